@@ -1,0 +1,13 @@
+# Every third-party library, all from the distribution. The installed package (heedConfig.cmake) includes this file too.
+include(CMakeFindDependencyMacro)
+find_dependency(Threads)
+find_dependency(OpenMP COMPONENTS CXX)
+find_dependency(fmt)
+find_dependency(nlohmann_json)
+find_dependency(dnnl)
+find_dependency(PkgConfig)
+foreach(module libhwy sentencepiece cairo libutf8proc)
+  if(NOT TARGET PkgConfig::${module})
+    pkg_check_modules(${module} REQUIRED IMPORTED_TARGET GLOBAL ${module})
+  endif()
+endforeach()

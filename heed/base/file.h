@@ -1,0 +1,58 @@
+// Files, read and written whole.
+//
+//   std::string text = read_file(path);
+//   write_file(path, text);                       // the old file or the new one, never a part
+//   FileWriter out(path); out.write(a); out.write(b); out.commit();
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heed/base/index.h"
+
+namespace heed {
+
+// Returns the whole file. Throws heed::Error naming the path and the system's reason.
+std::string read_file(const std::filesystem::path& path);
+
+// Replaces the file at path by contents, whole or not at all: see FileWriter.
+void write_file(const std::filesystem::path& path, std::string_view contents);
+
+// Makes the folder and its parents; no error where it exists. Throws heed::Error naming the path and the reason.
+void make_folder(const std::filesystem::path& path);
+
+// True if text is well-formed UTF-8 (no overlong forms, no surrogates, nothing past U+10FFFF). Where it is not and offset is
+// given, *offset is the first byte that is wrong.
+bool valid_utf8(std::string_view text, Index* offset = nullptr);
+
+// Splits into lines at '\n'; a final '\n' ends the last line, '\r' before '\n' is dropped. Throws heed::Error naming `name` and
+// the line for invalid UTF-8 and for a NUL byte.
+std::vector<std::string> split_text_lines(std::string_view text, std::string_view name);
+
+// split_text_lines of the file at path, or of standard input where path is "-".
+std::vector<std::string> read_text_lines(const std::filesystem::path& path);
+
+// Writes beside the destination, and renames over it on commit after the bytes are on disk: a reader, a full disk or a kill at
+// any moment sees the old file or the new one. Without commit the destination is untouched and the part is removed.
+class FileWriter {
+ public:
+  explicit FileWriter(std::filesystem::path path);
+  ~FileWriter();
+  FileWriter(const FileWriter&) = delete;
+  FileWriter& operator=(const FileWriter&) = delete;
+
+  void write(std::string_view bytes);
+  void write(const void* data, Index bytes);
+  void commit();
+
+ private:
+  [[noreturn]] void fail_writing(const char* action);
+
+  std::filesystem::path path_;
+  std::filesystem::path part_;
+  int descriptor_ = -1;
+};
+
+}  // namespace heed

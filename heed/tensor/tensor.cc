@@ -1,0 +1,75 @@
+#include "heed/tensor/tensor.h"
+
+#include "heed/base/check.h"
+#include "heed/base/memory.h"
+
+namespace heed {
+namespace {
+
+// An allocation that no machine has is the caller's mistake (or a hostile file's): say so instead of failing in the allocator.
+constexpr Index kMaxBytes = Index{1} << 46;
+
+void check_size(std::initializer_list<Index> shape, DType dtype) {
+  Index bytes = size_of(dtype);
+  for (Index extent : shape) {
+    HEED_CHECK(extent >= 0 && (extent == 0 || bytes <= kMaxBytes / extent), "Tensor: a {} tensor of shape [{}] is too large",
+               name_of(dtype), fmt::join(shape, ", "));
+    bytes *= extent;
+  }
+}
+
+}  // namespace
+
+Tensor Tensor::empty(DType dtype, std::initializer_list<Index> shape) {
+  check_size(shape, dtype);
+  Tensor tensor;
+  Index size = size_of(dtype);
+  for (Index extent : shape) size *= extent;
+  tensor.storage_ = allocate(size);
+  tensor.view_ = make_view(tensor.storage_.get(), dtype, shape);
+  return tensor;
+}
+
+Tensor Tensor::zeros(DType dtype, std::initializer_list<Index> shape) {
+  Tensor tensor = empty(dtype, shape);
+  fill(tensor, 0);
+  return tensor;
+}
+
+Tensor Tensor::empty_like(const ConstView& v) {
+  switch (v.rank) {
+    case 0: return empty(v.dtype, {});
+    case 1: return empty(v.dtype, {v.shape[0]});
+    case 2: return empty(v.dtype, {v.shape[0], v.shape[1]});
+    case 3: return empty(v.dtype, {v.shape[0], v.shape[1], v.shape[2]});
+    default: return empty(v.dtype, {v.shape[0], v.shape[1], v.shape[2], v.shape[3]});
+  }
+}
+
+Tensor Tensor::zeros_like(const ConstView& view) {
+  Tensor tensor = empty_like(view);
+  fill(tensor, 0);
+  return tensor;
+}
+
+Tensor Tensor::copy_of(const ConstView& view) {
+  Tensor tensor = empty_like(view);
+  copy(view, tensor);
+  return tensor;
+}
+
+Tensor Tensor::to(DType dtype) const {
+  ConstView like = view_;
+  like.dtype = dtype;
+  Tensor tensor = empty_like(like);
+  copy(view_, tensor);
+  return tensor;
+}
+
+Tensor Tensor::reshape(std::initializer_list<Index> shape) const {
+  Tensor tensor = *this;
+  tensor.view_ = heed::reshape(view_, shape);
+  return tensor;
+}
+
+}  // namespace heed

@@ -1,0 +1,68 @@
+// A tensor: a view that owns its memory.
+//
+//   Tensor x = Tensor::zeros(DType::f32, {2, 3});
+//   x.at<float>({1, 2}) = 4;
+//   linear(x, w, b, y);                            // converts to View and ConstView
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "heed/base/index.h"
+#include "heed/tensor/view.h"
+
+namespace heed {
+
+// Contiguous, row-major, 64-byte aligned. Copying a Tensor shares its memory, as a pointer does; clone() copies numbers.
+// A default-constructed tensor is empty and converts to an empty view. Freed memory is kept for the next tensor of the same
+// size class (training allocates the same shapes at every step), up to a bound.
+class Tensor {
+ public:
+  Tensor() = default;
+  static Tensor empty(DType dtype, std::initializer_list<Index> shape);  // elements are not initialised
+  static Tensor zeros(DType dtype, std::initializer_list<Index> shape);
+  static Tensor empty_like(const ConstView& view);                       // contiguous, whatever the view's strides
+  static Tensor zeros_like(const ConstView& view);
+  // Copies a view's elements.
+  static Tensor copy_of(const ConstView& view);
+  template <typename T>
+  static Tensor from(std::span<const T> values, std::initializer_list<Index> shape) {
+    return copy_of(make_view(values.data(), shape));
+  }
+  template <typename T>
+  static Tensor from(const std::vector<T>& values, std::initializer_list<Index> shape) {
+    return copy_of(make_view(values.data(), shape));
+  }
+
+  operator View() const { return view_; }                                // NOLINT: a tensor is used as its view
+  const View& view() const { return view_; }
+  Tensor clone() const { return copy_of(view_); }
+  // The elements converted to another floating type.
+  Tensor to(DType dtype) const;
+  // The same memory in another shape.
+  Tensor reshape(std::initializer_list<Index> shape) const;
+
+  bool is_empty() const { return view_.empty(); }
+  DType dtype() const { return view_.dtype; }
+  int rank() const { return view_.rank; }
+  Index dim(int axis) const { return view_.shape[axis]; }
+  Index size() const { return view_.size(); }
+  // No other tensor shares this memory.
+  bool unique() const { return storage_.use_count() == 1; }
+  template <typename T>
+  T* data() const {
+    return view_.as<T>();
+  }
+  template <typename T>
+  T& at(std::initializer_list<Index> index) const {
+    return view_.at<T>(index);
+  }
+
+ private:
+  View view_;
+  std::shared_ptr<void> storage_;
+};
+
+}  // namespace heed

@@ -1,0 +1,66 @@
+#include "heed/tensor/tensor.h"
+
+#include <gtest/gtest.h>
+
+#include "heed/base/error.h"
+
+namespace heed {
+namespace {
+
+TEST(View, StridesSliceSelectAndTranspose) {
+  float x[24];
+  for (int i = 0; i < 24; ++i) x[i] = static_cast<float>(i);
+  const View v = make_view(x, {2, 3, 4});
+  EXPECT_EQ(v.at<float>({1, 2, 3}), 23);
+  EXPECT_EQ(transpose(v, 0, 2).at<float>({3, 2, 1}), 23);
+  EXPECT_EQ(slice(v, 1, 1, 3).at<float>({1, 0, 0}), 16);
+  EXPECT_EQ(select(v, 1, 2).at<float>({1, 3}), 23);
+  EXPECT_EQ(select(v, 1, 2).rank, 2);
+  EXPECT_FALSE(slice(v, 1, 1, 3).contiguous());
+  EXPECT_EQ(describe(slice(v, 2, 0, 2)), "f32 [2, 3, 2] with strides [12, 4, 1]");
+  EXPECT_THROW(slice(v, 1, 2, 4), Error);
+  EXPECT_THROW(reshape(transpose(v, 0, 1), {24}), Error);
+}
+
+TEST(View, SplitHeadsIsAReinterpretation) {
+  float x[2 * 3 * 4];
+  for (int i = 0; i < 24; ++i) x[i] = static_cast<float>(i);
+  const View heads = split_heads(make_view(x, {2, 3, 4}), 2);
+  EXPECT_EQ(heads.shape, (Shape{2, 2, 3, 2}));
+  for (Index b = 0; b < 2; ++b)
+    for (Index h = 0; h < 2; ++h)
+      for (Index l = 0; l < 3; ++l)
+        for (Index d = 0; d < 2; ++d) EXPECT_EQ(heads.at<float>({b, h, l, d}), x[(b * 3 + l) * 4 + h * 2 + d]);
+}
+
+TEST(Tensor, CopySharesAndCloneDoesNot) {
+  Tensor a = Tensor::zeros(DType::f32, {3});
+  Tensor shared = a, own = a.clone();
+  a.at<float>({1}) = 5;
+  EXPECT_EQ(shared.at<float>({1}), 5);
+  EXPECT_EQ(own.at<float>({1}), 0);
+  EXPECT_FALSE(a.unique());
+  EXPECT_TRUE(own.unique());
+}
+
+TEST(Tensor, ConvertsBetweenFloatingTypes) {
+  const Tensor a = Tensor::from(std::vector<float>{1.5f, -2.0f, 3.25f}, {3});
+  for (DType dtype : {DType::f64, DType::bf16, DType::f16}) {
+    const Tensor back = a.to(dtype).to(DType::f32);
+    for (Index i = 0; i < 3; ++i) EXPECT_EQ(back.at<float>({i}), a.at<float>({i}));
+  }
+}
+
+TEST(Tensor, RefusesSizesThatNoMachineHas) {
+  EXPECT_THROW(Tensor::empty(DType::f32, {Index{1} << 40, Index{1} << 40}), Error);
+  EXPECT_THROW(Tensor::empty(DType::f32, {-1}), Error);
+}
+
+TEST(Tensor, ZeroExtentsAreLegal) {
+  const Tensor a = Tensor::zeros(DType::f32, {0, 4});
+  EXPECT_EQ(a.size(), 0);
+  EXPECT_FALSE(a.is_empty());
+}
+
+}  // namespace
+}  // namespace heed
