@@ -1,0 +1,32 @@
+#include "heed/base/workspace.h"
+
+#include <algorithm>
+
+#include "heed/base/memory.h"
+
+namespace heed {
+
+void* Workspace::take_bytes(Index bytes) {
+  bytes = std::max<Index>((bytes + 63) / 64 * 64, 64);
+  while (block_ < blocks_.size() && used_ + bytes > blocks_[block_].size) {
+    ++block_;
+    used_ = 0;
+  }
+  if (block_ == blocks_.size()) {
+    // Each block doubles what is held, so a long-lived workspace has few of them.
+    const Index size = std::max({bytes, capacity(), Index{1} << 16});
+    blocks_.push_back({allocate(size), size});
+    used_ = 0;
+  }
+  void* taken = static_cast<char*>(blocks_[block_].memory.get()) + used_;
+  used_ += bytes;
+  return taken;
+}
+
+Index Workspace::capacity() const {
+  Index sum = 0;
+  for (const Block& block : blocks_) sum += block.size;
+  return sum;
+}
+
+}  // namespace heed
