@@ -1,4 +1,5 @@
-# heed_room(NAME [ROOMS lower rooms...] [LIBRARIES third-party libraries...] [TEST_ROOMS rooms that only its tests use...])
+# heed_room(NAME [ROOMS lower rooms...] [LIBRARIES third-party libraries...] [TEST_ROOMS rooms that only its tests use...]
+#           [TEST_LIBRARIES third-party libraries that only its tests use...])
 #
 # A room is a folder of heed/: every .cc in it is one static library heed_NAME, which links only the lower rooms it names;
 # every *_test.cc in it is one test program heed_NAME_test, every *_bench.cc one benchmark program.
@@ -8,7 +9,7 @@ if(HEED_WERROR)
 endif()
 
 function(heed_room name)
-  cmake_parse_arguments(room "" "" "ROOMS;LIBRARIES;TEST_ROOMS" ${ARGN})
+  cmake_parse_arguments(room "" "" "ROOMS;LIBRARIES;TEST_ROOMS;TEST_LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.h)
   set(tests ${sources})
@@ -39,7 +40,8 @@ function(heed_room name)
     target_compile_options(heed_${name}_test PRIVATE ${HEED_WARNINGS})
     target_compile_definitions(heed_${name}_test PRIVATE HEED_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     list(TRANSFORM room_TEST_ROOMS PREPEND heed_ OUTPUT_VARIABLE test_rooms)
-    target_link_libraries(heed_${name}_test PRIVATE heed_${name} ${test_rooms} ${room_LIBRARIES} GTest::gtest_main)
+    target_link_libraries(heed_${name}_test PRIVATE heed_${name} ${test_rooms} ${room_LIBRARIES} ${room_TEST_LIBRARIES}
+      GTest::gtest_main)
     gtest_discover_tests(heed_${name}_test TEST_PREFIX "${name}/" DISCOVERY_TIMEOUT 60
       PROPERTIES TIMEOUT 300 LABELS ${name})
   endif()
