@@ -1,0 +1,272 @@
+#include "heed/io/json.h"
+
+#include <algorithm>
+#include <charconv>
+#include <unordered_set>
+
+#include "heed/base/check.h"
+#include "heed/base/file.h"
+#include "heed/io/json_node.h"
+
+namespace heed {
+namespace {
+
+// Arrays and objects of any size may stand where another type was asked for: errors show only their beginning.
+constexpr std::size_t kShownBytes = 60;
+
+// The double with the fewest digits that still rounds to the float: 0.1f becomes 0.1, not 0.10000000149011612.
+double shortest(float value) {
+  char digits[32];
+  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value);
+  double wide = 0;
+  if (error != std::errc() || std::from_chars(digits, end, wide).ec != std::errc()) return value;
+  return static_cast<float>(wide) == value ? wide : value;
+}
+
+}  // namespace
+
+Json::Json() : Json(Node{}) {}
+Json::Json(Leaf, bool value) : Json(Node{value}) {}
+Json::Json(Leaf, Index value) : Json(Node{value}) {}
+Json::Json(Leaf, double value) : Json(Node{value}) {}
+Json::Json(std::string value) : Json(Node{std::move(value)}) {}
+Json::Json(Node node) : document_(std::make_shared<Document>(Document{{}, std::move(node)})), at_(&document_->root) {}
+
+Json Json::object(std::vector<Member> members) {
+  Node::Object object;
+  object.reserve(members.size());
+  std::unordered_set<std::string> keys;
+  for (auto& [key, value] : members) {
+    HEED_CHECK(keys.insert(key).second, "Json::object: the key \"{}\" appears twice", key);
+    object.emplace_back(std::move(key), value.release());
+  }
+  return Json(Node{std::move(object)});
+}
+
+Json Json::array(std::vector<Json> items) {
+  Node::Array array;
+  array.reserve(items.size());
+  for (Json& item : items) array.push_back(item.release());
+  return Json(Node{std::move(array)});
+}
+
+Json Json::array_of(std::span<const float> values) {
+  Node::Array array(values.size());
+  std::ranges::transform(values, array.begin(), [](float value) { return Node{shortest(value)}; });
+  return Json(Node{std::move(array)});
+}
+
+Json Json::array_of(std::span<const double> values) { return Json(Node::list_of(values)); }
+Json Json::array_of(std::span<const Index> values) { return Json(Node::list_of(values)); }
+Json Json::array_of(std::span<const std::string> values) { return Json(Node::list_of(values)); }
+
+void Json::set(std::string_view key, Json value) {
+  if (kind() != Kind::object) refuse("must be an object");
+  Node node = value.release();
+  auto& object = std::get<Node::Object>(own().value);
+  const auto found =
+      std::ranges::find(object, key, [](const auto& member) -> std::string_view { return member.first; });
+  if (found != object.end()) {
+    found->second = std::move(node);
+  } else {
+    object.emplace_back(key, std::move(node));
+  }
+}
+
+void Json::append(Json value) {
+  if (kind() != Kind::array) refuse("must be an array");
+  Node node = value.release();
+  std::get<Node::Array>(own().value).push_back(std::move(node));
+}
+
+Json::Kind Json::kind() const { return at_->kind(); }
+
+bool Json::boolean() const {
+  if (kind() != Kind::boolean) refuse("must be true or false");
+  return std::get<bool>(at_->value);
+}
+
+Index Json::integer(Index least, Index most) const {
+  if (kind() == Kind::integer) {
+    const Index value = std::get<Index>(at_->value);
+    if (least <= value && value <= most) return value;
+  }
+  const bool low = least != std::numeric_limits<Index>::min(), high = most != std::numeric_limits<Index>::max();
+  if (low && high) refuse(fmt::format("must be an integer from {} to {}", least, most));
+  if (low) refuse(fmt::format("must be an integer of at least {}", least));
+  if (high) refuse(fmt::format("must be an integer of at most {}", most));
+  refuse("must be an integer");
+}
+
+double Json::number() const {
+  if (kind() == Kind::integer) return static_cast<double>(std::get<Index>(at_->value));
+  if (kind() != Kind::number) refuse("must be a number");
+  return std::get<double>(at_->value);
+}
+
+const std::string& Json::string() const {
+  if (kind() != Kind::string) refuse("must be a string");
+  return std::get<std::string>(at_->value);
+}
+
+Index Json::size() const {
+  if (kind() == Kind::array) return static_cast<Index>(std::get<Node::Array>(at_->value).size());
+  if (kind() != Kind::object) refuse("must be an array or an object");
+  return static_cast<Index>(std::get<Node::Object>(at_->value).size());
+}
+
+const Json::Node* Json::find(std::string_view key) const {
+  if (kind() != Kind::object) refuse(fmt::format("must be an object with the key \"{}\"", key));
+  for (const auto& [name, node] : std::get<Node::Object>(at_->value)) {
+    if (name == key) return &node;
+  }
+  return nullptr;
+}
+
+Json Json::operator[](std::string_view key) const {
+  const Node* const node = find(key);
+  if (node == nullptr) fail("{}: the key \"{}\" is missing", where(), key);
+  return child(*node);
+}
+
+bool Json::has(std::string_view key) const { return find(key) != nullptr; }
+
+Json Json::operator[](Index index) const {
+  if (kind() != Kind::array) refuse("must be an array");
+  const auto& array = std::get<Node::Array>(at_->value);
+  if (index < 0 || index >= static_cast<Index>(array.size())) {
+    fail("{}: item {} was asked for, but there are {}", where(), index, array.size());
+  }
+  return child(array[static_cast<std::size_t>(index)]);
+}
+
+std::vector<Json> Json::items() const {
+  if (kind() != Kind::array) refuse("must be an array");
+  std::vector<Json> items;
+  items.reserve(static_cast<std::size_t>(size()));
+  for (const Node& node : std::get<Node::Array>(at_->value)) items.push_back(child(node));
+  return items;
+}
+
+std::vector<Json::Member> Json::members() const {
+  if (kind() != Kind::object) refuse("must be an object");
+  std::vector<Member> members;
+  members.reserve(static_cast<std::size_t>(size()));
+  for (const auto& [key, node] : std::get<Node::Object>(at_->value)) members.emplace_back(key, child(node));
+  return members;
+}
+
+std::vector<double> Json::number_list() const {
+  if (kind() != Kind::array) refuse("must be an array of numbers");
+  std::vector<double> list;
+  list.reserve(static_cast<std::size_t>(size()));
+  for (const Node& node : std::get<Node::Array>(at_->value)) {
+    const double* const value = std::get_if<double>(&node.value);
+    list.push_back(value != nullptr ? *value : child(node).number());
+  }
+  return list;
+}
+
+std::vector<Index> Json::integer_list(Index least, Index most) const {
+  if (kind() != Kind::array) refuse("must be an array of integers");
+  std::vector<Index> list;
+  list.reserve(static_cast<std::size_t>(size()));
+  for (const Node& node : std::get<Node::Array>(at_->value)) list.push_back(child(node).integer(least, most));
+  return list;
+}
+
+std::vector<std::string> Json::string_list() const {
+  if (kind() != Kind::array) refuse("must be an array of strings");
+  std::vector<std::string> list;
+  list.reserve(static_cast<std::size_t>(size()));
+  for (const Node& node : std::get<Node::Array>(at_->value)) list.push_back(child(node).string());
+  return list;
+}
+
+void Json::allow_only(std::span<const std::string_view> known) const {
+  if (kind() != Kind::object) refuse("must be an object");
+  for (const auto& [key, node] : std::get<Node::Object>(at_->value)) {
+    HEED_CHECK(std::ranges::find(known, key) != known.end(), "{}: unknown key \"{}\"; the keys are: {}", where(), key,
+               fmt::join(known, ", "));
+  }
+}
+
+// Nodes do not know their parents, which keeps them small: the way to this one is searched for, from the root, when an
+// error needs it.
+std::string Json::where() const {
+  const std::string name = document_->name.empty() ? "JSON" : document_->name;
+  std::vector<std::string> steps;
+  const auto reach = [&](const auto& self, const Node& node) -> bool {
+    if (&node == at_) return true;
+    if (const auto* array = std::get_if<Node::Array>(&node.value)) {
+      for (std::size_t i = 0; i < array->size(); ++i) {
+        if (self(self, (*array)[i])) return steps.push_back(fmt::format("[{}]", i)), true;
+      }
+    } else if (const auto* object = std::get_if<Node::Object>(&node.value)) {
+      for (const auto& [key, value] : *object) {
+        if (self(self, value)) return steps.push_back(key), true;
+      }
+    }
+    return false;
+  };
+  reach(reach, document_->root);
+  std::string path;
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    if (!path.empty() && !step->starts_with('[')) path += '.';
+    path += *step;
+  }
+  return path.empty() ? name : fmt::format("{}: {}", name, path);
+}
+
+void Json::refuse(std::string_view rule) const {
+  std::string seen;
+  switch (kind()) {
+    case Kind::array:
+      seen = fmt::format("an array of {}", size());
+      break;
+    case Kind::object:
+      seen = fmt::format("an object with {} keys", size());
+      break;
+    case Kind::number:  // may be an infinity, where it was built and not parsed
+      seen = fmt::format("{}", std::get<double>(at_->value));
+      break;
+    case Kind::string:
+      if (!valid_utf8(string())) {
+        seen = "a string that is not UTF-8";
+        break;
+      }
+      [[fallthrough]];
+    default:
+      seen = dump();
+  }
+  if (seen.size() > kShownBytes) {
+    std::size_t cut = kShownBytes;
+    while (cut > 0 && (static_cast<unsigned char>(seen[cut]) & 0xC0) == 0x80) --cut;  // not inside a character
+    seen.resize(cut);
+    seen += "...";
+  }
+  fail("{}: {}, but is {}", where(), rule, seen);
+}
+
+bool Json::equals(const Json& other) const { return at_ == other.at_ || *at_ == *other.at_; }
+
+Json::Node& Json::own() {
+  if (document_.use_count() != 1 || at_ != &document_->root) {
+    document_ = std::make_shared<Document>(Document{document_->name, *at_});
+    at_ = &document_->root;
+  }
+  return document_->root;
+}
+
+Json::Node Json::release() {
+  if (document_.use_count() == 1 && at_ == &document_->root) return std::move(document_->root);
+  return *at_;
+}
+
+Json read_json(const std::filesystem::path& path) { return Json::parse(read_file(path), path.string()); }
+
+void write_json(const std::filesystem::path& path, const Json& value, int indent) {
+  write_file(path, value.dump(indent) + "\n");
+}
+
+}  // namespace heed
