@@ -1,0 +1,133 @@
+// The transcendental functions of the kernels, on one f32 vector of any Highway target. Included once per target, as
+// Highway's own -inl headers are.
+//
+//   const hn::ScalableTag<float> d;
+//   hn::StoreU(tanh(d, hn::LoadU(d, x)), d, y);
+//
+// Every function is lane-wise: a lane's result does not depend on the other lanes. A NaN gives a NaN. The stated errors
+// are the largest over the floats that math_test.cc visits, against double, over all targets, in units of 2^-23 of the
+// value; the polynomials are our own minimax fits (Remez exchange in 40 digits).
+#if defined(HEED_KERNELS_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEED_KERNELS_MATH_INL_H_
+#undef HEED_KERNELS_MATH_INL_H_
+#else
+#define HEED_KERNELS_MATH_INL_H_
+#endif
+
+#include <cstdint>
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// exp(x) = 2^n (1 + p): the integer n as a float's bits above a constant, and p = expm1(x - n ln 2).
+template <class V, class VI>
+struct ExpParts {
+  VI n;  // n + kRoundBits
+  V p;
+};
+
+// 1.5 * 2^23: adding it rounds to the nearest integer and leaves that integer in the low bits.
+inline constexpr float kRound = 12582912.0f;
+inline constexpr std::int32_t kRoundBits = 0x4B400000;
+
+// |x| up to 104. The error of p is 1.4e-8 of |p|, before rounding.
+template <class D, class V = hn::VFromD<D>>
+HWY_INLINE ExpParts<V, hn::VFromD<hn::RebindToSigned<D>>> exp_parts(D d, V x) {
+  const hn::RebindToSigned<D> di;
+  const V rounded = hn::MulAdd(x, hn::Set(d, 1.44269504f), hn::Set(d, kRound));
+  const V n = hn::Sub(rounded, hn::Set(d, kRound));
+  // ln 2 in two parts; the first has few enough bits that n times it is exact.
+  V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x);
+  r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), r);
+  V q = hn::MulAdd(hn::Set(d, 0.00139464984f), r, hn::Set(d, 0.00836661059f));
+  q = hn::MulAdd(q, r, hn::Set(d, 0.04166628138f));
+  q = hn::MulAdd(q, r, hn::Set(d, 0.16666542794f));
+  q = hn::MulAdd(q, r, hn::Set(d, 0.50000000621f));
+  return {hn::BitCast(di, rounded), hn::MulAdd(q, hn::Mul(r, r), r)};
+}
+
+// 2^n for -126 <= n <= 127.
+template <class D, class VI>
+HWY_INLINE hn::VFromD<D> power_of_two(D d, VI n) {
+  const hn::RebindToSigned<D> di;
+  return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(n, hn::Set(di, 127))));
+}
+
+// min(x, bound) and max(x, bound), where a NaN stays.
+template <class D, class V = hn::VFromD<D>>
+HWY_INLINE V at_most(D d, V x, float bound) {
+  return hn::IfThenElse(hn::Gt(x, hn::Set(d, bound)), hn::Set(d, bound), x);
+}
+template <class D, class V = hn::VFromD<D>>
+HWY_INLINE V at_least(D d, V x, float bound) {
+  return hn::IfThenElse(hn::Lt(x, hn::Set(d, bound)), hn::Set(d, bound), x);
+}
+
+// exp(x), over all floats: overflows to infinity, underflows through the subnormals to zero. Error 0.67.
+template <class D, class V = hn::VFromD<D>>
+HWY_INLINE V exp(D d, V x) {
+  const hn::RebindToSigned<D> di;
+  const auto parts = exp_parts(d, at_least(d, at_most(d, x, 89.0f), -104.0f));
+  // In two steps: 2^128 and 2^-150 are not floats.
+  const auto n = hn::Sub(parts.n, hn::Set(di, kRoundBits));
+  const auto half = hn::ShiftRight<1>(n);
+  const V scale = power_of_two(d, half);
+  return hn::Mul(hn::MulAdd(parts.p, scale, scale), power_of_two(d, hn::Sub(n, half)));
+}
+
+// tanh(x) = e / (e + 2) with e = expm1(2 |x|), and the sign of x. Error 1.32.
+template <class D, class V = hn::VFromD<D>>
+HWY_INLINE V tanh(D d, V x) {
+  const hn::RebindToSigned<D> di;
+  // From 2 |x| = 18.03 on, tanh rounds to 1.
+  const auto parts = exp_parts(d, at_most(d, hn::Abs(hn::Add(x, x)), 20.0f));
+  const V scale = power_of_two(d, hn::Sub(parts.n, hn::Set(di, kRoundBits)));
+  const V e = hn::MulAdd(parts.p, scale, hn::Sub(scale, hn::Set(d, 1.0f)));
+  return hn::CopySign(hn::Div(e, hn::Add(e, hn::Set(d, 2.0f))), x);
+}
+
+// 1 / (1 + exp(-x)). Error 1.08.
+template <class D, class V = hn::VFromD<D>>
+HWY_INLINE V sigmoid(D d, V x) {
+  const V one = hn::Set(d, 1.0f);
+  return hn::Div(one, hn::Add(one, exp(d, hn::Neg(x))));
+}
+
+template <class V>
+struct Normal {
+  V cdf;      // Phi(x), the probability that a standard normal is below x
+  V density;  // exp(-x^2 / 2) / sqrt(2 pi)
+};
+
+// The standard normal's distribution, which GELU weighs x by. The tail is exp(-a^2 / 2) F(w) / (a + 3) with a = |x| and
+// w = (a - 3) / (a + 3): F is smooth on [-1, 1), so the left tail keeps its relative accuracy, where 1 + erf would
+// cancel. Error of the distribution 1.9e-7 absolute, and 8 units for |x| <= 4; further left it grows with the rounding
+// of a^2 / 2, to 32 at -14.
+template <class D, class V = hn::VFromD<D>>
+HWY_INLINE Normal<V> normal(D d, V x) {
+  const V a = at_most(d, hn::Abs(x), 14.5f);  // exp(-a^2 / 2) is zero from 14.42 on
+  const V e = exp(d, hn::Mul(hn::Mul(a, a), hn::Set(d, -0.5f)));
+  const V three = hn::Set(d, 3.0f), inverse = hn::Div(hn::Set(d, 1.0f), hn::Add(a, three));
+  const V w = hn::Mul(hn::Sub(a, three), inverse);
+  V f = hn::MulAdd(hn::Set(d, -0.000266766098f), w, hn::Set(d, -0.000903252185f));
+  f = hn::MulAdd(f, w, hn::Set(d, 0.00107603657f));
+  f = hn::MulAdd(f, w, hn::Set(d, 0.00692392185f));
+  f = hn::MulAdd(f, w, hn::Set(d, -0.0104799353f));
+  f = hn::MulAdd(f, w, hn::Set(d, -0.0472561007f));
+  f = hn::MulAdd(f, w, hn::Set(d, 0.230019349f));
+  f = hn::MulAdd(f, w, hn::Set(d, -0.509332285f));
+  f = hn::MulAdd(f, w, hn::Set(d, 0.729083669f));
+  const V tail = hn::Mul(hn::Mul(e, inverse), f);
+  return {hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(hn::Set(d, 1.0f), tail)),
+          hn::Mul(e, hn::Set(d, 0.398942280f))};
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace heed::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif
