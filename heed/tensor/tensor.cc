@@ -58,6 +58,12 @@ Tensor Tensor::copy_of(const ConstView& view) {
   return tensor;
 }
 
+Tensor Tensor::borrow(const View& view) {
+  Tensor tensor;
+  tensor.view_ = view;
+  return tensor;
+}
+
 Tensor Tensor::to(DType dtype) const {
   ConstView like = view_;
   like.dtype = dtype;
@@ -70,6 +76,22 @@ Tensor Tensor::reshape(std::initializer_list<Index> shape) const {
   Tensor tensor = *this;
   tensor.view_ = heed::reshape(view_, shape);
   return tensor;
+}
+
+Tensor Tensor::rows(Index begin, Index end) const {
+  Tensor tensor = *this;
+  tensor.view_ = slice(view_, 0, begin, end);
+  return tensor;
+}
+
+Tensor Tensor::gather_rows(std::span<const Index> rows) const {
+  ConstView like = view_;
+  like.shape[0] = static_cast<Index>(rows.size());
+  Tensor gathered = empty_like(like);
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    copy(slice(view_, 0, rows[r], rows[r] + 1), slice(gathered.view_, 0, static_cast<Index>(r), static_cast<Index>(r) + 1));
+  }
+  return gathered;
 }
 
 }  // namespace heed

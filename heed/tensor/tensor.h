@@ -15,7 +15,7 @@
 
 namespace heed {
 
-// Contiguous, row-major, 64-byte aligned. Copying a Tensor shares its memory, as a pointer does; clone() copies numbers.
+// Contiguous, row-major, 64-byte aligned (but for borrow). Copying a Tensor shares its memory, as a pointer does; clone() copies numbers.
 // A default-constructed tensor is empty and converts to an empty view. Freed memory is kept for the next tensor of the same
 // size class (training allocates the same shapes at every step), up to a bound.
 class Tensor {
@@ -27,6 +27,8 @@ class Tensor {
   static Tensor zeros_like(const ConstView& view);
   // Copies a view's elements.
   static Tensor copy_of(const ConstView& view);
+  // A tensor over memory that somebody else owns and keeps alive, with the view's strides.
+  static Tensor borrow(const View& view);
   template <typename T>
   static Tensor from(std::span<const T> values, std::initializer_list<Index> shape) {
     return copy_of(make_view(values.data(), shape));
@@ -43,6 +45,10 @@ class Tensor {
   Tensor to(DType dtype) const;
   // The same memory in another shape.
   Tensor reshape(std::initializer_list<Index> shape) const;
+  // Elements [begin, end) of the first axis, the same memory.
+  Tensor rows(Index begin, Index end) const;
+  // A new tensor of the given rows (indices along the first axis), in this order; one may come several times.
+  Tensor gather_rows(std::span<const Index> rows) const;
 
   bool is_empty() const { return view_.empty(); }
   DType dtype() const { return view_.dtype; }

@@ -171,10 +171,15 @@ void copy(ConstView from, View to) {
     std::memmove(to.as<char>(), from.data, static_cast<std::size_t>(from.size() * size_of(from.dtype)));
     return;
   }
+  const Index bytes = size_of(from.dtype);
   if (from.dtype == to.dtype) {  // bytes, so that 64-bit integers and NaN payloads stay as they are
-    const Index bytes = size_of(from.dtype);
-    for_each_pair(from, to, [&](Index a, Index b) {
-      std::memcpy(to.as<char>() + b * bytes, from.as<char>() + a * bytes, static_cast<std::size_t>(bytes));
+    // Whole runs along the last axis where both sides have them.
+    const int last = from.rank - 1;
+    const bool runs = last >= 0 && (from.shape[last] == 1 || (from.stride[last] == 1 && to.stride[last] == 1));
+    const ConstView heads = runs ? slice(from, last, 0, 1) : from;
+    const std::size_t run = static_cast<std::size_t>((runs ? from.shape[last] : 1) * bytes);
+    for_each_pair(heads, to, [&](Index a, Index b) {
+      std::memcpy(to.as<char>() + b * bytes, from.as<char>() + a * bytes, run);
     });
     return;
   }

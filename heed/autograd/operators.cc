@@ -1,0 +1,229 @@
+#include "heed/autograd/operators.h"
+
+#include <vector>
+
+#include "heed/autograd/record.h"
+#include "heed/base/check.h"
+#include "heed/ops/dropout.h"
+#include "heed/ops/elementwise.h"
+#include "heed/ops/embedding.h"
+#include "heed/ops/linear.h"
+#include "heed/ops/normalise.h"
+
+namespace heed {
+namespace {
+
+// Leading axes as rows: [..., D] as [R, D]. The view must be contiguous, as every tensor is.
+template <typename V>
+V as_rows(const V& view) {
+  const Index width = view.shape[view.rank - 1];
+  return heed::reshape(view, {width == 0 ? 0 : view.size() / width, width});
+}
+View as_rows(const Tensor& tensor) { return as_rows(tensor.view()); }
+View as_rows_or_none(const Tensor& tensor) { return tensor.is_empty() ? View() : as_rows(tensor.view()); }
+
+// The shape of x with another last extent.
+Tensor empty_with_width(const Tensor& x, Index width) {
+  switch (x.rank()) {
+    case 1: return Tensor::empty(x.dtype(), {width});
+    case 2: return Tensor::empty(x.dtype(), {x.dim(0), width});
+    case 3: return Tensor::empty(x.dtype(), {x.dim(0), x.dim(1), width});
+    default: return Tensor::empty(x.dtype(), {x.dim(0), x.dim(1), x.dim(2), width});
+  }
+}
+
+}  // namespace
+
+Var linear(const Context& context, const Var& x, const Var& weight, const Var& bias) {
+  Tensor y = empty_with_width(x.value(), weight.dim(0));
+  linear(as_rows(x.value()), weight, bias, as_rows(y));
+  return record(context, y, {x, weight, bias}, [=](const Tensor& dy) {
+    const Tensor dx = x.new_grad();
+    linear_backward(as_rows(x.value()), weight, as_rows(dy), as_rows_or_none(dx), weight.grad_accumulator(),
+                    bias.grad_accumulator());
+    x.add_grad(dx);
+  });
+}
+
+Var activate(const Context& context, Activation activation, const Var& x) {
+  Tensor y = Tensor::empty_like(x.value().view());
+  activate(activation, x, y);
+  return record(context, y, {x}, [=](const Tensor& dy) {
+    const Tensor dx = x.new_grad();
+    activate_backward(activation, x, dy, dx);
+    x.add_grad(dx);
+  });
+}
+
+Var add(const Context& context, const Var& a, const Var& b) {
+  Tensor y = Tensor::empty_like(a.value().view());
+  add(a, b, y);
+  return record(context, y, {a, b}, [=](const Tensor& dy) {
+    a.add_grad(dy);
+    b.add_grad(dy);
+  });
+}
+
+Var scale(const Context& context, const Var& x, double factor) {
+  Tensor y = Tensor::empty_like(x.value().view());
+  scale(x, factor, y);
+  return record(context, y, {x}, [=](const Tensor& dy) {
+    const Tensor dx = x.new_grad();
+    scale(dy, factor, dx);
+    x.add_grad(dx);
+  });
+}
+
+Var reshape(const Context& context, const Var& x, std::initializer_list<Index> shape) {
+  return record(context, x.value().reshape(shape), {x}, [=](const Tensor& dy) {
+    Tensor dx = x.new_grad();
+    copy(heed::reshape(dy.view(), {dy.size()}), heed::reshape(dx.view(), {dx.size()}));
+    x.add_grad(dx);
+  });
+}
+
+Var layer_norm(const Context& context, const Var& x, const Var& gamma, const Var& beta, double epsilon) {
+  Tensor y = Tensor::empty_like(x.value().view());
+  const View rows = as_rows(x.value());
+  const Tensor mean = Tensor::empty(x.dtype(), {rows.shape[0]}), rstd = Tensor::empty(x.dtype(), {rows.shape[0]});
+  layer_norm(rows, gamma, beta, epsilon, as_rows(y), mean, rstd);
+  return record(context, y, {x, gamma, beta}, [=](const Tensor& dy) {
+    const Tensor dx = x.new_grad();
+    layer_norm_backward(as_rows(x.value()), gamma, mean, rstd, as_rows(dy), as_rows_or_none(dx), gamma.grad_accumulator(),
+                        beta.grad_accumulator());
+    x.add_grad(dx);
+  });
+}
+
+Var rms_norm(const Context& context, const Var& x, const Var& gamma, double epsilon) {
+  Tensor y = Tensor::empty_like(x.value().view());
+  const View rows = as_rows(x.value());
+  const Tensor rstd = Tensor::empty(x.dtype(), {rows.shape[0]});
+  rms_norm(rows, gamma, epsilon, as_rows(y), rstd);
+  return record(context, y, {x, gamma}, [=](const Tensor& dy) {
+    const Tensor dx = x.new_grad();
+    rms_norm_backward(as_rows(x.value()), gamma, rstd, as_rows(dy), as_rows_or_none(dx), gamma.grad_accumulator());
+    x.add_grad(dx);
+  });
+}
+
+Var embedding(const Context& context, const Var& table, const Tensor& ids, double factor) {
+  HEED_CHECK(ids.rank() >= 1 && ids.rank() <= 3, "embedding: ids must have rank 1 to 3, but are {}", describe(ids.view()));
+  const Index width = table.dim(1);
+  Tensor y = ids.rank() == 1   ? Tensor::empty(table.dtype(), {ids.dim(0), width})
+             : ids.rank() == 2 ? Tensor::empty(table.dtype(), {ids.dim(0), ids.dim(1), width})
+                               : Tensor::empty(table.dtype(), {ids.dim(0), ids.dim(1), ids.dim(2), width});
+  const View flat_ids = heed::reshape(ids.view(), {ids.size()});
+  embedding(table, flat_ids, factor, as_rows(y));
+  return record(context, y, {table}, [table, ids, flat_ids, factor](const Tensor& dy) {
+    embedding_backward(flat_ids, factor, as_rows(dy), table.grad_accumulator());
+  });
+}
+
+Var add_positions(const Context& context, const Var& x, const Var& table, Index first) {
+  HEED_CHECK(x.rank() == 3 && table.rank() == 2 && x.dim(2) == table.dim(1), "add_positions: x is {}, the table {}",
+             describe(x.value().view()), describe(table.value().view()));
+  const Index length = x.dim(1);
+  HEED_CHECK(first >= 0 && first + length <= table.dim(0), "add_positions: positions {} to {} of a table of {}", first,
+             first + length - 1, table.dim(0));
+  Tensor y = Tensor::empty_like(x.value().view());
+  const Var rows = table.parameter_rows(first, first + length);
+  for (Index b = 0; b < x.dim(0); ++b) add(select(x.value().view(), 0, b), rows, select(y.view(), 0, b));
+  return record(context, y, {x, rows}, [x, rows](const Tensor& dy) {
+    x.add_grad(dy);
+    if (!rows.requires_grad()) return;
+    for (Index b = 0; b < dy.dim(0); ++b) add_to(select(dy.view(), 0, b), rows.grad_accumulator());
+  });
+}
+
+Var dropout(const Context& context, const Var& x, double p) {
+  if (!context.training || p == 0) return x;
+  const DropoutKey key{context.rng.seed(), context.rng.next()};
+  Tensor y = Tensor::empty_like(x.value().view());
+  dropout(x, p, key, y);
+  return record(context, y, {x}, [=](const Tensor& dy) {
+    const Tensor dx = x.new_grad();
+    dropout(dy, p, key, dx);
+    x.add_grad(dx);
+  });
+}
+
+Var dropout_add(const Context& context, const Var& x, double p, const Var& residual) {
+  if (!context.training || p == 0) return add(context, x, residual);
+  const DropoutKey key{context.rng.seed(), context.rng.next()};
+  Tensor y = Tensor::empty_like(x.value().view());
+  dropout_add(x, p, key, residual, y);
+  return record(context, y, {x, residual}, [=](const Tensor& dy) {
+    const Tensor dx = x.new_grad();
+    dropout(dy, p, key, dx);
+    x.add_grad(dx);
+    residual.add_grad(dy);
+  });
+}
+
+Var concatenate(const Context& context, std::span<const Var> parts) {
+  HEED_CHECK(!parts.empty(), "concatenate: no parts");
+  const int last = parts[0].rank() - 1;
+  Index width = 0;
+  for (const Var& part : parts) width += part.dim(last);
+  Tensor y = empty_with_width(parts[0].value(), width);
+  const std::vector<Var> kept(parts.begin(), parts.end());
+  // Calls f(part, the part's columns of whole).
+  const auto for_each_part = [kept, last](const Tensor& whole, auto&& f) {
+    Index begin = 0;
+    for (const Var& part : kept) {
+      f(part, slice(whole.view(), last, begin, begin + part.dim(last)));
+      begin += part.dim(last);
+    }
+  };
+  for_each_part(y, [](const Var& part, View place) { copy(part, place); });
+  // record takes a list of inputs; any one that wants a gradient will do.
+  Var wanting = kept[0];
+  for (const Var& part : kept) {
+    if (part.requires_grad()) wanting = part;
+  }
+  return record(context, y, {wanting}, [for_each_part](const Tensor& dy) {
+    for_each_part(dy, [](const Var& part, View place) {
+      if (part.requires_grad()) part.add_grad(Tensor::copy_of(place));
+    });
+  });
+}
+
+Var columns(const Context& context, const Var& x, Index begin, Index end) {
+  const int last = x.rank() - 1;
+  return record(context, Tensor::copy_of(slice(x.value().view(), last, begin, end)), {x}, [=](const Tensor& dy) {
+    // One consumer writes its columns only, so the rest must be zero already.
+    const View place = slice(x.grad_accumulator(), last, begin, end);
+    Tensor sum = Tensor::copy_of(place);
+    add_to(dy, sum);
+    copy(sum, place);
+  });
+}
+
+Var time_step(const Context& context, const Var& x, Index t) {
+  return record(context, Tensor::copy_of(select(x.value().view(), 1, t)), {x}, [=](const Tensor& dy) {
+    const View place = select(x.grad_accumulator(), 1, t);
+    Tensor sum = Tensor::copy_of(place);
+    add_to(dy, sum);
+    copy(sum, place);
+  });
+}
+
+Var stack_time(const Context& context, std::span<const Var> steps) {
+  HEED_CHECK(!steps.empty(), "stack_time: no steps");
+  const Index batch = steps[0].dim(0), width = steps[0].dim(1), length = static_cast<Index>(steps.size());
+  Tensor y = Tensor::empty(steps[0].dtype(), {batch, length, width});
+  for (Index t = 0; t < length; ++t) copy(steps[t], select(y.view(), 1, t));
+  const std::vector<Var> kept(steps.begin(), steps.end());
+  Var wanting = kept[0];
+  for (const Var& step : kept) {
+    if (step.requires_grad()) wanting = step;
+  }
+  return record(context, y, {wanting}, [kept](const Tensor& dy) {
+    for (std::size_t t = 0; t < kept.size(); ++t) {
+      if (kept[t].requires_grad()) kept[t].add_grad(Tensor::copy_of(select(dy.view(), 1, static_cast<Index>(t))));
+    }
+  });
+}
+
+}  // namespace heed

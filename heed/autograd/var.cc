@@ -1,0 +1,92 @@
+#include "heed/autograd/var.h"
+
+#include <utility>
+
+#include "heed/base/check.h"
+#include "heed/ops/elementwise.h"
+
+namespace heed {
+
+Var::Var(Tensor value) : node_(std::make_shared<Node>(Node{std::move(value), {}})) {}
+
+Var Var::parameter(Tensor value) {
+  Var var(std::move(value));
+  var.node_->requires_grad = true;
+  var.node_->is_parameter = true;
+  return var;
+}
+
+Var Var::activation(Tensor value) {
+  Var var(std::move(value));
+  var.node_->requires_grad = true;
+  return var;
+}
+
+const Tensor& Var::value() const {
+  static const Tensor none;
+  return node_ ? node_->value : none;
+}
+
+const Tensor& Var::grad() const {
+  static const Tensor none;
+  return node_ ? node_->grad : none;
+}
+
+void Var::add_grad(Tensor grad) const {
+  if (!requires_grad() || grad.is_empty()) return;
+  HEED_CHECK(same_shape(grad.view(), value().view()), "Var::add_grad: the value is {}, the gradient {}", describe(value().view()),
+             describe(grad.view()));
+  if (node_->is_parameter) {
+    add_to(grad, grad_accumulator());
+    return;
+  }
+  Tensor& sum = node_->grad;
+  if (sum.is_empty()) {
+    sum = std::move(grad);
+    return;
+  }
+  // Two consumers may have been given the same tensor: the sum needs memory of its own.
+  Tensor result = sum.unique() ? sum : Tensor::empty_like(sum);
+  add(sum, grad, result);
+  sum = std::move(result);
+}
+
+View Var::grad_accumulator() const {
+  if (!requires_grad()) return {};
+  if (node_->grad.is_empty()) {
+    node_->grad = Tensor::zeros_like(value().view());
+  } else if (!node_->is_parameter && !node_->grad.unique()) {
+    node_->grad = node_->grad.clone();
+  }
+  return node_->grad;
+}
+
+Tensor Var::new_grad() const { return requires_grad() ? Tensor::empty_like(value().view()) : Tensor(); }
+
+void Var::clear_grad() const {
+  if (node_) node_->grad = {};
+}
+
+void Var::zero_grad() const {
+  if (has_grad()) fill(node_->grad, 0);
+}
+
+void Var::set_value(const ConstView& value) const { copy(value, node_->value); }
+
+void Var::convert(DType dtype) const {
+  node_->value = node_->value.to(dtype);
+  node_->grad = {};
+}
+
+Var Var::parameter_rows(Index begin, Index end) const {
+  Var rows(value().rows(begin, end));
+  if (requires_grad()) {
+    grad_accumulator();
+    rows.node_->requires_grad = true;
+    rows.node_->is_parameter = true;
+    rows.node_->grad = node_->grad.rows(begin, end);
+  }
+  return rows;
+}
+
+}  // namespace heed

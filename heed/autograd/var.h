@@ -1,0 +1,73 @@
+// A value whose gradient can be asked for.
+//
+//   Var w = Var::parameter(Tensor::zeros(DType::f32, {4, 3}));
+//   Tape tape; Context context{.tape = &tape, ...};
+//   Var y = linear(context, x, w, {});              // recorded on the tape
+//   y.add_grad(dy); tape.backward();                // w.grad() is filled
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+
+#include "heed/tensor/tensor.h"
+
+namespace heed {
+
+// A handle: copies share the value and its gradient. A default-constructed Var is empty and stands for "none".
+//
+// There are two kinds of gradient, as in heed/ops. An activation's is given whole by each consumer (add_grad) and freed when the
+// tape has used it. A parameter's is one buffer that every use adds to (grad_accumulator) and that lives until zero_grad.
+class Var {
+ public:
+  Var() = default;
+  // A value that gets no gradient.
+  explicit Var(Tensor value);
+  // A value that gets one; a tensor that training changes.
+  static Var parameter(Tensor value);
+  // The output of a recorded operator.
+  static Var activation(Tensor value);
+
+  bool empty() const { return node_ == nullptr; }
+  explicit operator bool() const { return !empty(); }
+  // The value; an empty tensor for an empty Var.
+  const Tensor& value() const;
+  operator ConstView() const { return value().view(); }  // NOLINT: an operator takes a Var as its value
+  DType dtype() const { return value().dtype(); }
+  Index dim(int axis) const { return value().dim(axis); }
+  int rank() const { return value().rank(); }
+
+  bool requires_grad() const { return node_ && node_->requires_grad; }
+  bool has_grad() const { return node_ && !node_->grad.is_empty(); }
+  // The gradient so far; empty where none has arrived.
+  const Tensor& grad() const;
+  // Adds a whole gradient. The first one is kept without a copy, so the caller must not write to it again.
+  void add_grad(Tensor grad) const;
+  // The buffer to add a gradient to, zeros at first; an empty view where no gradient is wanted.
+  View grad_accumulator() const;
+  // An uninitialised tensor of the value's shape for an operator to overwrite, or an empty one where no gradient is wanted.
+  Tensor new_grad() const;
+  // Forgets the gradient.
+  void clear_grad() const;
+  // Sets a parameter's gradient to zero, keeping its memory.
+  void zero_grad() const;
+
+  // Replaces the value (an optimiser's step, a loaded checkpoint); the shape must stay.
+  void set_value(const ConstView& value) const;
+  // Converts a parameter in place, to f64 for a gradient check. Forgets the gradient.
+  void convert(DType dtype) const;
+  // Rows [begin, end) along the first axis, sharing the value and the gradient of this parameter (or constant).
+  Var parameter_rows(Index begin, Index end) const;
+
+  friend bool operator==(const Var& a, const Var& b) { return a.node_ == b.node_; }
+
+ private:
+  struct Node {
+    Tensor value;
+    Tensor grad;
+    bool requires_grad = false;
+    bool is_parameter = false;  // its gradient is one buffer, which parameter_rows share
+  };
+  std::shared_ptr<Node> node_;
+};
+
+}  // namespace heed

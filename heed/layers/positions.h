@@ -1,0 +1,32 @@
+// Where a token stands: sinusoidal or learned positions, added to its embedding.
+#pragma once
+
+#include <string>
+
+#include "heed/autograd/context.h"
+#include "heed/layers/parameters.h"
+
+namespace heed {
+
+// The table of Vaswani et al. 2017, section 3.5: [length, width], PE(p, 2i) = sin(p / 10000^(2i / width)), PE(p, 2i + 1) = cos(same).
+Tensor sinusoidal_positions(Index length, Index width);
+
+class Positions {
+ public:
+  Positions() = default;
+  static Positions sinusoidal(Index length, Index width);
+  // A parameter [length, width], normal with deviation 0.02.
+  static Positions learned(Rng& rng, Index length, Index width);
+
+  // x [B, L, width] plus the positions first, first + 1, ... Throws heed::Error past the table's length.
+  Var forward(const Context& context, const Var& x, Index first = 0) const;
+  // Only learned positions are parameters.
+  void parameters(const std::string& path, ParameterList& list) const;
+  // The positions that there are.
+  Index length() const { return table_.dim(0); }
+
+ private:
+  Var table_;
+};
+
+}  // namespace heed

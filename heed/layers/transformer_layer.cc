@@ -1,0 +1,88 @@
+#include "heed/layers/transformer_layer.h"
+
+#include "heed/autograd/operators.h"
+
+namespace heed {
+namespace {
+
+// A sub-layer with its residual connection and its normalisation, before or after.
+template <typename SubLayer>
+Var residual(const Context& context, const Var& x, const LayerNorm& norm, bool norm_first, double dropout, SubLayer sub_layer) {
+  if (norm_first) return dropout_add(context, sub_layer(norm.forward(context, x)), dropout, x);
+  return norm.forward(context, dropout_add(context, sub_layer(x), dropout, x));
+}
+
+}  // namespace
+
+TransformerEncoderLayer::TransformerEncoderLayer(const std::string& path, Rng& rng, const TransformerLayerOptions& options)
+    : norm_first_(options.norm_first),
+      dropout_(options.dropout),
+      self_attention_(join_path(path, "self_attn"), AttentionKind::encoder, rng, options.width, options.heads,
+                      options.attention_dropout),
+      feed_forward_(rng, options.width, options.hidden, options.activation, options.activation_dropout),
+      norm1_(options.width),
+      norm2_(options.width) {}
+
+Var TransformerEncoderLayer::forward(const Context& context, const Var& x, const LayerMask& mask) const {
+  const Var attended = residual(context, x, norm1_, norm_first_, dropout_,
+                                [&](const Var& in) { return self_attention_.forward(context, in, mask); });
+  return residual(context, attended, norm2_, norm_first_, dropout_,
+                  [&](const Var& in) { return feed_forward_.forward(context, in); });
+}
+
+void TransformerEncoderLayer::parameters(const std::string& path, ParameterList& list) const {
+  self_attention_.parameters(join_path(path, "self_attn"), list);
+  feed_forward_.parameters(path, list);
+  norm1_.parameters(join_path(path, "norm1"), list);
+  norm2_.parameters(join_path(path, "norm2"), list);
+}
+
+TransformerDecoderLayer::TransformerDecoderLayer(const std::string& path, Rng& rng, const TransformerLayerOptions& options)
+    : norm_first_(options.norm_first),
+      dropout_(options.dropout),
+      self_attention_(join_path(path, "self_attn"), AttentionKind::decoder, rng, options.width, options.heads,
+                      options.attention_dropout),
+      cross_attention_(join_path(path, "multihead_attn"), AttentionKind::cross, rng, options.width, options.heads,
+                       options.attention_dropout),
+      feed_forward_(rng, options.width, options.hidden, options.activation, options.activation_dropout),
+      norm1_(options.width),
+      norm2_(options.width),
+      norm3_(options.width) {}
+
+template <typename SelfAttention>
+Var TransformerDecoderLayer::forward_with(const Context& context, const Var& x, SelfAttention self_attention,
+                                          const Var& memory_projection, const LayerMask& memory_mask) const {
+  const Var attended = residual(context, x, norm1_, norm_first_, dropout_, self_attention);
+  const Var crossed = residual(context, attended, norm2_, norm_first_, dropout_, [&](const Var& in) {
+    return cross_attention_.attend_memory(context, in, memory_projection, memory_mask);
+  });
+  return residual(context, crossed, norm3_, norm_first_, dropout_,
+                  [&](const Var& in) { return feed_forward_.forward(context, in); });
+}
+
+Var TransformerDecoderLayer::forward(const Context& context, const Var& x, const LayerMask& mask, const Var& memory_projection,
+                                     const LayerMask& memory_mask) const {
+  return forward_with(
+      context, x, [&](const Var& in) { return self_attention_.forward(context, in, mask); }, memory_projection, memory_mask);
+}
+
+Var TransformerDecoderLayer::project_memory(const Context& context, const Var& memory) const {
+  return cross_attention_.project_memory(context, memory);
+}
+
+Var TransformerDecoderLayer::step(const Context& context, const Var& x, KeyValueCache& cache, const Var& memory_projection,
+                                  const LayerMask& memory_mask) const {
+  return forward_with(
+      context, x, [&](const Var& in) { return self_attention_.step(context, in, cache); }, memory_projection, memory_mask);
+}
+
+void TransformerDecoderLayer::parameters(const std::string& path, ParameterList& list) const {
+  self_attention_.parameters(join_path(path, "self_attn"), list);
+  cross_attention_.parameters(join_path(path, "multihead_attn"), list);
+  feed_forward_.parameters(path, list);
+  norm1_.parameters(join_path(path, "norm1"), list);
+  norm2_.parameters(join_path(path, "norm2"), list);
+  norm3_.parameters(join_path(path, "norm3"), list);
+}
+
+}  // namespace heed

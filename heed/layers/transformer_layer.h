@@ -1,0 +1,65 @@
+// One layer of a Transformer's encoder and of its decoder, with the parameter names of torch.nn.TransformerEncoderLayer and
+// torch.nn.TransformerDecoderLayer.
+#pragma once
+
+#include <string>
+
+#include "heed/layers/feed_forward.h"
+#include "heed/layers/layer_norm.h"
+#include "heed/layers/multihead_attention.h"
+
+namespace heed {
+
+struct TransformerLayerOptions {
+  Index width = 512, heads = 8, hidden = 2048;
+  Activation activation = Activation::relu;
+  bool norm_first = false;       // pre-norm: x + f(norm x); otherwise norm(x + f(x)), as Vaswani et al. 2017
+  double dropout = 0.1;            // of each sub-layer's output
+  double attention_dropout = 0.1;  // of the attention weights
+  double activation_dropout = 0;   // of the feed-forward network's hidden layer
+};
+
+// Self-attention, then feed-forward.
+class TransformerEncoderLayer {
+ public:
+  TransformerEncoderLayer(const std::string& path, Rng& rng, const TransformerLayerOptions& options);
+
+  // x [B, L, width] to the same shape; `mask` says which keys a query may see.
+  Var forward(const Context& context, const Var& x, const LayerMask& mask) const;
+  void parameters(const std::string& path, ParameterList& list) const;
+
+ private:
+  bool norm_first_;
+  double dropout_;
+  MultiheadAttention self_attention_;
+  FeedForward feed_forward_;
+  LayerNorm norm1_, norm2_;
+};
+
+// Self-attention, cross-attention over the encoder's output, then feed-forward.
+class TransformerDecoderLayer {
+ public:
+  TransformerDecoderLayer(const std::string& path, Rng& rng, const TransformerLayerOptions& options);
+
+  // x [B, L, width]; memory_projection is what project_memory returned for the encoder's output.
+  Var forward(const Context& context, const Var& x, const LayerMask& mask, const Var& memory_projection,
+              const LayerMask& memory_mask) const;
+  Var project_memory(const Context& context, const Var& memory) const;
+  // One more position x [B, 1, width] after those in the cache. Inference only.
+  Var step(const Context& context, const Var& x, KeyValueCache& cache, const Var& memory_projection,
+           const LayerMask& memory_mask) const;
+  void parameters(const std::string& path, ParameterList& list) const;
+
+ private:
+  template <typename SelfAttention>
+  Var forward_with(const Context& context, const Var& x, SelfAttention self_attention, const Var& memory_projection,
+                   const LayerMask& memory_mask) const;
+
+  bool norm_first_;
+  double dropout_;
+  MultiheadAttention self_attention_, cross_attention_;
+  FeedForward feed_forward_;
+  LayerNorm norm1_, norm2_, norm3_;
+};
+
+}  // namespace heed

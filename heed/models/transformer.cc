@@ -1,0 +1,132 @@
+#include "heed/models/transformer.h"
+
+#include <cmath>
+
+#include "heed/autograd/loss.h"
+#include "heed/autograd/operators.h"
+#include "heed/base/check.h"
+
+namespace heed {
+namespace {
+
+void check_config(const TransformerConfig& c) {
+  const auto at_least_one = [](Index value, std::string_view name) {
+    HEED_CHECK(value >= 1 && value <= 1 << 24, "Transformer: {} must be from 1 to {}, but is {}", name, 1 << 24, value);
+  };
+  at_least_one(c.source_vocabulary, "source_vocabulary");
+  at_least_one(c.target_vocabulary, "target_vocabulary");
+  at_least_one(c.width, "width");
+  at_least_one(c.heads, "heads");
+  at_least_one(c.hidden, "hidden");
+  at_least_one(c.max_length, "max_length");
+  for (Index layers : {c.encoder_layers, c.decoder_layers}) {
+    HEED_CHECK(layers >= 1 && layers <= 1024, "Transformer: encoder_layers and decoder_layers must be from 1 to 1024, but are {} and {}",
+               c.encoder_layers, c.decoder_layers);
+  }
+  HEED_CHECK(c.width % c.heads == 0, "Transformer: width {} must be a multiple of heads {}", c.width, c.heads);
+  HEED_CHECK(!c.share_embeddings || c.source_vocabulary == c.target_vocabulary,
+             "Transformer: share_embeddings needs equal vocabularies, but they have {} and {} pieces", c.source_vocabulary,
+             c.target_vocabulary);
+  for (double p : {c.dropout, c.attention_dropout, c.activation_dropout}) {
+    HEED_CHECK(p >= 0 && p < 1, "Transformer: a dropout probability must be at least 0 and below 1, but is {}", p);
+  }
+}
+
+class TransformerState : public DecoderState {
+ public:
+  std::vector<KeyValueCache> caches;    // one a decoder layer
+  std::vector<Var> memory_projections;  // [B, S, 2 * width] each
+  Tensor source_lengths;
+  Index position = 0;
+
+  void select_rows(std::span<const Index> rows) override {
+    for (KeyValueCache& cache : caches) cache.select_rows(rows);
+    for (Var& projection : memory_projections) projection = Var(projection.value().gather_rows(rows));
+    source_lengths = source_lengths.gather_rows(rows);
+  }
+};
+
+LayerMask padding_mask(const Tensor& lengths) { return {Mask::key_lengths(lengths), {lengths}}; }
+
+}  // namespace
+
+Transformer::Transformer(const TransformerConfig& config, Rng& rng) : config_(config) {
+  check_config(config);
+  const double scale = std::sqrt(static_cast<double>(config.width));
+  source_embedding_ = Embedding(rng, config.source_vocabulary, config.width, scale);
+  if (!config.share_embeddings) target_embedding_ = Embedding(rng, config.target_vocabulary, config.width, scale);
+  if (config.positions == PositionKind::learned) {
+    source_positions_ = Positions::learned(rng, config.max_length, config.width);
+    target_positions_ = Positions::learned(rng, config.max_length, config.width);
+  } else {
+    source_positions_ = target_positions_ = Positions::sinusoidal(config.max_length, config.width);
+  }
+  const TransformerLayerOptions layer{config.width,      config.heads,   config.hidden,           config.activation,
+                                      config.norm_first, config.dropout, config.attention_dropout, config.activation_dropout};
+  for (Index i = 0; i < config.encoder_layers; ++i) encoder_.emplace_back("encoder.layers." + std::to_string(i), rng, layer);
+  for (Index i = 0; i < config.decoder_layers; ++i) decoder_.emplace_back("decoder.layers." + std::to_string(i), rng, layer);
+  if (config.norm_first) encoder_norm_ = LayerNorm(config.width), decoder_norm_ = LayerNorm(config.width);
+  if (!config.tie_output) output_ = Linear(rng, config.width, config.target_vocabulary, /*bias=*/false);
+}
+
+ParameterList Transformer::parameters() const {
+  ParameterList list;
+  source_embedding_.parameters(config_.share_embeddings ? "embedding" : "source_embedding", list);
+  if (!config_.share_embeddings) target_embedding_.parameters("target_embedding", list);
+  source_positions_.parameters("source_positions", list);
+  target_positions_.parameters("target_positions", list);
+  for (std::size_t i = 0; i < encoder_.size(); ++i) encoder_[i].parameters("encoder.layers." + std::to_string(i), list);
+  for (std::size_t i = 0; i < decoder_.size(); ++i) decoder_[i].parameters("decoder.layers." + std::to_string(i), list);
+  if (config_.norm_first) {
+    encoder_norm_.parameters("encoder.norm", list);
+    decoder_norm_.parameters("decoder.norm", list);
+  }
+  if (!config_.tie_output) output_.parameters("generator", list);
+  return list;
+}
+
+Var Transformer::encode(const Context& context, const TokenBatch& source) const {
+  const LayerMask mask = padding_mask(source.lengths);
+  Var x = source_positions_.forward(context, source_embedding_.forward(context, source.ids));
+  x = dropout(context, x, config_.dropout);
+  for (const TransformerEncoderLayer& layer : encoder_) x = layer.forward(context, x, mask);
+  return config_.norm_first ? encoder_norm_.forward(context, x) : x;
+}
+
+LossResult Transformer::loss(const Context& context, const TranslationBatch& batch, const LossOptions& options) const {
+  const Var memory = encode(context, batch.source);
+  const LayerMask causal{Mask::causal(), {}}, memory_mask = padding_mask(batch.source.lengths);
+  Var x = target_positions_.forward(context, target_embedding().forward(context, batch.input));
+  x = dropout(context, x, config_.dropout);
+  for (const TransformerDecoderLayer& layer : decoder_) {
+    x = layer.forward(context, x, causal, layer.project_memory(context, memory), memory_mask);
+  }
+  if (config_.norm_first) x = decoder_norm_.forward(context, x);
+  return linear_cross_entropy(context, x, output_weight(), {}, batch.output, options);
+}
+
+std::unique_ptr<DecoderState> Transformer::start(const Context& context, const TokenBatch& source) const {
+  auto state = std::make_unique<TransformerState>();
+  const Var memory = encode(context, source);
+  for (const TransformerDecoderLayer& layer : decoder_) {
+    state->memory_projections.push_back(layer.project_memory(context, memory));
+    state->caches.emplace_back(memory.dtype(), memory.dim(0), /*length=*/16, config_.width);
+  }
+  state->source_lengths = source.lengths;
+  return state;
+}
+
+Tensor Transformer::step(const Context& context, DecoderState& decoder_state, std::span<const std::int32_t> tokens) const {
+  TransformerState& state = dynamic_cast<TransformerState&>(decoder_state);
+  const Index rows = static_cast<Index>(tokens.size());
+  const Tensor ids = Tensor::from(tokens, {rows, 1});
+  const LayerMask memory_mask = padding_mask(state.source_lengths);
+  Var x = target_positions_.forward(context, target_embedding().forward(context, ids), state.position++);
+  for (std::size_t i = 0; i < decoder_.size(); ++i) {
+    x = decoder_[i].step(context, x, state.caches[i], state.memory_projections[i], memory_mask);
+  }
+  if (config_.norm_first) x = decoder_norm_.forward(context, x);
+  return linear(context, x, output_weight(), {}).value().reshape({rows, config_.target_vocabulary});
+}
+
+}  // namespace heed
