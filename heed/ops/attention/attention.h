@@ -18,31 +18,34 @@ namespace heed {
 
 // What a forward call fills; an empty view is not wanted.
 struct AttentionResult {
-  View out;       // [B, H, Lq, Dv]
-  View row_stat;  // [B, H, Lq], f32 (f64 where q is f64): log-sum-exp of the row; -inf for a row with no allowed key
-  View weights;   // [B, H, Lq, Lk], the type of q: before dropout
-  View scores;    // [B, H, Lq, Lk], the type of q: after scale and cap, before bias and mask
+  View out{};       // [B, H, Lq, Dv]
+  View row_stat{};  // [B, H, Lq], f32 (f64 where q is f64): log-sum-exp of the row; -inf for a row with no allowed key
+  View weights{};   // [B, H, Lq, Lk], the type of q: before dropout
+  View scores{};    // [B, H, Lq, Lk], the type of q: after scale and cap, before bias and mask
 };
 
-// What a backward call fills; an empty view is not wanted. dq, dk, dv are overwritten; dbias and dadditive_vector accumulate.
+// What a backward call fills; an empty view is not wanted. dq, dk, dv are overwritten; dbias and dadditive_vector
+// accumulate.
 struct AttentionGrad {
-  View dq, dk, dv;        // the shapes of q, k, v
-  View dbias;             // the shape of bias.dense
-  View dadditive_vector;  // [D]
+  View dq{}, dk{}, dv{};    // the shapes of q, k, v
+  View dbias{};             // the shape of bias.dense
+  View dadditive_vector{};  // [D]
 };
 
-// Computes attention of q [B, H, Lq, D] over k [B, Hk, Lk, D] and v [B, Hk, Lk, Dv]; H % Hk == 0, and head h reads key/value head
-// h / (H / Hk). Any strides with a unit last stride; f32 or f64. A row with no allowed key has out 0, weights 0, row_stat -inf. NaN propagates; only masks
-// make zeros. A row's bits do not depend on the batch, on padding or on the thread count.
-// Throws heed::Error naming the rule and the shapes.
-void attention(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, const AttentionResult& result, Workspace& workspace);
+// Computes attention of q [B, H, Lq, D] over k [B, Hk, Lk, D] and v [B, Hk, Lk, Dv]; H % Hk == 0, and head h reads
+// key/value head h / (H / Hk). Any strides with a unit last stride; f32 or f64. A row with no allowed key has out 0,
+// weights 0, row_stat -inf. NaN propagates; only masks make zeros. A row's bits do not depend on the batch, on padding
+// or on the thread count. Throws heed::Error naming the rule and the shapes.
+void attention(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, const AttentionResult& result,
+               Workspace& workspace);
 
 // Computes the gradients from out and row_stat as attention() filled them, and dout [B, H, Lq, Dv].
-void attention_backward(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, ConstView out, ConstView row_stat,
-                        ConstView dout, const AttentionGrad& grad, Workspace& workspace);
+void attention_backward(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, ConstView out,
+                        ConstView row_stat, ConstView dout, const AttentionGrad& grad, Workspace& workspace);
 
 // Computes the weights (before dropout) again from row_stat, into weights [B, H, Lq, Lk].
-void attention_weights(ConstView q, ConstView k, const AttentionSpec& spec, ConstView row_stat, View weights, Workspace& workspace);
+void attention_weights(ConstView q, ConstView k, const AttentionSpec& spec, ConstView row_stat, View weights,
+                       Workspace& workspace);
 
 // Names the plan that the call would use, and why each plan before it refused.
 std::string explain(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec);

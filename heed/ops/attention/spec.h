@@ -19,8 +19,8 @@ struct Score {
     additive,  // v_a . tanh(q_i + k_j)          (Bahdanau et al. 2015, app. A.1.2; q and k are projected by the caller)
   };
   Kind kind = Kind::dot;
-  std::optional<double> scale;  // dot: 1 / sqrt(D) where it is not given
-  ConstView additive_vector;    // additive: v_a, [D], the type of q
+  std::optional<double> scale{};  // dot: 1 / sqrt(D) where it is not given
+  ConstView additive_vector{};    // additive: v_a, [D], the type of q
 
   // q . k / sqrt(D), or q . k * scale.
   static Score scaled_dot(std::optional<double> scale = {}) { return {Kind::dot, scale, {}}; }
@@ -31,8 +31,8 @@ struct Score {
 
 // b_ij, added after the cap.
 struct Bias {
-  ConstView dense;                 // [B|1, H|1, Lq|1, Lk], the type of q; empty: none
-  std::optional<double> soft_cap;  // c: a score x becomes c * tanh(x / c), before the bias (Gemma 2)
+  ConstView dense{};                 // [B|1, H|1, Lq|1, Lk], the type of q; empty: none
+  std::optional<double> soft_cap{};  // c: a score x becomes c * tanh(x / c), before the bias (Gemma 2)
 };
 
 // N over the keys that the mask allows.
@@ -41,8 +41,8 @@ struct Normaliser {
   Kind kind = Kind::softmax;
 };
 
-// Weights are zeroed with this probability and the rest divided by 1 - probability. Whether weight (b, h, i, j) is kept is a pure
-// function of (seed, stream, b, h, i, j), so backward draws it again and threads cannot change it.
+// Weights are zeroed with this probability and the rest divided by 1 - probability. Whether weight (b, h, i, j) is kept
+// is a pure function of (seed, stream, b, h, i, j), so backward draws it again and threads cannot change it.
 struct Dropout {
   double probability = 0;
   std::uint64_t seed = 0;
@@ -50,11 +50,11 @@ struct Dropout {
 };
 
 struct AttentionSpec {
-  Score score;
-  Bias bias;
-  Mask mask;
-  Normaliser normaliser;
-  Dropout dropout;
+  Score score{};
+  Bias bias{};
+  Mask mask{};
+  Normaliser normaliser{};
+  Dropout dropout{};
 };
 
 }  // namespace heed

@@ -1,0 +1,38 @@
+// The algorithms, in the order in which they are asked. The last one, reference, refuses nothing and is the definition.
+//
+//   for (const AttentionPlan& plan : attention_plans()) std::puts(plan.name.data());
+//
+// The environment variable HEED_PLAN=name forces a plan; a call that it refuses throws heed::Error with the reason.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "heed/base/workspace.h"
+#include "heed/ops/attention/attention.h"
+#include "heed/ops/attention/attention_case.h"
+
+namespace heed {
+
+// What forward left and what backward starts from.
+struct AttentionSaved {
+  ConstView out, row_stat, dout;
+};
+
+struct AttentionPlan {
+  std::string_view name;
+  // Why this plan cannot compute the case; empty where it can. The answer depends on the types and on what is asked,
+  // never on the batch or on the lengths: padding cannot move a row to another plan, and so cannot change its bits.
+  std::string (*refuse)(const AttentionCase& problem);
+  void (*forward)(const AttentionCase& problem, const AttentionResult& result, Workspace& workspace);
+  void (*backward)(const AttentionCase& problem, const AttentionSaved& saved, const AttentionGrad& grad,
+                   Workspace& workspace);
+};
+
+std::span<const AttentionPlan> attention_plans();
+
+// The first plan that does not refuse, or the one that HEED_PLAN names. Throws heed::Error as above.
+const AttentionPlan& choose_attention_plan(const AttentionCase& problem);
+
+}  // namespace heed

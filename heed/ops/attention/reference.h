@@ -1,0 +1,23 @@
+// The definition of attention: plain loops, sums in double, every feature.
+#pragma once
+
+#include "heed/ops/attention/plan.h"
+
+namespace heed {
+
+extern const AttentionPlan kReferencePlan;
+
+// One row of the forward pass. The fast plans send rows that came out as NaN here: a weight of zero times a NaN or an
+// infinity behind the mask must not count, and only this loop never touches what the mask refuses.
+void reference_forward_row(const AttentionCase& problem, const AttentionResult& result, Index b, Index h, Index i);
+
+// The gradients that flow through key/value head g of batch element b: dq of its query heads, dk and dv of itself, and
+// their parts of dbias and dadditive_vector.
+void reference_backward_group(const AttentionCase& problem, const AttentionSaved& saved, const AttentionGrad& grad,
+                              Index b, Index g);
+
+// The weights of one row from its row_stat.
+void reference_weights_row(const AttentionCase& problem, const ConstView& row_stat, const View& weights, Index b,
+                           Index h, Index i);
+
+}  // namespace heed
