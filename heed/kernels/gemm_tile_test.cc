@@ -1,0 +1,154 @@
+#include "heed/kernels/gemm_tile.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "heed/base/error.h"
+#include "heed/base/random.h"
+#include "heed/kernels/target.h"
+
+namespace heed {
+namespace {
+
+std::vector<float> random_floats(Index count, std::uint64_t seed) {
+  Rng rng(seed);
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& value : values) value = static_cast<float>(rng.normal());
+  return values;
+}
+
+struct EveryTarget : ::testing::TestWithParam<std::int64_t> {
+  void SetUp() override { force_simd_target(GetParam()); }
+  void TearDown() override { force_simd_target(0); }
+};
+
+// One chain in ascending order, as the header promises.
+float expected_element(const GemmTile& t, Index i, Index j, float before, bool fused) {
+  float sum = 0;
+  for (Index p = 0; p < t.k; ++p) {
+    const float x = t.a[i * t.a_row + p * t.a_col], y = t.b[p * t.b_row + j * t.b_col];
+    if (fused) {
+      sum = std::fma(x, y, sum);
+    } else {
+      const volatile float product = x * y;
+      sum += product;
+    }
+  }
+  const volatile float scaled = t.alpha * sum;
+  if (t.bias != nullptr) return scaled + t.bias[j];
+  return t.accumulate ? scaled + before : scaled;
+}
+
+TEST_P(EveryTarget, EqualsOneChainPerElementInEveryShapeAndLayout) {
+  const bool fused = gemm_tile_is_fused();
+  const std::vector<float> pool = random_floats(100 * 100 * 2, 1), bias = random_floats(100, 2);
+  for (Index m : {1, 2, 3, 5, 6, 7, 8, 9, 14, 17, 65, 70}) {
+    for (Index n : {1, 2, 7, 8, 13, 16, 17, 31, 32, 33, 70}) {
+      for (Index k : {0, 1, 3, 4, 8, 15, 16, 32, 37, 100}) {
+        for (int layout = 0; layout < 4; ++layout) {
+          const Index slack = 3;
+          GemmTile t{.m = m,
+                     .n = n,
+                     .k = k,
+                     .a = pool.data(),
+                     .a_row = layout & 1 ? 1 : k + slack,
+                     .a_col = layout & 1 ? m + slack : 1,
+                     .b = pool.data() + 50,
+                     .b_row = layout & 2 ? 1 : n + slack,
+                     .b_col = layout & 2 ? k + slack : 1,
+                     .c = nullptr,
+                     .c_row = n + slack,
+                     .bias = nullptr,
+                     .alpha = 1,
+                     .accumulate = false};
+          const int kind = static_cast<int>((m + n + k) % 4);
+          if (kind == 1) t.bias = bias.data();
+          if (kind == 2) t.accumulate = true;
+          if (kind == 3) t.alpha = 0.3f, t.accumulate = true;
+          const std::vector<float> before = random_floats(m * t.c_row, 3);
+          std::vector<float> c = before;
+          t.c = c.data();
+          gemm_tile(t);
+          for (Index i = 0; i < m; ++i) {
+            for (Index j = 0; j < t.c_row; ++j) {
+              const std::size_t at = static_cast<std::size_t>(i * t.c_row + j);
+              const float expected = j < n ? expected_element(t, i, j, before[at], fused) : before[at];
+              ASSERT_EQ(c[at], expected) << "m " << m << " n " << n << " k " << k << " layout " << layout << " at " << i
+                                         << ", " << j;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(EveryTarget, TakesAnyStridesOfAAndB) {
+  const bool fused = gemm_tile_is_fused();
+  const std::vector<float> pool = random_floats(4000, 4);
+  std::vector<float> c(5 * 20);
+  const GemmTile t{.m = 5,
+                   .n = 20,
+                   .k = 11,
+                   .a = pool.data() + 3000,
+                   .a_row = -40,
+                   .a_col = 3,
+                   .b = pool.data() + 1000,
+                   .b_row = 50,
+                   .b_col = -2,
+                   .c = c.data(),
+                   .c_row = 20,
+                   .bias = nullptr,
+                   .alpha = 1,
+                   .accumulate = false};
+  gemm_tile(t);
+  for (Index i = 0; i < 5; ++i)
+    for (Index j = 0; j < 20; ++j)
+      ASSERT_EQ(c[static_cast<std::size_t>(i * 20 + j)], expected_element(t, i, j, 0, fused));
+}
+
+TEST_P(EveryTarget, ReachesItsWholeDepth) {
+  const bool fused = gemm_tile_is_fused();
+  const std::vector<float> a = random_floats(3 * kGemmTileDepth, 5), b = random_floats(40 * kGemmTileDepth, 6);
+  std::vector<float> c(3 * 40);
+  const GemmTile t{.m = 3,
+                   .n = 40,
+                   .k = kGemmTileDepth,
+                   .a = a.data(),
+                   .a_row = kGemmTileDepth,
+                   .a_col = 1,
+                   .b = b.data(),
+                   .b_row = 1,
+                   .b_col = kGemmTileDepth,
+                   .c = c.data(),
+                   .c_row = 40,
+                   .bias = nullptr,
+                   .alpha = 1,
+                   .accumulate = false};
+  gemm_tile(t);
+  for (Index i = 0; i < 3; ++i)
+    for (Index j = 0; j < 40; ++j)
+      ASSERT_EQ(c[static_cast<std::size_t>(i * 40 + j)], expected_element(t, i, j, 0, fused));
+}
+
+INSTANTIATE_TEST_SUITE_P(GemmTile, EveryTarget, ::testing::ValuesIn(simd_targets()),
+                         [](const auto& target) { return std::string(simd_target_name(target.param)); });
+
+TEST(SimdTarget, ForcesOneOfThisMachinesTargets) {
+  const std::int64_t best = active_simd_target();
+  const std::vector<std::int64_t> all = simd_targets();
+  for (std::int64_t target : simd_targets()) {
+    force_simd_target(target);
+    EXPECT_EQ(active_simd_target(), target);
+    EXPECT_EQ(simd_targets(), all);  // forcing one hides none
+  }
+  force_simd_target(0);
+  EXPECT_EQ(active_simd_target(), best);
+  EXPECT_THROW(force_simd_target(std::int64_t{1} << 40), Error);
+}
+
+}  // namespace
+}  // namespace heed
