@@ -1,0 +1,199 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "heed/kernels/math_test.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+
+#include "heed/kernels/lanes-inl.h"
+#include "heed/kernels/math-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels {
+namespace HWY_NAMESPACE {
+
+struct ExpOf {
+  template <class D, class V>
+  V operator()(D d, V x) const {
+    return exp(d, x);
+  }
+};
+struct TanhOf {
+  template <class D, class V>
+  V operator()(D d, V x) const {
+    return tanh(d, x);
+  }
+};
+struct SigmoidOf {
+  template <class D, class V>
+  V operator()(D d, V x) const {
+    return sigmoid(d, x);
+  }
+};
+struct CdfOf {
+  template <class D, class V>
+  V operator()(D d, V x) const {
+    return normal(d, x).cdf;
+  }
+};
+struct DensityOf {
+  template <class D, class V>
+  V operator()(D d, V x) const {
+    return normal(d, x).density;
+  }
+};
+
+void Exp(const float* x, float* y, std::size_t n) { transform(n, y, ExpOf(), x); }
+void Tanh(const float* x, float* y, std::size_t n) { transform(n, y, TanhOf(), x); }
+void Sigmoid(const float* x, float* y, std::size_t n) { transform(n, y, SigmoidOf(), x); }
+void Cdf(const float* x, float* y, std::size_t n) { transform(n, y, CdfOf(), x); }
+void Density(const float* x, float* y, std::size_t n) { transform(n, y, DensityOf(), x); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace heed::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "heed/kernels/target.h"
+
+namespace heed::kernels {
+
+HWY_EXPORT(Exp);
+HWY_EXPORT(Tanh);
+HWY_EXPORT(Sigmoid);
+HWY_EXPORT(Cdf);
+HWY_EXPORT(Density);
+
+namespace {
+
+using Function = void (*)(const float*, float*, std::size_t);
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr double kEpsilon = 0x1p-23;
+
+void run_exp(const float* x, float* y, std::size_t n) { HWY_DYNAMIC_DISPATCH(Exp)(x, y, n); }
+void run_tanh(const float* x, float* y, std::size_t n) { HWY_DYNAMIC_DISPATCH(Tanh)(x, y, n); }
+void run_sigmoid(const float* x, float* y, std::size_t n) { HWY_DYNAMIC_DISPATCH(Sigmoid)(x, y, n); }
+void run_cdf(const float* x, float* y, std::size_t n) { HWY_DYNAMIC_DISPATCH(Cdf)(x, y, n); }
+void run_density(const float* x, float* y, std::size_t n) { HWY_DYNAMIC_DISPATCH(Density)(x, y, n); }
+
+float call(Function f, float x) {
+  float y = 0;
+  f(&x, &y, 1);
+  return y;
+}
+
+// Every `step`-th float of both signs up to `limit` in magnitude, and zero: even in logarithm, so small arguments are
+// not spared.
+std::vector<float> floats_up_to(float limit, std::uint32_t step) {
+  std::vector<float> x;
+  for (std::uint32_t bits = 0; bits <= std::bit_cast<std::uint32_t>(limit); bits += step) {
+    x.push_back(std::bit_cast<float>(bits));
+    x.push_back(-x.back());
+  }
+  return x;
+}
+
+struct ErrorBound {
+  double relative;  // in units of 2^-23 of the value, where the value is normal
+  double absolute;
+};
+
+// The largest errors over the targets.
+ErrorBound measure(Function f, double (*truth)(double), float limit) {
+  ErrorBound worst{0, 0};
+  const std::vector<float> x = floats_up_to(limit, 5003);
+  std::vector<float> y(x.size());
+  for (std::int64_t target : simd_targets()) {
+    force_simd_target(target);
+    f(x.data(), y.data(), x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double exact = truth(x[i]), error = std::abs(y[i] - exact);
+      EXPECT_FALSE(std::isnan(error)) << x[i];
+      worst.absolute = std::max(worst.absolute, error);
+      if (std::abs(exact) >= 0x1p-126) worst.relative = std::max(worst.relative, error / std::abs(exact) / kEpsilon);
+    }
+  }
+  force_simd_target(0);
+  ::testing::Test::RecordProperty("relative_ulp", std::to_string(worst.relative));
+  return worst;
+}
+
+double true_exp(double x) { return std::exp(x); }
+double true_tanh(double x) { return std::tanh(x); }
+double true_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double true_cdf(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
+double true_density(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * M_PI); }
+
+TEST(Math, ExpIsWithinItsStatedError) {
+  const ErrorBound error = measure(run_exp, true_exp, 88.7f);
+  EXPECT_LT(error.relative, 0.7);
+}
+
+TEST(Math, TanhIsWithinItsStatedError) {
+  const ErrorBound error = measure(run_tanh, true_tanh, 30.0f);
+  EXPECT_LT(error.relative, 1.4);
+}
+
+TEST(Math, SigmoidIsWithinItsStatedError) {
+  const ErrorBound error = measure(run_sigmoid, true_sigmoid, 87.0f);
+  EXPECT_LT(error.relative, 1.2);
+}
+
+TEST(Math, TheNormalDistributionIsWithinItsStatedError) {
+  EXPECT_LT(measure(run_cdf, true_cdf, 14.0f).absolute, 1.9e-7);
+  EXPECT_LT(measure(run_cdf, true_cdf, 4.0f).relative, 8.0);
+  EXPECT_LT(measure(run_density, true_density, 14.0f).absolute, 1e-7);
+}
+
+TEST(Math, LimitsAreExactAndNanPropagates) {
+  for (std::int64_t target : simd_targets()) {
+    force_simd_target(target);
+    for (Function f : {run_exp, run_tanh, run_sigmoid, run_cdf, run_density}) {
+      EXPECT_TRUE(std::isnan(call(f, std::numeric_limits<float>::quiet_NaN())));
+      EXPECT_TRUE(std::isnan(call(f, -std::numeric_limits<float>::quiet_NaN())));
+    }
+    EXPECT_EQ(call(run_exp, 0.0f), 1.0f);
+    EXPECT_EQ(call(run_exp, kInfinity), kInfinity);
+    EXPECT_EQ(call(run_exp, 89.0f), kInfinity);
+    EXPECT_EQ(call(run_exp, -kInfinity), 0.0f);
+    EXPECT_EQ(call(run_exp, -1e30f), 0.0f);
+    EXPECT_NEAR(call(run_exp, -100.0f), std::exp(-100.0), 0x1p-149);
+    EXPECT_EQ(call(run_tanh, kInfinity), 1.0f);
+    EXPECT_EQ(call(run_tanh, -kInfinity), -1.0f);
+    EXPECT_TRUE(std::signbit(call(run_tanh, -0.0f)));
+    EXPECT_EQ(call(run_sigmoid, 0.0f), 0.5f);
+    EXPECT_EQ(call(run_sigmoid, kInfinity), 1.0f);
+    EXPECT_EQ(call(run_sigmoid, -kInfinity), 0.0f);
+    EXPECT_EQ(call(run_cdf, kInfinity), 1.0f);
+    EXPECT_EQ(call(run_cdf, -kInfinity), 0.0f);
+    EXPECT_EQ(call(run_density, kInfinity), 0.0f);
+  }
+  force_simd_target(0);
+}
+
+TEST(Math, AnElementHasTheSameBitsInAnyPlace) {
+  const std::vector<float> x = floats_up_to(20.0f, 9000011);
+  for (std::int64_t target : simd_targets()) {
+    force_simd_target(target);
+    for (Function f : {run_exp, run_tanh, run_sigmoid, run_cdf, run_density}) {
+      std::vector<float> y(x.size());
+      f(x.data(), y.data(), x.size());
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        ASSERT_EQ(std::bit_cast<std::uint32_t>(call(f, x[i])), std::bit_cast<std::uint32_t>(y[i])) << x[i];
+      }
+    }
+  }
+  force_simd_target(0);
+}
+
+}  // namespace
+}  // namespace heed::kernels
+#endif
