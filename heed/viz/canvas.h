@@ -1,0 +1,54 @@
+// What pictures are drawn on: boxes, lines and text, the same for every format. y grows downwards.
+//
+//   void paint(Canvas& canvas) { canvas.fill({0, 0, 20, 20}, sequential_colour(0.5), "the -> das: 0.5"); }
+#pragma once
+
+#include <string_view>
+
+#include "heed/viz/colour.h"
+
+namespace heed {
+
+struct Point {
+  double x = 0, y = 0;
+};
+
+struct Box {
+  double x = 0, y = 0, width = 0, height = 0;
+};
+
+// Which part of the text lies at the point where it is drawn.
+enum class Anchor { start, middle, end };
+
+struct TextStyle {
+  double size = 11;
+  Anchor anchor = Anchor::start;
+  double angle = 0;  // degrees, clockwise, about the anchor
+  bool bold = false;
+  Colour colour{};
+};
+
+class Canvas {
+ public:
+  virtual ~Canvas() = default;
+  // Fills a box without soft edges, so that boxes side by side show no seam. The note is shown by viewers that can
+  // (SVG).
+  virtual void fill(const Box& box, const Colour& colour, std::string_view note = {}) = 0;
+  // Draws the box's edge, centred on it.
+  virtual void outline(const Box& box, const Colour& colour, double width) = 0;
+  virtual void line(Point from, Point to, const Colour& colour, double width) = 0;
+  // Writes one line of text, any bytes (see visible_text), with its baseline's anchor at the point.
+  virtual void text(Point at, std::string_view text, const TextStyle& style) = 0;
+};
+
+// How far the text reaches along its baseline, in the font that every canvas uses.
+double text_width(std::string_view text, const TextStyle& style);
+
+// The upright box around text drawn at a point, turned as the style says: from ascender to descender, whatever the
+// letters.
+Box text_box(Point at, std::string_view text, const TextStyle& style);
+
+// The longest beginning of the text, ended by "…" where something is lost, that is no wider than `width`.
+std::string fit_text(std::string_view text, const TextStyle& style, double width);
+
+}  // namespace heed

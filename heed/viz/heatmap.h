@@ -1,0 +1,42 @@
+// Heat maps: matrices as coloured cells with labels, a colour scale and, where wanted, the numbers.
+//
+//   Heatmap map{.title = "xor", .row_labels = {"0", "1"}, .column_labels = {"0", "1"}, .panels = {{"", {0, 1, 1, 0}}}};
+//   save_picture(draw_heatmap(std::move(map)), "xor.svg");
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heed/base/index.h"
+#include "heed/viz/picture.h"
+
+namespace heed {
+
+// One matrix, or several of the same shape side by side under one scale, each with its title.
+struct Heatmap {
+  struct Panel {
+    std::string title;          // shown where there are several
+    std::vector<float> values;  // [rows, columns]
+  };
+  std::string title, subtitle, description;
+  std::string row_title, column_title;
+  std::vector<std::string> row_labels, column_labels;  // one for each row and column: they define the shape
+  std::vector<Panel> panels;
+  double least = 0, most = 1;  // the values at the ends of the scale; below zero the scale is the diverging one
+  int digits = -1;             // digits after the point of the numbers in the cells; none where negative
+  bool square = true;          // cells as high as wide, or fitted to a page
+  double label_spacing = 0;    // labels at least this many points apart
+};
+
+// The smallest of 1, 1.5, 2, 2.5, 3, 4, 5, 6 and 8 times a power of ten that is at least `value`: the end of a scale
+// that people can read. 1 for zero, less, infinity and NaN.
+double round_scale(double value);
+
+// Draws the heat map: rows down the side, columns along the top, labels turned where they would touch. A label that is
+// too long ends in "…"; where cells get too small for labels, every second, fifth, tenth ... one is shown, at a size
+// that can be read. Values that are infinite or no number are grey. An SVG shows each cell's value at the mouse. Throws
+// heed::Error for no panel or more than 64, no row or column, panels of another size than rows x columns, more than 4
+// million cells in all, and an empty scale.
+Picture draw_heatmap(Heatmap heatmap);
+
+}  // namespace heed
