@@ -1,0 +1,247 @@
+#include "heed/text/sentencepiece_model_check.h"
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "heed/base/check.h"
+#include "heed/base/file.h"
+
+namespace heed {
+namespace {
+
+enum class WireType { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
+
+struct Field {
+  std::uint64_t number;
+  WireType type;
+  std::uint64_t value;     // of varint, fixed32 and fixed64
+  std::string_view bytes;  // of bytes
+};
+
+// Reads the fields of one message in turn.
+class MessageReader {
+ public:
+  MessageReader(std::string_view bytes, std::string_view name) : rest_(bytes), name_(name) {}
+
+  bool done() const { return rest_.empty(); }
+
+  Field next() {
+    const std::uint64_t tag = varint();
+    Field field{tag >> 3, static_cast<WireType>(tag & 7), 0, {}};
+    HEED_CHECK(field.number > 0, "{}: not a SentencePiece model: a field has the number 0", name_);
+    switch (field.type) {
+      case WireType::varint:
+        field.value = varint();
+        break;
+      case WireType::fixed64:
+        field.value = fixed<std::uint64_t>();
+        break;
+      case WireType::fixed32:
+        field.value = fixed<std::uint32_t>();
+        break;
+      case WireType::bytes:
+        field.bytes = take(varint());
+        break;
+      default:
+        fail("{}: not a SentencePiece model: a field has the wire type {}", name_, tag & 7);
+    }
+    return field;
+  }
+
+ private:
+  std::string_view take(std::uint64_t count) {
+    HEED_CHECK(count <= rest_.size(),
+               "{}: not a SentencePiece model, or cut short: a field needs {} bytes, {} are left", name_, count,
+               rest_.size());
+    const std::string_view taken = rest_.substr(0, count);
+    rest_.remove_prefix(count);
+    return taken;
+  }
+
+  std::uint64_t varint() {
+    std::uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      const auto byte = static_cast<std::uint64_t>(static_cast<unsigned char>(take(1)[0]));
+      value |= (byte & 0x7F) << shift;
+      if (byte < 0x80) return value;
+    }
+    fail("{}: not a SentencePiece model: a number runs over 64 bits", name_);
+  }
+
+  template <typename T>
+  T fixed() {
+    T value;
+    std::memcpy(&value, take(sizeof value).data(), sizeof value);
+    return value;
+  }
+
+  std::string_view rest_;
+  std::string_view name_;
+};
+
+void check_type(const Field& field, WireType type, std::string_view what, std::string_view name) {
+  HEED_CHECK(field.type == type, "{}: not a SentencePiece model: its {} has the wire type {}", name, what,
+             static_cast<int>(field.type));
+}
+
+// message SentencePiece { string piece = 1; float score = 2; Type type = 3; }
+void check_piece(std::string_view bytes, std::string_view name) {
+  constexpr std::uint64_t kLastType = 6, kUserDefined = 4;
+  // Far over any score of a trained model, far under what could overflow when a sentence's scores are added.
+  constexpr float kLargestScore = 1e9F;
+  // The library takes at most 64 user-defined pieces that start at one byte, and does not check it.
+  constexpr std::size_t kLongestUserDefined = 64;
+  std::string_view piece;
+  std::uint64_t type = 1;
+  for (MessageReader reader(bytes, name); !reader.done();) {
+    const Field field = reader.next();
+    if (field.number == 1) {
+      check_type(field, WireType::bytes, "piece", name);
+      piece = field.bytes;
+    } else if (field.number == 2) {
+      check_type(field, WireType::fixed32, "score", name);
+      const auto bits = static_cast<std::uint32_t>(field.value);
+      float score;
+      std::memcpy(&score, &bits, sizeof score);
+      HEED_CHECK(std::abs(score) <= kLargestScore, "{}: the score of a piece is {}", name, score);
+    } else if (field.number == 3) {
+      check_type(field, WireType::varint, "piece type", name);
+      type = field.value;
+      HEED_CHECK(type >= 1 && type <= kLastType, "{}: a piece has the unknown type {}", name, type);
+    }
+  }
+  HEED_CHECK(!piece.empty(), "{}: a piece is empty", name);
+  HEED_CHECK(valid_utf8(piece) && piece.find('\0') == std::string_view::npos, "{}: a piece is not valid UTF-8", name);
+  HEED_CHECK(type != kUserDefined || piece.size() <= kLongestUserDefined,
+             "{}: a user-defined piece has {} bytes, over {}", name, piece.size(), kLongestUserDefined);
+}
+
+// The units of a double-array trie in the layout of Darts-clone. A unit is 32 bits: its byte label (bits 0-7 and, set
+// in a leaf, bit 31), whether a leaf hangs on it (bit 8), and the offset to its children (bits 10-30, times 256 where
+// bit 9 is set). The child of the unit at i for byte c is at (i ^ offset) ^ c; the leaf is at i ^ offset and holds a
+// value in bits 0-30.
+class TrieCheck {
+ public:
+  TrieCheck(std::string_view units, std::string_view strings, std::string_view name)
+      : units_(units.size() / sizeof(std::uint32_t)),
+        strings_(strings),
+        name_(name),
+        longest_(units_.size(), kNotSeen) {
+    std::memcpy(units_.data(), units.data(), units_.size() * sizeof(std::uint32_t));
+  }
+
+  void run() {
+    HEED_CHECK(!units_.empty(), "{}: the normaliser's trie is empty", name_);
+    most_matches(0, 0);
+  }
+
+ private:
+  static constexpr int kNotSeen = -1, kOpen = -2;
+  static constexpr int kMostMatches = 32;  // the room that the library has for the matches at one position
+  static constexpr int kLongestKey = 512;  // bytes; the longest in the library's own tables is far shorter
+
+  static std::uint32_t label(std::uint32_t unit) { return unit & 0x800000FFU; }
+  static bool has_leaf(std::uint32_t unit) { return (unit >> 8 & 1U) != 0; }
+  static std::uint32_t offset(std::uint32_t unit) { return (unit >> 10) << ((unit & 0x200U) >> 6); }
+
+  // Returns the largest number of leaves on a path below the unit. Suffixes may be shared, so results are kept.
+  int most_matches(std::uint32_t at, int depth) {
+    HEED_CHECK(longest_[at] != kOpen && depth <= kLongestKey, "{}: the normaliser's trie has a cycle", name_);
+    if (longest_[at] != kNotSeen) return longest_[at];
+    longest_[at] = kOpen;
+    const std::uint32_t children = at ^ offset(units_[at]);
+    // c < 256, so that every child lies in one aligned block of 256 units.
+    HEED_CHECK((children | 0xFFU) < units_.size(), "{}: the normaliser's trie has a link to unit {} of {}", name_,
+               children, units_.size());
+    int most = 0;
+    for (std::uint32_t c = 0; c < 256; ++c) {
+      const std::uint32_t child = children ^ c;
+      // The root's own unit has label 0 and is nobody's child, but the search may still read it as one.
+      if (label(units_[child]) == c) most = std::max(most, leaf(child) + most_matches(child, depth + 1));
+    }
+    HEED_CHECK(most <= kMostMatches, "{}: the normaliser has {} rules or more that apply at one position, over {}",
+               name_, most, kMostMatches);
+    return longest_[at] = most;
+  }
+
+  // Returns 1 if a leaf hangs on the unit, after checking where it points, else 0.
+  int leaf(std::uint32_t at) const {
+    if (!has_leaf(units_[at])) return 0;
+    const std::uint64_t where = at ^ offset(units_[at]);
+    HEED_CHECK(where < units_.size(), "{}: the normaliser's trie has a leaf at unit {} of {}", name_, where,
+               units_.size());
+    const std::uint32_t value = units_[where] & 0x7FFFFFFFU;
+    HEED_CHECK(value < strings_.size() && (strings_[value] & 0xC0) != 0x80,
+               "{}: a rule of the normaliser points to byte {} of its {} bytes of text", name_, value, strings_.size());
+    return 1;
+  }
+
+  std::vector<std::uint32_t> units_;
+  std::string_view strings_;
+  std::string_view name_;
+  std::vector<int> longest_;
+};
+
+// A normaliser's table: the trie's size in bytes (32 bits, little-endian), the trie, and the strings that it points to,
+// each ended by a NUL byte.
+void check_character_map(std::string_view map, std::string_view name) {
+  if (map.empty()) return;
+  std::uint32_t trie_bytes = 0;
+  HEED_CHECK(map.size() > sizeof trie_bytes, "{}: the normaliser's table has {} bytes", name, map.size());
+  std::memcpy(&trie_bytes, map.data(), sizeof trie_bytes);
+  map.remove_prefix(sizeof trie_bytes);
+  HEED_CHECK(trie_bytes < map.size() && trie_bytes % sizeof(std::uint32_t) == 0,
+             "{}: the normaliser's table of {} bytes cannot hold a trie of {}", name, map.size(), trie_bytes);
+  const std::string_view strings = map.substr(trie_bytes);
+  HEED_CHECK(strings.back() == '\0' && valid_utf8(strings), "{}: the normaliser's strings are not valid UTF-8", name);
+  TrieCheck(map.substr(0, trie_bytes), strings, name).run();
+}
+
+// message NormalizerSpec { string name = 1; bytes precompiled_charsmap = 2; ...; bool escape_whitespaces = 5; ... }
+void check_normalizer(std::string_view bytes, std::string_view name) {
+  for (MessageReader reader(bytes, name); !reader.done();) {
+    const Field field = reader.next();
+    if (field.number == 2) {
+      check_type(field, WireType::bytes, "normaliser's table", name);
+      check_character_map(field.bytes, name);
+    } else if (field.number == 5) {
+      HEED_CHECK(field.value != 0, "{}: a model without escape_whitespaces is not supported", name);
+    }
+  }
+}
+
+// message TrainerSpec { ...; bool treat_whitespace_as_suffix = 24; ... }
+void check_trainer(std::string_view bytes, std::string_view name) {
+  for (MessageReader reader(bytes, name); !reader.done();) {
+    const Field field = reader.next();
+    HEED_CHECK(field.number != 24 || field.value == 0, "{}: a model with treat_whitespace_as_suffix is not supported",
+               name);
+  }
+}
+
+}  // namespace
+
+// message ModelProto { repeated SentencePiece pieces = 1; TrainerSpec trainer_spec = 2; NormalizerSpec normalizer_spec
+// = 3;
+//                      SelfTestData self_test_data = 4; NormalizerSpec denormalizer_spec = 5; }
+void check_sentencepiece_model(std::string_view bytes, std::string_view name) {
+  HEED_CHECK(!bytes.empty(), "{}: the file is empty", name);
+  HEED_CHECK(bytes.size() < std::numeric_limits<std::int32_t>::max(), "{}: a SentencePiece model has less than 2 GiB",
+             name);
+  bool has_pieces = false;
+  for (MessageReader reader(bytes, name); !reader.done();) {
+    const Field field = reader.next();
+    if (field.number < 1 || field.number > 5) continue;
+    check_type(field, WireType::bytes, "message", name);
+    if (field.number == 1) check_piece(field.bytes, name);
+    if (field.number == 2) check_trainer(field.bytes, name);
+    if (field.number == 3 || field.number == 5) check_normalizer(field.bytes, name);
+    has_pieces = has_pieces || field.number == 1;
+  }
+  HEED_CHECK(has_pieces, "{}: not a SentencePiece model: it has no pieces", name);
+}
+
+}  // namespace heed

@@ -1,0 +1,92 @@
+#include "heed/text/sentencepiece_vocabulary.h"
+
+#include <sentencepiece_processor.h>
+
+#include "heed/base/check.h"
+#include "heed/base/file.h"
+#include "heed/text/sentencepiece_model_check.h"
+
+namespace heed {
+namespace {
+
+constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581
+
+}  // namespace
+
+struct SentencePieceVocabulary::Impl {
+  sentencepiece::SentencePieceProcessor processor;
+  std::string bytes;
+};
+
+SentencePieceVocabulary SentencePieceVocabulary::from_bytes(std::string_view model, std::string_view name) {
+  // SentencePiece trusts parts of a model enough to read outside it; those are checked before it sees the bytes.
+  check_sentencepiece_model(model, name);
+  auto impl = std::make_shared<Impl>();
+  impl->bytes = model;
+  try {
+    const auto status = impl->processor.LoadFromSerializedProto(impl->bytes);
+    HEED_CHECK(status.ok(), "{}: SentencePiece refuses this model: {}", name, status.message());
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {  // the trie inside it throws its own
+    fail("{}: SentencePiece refuses this model: {}", name, error.what());
+  }
+  const auto& processor = impl->processor;
+  HEED_CHECK(processor.pad_id() == kPad && processor.unk_id() == kUnknown && processor.bos_id() == kBegin &&
+                 processor.eos_id() == kEnd,
+             "{}: the ids of pad, unknown, begin and end must be {} {} {} {}, but are {} {} {} {}", name, kPad,
+             kUnknown, kBegin, kEnd, processor.pad_id(), processor.unk_id(), processor.bos_id(), processor.eos_id());
+  return SentencePieceVocabulary(std::move(impl));
+}
+
+SentencePieceVocabulary SentencePieceVocabulary::load(const std::filesystem::path& path) {
+  return from_bytes(read_file(path), path.string());
+}
+
+std::filesystem::path SentencePieceVocabulary::path_in(const std::filesystem::path& folder, std::string_view stem) {
+  return folder / fmt::format("{}.spm", stem);
+}
+
+std::vector<int> SentencePieceVocabulary::encode(std::string_view sentence) const {
+  std::vector<int> ids;
+  const auto status = impl_->processor.Encode(sentence, &ids);
+  HEED_CHECK(status.ok(), "SentencePieceVocabulary::encode: {}", status.message());
+  return ids;
+}
+
+std::string SentencePieceVocabulary::decode(std::span<const int> ids) const {
+  std::vector<int> visible;
+  visible.reserve(ids.size());
+  for (const int id : ids) {
+    check_id(id, "SentencePieceVocabulary::decode");
+    if (!is_invisible(id)) visible.push_back(id);
+  }
+  std::string sentence;
+  const auto status = impl_->processor.Decode(visible, &sentence);
+  HEED_CHECK(status.ok(), "SentencePieceVocabulary::decode: {}", status.message());
+  return sentence;
+}
+
+std::string SentencePieceVocabulary::piece(int id) const {
+  check_id(id, "SentencePieceVocabulary::piece");
+  return impl_->processor.IdToPiece(id);
+}
+
+Index SentencePieceVocabulary::size() const { return impl_->processor.GetPieceSize(); }
+
+void SentencePieceVocabulary::save(const std::filesystem::path& folder, std::string_view stem) const {
+  make_folder(folder);
+  write_file(path_in(folder, stem), impl_->bytes);
+}
+
+const std::string& SentencePieceVocabulary::bytes() const { return impl_->bytes; }
+
+std::string SentencePieceVocabulary::surface(int id) const {
+  std::string text = impl_->processor.IdToPiece(id);
+  for (std::size_t at = text.find(kSpaceMark); at != std::string::npos; at = text.find(kSpaceMark, at)) {
+    text.replace(at, kSpaceMark.size(), " ");
+  }
+  return text;
+}
+
+}  // namespace heed

@@ -1,0 +1,54 @@
+#include "heed/text/vocabulary.h"
+
+#include "heed/base/check.h"
+#include "heed/text/sentencepiece_vocabulary.h"
+#include "heed/text/whitespace_vocabulary.h"
+
+namespace heed {
+
+std::vector<int> Vocabulary::word_of_pieces(std::span<const int> ids) const {
+  constexpr int kNextWord = -2;  // a piece of space only: known when the next word starts
+  std::vector<int> words(ids.size(), -1);
+  int last_word = -1;
+  bool between_words = true;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    check_id(ids[i], "word_of_pieces");
+    if (is_invisible(ids[i])) continue;
+    int word = kNextWord;
+    for (const char byte : surface(ids[i])) {
+      if (byte == ' ') {
+        between_words = true;
+        continue;
+      }
+      if (between_words) ++last_word;
+      between_words = false;
+      if (word == kNextWord) word = last_word;
+    }
+    words[i] = word;
+  }
+  int following = last_word;
+  for (std::size_t i = ids.size(); i-- > 0;) {
+    if (words[i] == kNextWord) words[i] = following;
+    if (words[i] >= 0) following = words[i];
+  }
+  return words;
+}
+
+void Vocabulary::check_id(int id, std::string_view function) const {
+  HEED_CHECK(id >= 0 && id < size(), "{}: id {} is not in the vocabulary of {} pieces", function, id, size());
+}
+
+std::unique_ptr<Vocabulary> load_vocabulary(const std::filesystem::path& folder, std::string_view stem) {
+  const std::filesystem::path spm = SentencePieceVocabulary::path_in(folder, stem);
+  const std::filesystem::path list = WhitespaceVocabulary::path_in(folder, stem);
+  std::error_code ignored;  // what cannot be looked at is not there
+  const bool has_spm = std::filesystem::exists(spm, ignored);
+  const bool has_list = std::filesystem::exists(list, ignored);
+  HEED_CHECK(has_spm || has_list, "load_vocabulary: there is neither {} nor {}", spm.string(), list.string());
+  HEED_CHECK(!has_spm || !has_list, "load_vocabulary: there are both {} and {}; remove one", spm.string(),
+             list.string());
+  if (has_spm) return std::make_unique<SentencePieceVocabulary>(SentencePieceVocabulary::load(spm));
+  return std::make_unique<WhitespaceVocabulary>(WhitespaceVocabulary::load(list));
+}
+
+}  // namespace heed
