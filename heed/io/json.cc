@@ -7,12 +7,10 @@
 #include "heed/base/check.h"
 #include "heed/base/file.h"
 #include "heed/io/json_node.h"
+#include "heed/io/printable.h"
 
 namespace heed {
 namespace {
-
-// Arrays and objects of any size may stand where another type was asked for: errors show only their beginning.
-constexpr std::size_t kShownBytes = 60;
 
 // The double with the fewest digits that still rounds to the float: 0.1f becomes 0.1, not 0.10000000149011612.
 double shortest(float value) {
@@ -37,7 +35,7 @@ Json Json::object(std::vector<Member> members) {
   object.reserve(members.size());
   std::unordered_set<std::string> keys;
   for (auto& [key, value] : members) {
-    HEED_CHECK(keys.insert(key).second, "Json::object: the key \"{}\" appears twice", key);
+    HEED_CHECK(keys.insert(key).second, "Json::object: the key \"{}\" appears twice", printable(key));
     object.emplace_back(std::move(key), value.release());
   }
   return Json(Node{std::move(object)});
@@ -116,7 +114,7 @@ Index Json::size() const {
 }
 
 const Json::Node* Json::find(std::string_view key) const {
-  if (kind() != Kind::object) refuse(fmt::format("must be an object with the key \"{}\"", key));
+  if (kind() != Kind::object) refuse(fmt::format("must be an object with the key \"{}\"", printable(key)));
   for (const auto& [name, node] : std::get<Node::Object>(at_->value)) {
     if (name == key) return &node;
   }
@@ -125,7 +123,7 @@ const Json::Node* Json::find(std::string_view key) const {
 
 Json Json::operator[](std::string_view key) const {
   const Node* const node = find(key);
-  if (node == nullptr) fail("{}: the key \"{}\" is missing", where(), key);
+  if (node == nullptr) fail("{}: the key \"{}\" is missing", where(), printable(key));
   return child(*node);
 }
 
@@ -186,8 +184,8 @@ std::vector<std::string> Json::string_list() const {
 void Json::allow_only(std::span<const std::string_view> known) const {
   if (kind() != Kind::object) refuse("must be an object");
   for (const auto& [key, node] : std::get<Node::Object>(at_->value)) {
-    HEED_CHECK(std::ranges::find(known, key) != known.end(), "{}: unknown key \"{}\"; the keys are: {}", where(), key,
-               fmt::join(known, ", "));
+    HEED_CHECK(std::ranges::find(known, key) != known.end(), "{}: unknown key \"{}\"; the keys are: {}", where(),
+               printable(key), fmt::join(known, ", "));
   }
 }
 
@@ -204,7 +202,7 @@ std::string Json::where() const {
       }
     } else if (const auto* object = std::get_if<Node::Object>(&node.value)) {
       for (const auto& [key, value] : *object) {
-        if (self(self, value)) return steps.push_back(key), true;
+        if (self(self, value)) return steps.push_back(printable(key)), true;
       }
     }
     return false;
@@ -227,25 +225,16 @@ void Json::refuse(std::string_view rule) const {
     case Kind::object:
       seen = fmt::format("an object with {} keys", size());
       break;
-    case Kind::number:  // may be an infinity, where it was built and not parsed
+    case Kind::number:  // dump refuses an infinity
       seen = fmt::format("{}", std::get<double>(at_->value));
       break;
-    case Kind::string:
-      if (!valid_utf8(string())) {
-        seen = "a string that is not UTF-8";
-        break;
-      }
-      [[fallthrough]];
+    case Kind::string:  // dump refuses invalid UTF-8
+      seen = fmt::format("\"{}\"", string());
+      break;
     default:
       seen = dump();
   }
-  if (seen.size() > kShownBytes) {
-    std::size_t cut = kShownBytes;
-    while (cut > 0 && (static_cast<unsigned char>(seen[cut]) & 0xC0) == 0x80) --cut;  // not inside a character
-    seen.resize(cut);
-    seen += "...";
-  }
-  fail("{}: {}, but is {}", where(), rule, seen);
+  fail("{}: {}, but is {}", where(), rule, printable(seen));
 }
 
 bool Json::equals(const Json& other) const { return at_ == other.at_ || *at_ == *other.at_; }

@@ -9,6 +9,7 @@
 #include "heed/base/file.h"
 #include "heed/io/json.h"
 #include "heed/io/json_node.h"
+#include "heed/io/printable.h"
 
 namespace heed {
 namespace {
@@ -21,12 +22,7 @@ std::string detail_of(std::string_view message) {
   const std::size_t place = message.find("] parse error at line ");
   const std::size_t begin = message.find(place == std::string_view::npos ? "] " : ": ");
   if (begin != std::string_view::npos) message.remove_prefix(begin + 2);
-  if (message.size() > kShownBytes) {
-    std::size_t cut = kShownBytes;
-    while (cut > 0 && (static_cast<unsigned char>(message[cut]) & 0xC0) == 0x80) --cut;
-    return std::string(message.substr(0, cut)) + "...";
-  }
-  return std::string(message);
+  return printable(message, kShownBytes);
 }
 
 // "file:3: byte 41", both counted from 1.
@@ -64,7 +60,8 @@ class Json::Parser : public nlohmann::json_sax<nlohmann::json> {
   bool end_array() override { return close(); }
   bool key(string_t& value) override {
     Level& level = levels_.back();
-    HEED_CHECK(level.keys.insert(value).second, "{}: the key \"{}\" appears twice in one object", name_, value);
+    HEED_CHECK(level.keys.insert(value).second, "{}: the key \"{}\" appears twice in one object", name_,
+               printable(value));
     level.key = std::move(value);
     return true;
   }

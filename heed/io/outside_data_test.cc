@@ -1,0 +1,106 @@
+// The readers against files that others wrote: the ONNX conformance cases (numpy's files) and every JSON beside them.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "heed/base/error.h"
+#include "heed/base/file.h"
+#include "heed/io/json.h"
+#include "heed/io/npy.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path data_folder() {
+  const char* const set = std::getenv("HEED_DATA");
+  return set != nullptr ? fs::path(set) : fs::path(HEED_SOURCE_DIR) / ".." / "shared" / "data";
+}
+
+std::string onnx_name(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return "float32";
+    case DType::f64:
+      return "float64";
+    case DType::f16:
+      return "float16";
+    case DType::i32:
+      return "int32";
+    case DType::i64:
+      return "int64";
+    case DType::boolean:
+      return "bool";
+    case DType::bf16:
+      return "bfloat16";
+  }
+  return "";
+}
+
+class OutsideData : public testing::Test {
+ protected:
+  fs::path folder_ = data_folder();
+  void SetUp() override {
+    if (!fs::is_directory(folder_)) GTEST_SKIP() << "no test data at " << folder_ << " (set HEED_DATA)";
+  }
+};
+
+TEST_F(OutsideData, EveryArrayOfTheOnnxCasesIsWhatItsCaseSays) {
+  int read = 0, refused = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder_ / "onnx")) {
+    if (entry.path().filename() != "case.json") continue;
+    const Json json = read_json(entry.path());
+    for (const char* side : {"inputs", "outputs"}) {
+      for (const Json& value : json[side].items()) {
+        if (value.is_null()) continue;
+        const fs::path file = entry.path().parent_path() / value["file"].string();
+        const std::vector<Index> shape = value["shape"].integer_list(0);
+        if (shape.size() > kMaxRank) {
+          EXPECT_THROW(read_npy(file), Error) << file;
+          ++refused;
+          continue;
+        }
+        const Tensor tensor = read_npy(file);
+        EXPECT_EQ(onnx_name(tensor.dtype()), value["dtype"].string()) << file;
+        ASSERT_EQ(tensor.rank(), static_cast<int>(shape.size())) << file;
+        for (int axis = 0; axis < tensor.rank(); ++axis)
+          EXPECT_EQ(tensor.dim(axis), shape[static_cast<std::size_t>(axis)]) << file;
+        ++read;
+      }
+    }
+  }
+  EXPECT_GE(read, 600);
+  EXPECT_LT(refused, 20);
+}
+
+TEST_F(OutsideData, ArraysAreWrittenByteForByteAsNumpyDoes) {
+  const fs::path copy = fs::path(testing::TempDir()) / "heed_outside_copy.npy";
+  int compared = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder_ / "onnx" / "attention")) {
+    if (entry.path().extension() != ".npy") continue;
+    const std::string bytes = read_file(entry.path());
+    if (bytes.find("'fortran_order': True") < 128) continue;
+    write_npy(copy, parse_npy(bytes, entry.path().string()));
+    EXPECT_EQ(read_file(copy), bytes) << entry.path();
+    ++compared;
+  }
+  EXPECT_GE(compared, 100);
+  fs::remove(copy);
+}
+
+TEST_F(OutsideData, EveryJsonIsTheSameAfterDumpAndParse) {
+  int read = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
+    if (entry.path().extension() != ".json") continue;
+    const Json json = read_json(entry.path());
+    EXPECT_EQ(Json::parse(json.dump(2)), json) << entry.path();
+    ++read;
+  }
+  EXPECT_GE(read, 100);
+}
+
+}  // namespace
+}  // namespace heed

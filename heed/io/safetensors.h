@@ -1,0 +1,37 @@
+// Named tensors in one file: checkpoints. The format is that of https://github.com/huggingface/safetensors.
+//
+//   write_safetensors("model.safetensors", {{"linear.weight", w}, {"linear.bias", b}}, {{"step", "100"}});
+//   std::map<std::string, std::string> metadata;
+//   std::map<std::string, Tensor> tensors = read_safetensors("model.safetensors", &metadata);
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "heed/tensor/tensor.h"
+
+namespace heed {
+
+// Reads every tensor: F32, F64, F16, BF16, I32, I64 and BOOL of rank 0 to 4. Where `metadata` is given, it becomes the
+// file's
+// __metadata__, or empty. Nothing in the file is trusted: throws heed::Error that names the file, and the tensor where
+// there is one, for a header that is cut short, over 100 MB or not a JSON object, a name that appears twice, another
+// dtype or rank, a shape that does not agree with its bytes, and bytes that overlap, belong to no tensor or are
+// missing.
+std::map<std::string, Tensor> read_safetensors(const std::filesystem::path& path,
+                                               std::map<std::string, std::string>* metadata = nullptr);
+
+// The same of bytes in memory; `name` stands for the file in errors.
+std::map<std::string, Tensor> parse_safetensors(std::string_view bytes, std::string_view name,
+                                                std::map<std::string, std::string>* metadata = nullptr);
+
+// Replaces the file, whole or not at all. The same tensors and metadata give the same bytes: tensors lie in the order
+// of their element size, largest first, and then of their names, so that each is aligned to its element in a file that
+// is mapped; the header is padded to 8 bytes. Views may have any strides. Throws heed::Error that names the file, and
+// the tensor, for an empty view, the name "__metadata__", and text that is not UTF-8.
+void write_safetensors(const std::filesystem::path& path, const std::map<std::string, ConstView>& tensors,
+                       const std::map<std::string, std::string>& metadata = {});
+
+}  // namespace heed
