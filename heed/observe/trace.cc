@@ -1,0 +1,148 @@
+#include "heed/observe/trace.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "heed/base/check.h"
+#include "heed/base/file.h"
+#include "heed/io/fields.h"
+#include "heed/io/printable.h"
+
+namespace heed {
+namespace {
+
+constexpr std::string_view kFormat = "heed attention traces";
+constexpr Index kVersion = 1;
+
+void check_text(std::string_view text, std::string_view name, std::string_view field) {
+  Index offset = 0;
+  HEED_CHECK(valid_utf8(text, &offset), "{}: {}: byte {} is not valid UTF-8", name, field, offset + 1);
+}
+
+void check_tokens(const std::vector<std::string>& tokens, std::string_view name, std::string_view field) {
+  HEED_CHECK(static_cast<Index>(tokens.size()) <= kMaxTraceTokens, "{}: {}: at most {} tokens, but there are {}", name,
+             field, kMaxTraceTokens, tokens.size());
+  for (const std::string& token : tokens) check_text(token, name, field);
+}
+
+void check_map(const AttentionTrace::Map& map, Index source_tokens, Index target_tokens, std::string_view name) {
+  const std::string where = fmt::format("{}: {}", name, printable(map.path));
+  HEED_CHECK(!map.path.empty(), "{}: a map without a path", name);
+  check_text(map.path, name, "path");
+  HEED_CHECK(!enum_name(map.kind).empty(), "{}: no such kind of attention: {}", where, static_cast<int>(map.kind));
+  HEED_CHECK(map.heads >= 1 && map.heads <= kMaxTraceHeads, "{}: heads must be from 1 to {}, but is {}", where,
+             kMaxTraceHeads, map.heads);
+  const Index queries = map.kind == AttentionKind::encoder ? source_tokens : target_tokens;
+  const Index keys = map.kind == AttentionKind::decoder ? target_tokens : source_tokens;
+  HEED_CHECK(map.queries == queries && map.keys == keys,
+             "{}: a map of kind {} must be {} queries x {} keys, one for each token, but is {} x {}", where,
+             enum_name(map.kind), queries, keys, map.queries, map.keys);
+  // At most 2^10 x 2^16 x 2^16: no overflow.
+  HEED_CHECK(static_cast<Index>(map.weights.size()) == map.heads * queries * keys,
+             "{}: {} heads x {} queries x {} keys need {} weights, but there are {}", where, map.heads, queries, keys,
+             map.heads * queries * keys, map.weights.size());
+  const auto bad = std::ranges::find_if_not(map.weights, [](float weight) { return std::isfinite(weight); });
+  HEED_CHECK(bad == map.weights.end(), "{}: weight {} must be finite, but is {}", where, bad - map.weights.begin(),
+             *bad);
+}
+
+Json map_to_json(const AttentionTrace::Map& map) {
+  return Json::object({{"path", map.path},
+                       {"kind", enum_name(map.kind)},
+                       {"heads", map.heads},
+                       {"queries", map.queries},
+                       {"keys", map.keys},
+                       {"weights", Json::array_of(map.weights)}});
+}
+
+AttentionTrace::Map map_from_json(const Json& json) {
+  json.allow_only({"path", "kind", "heads", "queries", "keys", "weights"});
+  AttentionTrace::Map map;
+  map.path = json["path"].string();
+  field_from_json(json["kind"], map.kind, Missing::refuse);
+  map.heads = json["heads"].integer(1, kMaxTraceHeads);
+  map.queries = json["queries"].integer(0, kMaxTraceTokens);
+  map.keys = json["keys"].integer(0, kMaxTraceTokens);
+  const std::vector<double> weights = json["weights"].number_list();
+  map.weights.assign(weights.begin(), weights.end());
+  return map;
+}
+
+}  // namespace
+
+void validate(const AttentionTrace& trace, std::string_view name) {
+  check_text(trace.model, name, "model");
+  check_text(trace.source_text, name, "source_text");
+  check_text(trace.target_text, name, "target_text");
+  check_tokens(trace.source_tokens, name, "source_tokens");
+  check_tokens(trace.target_tokens, name, "target_tokens");
+  std::set<std::string_view> paths;
+  for (const AttentionTrace::Map& map : trace.maps) {
+    check_map(map, static_cast<Index>(trace.source_tokens.size()), static_cast<Index>(trace.target_tokens.size()),
+              name);
+    HEED_CHECK(paths.insert(map.path).second, "{}: {}: two maps have this path", name, printable(map.path));
+  }
+}
+
+Json to_json(const AttentionTrace& trace) {
+  validate(trace, "to_json(AttentionTrace)");
+  Json maps = Json::array();
+  for (const AttentionTrace::Map& map : trace.maps) maps.append(map_to_json(map));
+  Json json = Json::object({{"model", trace.model},
+                            {"source_text", trace.source_text},
+                            {"target_text", trace.target_text},
+                            {"source_tokens", Json::array_of(trace.source_tokens)},
+                            {"target_tokens", Json::array_of(trace.target_tokens)}});
+  json.set("maps", std::move(maps));
+  return json;
+}
+
+AttentionTrace trace_from_json(const Json& json) {
+  json.allow_only({"model", "source_text", "target_text", "source_tokens", "target_tokens", "maps"});
+  AttentionTrace trace;
+  trace.model = json["model"].string();
+  trace.source_text = json["source_text"].string();
+  trace.target_text = json["target_text"].string();
+  trace.source_tokens = json["source_tokens"].string_list();
+  trace.target_tokens = json["target_tokens"].string_list();
+  for (const Json& map : json["maps"].items()) trace.maps.push_back(map_from_json(map));
+  validate(trace, json.where());
+  return trace;
+}
+
+std::string traces_to_text(std::span<const AttentionTrace> traces) {
+  Json list = Json::array();
+  for (const AttentionTrace& trace : traces) list.append(to_json(trace));
+  Json file = Json::object({{"format", kFormat}, {"version", kVersion}});
+  file.set("traces", std::move(list));
+  return file.dump(1) + "\n";
+}
+
+std::vector<AttentionTrace> parse_traces(std::string_view text, std::string_view name) {
+  const Json file = Json::parse(text, name);
+  if (file["format"].string() != kFormat) file["format"].refuse(fmt::format("must be \"{}\"", kFormat));
+  file["version"].integer(kVersion, kVersion);
+  file.allow_only({"format", "version", "traces"});
+  std::vector<AttentionTrace> traces;
+  for (const Json& trace : file["traces"].items()) traces.push_back(trace_from_json(trace));
+  return traces;
+}
+
+void write_traces(const std::filesystem::path& path, std::span<const AttentionTrace> traces) {
+  write_file(path, traces_to_text(traces));
+}
+
+std::vector<AttentionTrace> read_traces(const std::filesystem::path& path) {
+  return parse_traces(read_file(path), path.string());
+}
+
+void write_trace(const std::filesystem::path& path, const AttentionTrace& trace) { write_traces(path, {&trace, 1}); }
+
+AttentionTrace read_trace(const std::filesystem::path& path) {
+  std::vector<AttentionTrace> traces = read_traces(path);
+  HEED_CHECK(traces.size() == 1, "{}: must hold one trace, but holds {}", path.string(), traces.size());
+  return std::move(traces.front());
+}
+
+}  // namespace heed
