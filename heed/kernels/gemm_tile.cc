@@ -11,7 +11,7 @@
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace heed {
+namespace heed::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -225,11 +225,11 @@ bool is_fused_kernel() {
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace heed
+}  // namespace heed::kernels
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace heed {
+namespace heed::kernels {
 
 HWY_EXPORT(gemm_tile_kernel);
 HWY_EXPORT(is_fused_kernel);
@@ -238,5 +238,5 @@ void gemm_tile(const GemmTile& tile) noexcept { HWY_DYNAMIC_DISPATCH(gemm_tile_k
 
 bool gemm_tile_is_fused() noexcept { return HWY_DYNAMIC_DISPATCH(is_fused_kernel)(); }
 
-}  // namespace heed
+}  // namespace heed::kernels
 #endif

@@ -4,7 +4,7 @@
 
 #include "heed/base/index.h"
 
-namespace heed {
+namespace heed::kernels {
 
 // The longest chain of multiply-adds that one call makes.
 inline constexpr Index kGemmTileDepth = 512;
@@ -31,4 +31,4 @@ void gemm_tile(const GemmTile& tile) noexcept;
 // Whether the chain's step is rounded once (a fused multiply-add) on the active target.
 bool gemm_tile_is_fused() noexcept;
 
-}  // namespace heed
+}  // namespace heed::kernels

@@ -10,7 +10,7 @@
 #include "heed/base/random.h"
 #include "heed/kernels/target.h"
 
-namespace heed {
+namespace heed::kernels {
 namespace {
 
 std::vector<float> random_floats(Index count, std::uint64_t seed) {
@@ -151,4 +151,4 @@ TEST(SimdTarget, ForcesOneOfThisMachinesTargets) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::kernels
