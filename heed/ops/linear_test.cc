@@ -1,0 +1,123 @@
+#include "heed/ops/linear.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "heed/base/error.h"
+#include "heed/base/parallel.h"
+#include "heed/tensor/tensor.h"
+#include "heed/testing/gradient_check.h"
+
+namespace heed {
+namespace {
+
+using testing::gradient_error;
+using testing::largest_difference;
+using testing::random_tensor;
+using testing::same_bits;
+using testing::weighted_sum;
+
+TEST(Linear, IsTheProductWithTheTransposedWeightPlusBias) {
+  const Tensor x = Tensor::from<double>({1, 2, 3, 4}, {2, 2}),
+               weight = Tensor::from<double>({1, 0, 0, 1, 2, 3}, {3, 2});
+  const Tensor bias = Tensor::from<double>({10, 20, 30}, {3}), y = Tensor::empty(DType::f64, {2, 3});
+  linear(x, weight, bias, y);
+  EXPECT_TRUE(same_bits(y, Tensor::from<double>({11, 22, 38, 13, 24, 48}, {2, 3})));
+  linear(x, weight, {}, y);
+  EXPECT_TRUE(same_bits(y, Tensor::from<double>({1, 2, 8, 3, 4, 18}, {2, 3})));
+}
+
+TEST(Linear, GradientsMatchFiniteDifferences) {
+  const Tensor x = random_tensor(DType::f64, {5, 4}, 1), weight = random_tensor(DType::f64, {3, 4}, 2);
+  const Tensor bias = random_tensor(DType::f64, {3}, 3), y = Tensor::empty(DType::f64, {5, 3});
+  const Tensor dy = random_tensor(DType::f64, {5, 3}, 4);
+  const Tensor dx = random_tensor(DType::f64, {5, 4}, 5), dweight = Tensor::zeros_like(weight),
+               dbias = Tensor::zeros_like(bias);
+  const auto loss = [&] {
+    linear(x, weight, bias, y);
+    return weighted_sum(y, dy);
+  };
+  linear_backward(x, weight, dy, dx, dweight, dbias);
+  EXPECT_LT(gradient_error(loss, x, dx), 1e-8);
+  EXPECT_LT(gradient_error(loss, weight, dweight), 1e-8);
+  EXPECT_LT(gradient_error(loss, bias, dbias), 1e-8);
+}
+
+TEST(Linear, SinglePrecisionAgreesWithDouble) {
+  const Tensor x = random_tensor(DType::f32, {700, 130}, 1), weight = random_tensor(DType::f32, {65, 130}, 2);
+  const Tensor bias = random_tensor(DType::f32, {65}, 3), dy = random_tensor(DType::f32, {700, 65}, 4);
+  const auto run = [&](DType dtype) {
+    const Tensor y = Tensor::empty(dtype, {700, 65}), dx = Tensor::empty(dtype, {700, 130});
+    const Tensor dweight = Tensor::zeros(dtype, {65, 130}), dbias = Tensor::zeros(dtype, {65});
+    linear(x.to(dtype), weight.to(dtype), bias.to(dtype), y);
+    linear_backward(x.to(dtype), weight.to(dtype), dy.to(dtype), dx, dweight, dbias);
+    return std::array{y, dx, dweight, dbias};
+  };
+  const auto single = run(DType::f32), exact = run(DType::f64);
+  // Sums of at most 700 terms, rounded to 2^-24 of a partial sum of some 30 each time, mostly cancelling.
+  for (std::size_t i = 0; i < single.size(); ++i) EXPECT_LT(largest_difference(single[i], exact[i]), 1e-4) << i;
+}
+
+TEST(Linear, ParameterGradientsAccumulateAndTheInputGradientIsOverwritten) {
+  const Tensor x = random_tensor(DType::f64, {5, 4}, 1), weight = random_tensor(DType::f64, {3, 4}, 2);
+  const Tensor dy = random_tensor(DType::f64, {5, 3}, 4);
+  const Tensor dx = Tensor::empty(DType::f64, {5, 4}), dweight = Tensor::zeros_like(weight),
+               dbias = Tensor::zeros(DType::f64, {3});
+  linear_backward(x, weight, dy, dx, dweight, dbias);
+  const Tensor first_dx = dx.clone(), first_dweight = dweight.clone(), first_dbias = dbias.clone();
+  linear_backward(x, weight, dy, dx, dweight, dbias);
+  EXPECT_TRUE(same_bits(dx, first_dx));
+  for (Index i = 0; i < dweight.size(); ++i)
+    EXPECT_DOUBLE_EQ(dweight.data<double>()[i], 2 * first_dweight.data<double>()[i]);
+  for (Index i = 0; i < dbias.size(); ++i) EXPECT_DOUBLE_EQ(dbias.data<double>()[i], 2 * first_dbias.data<double>()[i]);
+}
+
+TEST(Linear, ThreadsChangeNoBitOfAGradient) {
+  const Tensor x = random_tensor(DType::f32, {1500, 128}, 1), dy = random_tensor(DType::f32, {1500, 300}, 2);
+  const Tensor expected = Tensor::zeros(DType::f32, {300, 128}), expected_bias = Tensor::zeros(DType::f32, {300});
+  const int saved = thread_count();
+  for (int threads : {1, 2, 3}) {
+    set_thread_count(threads);
+    const Tensor dweight = threads == 1 ? expected : Tensor::zeros(DType::f32, {300, 128});
+    const Tensor dbias = threads == 1 ? expected_bias : Tensor::zeros(DType::f32, {300});
+    linear_backward(x, {}, dy, {}, dweight, dbias);
+    EXPECT_TRUE(same_bits(dweight, expected));
+    EXPECT_TRUE(same_bits(dbias, expected_bias));
+  }
+  set_thread_count(saved);
+}
+
+TEST(Linear, NoRowsLeaveTheParameterGradientsAlone) {
+  const Tensor x = Tensor::zeros(DType::f32, {0, 4}), weight = random_tensor(DType::f32, {3, 4}, 1);
+  const Tensor dy = Tensor::zeros(DType::f32, {0, 3}), dweight = random_tensor(DType::f32, {3, 4}, 2);
+  const Tensor before = dweight.clone(), dbias = random_tensor(DType::f32, {3}, 3), bias_before = dbias.clone();
+  linear(x, weight, {}, dy);
+  linear_backward(x, weight, dy, x, dweight, dbias);
+  EXPECT_TRUE(same_bits(dweight, before));
+  EXPECT_TRUE(same_bits(dbias, bias_before));
+}
+
+TEST(Linear, NamesTheShapesItRefuses) {
+  const Tensor x = Tensor::zeros(DType::f32, {2, 4}), weight = Tensor::zeros(DType::f32, {3, 5}),
+               y = Tensor::zeros(DType::f32, {2, 3});
+  const auto message = [](auto&& call) -> std::string {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(message([&] { linear(x, weight, {}, y); }).find("linear: needs x [R, In]"), std::string::npos);
+  EXPECT_NE(message([&] {
+              linear(x, Tensor::zeros(DType::f32, {3, 4}), x, y);
+            }).find("bias must be"),
+            std::string::npos);
+  EXPECT_NE(message([&] { linear_backward(x, weight, y, x, {}, {}); }).find("f32 [3, 5]"), std::string::npos);
+  EXPECT_NE(message([&] { linear_backward(x, weight, y, {}, weight, {}); }).find("dweight"), std::string::npos);
+  EXPECT_NE(message([&] { linear_backward(x, weight, y, {}, {}, x); }).find("dbias"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace heed
