@@ -1,0 +1,160 @@
+#include "heed/viz/attention_picture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <vector>
+
+#include "heed/base/check.h"
+#include "heed/viz/heatmap.h"
+#include "heed/viz/visible_text.h"
+
+namespace heed {
+namespace {
+
+constexpr Index kMostDescribedRows = 200;
+
+struct KindWords {
+  const char* title;
+  const char* queries;
+  const char* keys;
+};
+
+KindWords words_of(AttentionKind kind) {
+  switch (kind) {
+    case AttentionKind::encoder:
+      return {"Encoder self-attention", "source (queries)", "source (keys)"};
+    case AttentionKind::decoder:
+      return {"Decoder self-attention", "target (queries)", "target (keys)"};
+    case AttentionKind::cross:
+      break;
+  }
+  return {"Cross-attention", "target (queries)", "source (keys)"};
+}
+
+std::vector<std::string> readable(const std::vector<std::string>& tokens) {
+  std::vector<std::string> labels;
+  for (const std::string& token : tokens) labels.push_back(readable_token(token));
+  return labels;
+}
+
+std::vector<float> one_head(const AttentionTrace::Map& map, Index head) {
+  const Index cells = map.queries * map.keys;
+  return {map.weights.begin() + head * cells, map.weights.begin() + (head + 1) * cells};
+}
+
+std::vector<float> mean_of_heads(const AttentionTrace::Map& map) {
+  const auto cells = static_cast<std::size_t>(map.queries * map.keys);
+  std::vector<float> mean(cells);
+  for (std::size_t i = 0; i < cells; ++i) {
+    double sum = 0;
+    for (Index h = 0; h < map.heads; ++h) sum += map.weights[static_cast<std::size_t>(h) * cells + i];
+    mean[i] = static_cast<float>(sum / static_cast<double>(map.heads));
+  }
+  return mean;
+}
+
+std::string heads_text(const AttentionTrace::Map& map, const AttentionPictureOptions& options) {
+  if (options.heads == Heads::one) return fmt::format("head {} of {}", options.head, map.heads);
+  if (map.heads == 1) return "one head";
+  return fmt::format("{} {} heads", options.heads == Heads::grid ? "all" : "mean of", map.heads);
+}
+
+std::string title_of(const AttentionTrace::Map& map, const AttentionPictureOptions& options) {
+  const std::optional<Index> layer = layer_of(map.path);
+  return fmt::format("{}{} · {}", words_of(map.kind).title, layer ? fmt::format(" · layer {}", *layer) : "",
+                     heads_text(map, options));
+}
+
+// "das reads most of the (0.91)": the picture in words.
+std::string describe_rows(const Heatmap& map) {
+  if (map.panels.size() > 1) return fmt::format("{} heat maps, one for each head.", map.panels.size());
+  std::string text = "Where each row's token looks most:";
+  const std::size_t columns = map.column_labels.size();
+  const std::size_t rows = std::min<std::size_t>(map.row_labels.size(), kMostDescribedRows);
+  for (std::size_t r = 0; r < rows; ++r) {
+    const auto begin = map.panels[0].values.begin() + static_cast<std::ptrdiff_t>(r * columns);
+    const auto most = std::max_element(begin, begin + static_cast<std::ptrdiff_t>(columns));
+    text += fmt::format("{} {}: {} ({:.2f})", r == 0 ? "" : ";", map.row_labels[r],
+                        map.column_labels[static_cast<std::size_t>(most - begin)], *most);
+  }
+  return text + (rows < map.row_labels.size() ? "; and more rows." : ".");
+}
+
+void check_shape(const AttentionTrace& trace, const AttentionTrace::Map& map, const AttentionPictureOptions& options) {
+  const auto source = static_cast<Index>(trace.source_tokens.size());
+  const auto target = static_cast<Index>(trace.target_tokens.size());
+  const std::string name = visible_text(map.path);
+  const Index queries = map.kind == AttentionKind::encoder ? source : target;
+  const Index keys = map.kind == AttentionKind::decoder ? target : source;
+  HEED_CHECK(map.queries == queries && map.keys == keys,
+             "draw_attention: {}: the map must be {} queries x {} keys, one for each token, but is {} x {}", name,
+             queries, keys, map.queries, map.keys);
+  HEED_CHECK(queries >= 1 && keys >= 1 && map.heads >= 1 && map.heads <= kMaxTraceHeads,
+             "draw_attention: {}: must have a head, a query and a key, and at most {} heads, but is {} x {} x {}", name,
+             kMaxTraceHeads, map.heads, queries, keys);
+  HEED_CHECK(static_cast<Index>(map.weights.size()) == map.heads * queries * keys,
+             "draw_attention: {}: {} x {} x {} must have {} weights, but there are {}", name, map.heads, queries, keys,
+             map.heads * queries * keys, map.weights.size());
+  HEED_CHECK(options.heads != Heads::one || (options.head >= 0 && options.head < map.heads),
+             "draw_attention: {}: the head must be in [0, {}), but is {}", name, map.heads, options.head);
+  HEED_CHECK(options.scale_end >= 0 && options.scale_end <= std::numeric_limits<float>::max(),
+             "draw_attention: scale_end must be a finite number that is not negative, but is {}", options.scale_end);
+}
+
+}  // namespace
+
+std::optional<Index> layer_of(std::string_view path) {
+  while (!path.empty()) {
+    const std::string_view part = path.substr(0, path.find('.'));
+    Index layer = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), layer);
+    if (error == std::errc() && end == part.data() + part.size() && layer >= 0) return layer;
+    path.remove_prefix(std::min(path.size(), part.size() + 1));
+  }
+  return {};
+}
+
+std::string readable_token(std::string_view token) {
+  constexpr std::string_view kSpace = "\u2581";
+  std::string text = visible_text(token);
+  for (std::size_t at = text.find(kSpace); at != std::string::npos; at = text.find(kSpace, at)) {
+    text.replace(at, kSpace.size(), "_");
+  }
+  return text;
+}
+
+Picture draw_attention(const AttentionTrace& trace, const AttentionTrace::Map& map,
+                       const AttentionPictureOptions& options) {
+  check_shape(trace, map, options);
+  Heatmap heatmap;
+  const KindWords words = words_of(map.kind);
+  heatmap.title = options.title.empty() ? title_of(map, options) : options.title;
+  heatmap.subtitle = trace.model.empty() ? map.path : map.path + " · " + trace.model;
+  heatmap.row_title = words.queries;
+  heatmap.column_title = words.keys;
+  heatmap.row_labels = readable(map.kind == AttentionKind::encoder ? trace.source_tokens : trace.target_tokens);
+  heatmap.column_labels = readable(map.kind == AttentionKind::decoder ? trace.target_tokens : trace.source_tokens);
+  switch (options.heads) {
+    case Heads::mean:
+      heatmap.panels.push_back({{}, mean_of_heads(map)});
+      break;
+    case Heads::one:
+      heatmap.panels.push_back({{}, one_head(map, options.head)});
+      break;
+    case Heads::grid:
+      for (Index h = 0; h < map.heads; ++h) heatmap.panels.push_back({fmt::format("head {}", h), one_head(map, h)});
+      break;
+  }
+  double most = 0;
+  for (const Heatmap::Panel& panel : heatmap.panels) {
+    most = std::max<double>(most, *std::max_element(panel.values.begin(), panel.values.end()));
+  }
+  heatmap.most = options.scale_end > 0 ? options.scale_end : round_scale(most);
+  heatmap.description = describe_rows(heatmap);
+  return draw_heatmap(std::move(heatmap));
+}
+
+}  // namespace heed
