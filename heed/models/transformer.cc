@@ -18,7 +18,7 @@ void check_config(const TransformerConfig& c) {
   at_least_one(c.width, "width");
   at_least_one(c.heads, "heads");
   at_least_one(c.hidden, "hidden");
-  at_least_one(c.max_length, "max_length");
+  HEED_CHECK(c.max_length >= 2 && c.max_length <= 1 << 16, "Transformer: max_length must be from 2 to {}, but is {}", 1 << 16, c.max_length);
   for (Index layers : {c.encoder_layers, c.decoder_layers}) {
     HEED_CHECK(layers >= 1 && layers <= 1024, "Transformer: encoder_layers and decoder_layers must be from 1 to 1024, but are {} and {}",
                c.encoder_layers, c.decoder_layers);
@@ -49,6 +49,15 @@ class TransformerState : public DecoderState {
 LayerMask padding_mask(const Tensor& lengths) { return {Mask::key_lengths(lengths), {lengths}}; }
 
 }  // namespace
+
+double TransformerConfig::weight_count() const {
+  const double w = static_cast<double>(width), feed_forward = 2 * w * static_cast<double>(hidden), attention = 4 * w * w;
+  const double tables = share_embeddings ? static_cast<double>(source_vocabulary)
+                                         : static_cast<double>(source_vocabulary) + static_cast<double>(target_vocabulary);
+  return (tables + (tie_output ? 0 : static_cast<double>(target_vocabulary))) * w +
+         static_cast<double>(encoder_layers) * (attention + feed_forward) +
+         static_cast<double>(decoder_layers) * (2 * attention + feed_forward);
+}
 
 Transformer::Transformer(const TransformerConfig& config, Rng& rng) : config_(config) {
   check_config(config);

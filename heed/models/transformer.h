@@ -39,6 +39,9 @@ struct TransformerConfig {
   double attention_dropout = 0.1;
   double activation_dropout = 0.0;
 
+  // Elements of the model's weight matrices.
+  double weight_count() const;
+
   template <typename V>
   friend void visit_fields(TransformerConfig& c, V&& visit) {
     visit("source_vocabulary", c.source_vocabulary, "Pieces of the source vocabulary.");

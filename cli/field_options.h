@@ -1,0 +1,79 @@
+// Command-line options from a struct's visit_fields: the field max_tokens becomes --max-tokens, with its documentation and default.
+//
+//   auto given = std::make_shared<FieldOptions>();
+//   given->add(command, TrainOptions{}, "Training");
+//   ... when the command runs: given->apply(options);      // only what was given on the command line
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heed/io/fields.h"
+
+namespace heed::cli {
+
+// Keeps what was given as text until apply, so that a preset can be put under it, and so that several structs can have a field of one name.
+class FieldOptions {
+ public:
+  // Adds an option for every field that is not in `skip` and has none yet.
+  template <HasFields Options>
+  void add(CLI::App& command, Options defaults, const std::string& group, const std::vector<std::string_view>& skip = {}) {
+    visit_fields(defaults, [&]<typename T>(std::string_view name, T& member, std::string_view doc) {
+      if (std::find(skip.begin(), skip.end(), name) != skip.end()) return;
+      if (command.get_option_no_throw(flag(name)) != nullptr) return;
+      CLI::Option* option = command.add_option_function<std::string>(
+          flag(name), [this, key = std::string(name)](const std::string& text) { given_[key] = text; }, std::string(doc));
+      option->group(group);
+      if constexpr (NamedEnum<T>) {
+        option->type_name(enum_choices<T>())->default_str(std::string(enum_name(member)));
+      } else {
+        option->type_name(CLI::detail::type_name<T>())->default_str(field_to_json(member).dump());
+      }
+    });
+  }
+
+  // Sets the fields that were given. Throws CLI::ValidationError for a value that is not of the field's type.
+  template <HasFields Options>
+  void apply(Options& options) const {
+    visit_fields(options, [&]<typename T>(std::string_view name, T& member, std::string_view) {
+      const auto found = given_.find(std::string(name));
+      if (found == given_.end()) return;
+      const std::string& text = found->second;
+      if constexpr (NamedEnum<T>) {
+        if (!enum_from_name(text, member)) refuse(name, "one of " + enum_choices<T>(), text);
+      } else {
+        if (!CLI::detail::lexical_cast(text, member)) refuse(name, "of type " + std::string(CLI::detail::type_name<T>()), text);
+      }
+    });
+  }
+
+  // Throws CLI::ValidationError if a field that only `other` has was given: it would be ignored.
+  template <HasFields Chosen, HasFields Other>
+  void refuse_fields_of(Chosen chosen, Other other, std::string_view chosen_name) const {
+    std::vector<std::string_view> known;
+    visit_fields(chosen, [&](std::string_view name, auto&, std::string_view) { known.push_back(name); });
+    visit_fields(other, [&](std::string_view name, auto&, std::string_view) {
+      if (given_.contains(std::string(name)) && std::find(known.begin(), known.end(), name) == known.end()) {
+        throw CLI::ValidationError(flag(name), "is not an option of " + std::string(chosen_name));
+      }
+    });
+  }
+
+ private:
+  static std::string flag(std::string_view name) {
+    std::string text = "--" + std::string(name);
+    std::replace(text.begin(), text.end(), '_', '-');
+    return text;
+  }
+  [[noreturn]] static void refuse(std::string_view name, const std::string& rule, const std::string& text) {
+    throw CLI::ValidationError(flag(name), "must be " + rule + ", but is " + text);
+  }
+
+  std::map<std::string, std::string> given_;  // field name to the text given
+};
+
+}  // namespace heed::cli

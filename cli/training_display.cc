@@ -1,0 +1,71 @@
+#include "training_display.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "output.h"
+
+namespace heed::cli {
+namespace {
+
+constexpr double kSecondsBetweenLines = 10, kSecondsBetweenBars = 0.2;
+constexpr int kBarWidth = 24;
+
+// "2h03m", "4m05s", "12s".
+std::string duration(double seconds) {
+  const long s = std::lround(seconds);
+  if (s >= 3600) return fmt::format("{}h{:02}m", s / 3600, s / 60 % 60);
+  return s >= 60 ? fmt::format("{}m{:02}s", s / 60, s % 60) : fmt::format("{}s", s);
+}
+
+std::string bar(double progress) {
+  const int filled = static_cast<int>(progress * kBarWidth);
+  return "[" + std::string(filled, '#') + std::string(kBarWidth - filled, '.') + "]";
+}
+
+}  // namespace
+
+TrainingDisplay::TrainingDisplay() : terminal_(error_is_terminal()), last_shown_(std::chrono::steady_clock::now()) {}
+
+void TrainingDisplay::line(const std::string& text) {
+  finish();
+  std::fprintf(stderr, "%s\n", text.c_str());
+}
+
+void TrainingDisplay::finish() {
+  if (bar_shown_) std::fputc('\n', stderr);
+  bar_shown_ = false;
+}
+
+void TrainingDisplay::on_start(const CorpusReport& r) {
+  line(fmt::format("{} training pairs ({} empty and {} long left out), {} batches an epoch", r.pairs, r.dropped_empty, r.dropped_long,
+                   r.batches_per_epoch));
+  line(fmt::format("{} source pieces, {} target pieces, {:.2f} M parameters", r.source_vocabulary, r.target_vocabulary,
+                   static_cast<double>(r.parameters) / 1e6));
+}
+
+void TrainingDisplay::on_resume(Index update) { line(fmt::format("continuing after update {}", update)); }
+
+void TrainingDisplay::on_update(const UpdateReport& r) {
+  const auto now = std::chrono::steady_clock::now();
+  const double waited = std::chrono::duration<double>(now - last_shown_).count();
+  if (waited < (terminal_ ? kSecondsBetweenBars : kSecondsBetweenLines)) return;
+  last_shown_ = now;
+  std::string text = fmt::format("update {}  epoch {}  loss {:.3f}  {:.0f} tokens/s", r.update, r.epoch, r.loss, r.tokens_per_second);
+  if (r.seconds_left > 0) text += fmt::format("  {} left", duration(r.seconds_left));
+  if (!terminal_) return line(text);
+  std::fprintf(stderr, "\r\033[K%s %s", r.progress > 0 ? bar(r.progress).c_str() : "", text.c_str());
+  std::fflush(stderr);
+  bar_shown_ = true;
+}
+
+void TrainingDisplay::on_validation(const ValidationReport& r) {
+  line(fmt::format("validation at update {}: loss {:.3f}  BLEU {:.2f}{}", r.update, r.loss, r.bleu, r.best ? "  (best)" : ""));
+  for (std::size_t i = 0; i < r.sources.size(); ++i) {
+    line(fmt::format("    {}\n      = {}\n      > {}", r.sources[i], r.references[i], r.translations[i]));
+  }
+}
+
+}  // namespace heed::cli

@@ -1,0 +1,30 @@
+// Training as one sees it: a bar that redraws on a terminal, plain lines anywhere else. All on standard error.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "heed/tasks/train.h"
+
+namespace heed::cli {
+
+class TrainingDisplay : public TrainingMonitor {
+ public:
+  TrainingDisplay();
+  void on_start(const CorpusReport& report) override;
+  void on_resume(Index update) override;
+  void on_update(const UpdateReport& report) override;
+  void on_validation(const ValidationReport& report) override;
+
+  // Ends a bar that is under way.
+  void finish();
+
+ private:
+  void line(const std::string& text);
+
+  bool terminal_;
+  bool bar_shown_ = false;
+  std::chrono::steady_clock::time_point last_shown_;
+};
+
+}  // namespace heed::cli

@@ -1,0 +1,55 @@
+#include "heed/models/model_config.h"
+
+#include "heed/base/check.h"
+#include "heed/io/fields.h"
+
+namespace heed {
+namespace {
+
+// Calls f on the configuration that config.kind names.
+template <typename Config, typename F>
+decltype(auto) visit_chosen(Config& config, F&& f) {
+  switch (config.kind) {
+    case ModelKind::transformer: return f(config.transformer);
+  }
+  fail("ModelConfig: kind {} is none", static_cast<int>(config.kind));
+}
+
+}  // namespace
+
+void ModelConfig::set_vocabularies(Index source, Index target) {
+  visit_chosen(*this, [&](auto& chosen) {
+    chosen.source_vocabulary = source;
+    chosen.target_vocabulary = target;
+  });
+}
+
+Index ModelConfig::max_length() const {
+  return visit_chosen(*this, [](const auto& chosen) { return chosen.max_length; });
+}
+
+double ModelConfig::weight_count() const {
+  return visit_chosen(*this, [](const auto& chosen) { return chosen.weight_count(); });
+}
+
+Json to_json(const ModelConfig& config) {
+  const Json fields = visit_chosen(config, [](const auto& chosen) { return to_json(chosen); });
+  return Json::object({{"model", field_to_json(config.kind)}, {"config", fields}});
+}
+
+ModelConfig model_config_from_json(const Json& json) {
+  json.allow_only({"model", "config"});
+  ModelConfig config;
+  field_from_json(json["model"], config.kind, Missing::refuse);
+  visit_chosen(config, [&](auto& chosen) { from_json(json["config"], chosen); });
+  return config;
+}
+
+std::unique_ptr<TranslationModel> make_model(const ModelConfig& config, Rng& rng) {
+  switch (config.kind) {
+    case ModelKind::transformer: return std::make_unique<Transformer>(config.transformer, rng);
+  }
+  fail("make_model: kind {} is none", static_cast<int>(config.kind));
+}
+
+}  // namespace heed

@@ -1,0 +1,36 @@
+// Any model by its configuration: what config.json holds, and what makes the model that it describes.
+#pragma once
+
+#include <memory>
+
+#include "heed/io/json.h"
+#include "heed/models/transformer.h"
+#include "heed/models/translation_model.h"
+
+namespace heed {
+
+enum class ModelKind { transformer };
+inline constexpr std::pair<std::string_view, ModelKind> kModelKindNames[] = {{"transformer", ModelKind::transformer}};
+inline std::span<const std::pair<std::string_view, ModelKind>> enum_names(ModelKind) { return kModelKindNames; }
+
+// Only the configuration that `kind` names has a meaning.
+struct ModelConfig {
+  ModelKind kind = ModelKind::transformer;
+  TransformerConfig transformer;
+
+  void set_vocabularies(Index source, Index target);
+  // The most tokens of a sentence, with its end token.
+  Index max_length() const;
+  // Elements of the model's weight matrices (not its vectors): what a checkpoint must hold at least.
+  double weight_count() const;
+};
+
+// {"model": "transformer", "config": {...}}.
+Json to_json(const ModelConfig& config);
+// Throws heed::Error naming the place for an unknown model, an unknown or missing field, and a value of the wrong type.
+ModelConfig model_config_from_json(const Json& json);
+
+// The model with new parameters. Throws heed::Error for a configuration that makes no sense.
+std::unique_ptr<TranslationModel> make_model(const ModelConfig& config, Rng& rng);
+
+}  // namespace heed

@@ -1,0 +1,24 @@
+// metrics.jsonl: one JSON object a line, beside the model.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+
+#include "heed/io/json.h"
+
+namespace heed {
+
+class MetricsLog {
+ public:
+  // Opens the log to go on after `update`: lines of later updates, and one cut short by a kill, are dropped. Throws heed::Error.
+  MetricsLog(std::filesystem::path file, Index update);
+
+  // Appends an object, which has a member "update". Throws heed::Error where it cannot be written.
+  void write(const Json& object);
+
+ private:
+  std::filesystem::path file_;
+  std::ofstream stream_;
+};
+
+}  // namespace heed

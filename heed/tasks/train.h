@@ -1,0 +1,67 @@
+// Trains a translation model from text.
+//
+//   TrainingResult result = train(paths, options, limits, monitor, stop);
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "heed/tasks/train_options.h"
+
+namespace heed {
+
+struct CorpusReport {
+  Index pairs, dropped_empty, dropped_long;
+  Index source_vocabulary, target_vocabulary;
+  Index parameters;
+  Index batches_per_epoch;
+};
+
+struct UpdateReport {
+  Index update, epoch;
+  double loss;               // label-smoothed cross-entropy of a target token, in nats
+  double rate;
+  double gradient_norm;
+  double tokens_per_second;  // target tokens, lately
+  double progress;           // of the nearest limit, from 0 to 1; 0 where there is none
+  double seconds_left;       // to that limit; 0 where there is none
+};
+
+struct ValidationReport {
+  Index update, epoch;
+  double loss;  // without label smoothing
+  double bleu;  // greedy, 13a tokens
+  bool best;
+  std::vector<std::string> sources, references, translations;  // a few samples
+};
+
+// Told what happens; the library itself prints nothing.
+class TrainingMonitor {
+ public:
+  virtual ~TrainingMonitor() = default;
+  virtual void on_start(const CorpusReport&) {}
+  virtual void on_resume(Index /*update*/) {}
+  virtual void on_update(const UpdateReport&) {}
+  virtual void on_validation(const ValidationReport&) {}
+  virtual void on_save(Index /*update*/) {}
+};
+
+struct TrainingResult {
+  enum class Stop { max_updates, max_epochs, max_minutes, patience, interrupted, finished_before };
+  Stop stop;
+  Index updates = 0;
+  Index epochs = 0;                // whole passes over the text
+  double seconds = 0;              // of training, validations counted
+  double target_tokens_per_second = 0;  // of the updates of this run, validations not counted
+  double bleu = 0;                 // of the averaged model on the validation text
+};
+
+// Trains, and leaves in paths.folder a model folder (heed/tasks/model_folder.h) whose parameters are the mean of the last
+// options.average checkpoints, metrics.jsonl, and training/ for continuing. A run that was killed at any moment, or interrupted
+// through `stop` (which saves first), continues with the same call to the same bits. Throws heed::Error for bad text or options, for a folder that
+// holds a run with other options, and, naming the update, when the loss or gradient is not finite; the last checkpoint stays.
+TrainingResult train(const TrainPaths& paths, const TrainOptions& options, const TrainLimits& limits, TrainingMonitor& monitor,
+                     const std::atomic<bool>& stop);
+
+}  // namespace heed

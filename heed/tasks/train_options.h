@@ -1,0 +1,84 @@
+// Everything that decides a training run. The command line, the saved options and the documentation come from visit_fields.
+#pragma once
+
+#include <string>
+
+#include "heed/base/index.h"
+#include "heed/models/model_config.h"
+
+namespace heed {
+
+enum class TokenizerKind { bpe, unigram, whitespace };
+inline constexpr std::pair<std::string_view, TokenizerKind> kTokenizerKindNames[] = {
+    {"bpe", TokenizerKind::bpe}, {"unigram", TokenizerKind::unigram}, {"whitespace", TokenizerKind::whitespace}};
+inline std::span<const std::pair<std::string_view, TokenizerKind>> enum_names(TokenizerKind) { return kTokenizerKindNames; }
+
+// Where the text is, and where the model goes.
+struct TrainPaths {
+  std::string source, target;              // training text, one sentence a line
+  std::string valid_source, valid_target;  // validation text
+  std::string folder;                      // the model's folder
+};
+
+// What a run that is continued must have been started with.
+struct TrainOptions {
+  ModelConfig model;
+  TokenizerKind tokenizer = TokenizerKind::bpe;
+  Index vocabulary_size = 4000;
+  bool shared_vocabulary = true;
+  Index max_tokens = 120;
+  Index batch_tokens = 4096;
+  Index accumulate = 1;
+  double rate = 0.003;
+  Index warmup = 400;
+  double label_smoothing = 0.1;
+  double clip = 1.0;
+  double adam_beta1 = 0.9;
+  double adam_beta2 = 0.98;
+  double weight_decay = 0;
+  Index validate_every = 250;
+  Index validation_sentences = 500;
+  Index average = 5;
+  Index seed = 1;
+
+  template <typename V>
+  friend void visit_fields(TrainOptions& o, V&& visit) {
+    visit("tokenizer", o.tokenizer, "How text becomes tokens: bpe, unigram (both learned from the training text) or whitespace.");
+    visit("vocabulary_size", o.vocabulary_size, "Pieces of each vocabulary, at most.");
+    visit("shared_vocabulary", o.shared_vocabulary, "One vocabulary for source and target.");
+    visit("max_tokens", o.max_tokens, "Training pairs with a longer side are left out.");
+    visit("batch_tokens", o.batch_tokens, "Tokens of a batch, source and target each, padding counted.");
+    visit("accumulate", o.accumulate, "Batches whose gradients are added up for one update.");
+    visit("rate", o.rate, "Peak learning rate.");
+    visit("warmup", o.warmup, "Updates of linear warm-up to the peak; then the rate falls with the inverse square root.");
+    visit("label_smoothing", o.label_smoothing, "Probability spread over all pieces.");
+    visit("clip", o.clip, "Greatest norm of the gradient; 0: no limit.");
+    visit("adam_beta1", o.adam_beta1, "Adam's decay of the first moment.");
+    visit("adam_beta2", o.adam_beta2, "Adam's decay of the second moment.");
+    visit("weight_decay", o.weight_decay, "Decoupled weight decay.");
+    visit("validate_every", o.validate_every, "Updates between validations; each leaves a checkpoint.");
+    visit("validation_sentences", o.validation_sentences, "Validation pairs that are scored, from the first.");
+    visit("average", o.average, "Checkpoints whose mean is the model: the last this many.");
+    visit("seed", o.seed, "Seed of initial parameters, batches and dropout.");
+  }
+};
+
+// When a run stops; a continued run may have other limits. 0: no limit.
+struct TrainLimits {
+  Index max_updates = 0;
+  Index max_epochs = 0;
+  double max_minutes = 0;
+  Index patience = 0;
+  Index save_every = 0;
+
+  template <typename V>
+  friend void visit_fields(TrainLimits& l, V&& visit) {
+    visit("max_updates", l.max_updates, "Stop after this many updates; 0: no limit.");
+    visit("max_epochs", l.max_epochs, "Stop after this many passes over the training text; 0: no limit.");
+    visit("max_minutes", l.max_minutes, "Stop after this many minutes of training, earlier runs counted; 0: no limit.");
+    visit("patience", l.patience, "Stop after this many validations without a better BLEU; 0: no limit.");
+    visit("save_every", l.save_every, "Updates between saves of the training state; 0: only at validations.");
+  }
+};
+
+}  // namespace heed
