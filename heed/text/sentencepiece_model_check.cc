@@ -1,5 +1,6 @@
 #include "heed/text/sentencepiece_model_check.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
