@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Holds the sources to the rooms' order: a file includes only its own room or a lower one, and a third-party library is
+included in its one room only. Exits 1, naming each file and line that breaks a rule."""
+
+import pathlib
+import re
+import sys
+
+# Rooms of one number do not include each other.
+LEVELS = {
+    "base": 0,
+    "tensor": 1, "text": 1, "metrics": 1, "corpus": 1,
+    "kernels": 2, "io": 2,
+    "ops": 3,
+    "autograd": 4, "observe": 4,
+    "layers": 5, "optim": 5, "viz": 5,
+    "models": 6,
+    "decode": 7,
+    "tasks": 8,
+    "cli": 9,
+}
+# The testing room serves tests only, which may use it from any room.
+TESTING = "testing"
+# Include prefix of a library, and the places that may include it.
+DOORS = {
+    "omp.h": {"base", "ops"},  # ops: creates oneDNN primitives for one thread
+    "hwy/": {"kernels"},
+    "dnnl": {"ops"},
+    "sentencepiece": {"text"},
+    "utf8proc": {"metrics"},
+    "nlohmann/": {"io"},
+    "cairo": {"viz"},
+    "CLI/": {"cli"},
+    "fmt/": set(LEVELS) | {TESTING},
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
+OMP = re.compile(r"^\s*#\s*pragma\s+omp\b")
+
+
+def room_of(path, root):
+    parts = path.relative_to(root).parts
+    return parts[1] if parts[0] == "heed" else parts[0]
+
+
+def is_test(path):
+    return path.stem.endswith(("_test", "_bench"))
+
+
+def check_file(path, root):
+    room = room_of(path, root)
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if OMP.match(line) and room != "base":
+            yield number, "#pragma omp belongs in heed/base/parallel.cc"
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        target = match.group(1)
+        if target.startswith("heed/"):
+            other = target.split("/")[1]
+            if other == room:
+                continue
+            if other == TESTING:
+                if not is_test(path):
+                    yield number, "only tests include the testing room"
+            elif other not in LEVELS:
+                yield number, f"{other} is not a room"
+            elif room != TESTING and LEVELS[other] >= LEVELS[room]:
+                yield number, f"{room} ({LEVELS[room]}) must not include {other} ({LEVELS[other]})"
+            continue
+        for prefix, rooms in DOORS.items():
+            if target.startswith(prefix) and room not in rooms and not is_test(path):
+                yield number, f"{target} belongs in {', '.join(sorted(rooms))}"
+
+
+def main():
+    root = pathlib.Path(__file__).resolve().parent.parent
+    files = sorted(p for folder in ("heed", "cli") for p in (root / folder).rglob("*") if p.suffix in (".h", ".cc"))
+    broken = 0
+    for path in files:
+        for number, rule in check_file(path, root):
+            print(f"{path.relative_to(root)}:{number}: {rule}")
+            broken += 1
+    print(f"{len(files)} files, {broken} broken rules")
+    return 1 if broken or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
