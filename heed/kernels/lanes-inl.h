@@ -45,6 +45,23 @@ HWY_INLINE void transform(std::size_t n, float* y, const F& f, const In*... in) 
   if (i < n) store_some(f(d, load_some(d, in + i, n - i)...), d, y + i, n - i);
 }
 
+// The sum over i < n, where term(i, count) is the vector of the terms from i on, zero in the lanes from `count` on. The
+// order of the additions depends on n and the target alone.
+template <class D, class F>
+HWY_INLINE float sum_over(D d, std::size_t n, const F& term) {
+  const std::size_t lanes = hn::Lanes(d);
+  auto sum0 = hn::Zero(d), sum1 = hn::Zero(d), sum2 = hn::Zero(d), sum3 = hn::Zero(d);
+  std::size_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    sum0 = hn::Add(sum0, term(i, lanes));
+    sum1 = hn::Add(sum1, term(i + lanes, lanes));
+    sum2 = hn::Add(sum2, term(i + 2 * lanes, lanes));
+    sum3 = hn::Add(sum3, term(i + 3 * lanes, lanes));
+  }
+  for (; i < n; i += lanes) sum0 = hn::Add(sum0, term(i, n - i));
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3))));
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace heed::kernels
 HWY_AFTER_NAMESPACE();

@@ -17,7 +17,7 @@ namespace heed {
 //   silu       x sigmoid(x)
 //   tanh, sigmoid
 // x and y: contiguous views of one shape, f32 or f64; y may be x. A NaN gives a NaN; gelu, gelu_tanh and silu of
-// -infinity are NaN, as 0 times infinity (PyTorch's too). An f32 result is within 2e-7 max(1, |x|) of the exact
+// -infinity are NaN, as 0 times infinity (PyTorch's too). An f32 result is within 5e-7 max(1, |f(x)|) of the exact
 // function. Throws heed::Error.
 void activate(Activation activation, ConstView x, View y);
 
