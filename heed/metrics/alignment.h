@@ -4,7 +4,7 @@
 //   auto links = parse_alignments(read_text_lines("out.align"), {.name = "out.align"});            // "0-0 1-2"
 //   auto gold = parse_gold_alignments(read_text_lines("gold"), {.name = "gold", .one_based = true});   // "1-1 2p3"
 //   AlignmentScore score = score_alignments(links, gold);
-//   score.summary();                    // "AER = 4.07 (precision = 94.64 recall = 97.75 f1 = 96.17 links = 4780)"
+//   score.summary();                    // "AER = 4.07 (precision = 96.27 recall = 95.42 f1 = 95.84 links = 6038)"
 #pragma once
 
 #include <compare>

@@ -2,7 +2,7 @@
 // sacreBLEU (Post 2018) gives.
 //
 //   BleuScore bleu = corpus_bleu(hypotheses, references);      // references: one vector for each set
-//   bleu.summary();    // "BLEU = 26.60 58.5/32.5/20.1/12.9 (BP = 1.000 ratio = 1.008 hyp_len = 61750 ref_len = 61287)"
+//   bleu.summary();    // "BLEU = 26.60 58.9/32.3/20.1/13.0 (BP = 1.000 ratio = 1.020 hyp_len = 62496 ref_len = 61287)"
 //   bleu.signature;    // "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:heed-0.1.0"
 #pragma once
 

@@ -1,7 +1,7 @@
 // TER (Snover et al. 2006, "A study of translation edit rate with targeted human annotation"), the number that
 // sacreBLEU 2 gives, which is tercom's 7.25 but for extreme cases.
 //
-//   corpus_ter(hypotheses, references).summary();                          // "TER = 63.32"
+//   corpus_ter(hypotheses, references).summary();                          // "TER = 63.25"
 //   corpus_ter(hypotheses, references, {.normalized = true}).summary();    // options: ter_tokenizer.h
 #pragma once
 
@@ -21,7 +21,7 @@ struct TerScore {
   double reference_length = 0;  // words; of several references, their mean in each segment
   std::string signature;        // "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:heed-0.1.0"
 
-  // "TER = 63.32"
+  // "TER = 63.25"
   std::string summary() const;
 };
 

@@ -13,9 +13,12 @@ namespace {
 
 utf8proc_category_t category(char32_t c) { return utf8proc_category(static_cast<utf8proc_int32_t>(c)); }
 
+// Unicode 15, D135: letters with case, and what else has a partner in the other case, such as Roman numerals.
 bool is_cased(char32_t c) {
   const utf8proc_category_t kind = category(c);
-  return kind == UTF8PROC_CATEGORY_LU || kind == UTF8PROC_CATEGORY_LL || kind == UTF8PROC_CATEGORY_LT;
+  const auto point = static_cast<utf8proc_int32_t>(c);
+  return kind == UTF8PROC_CATEGORY_LU || kind == UTF8PROC_CATEGORY_LL || kind == UTF8PROC_CATEGORY_LT || c == 0xAA ||
+         c == 0xBA || utf8proc_tolower(point) != point || utf8proc_toupper(point) != point;
 }
 
 // Unicode 15, D136: what a word's case looks through, such as accents and apostrophes.

@@ -68,6 +68,7 @@ TEST(Unicode, LowerCaseIsPythons) {
   // A sigma ends a word after a letter and before none; accents and apostrophes are looked through.
   EXPECT_EQ(to_lower(U"\u039F\u03A3 \u039F\u03A3\u039F \u03A3"), U"\u03BF\u03C2 \u03BF\u03C3\u03BF \u03C3");
   EXPECT_EQ(to_lower(U"\u0391\u03A3\u0301. \u0391\u03A3'\u0391"), U"\u03B1\u03C2\u0301. \u03B1\u03C3'\u03B1");
+  EXPECT_EQ(to_lower(U"\u2167\u03A3"), U"\u2177\u03C2");
 }
 
 }  // namespace
