@@ -19,7 +19,7 @@ struct ChrfOptions {
   bool whitespace = false;  // count white space as characters
   bool lowercase = false;
   // Average the F-scores of all orders, as chrF++.py does, and not F of the precisions and recalls averaged over the
-  // orders that both sides are long enough for. The two differ for very short texts.
+  // orders that both sides are long enough for. The two differ much only for very short texts.
   bool eps_smoothing = false;
 };
 
