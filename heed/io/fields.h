@@ -25,6 +25,7 @@
 
 #include <concepts>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -122,7 +123,10 @@ void field_from_json(const Json& json, T& value, Missing missing) {
   } else if constexpr (std::integral<T>) {
     value = static_cast<T>(json.integer(std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
   } else if constexpr (std::floating_point<T>) {
-    value = static_cast<T>(json.number());
+    const double number = json.number();
+    if (number < std::numeric_limits<T>::lowest() || number > std::numeric_limits<T>::max())
+      json.refuse("must fit a float");
+    value = static_cast<T>(number);
   } else if constexpr (std::same_as<T, std::string>) {
     value = json.string();
   } else {

@@ -93,6 +93,7 @@ TEST(Fields, WrongTypesNameTheKeyAndChangeNothing) {
   EXPECT_EQ(error(R"({"layers": 2.5})"), "c.json: layers: must be an integer, but is 2.5");
   EXPECT_EQ(error(R"({"schedule": {"warmup": 3000000000}})"),
             "c.json: schedule.warmup: must be an integer from -2147483648 to 2147483647, but is 3000000000");
+  EXPECT_EQ(error(R"({"eps": 1e99})"), "c.json: eps: must fit a float, but is 1e+99");
   EXPECT_EQ(error(R"({"norm": "none"})"), "c.json: norm: must be one of pre, post, but is \"none\"");
   EXPECT_EQ(error(R"({"norm": 1})"), "c.json: norm: must be one of pre, post, but is 1");
   EXPECT_EQ(error(R"({"sizes": [1, "2"]})"), "c.json: sizes[1]: must be an integer, but is \"2\"");

@@ -69,6 +69,20 @@ AttentionTrace::Map map_from_json(const Json& json) {
   return map;
 }
 
+// `where` is json.where(), which a caller with many traces can say without searching for each.
+AttentionTrace read_one(const Json& json, std::string_view where) {
+  json.allow_only({"model", "source_text", "target_text", "source_tokens", "target_tokens", "maps"});
+  AttentionTrace trace;
+  trace.model = json["model"].string();
+  trace.source_text = json["source_text"].string();
+  trace.target_text = json["target_text"].string();
+  trace.source_tokens = json["source_tokens"].string_list();
+  trace.target_tokens = json["target_tokens"].string_list();
+  for (const Json& map : json["maps"].items()) trace.maps.push_back(map_from_json(map));
+  validate(trace, where);
+  return trace;
+}
+
 }  // namespace
 
 void validate(const AttentionTrace& trace, std::string_view name) {
@@ -98,18 +112,7 @@ Json to_json(const AttentionTrace& trace) {
   return json;
 }
 
-AttentionTrace trace_from_json(const Json& json) {
-  json.allow_only({"model", "source_text", "target_text", "source_tokens", "target_tokens", "maps"});
-  AttentionTrace trace;
-  trace.model = json["model"].string();
-  trace.source_text = json["source_text"].string();
-  trace.target_text = json["target_text"].string();
-  trace.source_tokens = json["source_tokens"].string_list();
-  trace.target_tokens = json["target_tokens"].string_list();
-  for (const Json& map : json["maps"].items()) trace.maps.push_back(map_from_json(map));
-  validate(trace, json.where());
-  return trace;
-}
+AttentionTrace trace_from_json(const Json& json) { return read_one(json, json.where()); }
 
 std::string traces_to_text(std::span<const AttentionTrace> traces) {
   Json list = Json::array();
@@ -125,7 +128,9 @@ std::vector<AttentionTrace> parse_traces(std::string_view text, std::string_view
   file["version"].integer(kVersion, kVersion);
   file.allow_only({"format", "version", "traces"});
   std::vector<AttentionTrace> traces;
-  for (const Json& trace : file["traces"].items()) traces.push_back(trace_from_json(trace));
+  for (const Json& trace : file["traces"].items()) {
+    traces.push_back(read_one(trace, fmt::format("{}: traces[{}]", name, traces.size())));
+  }
   return traces;
 }
 

@@ -36,7 +36,8 @@ struct AttentionTrace {
   std::string model;                       // what made it: a name or a path
   std::string source_text, target_text;    // as a reader sees them
   std::vector<std::string> source_tokens;  // the keys of encoder and cross maps, the queries of encoder maps
-  std::vector<std::string> target_tokens;  // the queries of decoder and cross maps, the keys of decoder maps
+  std::vector<std::string> decoder_tokens;  // what the decoder reads (a begin token first): both axes of decoder maps
+  std::vector<std::string> target_tokens;  // what it answers to each of them: the queries of cross maps
   std::vector<Map> maps;
 
   friend bool operator==(const AttentionTrace&, const AttentionTrace&) = default;
