@@ -1,0 +1,77 @@
+#include "heed/ops/embedding.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "heed/base/check.h"
+#include "heed/base/parallel.h"
+#include "heed/ops/rows.h"
+
+namespace heed {
+namespace {
+
+void check(std::string_view function, const ConstView& table, const ConstView& ids, const ConstView& rows) {
+  const bool shapes_agree = rows.rank == ids.rank + 1 &&
+                            std::equal(ids.shape.begin(), ids.shape.begin() + ids.rank, rows.shape.begin()) &&
+                            table.rank == 2 && rows.shape[std::max(rows.rank - 1, 0)] == table.shape[1];
+  HEED_CHECK(
+      shapes_agree && ids.dtype == DType::i32 && table.dtype == rows.dtype &&
+          (table.dtype == DType::f32 || table.dtype == DType::f64) && table.contiguous() && ids.contiguous() &&
+          rows.contiguous(),
+      "{}: needs a table [V, D], i32 ids [...] and rows [..., D], contiguous and f32 or f64, but got {}, {} and {}",
+      function, describe(table), describe(ids), describe(rows));
+  const std::int32_t* id = ids.as<std::int32_t>();
+  for (Index r = 0; r < ids.size(); ++r) {
+    HEED_CHECK(id[r] >= 0 && id[r] < table.shape[0], "{}: id {} at position {} is outside the table of {} rows",
+               function, id[r], r, table.shape[0]);
+  }
+}
+
+template <typename T>
+void gather(const T* table, const std::int32_t* id, T scale, Index count, Index width, T* y) {
+  parallel_for(count, rows_per_task(width), [&](Index begin, Index end) {
+    for (Index r = begin; r < end; ++r) {
+      const T* from = table + id[r] * width;
+      T* to = y + r * width;
+      for (Index j = 0; j < width; ++j) to[j] = scale * from[j];
+    }
+  });
+}
+
+// Threads take columns, so that each element is added to by one thread, in the order of the rows.
+template <typename T>
+void scatter_add(const std::int32_t* id, T scale, const T* dy, Index count, Index width, T* dtable) {
+  constexpr Index kCacheLine = 16;
+  const Index columns = std::max(kCacheLine, kElementsPerTask / std::max<Index>(count, 1) / kCacheLine * kCacheLine);
+  parallel_for(width, columns, [&](Index begin, Index end) {
+    for (Index r = 0; r < count; ++r) {
+      const T* from = dy + r * width;
+      T* to = dtable + id[r] * width;
+      for (Index j = begin; j < end; ++j) to[j] += scale * from[j];
+    }
+  });
+}
+
+}  // namespace
+
+void embedding(ConstView table, ConstView ids, double scale, View y) {
+  check("embedding", table, ids, y);
+  const std::int32_t* id = ids.as<std::int32_t>();
+  if (y.dtype == DType::f32) {
+    gather(table.as<float>(), id, static_cast<float>(scale), ids.size(), table.shape[1], y.as<float>());
+  } else {
+    gather(table.as<double>(), id, scale, ids.size(), table.shape[1], y.as<double>());
+  }
+}
+
+void embedding_backward(ConstView ids, double scale, ConstView dy, View dtable) {
+  check("embedding_backward", dtable, ids, dy);
+  const std::int32_t* id = ids.as<std::int32_t>();
+  if (dy.dtype == DType::f32) {
+    scatter_add(id, static_cast<float>(scale), dy.as<float>(), ids.size(), dtable.shape[1], dtable.as<float>());
+  } else {
+    scatter_add(id, scale, dy.as<double>(), ids.size(), dtable.shape[1], dtable.as<double>());
+  }
+}
+
+}  // namespace heed
