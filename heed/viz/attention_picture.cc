@@ -15,6 +15,7 @@ namespace heed {
 namespace {
 
 constexpr Index kMostDescribedRows = 200;
+constexpr std::size_t kLongestToken = 80;  // code points; the description repeats tokens
 
 struct KindWords {
   const char* title;
@@ -36,7 +37,7 @@ KindWords words_of(AttentionKind kind) {
 
 std::vector<std::string> readable(const std::vector<std::string>& tokens) {
   std::vector<std::string> labels;
-  for (const std::string& token : tokens) labels.push_back(readable_token(token));
+  for (const std::string& token : tokens) labels.push_back(shorten(readable_token(token), kLongestToken));
   return labels;
 }
 

@@ -37,7 +37,9 @@ class Canvas {
   // Draws the box's edge, centred on it.
   virtual void outline(const Box& box, const Colour& colour, double width) = 0;
   virtual void line(Point from, Point to, const Colour& colour, double width) = 0;
-  // Writes one line of text, any bytes (see visible_text), with its baseline's anchor at the point.
+  // Writes one line of text, any bytes (see visible_text), with its baseline's anchor at the point. In an SVG the
+  // viewer sets every script as it should be; in a PNG and a PDF letters stand one after the other, left to right and
+  // not joined.
   virtual void text(Point at, std::string_view text, const TextStyle& style) = 0;
 };
 

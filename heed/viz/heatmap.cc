@@ -16,7 +16,8 @@ namespace {
 
 constexpr Index kMostPanels = 64;
 constexpr Index kMostCells = 4'000'000;
-constexpr Index kMostNotes = 20'000;  // cells of an SVG that show their value at the mouse
+constexpr Index kMostNotes = 20'000;      // cells of an SVG that show their value at the mouse
+constexpr std::size_t kLongestNote = 80;  // code points of a label: more is never shown
 constexpr double kMargin = 16;
 constexpr double kLongestLabel = 132;
 constexpr double kSmallestFont = 8;
@@ -315,6 +316,9 @@ double round_scale(double value) {
 
 Picture draw_heatmap(Heatmap heatmap) {
   check_heatmap(heatmap);
+  for (auto* labels : {&heatmap.row_labels, &heatmap.column_labels}) {
+    for (std::string& label : *labels) label = shorten(visible_text(label), kLongestNote);
+  }
   auto drawing = std::make_shared<Drawing>();
   drawing->map = std::move(heatmap);
   drawing->layout = lay_out(*drawing);

@@ -18,10 +18,10 @@ struct Heatmap {
     std::string title;          // shown where there are several
     std::vector<float> values;  // [rows, columns]
   };
-  std::string title, subtitle, description;
-  std::string row_title, column_title;
-  std::vector<std::string> row_labels, column_labels;  // one for each row and column: they define the shape
-  std::vector<Panel> panels;
+  std::string title{}, subtitle{}, description{};
+  std::string row_title{}, column_title{};
+  std::vector<std::string> row_labels{}, column_labels{};  // one for each row and column: they define the shape
+  std::vector<Panel> panels{};
   double least = 0, most = 1;  // the values at the ends of the scale; below zero the scale is the diverging one
   int digits = -1;             // digits after the point of the numbers in the cells; none where negative
   bool square = true;          // cells as high as wide, or fitted to a page

@@ -13,8 +13,8 @@
 namespace heed {
 
 struct MatrixOptions {
-  std::string title, row_title, column_title;
-  std::vector<std::string> row_labels, column_labels;  // empty: numbered from 0
+  std::string title{}, row_title{}, column_title{};
+  std::vector<std::string> row_labels{}, column_labels{};  // empty: numbered from 0
   int digits = 2;
 };
 

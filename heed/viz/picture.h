@@ -17,8 +17,8 @@ namespace heed {
 // can hold them.
 struct Picture {
   double width = 0, height = 0;
-  std::string title, description;
-  std::function<void(Canvas&)> paint;
+  std::string title{}, description{};
+  std::function<void(Canvas&)> paint{};
 };
 
 enum class PictureFormat { svg, png, pdf };

@@ -84,6 +84,12 @@ std::string escape_markup(std::string_view text) {
   return out;
 }
 
+std::string shorten(std::string_view text, std::size_t count) {
+  std::size_t bytes = 0;
+  for (; count > 0 && bytes < text.size(); --count) bytes += promised_length(text[bytes]);
+  return bytes < text.size() ? std::string(text.substr(0, bytes)) + "…" : std::string(text);
+}
+
 std::vector<std::string_view> code_points(std::string_view text) {
   std::vector<std::string_view> points;
   while (!text.empty()) {

@@ -16,6 +16,9 @@ std::string visible_text(std::string_view text);
 // attribute.
 std::string escape_markup(std::string_view text);
 
+// The text's first `count` code points, ended by "…" where more are lost; the text is valid UTF-8.
+std::string shorten(std::string_view text, std::size_t count);
+
 // The code points of valid UTF-8, each as its own bytes (views into the text).
 std::vector<std::string_view> code_points(std::string_view text);
 
