@@ -7,6 +7,7 @@
 #include "heed/base/parallel.h"
 #include "heed/ops/attention/plan.h"
 #include "heed/ops/attention/reference.h"
+#include "heed/ops/attention/tile.h"
 
 namespace heed {
 namespace {
@@ -141,7 +142,7 @@ AttentionCase make_attention_case(const char* caller, const ConstView& q, const 
 }
 
 std::span<const AttentionPlan> attention_plans() {
-  static const AttentionPlan kPlans[] = {kReferencePlan};
+  static const AttentionPlan kPlans[] = {kAdditivePlan, kTiledPlan, kReferencePlan};
   return kPlans;
 }
 

@@ -33,13 +33,17 @@ struct AttentionGrad {
 };
 
 // Computes attention of q [B, H, Lq, D] over k [B, Hk, Lk, D] and v [B, Hk, Lk, Dv]; H % Hk == 0, and head h reads
-// key/value head h / (H / Hk). Any strides with a unit last stride; f32 or f64. A row with no allowed key has out 0,
-// weights 0, row_stat -inf. NaN propagates; only masks make zeros. A row's bits do not depend on the batch, on padding
-// or on the thread count. Throws heed::Error naming the rule and the shapes.
+// key/value head h / (H / Hk). f32, or f64 (plain loops, for gradient checks); any strides with a unit last one. v may
+// be empty where out is not wanted. In order: score x scale, soft-cap, + bias, mask, normalise, dropout, times V.
+//   A row with no allowed key: out 0, weights 0, row_stat -inf. A key whose score with its bias is -inf is as if
+//   refused by the mask. A NaN propagates; what is behind the mask does not count, be it NaN or infinite. A row's bits
+//   do not depend on the batch around it, on keys behind the mask, on rows after it, or on the thread count.
+// Throws heed::Error naming the rule and the shapes. HEED_PLAN forces an algorithm: see plan.h.
 void attention(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, const AttentionResult& result,
                Workspace& workspace);
 
-// Computes the gradients from out and row_stat as attention() filled them, and dout [B, H, Lq, Dv].
+// Computes the gradients from out and row_stat as attention() filled them, and dout [B, H, Lq, Dv]. A row or key that
+// the mask leaves alone gets zero. dk and dv sum over the query heads that read them, in a fixed order.
 void attention_backward(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, ConstView out,
                         ConstView row_stat, ConstView dout, const AttentionGrad& grad, Workspace& workspace);
 

@@ -106,8 +106,8 @@ Range MaskRows::keys(Index b, Index i) const {
   Range range{0, length(b)};
   if (mask_.window) {
     const Index position = i + offset_;
-    if (mask_.window->left) range.begin = std::max(range.begin, position - *mask_.window->left);
-    // A right bound may be as large as Index holds: compare it instead of adding it.
+    // A bound may be as large as Index holds: it is compared before it is added or subtracted.
+    if (mask_.window->left && *mask_.window->left < position) range.begin = position - *mask_.window->left;
     if (mask_.window->right && *mask_.window->right < range.end - 1 - position) {
       range.end = position + *mask_.window->right + 1;
     }

@@ -7,6 +7,9 @@ namespace heed {
 
 extern const AttentionPlan kReferencePlan;
 
+// The same loops with sums in f32: not in attention_plans(), but the yardstick for the error of those that are.
+extern const AttentionPlan kPlainF32Plan;
+
 // One row of the forward pass. The fast plans send rows that came out as NaN here: a weight of zero times a NaN or an
 // infinity behind the mask must not count, and only this loop never touches what the mask refuses.
 void reference_forward_row(const AttentionCase& problem, const AttentionResult& result, Index b, Index h, Index i);

@@ -1,0 +1,102 @@
+#include "heed/kernels/attention_additive.h"
+
+#include <algorithm>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "heed/kernels/attention_additive.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "heed/kernels/lanes-inl.h"
+#include "heed/kernels/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels {
+namespace HWY_NAMESPACE {
+
+using Floats = hn::CappedTag<float, 16>;
+using Vector = hn::Vec<Floats>;
+
+HWY_INLINE Index lanes() { return static_cast<Index>(hn::Lanes(Floats())); }
+
+HWY_INLINE float additive_score(const AdditiveTile& t, const float* HWY_RESTRICT q, const float* HWY_RESTRICT k) {
+  const Floats d;
+  const Index n = lanes();
+  Vector even = hn::Zero(d), odd = hn::Zero(d);
+  Index at = 0;
+  for (; at + 2 * n <= t.width; at += 2 * n) {
+    const Vector bent0 = tanh(d, hn::Add(hn::LoadU(d, q + at), hn::LoadU(d, k + at)));
+    const Vector bent1 = tanh(d, hn::Add(hn::LoadU(d, q + at + n), hn::LoadU(d, k + at + n)));
+    even = hn::MulAdd(bent0, hn::LoadU(d, t.vector + at), even);
+    odd = hn::MulAdd(bent1, hn::LoadU(d, t.vector + at + n), odd);
+  }
+  for (; at < t.width; at += n) {
+    const std::size_t present = static_cast<std::size_t>(t.width - at);
+    const Vector bent = tanh(d, hn::Add(load_some(d, q + at, present), load_some(d, k + at, present)));
+    even = hn::MulAdd(bent, load_some(d, t.vector + at, present), even);
+  }
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
+}
+
+void additive_scores_kernel(const AdditiveTile& t, float* scores) {
+  for (Index r = 0; r < t.rows; ++r)
+    for (Index c = 0; c < t.keys; ++c)
+      scores[r * t.stride + c] = additive_score(t, t.q + r * t.q_row, t.k + c * t.k_row);
+}
+
+// The lanes from `at` on of one row: dq and dvector stay in registers while the keys go by.
+HWY_INLINE void backward_lanes(const AdditiveTile& t, Index r, Index at, const float* dscores,
+                               const AdditiveGradients& sums) {
+  const Floats d;
+  const std::size_t present = static_cast<std::size_t>(t.width - at);
+  const Vector q = load_some(d, t.q + r * t.q_row + at, present), vector = load_some(d, t.vector + at, present);
+  Vector dq = hn::Zero(d), dvector = hn::Zero(d);
+  for (Index c = 0; c < t.keys; ++c) {
+    const float dscore = dscores[r * t.stride + c];
+    if (dscore == 0) continue;
+    const Vector bent = tanh(d, hn::Add(q, load_some(d, t.k + c * t.k_row + at, present)));
+    const Vector slope = hn::NegMulAdd(bent, bent, hn::Set(d, 1.0f));
+    const Vector flow = hn::Mul(hn::Mul(hn::Set(d, dscore), vector), slope);
+    dq = hn::Add(dq, flow);
+    dvector = hn::MulAdd(hn::Set(d, dscore), bent, dvector);
+    if (sums.dk != nullptr) {
+      float* dk = sums.dk + c * sums.dk_row + at;
+      store_some(hn::Add(load_some(d, dk, present), flow), d, dk, present);
+    }
+  }
+  if (sums.dq != nullptr) {
+    float* to = sums.dq + r * sums.dq_row + at;
+    store_some(hn::Add(load_some(d, to, present), dq), d, to, present);
+  }
+  if (sums.dvector != nullptr) {
+    float* to = sums.dvector + at;
+    store_some(hn::Add(load_some(d, to, present), dvector), d, to, present);
+  }
+}
+
+void additive_backward_kernel(const AdditiveTile& t, const float* dscores, const AdditiveGradients& sums) {
+  for (Index r = 0; r < t.rows; ++r)
+    for (Index at = 0; at < t.width; at += lanes()) backward_lanes(t, r, at, dscores, sums);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace heed::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace heed::kernels {
+
+HWY_EXPORT(additive_scores_kernel);
+HWY_EXPORT(additive_backward_kernel);
+
+void attention_additive_scores(const AdditiveTile& tile, float* scores) noexcept {
+  HWY_DYNAMIC_DISPATCH(additive_scores_kernel)(tile, scores);
+}
+
+void attention_additive_backward(const AdditiveTile& tile, const float* dscores,
+                                 const AdditiveGradients& sums) noexcept {
+  HWY_DYNAMIC_DISPATCH(additive_backward_kernel)(tile, dscores, sums);
+}
+
+}  // namespace heed::kernels
+#endif

@@ -1,0 +1,35 @@
+// The additive score of Bahdanau et al. (2015), and its gradients: score[r, c] = sum_d vector_d tanh(q[r, d] + k[c,
+// d]).
+#pragma once
+
+#include "heed/base/index.h"
+
+namespace heed::kernels {
+
+struct AdditiveTile {
+  Index rows, keys, width, stride;  // stride: floats from row to row of the scores
+  const float* q;                   // [rows, width]
+  Index q_row;
+  const float* k;  // [keys, width]
+  Index k_row;
+  const float* vector;  // [width]
+};
+
+// Fills scores[r * stride + c]. The order of a sum depends on the width alone.
+void attention_additive_scores(const AdditiveTile& tile, float* scores) noexcept;
+
+// What is added to; a null pointer is not wanted.
+struct AdditiveGradients {
+  float* dq = nullptr;  // [rows, width]: sum over c of flow
+  Index dq_row = 0;
+  float* dk = nullptr;  // [keys, width]: sum over r of flow
+  Index dk_row = 0;
+  float* dvector = nullptr;  // [width]: sum over r and c of dscores tanh
+};
+
+// Adds the gradients, flow[r, c, d] = dscores[r, c] vector_d (1 - tanh^2), rows and keys in ascending order. A pair
+// whose dscores is zero is not touched: what is behind a mask may be NaN.
+void attention_additive_backward(const AdditiveTile& tile, const float* dscores,
+                                 const AdditiveGradients& sums) noexcept;
+
+}  // namespace heed::kernels

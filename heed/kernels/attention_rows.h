@@ -1,0 +1,61 @@
+// The passes of attention over the rows of a score tile that lies in cache: scores to weights, and back to gradients.
+#pragma once
+
+#include <cstdint>
+
+#include "heed/base/index.h"
+
+namespace heed::kernels {
+
+// Tiles are row-major with `stride` floats to a row, a multiple of kAttentionLanes; column c stands for key first_key +
+// c, where first_key is such a multiple too: a key is in the same SIMD lane wherever a tile begins, and the sums of a
+// row do not depend on it. What lies in a tile beyond `columns` may be read, is never used, and is set to zero.
+inline constexpr Index kAttentionLanes = 16;
+
+// What turns products q . k into the scores of one tile. Pointers point at the tile's first row and column.
+struct AttentionRows {
+  Index rows = 0, columns = 0, stride = 0;
+  float scale = 1;               // of the products
+  float cap = 0;                 // x becomes cap * tanh(x / cap); 0: no cap
+  const float* bias = nullptr;   // added after the cap; null: none
+  Index bias_row = 0;            // floats from row to row
+  const Index* begin = nullptr;  // [rows]: columns in [begin[r], end[r]) may be allowed, all others are refused
+  const Index* end = nullptr;
+  const std::uint8_t* allowed = nullptr;  // bytes, zero for refused; null: all allowed
+  Index allowed_row = 0;
+  const std::uint16_t* bits = nullptr;  // dropout bits in the layout of the tile; null: no dropout
+  std::uint32_t threshold = 0;          // a weight is kept where its bits are at least this
+  float keep_scale = 1;                 // and multiplied by this
+};
+
+// Replaces products by weights (softmax over the allowed columns, zero elsewhere; before dropout). stat[r] becomes the
+// log-sum-exp of row r, -inf where nothing is allowed; null: not wanted. A column whose score is -inf is as if refused;
+// a NaN makes the row's allowed weights and its stat NaN.
+void attention_softmax_rows(const AttentionRows& rows, float* tile, float* stat) noexcept;
+
+// Replaces products by what they are after scale and cap.
+void attention_score_rows(const AttentionRows& rows, float* tile) noexcept;
+
+// tile = kept ? tile * keep_scale : 0.
+void attention_drop_rows(const AttentionRows& rows, float* tile) noexcept;
+
+// From products, stat, dweights[r, c] = dout . v_c and delta[r] = dout . out:
+//   tile becomes the weights after dropout (0 or w * keep_scale),
+//   dweights becomes the gradient of the products, scale * cap' * w (kept dweights - delta),
+//   dbias[r, c] += w (kept dweights - delta), where dbias is not null.
+void attention_softmax_backward_rows(const AttentionRows& rows, const float* stat, const float* delta, float* tile,
+                                     float* dweights, float* dbias, Index dbias_row) noexcept;
+
+// result[r] = sum_c a[r, c] b[r, c]. Rows of any stride, unit stride along c.
+void attention_row_dots(Index rows, Index columns, const float* a, Index a_row, const float* b, Index b_row,
+                        float* result) noexcept;
+
+// Whether an element is NaN.
+bool attention_any_nan(Index rows, Index columns, const float* x, Index row) noexcept;
+
+// Fills bits[r * stride + c] for c < columns rounded up to 8: 16 bits of philox(seed, stream, (first_row + r) * 2^32 +
+// (first_key + c) / 8), the low (c even) or high half of word c % 8 / 2. first_key is a multiple of 8.
+void attention_dropout_bits(std::uint64_t seed, std::uint64_t stream, Index first_row, Index rows, Index first_key,
+                            Index columns, std::uint16_t* bits, Index stride) noexcept;
+
+}  // namespace heed::kernels
