@@ -82,6 +82,7 @@ TEST(AttentionRecorder, WantsWhatWasChosen) {
 TEST(AttentionRecorder, MapsPassTheTracesValidation) {
   AttentionTrace trace;
   trace.source_tokens = {"a", "b"};
+  trace.decoder_tokens = {"<s>", "c", "d"};
   trace.target_tokens = {"c", "d", "e"};
   AttentionRecorder recorder({.row = 0, .source_length = 2, .target_length = 3});
   recorder.on_weights(kCross, numbered(1, 4, 3, 3));

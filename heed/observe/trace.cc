@@ -26,15 +26,15 @@ void check_tokens(const std::vector<std::string>& tokens, std::string_view name,
   for (const std::string& token : tokens) check_text(token, name, field);
 }
 
-void check_map(const AttentionTrace::Map& map, Index source_tokens, Index target_tokens, std::string_view name) {
+void check_map(const AttentionTrace& trace, const AttentionTrace::Map& map, std::string_view name) {
   const std::string where = fmt::format("{}: {}", name, printable(map.path));
   HEED_CHECK(!map.path.empty(), "{}: a map without a path", name);
   check_text(map.path, name, "path");
   HEED_CHECK(!enum_name(map.kind).empty(), "{}: no such kind of attention: {}", where, static_cast<int>(map.kind));
   HEED_CHECK(map.heads >= 1 && map.heads <= kMaxTraceHeads, "{}: heads must be from 1 to {}, but is {}", where,
              kMaxTraceHeads, map.heads);
-  const Index queries = map.kind == AttentionKind::encoder ? source_tokens : target_tokens;
-  const Index keys = map.kind == AttentionKind::decoder ? target_tokens : source_tokens;
+  const auto queries = static_cast<Index>(trace.query_tokens(map.kind).size());
+  const auto keys = static_cast<Index>(trace.key_tokens(map.kind).size());
   HEED_CHECK(map.queries == queries && map.keys == keys,
              "{}: a map of kind {} must be {} queries x {} keys, one for each token, but is {} x {}", where,
              enum_name(map.kind), queries, keys, map.queries, map.keys);
@@ -71,12 +71,13 @@ AttentionTrace::Map map_from_json(const Json& json) {
 
 // `where` is json.where(), which a caller with many traces can say without searching for each.
 AttentionTrace read_one(const Json& json, std::string_view where) {
-  json.allow_only({"model", "source_text", "target_text", "source_tokens", "target_tokens", "maps"});
+  json.allow_only({"model", "source_text", "target_text", "source_tokens", "decoder_tokens", "target_tokens", "maps"});
   AttentionTrace trace;
   trace.model = json["model"].string();
   trace.source_text = json["source_text"].string();
   trace.target_text = json["target_text"].string();
   trace.source_tokens = json["source_tokens"].string_list();
+  trace.decoder_tokens = json["decoder_tokens"].string_list();
   trace.target_tokens = json["target_tokens"].string_list();
   for (const Json& map : json["maps"].items()) trace.maps.push_back(map_from_json(map));
   validate(trace, where);
@@ -85,16 +86,35 @@ AttentionTrace read_one(const Json& json, std::string_view where) {
 
 }  // namespace
 
+const std::vector<std::string>& AttentionTrace::query_tokens(AttentionKind kind) const {
+  switch (kind) {
+    case AttentionKind::encoder:
+      return source_tokens;
+    case AttentionKind::decoder:
+      return decoder_tokens;
+    case AttentionKind::cross:
+      break;
+  }
+  return target_tokens;
+}
+
+const std::vector<std::string>& AttentionTrace::key_tokens(AttentionKind kind) const {
+  return kind == AttentionKind::decoder ? decoder_tokens : source_tokens;
+}
+
 void validate(const AttentionTrace& trace, std::string_view name) {
   check_text(trace.model, name, "model");
   check_text(trace.source_text, name, "source_text");
   check_text(trace.target_text, name, "target_text");
   check_tokens(trace.source_tokens, name, "source_tokens");
+  check_tokens(trace.decoder_tokens, name, "decoder_tokens");
   check_tokens(trace.target_tokens, name, "target_tokens");
+  HEED_CHECK(trace.decoder_tokens.size() == trace.target_tokens.size(),
+             "{}: decoder_tokens must be as many as target_tokens, {}, but there are {}", name,
+             trace.target_tokens.size(), trace.decoder_tokens.size());
   std::set<std::string_view> paths;
   for (const AttentionTrace::Map& map : trace.maps) {
-    check_map(map, static_cast<Index>(trace.source_tokens.size()), static_cast<Index>(trace.target_tokens.size()),
-              name);
+    check_map(trace, map, name);
     HEED_CHECK(paths.insert(map.path).second, "{}: {}: two maps have this path", name, printable(map.path));
   }
 }
@@ -107,6 +127,7 @@ Json to_json(const AttentionTrace& trace) {
                             {"source_text", trace.source_text},
                             {"target_text", trace.target_text},
                             {"source_tokens", Json::array_of(trace.source_tokens)},
+                            {"decoder_tokens", Json::array_of(trace.decoder_tokens)},
                             {"target_tokens", Json::array_of(trace.target_tokens)}});
   json.set("maps", std::move(maps));
   return json;

@@ -33,12 +33,16 @@ struct AttentionTrace {
     friend bool operator==(const Map&, const Map&) = default;
   };
 
-  std::string model;                       // what made it: a name or a path
-  std::string source_text, target_text;    // as a reader sees them
-  std::vector<std::string> source_tokens;  // the keys of encoder and cross maps, the queries of encoder maps
+  std::string model;                        // what made it: a name or a path
+  std::string source_text, target_text;     // as a reader sees them
+  std::vector<std::string> source_tokens;   // the keys of encoder and cross maps, the queries of encoder maps
   std::vector<std::string> decoder_tokens;  // what the decoder reads (a begin token first): both axes of decoder maps
-  std::vector<std::string> target_tokens;  // what it answers to each of them: the queries of cross maps
+  std::vector<std::string> target_tokens;   // what it answers to each of them: the queries of cross maps
   std::vector<Map> maps;
+
+  // What the map's queries and keys are.
+  const std::vector<std::string>& query_tokens(AttentionKind kind) const;
+  const std::vector<std::string>& key_tokens(AttentionKind kind) const;
 
   friend bool operator==(const AttentionTrace&, const AttentionTrace&) = default;
 };
@@ -47,8 +51,9 @@ inline constexpr Index kMaxTraceHeads = 1024;
 inline constexpr Index kMaxTraceTokens = 65536;
 
 // Throws heed::Error that begins with `name` and names the map, where there is one, unless: text is UTF-8; there are at
-// most kMaxTraceTokens tokens a side; every map has its own non-empty path, 1 to kMaxTraceHeads heads, as many queries
-// and keys as its kind has tokens, and heads x queries x keys finite weights.
+// most kMaxTraceTokens tokens a side, and as many decoder_tokens as target_tokens; every map has its own non-empty
+// path, 1 to kMaxTraceHeads heads, as many queries and keys as its kind has tokens, and heads x queries x keys finite
+// weights.
 void validate(const AttentionTrace& trace, std::string_view name);
 
 // {"model": ..., "source_text": ..., ..., "maps": [{"path": ..., "kind": "cross", "heads": ..., "weights": [...]}]}.

@@ -29,6 +29,7 @@ AttentionTrace example() {
   trace.source_text = "ein Hund";
   trace.target_text = "a \"dog\"\n";
   trace.source_tokens = {"ein", "\xE2\x96\x81Hund"};
+  trace.decoder_tokens = {"<s>", "a", "dog"};
   trace.target_tokens = {"a", "dog", "</s>"};
   trace.maps = {
       {"encoder.layers.0.self_attn", AttentionKind::encoder, 1, 2, 2, {0.1f, 0.9f, 1.0f / 3, 2.0f / 3}},
@@ -74,11 +75,26 @@ TEST(AttentionTrace, WeightReadsHeadQueryKey) {
   EXPECT_EQ(map.weight(1, 2, 1), 0.25f);
 }
 
+TEST(AttentionTrace, AMapsAxesAreTheTokensOfItsKind) {
+  const AttentionTrace trace = example();
+  for (const AttentionTrace::Map& map : trace.maps) {
+    EXPECT_EQ(static_cast<Index>(trace.query_tokens(map.kind).size()), map.queries) << map.path;
+    EXPECT_EQ(static_cast<Index>(trace.key_tokens(map.kind).size()), map.keys) << map.path;
+  }
+  EXPECT_EQ(&trace.query_tokens(AttentionKind::encoder), &trace.source_tokens);
+  EXPECT_EQ(&trace.query_tokens(AttentionKind::decoder), &trace.decoder_tokens);
+  EXPECT_EQ(&trace.key_tokens(AttentionKind::decoder), &trace.decoder_tokens);
+  EXPECT_EQ(&trace.query_tokens(AttentionKind::cross), &trace.target_tokens);
+  EXPECT_EQ(&trace.key_tokens(AttentionKind::cross), &trace.source_tokens);
+}
+
 TEST(AttentionTrace, ValidateNamesTheMapAndTheRule) {
   EXPECT_EQ(refusal([](AttentionTrace&) {}), "no error");
   EXPECT_EQ(refusal([](AttentionTrace& t) { t.maps[0].weights.pop_back(); }),
             "t: encoder.layers.0.self_attn: 1 heads x 2 queries x 2 keys need 4 weights, but there are 3");
   EXPECT_EQ(refusal([](AttentionTrace& t) { t.target_tokens.pop_back(); }),
+            "t: decoder_tokens must be as many as target_tokens, 2, but there are 3");
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.target_tokens.pop_back(), t.decoder_tokens.pop_back(); }),
             "t: decoder.layers.0.self_attn: a map of kind decoder must be 2 queries x 2 keys, one for each token, but "
             "is 3 x 3");
   EXPECT_EQ(refusal([](AttentionTrace& t) { std::swap(t.maps[2].queries, t.maps[2].keys); }),

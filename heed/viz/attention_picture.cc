@@ -28,7 +28,7 @@ KindWords words_of(AttentionKind kind) {
     case AttentionKind::encoder:
       return {"Encoder self-attention", "source (queries)", "source (keys)"};
     case AttentionKind::decoder:
-      return {"Decoder self-attention", "target (queries)", "target (keys)"};
+      return {"Decoder self-attention", "decoder (queries)", "decoder (keys)"};
     case AttentionKind::cross:
       break;
   }
@@ -85,11 +85,9 @@ std::string describe_rows(const Heatmap& map) {
 }
 
 void check_shape(const AttentionTrace& trace, const AttentionTrace::Map& map, const AttentionPictureOptions& options) {
-  const auto source = static_cast<Index>(trace.source_tokens.size());
-  const auto target = static_cast<Index>(trace.target_tokens.size());
   const std::string name = visible_text(map.path);
-  const Index queries = map.kind == AttentionKind::encoder ? source : target;
-  const Index keys = map.kind == AttentionKind::decoder ? target : source;
+  const auto queries = static_cast<Index>(trace.query_tokens(map.kind).size());
+  const auto keys = static_cast<Index>(trace.key_tokens(map.kind).size());
   HEED_CHECK(map.queries == queries && map.keys == keys,
              "draw_attention: {}: the map must be {} queries x {} keys, one for each token, but is {} x {}", name,
              queries, keys, map.queries, map.keys);
@@ -136,8 +134,8 @@ Picture draw_attention(const AttentionTrace& trace, const AttentionTrace::Map& m
   heatmap.subtitle = trace.model.empty() ? map.path : map.path + " · " + trace.model;
   heatmap.row_title = words.queries;
   heatmap.column_title = words.keys;
-  heatmap.row_labels = readable(map.kind == AttentionKind::encoder ? trace.source_tokens : trace.target_tokens);
-  heatmap.column_labels = readable(map.kind == AttentionKind::decoder ? trace.target_tokens : trace.source_tokens);
+  heatmap.row_labels = readable(trace.query_tokens(map.kind));
+  heatmap.column_labels = readable(trace.key_tokens(map.kind));
   switch (options.heads) {
     case Heads::mean:
       heatmap.panels.push_back({{}, mean_of_heads(map)});

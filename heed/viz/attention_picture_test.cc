@@ -17,6 +17,7 @@ AttentionTrace sample() {
   trace.source_text = "the house";
   trace.target_text = "das alte Haus";
   trace.source_tokens = {"▁the", "▁house"};
+  trace.decoder_tokens = {"<s>", "▁das", "▁alte"};
   trace.target_tokens = {"▁das", "▁alte", "▁Haus"};
   trace.maps.push_back({"decoder.layers.3.multihead_attn",
                         AttentionKind::cross,
@@ -60,7 +61,7 @@ TEST(AttentionPicture, SelfAttentionHasTheSameTokensOnBothSides) {
   EXPECT_TRUE(contains(svg(sample(), 1), "Encoder self-attention · layer 0 · one head"));
   EXPECT_TRUE(contains(svg(sample(), 1), "<title>_house → _the: 0.500</title>"));
   EXPECT_TRUE(contains(svg(sample(), 2), ">Decoder self-attention · one head<"));
-  EXPECT_TRUE(contains(svg(sample(), 2), "<title>_alte → _das: 0.500</title>"));
+  EXPECT_TRUE(contains(svg(sample(), 2), "<title>_das → &lt;s&gt;: 0.500</title>"));  // what the decoder reads
 }
 
 TEST(AttentionPicture, ItsDescriptionTellsWhatEachTokenReadsMost) {

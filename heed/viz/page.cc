@@ -60,6 +60,7 @@ Json trace_json(const AttentionTrace& trace) {
                        {"source_text", visible_text(trace.source_text)},
                        {"target_text", visible_text(trace.target_text)},
                        {"source", tokens(trace.source_tokens)},
+                       {"decoder", tokens(trace.decoder_tokens)},
                        {"target", tokens(trace.target_tokens)},
                        {"maps", Json::array(std::move(maps))}});
 }

@@ -19,6 +19,7 @@ AttentionTrace sample() {
   trace.source_text = "</script><script>alert(1)</script> \u2028 {{data}}";
   trace.target_text = "x";
   trace.source_tokens = {"</script>", "<!--", "\"'\\", "שלום", "😀", "<b>", "\u2028", "\u202E", "{{script}}"};
+  trace.decoder_tokens = {"<s>", "▁Haus", "\n"};
   trace.target_tokens = {"▁Haus", "\n", "&lt;"};
   AttentionTrace::Map map{"decoder.layers.1.multihead_attn", AttentionKind::cross, 4, 3, 9, {}};
   Rng rng(5);
@@ -60,6 +61,7 @@ TEST(AttentionPage, ItsDataAreTheTracesToThreeDecimals) {
   EXPECT_TRUE(data["traces"][0]["maps"][1]["layer"].is_null());
   EXPECT_EQ(data["light"].size(), 256);
   EXPECT_EQ(data["dark"].size(), 256);
+  EXPECT_EQ(data["traces"][0]["decoder"].string_list(), (std::vector<std::string>{"<s>", "▁Haus", "␊"}));
   EXPECT_EQ(data["traces"][0]["target"].string_list(), (std::vector<std::string>{"▁Haus", "␊", "&lt;"}));
   EXPECT_EQ(data["traces"][0]["source"][0].string(), "</script>");
   EXPECT_EQ(data["traces"][0]["source"][3].string(), "שלום");

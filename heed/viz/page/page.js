@@ -1,6 +1,7 @@
 "use strict";
-// The data: { light, dark: 256 colours each, traces: [{ model, source_text, target_text, source: [tokens], target: [tokens],
-// maps: [{ path, layer, kind, heads, queries, keys, weights: [thousandths, heads x queries x keys; null is no number] }] }] }.
+// The data: { light, dark: 256 colours each, traces: [{ model, source_text, target_text, source: [tokens],
+// decoder: [tokens], target: [tokens], maps: [{ path, layer, kind, heads, queries, keys,
+// weights: [thousandths, heads x queries x keys; null is no number] }] }] }.
 // Everything that comes from it is shown through textContent and setAttribute, never as markup.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -11,8 +12,8 @@
              text: "How much each token of the translation reads of each source token." },
     encoder: { name: "Encoder", title: "Encoder self-attention", rows: "source", columns: "source",
                text: "How much each source token reads of each source token." },
-    decoder: { name: "Decoder", title: "Decoder self-attention", rows: "target", columns: "target",
-               text: "How much each token of the translation reads of itself and of the tokens before it." },
+    decoder: { name: "Decoder", title: "Decoder self-attention", rows: "decoder", columns: "decoder",
+               text: "How much each token that the decoder reads, the translation behind a begin token, reads of itself and of those before it." },
   };
   const $ = (id) => document.getElementById(id);
   const darkness = window.matchMedia("(prefers-color-scheme: dark)");
@@ -222,7 +223,8 @@
       const free = row === null && column === null;
       for (const { r, c, strength, node } of links) {
         const on = free || ((row === null || r === row) && (column === null || c === column));
-        node.setAttribute("stroke-opacity", on ? (0.06 + 0.94 * strength).toFixed(3) : "0.03");
+        const faintest = free ? 0.06 : 0.25;  // one token's few lines may stand out more than all
+        node.setAttribute("stroke-opacity", on ? (faintest + (1 - faintest) * strength).toFixed(3) : "0.03");
       }
       const show = (items, chosen, other, weightOf) => items.forEach(({ patch, text }, i) => {
         text.classList.toggle("on", i === chosen);
@@ -238,7 +240,7 @@
   // --- Words and numbers ---------------------------------------------------------------------------------------------------
 
   function listing(pairs, tokens) {
-    return pairs.map(([i, weight]) => `${readable(tokens[i])} ${decimals(weight)}`).join(",  ") || "nothing";
+    return pairs.map(([i, weight]) => `${readable(tokens[i])}\u00a0${decimals(weight)}`).join(",  ") || "nothing";
   }
 
   function readOut() {
