@@ -93,9 +93,9 @@ TEST(AttentionPage, LoadsNothing) {
 
 TEST(AttentionPage, ItsPartsAreInTheLibraryAsTheyLieInTheFolder) {
   const std::string folder = std::string(HEED_SOURCE_DIR) + "/heed/viz/page/";
-  EXPECT_EQ(kPageHtml, read_file(folder + "page.html"));
-  EXPECT_EQ(kPageCss, read_file(folder + "page.css"));
-  EXPECT_EQ(kPageJs, read_file(folder + "page.js"));
+  EXPECT_TRUE(kPageHtml == read_file(folder + "page.html"));
+  EXPECT_TRUE(kPageCss == read_file(folder + "page.css"));
+  EXPECT_TRUE(kPageJs == read_file(folder + "page.js"));
 }
 
 // The script finds its places by id: each must be there, once.

@@ -1,7 +1,7 @@
 "use strict";
-// The data: { light, dark: 256 colours each, traces: [{ model, source_text, target_text, source: [tokens],
-// decoder: [tokens], target: [tokens], maps: [{ path, layer, kind, heads, queries, keys,
-// weights: [thousandths, heads x queries x keys; null is no number] }] }] }.
+// The data: { light, dark: 256 colours each, traces: [{ model, source_text, target_text,
+// source, decoder, target: tokens each, maps: [{ path, layer (a number or null), kind, heads, queries, keys,
+// weights: [thousandths, heads x queries x keys] }] }] }.
 // Everything that comes from it is shown through textContent and setAttribute, never as markup.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -13,14 +13,14 @@
     encoder: { name: "Encoder", title: "Encoder self-attention", rows: "source", columns: "source",
                text: "How much each source token reads of each source token." },
     decoder: { name: "Decoder", title: "Decoder self-attention", rows: "decoder", columns: "decoder",
-               text: "How much each token that the decoder reads, the translation behind a begin token, reads of itself and of those before it." },
+               text: "How much each token that the decoder has been given reads of itself and of those before it." },
   };
   const $ = (id) => document.getElementById(id);
   const darkness = window.matchMedia("(prefers-color-scheme: dark)");
 
   // What is shown, and the row and column under the mouse or the arrow keys (null: none).
   const state = { sentence: 0, kind: "cross", map: 0, head: kMean, view: "map", row: null, column: null };
-  let shown = null;  // { rows, columns: tokens, weights: numbers or NaN, most }, of the state
+  let shown = null;  // { rows, columns: tokens, weights: numbers, most: the scale's end }, of the state
   let mark = () => {};  // brings the picture in line with state.row and state.column
 
   // --- The numbers -----------------------------------------------------------------------------------------------------
@@ -33,11 +33,10 @@
 
   function weightsOf(map, head) {
     const cells = map.queries * map.keys;
-    const number = (value) => (value === null ? NaN : value / 1000);
-    if (head !== kMean) return Float64Array.from(map.weights.slice(head * cells, (head + 1) * cells), number);
+    if (head !== kMean) return Float64Array.from(map.weights.slice(head * cells, (head + 1) * cells), (w) => w / 1000);
     const mean = new Float64Array(cells);
     for (let h = 0; h < map.heads; ++h) {
-      for (let i = 0; i < cells; ++i) mean[i] += number(map.weights[h * cells + i]) / map.heads;
+      for (let i = 0; i < cells; ++i) mean[i] += map.weights[h * cells + i] / (1000 * map.heads);
     }
     return mean;
   }
@@ -53,12 +52,11 @@
   }
 
   function colourOf(weight, most) {
-    if (Number.isNaN(weight)) return "#888888";
     const table = darkness.matches ? data.dark : data.light;
     return table[Math.round(Math.min(Math.max(weight / most, 0), 1) * (table.length - 1))];
   }
 
-  const decimals = (weight) => (Number.isNaN(weight) ? "no number" : weight.toFixed(3));
+  const decimals = (weight) => weight.toFixed(3);
   const weightAt = (row, column) => shown.weights[row * shown.columns.length + column];
 
   // The strongest cells of a row (or of a column), as [other token's index, weight], falling.
@@ -197,7 +195,7 @@
     const links = [];
     rows.forEach((_, r) => columns.forEach((__, c) => {
       const strength = Math.min(weightAt(r, c) / most, 1);
-      if (!(strength >= 0.02)) return;
+      if (strength < 0.02) return;
       const from = left, to = left + between, bend = between * 0.4;
       const node = add(svg, "path", { class: "link", "stroke-width": (0.8 + 3.2 * strength).toFixed(2),
         d: `M${from} ${yOf(r)}C${from + bend} ${yOf(r)} ${to - bend} ${yOf(c)} ${to} ${yOf(c)}` });
@@ -228,7 +226,7 @@
       }
       const show = (items, chosen, other, weightOf) => items.forEach(({ patch, text }, i) => {
         text.classList.toggle("on", i === chosen);
-        const strength = other === null ? 0 : Math.min(Math.max(weightOf(i) / most, 0), 1) || 0;
+        const strength = other === null ? 0 : Math.min(Math.max(weightOf(i) / most, 0), 1);
         patch.setAttribute("fill-opacity", (0.55 * strength).toFixed(3));
       });
       show(leftSide, row, column, (i) => weightAt(i, column));
