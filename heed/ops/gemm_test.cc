@@ -76,7 +76,7 @@ TEST(Gemm, ARowHasTheSameBitsWhateverTheNumberOfRows) {
             GemmOptions{.accumulate = true, .alpha = 1.7}}) {
         const Tensor start = random_tensor(DType::f32, {most, n}, 7), all = start.clone();
         gemm(a, b, all, options);
-        for (Index m = 1; m <= 70; m = m < 20 ? m + 1 : m + 5) {
+        for (Index m : {1, 2, 3, 5, 7, 8, 9, 13, 16, 17, 31, 32, 33, 48, 64, 65, 70}) {
           const Index from = (m * 37) % (most - m);
           const Tensor some = Tensor::copy_of(slice(start, 0, from, from + m));
           gemm(slice(a, 0, from, from + m), b, some, options);
