@@ -3,7 +3,7 @@
 namespace heed {
 
 LossResult linear_cross_entropy(const Context& context, const Var& x, const Var& weight, const Var& bias, const Tensor& targets,
-                                const LossOptions& options) {
+                                const CrossEntropyOptions& options) {
   const Index width = x.dim(x.rank() - 1);
   const auto rows = [width](const Tensor& tensor) {
     return tensor.is_empty() ? View() : reshape(tensor.view(), {tensor.size() / width, width});

@@ -11,6 +11,6 @@ namespace heed {
 // the root: the gradient of options.gradient_scale * loss_sum is computed in the same pass, added to weight's and bias's at once,
 // and given to x when the tape runs.
 LossResult linear_cross_entropy(const Context& context, const Var& x, const Var& weight, const Var& bias, const Tensor& targets,
-                                const LossOptions& options);
+                                const CrossEntropyOptions& options);
 
 }  // namespace heed

@@ -102,7 +102,7 @@ Var Transformer::encode(const Context& context, const TokenBatch& source) const 
   return config_.norm_first ? encoder_norm_.forward(context, x) : x;
 }
 
-LossResult Transformer::loss(const Context& context, const TranslationBatch& batch, const LossOptions& options) const {
+LossResult Transformer::loss(const Context& context, const TranslationBatch& batch, const CrossEntropyOptions& options) const {
   const Var memory = encode(context, batch.source);
   const LayerMask causal{Mask::causal(), {}}, memory_mask = padding_mask(batch.source.lengths);
   Var x = target_positions_.forward(context, target_embedding().forward(context, batch.input));

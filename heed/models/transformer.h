@@ -70,7 +70,7 @@ class Transformer : public TranslationModel {
 
   const TransformerConfig& config() const { return config_; }
   ParameterList parameters() const override;
-  LossResult loss(const Context& context, const TranslationBatch& batch, const LossOptions& options) const override;
+  LossResult loss(const Context& context, const TranslationBatch& batch, const CrossEntropyOptions& options) const override;
   std::unique_ptr<DecoderState> start(const Context& context, const TokenBatch& source) const override;
   Tensor step(const Context& context, DecoderState& state, std::span<const std::int32_t> tokens) const override;
   Index max_length() const override { return config_.max_length; }

@@ -40,7 +40,7 @@ class TranslationModel {
   // Every parameter, under the names that the checkpoint has.
   virtual ParameterList parameters() const = 0;
   // The label-smoothed cross-entropy; with a tape, tape->backward() then gives the gradients of gradient_scale * loss_sum.
-  virtual LossResult loss(const Context& context, const TranslationBatch& batch, const LossOptions& options) const = 0;
+  virtual LossResult loss(const Context& context, const TranslationBatch& batch, const CrossEntropyOptions& options) const = 0;
   // Encodes the source. Inference only (no tape).
   virtual std::unique_ptr<DecoderState> start(const Context& context, const TokenBatch& source) const = 0;
   // Feeds one token to each row and returns the logits of the next, [rows, target vocabulary].

@@ -26,7 +26,9 @@ AttentionTrace trace_pair(const ModelFolder& folder, const std::string& source_t
   const TranslationBatch batch{make_token_batch({&source_ids, 1}), Tensor::from(input, {1, length}), Tensor::from(output, {1, length})};
   folder.model->loss(context, batch, {.ignore_index = target.pad()});
 
-  AttentionTrace trace{.source_text = source_text, .target_text = target.decode(target_ids)};
+  AttentionTrace trace;
+  trace.source_text = source_text;
+  trace.target_text = target.decode(target_ids);
   for (int id : source_ids) trace.source_tokens.push_back(source.piece(id));
   trace.source_tokens.push_back(source.piece(source.end()));
   for (std::int32_t id : input) trace.decoder_tokens.push_back(target.piece(id));

@@ -212,7 +212,7 @@ class Trainer {
     for (const Batch& batch : batches) {
       Tape tape;
       const Context context{.tape = &tape, .workspace = workspace_, .rng = rng_, .training = true};
-      const LossOptions loss_options{.label_smoothing = options_.label_smoothing,
+      const CrossEntropyOptions loss_options{.label_smoothing = options_.label_smoothing,
                                      .ignore_index = Vocabulary::kPad,
                                      .gradient_scale = 1.0 / static_cast<double>(tokens)};
       loss += model_->loss(context, to_model_batch(batch), loss_options).loss_sum;
@@ -286,7 +286,10 @@ class Trainer {
   }
 
   void validate_and_keep() {
-    ValidationReport report{.update = state_.update, .epoch = state_.epoch + 1, .loss = validation_loss()};
+    ValidationReport report;
+    report.update = state_.update;
+    report.epoch = state_.epoch + 1;
+    report.loss = validation_loss();
     const std::vector<std::string> translations = translate_validation();
     report.bleu = bleu_of(translations);
     report.best = report.bleu > state_.best_bleu;

@@ -29,10 +29,10 @@ struct UpdateReport {
 };
 
 struct ValidationReport {
-  Index update, epoch;
-  double loss;  // without label smoothing
-  double bleu;  // greedy, 13a tokens
-  bool best;
+  Index update = 0, epoch = 0;
+  double loss = 0;    // without label smoothing
+  double bleu = 0;    // greedy; 13a tokens, or none where the text is tokenised already
+  bool best = false;
   std::vector<std::string> sources, references, translations;  // a few samples
 };
 

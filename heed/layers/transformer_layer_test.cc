@@ -1,0 +1,197 @@
+#include "heed/layers/transformer_layer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "heed/base/parallel.h"
+#include "heed/io/json.h"
+#include "heed/ops/elementwise.h"
+#include "heed/testing/data_folder.h"
+#include "heed/testing/gradient_check.h"
+
+namespace heed {
+namespace {
+
+using testing::random_tensor;
+
+// Layers' inputs and outputs in the file are [L, B, E]; heed's are [B, L, E].
+Tensor batch_first(const Json& json) {
+  const Index length = json.size(), batch = json[Index{0}].size(), width = json[Index{0}][Index{0}].size();
+  const Tensor tensor = Tensor::empty(DType::f32, {batch, length, width});
+  for (Index l = 0; l < length; ++l)
+    for (Index b = 0; b < batch; ++b) {
+      const std::vector<double> row = json[l][b].number_list();
+      for (Index e = 0; e < width; ++e) tensor.at<float>({b, l, e}) = static_cast<float>(row[e]);
+    }
+  return tensor;
+}
+
+// [B, L] with 1 for "left out", as a boolean mask [B, 1, 1, L] with true for "attend".
+LayerMask padding(const Json& json) {
+  if (json.is_null()) return {};
+  const Index batch = json.size(), length = json[Index{0}].size();
+  const Tensor allowed = Tensor::empty(DType::boolean, {batch, 1, 1, length});
+  for (Index b = 0; b < batch; ++b)
+    for (Index l = 0; l < length; ++l) allowed.at<bool>({b, 0, 0, l}) = json[b][l].integer() == 0;
+  return {Mask::boolean(allowed), {allowed}};
+}
+
+// Every parameter is cos(0), cos(1), ... row-major.
+void set_cosines(const ParameterList& parameters) {
+  for (const auto& [name, var] : parameters) {
+    for (Index i = 0; i < var.value().size(); ++i) var.value().data<float>()[i] = static_cast<float>(std::cos(static_cast<double>(i)));
+  }
+}
+
+TEST(TransformerLayers, AgreeWithWhatPyTorchsTestsState) {
+  HEED_DATA_OR_SKIP(path, "pytorch/layers.json");
+  const Json file = read_json(path);
+  int compared = 0;
+  for (const Json& item : file["cases"].items()) {
+    SCOPED_TRACE(item["name"].string());
+    Rng rng(1);
+    Workspace workspace;
+    const Context context{.workspace = workspace, .rng = rng};
+    TransformerLayerOptions options{.width = 4, .heads = 2, .hidden = 16};
+    options.activation = item["activation"].string() == "gelu" ? Activation::gelu : Activation::relu;
+    Var x(batch_first(item["input"]));
+    ASSERT_FALSE(item["final_norm"].boolean() && item["kind"].string() == "decoder");
+    for (Index layer = 0; layer < item["layers"].integer(); ++layer) {
+      ParameterList parameters;
+      if (item["kind"].string() == "encoder") {
+        const TransformerEncoderLayer encoder("", rng, options);
+        encoder.parameters("", parameters);
+        set_cosines(parameters);
+        x = encoder.forward(context, x, padding(item["key_padding_mask"]));
+      } else {
+        const TransformerDecoderLayer decoder("", rng, options);
+        decoder.parameters("", parameters);
+        set_cosines(parameters);
+        const Var memory = decoder.project_memory(context, Var(batch_first(item["memory"])));
+        x = decoder.forward(context, x, padding(item["key_padding_mask"]), memory, padding(item["memory_key_padding_mask"]));
+      }
+    }
+    if (item["final_norm"].boolean()) x = LayerNorm(4).forward(context, x);
+    const Tensor expected = batch_first(item["expected"]);
+    for (Index i = 0; i < expected.size(); ++i) {
+      EXPECT_NEAR(x.value().data<float>()[i], expected.data<float>()[i], 1e-5 + 1e-6 * std::abs(expected.data<float>()[i])) << i;
+    }
+    ++compared;
+  }
+  EXPECT_EQ(compared, 11);
+}
+
+// The gradients of a layer's input and of all of its parameters, in double.
+template <typename Forward>
+void check_gradients(const ParameterList& parameters, std::vector<Var> inputs, Forward forward) {
+  for (const auto& [name, var] : parameters) {
+    var.convert(DType::f64);
+    // Away from zero gains and biases of one, where a wrong gradient could pass.
+    const Tensor& value = var.value();
+    const Tensor noise = random_tensor(DType::f64, {value.size()}, name.size(), 0.1);
+    add_to(noise, reshape(value.view(), {value.size()}));
+  }
+  Workspace workspace;
+  const auto context = [&](Tape* tape, Rng& rng) {
+    return Context{.tape = tape, .workspace = workspace, .rng = rng, .training = true};
+  };
+  Tape tape;
+  Rng rng(3);
+  const Var y = forward(context(&tape, rng));
+  const Tensor weights = random_tensor(DType::f64, {y.value().size()}, 99).reshape({y.dim(0), y.dim(1), y.dim(2)});
+  y.add_grad(weights);
+  tape.backward();
+  const auto loss = [&] {
+    Rng again(3);  // the same dropout
+    return testing::weighted_sum(forward(context(nullptr, again)), weights);
+  };
+  for (const auto& [name, var] : parameters) EXPECT_LT(testing::gradient_error(loss, var.value(), var.grad().view()), 2e-7) << name;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    EXPECT_LT(testing::gradient_error(loss, inputs[i].value(), inputs[i].grad().view()), 2e-7) << "input " << i;
+  }
+}
+
+Var random_input(Index batch, Index length, Index width, std::uint64_t seed) {
+  return Var::parameter(random_tensor(DType::f64, {batch, length, width}, seed));
+}
+
+TransformerLayerOptions small_options(bool norm_first) {
+  return {.width = 8,
+          .heads = 2,
+          .hidden = 12,
+          .activation = Activation::gelu,
+          .norm_first = norm_first,
+          .dropout = 0.2,
+          .attention_dropout = 0.2,
+          .activation_dropout = 0.2};
+}
+
+TEST(TransformerEncoderLayer, GradientsAgreeWithFiniteDifferences) {
+  for (bool norm_first : {false, true}) {
+    Rng rng(1);
+    const TransformerEncoderLayer layer("", rng, small_options(norm_first));
+    ParameterList parameters;
+    layer.parameters("", parameters);
+    const Var x = random_input(2, 3, 8, 5);
+    const Tensor lengths = Tensor::from(std::vector<std::int32_t>{3, 2}, {2});
+    check_gradients(parameters, {x}, [&](const Context& context) {
+      return layer.forward(context, x, {Mask::key_lengths(lengths), {lengths}});
+    });
+  }
+}
+
+TEST(TransformerDecoderLayer, GradientsAgreeWithFiniteDifferences) {
+  for (bool norm_first : {false, true}) {
+    Rng rng(1);
+    const TransformerDecoderLayer layer("", rng, small_options(norm_first));
+    ParameterList parameters;
+    layer.parameters("", parameters);
+    const Var x = random_input(2, 3, 8, 5), memory = random_input(2, 4, 8, 6);
+    const Tensor lengths = Tensor::from(std::vector<std::int32_t>{4, 2}, {2});
+    check_gradients(parameters, {x, memory}, [&](const Context& context) {
+      return layer.forward(context, x, {Mask::causal(), {}}, layer.project_memory(context, memory),
+                           {Mask::key_lengths(lengths), {lengths}});
+    });
+  }
+}
+
+TEST(TransformerDecoderLayer, SteppingWithACacheGivesTheBitsOfTheWholeSequence) {
+  Rng rng(1);
+  const TransformerDecoderLayer layer("", rng, {.width = 32, .heads = 4, .hidden = 48, .norm_first = true});
+  Workspace workspace;
+  const Context context{.workspace = workspace, .rng = rng};
+  const Index batch = 3, length = 21, source = 7;
+  const Var x(random_tensor(DType::f32, {batch, length, 32}, 7)), memory(random_tensor(DType::f32, {batch, source, 32}, 8));
+  const Tensor lengths = Tensor::from(std::vector<std::int32_t>{7, 3, 5}, {batch});
+  const LayerMask memory_mask{Mask::key_lengths(lengths), {lengths}};
+  const Var projection = layer.project_memory(context, memory);
+  const Var whole = layer.forward(context, x, {Mask::causal(), {}}, projection, memory_mask);
+  KeyValueCache cache(DType::f32, batch, 2, 32);
+  for (Index t = 0; t < length; ++t) {
+    const Var step = layer.step(context, Var(Tensor::copy_of(slice(x.value().view(), 1, t, t + 1))), cache, projection, memory_mask);
+    EXPECT_TRUE(testing::same_bits(step, slice(whole.value().view(), 1, t, t + 1))) << t;
+  }
+}
+
+TEST(TransformerEncoderLayer, ARowHasTheSameBitsInAnotherBatchPaddingAndThreadCount) {
+  Rng rng(1);
+  const TransformerEncoderLayer layer("", rng, {.width = 64, .heads = 4, .hidden = 128});
+  Workspace workspace;
+  const Context context{.workspace = workspace, .rng = rng};
+  const int before = thread_count();
+  const Tensor x = random_tensor(DType::f32, {5, 40, 64}, 7);
+  const Tensor lengths = Tensor::from(std::vector<std::int32_t>{40, 11, 23, 1, 17}, {5});
+  const Var whole = layer.forward(context, Var(x), {Mask::key_lengths(lengths), {lengths}});
+  for (Index b = 0; b < 5; ++b) {
+    set_thread_count(1 + static_cast<int>(b) % 3);
+    const Index length = lengths.at<std::int32_t>({b});
+    const Tensor alone = Tensor::copy_of(slice(slice(x.view(), 0, b, b + 1), 1, 0, length));
+    const Var y = layer.forward(context, Var(alone), {});
+    EXPECT_TRUE(testing::same_bits(y, slice(slice(whole.value().view(), 0, b, b + 1), 1, 0, length))) << b;
+  }
+  set_thread_count(before);
+}
+
+}  // namespace
+}  // namespace heed
