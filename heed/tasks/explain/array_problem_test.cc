@@ -1,0 +1,147 @@
+#include "heed/tasks/explain/array_problem.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "heed/base/error.h"
+#include "heed/io/npy.h"
+#include "heed/ops/attention/attention.h"
+#include "heed/testing/gradient_check.h"
+
+namespace heed {
+namespace {
+
+// A folder with q.npy, k.npy, v.npy and mask.npy as a test wants them.
+class ArrayProblem : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ =
+        std::filesystem::path(::testing::TempDir()) / ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::filesystem::path save(const char* name, const Tensor& tensor) const {
+    write_npy(folder_ / name, tensor.view());
+    return folder_ / name;
+  }
+  // Random arrays of these shapes.
+  AttentionFiles save_all(std::initializer_list<Index> q, std::initializer_list<Index> k,
+                          std::initializer_list<Index> v, DType dtype = DType::f32) const {
+    return {.q = save("q.npy", testing::random_tensor(DType::f32, q, 1).to(dtype)),
+            .k = save("k.npy", testing::random_tensor(DType::f32, k, 2).to(dtype)),
+            .v = save("v.npy", testing::random_tensor(DType::f32, v, 3).to(dtype))};
+  }
+  template <typename F>
+  static std::string error_of(F&& f) {
+    try {
+      f();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+  static std::string refusal(const AttentionFiles& files) {
+    return error_of([&] { read_attention_problem(files); });
+  }
+
+  std::filesystem::path folder_;
+};
+
+void expect_names(const std::string& message, std::initializer_list<const char*> parts) {
+  for (const char* part : parts) EXPECT_NE(message.find(part), std::string::npos) << part << " in: " << message;
+}
+
+TEST_F(ArrayProblem, LeadingAxesAreAdded) {
+  const AttentionProblem matrices = read_attention_problem(save_all({2, 3}, {4, 3}, {4, 5}));
+  EXPECT_EQ(describe(matrices.q.view()), "f64 [1, 1, 2, 3]");
+  const AttentionProblem heads = read_attention_problem(save_all({6, 2, 3}, {2, 4, 3}, {2, 4, 5}));
+  EXPECT_EQ(describe(heads.q.view()), "f64 [1, 6, 2, 3]");
+  EXPECT_EQ(describe(heads.v.view()), "f64 [1, 2, 4, 5]");
+  const AttentionProblem batches = read_attention_problem(save_all({2, 1, 2, 3}, {2, 1, 4, 3}, {2, 1, 4, 5}));
+  EXPECT_EQ(describe(batches.k.view()), "f64 [2, 1, 4, 3]");
+}
+
+TEST_F(ArrayProblem, TheUsersArraysGiveTheOperatorsWeights) {
+  const AttentionFiles files = save_all({3, 4}, {5, 4}, {5, 2});
+  const Explanation walk = explain_attention(read_attention_problem(files));
+  const Tensor q = read_npy(files.q).reshape({1, 1, 3, 4}), k = read_npy(files.k).reshape({1, 1, 5, 4});
+  const Tensor v = read_npy(files.v).reshape({1, 1, 5, 2});
+  const Tensor weights = Tensor::zeros(DType::f32, {1, 1, 3, 5}), out = Tensor::zeros(DType::f32, {1, 1, 3, 2});
+  Workspace workspace;
+  attention(q, k, v, {}, {.out = out, .weights = weights}, workspace);
+  const auto largest = [](const LabelledMatrix& seen, const Tensor& f32) {
+    return testing::largest_difference(make_view(seen.values.data(), {seen.rows(), seen.columns()}),
+                                       f32.reshape({seen.rows(), seen.columns()}).view());
+  };
+  EXPECT_LT(largest(walk.step("weights").matrices[0], weights), 1e-6);
+  EXPECT_LT(largest(walk.step("output").matrices[0], out), 1e-6);
+}
+
+TEST_F(ArrayProblem, ColumnsAreSplitIntoHeads) {
+  AttentionFiles files = save_all({2, 6}, {4, 6}, {4, 2}, DType::f64);
+  files.heads = 2;
+  const AttentionProblem problem = read_attention_problem(files);
+  EXPECT_EQ(describe(problem.q.view()), "f64 [1, 2, 2, 3]");
+  EXPECT_EQ(problem.q.at<double>({0, 1, 1, 0}), read_npy(files.q).at<double>({1, 3}));
+  EXPECT_TRUE(problem.heads_of_one_matrix);
+  EXPECT_EQ(explain_attention(problem).step("concatenation").matrices[0].columns(), 2);
+}
+
+TEST_F(ArrayProblem, WholeAndHalfNumbersAreNumbers) {
+  const AttentionFiles files{.q = save("q.npy", Tensor::from(std::vector<std::int64_t>{1, 0, 1, 0, 1, 1}, {2, 3})),
+                             .k = save("k.npy", Tensor::from(std::vector<std::int32_t>{1, 1, 0, 0, 1, 1}, {2, 3})),
+                             .v = save("v.npy", Tensor::from(std::vector<float>{1, 2, 3, 4}, {2, 2}).to(DType::f16))};
+  const Explanation walk = explain_attention(read_attention_problem(files));
+  EXPECT_EQ(walk.step("scores").matrices[0].values, (std::vector<double>{1, 1, 1, 2}));
+  EXPECT_EQ(walk.step("output").matrices[0].value(0, 1), 3);
+}
+
+TEST_F(ArrayProblem, ErrorsNameTheFilesAndTheirShapes) {
+  expect_names(refusal(save_all({2, 3}, {4, 2}, {4, 5})), {"same width", "q.npy is f32 [2, 3]", "k.npy is f32 [4, 2]"});
+  expect_names(refusal(save_all({2, 3}, {4, 3}, {3, 5})), {"a value for each key", "k.npy is f32 [4, 3]", "v.npy"});
+  expect_names(refusal(save_all({2, 3}, {1, 4, 3}, {4, 5})), {"number of axes", "q.npy", "k.npy", "v.npy"});
+  expect_names(refusal(save_all({3, 2, 3}, {2, 4, 3}, {2, 4, 5})), {"multiple", "q.npy is f32 [3, 2, 3]", "k.npy"});
+  expect_names(refusal(save_all({2, 2, 3}, {2, 4, 3}, {1, 4, 5})), {"same heads", "k.npy", "v.npy"});
+  expect_names(refusal(save_all({2, 1, 2, 3}, {1, 1, 4, 3}, {2, 1, 4, 5})), {"batches", "q.npy is f32 [2, 1, 2, 3]"});
+  expect_names(refusal(save_all({3}, {3}, {3})), {"q.npy", "must be [L, D]", "f32 [3]"});
+  expect_names(refusal(save_all({0, 3}, {4, 3}, {4, 5})), {"q.npy", "no numbers", "f32 [0, 3]"});
+  AttentionFiles files = save_all({2, 3}, {4, 3}, {4, 5});
+  files.heads = 2;
+  expect_names(refusal(files), {"q.npy", "multiple of 2 heads", "f32 [2, 3]"});
+  files = save_all({1, 2, 4}, {1, 4, 4}, {1, 4, 4});
+  files.heads = 2;
+  expect_names(refusal(files), {"q.npy", "only a matrix", "f32 [1, 2, 4]"});
+  files.k = folder_ / "missing.npy";
+  expect_names(refusal(files), {"missing.npy"});
+  files.k = save("k.npy", Tensor::zeros(DType::boolean, {2, 3}));
+  expect_names(refusal(files), {"k.npy", "must hold numbers", "boolean [2, 3]"});
+}
+
+TEST_F(ArrayProblem, AMaskIsTrueWhereAQueryMayAttend) {
+  AttentionProblem problem = two_by_two_problem();
+  const Tensor mask = Tensor::zeros(DType::boolean, {2, 2});
+  mask.at<bool>({0, 0}) = mask.at<bool>({1, 0}) = mask.at<bool>({1, 1}) = true;
+  read_mask(save("mask.npy", mask), problem);
+  AttentionProblem causal = two_by_two_problem();
+  causal.causal = true;
+  EXPECT_EQ(explain_attention(problem).step("weights").matrices[0].values,
+            explain_attention(causal).step("weights").matrices[0].values);
+}
+
+TEST_F(ArrayProblem, AMaskThatDoesNotFitIsRefused) {
+  AttentionProblem problem = two_by_two_problem();
+  const auto refusal_of = [&](const Tensor& mask) {
+    return error_of([&] { read_mask(save("mask.npy", mask), problem); });
+  };
+  expect_names(refusal_of(Tensor::zeros(DType::boolean, {2, 3})), {"mask.npy", "[2, 2]", "boolean [2, 3]"});
+  expect_names(refusal_of(Tensor::zeros(DType::boolean, {3, 2, 2})), {"mask.npy", "boolean [3, 2, 2]"});
+  expect_names(refusal_of(Tensor::zeros(DType::f32, {2, 2})), {"mask.npy", "boolean", "f32 [2, 2]"});
+  expect_names(refusal_of(Tensor::zeros(DType::boolean, {2})), {"mask.npy", "boolean [2]"});
+  EXPECT_TRUE(problem.allowed.is_empty());
+}
+
+}  // namespace
+}  // namespace heed

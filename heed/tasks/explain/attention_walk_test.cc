@@ -1,0 +1,188 @@
+#include "heed/tasks/explain/attention_walk.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "heed/base/error.h"
+#include "heed/ops/attention/attention.h"
+#include "heed/tasks/explain/explanation_text.h"
+#include "heed/testing/gradient_check.h"
+
+namespace heed {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using Values = std::vector<double>;
+
+const Values& values_of(const Explanation& walk, const char* step, std::size_t matrix = 0) {
+  return walk.step(step).matrices.at(matrix).values;
+}
+
+void expect_close(const Values& seen, const Values& expected, double tolerance) {
+  ASSERT_EQ(seen.size(), expected.size());
+  for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_NEAR(seen[i], expected[i], tolerance) << "at " << i;
+}
+
+AttentionProblem random_problem(Index batch, Index heads, Index key_heads, Index queries, Index keys) {
+  return {.q = testing::random_tensor(DType::f64, {batch, heads, queries, 5}, 1),
+          .k = testing::random_tensor(DType::f64, {batch, key_heads, keys, 5}, 2),
+          .v = testing::random_tensor(DType::f64, {batch, key_heads, keys, 3}, 3)};
+}
+
+TEST(ExplainAttention, TheTwoByTwoExampleHasItsStatedNumbers) {
+  const Explanation walk = explain_attention(two_by_two_problem());
+  EXPECT_EQ(values_of(walk, "scores"), (Values{1, 1, 1, 2}));
+  const double third = 1 / std::sqrt(3.0);
+  expect_close(values_of(walk, "scaled"), {third, third, third, 2 * third}, 1e-15);
+  EXPECT_EQ(values_of(walk, "masked"), values_of(walk, "scaled"));
+  const double small = std::exp(third), large = std::exp(2 * third);
+  expect_close(values_of(walk, "exponentials"), {small, small, 2 * small, small, large, small + large}, 1e-14);
+  expect_close(values_of(walk, "weights"), {0.5, 0.5, small / (small + large), large / (small + large)}, 1e-15);
+  expect_close(values_of(walk, "output"), {2, 3, 1 + 2 * large / (small + large), 2 + 2 * large / (small + large)},
+               1e-14);
+}
+
+TEST(ExplainAttention, TheTwoByTwoExampleIsPrintedAsTutorialsPrintIt) {
+  const std::string text = to_text(explain_attention(two_by_two_problem()), 3);
+  EXPECT_NE(text.find("   scores [2, 2]\n       k1  k2\n   q1   1   1\n   q2   1   2\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("   scaled [2, 2]\n          k1     k2\n   q1  0.577  0.577\n   q2  0.577  1.155\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("   weights [2, 2]\n          k1     k2\n   q1  0.500  0.500\n   q2  0.360  0.640\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(ExplainAttention, ACausalMaskLeavesTheFirstQueryItsOwnKey) {
+  AttentionProblem problem = two_by_two_problem();
+  problem.causal = true;
+  const Explanation walk = explain_attention(problem);
+  EXPECT_EQ(values_of(walk, "masked")[1], -kInfinity);
+  EXPECT_EQ(values_of(walk, "scaled")[1], values_of(walk, "scaled")[0]) << "the scaled scores come before the mask";
+  expect_close(values_of(walk, "weights"), {1, 0, 0.3595, 0.6405}, 1e-4);
+  expect_close(values_of(walk, "output"), {1, 2, 2.2810, 3.2810}, 1e-4);
+  EXPECT_NE(to_text(walk, 3).find("   q1  0.577   -inf\n"), std::string::npos);
+}
+
+TEST(ExplainAttention, EveryNumberIsTheOperators) {
+  for (const bool causal : {false, true}) {
+    AttentionProblem problem = random_problem(2, 4, 2, 3, 5);
+    problem.causal = causal;
+    const Explanation walk = explain_attention(problem);
+    const Tensor scores = Tensor::zeros(DType::f64, {2, 4, 3, 5}), weights = Tensor::zeros(DType::f64, {2, 4, 3, 5});
+    const Tensor out = Tensor::zeros(DType::f64, {2, 4, 3, 3});
+    Workspace workspace;
+    attention(problem.q, problem.k, problem.v, {.mask = causal ? Mask::causal() : Mask{}},
+              {.out = out, .weights = weights, .scores = scores}, workspace);
+    for (Index b = 0; b < 2; ++b) {
+      for (Index h = 0; h < 4; ++h) {
+        const std::size_t at = static_cast<std::size_t>(b * 4 + h);
+        for (Index i = 0; i < 3; ++i) {
+          for (Index j = 0; j < 5; ++j) {
+            const std::size_t cell = static_cast<std::size_t>(i * 5 + j);
+            EXPECT_EQ(values_of(walk, "weights", at)[cell], weights.at<double>({b, h, i, j}));
+            EXPECT_EQ(values_of(walk, "scaled", at)[cell], scores.at<double>({b, h, i, j}));
+            EXPECT_NEAR(values_of(walk, "scores", at)[cell], scores.at<double>({b, h, i, j}) * std::sqrt(5.0), 1e-14);
+          }
+          for (Index d = 0; d < 3; ++d) {
+            EXPECT_EQ(values_of(walk, "output", at)[static_cast<std::size_t>(i * 3 + d)], out.at<double>({b, h, i, d}));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(ExplainAttention, MatricesOfSeveralHeadsSayWhichTheyAre) {
+  const Explanation walk = explain_attention(random_problem(2, 2, 1, 1, 1));
+  const ExplanationStep& step = walk.step("weights");
+  ASSERT_EQ(step.matrices.size(), 4u);
+  EXPECT_EQ(step.matrices[1].name, "weights, batch element 1, head 2");
+  EXPECT_EQ(step.matrices[2].name, "weights, batch element 2, head 1");
+  EXPECT_EQ(walk.step("inputs").matrices.size(), 4u + 2u + 2u);
+  EXPECT_NE(walk.step("inputs").meaning.find("2 query heads share"), std::string::npos);
+}
+
+TEST(ExplainAttention, AScaleReplacesTheSquareRoot) {
+  AttentionProblem problem = two_by_two_problem();
+  problem.scale = 2;
+  const Explanation walk = explain_attention(problem);
+  EXPECT_EQ(values_of(walk, "scores"), (Values{1, 1, 1, 2}));
+  EXPECT_EQ(values_of(walk, "scaled"), (Values{2, 2, 2, 4}));
+  EXPECT_NE(walk.step("scaled").formula.find("scores * 2 "), std::string::npos);
+}
+
+TEST(ExplainAttention, AMaskAndACausalMaskIntersect) {
+  AttentionProblem problem = random_problem(1, 1, 1, 3, 3);
+  problem.causal = true;
+  problem.allowed = Tensor::zeros(DType::boolean, {1, 1, 3, 3});
+  fill(problem.allowed.view(), 1);
+  problem.allowed.at<bool>({0, 0, 2, 1}) = false;
+  const Values& masked = values_of(explain_attention(problem), "masked");
+  for (Index i = 0; i < 3; ++i) {
+    for (Index j = 0; j < 3; ++j) {
+      EXPECT_EQ(masked[static_cast<std::size_t>(i * 3 + j)] == -kInfinity, j > i || (i == 2 && j == 1));
+    }
+  }
+}
+
+TEST(ExplainAttention, AQueryWithoutKeysGetsNothing) {
+  AttentionProblem problem = two_by_two_problem();
+  problem.allowed = Tensor::zeros(DType::boolean, {1, 1, 2, 2});
+  problem.allowed.at<bool>({0, 0, 1, 0}) = true;
+  const Explanation walk = explain_attention(problem);
+  EXPECT_EQ(values_of(walk, "weights"), (Values{0, 0, 1, 0}));
+  EXPECT_EQ(values_of(walk, "output"), (Values{0, 0, 1, 2}));
+  EXPECT_EQ(values_of(walk, "exponentials")[2], 0);
+  EXPECT_NE(walk.step("weights").meaning.find("no key"), std::string::npos);
+}
+
+TEST(ExplainAttention, ExponentialsThatNobodyCanWriteAreLeftOut) {
+  for (double scale : {1000.0, -1000.0, std::numeric_limits<double>::denorm_min()}) {
+    AttentionProblem problem = two_by_two_problem();
+    problem.scale = scale;
+    bool shown = false;
+    const Explanation walk = explain_attention(problem);
+    for (const ExplanationStep& step : walk.steps) shown |= step.name == "exponentials";
+    EXPECT_EQ(shown, std::abs(scale) < 1) << scale;
+    for (double weight : values_of(walk, "weights")) EXPECT_TRUE(std::isfinite(weight));
+  }
+}
+
+TEST(ExplainAttention, NotANumberIsShownNotHidden) {
+  AttentionProblem problem = two_by_two_problem();
+  problem.q = problem.q.clone();
+  problem.q.at<double>({0, 0, 0, 0}) = std::numeric_limits<double>::quiet_NaN();
+  const Explanation walk = explain_attention(problem);
+  EXPECT_NE(to_text(walk, 3).find("nan"), std::string::npos);
+  EXPECT_TRUE(to_json(walk)["steps"][1]["matrices"][0]["values"][0][0].is_null());
+  EXPECT_NO_THROW(to_json(walk).dump());
+}
+
+TEST(ExplainAttention, HeadsOfOneMatrixAreJoined) {
+  AttentionProblem problem = random_problem(1, 2, 2, 3, 3);
+  problem.heads_of_one_matrix = true;
+  const Explanation walk = explain_attention(problem);
+  const Values& joined = values_of(walk, "concatenation");
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t d = 0; d < 6; ++d) {
+      EXPECT_EQ(joined[i * 6 + d], values_of(walk, "output", d / 3)[i * 3 + d % 3]);
+    }
+  }
+}
+
+TEST(ExplainAttention, RefusesWhatNobodyCouldFollow) {
+  const AttentionProblem large = random_problem(1, 1, 1, 2000, 2000);
+  EXPECT_THROW(explain_attention(large), Error);
+  AttentionProblem empty = two_by_two_problem();
+  empty.q = Tensor::zeros(DType::f64, {1, 1, 0, 3});
+  EXPECT_THROW(explain_attention(empty), Error);
+  AttentionProblem single = two_by_two_problem();
+  single.q = single.q.to(DType::f32);
+  EXPECT_THROW(explain_attention(single), Error);
+}
+
+}  // namespace
+}  // namespace heed

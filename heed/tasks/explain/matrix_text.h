@@ -1,0 +1,29 @@
+// A labelled matrix as lines of text.
+//
+//   scores [2, 2]
+//          k1     k2
+//   q1  0.577  0.577
+//   q2  0.577  1.155
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heed/tasks/explain/explanation.h"
+
+namespace heed {
+
+struct MatrixTextOptions {
+  int digits = 3;        // after the point
+  Index most_rows = 32;  // more are cut out of the middle, where "..." stands for them
+  Index most_columns = 16;
+};
+
+// Lays a matrix out: a caption with its name and shape, the column labels, and a line for each row. Numbers are written
+// with `digits` decimals and never as "-0.000"; all without decimals where every one is a whole number; as 1.234e+08
+// where one is 10 million or more. Infinities are "inf" and "-inf". Shades are one character of " .:-=+*#%@" for a
+// value, from the least to the greatest (two for a value in narrow tables), without column labels, 64 rows and 128
+// columns at most. Lines have no spaces at their end.
+std::vector<std::string> matrix_lines(const LabelledMatrix& matrix, const MatrixTextOptions& options = {});
+
+}  // namespace heed

@@ -1,0 +1,69 @@
+#include "heed/tasks/explain/matrix_text.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace heed {
+namespace {
+
+using Lines = std::vector<std::string>;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+LabelledMatrix matrix(Index rows, Index columns, std::vector<double> values) {
+  return {"x", numbered_labels("r", rows), numbered_labels("c", columns), std::move(values)};
+}
+
+TEST(MatrixText, ColumnsStandInStep) {
+  EXPECT_EQ(matrix_lines(matrix(2, 2, {0.5, -10.25, 1, 2}), {.digits = 2}),
+            (Lines{"x [2, 2]", "        c1      c2", "r1    0.50  -10.25", "r2    1.00    2.00"}));
+}
+
+TEST(MatrixText, WholeNumbersHaveNoDecimals) {
+  EXPECT_EQ(matrix_lines(matrix(2, 2, {1, 1, 1, 2})), (Lines{"x [2, 2]", "    c1  c2", "r1   1   1", "r2   1   2"}));
+}
+
+TEST(MatrixText, RoundsToTheDigitsAskedFor) {
+  EXPECT_EQ(matrix_lines(matrix(1, 1, {0.57735}), {.digits = 3}).back(), "r1  0.577");
+  EXPECT_EQ(matrix_lines(matrix(1, 1, {0.57735}), {.digits = 0}).back(), "r1   1");
+}
+
+TEST(MatrixText, NothingIsMinusZero) {
+  EXPECT_EQ(matrix_lines(matrix(1, 3, {-0.0001, -0.0, 0.5})).back(), "r1  0.000  0.000  0.500");
+  EXPECT_EQ(matrix_lines(matrix(1, 1, {-0.0})).back(), "r1   0");
+  EXPECT_EQ(matrix_lines(matrix(1, 1, {-0.001})).back(), "r1  -0.001");
+}
+
+TEST(MatrixText, WritesWhatIsNoFiniteNumber) {
+  const std::vector<double> values{-kInfinity, kInfinity, std::numeric_limits<double>::quiet_NaN(), 1};
+  EXPECT_EQ(matrix_lines(matrix(1, 4, values)).back(), "r1  -inf   inf   nan     1");
+}
+
+TEST(MatrixText, LargeNumbersHaveAnExponent) {
+  EXPECT_EQ(matrix_lines(matrix(1, 2, {1e300, 2})).back(), "r1  1.000e+300  2.000e+00");
+}
+
+TEST(MatrixText, LargeMatricesAreCutInTheMiddle) {
+  std::vector<double> values;
+  for (int i = 0; i < 100; ++i) values.push_back(i);
+  const Lines lines = matrix_lines(matrix(10, 10, values), {.most_rows = 3, .most_columns = 2});
+  EXPECT_EQ(lines, (Lines{"x [10, 10]", "      c1  ...  c10", "r1     0  ...    9", "r2    10  ...   19",
+                          "...  ...  ...  ...", "r10   90  ...   99"}));
+}
+
+TEST(MatrixText, ShadesRunFromLightToDark) {
+  LabelledMatrix shaded = matrix(2, 2, {-1, 0, 0.5, 1});
+  shaded.shown = LabelledMatrix::Shown::shades;
+  EXPECT_EQ(matrix_lines(shaded), (Lines{"x [2, 2]", "r1 |  ++|", "r2 |##@@|"}));
+}
+
+TEST(MatrixText, ShadesOfOneValueAndOfNone) {
+  LabelledMatrix shaded = matrix(1, 2, {3, 3});
+  shaded.shown = LabelledMatrix::Shown::shades;
+  EXPECT_EQ(matrix_lines(shaded).back(), "r1 |    |");
+  shaded.values = {kInfinity, -kInfinity};
+  EXPECT_EQ(matrix_lines(shaded).back(), "r1 |????|");
+}
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,162 @@
+#include "heed/tasks/explain/worked_examples.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "heed/base/error.h"
+
+namespace heed {
+namespace {
+
+using Values = std::vector<double>;
+
+const LabelledMatrix& matrix(const Explanation& walk, const char* step, std::string_view name) {
+  for (const LabelledMatrix& candidate : walk.step(step).matrices) {
+    if (candidate.name == name) return candidate;
+  }
+  ADD_FAILURE() << step << " has no matrix " << name;
+  return walk.step(step).matrices.front();
+}
+
+void expect_close(const Values& seen, const Values& expected, double tolerance) {
+  ASSERT_EQ(seen.size(), expected.size());
+  for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_NEAR(seen[i], expected[i], tolerance) << "at " << i;
+}
+
+std::vector<std::string> names(const Explanation& walk) {
+  std::vector<std::string> list;
+  for (const ExplanationStep& step : walk.steps) list.push_back(step.name);
+  return list;
+}
+
+// Worked with a pencil from the matrices that are printed.
+TEST(ThinkingMachines, SixStepsThenHeadsThenOneMatrix) {
+  const Explanation walk = explain_thinking_machines();
+  EXPECT_EQ(names(walk), (std::vector<std::string>{"embeddings", "projections", "scores", "scaled", "weights", "output",
+                                                   "heads", "concatenation", "projection"}));
+  EXPECT_EQ(matrix(walk, "projections", "Q").values, (Values{1, 0, 2, 1, 1, 1}));
+  EXPECT_EQ(matrix(walk, "projections", "K").values, (Values{1, 1, 2, 1, 1, 0}));
+  EXPECT_EQ(matrix(walk, "projections", "V").values, (Values{1, 3, 3, 2, 1, 1}));
+  EXPECT_EQ(matrix(walk, "scores", "scores").values, (Values{5, 1, 4, 2}));
+  const double root = std::sqrt(3.0);
+  expect_close(matrix(walk, "scaled", "scaled").values, {5 / root, 1 / root, 4 / root, 2 / root}, 1e-14);
+  const double first = 1 / (1 + std::exp(-4 / root)), second = 1 / (1 + std::exp(-2 / root));
+  expect_close(matrix(walk, "weights", "weights").values, {first, 1 - first, second, 1 - second}, 1e-14);
+  const Values z = matrix(walk, "output", "Z").values;
+  expect_close(z, {2 - first, 1 + 2 * first, 1 + 2 * first, 2 - second, 1 + 2 * second, 1 + 2 * second}, 1e-14);
+  EXPECT_EQ(walk.step("output").matrices[0].row_labels, (std::vector<std::string>{"Thinking", "Machines"}));
+}
+
+TEST(ThinkingMachines, HeadsAreConcatenatedAndProjected) {
+  const Explanation walk = explain_thinking_machines();
+  const LabelledMatrix &z = matrix(walk, "output", "Z"), &z_2 = matrix(walk, "heads", "Z_2");
+  const LabelledMatrix& joined = matrix(walk, "concatenation", "concatenation");
+  const LabelledMatrix &w_o = matrix(walk, "projection", "W_O"), &out = matrix(walk, "projection", "output");
+  ASSERT_EQ(joined.columns(), 6);
+  ASSERT_EQ(out.columns(), 4);
+  for (Index r = 0; r < 2; ++r) {
+    for (Index c = 0; c < 6; ++c) EXPECT_EQ(joined.value(r, c), c < 3 ? z.value(r, c) : z_2.value(r, c - 3));
+    for (Index c = 0; c < 4; ++c) {
+      double sum = 0;
+      for (Index d = 0; d < 6; ++d) sum += joined.value(r, d) * w_o.value(d, c);
+      EXPECT_NEAR(out.value(r, c), sum, 1e-14);
+    }
+  }
+}
+
+TEST(ThinkingMachines, TheHeadsLookWhereTheTextSays) {
+  const Explanation walk = explain_thinking_machines();
+  const LabelledMatrix& first = matrix(walk, "weights", "weights");
+  EXPECT_GT(first.value(0, 0), 0.5);
+  EXPECT_GT(first.value(1, 0), 0.5);
+  const LabelledMatrix& second = matrix(walk, "heads", "weights_2");
+  EXPECT_GT(second.value(0, 1), 0.5);
+  EXPECT_GT(second.value(1, 0), 0.5);
+}
+
+TEST(Bahdanau, EveryStepFollowsFromTheOneBefore) {
+  const Explanation walk = explain_bahdanau();
+  EXPECT_EQ(matrix(walk, "projected", "W_a s").values, (Values{1, 0.5, 0.5}));
+  EXPECT_EQ(matrix(walk, "projected", "U_a h").values, (Values{1, 0, 0, 0, 1, 1, -1, 1, 1}));
+  const LabelledMatrix &sum = matrix(walk, "tanh", "sum"), &tanh = matrix(walk, "tanh", "tanh");
+  EXPECT_EQ(sum.values, (Values{2, 0.5, 0.5, 1, 1.5, 1.5, 0, 1.5, 1.5}));
+  const LabelledMatrix &v = matrix(walk, "states", "v_a"), &h = matrix(walk, "states", "h");
+  const LabelledMatrix &energies = matrix(walk, "energies", "e"), &alpha = matrix(walk, "weights", "alpha");
+  double total = 0, context[2] = {0, 0};
+  for (Index j = 0; j < 3; ++j) {
+    double energy = 0;
+    for (Index a = 0; a < 3; ++a) {
+      EXPECT_NEAR(tanh.value(j, a), std::tanh(sum.value(j, a)), 1e-15);
+      energy += v.value(0, a) * tanh.value(j, a);
+    }
+    EXPECT_NEAR(energies.value(0, j), energy, 1e-14);
+    total += std::exp(energy);
+  }
+  for (Index j = 0; j < 3; ++j) {
+    EXPECT_NEAR(alpha.value(0, j), std::exp(energies.value(0, j)) / total, 1e-14);
+    for (Index d = 0; d < 2; ++d) context[d] += alpha.value(0, j) * h.value(j, d);
+  }
+  expect_close(matrix(walk, "context", "c").values, {context[0], context[1]}, 1e-14);
+}
+
+TEST(Luong, TheThreeScoresAreThePapers) {
+  const Explanation walk = explain_luong();
+  EXPECT_EQ(matrix(walk, "dot", "dot").values, (Values{1, 0.5, -0.5}));
+  EXPECT_EQ(matrix(walk, "general", "general").values, (Values{1, 2, 1}));
+  EXPECT_EQ(matrix(walk, "concat", "concat").values, matrix(explain_bahdanau(), "energies", "e").values);
+}
+
+TEST(Luong, TheAttentionalVectorIsTanhOfContextAndState) {
+  const Explanation walk = explain_luong();
+  const LabelledMatrix &c = matrix(walk, "contexts", "contexts"), &h = matrix(walk, "states", "h_t");
+  const LabelledMatrix &weights = matrix(walk, "weights", "weights"), &h_s = matrix(walk, "states", "h_s");
+  const LabelledMatrix& seen = matrix(walk, "attentional", "attentional");
+  for (Index row = 0; row < 3; ++row) {
+    for (Index d = 0; d < 2; ++d) {
+      double context = 0;
+      for (Index s = 0; s < 3; ++s) context += weights.value(row, s) * h_s.value(s, d);
+      EXPECT_NEAR(c.value(row, d), context, 1e-14);
+      EXPECT_NEAR(seen.value(row, d), std::tanh(c.value(row, d) + 0.5 * h.value(0, d)), 1e-14);
+    }
+  }
+  EXPECT_EQ(seen.row_labels, (std::vector<std::string>{"dot", "general", "concat"}));
+}
+
+TEST(PositionWalk, TheTableIsTheFormula) {
+  const Explanation walk = explain_positions(6, 4);
+  const LabelledMatrix& table = matrix(walk, "table", "PE");
+  for (Index p = 0; p < 6; ++p) {
+    const double t = static_cast<double>(p);
+    const double row[] = {std::sin(t), std::cos(t), std::sin(t / 100), std::cos(t / 100)};
+    for (Index d = 0; d < 4; ++d) EXPECT_NEAR(table.value(p, d), row[d], 1e-7);
+  }
+  EXPECT_EQ(walk.step("picture").matrices[0].values, table.values);
+}
+
+TEST(PositionWalk, FrequenciesFallFromOneToTheTenThousandth) {
+  const LabelledMatrix frequencies = explain_positions(3, 8).step("frequencies").matrices[0];
+  ASSERT_EQ(frequencies.rows(), 4);
+  for (Index i = 0; i < 4; ++i) {
+    const double rate = std::pow(10.0, static_cast<double>(-i));
+    EXPECT_NEAR(frequencies.value(i, 0) / rate, 1, 1e-6);
+    EXPECT_NEAR(frequencies.value(i, 1) * rate, 6.2831853, 1e-5);
+  }
+  EXPECT_EQ(explain_positions(3, 5).step("frequencies").matrices[0].row_labels.back(), "d4");
+}
+
+TEST(PositionWalk, ProductsDependOnTheDistanceAlone) {
+  const LabelledMatrix products = explain_positions(7, 6).step("products").matrices[0];
+  for (Index p = 0; p < 7; ++p) {
+    for (Index q = 0; q < 7; ++q) EXPECT_NEAR(products.value(p, q), products.value(0, std::abs(p - q)), 1e-6);
+  }
+}
+
+TEST(PositionWalk, RefusesSizesThatAreNone) {
+  EXPECT_THROW(explain_positions(0, 8), Error);
+  EXPECT_THROW(explain_positions(8, 0), Error);
+  EXPECT_THROW(explain_positions(1025, 8), Error);
+}
+
+}  // namespace
+}  // namespace heed
