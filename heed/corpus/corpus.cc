@@ -26,8 +26,8 @@ bool linked(const Word& source, const Word& target) {
   return has(source.meaning) || has(source.also);
 }
 
-std::vector<AlignmentLink> gold_alignment(const Phrase& phrase) {
-  std::vector<AlignmentLink> links;
+std::vector<WordLink> gold_alignment(const Phrase& phrase) {
+  std::vector<WordLink> links;
   for (std::size_t i = 0; i < phrase.german.size(); ++i) {
     for (std::size_t j = 0; j < phrase.english.size(); ++j) {
       if (linked(phrase.german[i], phrase.english[j])) links.push_back({static_cast<int>(i), static_cast<int>(j)});
@@ -119,9 +119,9 @@ std::vector<std::string> alignment_tokens(std::string_view sentence) {
   }
 }
 
-std::string alignment_text(const std::vector<AlignmentLink>& alignment) {
+std::string alignment_text(const std::vector<WordLink>& alignment) {
   std::string text;
-  for (const AlignmentLink& link : alignment) {
+  for (const WordLink& link : alignment) {
     if (!text.empty()) text += ' ';
     text += fmt::format("{}-{}", link.source, link.target);
   }

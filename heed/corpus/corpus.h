@@ -23,10 +23,10 @@
 namespace heed {
 
 // Positions of two aligned words, from 0, counted by alignment_tokens.
-struct AlignmentLink {
+struct WordLink {
   int source = 0;
   int target = 0;
-  friend bool operator==(const AlignmentLink&, const AlignmentLink&) = default;
+  friend bool operator==(const WordLink&, const WordLink&) = default;
 };
 
 // Plain text as people write it: capitals, punctuation attached to the word before it. Links are sorted by source, then
@@ -34,7 +34,7 @@ struct AlignmentLink {
 struct SentencePair {
   std::string source;  // German
   std::string target;  // English
-  std::vector<AlignmentLink> alignment;
+  std::vector<WordLink> alignment;
   friend bool operator==(const SentencePair&, const SentencePair&) = default;
 };
 
@@ -65,7 +65,7 @@ void write_corpus(const Corpus& corpus, const std::filesystem::path& folder);
 std::vector<std::string> alignment_tokens(std::string_view sentence);
 
 // "0-0 1-2 2-1", as in the .align files.
-std::string alignment_text(const std::vector<AlignmentLink>& alignment);
+std::string alignment_text(const std::vector<WordLink>& alignment);
 
 // A lower bound of how many different German sentences the grammar has. Counted are only statements of a definite
 // subject, a verb with accusative in the present, and a definite object, each noun alone or with one adjective:
