@@ -44,39 +44,38 @@ void additive_scores_kernel(const AdditiveTile& t, float* scores) {
       scores[r * t.stride + c] = additive_score(t, t.q + r * t.q_row, t.k + c * t.k_row);
 }
 
-// The lanes from `at` on of one row: dq and dvector stay in registers while the keys go by.
-HWY_INLINE void backward_lanes(const AdditiveTile& t, Index r, Index at, const float* dscores,
-                               const AdditiveGradients& sums) {
+// x += y for the lanes that are there; null: not wanted.
+HWY_INLINE void add_to(float* x, Vector y, std::size_t present) {
   const Floats d;
-  const std::size_t present = static_cast<std::size_t>(t.width - at);
-  const Vector q = load_some(d, t.q + r * t.q_row + at, present), vector = load_some(d, t.vector + at, present);
-  Vector dq = hn::Zero(d), dvector = hn::Zero(d);
-  for (Index c = 0; c < t.keys; ++c) {
-    const float dscore = dscores[r * t.stride + c];
-    if (dscore == 0) continue;
-    const Vector bent = tanh(d, hn::Add(q, load_some(d, t.k + c * t.k_row + at, present)));
+  if (x != nullptr) store_some(hn::Add(load_some(d, x, present), y), d, x, present);
+}
+
+// One pair of a query and a key. All runs along the width, so that every row is read as it lies.
+HWY_INLINE void backward_pair(const AdditiveTile& t, const float* HWY_RESTRICT q, const float* HWY_RESTRICT k,
+                              float dscore, float* HWY_RESTRICT dq, float* HWY_RESTRICT dk,
+                              float* HWY_RESTRICT dvector) {
+  const Floats d;
+  const Vector scale = hn::Set(d, dscore);
+  for (Index at = 0; at < t.width; at += lanes()) {
+    const std::size_t present = static_cast<std::size_t>(t.width - at);
+    const Vector bent = tanh(d, hn::Add(load_some(d, q + at, present), load_some(d, k + at, present)));
     const Vector slope = hn::NegMulAdd(bent, bent, hn::Set(d, 1.0f));
-    const Vector flow = hn::Mul(hn::Mul(hn::Set(d, dscore), vector), slope);
-    dq = hn::Add(dq, flow);
-    dvector = hn::MulAdd(hn::Set(d, dscore), bent, dvector);
-    if (sums.dk != nullptr) {
-      float* dk = sums.dk + c * sums.dk_row + at;
-      store_some(hn::Add(load_some(d, dk, present), flow), d, dk, present);
-    }
-  }
-  if (sums.dq != nullptr) {
-    float* to = sums.dq + r * sums.dq_row + at;
-    store_some(hn::Add(load_some(d, to, present), dq), d, to, present);
-  }
-  if (sums.dvector != nullptr) {
-    float* to = sums.dvector + at;
-    store_some(hn::Add(load_some(d, to, present), dvector), d, to, present);
+    const Vector flow = hn::Mul(hn::Mul(scale, load_some(d, t.vector + at, present)), slope);
+    add_to(dq != nullptr ? dq + at : nullptr, flow, present);
+    add_to(dk != nullptr ? dk + at : nullptr, flow, present);
+    add_to(dvector != nullptr ? dvector + at : nullptr, hn::Mul(scale, bent), present);
   }
 }
 
 void additive_backward_kernel(const AdditiveTile& t, const float* dscores, const AdditiveGradients& sums) {
   for (Index r = 0; r < t.rows; ++r)
-    for (Index at = 0; at < t.width; at += lanes()) backward_lanes(t, r, at, dscores, sums);
+    for (Index c = 0; c < t.keys; ++c) {
+      const float dscore = dscores[r * t.stride + c];
+      if (dscore == 0) continue;
+      backward_pair(t, t.q + r * t.q_row, t.k + c * t.k_row, dscore,
+                    sums.dq != nullptr ? sums.dq + r * sums.dq_row : nullptr,
+                    sums.dk != nullptr ? sums.dk + c * sums.dk_row : nullptr, sums.dvector);
+    }
 }
 
 }  // namespace HWY_NAMESPACE

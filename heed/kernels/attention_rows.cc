@@ -75,6 +75,14 @@ HWY_INLINE Vector final_score(const AttentionRows& t, Index r, const Span& span,
 
 HWY_INLINE Mask is_refused(Vector score) { return hn::Eq(score, hn::Set(Floats(), kMinusInfinity)); }
 
+// exp(x), and zero below -87: no weight is subnormal, which would cost a hundred cycles wherever it goes. x is at most
+// about 0; a NaN stays.
+HWY_INLINE Vector weight_of(Vector x) {
+  const Floats d;
+  const Mask none = hn::Lt(x, hn::Set(d, -87.0f));
+  return hn::IfThenZeroElse(none, exp(d, hn::IfThenZeroElse(none, x)));
+}
+
 HWY_INLINE void clear(float* row, Index begin, Index end) {
   for (Index c = begin; c < end; ++c) row[c] = 0;
 }
@@ -95,12 +103,13 @@ HWY_INLINE float softmax_row(const AttentionRows& t, Index r, float* HWY_RESTRIC
   }
   const float top =
       hn::AllFalse(d, nan) ? hn::GetLane(hn::MaxOfLanes(d, largest)) : std::numeric_limits<float>::quiet_NaN();
-  // A dead row has nothing but -inf, which becomes zero whatever is subtracted.
-  const Vector shift = hn::Set(d, top);
+  // A dead row has nothing but -inf, which must not be subtracted from itself.
+  const Vector shift = hn::Set(d, top == kMinusInfinity ? 0.0f : top);
   Vector sums = hn::Zero(d);
   for (Index c = span.first; c < span.last; c += n) {
     const Vector score = hn::LoadU(d, row + c);
-    const Vector weight = hn::IfThenZeroElse(is_refused(score), exp(d, hn::Sub(score, shift)));
+    // A NaN in the row is in `shift`: what is refused stays zero beside it.
+    const Vector weight = hn::IfThenZeroElse(is_refused(score), weight_of(hn::Sub(score, shift)));
     sums = hn::Add(sums, weight);
     hn::StoreU(weight, d, row + c);
   }
@@ -166,7 +175,7 @@ void softmax_backward_rows_kernel(const AttentionRows& t, const float* stat, con
       const Vector after_cap = scaled_and_capped(t, hn::LoadU(d, row + c));
       const Vector score = final_score(t, r, span, c, after_cap);
       const Mask refused = is_refused(score);
-      const Vector weight = hn::IfThenZeroElse(refused, exp(d, hn::Sub(score, shift)));
+      const Vector weight = hn::IfThenZeroElse(refused, weight_of(hn::Sub(score, shift)));
       Vector flow = hn::LoadU(d, drow + c), kept = weight;
       if (t.bits != nullptr) {
         flow = dropped(t, t.bits + r * t.stride + c, flow);

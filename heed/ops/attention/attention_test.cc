@@ -6,12 +6,15 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "heed/base/error.h"
 #include "heed/base/parallel.h"
 #include "heed/base/random.h"
+#include "heed/kernels/target.h"
 #include "heed/ops/attention/plan.h"
 #include "heed/ops/attention/reference.h"
 #include "heed/testing/gradient_check.h"
@@ -185,8 +188,8 @@ double largest_flow(const Problem& p) {
   return largest;
 }
 
-TEST(AttentionPlans, AreAsGoodAsPlainF32AgainstTheDefinitionInF64) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+void compare_with_definition(std::uint64_t first_seed, std::uint64_t last_seed) {
+  for (std::uint64_t seed = first_seed; seed < last_seed; ++seed) {
     const Problem p = random_problem(seed);
     const Answer exact = solve(kReferencePlan, p.to(DType::f64)), plain = solve(kPlainF32Plan, p);
     for (const AttentionPlan* plan : plans_for(p)) {
@@ -203,6 +206,17 @@ TEST(AttentionPlans, AreAsGoodAsPlainF32AgainstTheDefinitionInF64) {
       }
     }
   }
+}
+
+TEST(AttentionPlans, AreAsGoodAsPlainF32AgainstTheDefinitionInF64) { compare_with_definition(0, 200); }
+
+TEST(AttentionPlans, AreAsGoodOnEverySimdTarget) {
+  for (std::int64_t target : simd_targets()) {
+    SCOPED_TRACE(simd_target_name(target));
+    force_simd_target(target);
+    compare_with_definition(200, 240);
+  }
+  force_simd_target(0);
 }
 
 TEST(AttentionPlans, AreOrderedWithTheReferenceLastAndNamedOnce) {
@@ -281,10 +295,15 @@ TEST(AttentionSemantics, ABiasOfMinusInfinityIsAMask) {
 TEST(AttentionSemantics, NaNInAnInputPropagatesToItsRow) {
   for (Problem p : both_scores(1, 1, 1, 3, 40)) {
     p.q.at<float>({0, 0, 1, 2}) = kNaN;
+    p.lengths = Tensor::from(std::vector<std::int64_t>{35}, {1});
+    p.bind();
     for (const AttentionPlan* plan : plans_for(p)) {
       const Answer a = solve(*plan, p);
       EXPECT_TRUE(std::isnan(a.row_stat.at<float>({0, 0, 1}))) << plan->name;
-      for (Index j = 0; j < 40; ++j) EXPECT_TRUE(std::isnan(a.weights.at<float>({0, 0, 1, j})));
+      for (Index j = 0; j < 40; ++j) {
+        const float weight = a.weights.at<float>({0, 0, 1, j});
+        EXPECT_TRUE(j < 35 ? std::isnan(weight) : weight == 0) << plan->name << " " << j;
+      }
       for (Index d = 0; d < 8; ++d) {
         EXPECT_TRUE(std::isnan(a.out.at<float>({0, 0, 1, d})));
         EXPECT_TRUE(std::isnan(a.dq.at<float>({0, 0, 1, d})));
@@ -467,6 +486,307 @@ TEST(AttentionSemantics, HeadsReadTheirKeyValueHead) {
       }
     }
   }
+}
+
+constexpr Tensor Answer::*kRowAnswers[] = {&Answer::out, &Answer::row_stat, &Answer::dq, &Answer::dk, &Answer::dv};
+
+TEST(AttentionInvariance, AnElementOfABatchHasTheSameBitsAlone) {
+  for (Problem p : both_scores(3, 4, 2, 9, 37, 24, 20)) {
+    p.lengths = Tensor::from(std::vector<std::int64_t>{20, 37, 1}, {3});
+    p.spec.mask = Mask::causal();
+    p.bind();
+    for (const AttentionPlan* plan : plans_for(p)) {
+      const Answer together = solve(*plan, p);
+      for (Index b = 0; b < 3; ++b) {
+        Problem alone = p;
+        for (Tensor Problem::*member : {&Problem::q, &Problem::k, &Problem::v, &Problem::dout, &Problem::lengths}) {
+          alone.*member = (p.*member).rows(b, b + 1);
+        }
+        alone.bind();
+        const Answer one = solve(*plan, alone);
+        for (auto member : kRowAnswers) {
+          EXPECT_TRUE(same_bits((together.*member).rows(b, b + 1), one.*member)) << plan->name << " " << b;
+        }
+      }
+    }
+  }
+}
+
+// [B, H, L, D] with more rows behind, full of other numbers.
+Tensor padded_rows(const Tensor& tensor, Index rows, std::uint64_t seed) {
+  const Tensor longer = random_tensor(tensor.dtype(), {tensor.dim(0), tensor.dim(1), rows, tensor.dim(3)}, seed);
+  copy(tensor, slice(longer.view(), 2, 0, tensor.dim(2)));
+  return longer;
+}
+
+TEST(AttentionInvariance, KeysBehindTheMaskAndRowsBehindTheLastChangeNoBit) {
+  for (Problem p : both_scores(2, 2, 1, 9, 14, 16, 16)) {
+    p.spec.dropout = {.probability = 0.2, .seed = 5, .stream = 6};
+    p.spec.mask = Mask::sliding_window(11, 4, Anchor::start);
+    p.lengths = Tensor::from(std::vector<std::int64_t>{14, 10}, {2});
+    p.bind();
+    for (const AttentionPlan* plan : plans_for(p)) {
+      const Answer before = solve(*plan, p);
+      for (Index keys : {15, 16, 17, 33, 600}) {
+        for (Index queries : {9, 10, 70}) {
+          Problem longer = p;
+          longer.q = padded_rows(p.q, queries, 21), longer.dout = padded_rows(p.dout, queries, 22);
+          longer.k = padded_rows(p.k, keys, 23), longer.v = padded_rows(p.v, keys, 24);
+          fill(slice(longer.dout.view(), 2, 9, queries), 0);  // a padded position has no loss
+          const Answer after = solve(*plan, longer);
+          EXPECT_TRUE(same_bits(slice(after.out.view(), 2, 0, 9), before.out)) << plan->name << keys << queries;
+          EXPECT_TRUE(same_bits(slice(after.dq.view(), 2, 0, 9), before.dq)) << plan->name << keys << queries;
+          EXPECT_TRUE(same_bits(slice(after.row_stat.view(), 2, 0, 9), before.row_stat))
+              << plan->name << keys << queries;
+          EXPECT_EQ(largest_difference(slice(after.dk.view(), 2, 0, 14), before.dk), 0)
+              << plan->name << keys << queries;
+          EXPECT_EQ(largest_difference(slice(after.dv.view(), 2, 0, 14), before.dv), 0)
+              << plan->name << keys << queries;
+        }
+      }
+    }
+  }
+}
+
+TEST(AttentionInvariance, TheThreadCountChangesNoBit) {
+  const int threads = thread_count();
+  for (Problem p : both_scores(5, 4, 2, 70, 90, 16, 16)) {
+    p.bias = random_tensor(DType::f32, {1, 4, 1, 90}, 4);  // its gradient is a sum over the batch and the rows
+    p.spec.dropout = {.probability = 0.1, .seed = 5, .stream = 6};
+    p.bind();
+    for (const AttentionPlan* plan : plans_for(p)) {
+      set_thread_count(1);
+      const Answer one = solve(*plan, p);
+      for (int count : {2, 3, 7}) {
+        set_thread_count(count);
+        const Answer many = solve(*plan, p);
+        for (auto member : kAnswers) {
+          if ((one.*member).is_empty()) continue;
+          EXPECT_TRUE(same_bits(one.*member, many.*member)) << plan->name;
+        }
+      }
+    }
+  }
+  set_thread_count(threads);
+}
+
+TEST(AttentionViews, PackedAndInterleavedHeadsAreReadWhereTheyLie) {
+  const Index batch = 2, heads = 3, length = 11, width = 8;
+  for (const Problem& p : both_scores(batch, heads, heads, length, length, width, width)) {
+    // q, k, v side by side in [B, L, 3 * H * D], as one projection leaves them.
+    const Tensor packed = Tensor::zeros(DType::f32, {batch, length, 3 * heads * width});
+    const auto part = [&](const Tensor& of, int which) {
+      return split_heads(slice(of.view(), 2, which * heads * width, (which + 1) * heads * width), heads);
+    };
+    copy(p.q, part(packed, 0)), copy(p.k, part(packed, 1)), copy(p.v, part(packed, 2));
+    const Tensor out = Tensor::zeros(DType::f32, {batch, length, heads * width}), dpacked = Tensor::zeros_like(packed);
+    const Tensor stat = Tensor::zeros(DType::f32, {batch, heads, length}), dout = Tensor::zeros_like(out);
+    copy(p.dout, split_heads(dout.view(), heads));
+    for (const AttentionPlan* plan : plans_for(p)) {
+      const Answer apart = solve(*plan, p);
+      const AttentionCase c = make_attention_case("test", part(packed, 0), part(packed, 1), part(packed, 2), p.spec);
+      Workspace workspace;
+      const View out_heads = split_heads(out.view(), heads);
+      plan->forward(c, {.out = out_heads, .row_stat = stat}, workspace);
+      plan->backward(c, {out_heads, stat, split_heads(dout.view(), heads)},
+                     {.dq = part(dpacked, 0), .dk = part(dpacked, 1), .dv = part(dpacked, 2)}, workspace);
+      EXPECT_TRUE(same_bits(out_heads, apart.out)) << plan->name;
+      EXPECT_TRUE(same_bits(part(dpacked, 0), apart.dq)) << plan->name;
+      EXPECT_TRUE(same_bits(part(dpacked, 1), apart.dk)) << plan->name;
+      EXPECT_TRUE(same_bits(part(dpacked, 2), apart.dv)) << plan->name;
+    }
+  }
+}
+
+TEST(AttentionViews, OnlyWhatIsWantedIsComputed) {
+  for (const Problem& p : both_scores(1, 2, 2, 5, 9)) {
+    for (const AttentionPlan* plan : plans_for(p)) {
+      const Answer all = solve(*plan, p);
+      const AttentionCase c = make_attention_case("test", p.q, p.k, p.v, p.spec);
+      Workspace workspace;
+      const Tensor weights = Tensor::zeros_like(all.weights), dv = Tensor::zeros_like(all.dv),
+                   dq = Tensor::zeros_like(all.dq);
+      plan->forward(c, {.weights = weights}, workspace);
+      EXPECT_TRUE(same_bits(weights, all.weights)) << plan->name;
+      plan->backward(c, {all.out, all.row_stat, p.dout}, {.dv = dv}, workspace);
+      EXPECT_TRUE(same_bits(dv, all.dv)) << plan->name;
+      plan->backward(c, {all.out, all.row_stat, p.dout}, {.dq = dq}, workspace);
+      EXPECT_TRUE(same_bits(dq, all.dq)) << plan->name;
+      plan->backward(c, {all.out, all.row_stat, p.dout}, {}, workspace);
+    }
+  }
+}
+
+TEST(AttentionViews, ParametersAccumulateAndActivationsAreOverwritten) {
+  Problem p = make_problem(2, 2, 2, 5, 9, 8, 8, 1, true);
+  p.bias = random_tensor(DType::f32, {1, 2, 5, 9}, 4);
+  p.bind();
+  for (const AttentionPlan* plan : plans_for(p)) {
+    const Answer once = solve(*plan, p);
+    const AttentionCase c = make_attention_case("test", p.q, p.k, p.v, p.spec);
+    Workspace workspace;
+    Answer twice = once;
+    twice.dbias = once.dbias.clone(), twice.dvector = once.dvector.clone(), twice.dq = once.dq.clone();
+    plan->backward(c, {once.out, once.row_stat, p.dout},
+                   {.dq = twice.dq, .dbias = twice.dbias, .dadditive_vector = twice.dvector}, workspace);
+    EXPECT_TRUE(same_bits(twice.dq, once.dq)) << plan->name;
+    for (auto member : {&Answer::dbias, &Answer::dvector}) {
+      for (Index i = 0; i < (once.*member).size(); ++i) {
+        EXPECT_NEAR((twice.*member).data<float>()[i], 2 * (once.*member).data<float>()[i], 1e-4) << plan->name;
+      }
+    }
+  }
+}
+
+TEST(AttentionDropout, KeepsTheAskedShareAndTheExpectation) {
+  const DropoutMask mask({.probability = 0.3, .seed = 9, .stream = 1});
+  Index kept = 0;
+  const Index rows = 200, keys = 200;
+  for (Index i = 0; i < rows; ++i)
+    for (Index j = 0; j < keys; ++j) kept += mask.row(i % 3, i % 5, i).keeps(j);
+  EXPECT_NEAR(static_cast<double>(kept) / (rows * keys), 0.7, 0.01);
+  EXPECT_NEAR(mask.scale() * 0.7, 1, 1e-4);
+}
+
+TEST(AttentionDropout, HeadsRowsAndStreamsDrawDifferently) {
+  const DropoutMask mask({.probability = 0.5, .seed = 9, .stream = 1}),
+      other({.probability = 0.5, .seed = 9, .stream = 2});
+  const auto pattern = [](const DropoutRow& row) {
+    std::vector<bool> bits;
+    for (Index j = 0; j < 128; ++j) bits.push_back(row.keeps(j));
+    return bits;
+  };
+  const auto first = pattern(mask.row(0, 0, 0));
+  EXPECT_EQ(first, pattern(mask.row(0, 0, 0)));
+  for (const DropoutRow& row : {mask.row(1, 0, 0), mask.row(0, 1, 0), mask.row(0, 0, 1), other.row(0, 0, 0)}) {
+    EXPECT_NE(first, pattern(row));
+  }
+}
+
+// Sets HEED_PLAN while it lives.
+struct ForcedPlan {
+  explicit ForcedPlan(const char* name) { setenv("HEED_PLAN", name, 1); }
+  ~ForcedPlan() { unsetenv("HEED_PLAN"); }
+};
+
+std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(AttentionChoice, HeedPlanForcesAPlanAndExplainsARefusal) {
+  const Problem p = make_problem(1, 1, 1, 3, 4, 8, 8, 1);
+  const Tensor out = Tensor::zeros(DType::f32, {1, 1, 3, 8});
+  Workspace workspace;
+  const auto call = [&] { attention(p.q, p.k, p.v, p.spec, {.out = out}, workspace); };
+  EXPECT_EQ(explain(p.q, p.k, p.v, p.spec).substr(0, 15), "tiled computes ");
+  {
+    const ForcedPlan forced("reference");
+    EXPECT_EQ(message_of(call), "no error");
+    EXPECT_EQ(
+        explain(p.q, p.k, p.v, p.spec),
+        "reference computes q f32 [1, 1, 3, 8], k f32 [1, 1, 4, 8], v f32 [1, 1, 4, 8]; additive refused: the score is "
+        "not additive; tiled was passed over by HEED_PLAN");
+  }
+  {
+    const ForcedPlan forced("additive");
+    EXPECT_EQ(message_of(call), "attention: HEED_PLAN=additive cannot compute this call: the score is not additive");
+  }
+  const ForcedPlan forced("fastest");
+  EXPECT_EQ(message_of(call), "attention: HEED_PLAN is 'fastest', but the plans are additive, tiled, reference");
+}
+
+TEST(AttentionChoice, ThePlanDependsOnNoLength) {
+  for (bool additive : {false, true}) {
+    std::vector<std::string_view> names;
+    for (Index batch : {1, 5})
+      for (Index queries : {1, 33})
+        for (Index keys : {0, 1, 200}) {
+          const Problem p = make_problem(batch, 2, 2, queries, keys, 8, 8, 1, additive);
+          names.push_back(choose_attention_plan(make_attention_case("test", p.q, p.k, p.v, p.spec)).name);
+        }
+    for (std::string_view name : names) EXPECT_EQ(name, names[0]);
+  }
+}
+
+TEST(AttentionErrors, NameTheRuleAndTheShapes) {
+  const Problem p = make_problem(2, 4, 2, 3, 5, 8, 6, 1);
+  Workspace workspace;
+  const Tensor out = Tensor::zeros(DType::f32, {2, 4, 3, 6});
+  const auto failing = [&](const std::function<void(Problem&)>& spoil) {
+    Problem wrong = p;
+    spoil(wrong);
+    return message_of([&] { attention(wrong.q, wrong.k, wrong.v, wrong.spec, {.out = out}, workspace); });
+  };
+  EXPECT_EQ(failing([](Problem&) {}), "no error");
+  EXPECT_EQ(failing([](Problem& w) {
+              w.q = Tensor::zeros(DType::f32, {2, 3, 8});
+            }),
+            "attention: q must be [B, H, Lq, D], but is f32 [2, 3, 8]");
+  EXPECT_EQ(failing([](Problem& w) { w.k = w.k.to(DType::f64); }),
+            "attention: k must be f32 as q is, but is f64 [2, 2, 5, 8]");
+  EXPECT_EQ(failing([](Problem& w) {
+              w.q = Tensor::zeros(DType::bf16, {2, 4, 3, 8});
+            }),
+            "attention: q must be f32 or f64, but is bf16 [2, 4, 3, 8]");
+  EXPECT_EQ(failing([](Problem& w) {
+              w.k = Tensor::zeros(DType::f32, {2, 2, 5, 7});
+            }),
+            "attention: q [B, H, Lq, D] and k [B, Hk, Lk, D] must agree in B and D >= 1, but are f32 [2, 4, 3, 8] and "
+            "f32 [2, "
+            "2, 5, 7]");
+  EXPECT_EQ(failing([](Problem& w) {
+              w.k = Tensor::zeros(DType::f32, {2, 3, 5, 8});
+            }),
+            "attention: the heads of q must be a multiple of the heads of k, but q is f32 [2, 4, 3, 8] and k f32 [2, "
+            "3, 5, 8]");
+  EXPECT_EQ(failing([](Problem& w) {
+              w.v = Tensor::zeros(DType::f32, {2, 2, 4, 6});
+            }),
+            "attention: k and v must agree in [B, Hk, Lk], but are f32 [2, 2, 5, 8] and f32 [2, 2, 4, 6]");
+  EXPECT_EQ(failing([](Problem& w) { w.v = Tensor(); }), "attention: out is wanted, but v is an empty view");
+  EXPECT_EQ(
+      failing([](Problem& w) {
+        w.v = Tensor::zeros(DType::f32, {2, 2, 5, 7});
+      }),
+      "attention: out must be f32 of shape [2, 4, 3, 7] with stride 1 along its last axis, but is f32 [2, 4, 3, 6]");
+  EXPECT_EQ(failing([](Problem& w) { w.spec.score.kind = Score::Kind::additive; }),
+            "attention: the additive score needs a contiguous vector f32 [D = 8], but got an empty view");
+  EXPECT_EQ(failing([](Problem& w) { w.spec.score.scale = std::nan(""); }),
+            "attention: the scale must be finite, but is nan");
+  EXPECT_EQ(failing([](Problem& w) { w.spec.bias.soft_cap = 0; }),
+            "attention: the soft-cap must be positive and finite, but is 0");
+  EXPECT_EQ(failing([](Problem& w) { w.spec.dropout.probability = 1; }),
+            "attention: the dropout probability must be in [0, 1), but is 1");
+  EXPECT_EQ(failing([](Problem& w) {
+              w.bias = Tensor::zeros(DType::f32, {2, 3, 3, 5}), w.bind();
+            }),
+            "attention: the dense bias must be f32 [B | 1, H | 1, Lq | 1, Lk] of [2, 4, 3, 5] with stride 1 along the "
+            "keys, but "
+            "is f32 [2, 3, 3, 5]");
+  EXPECT_EQ(failing([](Problem& w) { w.lengths = Tensor::zeros(DType::i32, {3}), w.bind(); }),
+            "attention: key lengths must be i32 or i64 [B = 2], but are i32 [3]");
+  EXPECT_EQ(
+      failing([](Problem& w) {
+        w.allowed = Tensor::zeros(DType::boolean, {2, 1, 1, 1}), w.bind();
+      }),
+      "attention: the boolean mask must be boolean [B | 1, H | 1, Lq | 1, Lk] of [2, 4, 3, 5] with stride 1 along the "
+      "keys, but is boolean [2, 1, 1, 1]");
+  EXPECT_EQ(message_of([&] { attention(transpose(p.q.view(), 2, 3), p.k, p.v, p.spec, {.out = out}, workspace); }),
+            "attention: q must have stride 1 along its last axis, but is f32 [2, 4, 8, 3] with strides [96, 24, 1, 8]");
+  const Answer a = solve(kReferencePlan, p);
+  EXPECT_EQ(message_of(
+                [&] { attention_backward(p.q, p.k, p.v, p.spec, a.out, a.row_stat, p.dout, {.dq = a.dk}, workspace); }),
+            "attention_backward: dq must be f32 of shape [2, 4, 3, 8] with stride 1 along its last axis, but is f32 "
+            "[2, 2, 5, 8]");
+  EXPECT_EQ(message_of([&] {
+              attention_backward(p.q, p.k, p.v, p.spec, a.out, a.row_stat, p.dout, {.dbias = a.dk}, workspace);
+            }),
+            "attention_backward: dbias is wanted, but the call has no dense bias");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "heed/ops/attention/reference.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -8,6 +9,8 @@
 
 namespace heed {
 namespace {
+
+constexpr Index kChunkWork = 1 << 16;  // multiply-adds that are worth handing to a thread
 
 // The loops, for numbers stored as T and summed as Sum.
 template <typename T, typename Sum>
@@ -210,7 +213,8 @@ std::string refuse_all_but_f32(const AttentionCase& c) {
 }
 
 void forward(const AttentionCase& c, const AttentionResult& result, Workspace&) {
-  parallel_for(c.batch * c.heads, 1, [&](Index begin, Index end) {
+  const Index work = std::max<Index>(c.queries * c.keys * (c.width + c.value_width), 1);
+  parallel_for(c.batch * c.heads, std::max<Index>(kChunkWork / work, 1), [&](Index begin, Index end) {
     for (Index head = begin; head < end; ++head)
       for (Index i = 0; i < c.queries; ++i) reference_forward_row(c, result, head / c.heads, head % c.heads, i);
   });
