@@ -23,13 +23,13 @@
   let shown = null;  // { rows, columns: tokens, weights: numbers, most: the scale's end }, of the state
   let mark = () => {};  // brings the picture in line with state.row and state.column
 
-  // --- The numbers -----------------------------------------------------------------------------------------------------
+  // --- The numbers -------------------------------------------------------------------------------------------------
 
   const trace = () => data.traces[state.sentence];
   const mapsOf = (kind) => trace().maps.filter((map) => map.kind === kind);
   const currentMap = () => mapsOf(state.kind)[state.map];
   const nameOf = (map) => (map.layer === null ? map.path : "Layer " + map.layer);
-  const headName = (head, map) => (head === kMean ? (map.heads > 1 ? "mean of " + map.heads + " heads" : "its one head") : "head " + head);
+  const headName = (head, map) => (head === kMean ? "mean of " + map.heads + " heads" : "head " + head);
 
   function weightsOf(map, head) {
     const cells = map.queries * map.keys;
@@ -66,7 +66,7 @@
       .filter(([, weight]) => weight >= 0.0005).sort((a, b) => b[1] - a[1]).slice(0, count);
   }
 
-  // --- Small tools for the document ----------------------------------------------------------------------------------------
+  // --- Small tools for the document --------------------------------------------------------------------------------
 
   function add(parent, name, attributes = {}, text = null) {
     const inSvg = name === "svg" || parent.namespaceURI === kSvg;
@@ -112,7 +112,7 @@
     readOut();
   }
 
-  // --- The heat map ------------------------------------------------------------------------------------------------------
+  // --- The heat map ------------------------------------------------------------------------------------------------
 
   function drawMap(host) {
     const { rows, columns, weights, most } = shown;
@@ -121,7 +121,8 @@
     const longest = Math.max(20, ...columnLabels.map(textWidth));
     // As large as the window shows whole, and never too small to read.
     const below = window.innerHeight - host.getBoundingClientRect().top - window.scrollY - 70;
-    const room = Math.min((host.clientWidth - left - 40) / columns.length, (below - 26 - longest * Math.SQRT1_2) / rows.length);
+    const room = Math.min((host.clientWidth - left - 40) / columns.length,
+                          (below - 26 - longest * Math.SQRT1_2) / rows.length);
     const cell = Math.floor(Math.min(Math.max(room, host.clientWidth < 560 ? 15 : 20), 40));
     const slanted = cell >= 20;
     const top = 26 + (slanted ? longest * Math.SQRT1_2 + 14 : longest + 6);
@@ -130,8 +131,10 @@
     const width = Math.ceil(left + gridWidth + overhang), height = Math.ceil(top + gridHeight + 4);
 
     const svg = add(host, "svg", { width, height, viewBox: `0 0 ${width} ${height}`, tabindex: 0, role: "img" });
-    add(svg, "text", { class: "axis", x: left + gridWidth / 2, y: 14, "text-anchor": "middle" }, kinds[state.kind].columns + " (keys)");
-    add(svg, "text", { class: "axis", "text-anchor": "middle", transform: `translate(14 ${top + gridHeight / 2}) rotate(-90)` },
+    add(svg, "text", { class: "axis", x: left + gridWidth / 2, y: 14, "text-anchor": "middle" },
+        kinds[state.kind].columns + " (keys)");
+    add(svg, "text", { class: "axis", "text-anchor": "middle",
+                       transform: `translate(14 ${top + gridHeight / 2}) rotate(-90)` },
         kinds[state.kind].rows + " (queries)");
 
     const image = document.createElement("canvas");
@@ -177,7 +180,7 @@
     return { svg, feel };
   }
 
-  // --- The lines -----------------------------------------------------------------------------------------------------------
+  // --- The lines ---------------------------------------------------------------------------------------------------
 
   function drawLines(host) {
     const { rows, columns, most } = shown;
@@ -202,12 +205,15 @@
       links.push({ r, c, strength, node });
     }));
 
-    // A token: a patch that shows its weight while a token of the other side is chosen, its text, and a box that feels the mouse.
-    const side = (labels, name, x, patchWidth, anchor, textX) => labels.map((text, i) => ({
-      patch: add(svg, "rect", { class: "patch", x, y: yOf(i) - step / 2 + 1, width: patchWidth, height: step - 2, rx: 4 }),
-      text: add(svg, "text", { x: textX, y: yOf(i) + 4.5, "text-anchor": anchor }, text),
-      box: add(svg, "rect", { class: "catch", x, y: yOf(i) - step / 2, width: patchWidth, height: step, ["data-" + name]: i }),
-    }));
+    // A token: a patch that shows its weight while a token of the other side is chosen, its text, and over both a box
+    // that feels the mouse.
+    const side = (labels, name, x, width, anchor, textX) => labels.map((token, i) => {
+      const y = yOf(i) - step / 2;
+      const patch = add(svg, "rect", { class: "patch", x, y: y + 1, width, height: step - 2, rx: 4 });
+      const text = add(svg, "text", { x: textX, y: yOf(i) + 4.5, "text-anchor": anchor }, token);
+      add(svg, "rect", { class: "catch", x, y, width, height: step, ["data-" + name]: i });
+      return { patch, text };
+    });
     const leftSide = side(rowLabels, "row", 2, left - 4, "end", left - 10);
     const rightSide = side(columnLabels, "column", left + between + 2, right - 4, "start", left + between + 10);
 
@@ -235,7 +241,7 @@
     return { svg, feel };
   }
 
-  // --- Words and numbers ---------------------------------------------------------------------------------------------------
+  // --- Words and numbers -------------------------------------------------------------------------------------------
 
   function listing(pairs, tokens) {
     return pairs.map(([i, weight]) => `${readable(tokens[i])}\u00a0${decimals(weight)}`).join(",  ") || "nothing";
@@ -292,7 +298,7 @@
     });
   }
 
-  // --- The overview ----------------------------------------------------------------------------------------------------------
+  // --- The overview ------------------------------------------------------------------------------------------------
 
   function fillOverview() {
     const host = $("overview");
@@ -326,7 +332,7 @@
     }
   }
 
-  // --- Putting it together -----------------------------------------------------------------------------------------------------
+  // --- Putting it together -----------------------------------------------------------------------------------------
 
   function drawPicture() {
     const map = currentMap(), kind = kinds[state.kind];
