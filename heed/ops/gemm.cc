@@ -175,20 +175,25 @@ void gemm(ConstView a, ConstView b, View c, const GemmOptions& options) {
     std::swap(a, b);
     a = transpose(a, 2, 3), b = transpose(b, 2, 3), c = transpose(c, 2, 3);
   }
-  const GemmTile first{.m = c.shape[2],
-                       .n = c.shape[3],
-                       .k = a.shape[3],
-                       .a = a.as<float>(),
-                       .a_row = a.stride[2],
-                       .a_col = a.stride[3],
-                       .b = b.as<float>(),
-                       .b_row = b.stride[2],
-                       .b_col = b.stride[3],
-                       .c = c.as<float>(),
-                       .c_row = c.stride[2],
-                       .bias = options.bias.as<float>(),
-                       .alpha = static_cast<float>(options.alpha),
-                       .accumulate = options.accumulate};
+  GemmTile first{.m = c.shape[2],
+                 .n = c.shape[3],
+                 .k = a.shape[3],
+                 .a = a.as<float>(),
+                 .a_row = a.stride[2],
+                 .a_col = a.stride[3],
+                 .b = b.as<float>(),
+                 .b_row = b.stride[2],
+                 .b_col = b.stride[3],
+                 .c = c.as<float>(),
+                 .c_row = c.stride[2],
+                 .bias = options.bias.as<float>(),
+                 .alpha = static_cast<float>(options.alpha),
+                 .accumulate = options.accumulate};
+  if (first.k == 0) {  // nothing is read, and arithmetic on the null pointers of empty tensors is not defined
+    static constexpr float kNothing = 0;
+    first.a = first.b = &kNothing;
+    first.a_row = first.a_col = first.b_row = first.b_col = 0;
+  }
   const Index batch = c.shape[0] * c.shape[1];
   if (batch == 1 && is_deep(first)) return multiply_deep(first);
   multiply_batch(batch, first, [&](Index item) {
