@@ -109,7 +109,7 @@ void add_explain_command(CLI::App& app) {
       ->capture_default_str();
   sub->add_option("--width", command->width, "Their dimensions.")->check(CLI::Range(1, 1024))->capture_default_str();
   sub->add_option("--digits", command->digits, "Decimals to print.")->check(CLI::Range(0, 15))->capture_default_str();
-  sub->add_flag("--json", command->json, "Print one JSON object, with unrounded numbers.");
+  sub->add_flag("--json", command->json, "Print one JSON object, with unrounded numbers; null stands for -inf.");
   sub->add_option("--picture", command->picture, "Draw the weights (or the positions) too: .svg, .png or .pdf.")
       ->check(check_picture_name);
   sub->footer(

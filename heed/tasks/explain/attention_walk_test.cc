@@ -16,7 +16,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 using Values = std::vector<double>;
 
-const Values& values_of(const Explanation& walk, const char* step, std::size_t matrix = 0) {
+Values values_of(const Explanation& walk, const char* step, std::size_t matrix = 0) {
   return walk.step(step).matrices.at(matrix).values;
 }
 
@@ -120,7 +120,7 @@ TEST(ExplainAttention, AMaskAndACausalMaskIntersect) {
   problem.allowed = Tensor::zeros(DType::boolean, {1, 1, 3, 3});
   fill(problem.allowed.view(), 1);
   problem.allowed.at<bool>({0, 0, 2, 1}) = false;
-  const Values& masked = values_of(explain_attention(problem), "masked");
+  const Values masked = values_of(explain_attention(problem), "masked");
   for (Index i = 0; i < 3; ++i) {
     for (Index j = 0; j < 3; ++j) {
       EXPECT_EQ(masked[static_cast<std::size_t>(i * 3 + j)] == -kInfinity, j > i || (i == 2 && j == 1));
@@ -165,7 +165,7 @@ TEST(ExplainAttention, HeadsOfOneMatrixAreJoined) {
   AttentionProblem problem = random_problem(1, 2, 2, 3, 3);
   problem.heads_of_one_matrix = true;
   const Explanation walk = explain_attention(problem);
-  const Values& joined = values_of(walk, "concatenation");
+  const Values joined = values_of(walk, "concatenation");
   for (std::size_t i = 0; i < 3; ++i) {
     for (std::size_t d = 0; d < 6; ++d) {
       EXPECT_EQ(joined[i * 6 + d], values_of(walk, "output", d / 3)[i * 3 + d % 3]);

@@ -61,7 +61,7 @@ class Band {
 void append_matrices(const ExplanationStep& step, int digits, std::string& text) {
   Band band;
   for (const LabelledMatrix& matrix : step.matrices) {
-    const std::vector<std::string> block = matrix_lines(matrix, {.digits = digits});
+    const std::vector<std::string> block = matrix_lines(matrix, {.digits = digits, .most_width = kPageWidth - kIndent});
     if (band.add(block)) continue;
     band.append_to(text);
     band = Band();

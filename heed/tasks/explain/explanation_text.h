@@ -11,7 +11,7 @@ namespace heed {
 
 // The title and introduction, then for every step its number, name and title, the formula, the matrices with `digits`
 // decimals, side by side where they fit in 100 columns, and the meaning. ASCII, and ends in a newline. Large matrices
-// are cut in the middle: see matrix_lines.
+// are cut in the middle: see matrix_lines. No line is longer than 100, but for shades.
 std::string to_text(const Explanation& explanation, int digits);
 
 }  // namespace heed

@@ -14,6 +14,7 @@ constexpr double kWholeBelow = 1e7;  // larger numbers are written with an expon
 constexpr std::string_view kShades = " .:-=+*#%@";
 constexpr Index kMostShadeRows = 64, kMostShadeColumns = 128, kNarrow = 48;
 constexpr Index kCut = -1;  // where the middle was cut out
+constexpr std::string_view kCutText = "...";
 
 // Which of `count` rows are shown: all, or the first and the last with kCut between them.
 std::vector<Index> shown_indices(Index count, Index most) {
@@ -51,41 +52,46 @@ std::string without_trailing_spaces(std::string line) {
   return line;
 }
 
+std::string row_label(const LabelledMatrix& matrix, Index row) {
+  return row == kCut ? std::string(kCutText) : matrix.row_labels[static_cast<std::size_t>(row)];
+}
+
 std::size_t label_width(const LabelledMatrix& matrix, const std::vector<Index>& rows) {
   std::size_t width = 0;
   for (Index r : rows) {
-    width = std::max(width, r == kCut ? 3 : matrix.row_labels[static_cast<std::size_t>(r)].size());
+    width = std::max(width, row_label(matrix, r).size());
   }
   return width;
 }
 
-std::string row_label(const LabelledMatrix& matrix, Index row) {
-  return row == kCut ? "..." : matrix.row_labels[static_cast<std::size_t>(row)];
-}
-
 void append_numbers(const LabelledMatrix& matrix, const MatrixTextOptions& options, std::vector<std::string>& lines) {
   const std::vector<Index> rows = shown_indices(matrix.rows(), options.most_rows);
-  const std::vector<Index> columns = shown_indices(matrix.columns(), options.most_columns);
   const NumberStyle style = style_of(matrix);
   const auto cell = [&](Index r, Index c) {
-    if (r == kCut || c == kCut) return std::string("...");
+    if (r == kCut || c == kCut) return std::string(kCutText);
     return number_text(matrix.value(r, c), style, options.digits);
   };
-  const auto heading = [&](Index c) { return c == kCut ? "..." : matrix.column_labels[static_cast<std::size_t>(c)]; };
+  const auto heading = [&](Index c) {
+    return c == kCut ? std::string(kCutText) : matrix.column_labels[static_cast<std::size_t>(c)];
+  };
   // One width for all columns but the cut: what a reader compares should stand in step.
   std::size_t width = 0;
-  for (Index c : columns) {
+  for (Index c = 0; c < matrix.columns(); ++c) {
     width = std::max(width, heading(c).size());
     for (Index r : rows) width = std::max(width, cell(r, c).size());
   }
   const std::size_t labels = label_width(matrix, rows);
-  std::string line(labels, ' ');
-  for (Index c : columns) line += fmt::format("  {:>{}}", heading(c), c == kCut ? 3 : width);
-  lines.push_back(without_trailing_spaces(line));
-  for (Index r : rows) {
-    line = fmt::format("{:<{}}", row_label(matrix, r), labels);
-    for (Index c : columns) line += fmt::format("  {:>{}}", cell(r, c), c == kCut ? 3 : width);
+  const Index room = options.most_width - static_cast<Index>(labels), column = static_cast<Index>(width + 2);
+  const Index all = room / column, with_cut = (room - 2 - static_cast<Index>(kCutText.size())) / column;
+  const std::vector<Index> columns =
+      shown_indices(matrix.columns(), matrix.columns() <= all ? matrix.columns() : std::max<Index>(with_cut, 2));
+  const auto append_line = [&](std::string line, const auto& text_of) {
+    for (Index c : columns) line += fmt::format("  {:>{}}", text_of(c), c == kCut ? kCutText.size() : width);
     lines.push_back(without_trailing_spaces(line));
+  };
+  append_line(std::string(labels, ' '), heading);
+  for (Index r : rows) {
+    append_line(fmt::format("{:<{}}", row_label(matrix, r), labels), [&](Index c) { return cell(r, c); });
   }
 }
 
@@ -107,7 +113,7 @@ void append_shades(const LabelledMatrix& matrix, std::vector<std::string>& lines
   for (Index r : rows) {
     std::string line = fmt::format("{:<{}} |", row_label(matrix, r), labels);
     for (Index c : columns) {
-      line += r == kCut || c == kCut ? "..." : std::string(repeat, shade(matrix.value(r, c)));
+      line += r == kCut || c == kCut ? std::string(kCutText) : std::string(repeat, shade(matrix.value(r, c)));
       if (r == kCut) break;
     }
     lines.push_back(r == kCut ? line : line + "|");

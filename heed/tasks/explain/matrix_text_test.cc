@@ -40,15 +40,26 @@ TEST(MatrixText, WritesWhatIsNoFiniteNumber) {
 }
 
 TEST(MatrixText, LargeNumbersHaveAnExponent) {
-  EXPECT_EQ(matrix_lines(matrix(1, 2, {1e300, 2})).back(), "r1  1.000e+300  2.000e+00");
+  EXPECT_EQ(matrix_lines(matrix(1, 2, {1e300, 2})).back(), "r1  1.000e+300   2.000e+00");
 }
 
 TEST(MatrixText, LargeMatricesAreCutInTheMiddle) {
   std::vector<double> values;
   for (int i = 0; i < 100; ++i) values.push_back(i);
-  const Lines lines = matrix_lines(matrix(10, 10, values), {.most_rows = 3, .most_columns = 2});
+  const Lines lines = matrix_lines(matrix(10, 10, values), {.most_rows = 3, .most_width = 19});
   EXPECT_EQ(lines, (Lines{"x [10, 10]", "      c1  ...  c10", "r1     0  ...    9", "r2    10  ...   19",
                           "...  ...  ...  ...", "r10   90  ...   99"}));
+}
+
+TEST(MatrixText, NumbersKeepToTheWidthAskedFor) {
+  for (Index columns : {1, 4, 5, 30}) {
+    std::vector<double> values(static_cast<std::size_t>(columns), 0.5);
+    for (const std::string& line : matrix_lines(matrix(1, columns, values), {.most_width = 30})) {
+      EXPECT_LE(line.size(), 30u);
+    }
+    EXPECT_EQ(matrix_lines(matrix(1, columns, values), {.most_width = 30}).back().find("...") == std::string::npos,
+              columns <= 4);
+  }
 }
 
 TEST(MatrixText, ShadesRunFromLightToDark) {

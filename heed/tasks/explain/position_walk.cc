@@ -28,6 +28,22 @@ LabelledMatrix frequencies(Index width) {
   return {"frequencies", std::move(labels), {"angle", "wavelength"}, std::move(values)};
 }
 
+// The sines of the table, then its cosines: side by side as they are, they would hide each other's waves.
+LabelledMatrix shaded_waves(const ConstView& table) {
+  const Index length = table.shape[0], width = table.shape[1];
+  LabelledMatrix waves{.name = "sines, then cosines", .row_labels = numbered_labels("p", length, 0)};
+  waves.shown = LabelledMatrix::Shown::shades;
+  std::vector<Index> order;
+  for (Index first : {0, 1}) {
+    for (Index d = first; d < width; d += 2) order.push_back(d);
+  }
+  for (Index d : order) waves.column_labels.push_back(fmt::format("d{}", d));
+  for (Index p = 0; p < length; ++p) {
+    for (Index d : order) waves.values.push_back(double{table.at<float>({p, d})});
+  }
+  return waves;
+}
+
 }  // namespace
 
 Explanation explain_positions(Index length, Index width) {
@@ -67,11 +83,11 @@ Explanation explain_positions(Index length, Index width) {
        .matrices = {label_matrix("products", head_of(products.scores.view(), 0), positions, positions)}},
       {.name = "picture",
        .title = "the table, shaded",
-       .formula = "light is -1, dark is 1; positions run down, dimensions run to the right",
-       .meaning = "The waves get longer from left to right.",
-       .matrices = {label_matrix("PE", table.view(), positions, columns)}}};
-  walk.steps.back().matrices.front().shown = LabelledMatrix::Shown::shades;
-  walk.pictured = {walk.steps.back().matrices.front()};
+       .formula =
+           "light is -1, dark is 1; positions run down; the even dimensions, then the odd ones, run to the right",
+       .meaning = "In each half the waves get longer from left to right.",
+       .matrices = {shaded_waves(table.view())}}};
+  walk.pictured = walk.step("table").matrices;
   return walk;
 }
 

@@ -131,7 +131,11 @@ TEST(PositionWalk, TheTableIsTheFormula) {
     const double row[] = {std::sin(t), std::cos(t), std::sin(t / 100), std::cos(t / 100)};
     for (Index d = 0; d < 4; ++d) EXPECT_NEAR(table.value(p, d), row[d], 1e-7);
   }
-  EXPECT_EQ(walk.step("picture").matrices[0].values, table.values);
+  const LabelledMatrix& picture = walk.step("picture").matrices[0];
+  const Index order[] = {0, 2, 1, 3};
+  for (Index p = 0; p < 6; ++p) {
+    for (Index d = 0; d < 4; ++d) EXPECT_EQ(picture.value(p, d), table.value(p, order[d]));
+  }
 }
 
 TEST(PositionWalk, FrequenciesFallFromOneToTheTenThousandth) {
