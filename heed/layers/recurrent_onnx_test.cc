@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -11,17 +10,12 @@
 #include "heed/io/json.h"
 #include "heed/io/npy.h"
 #include "heed/layers/recurrent.h"
+#include "heed/testing/data_folder.h"
 
 namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path cases_folder() {
-  const char* const set = std::getenv("HEED_DATA");
-  const fs::path data = set != nullptr ? fs::path(set) : fs::path(HEED_SOURCE_DIR) / ".." / "shared" / "data";
-  return data / "onnx" / "rnn";
-}
 
 // Blocks of `units` rows in another order: block i of the result is block order[i].
 Tensor reorder(const ConstView& from, Index units, const std::vector<Index>& order) {
@@ -168,9 +162,9 @@ class OnnxCase {
 };
 
 TEST(OnnxRecurrent, EveryCaseIsMatched) {
-  if (!fs::is_directory(cases_folder())) GTEST_SKIP() << "no test data at " << cases_folder() << " (set HEED_DATA)";
+  HEED_DATA_OR_SKIP(folder, "onnx/rnn");
   int checked = 0;
-  for (const auto& entry : fs::directory_iterator(cases_folder())) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
     if (!fs::exists(entry.path() / "case.json")) continue;
     SCOPED_TRACE(entry.path().filename().string());
     OnnxCase(entry.path()).check();

@@ -4,19 +4,22 @@
 #include <memory>
 
 #include "heed/io/json.h"
+#include "heed/models/rnn.h"
 #include "heed/models/transformer.h"
 #include "heed/models/translation_model.h"
 
 namespace heed {
 
-enum class ModelKind { transformer };
-inline constexpr std::pair<std::string_view, ModelKind> kModelKindNames[] = {{"transformer", ModelKind::transformer}};
+enum class ModelKind { transformer, rnn };
+inline constexpr std::pair<std::string_view, ModelKind> kModelKindNames[] = {{"transformer", ModelKind::transformer},
+                                                                            {"rnn", ModelKind::rnn}};
 inline std::span<const std::pair<std::string_view, ModelKind>> enum_names(ModelKind) { return kModelKindNames; }
 
 // Only the configuration that `kind` names has a meaning.
 struct ModelConfig {
   ModelKind kind = ModelKind::transformer;
   TransformerConfig transformer;
+  RnnConfig rnn;
 
   void set_vocabularies(Index source, Index target);
   // The most tokens of a sentence, with its end token.

@@ -1,0 +1,171 @@
+#include "heed/models/rnn.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "heed/autograd/loss.h"
+#include "heed/autograd/operators.h"
+#include "heed/autograd/recurrent.h"
+#include "heed/base/check.h"
+
+namespace heed {
+
+class RnnTranslator::State : public DecoderState {
+ public:
+  explicit State(Position start) : position(std::move(start)) {}
+
+  void select_rows(std::span<const Index> rows) override {
+    const auto select_of = [rows](Var& var) {
+      if (var) var = Var(var.value().gather_rows(rows));
+    };
+    position.memory.select_rows(rows);
+    for (RecurrentState& state : position.states) select_of(state.h), select_of(state.c);
+    select_of(position.feed);
+  }
+
+  Position position;
+};
+
+RnnTranslator::RnnTranslator(const RnnConfig& config, Rng& rng) : config_(config) {
+  config.check();
+  const bool bahdanau = config.style == RnnStyle::bahdanau;
+  const Index e = config.embedding_width, h = config.state_width, m = config.memory_width();
+  const double scale = std::sqrt(static_cast<double>(e));
+  source_embedding_ = Embedding(rng, config.source_vocabulary, e, scale);
+  if (!config.share_embeddings) target_embedding_ = Embedding(rng, config.target_vocabulary, e, scale);
+  encoder_ = Recurrent(rng, {.cell = config.cell,
+                             .inputs = e,
+                             .hidden = config.encoder_units(),
+                             .layers = config.encoder_layers,
+                             .direction = config.bidirectional ? Direction::both : Direction::forward,
+                             .dropout = config.dropout});
+  decoder_ = Recurrent(rng, {.cell = config.cell,
+                             .inputs = e + (bahdanau               ? m
+                                            : config.input_feeding ? e
+                                                                   : 0),
+                             .hidden = h,
+                             .layers = config.decoder_layers,
+                             .dropout = config.dropout});
+  for (Index layer = 0; bahdanau && layer < config.decoder_layers; ++layer) initial_.emplace_back(rng, h, h);
+  attention_ = RnnAttention("decoder.attention", config.score, rng, h, m, config.attention_width);
+  readout_ = Linear(rng, h + m + (bahdanau ? e : 0), e);
+  if (!config.tie_output) output_ = Linear(rng, e, config.target_vocabulary, /*bias=*/false);
+}
+
+ParameterList RnnTranslator::parameters() const {
+  ParameterList list;
+  source_embedding_.parameters(config_.share_embeddings ? "embedding" : "source_embedding", list);
+  if (!config_.share_embeddings) target_embedding_.parameters("target_embedding", list);
+  encoder_.parameters("encoder", list);
+  decoder_.parameters("decoder", list);
+  for (std::size_t i = 0; i < initial_.size(); ++i)
+    initial_[i].parameters("decoder.initial." + std::to_string(i), list);
+  attention_.parameters("decoder.attention", list);
+  readout_.parameters("decoder.readout", list);
+  if (!config_.tie_output) output_.parameters("generator", list);
+  return list;
+}
+
+std::vector<RecurrentState> RnnTranslator::initial_states(const Context& context,
+                                                          const RecurrentOutput& encoded) const {
+  std::vector<RecurrentState> states;
+  for (Index layer = 0; layer < config_.decoder_layers; ++layer) {
+    const Index directions = config_.directions(), from = std::min(layer, config_.encoder_layers - 1) * directions;
+    const std::span<const RecurrentState> last(&encoded.last[from], static_cast<std::size_t>(directions));
+    if (config_.style == RnnStyle::bahdanau) {
+      const Var h = activate(context, Activation::tanh, initial_[layer].forward(context, last.back().h));
+      const bool memory_cell = static_cast<bool>(last.back().c);
+      states.push_back({h, memory_cell ? Var(Tensor::zeros_like(h.value().view())) : Var()});
+    } else if (directions == 1) {
+      states.push_back(last[0]);
+    } else {
+      const auto side_by_side = [&](const Var& forward, const Var& reverse) {
+        return concatenate(context, std::array{forward, reverse});
+      };
+      states.push_back({side_by_side(last[0].h, last[1].h), last[0].c ? side_by_side(last[0].c, last[1].c) : Var()});
+    }
+  }
+  return states;
+}
+
+RnnTranslator::Position RnnTranslator::begin(const Context& context, const TokenBatch& source) const {
+  const Var e = dropout(context, source_embedding_.forward(context, source.ids), config_.dropout);
+  const RecurrentOutput encoded = encoder_.forward(context, e, source.lengths);
+  Position at{attention_.prepare(context, encoded.states, source.lengths), initial_states(context, encoded), {}};
+  if (config_.input_feeding) at.feed = Var(Tensor::zeros(e.dtype(), {e.dim(0), config_.embedding_width}));
+  return at;
+}
+
+Var RnnTranslator::attend(const Context& context, const Var& state, const AttentionMemory& memory) const {
+  const Index rows = state.dim(0);
+  const Var query = reshape(context, state, {rows, 1, config_.state_width});
+  return reshape(context, attention_.forward(context, query, memory), {rows, config_.memory_width()});
+}
+
+Var RnnTranslator::readout(const Context& context, const Var& state, const Var& found, const Var& e) const {
+  const Var features = config_.style == RnnStyle::bahdanau ? concatenate(context, std::array{state, found, e})
+                                                           : concatenate(context, std::array{state, found});
+  return activate(context, Activation::tanh, readout_.forward(context, features));
+}
+
+Var RnnTranslator::advance(const Context& context, const Var& e, Position& at) const {
+  if (config_.style == RnnStyle::bahdanau) {
+    const Var found = attend(context, at.states.back().h, at.memory);
+    at.states = decoder_.step(context, concatenate(context, std::array{e, found}), at.states);
+    return found;
+  }
+  const Var input = config_.input_feeding ? concatenate(context, std::array{e, at.feed}) : e;
+  at.states = decoder_.step(context, input, at.states);
+  const Var found = attend(context, at.states.back().h, at.memory);
+  return found;
+}
+
+Var RnnTranslator::read_target(const Context& context, const Var& e, Position at) const {
+  if (config_.style == RnnStyle::luong && !config_.input_feeding) {
+    // No step reads what an earlier one found, so all positions attend at once.
+    const Var states = decoder_.forward(context, e, {}, at.states).states;
+    return readout(context, states, attention_.forward(context, states, at.memory), e);
+  }
+  std::vector<Var> states, founds, readouts;
+  for (const Var& e_t : split_time(context, e)) {
+    const Var found = advance(context, e_t, at);
+    if (config_.input_feeding) {
+      at.feed = readout(context, at.states.back().h, found, e_t);
+      readouts.push_back(at.feed);
+    } else {
+      states.push_back(at.states.back().h);
+      founds.push_back(found);
+    }
+  }
+  if (config_.input_feeding) return stack_time(context, readouts);
+  return readout(context, stack_time(context, states), stack_time(context, founds), e);
+}
+
+LossResult RnnTranslator::loss(const Context& context, const TranslationBatch& batch,
+                               const CrossEntropyOptions& options) const {
+  const Var e = dropout(context, target_embedding().forward(context, batch.input), config_.dropout);
+  const Var readouts = dropout(context, read_target(context, e, begin(context, batch.source)), config_.dropout);
+  return linear_cross_entropy(context, readouts, output_weight(), {}, batch.output, options);
+}
+
+std::unique_ptr<DecoderState> RnnTranslator::start(const Context& context, const TokenBatch& source) const {
+  HEED_CHECK(context.tape == nullptr,
+             "RnnTranslator::start: decoding has no gradient, so the context must have no tape");
+  return std::make_unique<State>(begin(context, source));
+}
+
+Tensor RnnTranslator::step(const Context& context, DecoderState& decoder_state,
+                           std::span<const std::int32_t> tokens) const {
+  Position& at = dynamic_cast<State&>(decoder_state).position;
+  const Tensor ids =
+      Tensor::from(std::vector<std::int32_t>(tokens.begin(), tokens.end()), {static_cast<Index>(tokens.size())});
+  const Var e = target_embedding().forward(context, ids);
+  const Var found = advance(context, e, at);
+  const Var read = readout(context, at.states.back().h, found, e);
+  if (config_.input_feeding) at.feed = read;
+  return linear(context, read, output_weight(), {}).value();
+}
+
+}  // namespace heed
