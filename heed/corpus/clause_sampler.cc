@@ -1,35 +1,22 @@
 #include "heed/corpus/clause_sampler.h"
 
-#include <algorithm>
 #include <array>
 #include <memory>
 #include <utility>
-
-#include "heed/corpus/clause_parts.h"
 
 namespace heed::grammar {
 namespace {
 
 constexpr Agreement kNobodyInParticular = {3, false, Gender::kNeuter, Sex::kIt};  // owns nothing
 
-Kinds kinds_of(const NounPhrase& phrase) {
-  bool has_noun = phrase.head == Head::kNoun || phrase.head == Head::kRelative;
-  return has_noun ? phrase.noun->kinds & ~(kMass | kWeak | kProfession) : static_cast<Kinds>(kPerson);
-}
-
-bool is_one_of(const NounPhrase& phrase, std::initializer_list<Determiner> determiners) {
-  return phrase.head == Head::kNoun &&
-         std::find(determiners.begin(), determiners.end(), phrase.determiner) != determiners.end();
-}
-
 bool is_nobody(const NounPhrase& phrase) {
-  return (phrase.head == Head::kFixed && phrase.fixed.english == "nobody") || is_one_of(phrase, {Determiner::kNo});
+  return (phrase.head == Head::kFixed && phrase.fixed.english == "nobody") || has_determiner(phrase, {Determiner::kNo});
 }
 
 // Subjects that "nicht" or "nie" would leave ambiguous or strange.
 bool resists_negation(const NounPhrase& phrase) {
-  return phrase.head == Head::kFixed || is_one_of(phrase, {Determiner::kNo, Determiner::kEvery, Determiner::kAll,
-                                                           Determiner::kSome, Determiner::kMany});
+  return phrase.head == Head::kFixed || has_determiner(phrase, {Determiner::kNo, Determiner::kEvery, Determiner::kAll,
+                                                                Determiner::kSome, Determiner::kMany});
 }
 
 const Verb& sample_verb(Sampler& sampler, const ClauseWishes& wishes) {
@@ -41,7 +28,8 @@ const Verb& sample_verb(Sampler& sampler, const ClauseWishes& wishes) {
   while (true) {
     Frame frame = kFrames[sampler.weighted(kWeights)];
     const Verb* verb = sampler.pick_where(verbs(), [&](const Verb& v) {
-      return v.frame == frame && (v.subject & kinds) != 0 && (!wishes.wilful || (v.traits & kWilful) != 0);
+      bool in_period = wishes.period != Period::kPast || (v.traits & kNoPast) == 0;
+      return v.frame == frame && (v.subject & kinds) != 0 && in_period && (!wishes.wilful || (v.traits & kWilful) != 0);
     });
     if (verb != nullptr) return *verb;
   }
@@ -62,7 +50,7 @@ NounPhrase sample_subject(Sampler& sampler, Kinds kinds) {
     default: {
       NounPhrase first = sampler.chance(0.4) ? sample_name(sampler) : sample_subject_noun(sampler, kPerson);
       NounPhrase second = sampler.chance(0.4) ? sample_name(sampler) : sample_subject_noun(sampler, kPerson);
-      if (is_one_of(first, {Determiner::kNo}) || is_one_of(second, {Determiner::kNo})) return first;
+      if (has_determiner(first, {Determiner::kNo}) || has_determiner(second, {Determiner::kNo})) return first;
       if (first.head == Head::kName && second.head == Head::kName && first.name == second.name) return first;
       first.modifier = nullptr;
       first.joined = std::make_shared<const NounPhrase>(std::move(second));
@@ -100,7 +88,7 @@ void sample_verb_form(Sampler& sampler, Clause& clause, const ClauseWishes& wish
   bool living = (kinds_of(clause.subject) & (kPerson | kAnimal)) != 0 && !experiencer;
   bool wilful = living && (verb.traits & kWilful) != 0;
   bool now = wishes.period != Period::kPast;
-  bool then = wishes.period != Period::kPresent;
+  bool then = wishes.period != Period::kPresent && (verb.traits & kNoPast) == 0;
   bool later = wishes.period == Period::kAny && !experiencer;
   // present, past, perfect, future by werden, future by a time, since, modal, past modal, gern
   const std::array<double, 9> weights = {now ? 0.40 : 0.0,
@@ -173,7 +161,7 @@ void sample_objects(Sampler& sampler, Clause& clause) {
       clause.prepositional = sample_object(sampler, verb.object, verb.preposition_case, subject, indefinite);
       break;
     case Frame::kMotion:
-      clause.direction = sample_direction(sampler, (verb.traits & kFar) != 0);
+      clause.direction = sample_direction(sampler, verb);
       break;
     case Frame::kPosition:
       clause.place = sample_position(sampler, clause);
@@ -196,7 +184,7 @@ void sample_objects(Sampler& sampler, Clause& clause) {
 enum class NegatedBy { kNicht, kKein, kNothing };
 NegatedBy negate_object(std::optional<NounPhrase>& object, bool gladly) {
   if (!object || is_definite(*object) || object->head == Head::kPronoun) return NegatedBy::kNicht;
-  if (!is_one_of(*object, {Determiner::kIndefinite, Determiner::kNone})) return NegatedBy::kNothing;
+  if (!has_determiner(*object, {Determiner::kIndefinite, Determiner::kNone})) return NegatedBy::kNothing;
   if (gladly) return NegatedBy::kNicht;  // "nicht gern"
   object->determiner = Determiner::kNo;
   return NegatedBy::kKein;
@@ -205,6 +193,9 @@ NegatedBy negate_object(std::optional<NounPhrase>& object, bool gladly) {
 void negate(Clause& clause) {
   if (clause.tense == Tense::kPerfect || clause.tense == Tense::kSince || resists_negation(clause.subject)) return;
   if (clause.frequency && clause.frequency->english != "often" && clause.frequency->english != "always") return;
+  // "hat nicht in Berlin gut geschlafen": what is denied would be unclear.
+  bool lasting = clause.time && clause.time->german.find(" lang") != std::string::npos;
+  if (lasting || (clause.manner && clause.place)) return;
   bool indefinite_dative = clause.dative && !is_definite(*clause.dative) && clause.dative->head != Head::kPronoun;
   bool indefinite_prepositional =
       clause.prepositional && !is_definite(*clause.prepositional) && clause.prepositional->head != Head::kPronoun;
@@ -232,7 +223,7 @@ void sample_adverbials(Sampler& sampler, Clause& clause, const ClauseWishes& wis
     clause.time = sample_time(sampler, tense);
     return;
   }
-  if (!wishes.adverbials || verb.frame == Frame::kExperiencer) return;
+  if (!wishes.adverbials || verb.frame == Frame::kExperiencer || (verb.traits & kSteady) != 0) return;
   bool frequent = (tense == Tense::kPresent || tense == Tense::kPast) && !is_nobody(clause.subject) && !clause.gladly &&
                   !(clause.accusative && clause.accusative->head == Head::kFixed);
   if (frequent && sampler.chance(0.12)) {
@@ -241,54 +232,6 @@ void sample_adverbials(Sampler& sampler, Clause& clause, const ClauseWishes& wis
   } else if (sampler.chance(0.34)) {
     bool lasting = (verb.traits & kLasting) != 0 && tense == Tense::kPast && clause.modal == nullptr;
     clause.time = lasting && sampler.chance(0.3) ? duration(sampler.number()) : sample_time(sampler, tense);
-  }
-}
-
-// "der Mann, der das Auto kauft", "das Buch, das er liest", "die Frau, der ich helfe", "der Bus, auf den wir warten".
-void add_relative(Sampler& sampler, NounPhrase& phrase) {
-  NounPhrase relative{.head = Head::kRelative, .noun = phrase.noun, .plural = phrase.plural};
-  Kinds kinds = kinds_of(relative);
-  ClauseWishes wishes{.relatives = false, .adverbials = false};
-  wishes.period = sampler.chance(0.6) ? Period::kPresent : Period::kPast;
-  wishes.subject = relative;
-  bool as_subject = is_kind(*phrase.noun, kPerson | kAnimal) && sampler.chance(0.55);
-  if (as_subject) {
-    phrase.relative = std::make_shared<const Clause>(sample_clause(sampler, wishes));
-    return;
-  }
-  const Verb* verb = sampler.pick_where(verbs(), [&](const Verb& v) {
-    bool takes_object = v.frame == Frame::kTransitive || v.frame == Frame::kDative || v.frame == Frame::kPrepositional;
-    return takes_object && (v.object & kinds) != 0 && (v.subject & kPerson) != 0;
-  });
-  if (verb == nullptr) return;
-  // Not "sie": "die Frau, die sie sieht" would have two readings.
-  do {
-    wishes.subject = sample_subject_pronoun(sampler);
-  } while (german_pronoun(wishes.subject->pronoun, Case::kNominative) == "sie");
-  wishes.negation = false;
-  Clause clause = sample_clause(sampler, *verb, wishes);
-  clause.gladly = false;
-  if (verb->frame == Frame::kTransitive) clause.accusative = relative, clause.front = Front::kAccusative;
-  if (verb->frame == Frame::kDative) clause.dative = relative, clause.front = Front::kDative;
-  if (verb->frame == Frame::kPrepositional) clause.prepositional = relative, clause.front = Front::kPrepositional;
-  phrase.relative = std::make_shared<const Clause>(std::move(clause));
-}
-
-bool may_take_relative(const NounPhrase& phrase) {
-  return is_one_of(phrase, {Determiner::kDefinite}) && phrase.modifier == nullptr && phrase.joined == nullptr &&
-         !is_kind(*phrase.noun, kMass) && phrase.degree == Degree::kPositive;
-}
-
-void sample_relatives(Sampler& sampler, Clause& clause) {
-  constexpr double kChance = 0.11;
-  if (may_take_relative(clause.subject) && sampler.chance(kChance)) {
-    add_relative(sampler, clause.subject);
-  } else if (clause.accusative && may_take_relative(*clause.accusative) && sampler.chance(kChance)) {
-    add_relative(sampler, *clause.accusative);
-  } else if (clause.dative && may_take_relative(*clause.dative) && sampler.chance(kChance)) {
-    add_relative(sampler, *clause.dative);
-  } else if (clause.prepositional && may_take_relative(*clause.prepositional) && sampler.chance(kChance)) {
-    add_relative(sampler, *clause.prepositional);
   }
 }
 
@@ -333,7 +276,7 @@ void vary_front(Sampler& sampler, Clause& clause) {
   } else if (experiencer && clause.subject.head == Head::kNoun && sampler.chance(0.4)) {
     clause.front = Front::kDative;
   } else if (clause.accusative && clause.accusative->head == Head::kNoun && clause.accusative->relative == nullptr &&
-             is_one_of(*clause.accusative, {Determiner::kDefinite, Determiner::kThis}) &&
+             has_determiner(*clause.accusative, {Determiner::kDefinite, Determiner::kThis}) &&
              clause.accusative->noun->gender == Gender::kMasculine && !clause.accusative->plural && !clause.dative &&
              sampler.chance(0.12)) {
     clause.front = Front::kAccusative;  // "Den Hund sieht der Mann": only where the form shows the case

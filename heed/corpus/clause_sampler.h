@@ -31,6 +31,10 @@ Clause sample_existential(Sampler& sampler);
 // "es regnet", "es ist kalt"
 Clause sample_weather(Sampler& sampler, Period period);
 
+// Gives one of the clause's definite nouns a relative clause, now and then. One that is its object has no "sie" as
+// subject: "die Frau, die sie sieht" would have two readings.
+void sample_relatives(Sampler& sampler, Clause& clause);
+
 // Puts something other than the subject in front of a statement, now and then.
 void vary_front(Sampler& sampler, Clause& clause);
 

@@ -19,6 +19,7 @@ using grammar::Phrase;
 using grammar::Word;
 using grammar::Words;
 
+constexpr std::size_t kMinWords = 3;
 constexpr std::size_t kMaxWords = 22;
 
 bool linked(const Word& source, const Word& target) {
@@ -42,7 +43,8 @@ SentencePair draw_pair(std::uint64_t seed, Index index) {
   grammar::Sampler sampler(rng);
   while (true) {
     Phrase phrase = grammar::sample_sentence(sampler);
-    if (phrase.german.size() > kMaxWords || phrase.english.size() > kMaxWords) continue;
+    auto [shorter, longer] = std::minmax({phrase.german.size(), phrase.english.size()});
+    if (shorter < kMinWords || longer > kMaxWords) continue;
     return {grammar::join(phrase.german), grammar::join(phrase.english), gold_alignment(phrase)};
   }
 }

@@ -93,10 +93,13 @@ void append_pronouns(Words& words, const Clause& clause, const ClauseParts& part
   bool dative_first = experiencer && with_subject && clause.subject.head != Head::kPronoun &&
                       clause.subject.head != Head::kRelative && clause.front != Front::kDative;
   if (dative_first) append(words, parts.dative.german);
+  // "Freut sich der Bäcker?", but "Freut er sich?"
+  bool reflexive = (clause.verb->traits & kReflexive) != 0;
+  bool reflexive_first =
+      reflexive && with_subject && (clause.subject.head == Head::kNoun || clause.subject.head == Head::kName);
+  if (reflexive_first) append(words, german_reflexive(agreement(clause.subject)), parts.lexical);
   if (with_subject) append(words, parts.subject.german);
-  if ((clause.verb->traits & kReflexive) != 0) {
-    append(words, german_reflexive(agreement(clause.subject)), parts.lexical);
-  }
+  if (reflexive && !reflexive_first) append(words, german_reflexive(agreement(clause.subject)), parts.lexical);
   if (is_pronoun(clause.accusative) && clause.front != Front::kAccusative) append(words, parts.accusative.german);
   bool dative_here = experiencer ? !dative_first : is_pronoun(clause.dative);
   if (dative_here && clause.dative && clause.front != Front::kDative) append(words, parts.dative.german);

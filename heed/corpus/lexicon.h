@@ -105,6 +105,9 @@ enum VerbTraits : std::uint32_t {
   kToRecipient = 1u << 8,  // English puts the recipient behind: "explains the plan to him"
   kFar = 1u << 9,          // goes to another city
   kHome = 1u << 10,        // is done where one lives
+  kNear = 1u << 11,        // goes to no other city
+  kSteady = 1u << 12,      // is not said to happen often, or at a time
+  kNoPast = 1u << 13,      // its participle is that of another verb: "hat uns gehört"
 };
 
 struct GermanVerb {

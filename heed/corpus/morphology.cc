@@ -95,6 +95,12 @@ std::string english_noun(const Noun& noun, bool plural) {
   return noun.english_plural.empty() ? with_s(noun.english) : std::string(noun.english_plural);
 }
 
+std::string english_relation(const Noun& noun, bool plural) {
+  if (noun.german == "Mann") return plural ? "husbands" : "husband";
+  if (noun.german == "Frau") return plural ? "wives" : "wife";
+  return english_noun(noun, plural);
+}
+
 std::string german_possessive(const Agreement& owner, std::string_view ending) {
   constexpr std::array<std::string_view, 6> kStems = {"mein", "dein", "sein", "unser", "euer", "ihr"};
   std::string_view stem = kStems[person_index(owner)];

@@ -32,6 +32,8 @@ std::string_view adjective_ending(Declension declension, Gender gender, bool plu
 // The noun in its case; no genitive.
 std::string german_noun(const Noun& noun, bool plural, Case the_case);
 std::string english_noun(const Noun& noun, bool plural);
+// The same behind an owner: "meine Frau" is "my wife".
+std::string english_relation(const Noun& noun, bool plural);
 
 // mein, dein, sein, ihr, unser, euer before an ending ("eur" before a vowel); my, your, his, her, its, our, their.
 std::string german_possessive(const Agreement& owner, std::string_view ending);

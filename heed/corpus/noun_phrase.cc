@@ -1,5 +1,6 @@
 #include "heed/corpus/noun_phrase.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -81,7 +82,9 @@ Phrase realise_noun(const NounPhrase& source, Case the_case, Role role, Meanings
   }
   int noun_meaning = meanings.fresh();
   append(phrase.german, german_noun(noun, source.plural, the_case), noun_meaning);
-  append(phrase.english, english_noun(noun, source.plural), noun_meaning);
+  bool owned = source.determiner == Determiner::kPossessive || source.determiner == Determiner::kOwnedByName;
+  append(phrase.english, owned ? english_relation(noun, source.plural) : english_noun(noun, source.plural),
+         noun_meaning);
   return phrase;
 }
 
@@ -222,18 +225,20 @@ std::string_view contraction(std::string_view preposition, std::string_view arti
   return "";
 }
 
+Kinds kinds_of(const NounPhrase& phrase) {
+  bool has_noun = phrase.head == Head::kNoun || phrase.head == Head::kRelative;
+  return has_noun ? phrase.noun->kinds & ~(kMass | kWeak | kProfession) : static_cast<Kinds>(kPerson);
+}
+
+bool has_determiner(const NounPhrase& phrase, std::initializer_list<Determiner> determiners) {
+  return phrase.head == Head::kNoun &&
+         std::find(determiners.begin(), determiners.end(), phrase.determiner) != determiners.end();
+}
+
 bool is_definite(const NounPhrase& phrase) {
   if (phrase.head == Head::kName) return true;
-  if (phrase.head != Head::kNoun) return false;
-  switch (phrase.determiner) {
-    case Determiner::kDefinite:
-    case Determiner::kPossessive:
-    case Determiner::kOwnedByName:
-    case Determiner::kThis:
-      return true;
-    default:
-      return false;
-  }
+  return has_determiner(phrase,
+                        {Determiner::kDefinite, Determiner::kPossessive, Determiner::kOwnedByName, Determiner::kThis});
 }
 
 }  // namespace heed::grammar

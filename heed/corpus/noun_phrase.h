@@ -4,6 +4,7 @@
 //   realise(dog, Case::kAccusative, Role::kObject, meanings);       // "einen großen Hund" / "a big dog"
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <vector>
 
@@ -76,6 +77,13 @@ Phrase realise(const PrepositionalPhrase& phrase, Meanings& meanings, int prepos
 
 // "im" for "in", "dem"; empty where the two do not contract.
 std::string_view contraction(std::string_view preposition, std::string_view article);
+
+// The kinds that a verb sees in the phrase: those of its noun (kMass, kWeak and kProfession, which say nothing to a
+// verb, left out); of a person for pronouns and names.
+Kinds kinds_of(const NounPhrase& phrase);
+
+// Whether the phrase is a noun with one of these determiners.
+bool has_determiner(const NounPhrase& phrase, std::initializer_list<Determiner> determiners);
 
 // Whether German treats it as known, and puts it before "nicht" and adverbs.
 bool is_definite(const NounPhrase& phrase);

@@ -19,6 +19,7 @@ constexpr auto kSingular = std::to_array<WeightedDeterminer>({{Determiner::kDefi
                                                               {Determiner::kEvery, 0.03, 0.0},
                                                               {Determiner::kNo, 0.01, 0.0},
                                                               {Determiner::kOwnedByName, 0.02, 0.04}});
+// No "Annas Lehrer": the plural may look like the singular.
 constexpr auto kPlural = std::to_array<WeightedDeterminer>({{Determiner::kDefinite, 0.45, 0.30},
                                                             {Determiner::kNone, 0.05, 0.25},
                                                             {Determiner::kPossessive, 0.20, 0.13},
@@ -26,8 +27,7 @@ constexpr auto kPlural = std::to_array<WeightedDeterminer>({{Determiner::kDefini
                                                             {Determiner::kNumber, 0.09, 0.12},
                                                             {Determiner::kMany, 0.04, 0.04},
                                                             {Determiner::kSome, 0.03, 0.04},
-                                                            {Determiner::kAll, 0.05, 0.04},
-                                                            {Determiner::kOwnedByName, 0.02, 0.02}});
+                                                            {Determiner::kAll, 0.05, 0.04}});
 constexpr auto kUncounted = std::to_array<WeightedDeterminer>({{Determiner::kDefinite, 0.55, 0.35},
                                                                {Determiner::kNone, 0.15, 0.45},
                                                                {Determiner::kPossessive, 0.20, 0.13},
@@ -168,7 +168,7 @@ NounPhrase sample_object_pronoun(Sampler& sampler, Case the_case, const Agreemen
   while (true) {
     NounPhrase phrase = sample_subject_pronoun(sampler);
     bool same = phrase.pronoun.person == subject.person && subject.person != 3;
-    bool them = the_case == Case::kAccusative && phrase.pronoun.person == 3 && phrase.pronoun.plural;
+    bool them = the_case != Case::kDative && phrase.pronoun.person == 3 && phrase.pronoun.plural;
     if (!same && !them) return phrase;
   }
 }
@@ -197,8 +197,10 @@ PrepositionalPhrase sample_home(Sampler& sampler) {
   return {.german = place.german_at, .english = place.english_at, .object = sample_location(sampler, place)};
 }
 
-PrepositionalPhrase sample_direction(Sampler& sampler, bool far) {
-  if (far || sampler.chance(0.15)) {
+PrepositionalPhrase sample_direction(Sampler& sampler, const Verb& verb) {
+  bool far = (verb.traits & kFar) != 0;
+  bool near = (verb.traits & kNear) != 0;
+  if (far || (!near && sampler.chance(0.3))) {
     const City& city = sampler.pick(cities());
     return {.fixed = {fmt::format("nach:1 {}:2", city.german), fmt::format("to:1 {}:2", city.english)}};
   }

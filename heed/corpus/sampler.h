@@ -47,7 +47,7 @@ NounPhrase sample_object_noun(Sampler& sampler, Kinds kinds, const Agreement& su
 
 // ich, du, er, sie, wir, ihr, sie.
 NounPhrase sample_subject_pronoun(Sampler& sampler);
-// Another person than the subject. The accusative has no "sie" of the plural: it would be the same word as "her".
+// Another person than the subject. Only the dative has one for "them": "sie" would be the same word as "her".
 NounPhrase sample_object_pronoun(Sampler& sampler, Case the_case, const Agreement& subject);
 NounPhrase sample_name(Sampler& sampler);
 // "jemand" / "someone", "niemand" / "nobody", in the nominative or accusative; "etwas" / "something", "nichts" /
@@ -61,7 +61,7 @@ NounPhrase nothing();
 PrepositionalPhrase sample_place(Sampler& sampler, Kinds kinds = 0);
 // Where one lives: "in Wien", "in diesem Dorf".
 PrepositionalPhrase sample_home(Sampler& sampler);
-PrepositionalPhrase sample_direction(Sampler& sampler, bool far);
+PrepositionalPhrase sample_direction(Sampler& sampler, const Verb& verb);
 // "auf dem Tisch" with the dative, "auf den Tisch" with the accusative.
 PrepositionalPhrase sample_spot(Sampler& sampler, Case the_case);
 

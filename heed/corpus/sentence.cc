@@ -41,8 +41,11 @@ Phrase two_clauses(const Clause& first, const Expression& conjunction, const Cla
 
 // Any clause for either half of a compound.
 Clause sample_half(Sampler& sampler, const ClauseWishes& wishes) {
-  bool person = !wishes.subject || wishes.subject->head == Head::kPronoun;
-  return person && sampler.chance(0.2) ? sample_copula(sampler, wishes) : sample_clause(sampler, wishes);
+  if (!sampler.chance(0.2)) return sample_clause(sampler, wishes);
+  while (true) {
+    Clause clause = sample_copula(sampler, wishes);  // about somebody
+    if (clause.subject.head != Head::kNoun || is_kind(*clause.subject.noun, kPerson | kAnimal)) return clause;
+  }
 }
 
 Phrase sample_statement(Sampler& sampler) {
@@ -59,81 +62,6 @@ Phrase sample_copula_sentence(Sampler& sampler) {
     return question(clause);
   }
   return statement(clause);
-}
-
-Phrase sample_yes_no(Sampler& sampler) {
-  Clause clause = sampler.chance(0.15) ? sample_existential(sampler) : sample_clause(sampler, {.relatives = false});
-  clause.front = Front::kNothing;
-  return question(clause);
-}
-
-// "wann", "warum", "wo"; how old somebody is.
-Phrase sample_adverb_question(Sampler& sampler) {
-  if (sampler.chance(0.12)) {
-    NounPhrase who = sampler.chance(0.5) ? sample_name(sampler) : sample_subject_noun(sampler, kPerson);
-    if (who.head == Head::kNoun && !is_definite(who)) who.determiner = Determiner::kDefinite;
-    return question(
-        {.subject = who, .verb = &copula(), .time = Expression{"wie:1 alt:2", "how:1 old:2"}, .front = Front::kTime});
-  }
-  Clause clause = sample_clause(sampler, {.relatives = false, .adverbials = false});
-  if (clause.tense == Tense::kSince) clause.tense = Tense::kPresent;
-  if (clause.direction && clause.verb->frame == Frame::kMotion && sampler.chance(0.6)) {
-    clause.direction = PrepositionalPhrase{.fixed = {"wohin", "where"}};
-    clause.front = Front::kDirection;
-  } else if (clause.place && sampler.chance(0.7)) {
-    clause.place = PrepositionalPhrase{.fixed = {"wo", "where"}};
-    clause.front = Front::kPlace;
-  } else {
-    bool why = clause.negated || sampler.chance(0.5);
-    clause.time = why ? Expression{"warum", "why"} : Expression{"wann", "when"};
-    clause.front = Front::kTime;
-  }
-  return question(clause);
-}
-
-// "welchen Hund", "wie viele Bücher"
-NounPhrase sample_asked_noun(Sampler& sampler, Kinds kinds) {
-  NounPhrase phrase;
-  phrase.noun = sampler.pick_where(nouns(), [&](const Noun& n) { return is_kind(n, kinds) && !is_kind(n, kMass); });
-  phrase.plural = sampler.chance(0.4);
-  phrase.determiner = phrase.plural && sampler.chance(0.6) ? Determiner::kHowMany : Determiner::kWhich;
-  return phrase;
-}
-
-// Who or what is asked for: subject, object, or what a preposition governs.
-Phrase sample_pronoun_question(Sampler& sampler) {
-  const NounPhrase who{.head = Head::kWhoWhat};
-  const NounPhrase what{.head = Head::kWhoWhat, .noun = &noun("Buch")};
-  if (sampler.chance(0.25)) {
-    Clause clause = sample_clause(sampler, {.subject = who, .relatives = false});
-    return question(clause);
-  }
-  while (true) {
-    Clause clause = sample_clause(sampler, {.negation = false, .relatives = false});
-    Kinds kinds = clause.verb->object;
-    bool person = (kinds & kPerson) != 0;
-    NounPhrase asked = person && sampler.chance(0.6) ? who : what;
-    if (clause.verb->frame == Frame::kExperiencer) {
-      if (clause.subject.head != Head::kNoun || is_kind(*clause.subject.noun, kPerson)) continue;
-      clause.subject = what;
-      clause.tense = Tense::kPresent;
-    } else if (clause.verb->frame == Frame::kPrepositional) {
-      clause.prepositional = asked;
-      clause.front = Front::kPrepositional;
-    } else if (clause.dative && sampler.chance(0.6)) {
-      clause.dative = who;
-      clause.front = Front::kDative;
-    } else if (clause.accusative && !is_kind(*&noun("Deutsch"), clause.verb->object)) {
-      bool alive = (kinds & (kPerson | kAnimal)) != 0;
-      clause.accusative = alive ? who : what;
-      if (sampler.chance(0.4)) clause.accusative = sample_asked_noun(sampler, kinds);
-      clause.front = Front::kAccusative;
-    } else {
-      continue;
-    }
-    if (clause.tense == Tense::kSince || clause.tense == Tense::kFutureByTime || clause.gladly) continue;
-    return question(clause);
-  }
 }
 
 Phrase sample_command(Sampler& sampler) {
@@ -178,15 +106,15 @@ Phrase sample_proposal(Sampler& sampler) {
 Phrase sample_compound(Sampler& sampler) {
   struct Conjunction {
     std::string_view german, english;
-    bool past, may_lead;
+    bool past, may_lead, gives_reason;
   };
-  constexpr auto kConjunctions = std::to_array<Conjunction>({{"weil", "because", true, true},
-                                                             {"obwohl", "although", true, true},
-                                                             {"wenn", "if", false, true},
-                                                             {"bevor", "before", true, true},
-                                                             {"während", "while", true, true},
-                                                             {"sobald", "as soon as", false, true},
-                                                             {"bis", "until", true, false}});
+  constexpr auto kConjunctions = std::to_array<Conjunction>({{"weil", "because", true, true, true},
+                                                             {"obwohl", "although", true, true, true},
+                                                             {"wenn", "if", false, true, false},
+                                                             {"bevor", "before", true, true, false},
+                                                             {"während", "while", true, true, false},
+                                                             {"sobald", "as soon as", false, true, false},
+                                                             {"bis", "until", true, false, false}});
   constexpr std::array<double, 7> kWeights = {0.32, 0.2, 0.2, 0.08, 0.08, 0.06, 0.06};
   const Conjunction& conjunction = kConjunctions[sampler.weighted(kWeights)];
   Period period = conjunction.past && sampler.chance(0.4) ? Period::kPast : Period::kPresent;
@@ -196,7 +124,7 @@ Phrase sample_compound(Sampler& sampler) {
                        : sample_half(sampler, {.subject = refer_to(sampler, main.subject),
                                                .period = period,
                                                .relatives = false,
-                                               .adverbials = sampler.chance(0.3)});
+                                               .adverbials = conjunction.gives_reason && sampler.chance(0.4)});
   bool sub_first = conjunction.may_lead && sampler.chance(0.35);
   if (sub_first && !weather) {
     std::swap(main, sub);
@@ -259,7 +187,10 @@ Phrase sample_infinitive(Sampler& sampler, bool purpose) {
   } while (agreement(main.subject).sex == Sex::kIt || main.subject.head == Head::kFixed);
   ClauseWishes inner{
       .subject = main.subject, .wilful = true, .negation = false, .relatives = false, .adverbials = false};
-  Clause infinitive = sample_clause(sampler, inner);
+  Clause infinitive;
+  do {
+    infinitive = sample_clause(sampler, inner);
+  } while (purpose && infinitive.verb->frame == Frame::kMotion);  // not "kommt, um zu gehen"
   Meanings meanings;
   Phrase phrase = realise(main, Order::kStatement, meanings);
   append(phrase.german, ",", 0);
@@ -322,7 +253,7 @@ Phrase sample_sentence(Sampler& sampler) {
     case 1:
       return sample_copula_sentence(sampler);
     case 2:
-      return sample_yes_no(sampler);
+      return sample_yes_no_question(sampler);
     case 3:
       return sample_adverb_question(sampler);
     case 4:

@@ -9,6 +9,13 @@ namespace heed::grammar {
 // the caller.
 Phrase sample_sentence(Sampler& sampler);
 
+// "Hat er das Buch gelesen?"
+Phrase sample_yes_no_question(Sampler& sampler);
+// "wann", "warum", "wo", "wohin"; how old somebody is.
+Phrase sample_adverb_question(Sampler& sampler);
+// Who or what is asked for: subject, object, or what a preposition governs.
+Phrase sample_pronoun_question(Sampler& sampler);
+
 // A statement of one clause, a question: finished likewise. For tests and for the catalogue of patterns.
 Phrase statement(const Clause& clause);
 Phrase question(const Clause& clause);
