@@ -247,8 +247,8 @@ void backward_tile(const TileScore& score, const AttentionCase& c, const Attenti
   if (grad.dq || grad.dk || dvector != nullptr) score.gradients(c, tile, scratch.dtile, grad, dvector);
 }
 
-bool group_has_nan(const AttentionCase& c, const ConstView& view, Index b, Index first_head, Index heads) {
-  (void)c;
+bool heads_have_nan(const ConstView& view, Index b, Index first_head, Index heads) {
+  if (!view) return false;
   for (Index h = first_head; h < first_head + heads; ++h) {
     if (kernels::attention_any_nan(view.shape[2], view.shape[3], &view.at<float>({b, h}), view.stride[2])) return true;
   }
@@ -266,11 +266,10 @@ void backward_group(const TileScore& score, const AttentionCase& c, const Attent
       backward_tile(score, c, saved, grad, b, h, {i, std::min(c.queries, i + kBackwardRows)}, dvector, scratch);
     }
   }
-  if (!has_refused_keys(c) || group_has_nan(c, saved.dout, b, first, c.group)) return;
-  const bool spoilt = (grad.dq && group_has_nan(c, grad.dq, b, first, c.group)) ||
-                      (grad.dk && group_has_nan(c, grad.dk, b, g, 1)) ||
-                      (grad.dv && group_has_nan(c, grad.dv, b, g, 1));
-  if (!spoilt) return;
+  if (!has_refused_keys(c)) return;
+  const bool spoilt = heads_have_nan(grad.dq, b, first, c.group) || heads_have_nan(grad.dk, b, g, 1) ||
+                      heads_have_nan(grad.dv, b, g, 1);
+  if (!spoilt || heads_have_nan(saved.dout, b, first, c.group)) return;  // a NaN from above propagates as it will
   AttentionGrad again = grad;  // what accumulates is masked by the kernels, and was right
   again.dbias = {}, again.dadditive_vector = {};
   reference_backward_group(c, saved, again, b, g);
