@@ -1,0 +1,167 @@
+#include "heed/decode/beam_search.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "heed/base/error.h"
+#include "heed/base/random.h"
+#include "heed/testing/gradient_check.h"
+
+namespace heed {
+namespace {
+
+constexpr std::int32_t kVocabulary = 7;  // 4, 5 and 6 are words
+
+// A model whose next logits are a function of the sentence's first id and the tokens so far.
+class TableModel : public TranslationModel {
+ public:
+  struct State : DecoderState {
+    std::vector<std::vector<std::int32_t>> prefixes;
+    void select_rows(std::span<const Index> rows) override {
+      std::vector<std::vector<std::int32_t>> selected;
+      for (Index row : rows) selected.push_back(prefixes[row]);
+      prefixes = selected;
+    }
+  };
+
+  ParameterList parameters() const override { return {}; }
+  LossResult loss(const Context&, const TranslationBatch&, const CrossEntropyOptions&) const override { return {}; }
+  Index max_length() const override { return 100; }
+
+  std::unique_ptr<DecoderState> start(const Context&, const TokenBatch& source) const override {
+    auto state = std::make_unique<State>();
+    for (Index b = 0; b < source.ids.dim(0); ++b) state->prefixes.push_back({source.ids.at<std::int32_t>({b, 0})});
+    return state;
+  }
+
+  Tensor step(const Context&, DecoderState& decoder_state, std::span<const std::int32_t> tokens) const override {
+    State& state = dynamic_cast<State&>(decoder_state);
+    const Tensor logits = Tensor::empty(DType::f32, {static_cast<Index>(tokens.size()), kVocabulary});
+    for (std::size_t row = 0; row < tokens.size(); ++row) {
+      state.prefixes[row].push_back(tokens[row]);
+      const std::vector<float> values = logits_of(state.prefixes[row]);
+      for (Index v = 0; v < kVocabulary; ++v) logits.at<float>({static_cast<Index>(row), v}) = values[v];
+    }
+    return logits;
+  }
+
+  std::vector<float> logits_of(const std::vector<std::int32_t>& prefix) const {
+    std::uint64_t hash = 17;
+    for (std::int32_t id : prefix) hash = hash * 1000003 + static_cast<std::uint64_t>(id);
+    Rng rng(hash);
+    std::vector<float> logits;
+    for (std::int32_t v = 0; v < kVocabulary; ++v) logits.push_back(broken ? NAN : static_cast<float>(2 * rng.normal()));
+    return logits;
+  }
+
+  bool broken = false;
+};
+
+TokenBatch sources(std::vector<std::int32_t> firsts, std::int32_t length) {
+  const Index rows = static_cast<Index>(firsts.size());
+  return {Tensor::from(firsts, {rows, 1}), Tensor::from(std::vector<std::int32_t>(firsts.size(), length), {rows})};
+}
+
+double log_probability(const std::vector<float>& logits, std::int32_t token) {
+  double sum = 0;
+  for (float l : logits) sum += std::exp(static_cast<double>(l));
+  return logits[token] - std::log(sum);
+}
+
+// Every translation of at most `longest` words, with its score.
+void enumerate(const TableModel& model, std::vector<std::int32_t>& prefix, double sum, Index longest, double penalty, Hypothesis& best) {
+  const std::vector<float> logits = model.logits_of(prefix);
+  const Index words = static_cast<Index>(prefix.size()) - 2;
+  const double score = (sum + log_probability(logits, 3)) / std::pow(static_cast<double>(words + 1), penalty);
+  if (best.token_scores.empty() || score > best.score) {
+    best = {{prefix.begin() + 2, prefix.end()}, score, {0}};
+  }
+  if (words == longest) return;
+  for (std::int32_t v = 4; v < kVocabulary; ++v) {
+    prefix.push_back(v);
+    enumerate(model, prefix, sum + log_probability(logits, v), longest, penalty, best);
+    prefix.pop_back();
+  }
+}
+
+TEST(BeamSearch, AWideBeamFindsTheBestOfAllTranslations) {
+  const TableModel model;
+  Workspace workspace;
+  for (double penalty : {0.0, 0.6, 1.0}) {
+    for (std::int32_t first : {4, 5, 6}) {
+      Hypothesis best;
+      std::vector<std::int32_t> prefix{first, 2};
+      enumerate(model, prefix, 0, /*longest=*/4, penalty, best);
+      // 3^4 prefixes at most: none is ever dropped.
+      const auto found = beam_search(model, sources({first}, 4), {.beam = 200, .length_penalty = penalty, .max_ratio = 1, .max_extra = 0}, {}, workspace);
+      ASSERT_EQ(found.size(), 1u);
+      EXPECT_EQ(found[0][0].tokens, best.tokens) << first << " " << penalty;
+      EXPECT_NEAR(found[0][0].score, best.score, 1e-5);
+    }
+  }
+}
+
+TEST(BeamSearch, ABeamOfOneTakesTheBestTokenAtEachStep) {
+  const TableModel model;
+  Workspace workspace;
+  const auto found = beam_search(model, sources({4}, 10), {.beam = 1}, {}, workspace);
+  std::vector<std::int32_t> prefix{4, 2}, greedy;
+  while (static_cast<Index>(greedy.size()) < 30) {
+    const std::vector<float> logits = model.logits_of(prefix);
+    std::int32_t best = 3;
+    for (std::int32_t v = 4; v < kVocabulary; ++v) best = logits[v] > logits[best] ? v : best;
+    if (best == 3) break;
+    greedy.push_back(best);
+    prefix.push_back(best);
+  }
+  EXPECT_EQ(found[0][0].tokens, greedy);
+}
+
+TEST(BeamSearch, ScoresAreTheSumOfTokenScoresAndHypothesesAreOrdered) {
+  const TableModel model;
+  Workspace workspace;
+  const auto best = beam_search(model, sources({5}, 6), {.beam = 5, .length_penalty = 1, .best = 5}, {}, workspace)[0];
+  for (const Hypothesis& h : best) {
+    ASSERT_EQ(h.token_scores.size(), h.tokens.size() + 1);
+    double sum = 0;
+    for (double score : h.token_scores) sum += score;
+    EXPECT_NEAR(h.score, sum / static_cast<double>(h.token_scores.size()), 1e-9);
+  }
+  for (std::size_t i = 1; i < best.size(); ++i) EXPECT_GE(best[i - 1].score, best[i].score);
+}
+
+TEST(BeamSearch, ASentenceDoesNotDependOnItsBatch) {
+  const TableModel model;
+  Workspace workspace;
+  const auto together = beam_search(model, sources({4, 5, 6, 7, 8, 9}, 8), {.beam = 3, .best = 3}, {}, workspace);
+  for (std::int32_t first = 4; first < 10; ++first) {
+    const auto alone = beam_search(model, sources({first}, 8), {.beam = 3, .best = 3}, {}, workspace);
+    ASSERT_EQ(alone[0].size(), together[first - 4].size());
+    for (std::size_t i = 0; i < alone[0].size(); ++i) {
+      EXPECT_EQ(alone[0][i].tokens, together[first - 4][i].tokens);
+      EXPECT_EQ(alone[0][i].token_scores, together[first - 4][i].token_scores);
+    }
+  }
+}
+
+TEST(BeamSearch, EndsAtTheGreatestLength) {
+  const TableModel model;
+  Workspace workspace;
+  for (const auto& best : beam_search(model, sources({4, 5, 6, 7}, 3), {.beam = 2, .best = 2, .max_ratio = 1, .max_extra = 0}, {}, workspace)) {
+    ASSERT_FALSE(best.empty());
+    for (const Hypothesis& h : best) EXPECT_LE(h.tokens.size(), 3u);
+  }
+}
+
+TEST(BeamSearch, RefusesBrokenScoresAndBadOptions) {
+  TableModel model;
+  Workspace workspace;
+  EXPECT_THROW(beam_search(model, sources({4}, 3), {.beam = 0}, {}, workspace), Error);
+  EXPECT_THROW(beam_search(model, sources({4}, 3), {.beam = 2, .best = 3}, {}, workspace), Error);
+  model.broken = true;
+  EXPECT_THROW(beam_search(model, sources({4}, 3), {}, {}, workspace), Error);
+}
+
+}  // namespace
+}  // namespace heed
