@@ -2,6 +2,7 @@
 
 #include "heed/base/check.h"
 #include "heed/observe/recorder.h"
+#include "heed/tasks/model_batch.h"
 #include "heed/tasks/translate.h"
 
 namespace heed {

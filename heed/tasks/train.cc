@@ -12,6 +12,7 @@
 #include "heed/metrics/bleu.h"
 #include "heed/optim/schedule.h"
 #include "heed/tasks/metrics_log.h"
+#include "heed/tasks/model_batch.h"
 #include "heed/tasks/model_folder.h"
 #include "heed/tasks/training_state.h"
 #include "heed/tasks/translate.h"
@@ -55,13 +56,6 @@ void check_same_options(const std::filesystem::path& file, const TrainOptions& o
              before["model"]["model"].dump(), now["model"]["model"].dump());
   compare(before["model"]["config"], now["model"]["config"]);
   fail("{}: this run was started with other options", file.string());
-}
-
-TranslationBatch to_model_batch(const Batch& batch) {
-  const std::vector<std::int32_t> lengths(batch.source_lengths.begin(), batch.source_lengths.end());
-  return {{Tensor::from(batch.source, {batch.rows, batch.source_length}), Tensor::from(lengths, {batch.rows})},
-          Tensor::from(batch.target_input, {batch.rows, batch.target_length}),
-          Tensor::from(batch.target_output, {batch.rows, batch.target_length})};
 }
 
 class Trainer {
@@ -215,7 +209,7 @@ class Trainer {
       const CrossEntropyOptions loss_options{.label_smoothing = options_.label_smoothing,
                                      .ignore_index = Vocabulary::kPad,
                                      .gradient_scale = 1.0 / static_cast<double>(tokens)};
-      loss += model_->loss(context, to_model_batch(batch), loss_options).loss_sum;
+      loss += model_->loss(context, make_translation_batch(batch), loss_options).loss_sum;
       tape.backward();
     }
     loss /= static_cast<double>(tokens);
@@ -260,7 +254,7 @@ class Trainer {
     for (const auto& pairs : plan_batches(lengths, {.token_budget = std::max(options_.batch_tokens, max_length())}, 0, 0)) {
       const Context context{.workspace = workspace_, .rng = rng_};
       const LossResult result =
-          model_->loss(context, to_model_batch(make_batch(encoded_validation_, pairs)), {.ignore_index = Vocabulary::kPad});
+          model_->loss(context, make_translation_batch(make_batch(encoded_validation_, pairs)), {.ignore_index = Vocabulary::kPad});
       nll += result.nll_sum;
       tokens += result.tokens;
     }

@@ -4,15 +4,9 @@
 #include <numeric>
 
 #include "heed/base/check.h"
-#include "heed/text/batching.h"
+#include "heed/tasks/model_batch.h"
 
 namespace heed {
-
-TokenBatch make_token_batch(std::span<const std::vector<int>> sentences) {
-  const SourceBatch batch = make_source_batch(sentences);
-  const std::vector<std::int32_t> lengths(batch.source_lengths.begin(), batch.source_lengths.end());
-  return {Tensor::from(batch.source, {batch.rows, batch.source_length}), Tensor::from(lengths, {batch.rows})};
-}
 
 Translator::Translator(const TranslationModel& model, const Vocabulary& source, const Vocabulary& target)
     : model_(model), source_(source), target_(target) {}

@@ -40,7 +40,4 @@ class Translator {
   Workspace workspace_;
 };
 
-// The ids of sentences with the end token, padded: what a model takes.
-TokenBatch make_token_batch(std::span<const std::vector<int>> sentences);
-
 }  // namespace heed
