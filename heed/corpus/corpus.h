@@ -1,9 +1,10 @@
 // An endless German-English corpus with gold word alignments, made by a grammar of everyday language.
 //
 //   Corpus corpus = generate_corpus({.pairs = 50000, .seed = 1});
-//   // corpus.train[0]: {"Der Mann ruft seine Frau an.", "The man calls his wife.", {{0,0}, {1,1}, {2,2}, {3,3}, {4,4},
-//   {5,2}, {6,5}}} write_corpus(corpus, "data");                     // data/train.de, train.en, train.align, valid.*,
-//   test.*
+//   corpus.train[0].source;                // "Der Mann ruft seine Frau an."
+//   corpus.train[0].target;                // "The man calls his wife."
+//   corpus.train[0].alignment;             // 0-0 1-1 2-2 3-3 4-4 5-2 6-5: "ruft" and "an" both to "calls"
+//   write_corpus(corpus, "data");          // data/train.de, train.en, train.align, valid.*, test.*
 //
 // The English sentence is a function of the German one: no two pairs of the grammar share a German sentence and differ
 // in the English one, so a model can be right about every word. What German leaves open the grammar decides once: the
@@ -30,7 +31,8 @@ struct WordLink {
 };
 
 // Plain text as people write it: capitals, punctuation attached to the word before it. Links are sorted by source, then
-// target; words without a counterpart (the "zu" of no English word, a comma that English lacks) have none.
+// target; words without a counterpart (a comma that
+// English lacks, the "a" of "is a teacher") have none.
 struct SentencePair {
   std::string source;  // German
   std::string target;  // English
