@@ -58,9 +58,9 @@ std::vector<float> mean_of_heads(const AttentionTrace::Map& map) {
 }
 
 std::string heads_text(const AttentionTrace::Map& map, const AttentionPictureOptions& options) {
-  if (options.heads == Heads::one) return fmt::format("head {} of {}", options.head, map.heads);
+  if (options.heads == HeadChoice::one) return fmt::format("head {} of {}", options.head, map.heads);
   if (map.heads == 1) return "one head";
-  return fmt::format("{} {} heads", options.heads == Heads::grid ? "all" : "mean of", map.heads);
+  return fmt::format("{} {} heads", options.heads == HeadChoice::grid ? "all" : "mean of", map.heads);
 }
 
 std::string title_of(const AttentionTrace::Map& map, const AttentionPictureOptions& options) {
@@ -97,7 +97,7 @@ void check_shape(const AttentionTrace& trace, const AttentionTrace::Map& map, co
   HEED_CHECK(static_cast<Index>(map.weights.size()) == map.heads * queries * keys,
              "draw_attention: {}: {} x {} x {} must have {} weights, but there are {}", name, map.heads, queries, keys,
              map.heads * queries * keys, map.weights.size());
-  HEED_CHECK(options.heads != Heads::one || (options.head >= 0 && options.head < map.heads),
+  HEED_CHECK(options.heads != HeadChoice::one || (options.head >= 0 && options.head < map.heads),
              "draw_attention: {}: the head must be in [0, {}), but is {}", name, map.heads, options.head);
   HEED_CHECK(options.scale_end >= 0 && options.scale_end <= std::numeric_limits<float>::max(),
              "draw_attention: scale_end must be a finite number that is not negative, but is {}", options.scale_end);
@@ -137,13 +137,13 @@ Picture draw_attention(const AttentionTrace& trace, const AttentionTrace::Map& m
   heatmap.row_labels = readable(trace.query_tokens(map.kind));
   heatmap.column_labels = readable(trace.key_tokens(map.kind));
   switch (options.heads) {
-    case Heads::mean:
+    case HeadChoice::mean:
       heatmap.panels.push_back({{}, mean_of_heads(map)});
       break;
-    case Heads::one:
+    case HeadChoice::one:
       heatmap.panels.push_back({{}, one_head(map, options.head)});
       break;
-    case Heads::grid:
+    case HeadChoice::grid:
       for (Index h = 0; h < map.heads; ++h) heatmap.panels.push_back({fmt::format("head {}", h), one_head(map, h)});
       break;
   }

@@ -1,7 +1,7 @@
 // The classic picture of attention: target tokens down the side, source tokens along the top, cells shaded by weight.
 //
 //   const AttentionTrace trace = read_trace("trace.json");
-//   save_picture(draw_attention(trace, trace.maps.back(), {.heads = Heads::grid}), "map.svg");
+//   save_picture(draw_attention(trace, trace.maps.back(), {.heads = HeadChoice::grid}), "map.svg");
 #pragma once
 
 #include <optional>
@@ -14,11 +14,11 @@
 
 namespace heed {
 
-enum class Heads { mean, one, grid };
+enum class HeadChoice { mean, one, grid };
 
 struct AttentionPictureOptions {
-  Heads heads = Heads::mean;  // the mean of the heads, one of them, or all side by side under one scale
-  Index head = 0;             // which, for Heads::one
+  HeadChoice heads = HeadChoice::mean;  // the mean of the heads, one of them, or all side by side under one scale
+  Index head = 0;             // which, for HeadChoice::one
   double scale_end = 0;       // the weight of the darkest cell; 0: round_scale of the largest weight shown
   std::string title{};        // empty: "Cross-attention · layer 3 · mean of 8 heads"
 };

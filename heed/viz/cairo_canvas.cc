@@ -98,8 +98,8 @@ double width_of(cairo_t* context, const std::vector<Run>& runs, const TextStyle&
   return width;
 }
 
-double anchor_shift(Anchor anchor, double width) {
-  return anchor == Anchor::start ? 0 : anchor == Anchor::middle ? -width / 2 : -width;
+double anchor_shift(TextAnchor anchor, double width) {
+  return anchor == TextAnchor::start ? 0 : anchor == TextAnchor::middle ? -width / 2 : -width;
 }
 
 class CairoCanvas final : public Canvas {

@@ -18,11 +18,11 @@ struct Box {
 };
 
 // Which part of the text lies at the point where it is drawn.
-enum class Anchor { start, middle, end };
+enum class TextAnchor { start, middle, end };
 
 struct TextStyle {
   double size = 11;
-  Anchor anchor = Anchor::start;
+  TextAnchor anchor = TextAnchor::start;
   double angle = 0;  // degrees, clockwise, about the anchor
   bool bold = false;
   Colour colour{};

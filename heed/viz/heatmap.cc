@@ -27,8 +27,8 @@ constexpr Colour kQuietInk{0.38, 0.38, 0.44};
 constexpr Colour kGridLine{0.89, 0.89, 0.92};
 const TextStyle kTitle{.size = 14, .bold = true, .colour = kInk};
 const TextStyle kSubtitle{.size = 10, .colour = kQuietInk};
-const TextStyle kAxisTitle{.size = 11, .anchor = Anchor::middle, .colour = kQuietInk};
-const TextStyle kPanelTitle{.size = 10, .anchor = Anchor::middle, .bold = true, .colour = kInk};
+const TextStyle kAxisTitle{.size = 11, .anchor = TextAnchor::middle, .colour = kQuietInk};
+const TextStyle kPanelTitle{.size = 10, .anchor = TextAnchor::middle, .bold = true, .colour = kInk};
 const TextStyle kTick{.size = 9, .colour = kInk};
 
 // How the rows, or the columns, lie: every cell `cell` points apart, every `step`-th labelled.
@@ -108,7 +108,7 @@ double widest(const Axis& axis) {
 }
 
 void lay_rows(Axis& axis) {
-  axis.style.anchor = Anchor::end;
+  axis.style.anchor = TextAnchor::end;
   axis.reach = widest(axis) + 6;
 }
 
@@ -116,7 +116,7 @@ void lay_rows(Axis& axis) {
 void lay_columns(Axis& axis, bool several_panels) {
   const double between = axis.cell * static_cast<double>(axis.step);
   if (widest(axis) <= between - 4) {
-    axis.style.anchor = Anchor::middle;
+    axis.style.anchor = TextAnchor::middle;
     axis.reach = axis.style.size + 6;
     return;
   }
@@ -227,7 +227,7 @@ void paint_cells(const Drawing& drawing, const Heatmap::Panel& panel, Point corn
           notes ? fmt::format("{} → {}: {}", map.row_labels[r], map.column_labels[c], number_text(value, 3)) : "");
       if (map.digits >= 0) {
         canvas.text({box.x + box.width / 2, box.y + box.height / 2 + 3.6}, number_text(value, map.digits),
-                    {.size = 10, .anchor = Anchor::middle, .colour = ink_on(colour)});
+                    {.size = 10, .anchor = TextAnchor::middle, .colour = ink_on(colour)});
       }
     }
   }

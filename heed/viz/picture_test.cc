@@ -27,7 +27,7 @@ Picture sample() {
             canvas.fill({30, 10, 20, 20}, {0, 0, 1});
             canvas.outline({10, 10, 40, 20}, {0, 0, 0}, 1);
             canvas.line({0, 70}, {120, 70}, {0, 1, 0}, 2);
-            canvas.text({60, 60}, "Grüße </script> 'q' \"x\" שלום 😀 \x01", {.anchor = Anchor::middle, .angle = -45});
+            canvas.text({60, 60}, "Grüße </script> 'q' \"x\" שלום 😀 \x01", {.anchor = TextAnchor::middle, .angle = -45});
           }};
 }
 
@@ -144,7 +144,7 @@ TEST(Picture, BoxesSideBySideShowNoSeam) {
 }
 
 TEST(Picture, TextIsDrawnWhereItWasMeasured) {
-  const TextStyle style{.size = 20, .anchor = Anchor::end, .angle = -60};
+  const TextStyle style{.size = 20, .anchor = TextAnchor::end, .angle = -60};
   const Point at{70, 90};
   const std::string text = "Wörter";
   const Box box = text_box(at, text, style);

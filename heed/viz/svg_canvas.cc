@@ -49,8 +49,8 @@ class SvgCanvas final : public Canvas {
     if (text.empty()) return;
     write(R"(<text x="{:.6g}" y="{:.6g}" font-size="{:.6g}" fill="{}")", at.x, at.y, style.size, hex(style.colour));
     if (style.bold) write(R"( font-weight="bold")");
-    if (style.anchor != Anchor::start) {
-      write(R"( text-anchor="{}")", style.anchor == Anchor::middle ? "middle" : "end");
+    if (style.anchor != TextAnchor::start) {
+      write(R"( text-anchor="{}")", style.anchor == TextAnchor::middle ? "middle" : "end");
     }
     if (style.angle != 0) write(" transform='rotate({:.6g} {:.6g} {:.6g})'", style.angle, at.x, at.y);
     if (measured_exactly(visible_text(text))) {
