@@ -121,10 +121,10 @@ TEST_F(TrainTest, AFinishedRunIsLeftAsItIsAndMayGoOnUnderAHigherLimit) {
 TEST_F(TrainTest, OtherOptionsAreRefusedByName) {
   run("model", 2);
   options_.rate = 0.5;
-  EXPECT_NE(refusal("model", 4).find("rate: this run was started with 0.003, not 0.5"), std::string::npos) << refusal("model", 4);
+  EXPECT_NE(refusal("model", 4).find("this run was started with rate 0.003, not 0.5"), std::string::npos) << refusal("model", 4);
   options_.rate = 0.003;
   options_.model.transformer.hidden = 48;
-  EXPECT_NE(refusal("model", 4).find("hidden: this run was started with 32, not 48"), std::string::npos);
+  EXPECT_NE(refusal("model", 4).find("this run was started with hidden 32, not 48"), std::string::npos);
 }
 
 TEST_F(TrainTest, ALossThatIsNotFiniteNamesTheUpdateAndKeepsTheCheckpoint) {
