@@ -21,30 +21,65 @@ extern "C" void interrupt(int) { g_interrupted.store(true); }
 struct TrainCommand {
   TrainPaths paths;
   FieldOptions given;
+  std::string model = "transformer";
   std::string preset = "small";
 };
+
+// Fields that no option sets: the vocabularies come from the text, and --model is the style.
+const std::vector<std::string_view> kNoOption{"source_vocabulary", "target_vocabulary", "style"};
 
 // Shapes that are known to train well; every other option can still be given.
 void apply_preset(TrainOptions& options, const std::string& preset) {
   TransformerConfig& t = options.model.transformer;
+  RnnConfig& r = options.model.rnn;
   if (preset == "tiny") {
     t.width = 128, t.hidden = 256, t.heads = 4, t.encoder_layers = 2, t.decoder_layers = 2;
+    r.embedding_width = 128, r.state_width = 128, r.attention_width = 128;
   } else if (preset == "small") {
     t.width = 128, t.hidden = 256, t.heads = 4, t.encoder_layers = 4, t.decoder_layers = 4;
+    r.embedding_width = 256, r.state_width = 256, r.attention_width = 256;
   } else if (preset == "base") {
     t.width = 512, t.hidden = 2048, t.heads = 8, t.encoder_layers = 6, t.decoder_layers = 6;
+    r.embedding_width = 512, r.state_width = 1024, r.attention_width = 512;
     options.rate = 0.0007, options.warmup = 4000, options.vocabulary_size = 16000;
   }
 }
 
+// Puts what was given over the defaults of the model that was chosen, and refuses what only another model has.
+void apply_model(ModelConfig& model, const TrainCommand& command) {
+  const FieldOptions& given = command.given;
+  const std::string chosen = "--model " + command.model;
+  if (model.kind == ModelKind::transformer) {
+    given.refuse_fields_of(model.transformer, model.rnn, chosen);
+    given.apply(model.transformer);
+    return;
+  }
+  given.refuse_fields_of(model.rnn, model.transformer, chosen);
+  given.apply(model.rnn);
+  if (model.rnn.style == RnnStyle::bahdanau && model.rnn.input_feeding) {
+    throw CLI::ValidationError("--input-feeding", "is not an option of " + chosen);
+  }
+}
+
+void choose_model(ModelConfig& model, const std::string& name) {
+  model.kind = name == "transformer" ? ModelKind::transformer : ModelKind::rnn;
+  if (name == "luong") model.rnn = luong_config();
+}
+
 std::string_view reason(TrainingResult::Stop stop) {
   switch (stop) {
-    case TrainingResult::Stop::max_updates: return "the limit of updates";
-    case TrainingResult::Stop::max_epochs: return "the limit of epochs";
-    case TrainingResult::Stop::max_minutes: return "the limit of minutes";
-    case TrainingResult::Stop::patience: return "no better validation for a while";
-    case TrainingResult::Stop::interrupted: return "interrupted; the same command goes on from here";
-    case TrainingResult::Stop::finished_before: return "it had reached its limit before";
+    case TrainingResult::Stop::max_updates:
+      return "the limit of updates";
+    case TrainingResult::Stop::max_epochs:
+      return "the limit of epochs";
+    case TrainingResult::Stop::max_minutes:
+      return "the limit of minutes";
+    case TrainingResult::Stop::patience:
+      return "no better validation for a while";
+    case TrainingResult::Stop::interrupted:
+      return "interrupted; the same command goes on from here";
+    case TrainingResult::Stop::finished_before:
+      return "it had reached its limit before";
   }
   return "";
 }
@@ -52,10 +87,11 @@ std::string_view reason(TrainingResult::Stop stop) {
 void run(const TrainCommand& command) {
   TrainOptions options;
   TrainLimits limits;
+  choose_model(options.model, command.model);
   apply_preset(options, command.preset);
   command.given.apply(options);
   command.given.apply(limits);
-  command.given.apply(options.model.transformer);
+  apply_model(options.model, command);
   std::signal(SIGINT, interrupt);
   std::signal(SIGTERM, interrupt);
   TrainingDisplay display;
@@ -63,8 +99,8 @@ void run(const TrainCommand& command) {
   display.finish();
   print_line(fmt::format("stopped: {}", reason(result.stop)));
   if (result.stop == TrainingResult::Stop::interrupted) return;
-  print_line(fmt::format("{} updates, {} whole epochs, {:.1f} minutes, {:.0f} target tokens a second", result.updates, result.epochs,
-                         result.seconds / 60, result.target_tokens_per_second));
+  print_line(fmt::format("{} updates, {} whole epochs, {:.1f} minutes, {:.0f} target tokens a second", result.updates,
+                         result.epochs, result.seconds / 60, result.target_tokens_per_second));
   print_line(fmt::format("validation BLEU of the model (mean of the last checkpoints): {:.2f}", result.bleu));
   print_line(fmt::format("model: {}", command.paths.folder));
 }
@@ -78,17 +114,31 @@ void add_train_command(CLI::App& app) {
   sub->add_option("--target", command->paths.target, "Training text to translate into.")->required();
   sub->add_option("--valid-source", command->paths.valid_source, "Validation text.")->required();
   sub->add_option("--valid-target", command->paths.valid_target, "Its translation.")->required();
-  sub->add_option("--out", command->paths.folder, "The model's folder. One that holds an unfinished run is continued.")->required();
-  sub->add_option("--preset", command->preset, "Shape of the Transformer: tiny, small or base; other options are put over it.")
+  sub->add_option("--out", command->paths.folder, "The model's folder. One that holds an unfinished run is continued.")
+      ->required();
+  sub->add_option(
+         "--model", command->model,
+         "transformer; or a recurrent network with attention: bahdanau (GRU, additive score) or luong (LSTM, general "
+         "score, input feeding).")
+      ->check(CLI::IsMember({"transformer", "bahdanau", "luong"}))
+      ->capture_default_str();
+  sub->add_option("--preset", command->preset,
+                  "Shape of the model: tiny, small or base; other options are put over it.")
       ->check(CLI::IsMember({"tiny", "small", "base"}))
       ->capture_default_str();
   TrainOptions defaults;
   apply_preset(defaults, command->preset);
   command->given.add(*sub, TrainLimits{}, "When to stop");
   command->given.add(*sub, defaults, "Training");
-  command->given.add(*sub, defaults.model.transformer, "Transformer", {"source_vocabulary", "target_vocabulary"});
-  sub->footer("Example:\n  heed train --source train.de --target train.en --valid-source valid.de --valid-target valid.en \\\n"
-              "    --out model --max-minutes 15\nCtrl-C saves and stops; the same command goes on.");
+  command->given.add(*sub, defaults.model.transformer, "Transformer", kNoOption);
+  command->given.add(
+      *sub, defaults.model.rnn,
+      "Recurrent models, which also have the Transformer's options of encoder_layers, decoder_layers (1 each), "
+      "max_length, share_embeddings, tie_output and dropout (0.2)",
+      kNoOption);
+  sub->footer(
+      "Example:\n  heed train --source train.de --target train.en --valid-source valid.de --valid-target valid.en \\\n"
+      "    --out model --max-minutes 15\nCtrl-C saves and stops; the same command goes on.");
   sub->callback([command] { run(*command); });
 }
 

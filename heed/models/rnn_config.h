@@ -58,13 +58,15 @@ struct RnnConfig {
           "Width of embeddings, and of the readout before the output projection.");
     visit("state_width", c.state_width,
           "Units of the decoder; of each direction of the encoder (bahdanau), or of both together (luong).");
-    visit("cell", c.cell, "Recurrent cell.");
+    visit("cell", c.cell, "Recurrent cell (bahdanau: gru, luong: lstm).");
     visit("bidirectional", c.bidirectional, "The encoder also reads from right to left.");
     visit("encoder_layers", c.encoder_layers, "Layers of the encoder.");
     visit("decoder_layers", c.decoder_layers, "Layers of the decoder.");
-    visit("score", c.score, "Score of attention; concat is another name of additive.");
+    visit("score", c.score,
+          "Score of attention (bahdanau: additive, luong: general); concat is another name of additive.");
     visit("attention_width", c.attention_width, "Hidden width of the additive score.");
-    visit("input_feeding", c.input_feeding, "The decoder also reads its last attentional vector (luong only).");
+    visit("input_feeding", c.input_feeding,
+          "The decoder also reads its last attentional vector (luong only, where it is the default).");
     visit("max_length", c.max_length, "The most tokens of a sentence.");
     visit("share_embeddings", c.share_embeddings, "One embedding table for source and target.");
     visit("tie_output", c.tie_output, "The output projection is the target's embedding table.");
