@@ -1,0 +1,160 @@
+#include "heed/autograd/operators.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "heed/autograd/attention.h"
+#include "heed/autograd/loss.h"
+#include "heed/base/error.h"
+#include "heed/testing/gradient_check.h"
+
+namespace heed {
+namespace {
+
+using testing::random_tensor;
+
+Var input(std::initializer_list<Index> shape, std::uint64_t seed) { return Var::parameter(random_tensor(DType::f64, shape, seed)); }
+
+// Holds the gradients of all inputs against finite differences of a random weighted sum of forward's result.
+void check(const std::string& name, const std::vector<Var>& inputs, const std::function<Var(const Context&)>& forward) {
+  SCOPED_TRACE(name);
+  Workspace workspace;
+  Tape tape;
+  Rng rng(5);
+  const Var y = forward({.tape = &tape, .workspace = workspace, .rng = rng, .training = true});
+  Tensor weights = Tensor::empty_like(y.value().view());
+  copy(reshape(random_tensor(DType::f64, {weights.size()}, 77).view(), {weights.size()}), reshape(weights.view(), {weights.size()}));
+  y.add_grad(weights);
+  tape.backward();
+  EXPECT_TRUE(tape.empty());
+  const auto loss = [&] {
+    Rng again(5);
+    return testing::weighted_sum(forward({.workspace = workspace, .rng = again, .training = true}), weights);
+  };
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    ASSERT_TRUE(inputs[i].has_grad()) << "input " << i;
+    EXPECT_LT(testing::gradient_error(loss, inputs[i].value(), inputs[i].grad().view()), 1e-7) << "input " << i;
+  }
+}
+
+TEST(Operators, GradientsAgreeWithFiniteDifferences) {
+  const Var x = input({2, 3, 4}, 1), w = input({5, 4}, 2), b = input({5}, 3), gain = input({4}, 4), shift = input({4}, 5);
+  check("linear", {x, w, b}, [&](const Context& c) { return linear(c, x, w, b); });
+  const Var y = input({2, 3, 4}, 6), z = input({2, 3, 4}, 7);
+  check("activate", {y}, [&](const Context& c) { return activate(c, Activation::gelu, y); });
+  check("add", {z}, [&](const Context& c) { return add(c, z, scale(c, z, 3)); });
+  const Var n = input({2, 3, 4}, 8), m = input({2, 3, 4}, 9), g = input({4}, 10);
+  check("layer_norm", {n, gain, shift}, [&](const Context& c) { return layer_norm(c, n, gain, shift, 1e-5); });
+  check("rms_norm", {m, g}, [&](const Context& c) { return rms_norm(c, m, g, 1e-6); });
+  const Var r = input({2, 6}, 11);
+  check("reshape", {r}, [&](const Context& c) { return reshape(c, r, {2, 2, 3}); });
+}
+
+TEST(Operators, GradientsOfTablesAgreeWithFiniteDifferences) {
+  const Var table = input({6, 4}, 1), positions = input({7, 4}, 2), x = input({2, 3, 4}, 3);
+  const Tensor ids = Tensor::from(std::vector<std::int32_t>{1, 5, 1, 0, 2, 5}, {2, 3});
+  check("embedding", {table}, [&](const Context& c) { return embedding(c, table, ids, 2.5); });
+  check("add_positions", {x, positions}, [&](const Context& c) { return add_positions(c, x, positions, 2); });
+  Workspace workspace;
+  Rng rng(1);
+  EXPECT_THROW(add_positions({.workspace = workspace, .rng = rng}, x, positions, 5), Error);
+}
+
+TEST(Operators, GradientsOfDropoutAgreeWithFiniteDifferences) {
+  const Var x = input({3, 40}, 1), y = input({3, 40}, 2), residual = input({3, 40}, 3);
+  check("dropout", {x}, [&](const Context& c) { return dropout(c, x, 0.4); });
+  check("dropout_add", {y, residual}, [&](const Context& c) { return dropout_add(c, y, 0.4, residual); });
+}
+
+TEST(Operators, GradientsOfJoinsAndCutsAgreeWithFiniteDifferences) {
+  const Var a = input({2, 3}, 1), b = input({2, 2}, 2), x = input({2, 3, 4}, 3), y = input({2, 3, 4}, 4);
+  check("concatenate", {a, b}, [&](const Context& c) { return concatenate(c, std::vector<Var>{a, b, a}); });
+  // Two consumers of overlapping columns, and a third that reads the whole.
+  check("columns", {x}, [&](const Context& c) {
+    return add(c, add(c, columns(c, x, 0, 2), columns(c, x, 1, 3)), columns(c, scale(c, x, 2), 2, 4));
+  });
+  check("time_step and stack_time", {y}, [&](const Context& c) {
+    return stack_time(c, std::vector<Var>{time_step(c, y, 2), time_step(c, y, 0), time_step(c, y, 2)});
+  });
+}
+
+TEST(Operators, GradientsOfAttentionAgreeWithFiniteDifferences) {
+  const Var qkv = input({2, 3, 12}, 1), q = input({2, 3, 4}, 2), memory = input({2, 5, 4}, 3), vector = input({2}, 4);
+  const AttentionSpec causal{.mask = Mask::causal(), .dropout = {.probability = 0.3}};
+  check("a packed projection", {qkv}, [&](const Context& c) {
+    return attention(c, {qkv, 0, 2, 2}, {qkv, 4, 2, 2}, {qkv, 8, 2, 2}, causal, {}, {}, {});
+  });
+  // The same memory as keys and as values: their gradients meet in one tensor.
+  check("keys that are the values", {q, memory}, [&](const Context& c) {
+    return attention(c, {q, 0, 2, 2}, {memory, 0, 2, 2}, {memory, 0, 2, 2}, {}, {}, {}, {});
+  });
+  const Var query = input({2, 3, 2}, 5), keys = input({2, 5, 2}, 6), values = input({2, 5, 3}, 7);
+  AttentionSpec additive;
+  additive.score.kind = Score::Kind::additive;
+  check("additive", {query, keys, values, vector}, [&](const Context& c) {
+    return attention(c, {query, 0, 1, 2}, {keys, 0, 1, 2}, {values, 0, 1, 3}, additive, {.additive_vector = vector, .dense_bias = {}}, {}, {});
+  });
+  const Var p = input({1, 3, 2}, 8), r = input({1, 4, 2}, 9), bias = input({1, 1, 3, 4}, 10);
+  check("a dense bias", {p, r, bias}, [&](const Context& c) {
+    return attention(c, {p, 0, 1, 2}, {r, 0, 1, 2}, {r, 0, 1, 2}, {}, {.additive_vector = {}, .dense_bias = bias}, {}, {});
+  });
+}
+
+TEST(Loss, GradientReachesWhatLiesBelow) {
+  const Var x = input({2, 3, 4}, 1), w = input({6, 4}, 2);
+  const Tensor targets = Tensor::from(std::vector<std::int32_t>{1, 5, 0, 3, 2, 0}, {2, 3});
+  Workspace workspace;
+  Rng rng(1);
+  const auto loss = [&](Tape* tape) {
+    const Context context{.tape = tape, .workspace = workspace, .rng = rng};
+    return 0.25 * linear_cross_entropy(context, activate(context, Activation::tanh, x), w, {}, targets,
+                                       {.label_smoothing = 0.1, .ignore_index = 0, .gradient_scale = 0.25})
+                      .loss_sum;
+  };
+  Tape tape;
+  loss(&tape);
+  tape.backward();
+  for (const Var& var : {x, w}) {
+    EXPECT_LT(testing::gradient_error([&] { return loss(nullptr); }, var.value(), var.grad().view()), 1e-8);
+  }
+}
+
+TEST(Var, AParametersRowsShareItsGradient) {
+  const Var weight = Var::parameter(Tensor::zeros(DType::f64, {4, 2}));
+  const Var rows = weight.parameter_rows(1, 3);
+  rows.grad_accumulator().at<double>({0, 1}) = 5;
+  EXPECT_EQ(weight.grad().at<double>({1, 1}), 5);
+  rows.value().at<double>({1, 0}) = 7;
+  EXPECT_EQ(weight.value().at<double>({2, 0}), 7);
+}
+
+TEST(Var, TwoConsumersOfOneGradientDoNotShareTheirSums) {
+  Tape tape;
+  Workspace workspace;
+  Rng rng(1);
+  const Context context{.tape = &tape, .workspace = workspace, .rng = rng};
+  const Var a = input({3}, 1), b = input({3}, 2);
+  // d(2a + b) flows whole into both sides of add; a gets another part, which must not show in b.
+  const Var y = add(context, scale(context, a, 1), b);
+  const Var z = add(context, y, scale(context, a, 1));
+  z.add_grad(Tensor::from(std::vector<double>{1, 1, 1}, {3}));
+  tape.backward();
+  EXPECT_EQ(a.grad().at<double>({0}), 2);
+  EXPECT_EQ(b.grad().at<double>({0}), 1);
+}
+
+TEST(Var, WithoutATapeNothingIsRecordedAndNoGradientIsMade) {
+  Workspace workspace;
+  Rng rng(1);
+  const Var x = input({2, 4}, 1);
+  const Var y = activate({.workspace = workspace, .rng = rng}, Activation::relu, x);
+  EXPECT_FALSE(y.requires_grad());
+  y.add_grad(Tensor::zeros(DType::f64, {2, 4}));
+  EXPECT_FALSE(y.has_grad());
+}
+
+}  // namespace
+}  // namespace heed
