@@ -44,10 +44,12 @@ void additive_scores_kernel(const AdditiveTile& t, float* scores) {
       scores[r * t.stride + c] = additive_score(t, t.q + r * t.q_row, t.k + c * t.k_row);
 }
 
-// x += y for the lanes that are there; null: not wanted.
-HWY_INLINE void add_to(float* x, Vector y, std::size_t present) {
-  const Floats d;
-  if (x != nullptr) store_some(hn::Add(load_some(d, x, present), y), d, x, present);
+// The lanes that are there; null: not wanted.
+HWY_INLINE Vector load_wanted(const float* x, Index at, std::size_t present) {
+  return x != nullptr ? load_some(Floats(), x + at, present) : hn::Zero(Floats());
+}
+HWY_INLINE void store_wanted(Vector y, float* x, Index at, std::size_t present) {
+  if (x != nullptr) store_some(y, Floats(), x + at, present);
 }
 
 // One pair of a query and a key. All runs along the width, so that every row is read as it lies.
@@ -61,9 +63,14 @@ HWY_INLINE void backward_pair(const AdditiveTile& t, const float* HWY_RESTRICT q
     const Vector bent = tanh(d, hn::Add(load_some(d, q + at, present), load_some(d, k + at, present)));
     const Vector slope = hn::NegMulAdd(bent, bent, hn::Set(d, 1.0f));
     const Vector flow = hn::Mul(hn::Mul(scale, load_some(d, t.vector + at, present)), slope);
-    add_to(dq != nullptr ? dq + at : nullptr, flow, present);
-    add_to(dk != nullptr ? dk + at : nullptr, flow, present);
-    add_to(dvector != nullptr ? dvector + at : nullptr, hn::Mul(scale, bent), present);
+    // All loads before all stores: rows of a power-of-two width lie at equal offsets in their pages, where a load waits
+    // for a store that it only seems to follow.
+    const Vector new_dq = hn::Add(load_wanted(dq, at, present), flow);
+    const Vector new_dk = hn::Add(load_wanted(dk, at, present), flow);
+    const Vector new_dvector = hn::MulAdd(scale, bent, load_wanted(dvector, at, present));
+    store_wanted(new_dq, dq, at, present);
+    store_wanted(new_dk, dk, at, present);
+    store_wanted(new_dvector, dvector, at, present);
   }
 }
 
