@@ -1,0 +1,44 @@
+// heed corpus
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "commands.h"
+#include "heed/corpus/corpus.h"
+#include "output.h"
+
+namespace heed::cli {
+namespace {
+
+struct CorpusCommand {
+  CorpusOptions options;
+  std::string folder;
+};
+
+void run(const CorpusCommand& command) {
+  const Corpus corpus = generate_corpus(command.options);
+  write_corpus(corpus, command.folder);
+  print_line(fmt::format("{}: {} training pairs, {} for validation, {} for testing, with gold alignments",
+                         command.folder, corpus.train.size(), corpus.validation.size(), corpus.test.size()));
+}
+
+}  // namespace
+
+void add_corpus_command(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand(
+      "corpus", "Write a German-English corpus with gold word alignments, made by a grammar: no download is needed.");
+  auto command = std::make_shared<CorpusCommand>();
+  CorpusOptions& options = command->options;
+  sub->add_option("--out", command->folder,
+                  "Folder for train, valid and test: .de, .en and .align (i-j, counted from 0) of each.")
+      ->required();
+  sub->add_option("--pairs", options.pairs, "Sentence pairs to train on.")->capture_default_str();
+  sub->add_option("--validation", options.validation, "Pairs for validation.")->capture_default_str();
+  sub->add_option("--test", options.test, "Pairs for testing.")->capture_default_str();
+  sub->add_option("--seed", options.seed, "The same seed gives the same corpus.")->capture_default_str();
+  sub->footer("Example:\n  heed corpus --pairs 50000 --seed 1 --out data");
+  sub->callback([command] { run(*command); });
+}
+
+}  // namespace heed::cli

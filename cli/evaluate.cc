@@ -1,0 +1,272 @@
+// heed evaluate
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "heed/base/check.h"
+#include "heed/base/file.h"
+#include "heed/io/fields.h"
+#include "heed/io/json.h"
+#include "heed/metrics/bleu.h"
+#include "heed/metrics/chrf.h"
+#include "heed/metrics/ter.h"
+#include "heed/tasks/align.h"
+#include "heed/tasks/translate.h"
+#include "output.h"
+
+namespace heed::cli {
+namespace {
+
+struct EvaluateCommand {
+  std::string hypothesis, model, source, alignment, gold, write_alignment;
+  std::vector<std::string> references, choose_on;
+  std::vector<std::string> metrics = {"bleu", "chrf", "ter"};
+  std::string tokenize = "13a", smoothing = "exp";
+  BeamOptions beam;
+  bool lowercase = false, one_based = false, json = false;
+};
+
+// --- Translations ----------------------------------------------------------------------------------------------------
+
+std::string shown_name(const std::string& path) { return path == "-" ? "standard input" : path; }
+
+std::vector<std::string> read_segments(const std::string& path) {
+  std::vector<std::string> lines = read_text_lines(path);
+  HEED_CHECK(!lines.empty(), "{}: is empty: there is nothing to score", shown_name(path));
+  return lines;
+}
+
+std::vector<std::string> translations_of(const EvaluateCommand& command) {
+  const ModelFolder folder = load_model_folder(command.model);
+  std::vector<std::string> best;
+  const std::vector<std::string> source = read_segments(command.source);
+  for (const auto& list : Translator(folder).translate(source, command.beam, shown_name(command.source))) {
+    best.push_back(list.front().text);
+  }
+  return best;
+}
+
+// One metric's figures: a line for people, and an object for programs.
+struct Report {
+  std::string text;
+  Json json;
+};
+
+// "BLEU|nrefs:1|...|version:heed-0.1.0 = 26.60 58.9/32.3/20.1/13.0 ...": the signature beside the number, as sacreBLEU
+// prints it.
+std::string signed_summary(const std::string& summary, const std::string& signature) {
+  const std::size_t name_end = summary.find(' ');
+  return summary.substr(0, name_end) + '|' + signature + summary.substr(name_end);
+}
+
+Json json_of(const std::string& name, double score, const std::string& signature) {
+  return Json::object({{"name", name}, {"score", score}, {"signature", signature}});
+}
+
+Report report_bleu(const BleuScore& bleu) {
+  Report report{signed_summary(bleu.summary(), bleu.signature), json_of("BLEU", bleu.score, bleu.signature)};
+  report.json.set("precisions", Json::array_of(bleu.precisions));
+  report.json.set("brevity_penalty", bleu.brevity_penalty);
+  report.json.set("hypothesis_length", bleu.hypothesis_length);
+  report.json.set("reference_length", bleu.reference_length);
+  return report;
+}
+
+Report report_chrf(const ChrfScore& chrf) {
+  return {signed_summary(chrf.summary(), chrf.signature), json_of(chrf.name, chrf.score, chrf.signature)};
+}
+
+Report report_ter(const TerScore& ter) {
+  Report report{signed_summary(ter.summary(), ter.signature), json_of("TER", ter.score, ter.signature)};
+  report.json.set("edits", ter.edits);
+  report.json.set("reference_length", ter.reference_length);
+  return report;
+}
+
+Report report_metric(const EvaluateCommand& command, const std::string& metric,
+                     const std::vector<std::string>& hypotheses,
+                     const std::vector<std::vector<std::string>>& references) {
+  if (metric == "bleu") {
+    return report_bleu(corpus_bleu(hypotheses, references,
+                                   {.tokenizer = parse_bleu_tokenizer(command.tokenize),
+                                    .lowercase = command.lowercase,
+                                    .smoothing = parse_bleu_smoothing(command.smoothing)}));
+  }
+  if (metric == "ter") return report_ter(corpus_ter(hypotheses, references));
+  const int word_order = metric == "chrf++" ? 2 : 0;
+  return report_chrf(corpus_chrf(hypotheses, references, {.word_order = word_order, .lowercase = command.lowercase}));
+}
+
+void print_reports(const std::vector<Report>& reports, bool json) {
+  if (json) {
+    Json list = Json::array();
+    for (const Report& report : reports) list.append(report.json);
+    return print_line(list.dump(2));
+  }
+  for (const Report& report : reports) print_line(report.text);
+}
+
+void evaluate_translations(const EvaluateCommand& command) {
+  const std::string& of = command.model.empty() ? command.hypothesis : command.source;
+  std::vector<std::vector<std::string>> references;
+  for (const std::string& path : command.references) references.push_back(read_segments(path));
+  const std::vector<std::string> hypotheses =
+      command.model.empty() ? read_segments(command.hypothesis) : translations_of(command);
+  for (std::size_t r = 0; r < references.size(); ++r) {
+    HEED_CHECK(references[r].size() == hypotheses.size(), "{} has {} lines, but {} has {}", shown_name(of),
+               hypotheses.size(), shown_name(command.references[r]), references[r].size());
+  }
+  std::vector<Report> reports;
+  for (const std::string& metric : command.metrics) {
+    reports.push_back(report_metric(command, metric, hypotheses, references));
+  }
+  print_reports(reports, command.json);
+}
+
+// --- Alignments ------------------------------------------------------------------------------------------------------
+
+Report report_alignment(const AlignmentScore& score) {
+  return {score.summary(), Json::object({{"name", "AER"},
+                                         {"score", 100 * score.error_rate},
+                                         {"precision", 100 * score.precision},
+                                         {"recall", 100 * score.recall},
+                                         {"f1", 100 * score.f1},
+                                         {"links", score.links},
+                                         {"sure", score.sure},
+                                         {"in_sure", score.in_sure},
+                                         {"in_possible", score.in_possible}})};
+}
+
+void evaluate_alignment(const EvaluateCommand& command) {
+  const auto links = parse_alignments(read_text_lines(command.alignment),
+                                      {.name = shown_name(command.alignment), .one_based = command.one_based});
+  const auto gold = parse_gold_alignments(read_text_lines(command.gold),
+                                          {.name = shown_name(command.gold), .one_based = command.one_based});
+  HEED_CHECK(!gold.empty(), "{}: is empty: there is nothing to score", shown_name(command.gold));
+  HEED_CHECK(links.size() == gold.size(), "{} has {} lines, but {} has {}", shown_name(command.alignment), links.size(),
+             shown_name(command.gold), gold.size());
+  print_reports({report_alignment(score_alignments(links, gold))}, command.json);
+}
+
+Json json_of(const AttentionHead& head) {
+  return Json::object(
+      {{"path", head.path}, {"head", head.head ? Json(*head.head) : Json("mean")}, {"step", enum_name(head.step)}});
+}
+
+// The head is chosen on one text and judged on another: chosen on the same, its error rate would flatter it.
+void evaluate_attention(const EvaluateCommand& command) {
+  const ModelFolder folder = load_model_folder(command.model);
+  const AlignedText valid =
+      read_aligned_text(command.choose_on[0], command.choose_on[1], command.choose_on[2], command.one_based);
+  const AlignedText test =
+      read_aligned_text(command.source, command.references.front(), command.gold, command.one_based);
+  const AlignmentSearch search = search_attention_heads(folder, valid);
+  const AttentionHead& head = search.best().head;
+  const std::vector<AlignmentLinks> links = align_with_attention(folder, test, head);
+  if (!command.write_alignment.empty()) {
+    std::string lines;
+    for (const AlignmentLinks& sentence : links) lines += format_alignment(sentence) + '\n';
+    write_file(command.write_alignment, lines);
+  }
+  Report report = report_alignment(score_alignments(links, test.gold));
+  if (command.json) {
+    Json tried = Json::array();
+    for (const AlignmentCandidate& candidate : search.candidates) {
+      Json one = json_of(candidate.head);
+      one.set("score", 100 * candidate.score.error_rate);
+      tried.append(std::move(one));
+    }
+    report.json.set("chosen", json_of(head));
+    report.json.set("candidates", std::move(tried));
+    return print_line(report.json.dump(2));
+  }
+  print_line(fmt::format("chosen on {}: {}: {}", command.choose_on[2], describe(head), search.best().score.summary()));
+  print_line(fmt::format("on {}: {}", command.gold, report.text));
+}
+
+// --- The command -----------------------------------------------------------------------------------------------------
+
+void run(const EvaluateCommand& command) {
+  const auto require = [](bool given, const char* option, const char* with) {
+    if (!given) throw CLI::ValidationError(option, std::string("is needed with ") + with);
+  };
+  if (!command.alignment.empty()) {
+    require(!command.gold.empty(), "--gold", "--alignment");
+    return evaluate_alignment(command);
+  }
+  if (!command.model.empty()) {
+    require(!command.source.empty(), "--source", "--model");
+    require(!command.references.empty(), "--reference", "--model");
+    if (command.gold.empty() && command.choose_on.empty()) return evaluate_translations(command);
+    require(!command.gold.empty(), "--gold", "--choose-on");
+    require(!command.choose_on.empty(), "--choose-on", "--model and --gold: a head must be chosen on other text");
+    if (command.references.size() > 1) throw CLI::ValidationError("--reference", "must be one where --gold aligns it");
+    return evaluate_attention(command);
+  }
+  if (command.hypothesis.empty()) {
+    throw CLI::RequiredError("One of --hypothesis, --alignment and --model");
+  }
+  require(!command.references.empty(), "--reference", "--hypothesis");
+  evaluate_translations(command);
+}
+
+void add_alignment_options(CLI::App& sub, EvaluateCommand& command) {
+  CLI::Option* alignment = sub.get_option("--alignment")->group("Alignments");
+  CLI::Option* gold = sub.add_option("--gold", command.gold, "Gold word alignments: i-j, or ipj where only possible.");
+  CLI::Option* one_based =
+      sub.add_flag("--one-based", command.one_based, "Words count from 1 in alignment files, not from 0.");
+  CLI::Option* choose = sub.add_option("--choose-on", command.choose_on,
+                                       "With --model and --gold: source, translation and gold alignments on which the "
+                                       "layer and head are chosen whose attention aligns best.");
+  CLI::Option* write = sub.add_option("--write-alignment", command.write_alignment,
+                                      "With --choose-on: write the chosen head's alignments of --source here.");
+  choose->expected(3)->type_name("SOURCE REFERENCE GOLD")->needs("--model");
+  write->needs(choose);
+  alignment->excludes("--hypothesis")->excludes("--model");
+  for (CLI::Option* option : {gold, one_based, choose, write}) option->group("Alignments");
+}
+
+}  // namespace
+
+void add_evaluate_command(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand("evaluate", "Score translations (BLEU, chrF, TER) or word alignments (AER).");
+  auto command = std::make_shared<EvaluateCommand>();
+  sub->add_option("--hypothesis", command->hypothesis, "Translations, one a line; - is standard input.");
+  sub->add_option("--reference", command->references, "Good translations of the same lines. May be given again.")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  sub->add_option("--model", command->model, "Score this model's translations of --source.")->excludes("--hypothesis");
+  sub->add_option("--source", command->source, "What the model translates.")->needs("--model");
+  sub->add_option("--beam", command->beam.beam, "Hypotheses that the model's search keeps.")
+      ->needs("--model")
+      ->capture_default_str();
+  sub->add_option("--metrics", command->metrics, "Any of bleu, chrf, chrf++, ter, separated by commas.")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"bleu", "chrf", "chrf++", "ter"}))
+      ->capture_default_str();
+  sub->add_option("--tokenize", command->tokenize, "BLEU's tokens.")
+      ->check(CLI::IsMember({"13a", "none", "intl", "char"}))
+      ->capture_default_str();
+  sub->add_option("--smoothing", command->smoothing, "What BLEU does about orders without a match.")
+      ->check(CLI::IsMember({"exp", "floor", "add-k", "none"}))
+      ->capture_default_str();
+  sub->add_flag("--lowercase", command->lowercase, "BLEU and chrF ignore case; TER always does.");
+  sub->add_option("--alignment", command->alignment,
+                  "Score these word alignments, i-j counted from 0, against --gold.");
+  add_alignment_options(*sub, *command);
+  sub->add_flag("--json", command->json, "Print JSON, with unrounded numbers.");
+  sub->footer(
+      "Examples:\n  heed translate model --input test.de | heed evaluate --hypothesis - --reference test.en\n"
+      "  heed evaluate --model model --source test.de --reference test.en --beam 5\n"
+      "  heed evaluate --alignment test.align --gold test.gold\n"
+      "  heed evaluate --model model --source test.de --reference test.en --gold test.align \\\n"
+      "    --choose-on valid.de valid.en valid.align");
+  sub->callback([command] { run(*command); });
+}
+
+}  // namespace heed::cli

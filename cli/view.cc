@@ -1,0 +1,193 @@
+// heed view
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "heed/base/check.h"
+#include "heed/base/file.h"
+#include "heed/io/fields.h"
+#include "heed/tasks/trace.h"
+#include "heed/viz/attention_picture.h"
+#include "heed/viz/page.h"
+#include "output.h"
+
+namespace heed::cli {
+namespace {
+
+struct ViewCommand {
+  std::string model, input, from, out, trace;
+  std::optional<std::string> text, target;
+  std::string head = "mean", kind = "cross";
+  std::optional<Index> layer, sentence;
+  BeamOptions beam;
+};
+
+bool is_page(const std::string& path) {
+  std::string ending = std::filesystem::path(path).extension().string();
+  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return ending == ".html" || ending == ".htm";
+}
+
+// --- What to draw ----------------------------------------------------------------------------------------------------
+
+// The folder's own name: where it lies is nobody's business who gets the picture.
+std::string folder_name(const std::string& folder) {
+  const std::filesystem::path path = (std::filesystem::absolute(folder) / "").lexically_normal();
+  return path.parent_path().filename().string();
+}
+
+AttentionTrace trace_of(const ViewCommand& command, const ModelFolder& folder, const std::string& text) {
+  if (!command.target) return trace_translation(folder, text, command.beam);
+  return trace_pair(folder, text, folder.target_vocabulary->encode(*command.target));
+}
+
+std::vector<AttentionTrace> make_traces(const ViewCommand& command) {
+  const bool given = command.text.has_value();
+  const std::vector<std::string> lines = given ? std::vector{*command.text} : read_text_lines(command.input);
+  const std::string name = given ? "--text" : command.input == "-" ? "standard input" : command.input;
+  HEED_CHECK(!lines.empty(), "{}: is empty: there is no sentence to look at", name);
+  const ModelFolder folder = load_model_folder(command.model);
+  std::vector<AttentionTrace> traces;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    try {
+      traces.push_back(trace_of(command, folder, lines[i]));
+    } catch (const Error& error) {
+      fail("{}:{}: {}", name, i + 1, error.what());
+    }
+    traces.back().model = folder_name(command.model);
+  }
+  return traces;
+}
+
+const AttentionTrace& chosen_trace(const ViewCommand& command, const std::vector<AttentionTrace>& traces) {
+  const auto count = static_cast<Index>(traces.size());
+  HEED_CHECK(count > 0, "{}: holds no trace", command.from);
+  if (!command.sentence) {
+    HEED_CHECK(
+        count == 1,
+        "{}: a picture shows one sentence, and there are {}: choose one with --sentence, or write a page (.html)",
+        command.out, count);
+    return traces.front();
+  }
+  HEED_CHECK(*command.sentence >= 1 && *command.sentence <= count, "--sentence: there are sentences 1 to {}, and no {}",
+             count, *command.sentence);
+  return traces[static_cast<std::size_t>(*command.sentence - 1)];
+}
+
+// The layer that was asked for, or the last of the kind.
+const AttentionTrace::Map& chosen_map(const ViewCommand& command, const AttentionTrace& trace) {
+  AttentionKind kind = AttentionKind::cross;
+  enum_from_name(command.kind, kind);
+  const AttentionTrace::Map* chosen = nullptr;
+  std::string layers;
+  for (const AttentionTrace::Map& map : trace.maps) {
+    if (map.kind != kind) continue;
+    const std::optional<Index> layer = layer_of(map.path);
+    layers += (layers.empty() ? "" : ", ") + (layer ? std::to_string(*layer) : map.path);
+    if (!command.layer || layer == command.layer) chosen = &map;
+  }
+  HEED_CHECK(!layers.empty(), "--kind: the model has no {} attention", command.kind);
+  HEED_CHECK(chosen != nullptr, "--layer: there is no {} layer {}; there are: {}", command.kind, *command.layer,
+             layers);
+  return *chosen;
+}
+
+AttentionPictureOptions picture_options(const ViewCommand& command) {
+  if (command.head == "mean") return {.heads = HeadChoice::mean};
+  if (command.head == "all") return {.heads = HeadChoice::grid};
+  return {.heads = HeadChoice::one, .head = std::stoll(command.head)};
+}
+
+void draw(const ViewCommand& command, const std::vector<AttentionTrace>& traces) {
+  if (is_page(command.out)) return write_file(command.out, attention_page(traces));
+  const AttentionTrace& trace = chosen_trace(command, traces);
+  save_picture(draw_attention(trace, chosen_map(command, trace), picture_options(command)), command.out);
+}
+
+// --- The command -----------------------------------------------------------------------------------------------------
+
+void check_usage(const ViewCommand& command, const CLI::App& sub) {
+  const auto refuse = [](const char* option, const std::string& rule) { throw CLI::ValidationError(option, rule); };
+  if (command.out.empty() && command.trace.empty()) throw CLI::RequiredError("One of --out and --trace");
+  if (command.model.empty() == command.from.empty()) throw CLI::RequiredError("One of a model and --from");
+  if (!command.from.empty()) {
+    for (const char* option : {"--text", "--input", "--target", "--beam", "--trace"}) {
+      if (sub.count(option) > 0) refuse(option, "means nothing with --from");
+    }
+  } else if (command.text.has_value() == !command.input.empty()) {
+    throw CLI::RequiredError("One of --text and --input");
+  }
+  if (command.out.empty() || is_page(command.out)) {
+    for (const char* option : {"--layer", "--head", "--kind", "--sentence"}) {
+      if (sub.count(option) > 0) refuse(option, "is for pictures: a page shows everything");
+    }
+  }
+}
+
+void run(const ViewCommand& command, const CLI::App& sub) {
+  check_usage(command, sub);
+  const std::vector<AttentionTrace> traces = command.from.empty() ? make_traces(command) : read_traces(command.from);
+  if (!command.trace.empty()) write_traces(command.trace, traces);
+  if (!command.out.empty()) draw(command, traces);
+  if (!command.from.empty()) return;
+  for (const AttentionTrace& trace : traces) print_line(trace.target_text);
+}
+
+std::string check_out(const std::string& path) {
+  if (is_page(path)) return {};
+  try {
+    picture_format(path);
+    return {};
+  } catch (const Error& error) {
+    return std::string(error.what()) + ", or .html for a page";
+  }
+}
+
+std::string check_head(const std::string& text) {
+  Index head = -1;
+  const bool number = !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; }) &&
+                      CLI::detail::lexical_cast(text, head);
+  return text == "mean" || text == "all" || number ? "" : "must be mean, all or a number from 0, but is " + text;
+}
+
+}  // namespace
+
+void add_view_command(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand("view", "Draw what a model attends to while it translates.");
+  auto command = std::make_shared<ViewCommand>();
+  sub->add_option("model", command->model, "The model's folder.");
+  CLI::Option* text = sub->add_option("--text", command->text, "The sentence to translate.");
+  sub->add_option("--input", command->input, "Sentences, one a line; - is standard input.")->excludes(text);
+  sub->add_option("--target", command->target, "Look at this translation of --text instead of the model's own.")
+      ->needs(text);
+  sub->add_option("--beam", command->beam.beam, "Hypotheses that the search keeps.")->capture_default_str();
+  sub->add_option("--from", command->from, "Draw the traces of this file, without a model.");
+  sub->add_option("--out", command->out,
+                  "A picture (.svg, .png, .pdf) of one layer of one sentence, or a page (.html) to look around in "
+                  "all sentences, layers and heads.")
+      ->check(check_out);
+  sub->add_option("--trace", command->trace, "Write the traces to this file too, as JSON, for --from or for programs.");
+  sub->add_option("--kind", command->kind, "What attends to what: cross (target to source), encoder or decoder.")
+      ->check(CLI::IsMember({"cross", "encoder", "decoder"}))
+      ->capture_default_str();
+  sub->add_option("--layer", command->layer, "The layer, counted from 0; the last of its kind where it is not given.")
+      ->check(CLI::NonNegativeNumber);
+  sub->add_option("--head", command->head, "The head, counted from 0; mean of all; or all, side by side.")
+      ->check(check_head)
+      ->capture_default_str();
+  sub->add_option("--sentence", command->sentence, "Which of several sentences to draw, counted from 1.")
+      ->check(CLI::PositiveNumber);
+  sub->footer(
+      "Examples:\n  heed view model --text 'Das Wetter ist heute gut.' --out map.svg\n"
+      "  heed view model --input test.de --out attention.html --trace trace.json\n"
+      "  heed view --from trace.json --sentence 3 --head all --out heads.png");
+  sub->callback([command, sub] { run(*command, *sub); });
+}
+
+}  // namespace heed::cli
