@@ -7,18 +7,16 @@
 #include <optional>
 
 #include "heed/base/check.h"
-#include "heed/base/file.h"
-#include "heed/io/fields.h"
+#include "heed/io/json.h"
 #include "heed/metrics/bleu.h"
 #include "heed/optim/schedule.h"
 #include "heed/tasks/metrics_log.h"
 #include "heed/tasks/model_batch.h"
 #include "heed/tasks/model_folder.h"
 #include "heed/tasks/training_state.h"
+#include "heed/tasks/training_text.h"
 #include "heed/tasks/translate.h"
 #include "heed/text/batching.h"
-#include "heed/text/sentencepiece_vocabulary.h"
-#include "heed/text/whitespace_vocabulary.h"
 
 namespace heed {
 namespace {
@@ -27,58 +25,19 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-std::shared_ptr<const Vocabulary> learn_vocabulary(const TrainOptions& options, std::span<const std::string> lines) {
-  if (options.tokenizer == TokenizerKind::whitespace) {
-    return std::make_shared<WhitespaceVocabulary>(WhitespaceVocabulary::build(lines, {.max_size = options.vocabulary_size}));
-  }
-  const SentencePieceModel model =
-      options.tokenizer == TokenizerKind::bpe ? SentencePieceModel::bpe : SentencePieceModel::unigram;
-  return std::make_shared<SentencePieceVocabulary>(
-      SentencePieceVocabulary::train(lines, {.model = model, .vocabulary_size = options.vocabulary_size}));
-}
-
-Json options_json(const TrainOptions& options) {
-  return Json::object({{"model", to_json(options.model)}, {"training", to_json(options)}});
-}
-
-// Throws unless the run in `file` was started with these options, naming the first that differs.
-void check_same_options(const std::filesystem::path& file, const TrainOptions& options) {
-  const Json before = read_json(file), now = options_json(options);
-  if (before == now) return;
-  const auto compare = [&](const Json& a, const Json& b) {
-    for (const auto& [name, value] : b.members()) {
-      HEED_CHECK(a.has(name) && a[name] == value, "{}: this run was started with {} {}, not {}: continue it with that, or train into another folder",
-                 file.string(), name, a.has(name) ? a[name].dump() : "unset", value.dump());
-    }
-  };
-  compare(before["training"], now["training"]);
-  HEED_CHECK(before["model"]["model"] == now["model"]["model"], "{}: this run trains a {}, not a {}", file.string(),
-             before["model"]["model"].dump(), now["model"]["model"].dump());
-  compare(before["model"]["config"], now["model"]["config"]);
-  fail("{}: this run was started with other options", file.string());
-}
-
 class Trainer {
  public:
   Trainer(const TrainPaths& paths, const TrainOptions& options, const TrainLimits& limits, TrainingMonitor& monitor,
           const std::atomic<bool>& stop)
       : options_(options), limits_(limits), monitor_(monitor), stop_(stop), folder_(paths.folder), training_(folder_ / "training") {
     check_options();
-    const ParallelCorpus text = read_parallel_corpus(paths.source, paths.target);
-    validation_ = read_parallel_corpus(paths.valid_source, paths.valid_target);
-    validation_.source.resize(std::min<std::size_t>(validation_.source.size(), static_cast<std::size_t>(options.validation_sentences)));
-    validation_.target.resize(validation_.source.size());
-    make_folder(training_);
-    prepare_vocabularies(text);
-    const Index longest = std::min(options.max_tokens, max_length() - 1);
-    corpus_ = encode_corpus(text, *source_vocabulary_, *target_vocabulary_, longest);
-    encoded_validation_ = encode_corpus(validation_, *source_vocabulary_, *target_vocabulary_, longest);
-    lengths_ = padded_lengths(corpus_);
+    text_ = prepare_training_text(paths, options);
+    lengths_ = padded_lengths(text_.corpus);
     make_new_model();
     adam_.emplace(AdamOptions{options.adam_beta1, options.adam_beta2, 1e-9, options.weight_decay}, vars_);
     const BatchPlan plan = plan_epoch(0);
-    monitor.on_start({corpus_.size(), text.dropped_empty + corpus_.dropped_empty, corpus_.dropped_long, source_vocabulary_->size(),
-                      target_vocabulary_->size(), parameter_count(), static_cast<Index>(plan.size())});
+    monitor.on_start({text_.corpus.size(), text_.dropped_empty, text_.corpus.dropped_long, text_.source_vocabulary->size(),
+                      text_.target_vocabulary->size(), parameter_count(), static_cast<Index>(plan.size())});
     resume();
   }
 
@@ -116,6 +75,11 @@ class Trainer {
     positive(options_.validate_every, "validate_every");
     positive(options_.validation_sentences, "validation_sentences");
     positive(options_.average, "average");
+    for (Index limit : {limits_.max_updates, limits_.max_epochs, limits_.patience, limits_.save_every}) {
+      HEED_CHECK(limit >= 0, "train: a limit must not be negative, but one is {}", limit);
+    }
+    HEED_CHECK(limits_.max_minutes >= 0 && std::isfinite(limits_.max_minutes), "train: max_minutes must not be negative, but is {}",
+               limits_.max_minutes);
     HEED_CHECK(options_.rate > 0 && std::isfinite(options_.rate), "train: rate must be positive, but is {}", options_.rate);
     HEED_CHECK(options_.warmup >= 0, "train: warmup must not be negative, but is {}", options_.warmup);
     HEED_CHECK(options_.clip >= 0, "train: clip must not be negative, but is {}", options_.clip);
@@ -126,33 +90,11 @@ class Trainer {
     }
   }
 
-  // The options file marks a folder as a run; the vocabulary is learned before it is written, and never again.
-  void prepare_vocabularies(const ParallelCorpus& text) {
-    const std::filesystem::path file = training_ / "options.json";
-    if (std::filesystem::exists(file)) {
-      check_same_options(file, options_);
-      load_vocabularies(folder_, source_vocabulary_, target_vocabulary_);
-      return;
-    }
-    HEED_CHECK(!std::filesystem::exists(folder_ / "model.safetensors"),
-               "{}: holds a model already, and no training run that could be continued", folder_.string());
-    if (options_.shared_vocabulary) {
-      std::vector<std::string> lines = text.source;
-      lines.insert(lines.end(), text.target.begin(), text.target.end());
-      source_vocabulary_ = target_vocabulary_ = learn_vocabulary(options_, lines);
-    } else {
-      source_vocabulary_ = learn_vocabulary(options_, text.source);
-      target_vocabulary_ = learn_vocabulary(options_, text.target);
-    }
-    save_vocabularies(folder_, *source_vocabulary_, *target_vocabulary_);
-    write_json(file, options_json(options_));
-  }
-
   Index max_length() const { return options_.model.max_length(); }
 
   void make_new_model() {
     config_ = options_.model;
-    config_.set_vocabularies(source_vocabulary_->size(), target_vocabulary_->size());
+    config_.set_vocabularies(text_.source_vocabulary->size(), text_.target_vocabulary->size());
     Rng rng(seed(), /*stream=*/1);
     model_ = make_model(config_, rng);
     parameters_ = model_->parameters();
@@ -198,7 +140,7 @@ class Trainer {
     std::vector<Batch> batches;
     Index tokens = 0;
     for (; static_cast<Index>(batches.size()) < options_.accumulate && state_.batch < static_cast<Index>(plan.size()); ++state_.batch) {
-      batches.push_back(make_batch(corpus_, plan[state_.batch]));
+      batches.push_back(make_batch(text_.corpus, plan[state_.batch]));
       tokens += batches.back().target_tokens;
     }
     for (const Var& var : vars_) var.zero_grad();
@@ -250,11 +192,11 @@ class Trainer {
   double validation_loss() {
     double nll = 0;
     Index tokens = 0;
-    std::vector<PairLength> lengths = padded_lengths(encoded_validation_);
+    std::vector<PairLength> lengths = padded_lengths(text_.encoded_validation);
     for (const auto& pairs : plan_batches(lengths, {.token_budget = std::max(options_.batch_tokens, max_length())}, 0, 0)) {
       const Context context{.workspace = workspace_, .rng = rng_};
       const LossResult result =
-          model_->loss(context, make_translation_batch(make_batch(encoded_validation_, pairs)), {.ignore_index = Vocabulary::kPad});
+          model_->loss(context, make_translation_batch(make_batch(text_.encoded_validation, pairs)), {.ignore_index = Vocabulary::kPad});
       nll += result.nll_sum;
       tokens += result.tokens;
     }
@@ -263,10 +205,10 @@ class Trainer {
 
   // Greedy translations of the validation text; lines longer than the model can hold count as translated to nothing.
   std::vector<std::string> translate_validation() {
-    Translator translator(*model_, *source_vocabulary_, *target_vocabulary_);
-    std::vector<std::string> lines = validation_.source;
+    Translator translator(*model_, *text_.source_vocabulary, *text_.target_vocabulary);
+    std::vector<std::string> lines = text_.validation.source;
     for (std::string& line : lines) {
-      if (static_cast<Index>(source_vocabulary_->encode(line).size()) + 1 > max_length()) line.clear();
+      if (static_cast<Index>(text_.source_vocabulary->encode(line).size()) + 1 > max_length()) line.clear();
     }
     std::vector<std::string> texts;
     for (const auto& best : translator.translate(lines, {.beam = 1}, "validation text")) texts.push_back(best[0].text);
@@ -276,7 +218,7 @@ class Trainer {
   double bleu_of(const std::vector<std::string>& translations) const {
     // Text that was tokenised by somebody else must not be tokenised again.
     const BleuTokenizer tokenizer = options_.tokenizer == TokenizerKind::whitespace ? BleuTokenizer::none : BleuTokenizer::v13a;
-    return corpus_bleu(translations, std::vector<std::vector<std::string>>{validation_.target}, {.tokenizer = tokenizer}).score;
+    return corpus_bleu(translations, std::vector<std::vector<std::string>>{text_.validation.target}, {.tokenizer = tokenizer}).score;
   }
 
   void validate_and_keep() {
@@ -291,8 +233,8 @@ class Trainer {
     state_.best_bleu = std::max(state_.best_bleu, report.bleu);
     for (std::size_t i = 0; i < translations.size() && i < 3; ++i) {
       const std::size_t at = i * translations.size() / 3;
-      report.sources.push_back(validation_.source[at]);
-      report.references.push_back(validation_.target[at]);
+      report.sources.push_back(text_.validation.source[at]);
+      report.references.push_back(text_.validation.target[at]);
       report.translations.push_back(translations[at]);
     }
     log_->write(Json::object({{"update", report.update}, {"validation_loss", report.loss}, {"validation_bleu", report.bleu}}));
@@ -373,9 +315,7 @@ class Trainer {
   const std::atomic<bool>& stop_;
   std::filesystem::path folder_, training_;
 
-  std::shared_ptr<const Vocabulary> source_vocabulary_, target_vocabulary_;
-  ParallelCorpus validation_;
-  EncodedCorpus corpus_, encoded_validation_;
+  TrainingText text_;
   std::vector<PairLength> lengths_;
 
   ModelConfig config_;

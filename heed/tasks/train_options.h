@@ -68,7 +68,7 @@ struct TrainLimits {
   Index max_updates = 0;
   Index max_epochs = 0;
   double max_minutes = 0;
-  Index patience = 0;
+  Index patience = 10;
   Index save_every = 0;
 
   template <typename V>

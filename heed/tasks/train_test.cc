@@ -127,6 +127,13 @@ TEST_F(TrainTest, OtherOptionsAreRefusedByName) {
   EXPECT_NE(refusal("model", 4).find("this run was started with hidden 32, not 48"), std::string::npos);
 }
 
+TEST_F(TrainTest, OtherTextIsRefused) {
+  run("model", 2);
+  write_file(folder_ / "train.de", read_file(folder_ / "train.de") + "Neu.\n");
+  write_file(folder_ / "train.en", read_file(folder_ / "train.en") + "New.\n");
+  EXPECT_NE(refusal("model", 4).find("this run was started with training_text \"300 pairs, "), std::string::npos) << refusal("model", 4);
+}
+
 TEST_F(TrainTest, ALossThatIsNotFiniteNamesTheUpdateAndKeepsTheCheckpoint) {
   run("model", 4);
   const std::string state = read_file(folder_ / "model" / "training" / "state.safetensors");
