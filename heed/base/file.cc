@@ -23,6 +23,12 @@ void sync_folder_of(const std::filesystem::path& path) {
   ::close(descriptor);
 }
 
+// A device, a pipe, or a link to one: /dev/stdout.
+bool is_special(const std::filesystem::path& path) {
+  struct ::stat status {};
+  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path) {
@@ -112,16 +118,21 @@ std::vector<std::string> read_text_lines(const std::filesystem::path& path) {
   return split_text_lines(text, "standard input");
 }
 
-FileWriter::FileWriter(std::filesystem::path path) : path_(std::move(path)), part_(path_) {
-  part_ += fmt::format(".part{}", ::getpid());
-  descriptor_ = ::open(part_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+FileWriter::FileWriter(std::filesystem::path path) : path_(std::move(path)) {
+  if (is_special(path_)) {  // it takes the bytes as they come, and must not be replaced: part_ stays empty
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    part_ = path_;
+    part_ += fmt::format(".part{}", ::getpid());
+    descriptor_ = ::open(part_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  }
   HEED_CHECK(descriptor_ >= 0, "{}: cannot write: {}", path_.string(), std::strerror(errno));
 }
 
 FileWriter::~FileWriter() {
   if (descriptor_ < 0) return;
   ::close(descriptor_);
-  ::unlink(part_.c_str());
+  if (!part_.empty()) ::unlink(part_.c_str());
 }
 
 void FileWriter::write(std::string_view bytes) { write(bytes.data(), static_cast<Index>(bytes.size())); }
@@ -139,10 +150,10 @@ void FileWriter::write(const void* data, Index bytes) {
 
 void FileWriter::commit() {
   if (::fsync(descriptor_) != 0 && errno != EINVAL) fail_writing("flush");
-  if (::rename(part_.c_str(), path_.c_str()) != 0) fail_writing("replace");
+  if (!part_.empty() && ::rename(part_.c_str(), path_.c_str()) != 0) fail_writing("replace");
   ::close(descriptor_);
   descriptor_ = -1;
-  sync_folder_of(path_);
+  if (!part_.empty()) sync_folder_of(path_);
 }
 
 void FileWriter::fail_writing(const char* action) {

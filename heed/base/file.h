@@ -35,7 +35,8 @@ std::vector<std::string> split_text_lines(std::string_view text, std::string_vie
 std::vector<std::string> read_text_lines(const std::filesystem::path& path);
 
 // Writes beside the destination, and renames over it on commit after the bytes are on disk: a reader, a full disk or a kill at
-// any moment sees the old file or the new one. Without commit the destination is untouched and the part is removed.
+// any moment sees the old file or the new one. Without commit the destination is untouched and the part is removed. A device or a
+// pipe (/dev/stdout) is never replaced: it takes the bytes as they come.
 class FileWriter {
  public:
   explicit FileWriter(std::filesystem::path path);
