@@ -32,7 +32,11 @@ const std::vector<std::string_view> kNoOption{"source_vocabulary", "target_vocab
 void apply_preset(TrainOptions& options, const std::string& preset) {
   TransformerConfig& t = options.model.transformer;
   RnnConfig& r = options.model.rnn;
+  options.vocabulary_size = 6000, options.batch_tokens = 2500;
+  options.rate = options.model.kind == ModelKind::transformer ? 0.004 : 0.002, options.warmup = 500;
+  t.dropout = r.dropout = 0.2;
   if (preset == "tiny") {
+    options.vocabulary_size = 2000;
     t.width = 128, t.hidden = 256, t.heads = 4, t.encoder_layers = 2, t.decoder_layers = 2;
     r.embedding_width = 128, r.state_width = 128, r.attention_width = 128;
   } else if (preset == "small") {

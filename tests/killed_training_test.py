@@ -63,7 +63,9 @@ def main():
             if (model / "model.safetensors").read_bytes() != expected:
                 sys.exit(f"after {killed_here} kills the model differs from that of a run that was left alone")
             parts = [path.name for path in model.rglob("*.part*")]
-            print(f"{model.name}: {killed_here} kills, the same model" + (f" (left over: {', '.join(parts)})" if parts else ""))
+            if parts:
+                sys.exit(f"after {killed_here} kills these are left over: {', '.join(parts)}")
+            print(f"{model.name}: {killed_here} kills, the same model")
         print(f"{done} kills in {folders} runs, each of which ends with the same bytes")
 
 

@@ -123,7 +123,7 @@ FileWriter::FileWriter(std::filesystem::path path) : path_(std::move(path)) {
     descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
     part_ = path_;
-    part_ += fmt::format(".part{}", ::getpid());
+    part_ += ".part";  // one name, so that what a kill leaves is overwritten by the next writer
     descriptor_ = ::open(part_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   }
   HEED_CHECK(descriptor_ >= 0, "{}: cannot write: {}", path_.string(), std::strerror(errno));
