@@ -4,11 +4,14 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "commands.h"
 #include "heed/base/error.h"
 #include "heed/base/parallel.h"
+#include "output.h"
 
 namespace {
 
@@ -24,6 +27,18 @@ int fail(const std::string& message, int code) {
   return code;
 }
 
+// What --help and --version print.
+int answer(const CLI::App& app, const CLI::Success& success) {
+  std::ostringstream text;
+  const int code = app.exit(success, text, text);
+  try {
+    heed::cli::print(text.str());
+  } catch (const heed::Error& error) {
+    return fail(error.what(), kFailure);
+  }
+  return code;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -35,10 +50,9 @@ int main(int argc, char** argv) {
   app.set_help_all_flag("--help-all", "Print the help of every command.");
   app.require_subcommand(1);
   app.fallthrough();
-  int threads = 0;
-  app.add_option("--threads", threads, "Threads to use; by default every core. Results do not depend on it.")
-      ->check(CLI::Range(1, 1024))
-      ->each([](const std::string& text) { heed::set_thread_count(std::stoi(text)); });
+  app.add_option_function<int>("--threads", heed::set_thread_count,
+                               "Threads to use; by default every core. Results do not depend on it.")
+      ->check(CLI::Range(1, 1024));
   heed::cli::add_corpus_command(app);
   heed::cli::add_train_command(app);
   heed::cli::add_translate_command(app);
@@ -49,8 +63,12 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version
-    return app.exit(success);
+    return answer(app, success);
   } catch (const CLI::ParseError& error) {
+    const std::vector<std::string> unknown = app.remaining();
+    if (app.get_subcommands().empty() && !unknown.empty()) {
+      return fail("there is no command " + unknown.front() + ": see heed --help", kWrongUsage);
+    }
     return fail(error.what(), kWrongUsage);
   } catch (const heed::Error& error) {
     return fail(error.what(), kFailure);

@@ -16,7 +16,11 @@ namespace {
 
 std::atomic<bool> g_interrupted{false};
 
-extern "C" void interrupt(int) { g_interrupted.store(true); }
+// The first signal asks the run to save and stop; a second one ends it at once, which loses nothing that was saved.
+extern "C" void interrupt(int signal) {
+  g_interrupted.store(true);
+  std::signal(signal, SIG_DFL);
+}
 
 struct TrainCommand {
   TrainPaths paths;

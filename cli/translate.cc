@@ -1,7 +1,7 @@
 // heed translate
 #include <fmt/format.h>
 
-#include <iostream>
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>

@@ -33,7 +33,9 @@ function(heed_room name)
   set_target_properties(heed_${name} PROPERTIES EXPORT_NAME ${name})
   target_compile_features(heed_${name} ${scope} cxx_std_20)
   target_sources(heed_${name} ${scope} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
-  install(TARGETS heed_${name} EXPORT heedTargets FILE_SET HEADERS)
+  if(NOT name STREQUAL "testing")  # it serves heed's own tests only
+    install(TARGETS heed_${name} EXPORT heedTargets FILE_SET HEADERS)
+  endif()
 
   if(HEED_BUILD_TESTS AND tests)
     add_executable(heed_${name}_test ${tests})

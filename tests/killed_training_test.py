@@ -62,9 +62,9 @@ def main():
             run(train_command(heed, data, model))
             if (model / "model.safetensors").read_bytes() != expected:
                 sys.exit(f"after {killed_here} kills the model differs from that of a run that was left alone")
-            parts = [path.name for path in model.rglob("*.part*")]
-            if parts:
-                sys.exit(f"after {killed_here} kills these are left over: {', '.join(parts)}")
+            files, expected_files = ({str(p.relative_to(r)) for p in r.rglob("*")} for r in (model, root / "whole"))
+            if files != expected_files:
+                sys.exit(f"after {killed_here} kills the folder differs by {', '.join(sorted(files ^ expected_files))}")
             print(f"{model.name}: {killed_here} kills, the same model")
         print(f"{done} kills in {folders} runs, each of which ends with the same bytes")
 

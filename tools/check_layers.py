@@ -48,6 +48,9 @@ def is_test(path):
 
 def check_file(path, root):
     room = room_of(path, root)
+    if room not in LEVELS and room != TESTING:
+        yield 1, f"{room} is not a room: give it a level in tools/check_layers.py"
+        return
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if OMP.match(line) and room != "base":
             yield number, "#pragma omp belongs in heed/base/parallel.cc"

@@ -6,7 +6,7 @@ LossResult linear_cross_entropy(const Context& context, const Var& x, const Var&
                                 const CrossEntropyOptions& options) {
   const Index width = x.dim(x.rank() - 1);
   const auto rows = [width](const Tensor& tensor) {
-    return tensor.is_empty() ? View() : reshape(tensor.view(), {tensor.size() / width, width});
+    return tensor.is_empty() ? View() : reshape(tensor.view(), {width == 0 ? 0 : tensor.size() / width, width});
   };
   const View flat_targets = reshape(targets.view(), {targets.size()});
   if (context.tape == nullptr) return linear_cross_entropy(rows(x.value()), weight, bias, flat_targets, options, {}, {}, {});

@@ -64,16 +64,6 @@ Var add(const Context& context, const Var& a, const Var& b) {
   });
 }
 
-Var scale(const Context& context, const Var& x, double factor) {
-  Tensor y = Tensor::empty_like(x.value().view());
-  scale(x, factor, y);
-  return record(context, y, {x}, [=](const Tensor& dy) {
-    const Tensor dx = x.new_grad();
-    scale(dy, factor, dx);
-    x.add_grad(dx);
-  });
-}
-
 Var reshape(const Context& context, const Var& x, std::initializer_list<Index> shape) {
   return record(context, x.value().reshape(shape), {x}, [=](const Tensor& dy) {
     Tensor dx = x.new_grad();
@@ -186,26 +176,6 @@ Var concatenate(const Context& context, std::span<const Var> parts) {
     for_each_part(dy, [](const Var& part, View place) {
       if (part.requires_grad()) part.add_grad(Tensor::copy_of(place));
     });
-  });
-}
-
-Var columns(const Context& context, const Var& x, Index begin, Index end) {
-  const int last = x.rank() - 1;
-  return record(context, Tensor::copy_of(slice(x.value().view(), last, begin, end)), {x}, [=](const Tensor& dy) {
-    // One consumer writes its columns only, so the rest must be zero already.
-    const View place = slice(x.grad_accumulator(), last, begin, end);
-    Tensor sum = Tensor::copy_of(place);
-    add_to(dy, sum);
-    copy(sum, place);
-  });
-}
-
-Var time_step(const Context& context, const Var& x, Index t) {
-  return record(context, Tensor::copy_of(select(x.value().view(), 1, t)), {x}, [=](const Tensor& dy) {
-    const View place = select(x.grad_accumulator(), 1, t);
-    Tensor sum = Tensor::copy_of(place);
-    add_to(dy, sum);
-    copy(sum, place);
   });
 }
 

@@ -18,8 +18,6 @@ Var linear(const Context& context, const Var& x, const Var& weight, const Var& b
 Var activate(const Context& context, Activation activation, const Var& x);
 // a + b, the same shape.
 Var add(const Context& context, const Var& a, const Var& b);
-// x * factor.
-Var scale(const Context& context, const Var& x, double factor);
 // The same elements in another shape.
 Var reshape(const Context& context, const Var& x, std::initializer_list<Index> shape);
 // gamma and beta may be empty.
@@ -37,10 +35,6 @@ Var dropout_add(const Context& context, const Var& x, double p, const Var& resid
 
 // [R, D1], [R, D2], ... side by side: [R, D1 + D2 + ...]. All of one rank (2 or 3), equal but for the last axis.
 Var concatenate(const Context& context, std::span<const Var> parts);
-// Columns [begin, end) of the last axis, copied.
-Var columns(const Context& context, const Var& x, Index begin, Index end);
-// x [B, L, D] at time step t: [B, D], copied.
-Var time_step(const Context& context, const Var& x, Index t);
 // L tensors [B, D] as [B, L, D].
 Var stack_time(const Context& context, std::span<const Var> steps);
 

@@ -66,6 +66,19 @@ void make_folder(const std::filesystem::path& path) {
   HEED_CHECK(std::filesystem::is_directory(path), "{}: is not a folder", path.string());
 }
 
+bool file_exists(const std::filesystem::path& path) {
+  std::error_code error;
+  const bool there = std::filesystem::exists(path, error);
+  HEED_CHECK(!error, "{}: cannot look for it: {}", path.string(), error.message());
+  return there;
+}
+
+void remove_file(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::remove(path, error);
+  HEED_CHECK(!error, "{}: cannot remove: {}", path.string(), error.message());
+}
+
 bool valid_utf8(std::string_view text, Index* offset) {
   std::size_t i = 0;
   const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };

@@ -23,6 +23,11 @@ void write_file(const std::filesystem::path& path, std::string_view contents);
 // Makes the folder and its parents; no error where it exists. Throws heed::Error naming the path and the reason.
 void make_folder(const std::filesystem::path& path);
 
+// Whether there is a file or folder. Throws heed::Error where that cannot be told (no permission on a parent folder).
+bool file_exists(const std::filesystem::path& path);
+// Removes a file; no error where there is none. Throws heed::Error.
+void remove_file(const std::filesystem::path& path);
+
 // True if text is well-formed UTF-8 (no overlong forms, no surrogates, nothing past U+10FFFF). Where it is not and offset is
 // given, *offset is the first byte that is wrong.
 bool valid_utf8(std::string_view text, Index* offset = nullptr);

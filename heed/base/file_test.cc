@@ -10,14 +10,17 @@
 #include <filesystem>
 
 #include "heed/base/error.h"
+#include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
 
-class FileTest : public testing::Test {
+using testing::refusal;
+
+class FileTest : public ::testing::Test {
  protected:
-  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "heed_file_test" /
-                                  testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_file_test" /
+                                  ::testing::UnitTest::GetInstance()->current_test_info()->name();
   void SetUp() override { make_folder(folder_); }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 };
@@ -59,12 +62,7 @@ TEST_F(FileTest, AFullDiskLeavesTheOldFileAndNamesIt) {
   rlimit tiny = limit;
   tiny.rlim_cur = 100;
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &tiny), 0);
-  std::string message;
-  try {
-    write_file(folder_ / "a", std::string(1000, 'n'));
-  } catch (const Error& error) {
-    message = error.what();
-  }
+  const std::string message = refusal([&] { write_file(folder_ / "a", std::string(1000, 'n')); });
   setrlimit(RLIMIT_FSIZE, &limit);
   std::signal(SIGXFSZ, before);
   EXPECT_NE(message.find("cannot write"), std::string::npos) << message;
@@ -73,12 +71,8 @@ TEST_F(FileTest, AFullDiskLeavesTheOldFileAndNamesIt) {
 }
 
 TEST_F(FileTest, MissingFilesAreNamed) {
-  try {
-    read_file(folder_ / "absent");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("absent: cannot open: No such file"), std::string::npos);
-  }
+  const std::string message = refusal([&] { read_file(folder_ / "absent"); });
+  EXPECT_NE(message.find("absent: cannot open: No such file"), std::string::npos) << message;
   EXPECT_THROW(write_file(folder_ / "no" / "where", ""), Error);
 }
 
@@ -97,12 +91,7 @@ TEST(TextLines, SplitsAndNamesTheBadLine) {
   EXPECT_EQ(split_text_lines("a\r\n\nb", "f"), (std::vector<std::string>{"a", "", "b"}));
   EXPECT_EQ(split_text_lines("a\n", "f"), (std::vector<std::string>{"a"}));
   EXPECT_TRUE(split_text_lines("", "f").empty());
-  try {
-    split_text_lines("good\nb\xFF\n", "file.txt");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "file.txt:2: byte 2 is not valid UTF-8");
-  }
+  EXPECT_EQ(refusal([] { split_text_lines("good\nb\xFF\n", "file.txt"); }), "file.txt:2: byte 2 is not valid UTF-8");
 }
 
 }  // namespace

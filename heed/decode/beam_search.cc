@@ -95,7 +95,7 @@ class Search {
         offer({sum + row[token], beam, id, row[token]});
       }
     }
-    HEED_CHECK(!best.empty(), "beam_search: every score of sentence {} is NaN: the model's parameters are broken", sentence.index + 1);
+    HEED_CHECK(!best.empty(), "beam_search: every score of a sentence is NaN: the model's parameters are broken");
     return best;
   }
 

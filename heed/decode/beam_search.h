@@ -13,7 +13,7 @@ struct BeamOptions {
   Index beam = 5;              // hypotheses kept for each sentence; 1 is greedy
   double length_penalty = 1;   // a finished hypothesis scores sum(log p) / length^length_penalty, its end token counted
   Index best = 1;              // hypotheses returned for each sentence, at most `beam`
-  double max_ratio = 2;        // a translation has at most max_ratio * source tokens + max_extra tokens, and at most what
+  double max_ratio = 2;        // a translation has at most max_ratio * source tokens (the end token counted) + max_extra tokens, and at most what
   Index max_extra = 10;        // the model can hold
 };
 

@@ -9,7 +9,7 @@ namespace heed {
 
 MetricsLog::MetricsLog(std::filesystem::path file, Index update) : file_(std::move(file)) {
   std::string kept;
-  if (update > 0 && std::filesystem::exists(file_)) {
+  if (update > 0 && file_exists(file_)) {
     const std::string text = read_file(file_);
     for (std::size_t begin = 0; begin < text.size();) {
       const std::size_t end = text.find('\n', begin);

@@ -1,6 +1,7 @@
 #include "heed/tasks/model_folder.h"
 
 #include "heed/base/check.h"
+#include "heed/base/file.h"
 #include "heed/io/safetensors.h"
 #include "heed/text/sentencepiece_vocabulary.h"
 #include "heed/text/whitespace_vocabulary.h"
@@ -11,8 +12,7 @@ namespace {
 constexpr std::string_view kJoint = "vocabulary", kSource = "source", kTarget = "target";
 
 bool has_vocabulary(const std::filesystem::path& folder, std::string_view stem) {
-  return std::filesystem::exists(SentencePieceVocabulary::path_in(folder, stem)) ||
-         std::filesystem::exists(WhitespaceVocabulary::path_in(folder, stem));
+  return file_exists(SentencePieceVocabulary::path_in(folder, stem)) || file_exists(WhitespaceVocabulary::path_in(folder, stem));
 }
 
 }  // namespace
@@ -20,7 +20,7 @@ bool has_vocabulary(const std::filesystem::path& folder, std::string_view stem) 
 ModelFolder load_model_folder(const std::filesystem::path& folder) {
   HEED_CHECK(std::filesystem::is_directory(folder), "{}: is not a folder", folder.string());
   for (std::string_view file : {"config.json", "model.safetensors"}) {
-    HEED_CHECK(std::filesystem::exists(folder / file), "{}: is not a model folder: it has no {}", folder.string(), file);
+    HEED_CHECK(file_exists(folder / file), "{}: is not a model folder: it has no {}", folder.string(), file);
   }
   ModelFolder model;
   model.config = model_config_from_json(read_json(folder / "config.json"));
@@ -43,6 +43,11 @@ ModelFolder load_model_folder(const std::filesystem::path& folder) {
 }
 
 void save_vocabularies(const std::filesystem::path& folder, const Vocabulary& source, const Vocabulary& target) {
+  // What an earlier start with other options left would be found beside what is written now.
+  for (std::string_view stem : {kJoint, kSource, kTarget}) {
+    remove_file(SentencePieceVocabulary::path_in(folder, stem));
+    remove_file(WhitespaceVocabulary::path_in(folder, stem));
+  }
   if (&source == &target) {
     source.save(folder, kJoint);
   } else {

@@ -1,5 +1,7 @@
 #include "heed/tasks/trace.h"
 
+#include <algorithm>
+
 #include "heed/base/check.h"
 #include "heed/observe/recorder.h"
 #include "heed/tasks/model_batch.h"

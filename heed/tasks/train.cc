@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "heed/base/check.h"
+#include "heed/base/file.h"
 #include "heed/io/json.h"
 #include "heed/metrics/bleu.h"
 #include "heed/optim/schedule.h"
@@ -82,6 +83,8 @@ class Trainer {
                limits_.max_minutes);
     HEED_CHECK(options_.rate > 0 && std::isfinite(options_.rate), "train: rate must be positive, but is {}", options_.rate);
     HEED_CHECK(options_.warmup >= 0, "train: warmup must not be negative, but is {}", options_.warmup);
+    HEED_CHECK(options_.weight_decay >= 0 && std::isfinite(options_.weight_decay), "train: weight_decay must not be negative, but is {}",
+               options_.weight_decay);
     HEED_CHECK(options_.clip >= 0, "train: clip must not be negative, but is {}", options_.clip);
     HEED_CHECK(options_.label_smoothing >= 0 && options_.label_smoothing < 1, "train: label_smoothing must be from 0 to below 1, but is {}",
                options_.label_smoothing);
@@ -103,13 +106,26 @@ class Trainer {
 
   void resume() {
     const std::filesystem::path file = training_ / "state.safetensors";
-    if (std::filesystem::exists(file)) {
+    if (file_exists(file)) {
       state_ = load_training_state(file, parameters_, *adam_);
       monitor_.on_resume(state_.update);
     }
+    remove_forgotten_parameters();
     seconds_before_ = state_.seconds;
     last_saved_ = state_.update;
     rng_ = Rng(seed(), /*stream=*/2, state_.rng_position);
+  }
+
+  // A kill may leave kept parameters that no state names.
+  void remove_forgotten_parameters() const {
+    std::vector<std::filesystem::path> named, found;
+    for (Index update : state_.averaged) named.push_back(kept_parameters_file(training_, update));
+    for (const auto& entry : std::filesystem::directory_iterator(training_)) {
+      if (entry.path().filename().string().starts_with("parameters-")) found.push_back(entry.path());
+    }
+    for (const std::filesystem::path& file : found) {
+      if (std::find(named.begin(), named.end(), file) == named.end()) remove_file(file);
+    }
   }
 
   std::uint64_t seed() const { return static_cast<std::uint64_t>(options_.seed); }
@@ -226,6 +242,8 @@ class Trainer {
     report.update = state_.update;
     report.epoch = state_.epoch + 1;
     report.loss = validation_loss();
+    HEED_CHECK(std::isfinite(report.loss), "train: after update {} the validation loss is {}; the last good checkpoint is that of update {} in {}",
+               state_.update, report.loss, last_saved_, training_.string());
     const std::vector<std::string> translations = translate_validation();
     report.bleu = bleu_of(translations);
     report.best = report.bleu > state_.best_bleu;
@@ -253,7 +271,7 @@ class Trainer {
       state_.averaged.erase(state_.averaged.begin());
     }
     save_state();
-    for (Index update : dropped) std::filesystem::remove(kept_parameters_file(training_, update));
+    for (Index update : dropped) remove_file(kept_parameters_file(training_, update));
     write_model();
   }
 

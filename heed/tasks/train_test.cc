@@ -127,6 +127,19 @@ TEST_F(TrainTest, OtherOptionsAreRefusedByName) {
   EXPECT_NE(refusal("model", 4).find("this run was started with hidden 32, not 48"), std::string::npos);
 }
 
+TEST_F(TrainTest, AMistakenOptionCanBeCorrectedInTheSameFolder) {
+  options_.model.transformer.heads = 3;  // of a width of 16
+  EXPECT_NE(refusal("model", 2).find("must be a multiple"), std::string::npos);
+  options_.model.transformer.heads = 2;
+  options_.shared_vocabulary = false;
+  EXPECT_NE(refusal("model", 2).find("share_embeddings"), std::string::npos);
+  options_.model.transformer.share_embeddings = false;
+  EXPECT_EQ(run("model", 2).updates, 2);
+  // The joint vocabulary of the first start is not found beside the two of the last.
+  const ModelFolder model = load_model_folder(folder_ / "model");
+  EXPECT_NE(model.source_vocabulary, model.target_vocabulary);
+}
+
 TEST_F(TrainTest, OtherTextIsRefused) {
   run("model", 2);
   write_file(folder_ / "train.de", read_file(folder_ / "train.de") + "Neu.\n");

@@ -68,12 +68,12 @@ void prepare_vocabularies(TrainingText& result, const std::filesystem::path& fol
                           const ParallelCorpus& text) {
   const std::filesystem::path file = folder / "training" / "options.json";
   const Json description = run_description(options, text, result.validation);
-  if (std::filesystem::exists(file)) {
+  if (file_exists(folder / "training" / "state.safetensors")) {
     check_same_run(file, description);
     load_vocabularies(folder, result.source_vocabulary, result.target_vocabulary);
     return;
   }
-  HEED_CHECK(!std::filesystem::exists(folder / "model.safetensors"),
+  HEED_CHECK(!file_exists(folder / "model.safetensors"),
              "{}: holds a model already, and no training run that could be continued", folder.string());
   make_folder(folder / "training");
   if (options.shared_vocabulary) {

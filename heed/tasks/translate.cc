@@ -29,10 +29,12 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
   }
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return ids[a].size() < ids[b].size(); });
   const SpecialTokens special{target_.begin(), target_.end(), target_.pad(), target_.unknown()};
+  // Rows are beams of sentences: a wide beam takes fewer sentences at a time.
+  const Index budget = std::max<Index>(1, batch_tokens * 5 / std::max<Index>(5, options.beam));
   for (std::size_t begin = 0; begin < order.size();) {
     std::size_t end = begin + 1;
     const auto padded = [&](std::size_t last) { return static_cast<Index>((last - begin + 1) * (ids[order[last]].size() + 1)); };
-    while (end < order.size() && padded(end) <= batch_tokens) ++end;
+    while (end < order.size() && padded(end) <= budget) ++end;
     std::vector<std::vector<int>> sentences;
     for (std::size_t i = begin; i < end; ++i) sentences.push_back(ids[order[i]]);
     const auto hypotheses = beam_search(model_, make_token_batch(sentences), options, special, workspace_);
