@@ -4,10 +4,12 @@
 
 #include <span>
 
-#include "heed/base/error.h"
+#include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
+
+using testing::refusal;
 
 enum class Norm { pre, post };
 std::span<const std::pair<std::string_view, Norm>> enum_names(Norm) {
@@ -45,16 +47,6 @@ struct Options {
   }
 };
 
-template <typename F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(Fields, WriteInOrderAndReadBack) {
   Options options;
   options.layers = 2;
@@ -73,9 +65,9 @@ TEST(Fields, WriteInOrderAndReadBack) {
 
 TEST(Fields, UnknownKeysAreErrorsAndMissingOnesWhereAsked) {
   Options options;
-  EXPECT_EQ(error_of([&] { from_json(Json::parse(R"({"layer": 2})", "c.json"), options, Missing::keep_default); }),
+  EXPECT_EQ(refusal([&] { from_json(Json::parse(R"({"layer": 2})", "c.json"), options, Missing::keep_default); }),
             "c.json: unknown key \"layer\"; the keys are: layers, bias, eps, name, norm, schedule, sizes");
-  EXPECT_EQ(error_of([&] { from_json(Json::parse(R"({"layers": 2})", "c.json"), options); }),
+  EXPECT_EQ(refusal([&] { from_json(Json::parse(R"({"layers": 2})", "c.json"), options); }),
             "c.json: the key \"bias\" is missing");
   from_json(Json::parse(R"({"layers": 2, "schedule": {"warmup": 1}})"), options, Missing::keep_default);
   EXPECT_EQ(options.layers, 2);
@@ -87,7 +79,7 @@ TEST(Fields, UnknownKeysAreErrorsAndMissingOnesWhereAsked) {
 TEST(Fields, WrongTypesNameTheKeyAndChangeNothing) {
   Options options;
   const auto error = [&](const char* text) {
-    return error_of([&] { from_json(Json::parse(text, "c.json"), options, Missing::keep_default); });
+    return refusal([&] { from_json(Json::parse(text, "c.json"), options, Missing::keep_default); });
   };
   EXPECT_EQ(error(R"({"layers": 2, "bias": 1})"), "c.json: bias: must be true or false, but is 1");
   EXPECT_EQ(error(R"({"layers": 2.5})"), "c.json: layers: must be an integer, but is 2.5");

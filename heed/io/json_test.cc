@@ -8,19 +8,12 @@
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
 
-template <typename F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using testing::refusal;
 
 TEST(Json, ReadsEveryKind) {
   const Json json = Json::parse(
@@ -95,22 +88,22 @@ TEST(Json, AMemberOutlivesItsDocument) {
 
 TEST(Json, ErrorsNameTheFileThePlaceTheRuleAndTheValue) {
   const Json config = Json::parse(R"({"layers": 0, "model": {"sizes": [1, "two", [3]]}, "rate": 1e99})", "config.json");
-  EXPECT_EQ(error_of([&] { config["layers"].integer(1, 1024); }),
+  EXPECT_EQ(refusal([&] { config["layers"].integer(1, 1024); }),
             "config.json: layers: must be an integer from 1 to 1024, but is 0");
-  EXPECT_EQ(error_of([&] { config["model"]["sizes"][1].integer(1); }),
+  EXPECT_EQ(refusal([&] { config["model"]["sizes"][1].integer(1); }),
             "config.json: model.sizes[1]: must be an integer of at least 1, but is \"two\"");
-  EXPECT_EQ(error_of([&] { config["model"]["sizes"].number_list(); }),
+  EXPECT_EQ(refusal([&] { config["model"]["sizes"].number_list(); }),
             "config.json: model.sizes[1]: must be a number, but is \"two\"");
-  EXPECT_EQ(error_of([&] { config["model"]["sizes"][2].string(); }),
+  EXPECT_EQ(refusal([&] { config["model"]["sizes"][2].string(); }),
             "config.json: model.sizes[2]: must be a string, but is an array of 1");
-  EXPECT_EQ(error_of([&] { config["rate"].integer(); }), "config.json: rate: must be an integer, but is 1e+99");
-  EXPECT_EQ(error_of([&] { config["model"]["depth"]; }), "config.json: model: the key \"depth\" is missing");
-  EXPECT_EQ(error_of([&] { config["model"]["sizes"][3]; }),
+  EXPECT_EQ(refusal([&] { config["rate"].integer(); }), "config.json: rate: must be an integer, but is 1e+99");
+  EXPECT_EQ(refusal([&] { config["model"]["depth"]; }), "config.json: model: the key \"depth\" is missing");
+  EXPECT_EQ(refusal([&] { config["model"]["sizes"][3]; }),
             "config.json: model.sizes: item 3 was asked for, but there are 3");
-  EXPECT_EQ(error_of([&] { config["layers"]["x"]; }),
+  EXPECT_EQ(refusal([&] { config["layers"]["x"]; }),
             "config.json: layers: must be an object with the key \"x\", but is 0");
-  EXPECT_EQ(error_of([&] { config.items(); }), "config.json: must be an array, but is an object with 3 keys");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(refusal([&] { config.items(); }), "config.json: must be an array, but is an object with 3 keys");
+  EXPECT_EQ(refusal([&] {
               config["model"].allow_only({"size", "depth"});
             }),
             "config.json: model: unknown key \"sizes\"; the keys are: size, depth");
@@ -119,7 +112,7 @@ TEST(Json, ErrorsNameTheFileThePlaceTheRuleAndTheValue) {
 TEST(Json, ErrorsShowLongValuesCutShortBetweenCharacters) {
   std::string text;
   for (int i = 0; i < 1000; ++i) text += "\xC3\xBC";
-  const std::string error = error_of([&] { Json(text).integer(); });
+  const std::string error = refusal([&] { Json(text).integer(); });
   EXPECT_LT(error.size(), 150u);
   EXPECT_TRUE(valid_utf8(error)) << error;
 }
@@ -128,25 +121,24 @@ TEST(JsonParse, RefusesWhatIsNotJson) {
   for (const char* text :
        {"",    " ",        "{",   "[1,]", "{\"a\":}", "{\"a\" 1}", "{a: 1}",      "nul",         "01",    "1.",    "+1",
         "NaN", "Infinity", "1 2", "'a'",  "\"\n\"",   "\"\\x\"",   "\"\\ud800\"", "[1] // note", "1e999", "-1e999"}) {
-    EXPECT_NE(error_of([&] { Json::parse(text, "f.json"); }).find("f.json:1: byte "), std::string::npos)
-        << text << ": " << error_of([&] { Json::parse(text, "f.json"); });
+    EXPECT_NE(refusal([&] { Json::parse(text, "f.json"); }).find("f.json:1: byte "), std::string::npos)
+        << text << ": " << refusal([&] { Json::parse(text, "f.json"); });
   }
 }
 
 TEST(JsonParse, NamesTheLineAndByte) {
-  const std::string error = error_of([] { Json::parse("{\n \"a\": 1,\n \"b\" 2}", "f.json"); });
+  const std::string error = refusal([] { Json::parse("{\n \"a\": 1,\n \"b\" 2}", "f.json"); });
   EXPECT_EQ(error.substr(0, 35), "f.json:3: byte 17: not valid JSON: ") << error;
   EXPECT_EQ(error.find("json.exception"), std::string::npos) << error;
-  EXPECT_EQ(error_of([] { Json::parse("[\n\"a\xFF\"]", "f.json"); }), "f.json:2: byte 5: not valid UTF-8");
+  EXPECT_EQ(refusal([] { Json::parse("[\n\"a\xFF\"]", "f.json"); }), "f.json:2: byte 5: not valid UTF-8");
 }
 
 TEST(JsonParse, ANulByteDoesNotHideWhatFollows) {
-  EXPECT_EQ(error_of([] { Json::parse(std::string("1\0garbage", 9), "f"); }),
-            "f:1: byte 2: not valid JSON: a NUL byte");
+  EXPECT_EQ(refusal([] { Json::parse(std::string("1\0garbage", 9), "f"); }), "f:1: byte 2: not valid JSON: a NUL byte");
 }
 
 TEST(JsonParse, RefusesAKeyThatAppearsTwice) {
-  EXPECT_EQ(error_of([] { Json::parse(R"({"a": {"x": 1}, "b": {"x": 1}, "a": 2})", "f"); }),
+  EXPECT_EQ(refusal([] { Json::parse(R"({"a": {"x": 1}, "b": {"x": 1}, "a": 2})", "f"); }),
             "f: the key \"a\" appears twice in one object");
   EXPECT_THROW(Json::parse(R"([{"a": 1, "\u0061": 2}])"), Error);
   EXPECT_THROW(Json::object({{"a", 1}, {"a", 2}}), Error);
@@ -173,12 +165,12 @@ TEST(JsonDump, RefusesWhatJsonCannotHold) {
 }
 
 TEST(JsonFile, RoundTripsAndNamesTheFile) {
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "heed_json_test";
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "heed_json_test";
   make_folder(folder);
   const Json json = Json::object({{"name", "base"}, {"sizes", Json::array({1, 2.5, false})}});
   write_json(folder / "a.json", json);
   EXPECT_EQ(read_json(folder / "a.json"), json);
-  EXPECT_NE(error_of([&] { read_json(folder / "a.json")["name"].number(); }).find("a.json: name: must be a number"),
+  EXPECT_NE(refusal([&] { read_json(folder / "a.json")["name"].number(); }).find("a.json: name: must be a number"),
             std::string::npos);
   EXPECT_THROW(read_json(folder / "absent.json"), Error);
   std::filesystem::remove_all(folder);

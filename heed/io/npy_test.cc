@@ -8,19 +8,12 @@
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
 
-template <typename F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using testing::refusal;
 
 std::string file_of(const std::string& header, const std::string& data, int version = 1) {
   std::string bytes = std::string("\x93NUMPY") + static_cast<char>(version) + '\0';
@@ -39,7 +32,7 @@ std::string bytes_of(const std::vector<T>& values) {
 }
 
 std::string hostile(const std::string& header, const std::string& data = std::string(8, '\0'), int version = 1) {
-  return error_of([&] { parse_npy(file_of(header, data, version), "x.npy"); });
+  return refusal([&] { parse_npy(file_of(header, data, version), "x.npy"); });
 }
 
 TEST(Npy, ReadsTheThreeVersions) {
@@ -83,7 +76,7 @@ TEST(Npy, ReadsTheHeaderAsPythonWould) {
 }
 
 TEST(Npy, WritesWhatNumpyWrites) {
-  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "heed_npy_test.npy";
+  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "heed_npy_test.npy";
   write_npy(path, Tensor::from(std::vector<float>{1}, {1}));
   std::string expected = "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }";
   expected.resize(117, ' ');
@@ -92,7 +85,7 @@ TEST(Npy, WritesWhatNumpyWrites) {
 }
 
 TEST(Npy, RoundTripsEveryTypeRankAndStride) {
-  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "heed_npy_round_trip.npy";
+  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "heed_npy_round_trip.npy";
   const Tensor x = Tensor::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {1, 2, 3});
   for (DType dtype : {DType::f32, DType::f64, DType::f16, DType::i32, DType::i64}) {
     for (const View& view : {x.to(dtype).view(), transpose(x.to(dtype).view(), 1, 2)}) {
@@ -110,16 +103,15 @@ TEST(Npy, RoundTripsEveryTypeRankAndStride) {
   write_npy(path, Tensor::zeros(DType::boolean, {0}));
   EXPECT_EQ(describe(read_npy(path).view()), "boolean [0]");
   EXPECT_THROW(write_npy(path, ConstView()), Error);
-  EXPECT_NE(error_of([&] { write_npy(path, x.to(DType::bf16)); }).find("npy files cannot hold bf16"),
-            std::string::npos);
+  EXPECT_NE(refusal([&] { write_npy(path, x.to(DType::bf16)); }).find("npy files cannot hold bf16"), std::string::npos);
   EXPECT_EQ(describe(read_npy(path).view()), "boolean [0]");  // the old file is still there
   std::filesystem::remove(path);
 }
 
 TEST(NpyHostile, NotAnArray) {
-  EXPECT_EQ(error_of([] { parse_npy("", "x.npy"); }), "x.npy: not an npy file");
-  EXPECT_EQ(error_of([] { parse_npy("PK\x03\x04 an npz file", "x.npy"); }), "x.npy: not an npy file");
-  EXPECT_EQ(error_of([] { parse_npy(std::string("\x93NUMPY\x01\x00", 8), "x.npy"); }), "x.npy: cut short: 8 bytes");
+  EXPECT_EQ(refusal([] { parse_npy("", "x.npy"); }), "x.npy: not an npy file");
+  EXPECT_EQ(refusal([] { parse_npy("PK\x03\x04 an npz file", "x.npy"); }), "x.npy: not an npy file");
+  EXPECT_EQ(refusal([] { parse_npy(std::string("\x93NUMPY\x01\x00", 8), "x.npy"); }), "x.npy: cut short: 8 bytes");
   EXPECT_EQ(hostile(header_of("<f4", "(2,)"), std::string(8, '\0'), 4),
             "x.npy: the npy version must be 1.0, 2.0 or 3.0, but is 4.0");
 }
@@ -151,7 +143,7 @@ TEST(NpyHostile, CorruptHeadersAreErrorsOrValid) {
 TEST(NpyHostile, HeaderLength) {
   std::string bytes = file_of(header_of("<f4", "(2,)"), std::string(8, '\0'), 2);
   bytes.replace(8, 4, "\xFF\xFF\xFF\xFF");
-  EXPECT_EQ(error_of([&] { parse_npy(bytes, "x.npy"); }), "x.npy: a header of 4294967295 bytes, more than 65536");
+  EXPECT_EQ(refusal([&] { parse_npy(bytes, "x.npy"); }), "x.npy: a header of 4294967295 bytes, more than 65536");
 }
 
 TEST(NpyHostile, Headers) {

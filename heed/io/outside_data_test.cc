@@ -1,7 +1,6 @@
 // The readers against files that others wrote: the ONNX conformance cases (numpy's files) and every JSON beside them.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 
@@ -9,16 +8,12 @@
 #include "heed/base/file.h"
 #include "heed/io/json.h"
 #include "heed/io/npy.h"
+#include "heed/testing/data_folder.h"
 
 namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path data_folder() {
-  const char* const set = std::getenv("HEED_DATA");
-  return set != nullptr ? fs::path(set) : fs::path(HEED_SOURCE_DIR) / ".." / "shared" / "data";
-}
 
 std::string onnx_name(DType dtype) {
   switch (dtype) {
@@ -40,11 +35,13 @@ std::string onnx_name(DType dtype) {
   return "";
 }
 
-class OutsideData : public testing::Test {
+class OutsideData : public ::testing::Test {
  protected:
-  fs::path folder_ = data_folder();
+  fs::path folder_;
   void SetUp() override {
-    if (!fs::is_directory(folder_)) GTEST_SKIP() << "no test data at " << folder_ << " (set HEED_DATA)";
+    const auto folder = testing::data_path(HEED_SOURCE_DIR, "");
+    if (!folder) GTEST_SKIP() << "no folder $HEED_DATA or ../shared/data";
+    folder_ = *folder;
   }
 };
 
@@ -77,7 +74,7 @@ TEST_F(OutsideData, EveryArrayOfTheOnnxCasesIsWhatItsCaseSays) {
 }
 
 TEST_F(OutsideData, ArraysAreWrittenByteForByteAsNumpyDoes) {
-  const fs::path copy = fs::path(testing::TempDir()) / "heed_outside_copy.npy";
+  const fs::path copy = fs::path(::testing::TempDir()) / "heed_outside_copy.npy";
   int compared = 0;
   for (const auto& entry : fs::recursive_directory_iterator(folder_ / "onnx" / "attention")) {
     if (entry.path().extension() != ".npy") continue;

@@ -10,19 +10,12 @@
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
 
-template <typename F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using testing::refusal;
 
 // A file of this header and data, whatever they say.
 std::string file_of(const std::string& header, const std::string& data) {
@@ -34,7 +27,7 @@ std::string file_of(const std::string& header, const std::string& data) {
 
 // The error of a file whose data is 8 bytes, or `data`.
 std::string hostile(const std::string& header, const std::string& data = std::string(8, '\0')) {
-  return error_of([&] { parse_safetensors(file_of(header, data), "m.st"); });
+  return refusal([&] { parse_safetensors(file_of(header, data), "m.st"); });
 }
 
 bool same_bytes(const Tensor& a, const Tensor& b) {
@@ -42,10 +35,10 @@ bool same_bytes(const Tensor& a, const Tensor& b) {
          std::memcmp(a.data<char>(), b.data<char>(), static_cast<std::size_t>(a.size() * size_of(a.dtype()))) == 0;
 }
 
-class SafetensorsFile : public testing::Test {
+class SafetensorsFile : public ::testing::Test {
  protected:
-  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "heed_safetensors_test" /
-                                  testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_safetensors_test" /
+                                  ::testing::UnitTest::GetInstance()->current_test_info()->name();
   void SetUp() override { make_folder(folder_); }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 };
@@ -111,7 +104,7 @@ TEST_F(SafetensorsFile, AFailedWriteLeavesTheOldFile) {
   const Tensor x = Tensor::zeros(DType::f32, {2});
   write_safetensors(folder_ / "m", {{"x", x}});
   const std::string before = read_file(folder_ / "m");
-  EXPECT_NE(error_of([&] {
+  EXPECT_NE(refusal([&] {
               write_safetensors(folder_ / "m", {{"x", ConstView()}});
             }).find("m: x: the view is empty"),
             std::string::npos);
@@ -124,7 +117,7 @@ TEST_F(SafetensorsFile, AFailedWriteLeavesTheOldFile) {
 TEST_F(SafetensorsFile, TheFileIsNamed) {
   write_file(folder_ / "bad.safetensors", "short");
   EXPECT_NE(
-      error_of([&] { read_safetensors(folder_ / "bad.safetensors"); }).find("bad.safetensors: not a safetensors file"),
+      refusal([&] { read_safetensors(folder_ / "bad.safetensors"); }).find("bad.safetensors: not a safetensors file"),
       std::string::npos);
   EXPECT_THROW(read_safetensors(folder_ / "absent"), Error);
 }
@@ -167,12 +160,11 @@ TEST(Safetensors, AcceptsAnEmptySetAndPadding) {
 TEST(SafetensorsHostile, HeaderLengths) {
   std::string bytes = file_of("{}", "");
   bytes[0] = 3;
-  EXPECT_EQ(error_of([&] { parse_safetensors(bytes, "m.st"); }),
-            "m.st: cut short: a header of 3 bytes in a file of 10");
+  EXPECT_EQ(refusal([&] { parse_safetensors(bytes, "m.st"); }), "m.st: cut short: a header of 3 bytes in a file of 10");
   bytes.replace(0, 8, std::string(8, '\xFF'));
-  EXPECT_EQ(error_of([&] { parse_safetensors(bytes, "m.st"); }),
+  EXPECT_EQ(refusal([&] { parse_safetensors(bytes, "m.st"); }),
             "m.st: not a safetensors file: a header of 18446744073709551615 bytes, more than 100000000");
-  EXPECT_EQ(error_of([&] { parse_safetensors("", "m.st"); }), "m.st: not a safetensors file: 0 bytes");
+  EXPECT_EQ(refusal([&] { parse_safetensors("", "m.st"); }), "m.st: not a safetensors file: 0 bytes");
 }
 
 TEST(SafetensorsHostile, HeadersThatAreNotAnObject) {

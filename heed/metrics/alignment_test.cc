@@ -2,31 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-
-#include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/testing/data_folder.h"
+#include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
 
+using testing::refusal;
 using Lines = std::vector<std::string>;
-
-std::filesystem::path data_folder() {
-  const char* data = std::getenv("HEED_DATA");
-  return (data ? std::filesystem::path(data) : std::filesystem::path(HEED_SOURCE_DIR) / "../shared/data") / "alignment";
-}
-
-template <typename Call>
-std::string error_of(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(Alignment, ErrorRateAsOchAndNeyDefineIt) {
   const Lines links = {"0-0 1-1 2-2", "0-1"};
@@ -73,7 +57,7 @@ TEST(Alignment, ALinkBothSureAndPossibleIsSure) {
 
 TEST(Alignment, OneBasedLinksBecomeZeroBased) {
   EXPECT_EQ(parse_alignments(Lines{"1-3"}, {.one_based = true})[0], (AlignmentLinks{{0, 2}}));
-  EXPECT_EQ(error_of([] {
+  EXPECT_EQ(refusal([] {
               parse_gold_alignments(Lines{"1-1", "0p1"}, {.name = "gold", .one_based = true});
             }),
             "gold:2: words count from 1, but a link is '0p1'");
@@ -82,21 +66,20 @@ TEST(Alignment, OneBasedLinksBecomeZeroBased) {
 TEST(Alignment, WhatIsNoLinkIsNamedWithItsLine) {
   for (const char* bad : {"1", "1-", "-1", "1--2", "-1-2", "1-2-3", "a-b", "1 - 2", "1:2", "+1-2", "1-2x",
                           "99999999999-1", "1-2147483648", "999999999999999999999999-1", "1s2"}) {
-    const std::string error = error_of([&] { parse_gold_alignments(Lines{"0-0", bad}, {.name = "file"}); });
+    const std::string error = refusal([&] { parse_gold_alignments(Lines{"0-0", bad}, {.name = "file"}); });
     EXPECT_EQ(error.rfind("file:2: a link must read i-j or ipj, but is '", 0), 0u) << bad << ": " << error;
   }
-  EXPECT_EQ(error_of([] { parse_alignments(Lines{"0p0"}, {.name = "a"}); }), "a:1: only gold has possible links ('p')");
+  EXPECT_EQ(refusal([] { parse_alignments(Lines{"0p0"}, {.name = "a"}); }), "a:1: only gold has possible links ('p')");
 }
 
 TEST(Alignment, DifferentNumbersOfSentencePairsAreRefused) {
-  EXPECT_EQ(error_of([] { score_alignments(parse_alignments(Lines{"0-0"}), {}); }),
+  EXPECT_EQ(refusal([] { score_alignments(parse_alignments(Lines{"0-0"}), {}); }),
             "score_alignments: 1 alignments, but gold for 0 sentence pairs");
 }
 
 // The figures of awesome-align's authors for the output they publish (Dou & Neubig 2021).
 TEST(Alignment, AwesomeAlignErrorRates) {
-  const std::filesystem::path folder = data_folder() / "awesome_align";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no " << folder;
+  HEED_DATA_OR_SKIP(folder, "alignment/awesome_align");
   for (const auto& [pair, expected] : {std::pair("enfr", 4.07), std::pair("jaen", 37.36)}) {
     const std::string output = std::string(pair) + ".awesome-align.out";
     const std::string gold = std::string(pair) + ".gold";
@@ -109,8 +92,7 @@ TEST(Alignment, AwesomeAlignErrorRates) {
 
 // Gold of another project: counts from 0, after a number and a tab; read here without them.
 TEST(Alignment, SimAlignGoldAgreesWithItself) {
-  const std::filesystem::path path = data_folder() / "simalign_sample" / "sample_eng_deu.gold";
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << "no " << path;
+  HEED_DATA_OR_SKIP(path, "alignment/simalign_sample/sample_eng_deu.gold");
   Lines lines = read_text_lines(path);
   ASSERT_EQ(lines.size(), 5u);
   for (std::string& line : lines) line.erase(0, line.find('\t') + 1);

@@ -5,13 +5,14 @@
 #include <cmath>
 #include <regex>
 
-#include "heed/base/error.h"
 #include "heed/base/file.h"
 #include "heed/base/parallel.h"
+#include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
 
+using testing::refusal;
 using Lines = std::vector<std::string>;
 
 const Lines kHypotheses = {"The dog bit the man.", "It wasn't surprising.", "The man had just bitten him."};
@@ -106,37 +107,26 @@ TEST(Bleu, TheThreadCountChangesNothing) {
   set_thread_count(threads);
 }
 
-template <typename Call>
-std::string error_of(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(Bleu, WhatIsWrongIsNamed) {
   const std::vector<Lines> one = {{"a"}};
-  EXPECT_EQ(error_of([&] { corpus_bleu({}, one); }), "corpus_bleu: there are no hypotheses");
-  EXPECT_EQ(error_of([&] { corpus_bleu(Lines{"a"}, {}); }), "corpus_bleu: there are no references");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(refusal([&] { corpus_bleu({}, one); }), "corpus_bleu: there are no hypotheses");
+  EXPECT_EQ(refusal([&] { corpus_bleu(Lines{"a"}, {}); }), "corpus_bleu: there are no references");
+  EXPECT_EQ(refusal([&] {
               corpus_bleu(Lines{"a", "b"}, one);
             }),
             "corpus_bleu: 2 hypotheses, but 1 references in set 1");
-  EXPECT_EQ(error_of([&] { corpus_bleu(Lines{"a\xFF"}, one); }),
-            "corpus_bleu: hypothesis 1: byte 1 is not valid UTF-8");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(refusal([&] { corpus_bleu(Lines{"a\xFF"}, one); }), "corpus_bleu: hypothesis 1: byte 1 is not valid UTF-8");
+  EXPECT_EQ(refusal([&] {
               corpus_bleu(Lines{"a"}, std::vector<Lines>{{"a"}, {"\xC3"}});
             }),
             "corpus_bleu: reference set 2, line 1: byte 0 is not valid UTF-8");
-  EXPECT_EQ(error_of([&] { corpus_bleu(Lines{"a"}, one, {.max_order = 0}); }),
+  EXPECT_EQ(refusal([&] { corpus_bleu(Lines{"a"}, one, {.max_order = 0}); }),
             "corpus_bleu: max_order must be 1 to 100, but is 0");
-  EXPECT_EQ(error_of([&] { corpus_bleu(Lines{"a"}, one, {.smoothing_value = -1.0}); }),
+  EXPECT_EQ(refusal([&] { corpus_bleu(Lines{"a"}, one, {.smoothing_value = -1.0}); }),
             "corpus_bleu: smoothing_value must be finite and not negative, but is -1");
-  EXPECT_EQ(error_of([&] { bleu_from_counts(std::vector<Index>{2}, std::vector<Index>{1}, 1, 1, {.max_order = 1}); }),
+  EXPECT_EQ(refusal([&] { bleu_from_counts(std::vector<Index>{2}, std::vector<Index>{1}, 1, 1, {.max_order = 1}); }),
             "bleu_from_counts: order 1: 2 matches of 1 n-grams");
-  EXPECT_EQ(error_of([&] { parse_bleu_smoothing("some"); }),
+  EXPECT_EQ(refusal([&] { parse_bleu_smoothing("some"); }),
             "parse_bleu_smoothing: 'some' is none of none, floor, add-k, exp");
 }
 

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -14,6 +13,7 @@
 #include "heed/metrics/bleu.h"
 #include "heed/metrics/chrf.h"
 #include "heed/metrics/ter.h"
+#include "heed/testing/data_folder.h"
 
 namespace heed {
 namespace {
@@ -32,14 +32,12 @@ BleuOptions raw_options(std::optional<double> floor) {
           .effective_order = true};
 }
 
-class SacreBleu : public testing::Test {
+class SacreBleu : public ::testing::Test {
  protected:
   void SetUp() override {
-    const char* data = std::getenv("HEED_DATA");
-    folder_ =
-        (data ? std::filesystem::path(data) : std::filesystem::path(HEED_SOURCE_DIR) / "../shared/data") / "sacrebleu";
-    if (!std::filesystem::exists(folder_ / "expected.json")) GTEST_SKIP() << "no " << folder_ / "expected.json";
-    std::ifstream(folder_ / "expected.json") >> expected_;
+    HEED_DATA_OR_SKIP(expected, "sacrebleu/expected.json");
+    folder_ = expected.parent_path();
+    std::ifstream(expected) >> expected_;
   }
 
   const Json& unit(const char* metric) const { return expected_["unit"][metric]; }

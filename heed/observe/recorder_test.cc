@@ -4,9 +4,12 @@
 
 #include "heed/base/error.h"
 #include "heed/tensor/tensor.h"
+#include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
+
+using testing::refusal;
 
 constexpr AttentionSite kEncoder{"encoder.layers.0.self_attn", AttentionKind::encoder};
 constexpr AttentionSite kDecoder{"decoder.layers.0.self_attn", AttentionKind::decoder};
@@ -21,16 +24,6 @@ Tensor numbered(Index batch, Index heads, Index queries, Index keys, Index first
         for (Index j = 0; j < keys; ++j)
           x.at<float>({b, h, i, j}) = static_cast<float>(1000 * b + 100 * h + 10 * (first_query + i) + j);
   return x;
-}
-
-template <typename F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(AttentionRecorder, KeepsOneRowOfTheBatchCutToItsLengths) {
@@ -87,12 +80,12 @@ TEST(AttentionRecorder, MapsPassTheTracesValidation) {
   AttentionRecorder recorder({.row = 0, .source_length = 2, .target_length = 3});
   recorder.on_weights(kCross, numbered(1, 4, 3, 3));
   trace.maps = recorder.take_maps();
-  EXPECT_EQ(error_of([&] { validate(trace, "t"); }), "no error");
+  EXPECT_EQ(refusal([&] { validate(trace, "t"); }), "no error");
 }
 
 TEST(AttentionRecorder, ErrorsNameTheSite) {
   AttentionRecorder recorder({.row = 1, .source_length = 2, .target_length = 3});
-  EXPECT_EQ(error_of([&] { recorder.on_weights(kCross, numbered(1, 1, 3, 2)); }),
+  EXPECT_EQ(refusal([&] { recorder.on_weights(kCross, numbered(1, 1, 3, 2)); }),
             "AttentionRecorder: decoder.layers.0.multihead_attn: weights must be f32 [B, H, Lq, Lk] with row 1 in the "
             "batch, but "
             "are f32 [1, 1, 3, 2]");
@@ -104,9 +97,9 @@ TEST(AttentionRecorder, ErrorsNameTheSite) {
 
   AttentionRecorder heads({.row = 0, .source_length = 2, .target_length = 3});
   heads.on_weights(kCross, numbered(1, 2, 1, 2));
-  EXPECT_EQ(error_of([&] { heads.on_weights(kCross, numbered(1, 3, 1, 2)); }),
+  EXPECT_EQ(refusal([&] { heads.on_weights(kCross, numbered(1, 3, 1, 2)); }),
             "AttentionRecorder: decoder.layers.0.multihead_attn: had 2 heads, and now weights are f32 [1, 3, 1, 2]");
-  EXPECT_EQ(error_of([&] { heads.take_maps(); }),
+  EXPECT_EQ(refusal([&] { heads.take_maps(); }),
             "AttentionRecorder: decoder.layers.0.multihead_attn: was shown 1 of the sentence's 3 queries");
 }
 

@@ -8,19 +8,10 @@
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
-
-template <typename F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 // Two source tokens, three target tokens, one map of each kind.
 AttentionTrace example() {
@@ -41,7 +32,7 @@ AttentionTrace example() {
 std::string refusal(const std::function<void(AttentionTrace&)>& spoil) {
   AttentionTrace trace = example();
   spoil(trace);
-  return error_of([&] { validate(trace, "t"); });
+  return testing::refusal([&] { validate(trace, "t"); });
 }
 
 // The error of the example's file in which `from` was replaced by `to`.
@@ -51,7 +42,7 @@ std::string file_refusal(const std::string& from, const std::string& to) {
   const std::size_t at = text.find(from);
   if (at == std::string::npos) return "the text does not hold " + from;
   text.replace(at, from.size(), to);
-  return error_of([&] { parse_traces(text, "t.json"); });
+  return testing::refusal([&] { parse_traces(text, "t.json"); });
 }
 
 TEST(AttentionTrace, RoundTripsBitForBitThroughTextAndFile) {
@@ -60,10 +51,10 @@ TEST(AttentionTrace, RoundTripsBitForBitThroughTextAndFile) {
   EXPECT_EQ(parse_traces(text, "t"), traces);
   EXPECT_EQ(traces_to_text(parse_traces(text, "t")), text);
 
-  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "heed_trace_test.json";
+  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "heed_trace_test.json";
   write_traces(path, traces);
   EXPECT_EQ(read_traces(path), traces);
-  EXPECT_NE(error_of([&] { read_trace(path); }).find("must hold one trace, but holds 3"), std::string::npos);
+  EXPECT_NE(testing::refusal([&] { read_trace(path); }).find("must hold one trace, but holds 3"), std::string::npos);
   write_trace(path, example());
   EXPECT_EQ(read_trace(path), example());
   std::filesystem::remove(path);
@@ -118,7 +109,7 @@ TEST(AttentionTrace, ValidateNamesTheMapAndTheRule) {
 }
 
 TEST(AttentionTrace, WhatIsInvalidIsNotWritten) {
-  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "heed_trace_invalid.json";
+  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "heed_trace_invalid.json";
   write_trace(path, example());
   AttentionTrace trace = example();
   trace.maps[0].weights[0] = std::numeric_limits<float>::infinity();

@@ -5,15 +5,16 @@
 #include "heed/base/error.h"
 #include "heed/base/file.h"
 #include "heed/base/parallel.h"
+#include "heed/testing/refusal.h"
 #include "heed/text/whitespace_vocabulary.h"
 
 namespace heed {
 namespace {
 
-class ParallelCorpusTest : public testing::Test {
+class ParallelCorpusTest : public ::testing::Test {
  protected:
-  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "heed_parallel_corpus_test" /
-                                  testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_parallel_corpus_test" /
+                                  ::testing::UnitTest::GetInstance()->current_test_info()->name();
   std::filesystem::path source_ = folder_ / "train.de", target_ = folder_ / "train.en";
   void SetUp() override { make_folder(folder_); }
   void TearDown() override { std::filesystem::remove_all(folder_); }
@@ -24,12 +25,7 @@ class ParallelCorpusTest : public testing::Test {
     return read_parallel_corpus(source_, target_);
   }
   std::string refusal(std::string_view source, std::string_view target) {
-    try {
-      read(source, target);
-      return "";
-    } catch (const Error& error) {
-      return error.what();
-    }
+    return testing::refusal([&] { read(source, target); });
   }
 };
 

@@ -10,6 +10,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/testing/refusal.h"
 #include "heed/viz/visible_text.h"
 
 namespace heed {
@@ -104,12 +105,8 @@ TEST(Picture, ItsFormatIsTheNamesEnding) {
   EXPECT_EQ(picture_format("B.PNG"), PictureFormat::png);
   EXPECT_EQ(picture_format("x.svg.pdf"), PictureFormat::pdf);
   for (const char* name : {"a.jpg", "svg", "a", "a.png.gz", ""}) EXPECT_THROW(picture_format(name), Error);
-  try {
-    picture_format("map.gif");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "map.gif: a picture's name must end in .svg, .png or .pdf, but ends in '.gif'");
-  }
+  EXPECT_EQ(testing::refusal([] { picture_format("map.gif"); }),
+            "map.gif: a picture's name must end in .svg, .png or .pdf, but ends in '.gif'");
 }
 
 TEST(Picture, SvgIsWellFormedWhateverTheTextsAre) {
@@ -207,14 +204,14 @@ TEST(Picture, RefusesSizesThatAreNone) {
 }
 
 TEST(Picture, IsSavedUnderItsNameOrNotAtAll) {
-  const std::string path = testing::TempDir() + "/heed_picture_test.svg";
+  const std::string path = ::testing::TempDir() + "/heed_picture_test.svg";
   save_picture(sample(), path);
   EXPECT_EQ(read_file(path), render(sample(), PictureFormat::svg));
   Picture broken = sample();
   broken.paint = [](Canvas&) { throw Error("no"); };
   EXPECT_THROW(save_picture(broken, path), Error);
   EXPECT_EQ(read_file(path), render(sample(), PictureFormat::svg));
-  EXPECT_THROW(save_picture(sample(), testing::TempDir() + "/no/such/folder/x.png"), Error);
+  EXPECT_THROW(save_picture(sample(), ::testing::TempDir() + "/no/such/folder/x.png"), Error);
 }
 
 }  // namespace
