@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "heed/base/error.h"
 #include "heed/base/parallel.h"
 #include "heed/io/fields.h"
 #include "heed/models/model_config.h"
 #include "heed/ops/softmax.h"
 #include "heed/testing/gradient_check.h"
+#include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
@@ -244,12 +244,8 @@ TEST(RnnTranslator, RefusesAConfigurationThatMakesNoSense) {
     RnnConfig config = sized(base);
     change(config);
     Rng rng(1);
-    try {
-      const RnnTranslator model(config, rng);
-      ADD_FAILURE() << "not refused: " << word;
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
-    }
+    const std::string message = testing::refusal([&] { const RnnTranslator model(config, rng); });
+    EXPECT_NE(message.find(word), std::string::npos) << message << "; expected: " << word;
   };
   refused(
       bahdanau_config(), [](RnnConfig& c) { c.embedding_width = 0; }, "embedding_width");

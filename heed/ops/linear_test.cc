@@ -4,10 +4,10 @@
 
 #include <string>
 
-#include "heed/base/error.h"
 #include "heed/base/parallel.h"
 #include "heed/tensor/tensor.h"
 #include "heed/testing/gradient_check.h"
+#include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
@@ -15,6 +15,7 @@ namespace {
 using testing::gradient_error;
 using testing::largest_difference;
 using testing::random_tensor;
+using testing::refusal;
 using testing::same_bits;
 using testing::weighted_sum;
 
@@ -101,22 +102,14 @@ TEST(Linear, NoRowsLeaveTheParameterGradientsAlone) {
 TEST(Linear, NamesTheShapesItRefuses) {
   const Tensor x = Tensor::zeros(DType::f32, {2, 4}), weight = Tensor::zeros(DType::f32, {3, 5}),
                y = Tensor::zeros(DType::f32, {2, 3});
-  const auto message = [](auto&& call) -> std::string {
-    try {
-      call();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
-  };
-  EXPECT_NE(message([&] { linear(x, weight, {}, y); }).find("linear: needs x [R, In]"), std::string::npos);
-  EXPECT_NE(message([&] {
+  EXPECT_NE(refusal([&] { linear(x, weight, {}, y); }).find("linear: needs x [R, In]"), std::string::npos);
+  EXPECT_NE(refusal([&] {
               linear(x, Tensor::zeros(DType::f32, {3, 4}), x, y);
             }).find("bias must be"),
             std::string::npos);
-  EXPECT_NE(message([&] { linear_backward(x, weight, y, x, {}, {}); }).find("f32 [3, 5]"), std::string::npos);
-  EXPECT_NE(message([&] { linear_backward(x, weight, y, {}, weight, {}); }).find("dweight"), std::string::npos);
-  EXPECT_NE(message([&] { linear_backward(x, weight, y, {}, {}, x); }).find("dbias"), std::string::npos);
+  EXPECT_NE(refusal([&] { linear_backward(x, weight, y, x, {}, {}); }).find("f32 [3, 5]"), std::string::npos);
+  EXPECT_NE(refusal([&] { linear_backward(x, weight, y, {}, weight, {}); }).find("dweight"), std::string::npos);
+  EXPECT_NE(refusal([&] { linear_backward(x, weight, y, {}, {}, x); }).find("dbias"), std::string::npos);
 }
 
 }  // namespace

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "heed/base/error.h"
 #include "heed/base/parallel.h"
 #include "heed/base/random.h"
 #include "heed/ops/linear.h"
 #include "heed/ops/softmax.h"
 #include "heed/tensor/tensor.h"
 #include "heed/testing/gradient_check.h"
+#include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
@@ -20,6 +20,7 @@ namespace {
 using testing::gradient_error;
 using testing::largest_difference;
 using testing::random_tensor;
+using testing::refusal;
 using testing::same_bits;
 
 // Targets in [1, vocabulary), every fifth one ignored (0) where `with_padding`.
@@ -195,23 +196,15 @@ TEST(Loss, WithoutABiasIsABiasOfZero) {
 
 TEST(Loss, NamesWhatItRefuses) {
   const Problem p(DType::f32, 3, 8, 50, false);
-  const auto message = [](auto&& call) -> std::string {
-    try {
-      call();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
-  };
   p.targets.at<std::int32_t>({1}) = 50;
-  EXPECT_EQ(message([&] { p.run({}); }), "linear_cross_entropy: target 50 of row 1 is outside the vocabulary of 50");
+  EXPECT_EQ(refusal([&] { p.run({}); }), "linear_cross_entropy: target 50 of row 1 is outside the vocabulary of 50");
   p.targets.at<std::int32_t>({1}) = 1;
-  EXPECT_EQ(message([&] { p.run({.label_smoothing = 1.5}); }),
+  EXPECT_EQ(refusal([&] { p.run({.label_smoothing = 1.5}); }),
             "linear_cross_entropy: label_smoothing must be in [0, 1], but is 1.5");
-  EXPECT_NE(message([&] { linear_cross_entropy(p.x, p.x, {}, p.targets, {}, p.weight); }).find("dx and dweight"),
+  EXPECT_NE(refusal([&] { linear_cross_entropy(p.x, p.x, {}, p.targets, {}, p.weight); }).find("dx and dweight"),
             std::string::npos);
-  EXPECT_NE(message([&] { linear_cross_entropy(p.x, p.weight, p.x, p.targets, {}); }).find("bias"), std::string::npos);
-  EXPECT_NE(message([&] { linear_cross_entropy(p.x, p.weight, {}, p.bias, {}); }).find("f32 [50]"), std::string::npos);
+  EXPECT_NE(refusal([&] { linear_cross_entropy(p.x, p.weight, p.x, p.targets, {}); }).find("bias"), std::string::npos);
+  EXPECT_NE(refusal([&] { linear_cross_entropy(p.x, p.weight, {}, p.bias, {}); }).find("f32 [50]"), std::string::npos);
 }
 
 }  // namespace

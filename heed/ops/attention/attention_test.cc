@@ -11,19 +11,20 @@
 #include <string>
 #include <vector>
 
-#include "heed/base/error.h"
 #include "heed/base/parallel.h"
 #include "heed/base/random.h"
 #include "heed/kernels/target.h"
 #include "heed/ops/attention/plan.h"
 #include "heed/ops/attention/reference.h"
 #include "heed/testing/gradient_check.h"
+#include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
 
 using testing::largest_difference;
 using testing::random_tensor;
+using testing::refusal;
 using testing::same_bits;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -669,15 +670,6 @@ struct ForcedPlan {
   ~ForcedPlan() { unsetenv("HEED_PLAN"); }
 };
 
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(AttentionChoice, HeedPlanForcesAPlanAndExplainsARefusal) {
   const Problem p = make_problem(1, 1, 1, 3, 4, 8, 8, 1);
   const Tensor out = Tensor::zeros(DType::f32, {1, 1, 3, 8});
@@ -686,7 +678,7 @@ TEST(AttentionChoice, HeedPlanForcesAPlanAndExplainsARefusal) {
   EXPECT_EQ(explain(p.q, p.k, p.v, p.spec).substr(0, 15), "tiled computes ");
   {
     const ForcedPlan forced("reference");
-    EXPECT_EQ(message_of(call), "no error");
+    EXPECT_EQ(refusal(call), "no error");
     EXPECT_EQ(
         explain(p.q, p.k, p.v, p.spec),
         "reference computes q f32 [1, 1, 3, 8], k f32 [1, 1, 4, 8], v f32 [1, 1, 4, 8]; additive refused: the score is "
@@ -694,10 +686,10 @@ TEST(AttentionChoice, HeedPlanForcesAPlanAndExplainsARefusal) {
   }
   {
     const ForcedPlan forced("additive");
-    EXPECT_EQ(message_of(call), "attention: HEED_PLAN=additive cannot compute this call: the score is not additive");
+    EXPECT_EQ(refusal(call), "attention: HEED_PLAN=additive cannot compute this call: the score is not additive");
   }
   const ForcedPlan forced("fastest");
-  EXPECT_EQ(message_of(call), "attention: HEED_PLAN is 'fastest', but the plans are additive, tiled, reference");
+  EXPECT_EQ(refusal(call), "attention: HEED_PLAN is 'fastest', but the plans are additive, tiled, reference");
 }
 
 TEST(AttentionChoice, ThePlanDependsOnNoLength) {
@@ -720,7 +712,7 @@ TEST(AttentionErrors, NameTheRuleAndTheShapes) {
   const auto failing = [&](const std::function<void(Problem&)>& spoil) {
     Problem wrong = p;
     spoil(wrong);
-    return message_of([&] { attention(wrong.q, wrong.k, wrong.v, wrong.spec, {.out = out}, workspace); });
+    return refusal([&] { attention(wrong.q, wrong.k, wrong.v, wrong.spec, {.out = out}, workspace); });
   };
   EXPECT_EQ(failing([](Problem&) {}), "no error");
   EXPECT_EQ(failing([](Problem& w) {
@@ -776,14 +768,14 @@ TEST(AttentionErrors, NameTheRuleAndTheShapes) {
       }),
       "attention: the boolean mask must be boolean [B | 1, H | 1, Lq | 1, Lk] of [2, 4, 3, 5] with stride 1 along the "
       "keys, but is boolean [2, 1, 1, 1]");
-  EXPECT_EQ(message_of([&] { attention(transpose(p.q.view(), 2, 3), p.k, p.v, p.spec, {.out = out}, workspace); }),
+  EXPECT_EQ(refusal([&] { attention(transpose(p.q.view(), 2, 3), p.k, p.v, p.spec, {.out = out}, workspace); }),
             "attention: q must have stride 1 along its last axis, but is f32 [2, 4, 8, 3] with strides [96, 24, 1, 8]");
   const Answer a = solve(kReferencePlan, p);
-  EXPECT_EQ(message_of(
-                [&] { attention_backward(p.q, p.k, p.v, p.spec, a.out, a.row_stat, p.dout, {.dq = a.dk}, workspace); }),
-            "attention_backward: dq must be f32 of shape [2, 4, 3, 8] with stride 1 along its last axis, but is f32 "
-            "[2, 2, 5, 8]");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(
+      refusal([&] { attention_backward(p.q, p.k, p.v, p.spec, a.out, a.row_stat, p.dout, {.dq = a.dk}, workspace); }),
+      "attention_backward: dq must be f32 of shape [2, 4, 3, 8] with stride 1 along its last axis, but is f32 "
+      "[2, 2, 5, 8]");
+  EXPECT_EQ(refusal([&] {
               attention_backward(p.q, p.k, p.v, p.spec, a.out, a.row_stat, p.dout, {.dbias = a.dk}, workspace);
             }),
             "attention_backward: dbias is wanted, but the call has no dense bias");
