@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "heed/base/error.h"
 #include "heed/io/npy.h"
 #include "heed/ops/attention/attention.h"
 #include "heed/testing/gradient_check.h"
+#include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
@@ -34,17 +34,8 @@ class ArrayProblem : public ::testing::Test {
             .k = save("k.npy", testing::random_tensor(DType::f32, k, 2).to(dtype)),
             .v = save("v.npy", testing::random_tensor(DType::f32, v, 3).to(dtype))};
   }
-  template <typename F>
-  static std::string error_of(F&& f) {
-    try {
-      f();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
-  }
   static std::string refusal(const AttentionFiles& files) {
-    return error_of([&] { read_attention_problem(files); });
+    return testing::refusal([&] { read_attention_problem(files); });
   }
 
   std::filesystem::path folder_;
@@ -134,7 +125,7 @@ TEST_F(ArrayProblem, AMaskIsTrueWhereAQueryMayAttend) {
 TEST_F(ArrayProblem, AMaskThatDoesNotFitIsRefused) {
   AttentionProblem problem = two_by_two_problem();
   const auto refusal_of = [&](const Tensor& mask) {
-    return error_of([&] { read_mask(save("mask.npy", mask), problem); });
+    return testing::refusal([&] { read_mask(save("mask.npy", mask), problem); });
   };
   expect_names(refusal_of(Tensor::zeros(DType::boolean, {2, 3})), {"mask.npy", "[2, 2]", "boolean [2, 3]"});
   expect_names(refusal_of(Tensor::zeros(DType::boolean, {3, 2, 2})), {"mask.npy", "boolean [3, 2, 2]"});
