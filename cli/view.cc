@@ -144,8 +144,8 @@ std::string check_out(const std::string& path) {
   try {
     picture_format(path);
     return {};
-  } catch (const Error& error) {
-    return std::string(error.what()) + ", or .html for a page";
+  } catch (const Error&) {
+    return "must end in .svg, .png, .pdf or .html, but is " + path;
   }
 }
 

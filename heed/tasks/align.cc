@@ -41,22 +41,29 @@ double visible_length(const Vocabulary& vocabulary, int id) {
   return static_cast<double>(code_points(text));
 }
 
-// Lays the pieces [first_piece, last) and the tokens from first_token on along one line of length 1, each in proportion
-// to its characters, and notes where they overlap. Both spell the same word unless the vocabulary has changed or lost
-// characters, so that only the proportions can be trusted.
-void lay_side_by_side(std::span<const double> piece_lengths, std::size_t first_piece,
-                      std::span<const double> token_lengths, std::size_t first_token,
-                      std::vector<std::vector<double>>& shares) {
+// Lays pieces and tokens along one line of length 1, each in proportion to its characters, and notes which share of
+// each piece lies over each token: into shares[token][first_piece + piece]. Both spell the same
+// word unless the vocabulary has changed or lost characters, so that only the proportions can be trusted. A piece
+// without characters (a space alone) is of the token that it opens.
+void lay_side_by_side(std::span<const double> piece_lengths, std::span<const double> token_lengths,
+                      std::size_t first_piece, std::span<std::vector<double>> shares) {
   const double pieces = std::reduce(piece_lengths.begin(), piece_lengths.end());
   const double tokens = std::reduce(token_lengths.begin(), token_lengths.end());
+  constexpr double kRounding = 1e-9;
   double token_begin = 0;
   for (std::size_t t = 0; t < token_lengths.size(); ++t) {
-    const double token_end = token_begin + token_lengths[t] / tokens;
+    const bool last = t + 1 == token_lengths.size();
+    const double token_end = last ? 1 : token_begin + token_lengths[t] / tokens;
     double begin = 0;
     for (std::size_t p = 0; p < piece_lengths.size(); ++p) {
-      const double end = begin + piece_lengths[p] / pieces;
+      const double end = begin + (pieces > 0 ? piece_lengths[p] / pieces : 0);
       const double overlap = std::min(end, token_end) - std::max(begin, token_begin);
-      if (overlap > 1e-9) shares[first_token + t][first_piece + p] = overlap / (end - begin);
+      double& share = shares[t][first_piece + p];
+      if (overlap > kRounding) {
+        share = overlap / (end - begin);
+      } else if (piece_lengths[p] == 0 && begin > token_begin - kRounding && (last || begin < token_end - kRounding)) {
+        share = 1;
+      }
       begin = end;
     }
     token_begin = token_end;
@@ -73,6 +80,7 @@ std::vector<std::vector<double>> piece_shares(const Vocabulary& vocabulary, std:
   // Words one by one, so that a character lost in one moves nothing in the others; unless they cannot be told apart.
   std::vector<std::string_view> words = split_at_blanks(sentence);
   std::vector<int> word_of_piece = vocabulary.word_of_pieces(ids);
+  if (ids.size() == words.size()) std::iota(word_of_piece.begin(), word_of_piece.end(), 0);  // "läu@@ ft" too
   const int last = word_of_piece.empty() ? -1 : *std::ranges::max_element(word_of_piece);
   if (last + 1 != static_cast<int>(words.size()) || !std::ranges::is_sorted(word_of_piece)) {
     words = {sentence};
@@ -88,7 +96,8 @@ std::vector<std::vector<double>> piece_shares(const Vocabulary& vocabulary, std:
     }
     const std::size_t begin = piece;
     while (piece < ids.size() && word_of_piece[piece] <= static_cast<int>(w)) ++piece;
-    lay_side_by_side(std::span(piece_lengths).subspan(begin, piece - begin), begin, token_lengths, token, shares);
+    lay_side_by_side(std::span(piece_lengths).subspan(begin, piece - begin), token_lengths, begin,
+                     std::span(shares).subspan(token));
     token += token_lengths.size();
   }
   return shares;

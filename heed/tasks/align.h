@@ -20,8 +20,8 @@
 namespace heed {
 
 // Which decoder step's weights align a target token: that which produces it, or the next, which reads it. The step that
-// reads knows the word it aligns, and tends to do better (Chen et al. 2020, "Accurate word alignment induction from
-// neural machine translation").
+// reads knows the word it aligns, and did better in the deep models of Chen et al. 2020, "Accurate word alignment
+// induction from neural machine translation"; in shallow ones the step that produces does.
 enum class AlignmentStep { produces, reads };
 inline constexpr std::pair<std::string_view, AlignmentStep> kAlignmentStepNames[] = {
     {"produces", AlignmentStep::produces}, {"reads", AlignmentStep::reads}};
@@ -32,7 +32,7 @@ inline std::span<const std::pair<std::string_view, AlignmentStep>> enum_names(Al
 // The weights that alignments are read off.
 struct AttentionHead {
   std::string path;           // of a cross-attention layer (AttentionSite::path)
-  std::optional<Index> head;  // nothing: the mean of its heads
+  std::optional<Index> head{};  // nothing: the mean of its heads
   AlignmentStep step = AlignmentStep::produces;
 };
 
