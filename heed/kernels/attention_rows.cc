@@ -265,8 +265,8 @@ void dropout_bits_kernel(std::uint64_t seed, std::uint64_t stream, Index first_r
                          Index columns, std::uint16_t* bits, Index stride) {
   const Index blocks = (columns + 7) / 8, n = static_cast<Index>(hn::Lanes(Words()));
   HWY_ALIGN std::uint32_t low[kAttentionLanes] = {}, high[kAttentionLanes] = {};
-  HWY_ALIGN std::uint32_t out[4 * kAttentionLanes];
-  std::uint16_t* to[kAttentionLanes];
+  HWY_ALIGN std::uint32_t out[4 * kAttentionLanes] = {};
+  std::uint16_t* to[kAttentionLanes] = {};
   Index filled = 0;
   const auto flush = [&] {
     philox_lanes(seed, stream, low, high, out);
