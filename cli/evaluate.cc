@@ -220,12 +220,13 @@ void add_alignment_options(CLI::App& sub, EvaluateCommand& command) {
   CLI::Option* gold = sub.add_option("--gold", command.gold, "Gold word alignments: i-j, or ipj where only possible.");
   CLI::Option* one_based =
       sub.add_flag("--one-based", command.one_based, "Words count from 1 in alignment files, not from 0.");
-  CLI::Option* choose = sub.add_option("--choose-on", command.choose_on,
-                                       "With --model and --gold: source, translation and gold alignments on which the "
-                                       "layer and head are chosen whose attention aligns best.");
+  CLI::Option* choose =
+      sub.add_option("--choose-on", command.choose_on,
+                     "With --model and --gold: three files, source, translation and gold alignments, on which the "
+                     "layer and head are chosen whose attention aligns best.");
   CLI::Option* write = sub.add_option("--write-alignment", command.write_alignment,
                                       "With --choose-on: write the chosen head's alignments of --source here.");
-  choose->expected(3)->type_name("SOURCE REFERENCE GOLD")->needs("--model");
+  choose->expected(3)->type_name("FILE")->needs("--model");
   write->needs(choose);
   alignment->excludes("--hypothesis")->excludes("--model");
   for (CLI::Option* option : {gold, one_based, choose, write}) option->group("Alignments");
