@@ -29,6 +29,10 @@ Index ModelConfig::max_length() const {
   return visit_chosen(*this, [](const auto& chosen) { return chosen.max_length; });
 }
 
+bool ModelConfig::share_embeddings() const {
+  return visit_chosen(*this, [](const auto& chosen) { return chosen.share_embeddings; });
+}
+
 double ModelConfig::weight_count() const {
   return visit_chosen(*this, [](const auto& chosen) { return chosen.weight_count(); });
 }

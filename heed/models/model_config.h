@@ -24,6 +24,8 @@ struct ModelConfig {
   void set_vocabularies(Index source, Index target);
   // The most tokens of a sentence, with its end token.
   Index max_length() const;
+  // Whether source and target share one embedding table, so that they need one vocabulary.
+  bool share_embeddings() const;
   // Elements of the model's weight matrices (not its vectors): what a checkpoint must hold at least.
   double weight_count() const;
 };

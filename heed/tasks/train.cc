@@ -81,6 +81,8 @@ class Trainer {
     }
     HEED_CHECK(limits_.max_minutes >= 0 && std::isfinite(limits_.max_minutes), "train: max_minutes must not be negative, but is {}",
                limits_.max_minutes);
+    HEED_CHECK(options_.shared_vocabulary || !options_.model.share_embeddings(),
+               "train: share_embeddings needs shared_vocabulary: one table cannot serve two vocabularies");
     HEED_CHECK(options_.rate > 0 && std::isfinite(options_.rate), "train: rate must be positive, but is {}", options_.rate);
     HEED_CHECK(options_.warmup >= 0, "train: warmup must not be negative, but is {}", options_.warmup);
     HEED_CHECK(options_.weight_decay >= 0 && std::isfinite(options_.weight_decay), "train: weight_decay must not be negative, but is {}",
