@@ -1,8 +1,8 @@
 // Recurrent cells on Vars, and a sequence's steps.
 //
-//   std::vector<Var> gates = split_time(context, linear(context, x, weight_ih, bias_ih));   // all inputs projected at
-//   once for (const Var& gates_x : gates) h = gru_cell(context, gates_x, linear(context, h, weight_hh, bias_hh), h,
-//   {});
+//   // All inputs are projected at once.
+//   for (const Var& gates_x : split_time(context, linear(context, x, weight_ih, bias_ih)))
+//     h = gru_cell(context, gates_x, linear(context, h, weight_hh, bias_hh), h, {});
 #pragma once
 
 #include <vector>

@@ -3,8 +3,7 @@
 //
 //   RnnAttention attention("decoder.attention", RnnScore::additive, rng, 256, 512, 256);
 //   AttentionMemory memory = attention.prepare(context, encoder_states, lengths);     // once a sentence
-//   Var c = attention.forward(context, query, memory);                                // at every step, or for all at
-//   once
+//   Var c = attention.forward(context, query, memory);                                // at each step, or for all
 #pragma once
 
 #include <span>

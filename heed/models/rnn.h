@@ -24,8 +24,8 @@ namespace heed {
 //              The first state is tanh(W_init h), where h is the reverse direction's state at the first token (the last
 //              state of an encoder of one direction); an LSTM's memory cell starts at zero. The paper's readout is a
 //              maxout of the state before the step; and its GRU is CellKind::gru_reset_first.
-//   luong      s = cell([e; r_prev], s_prev), c = att(s), r = tanh(W [s; c]) (eq. 5); without input feeding, s =
-//   cell(e, s_prev).
+//   luong      s = cell([e; r_prev], s_prev), c = att(s), r = tanh(W [s; c]) (eq. 5); without input feeding,
+//              s = cell(e, s_prev).
 //              The first state is the encoder's last, its directions side by side; r starts at zero.
 //
 // A decoder of several layers attends from, and gives, its last layer's state; layer i starts from encoder layer i, or

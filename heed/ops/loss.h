@@ -1,8 +1,7 @@
 // The loss of a model that predicts tokens: the output projection, softmax and cross-entropy in one pass.
 //
-//   LossResult r = linear_cross_entropy(x, weight, bias, targets, {.label_smoothing = 0.1, .gradient_scale = 1.0 /
-//   tokens},
-//                                       dx, dweight, dbias);
+//   const CrossEntropyOptions options{.label_smoothing = 0.1, .gradient_scale = 1.0 / tokens};
+//   LossResult r = linear_cross_entropy(x, weight, bias, targets, options, dx, dweight, dbias);
 //   double perplexity = std::exp(r.nll_sum / r.tokens);
 #pragma once
 

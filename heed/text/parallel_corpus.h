@@ -1,8 +1,8 @@
 // Sentence pairs, as text and as ids.
 //
-//   ParallelCorpus text = read_parallel_corpus("train.de", "train.en");       // one sentence a line, line n beside
-//   line n EncodedCorpus corpus = encode_corpus(text, german, english, 100); corpus.pairs[0].target; // ids, without
-//   begin and end
+//   ParallelCorpus text = read_parallel_corpus("train.de", "train.en");       // line n beside line n
+//   EncodedCorpus corpus = encode_corpus(text, german, english, 100);
+//   corpus.pairs[0].target;                                                   // ids, without begin and end
 #pragma once
 
 #include <filesystem>

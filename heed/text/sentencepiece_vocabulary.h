@@ -3,8 +3,7 @@
 //
 //   auto pieces = SentencePieceVocabulary::train(lines, {.model = SentencePieceModel::bpe, .vocabulary_size = 4000});
 //   pieces.decode(pieces.encode("Ein Hund läuft.")) == "Ein Hund läuft.";
-//   pieces.save("model", "joint");                          // model/joint.spm, a model that SentencePiece's own tools
-//   read
+//   pieces.save("model", "joint");                          // model/joint.spm: SentencePiece's own tools read it
 #pragma once
 
 #include "heed/text/vocabulary.h"

@@ -1,9 +1,9 @@
 // The map between sentences and token ids, whatever made it.
 //
-//   std::unique_ptr<Vocabulary> words = load_vocabulary("model", "source");   // model/source.spm or
-//   model/source.vocab.txt std::vector<int> ids = words->encode("A dog runs.");                      // no begin or end
-//   symbol words->decode(ids) == "A dog runs."; words->word_of_pieces(ids); // {0, 1, 2, 2}: the word that each piece
-//   is in
+//   std::unique_ptr<Vocabulary> words = load_vocabulary("model", "source");   // source.spm or source.vocab.txt
+//   std::vector<int> ids = words->encode("A dog runs.");                      // no begin or end symbol
+//   words->decode(ids) == "A dog runs.";
+//   words->word_of_pieces(ids);                                               // {0, 1, 2, 2}: each piece's word
 #pragma once
 
 #include <filesystem>
