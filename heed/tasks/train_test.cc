@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
@@ -138,6 +139,17 @@ TEST_F(TrainTest, AMistakenOptionCanBeCorrectedInTheSameFolder) {
   // The joint vocabulary of the first start is not found beside the two of the last.
   const ModelFolder model = load_model_folder(folder_ / "model");
   EXPECT_NE(model.source_vocabulary, model.target_vocabulary);
+}
+
+TEST_F(TrainTest, TwoRunsInOneFolderAreRefused) {
+  struct Second : TrainingMonitor {
+    void on_update(const UpdateReport&) override { message = start(); }
+    std::function<std::string()> start;
+    std::string message;
+  } second;
+  second.start = [this] { return refusal("model", 4); };
+  train(paths("model"), options_, {.max_updates = 1}, second, stop_);
+  EXPECT_NE(second.message.find("another process is at work"), std::string::npos) << second.message;
 }
 
 TEST_F(TrainTest, OtherTextIsRefused) {

@@ -68,14 +68,16 @@ void prepare_vocabularies(TrainingText& result, const std::filesystem::path& fol
                           const ParallelCorpus& text) {
   const std::filesystem::path file = folder / "training" / "options.json";
   const Json description = run_description(options, text, result.validation);
-  if (file_exists(folder / "training" / "state.safetensors")) {
+  const std::filesystem::path state = folder / "training" / "state.safetensors";
+  HEED_CHECK(file_exists(state) || !file_exists(folder / "model.safetensors"),
+             "{}: holds a model already, and no training run that could be continued", folder.string());
+  make_folder(folder / "training");
+  result.lock = std::make_unique<FileLock>(folder / "training" / "lock");
+  if (file_exists(state)) {
     check_same_run(file, description);
     load_vocabularies(folder, result.source_vocabulary, result.target_vocabulary);
     return;
   }
-  HEED_CHECK(!file_exists(folder / "model.safetensors"),
-             "{}: holds a model already, and no training run that could be continued", folder.string());
-  make_folder(folder / "training");
   if (options.shared_vocabulary) {
     std::vector<std::string> lines = text.source;
     lines.insert(lines.end(), text.target.begin(), text.target.end());
