@@ -288,16 +288,17 @@ class Trainer {
   void write_model() {
     std::vector<Tensor> trained;
     for (const Var& var : vars_) trained.push_back(var.value().clone());
-    set_to_kept_mean();
-    save_parameters(folder_ / "model.safetensors", parameters_);
-    save_model_config(folder_, config_);
+    become_model();
     for (std::size_t i = 0; i < vars_.size(); ++i) vars_[i].set_value(trained[i].view());
   }
 
-  void set_to_kept_mean() {
+  // Sets the parameters to the mean of the kept ones, and writes them as the model.
+  void become_model() {
     std::vector<std::filesystem::path> files;
     for (Index update : state_.averaged) files.push_back(kept_parameters_file(training_, update));
     set_to_mean(files, parameters_);
+    save_parameters(folder_ / "model.safetensors", parameters_);
+    save_model_config(folder_, config_);
   }
 
   TrainingResult result(TrainingResult::Stop stop) const {
@@ -322,9 +323,7 @@ class Trainer {
 
   TrainingResult finish(TrainingResult::Stop stop) {
     TrainingResult r = result(stop);
-    set_to_kept_mean();
-    save_parameters(folder_ / "model.safetensors", parameters_);
-    save_model_config(folder_, config_);
+    become_model();
     r.bleu = bleu_of(translate_validation());
     return r;
   }
