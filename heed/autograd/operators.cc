@@ -85,18 +85,6 @@ Var layer_norm(const Context& context, const Var& x, const Var& gamma, const Var
   });
 }
 
-Var rms_norm(const Context& context, const Var& x, const Var& gamma, double epsilon) {
-  Tensor y = Tensor::empty_like(x.value().view());
-  const View rows = as_rows(x.value());
-  const Tensor rstd = Tensor::empty(x.dtype(), {rows.shape[0]});
-  rms_norm(rows, gamma, epsilon, as_rows(y), rstd);
-  return record(context, y, {x, gamma}, [=](const Tensor& dy) {
-    const Tensor dx = x.new_grad();
-    rms_norm_backward(as_rows(x.value()), gamma, rstd, as_rows(dy), as_rows_or_none(dx), gamma.grad_accumulator());
-    x.add_grad(dx);
-  });
-}
-
 Var embedding(const Context& context, const Var& table, const Tensor& ids, double factor) {
   HEED_CHECK(ids.rank() >= 1 && ids.rank() <= 3, "embedding: ids must have rank 1 to 3, but are {}", describe(ids.view()));
   const Index width = table.dim(1);

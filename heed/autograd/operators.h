@@ -22,7 +22,6 @@ Var add(const Context& context, const Var& a, const Var& b);
 Var reshape(const Context& context, const Var& x, std::initializer_list<Index> shape);
 // gamma and beta may be empty.
 Var layer_norm(const Context& context, const Var& x, const Var& gamma, const Var& beta, double epsilon);
-Var rms_norm(const Context& context, const Var& x, const Var& gamma, double epsilon);
 // Rows of table [V, D] times scale: ids i32 [...] to [..., D] (ids of rank at most 3).
 Var embedding(const Context& context, const Var& table, const Tensor& ids, double scale);
 // x + table[position] for x [B, L, D] and positions first, first + 1, ...; table [max, D] is a constant or a parameter.

@@ -47,9 +47,8 @@ TEST(Operators, GradientsAgreeWithFiniteDifferences) {
   const Var y = input({2, 3, 4}, 6), z = input({2, 3, 4}, 7);
   check("activate", {y}, [&](const Context& c) { return activate(c, Activation::gelu, y); });
   check("add", {z}, [&](const Context& c) { return add(c, z, add(c, z, y)); });
-  const Var n = input({2, 3, 4}, 8), m = input({2, 3, 4}, 9), g = input({4}, 10);
+  const Var n = input({2, 3, 4}, 8);
   check("layer_norm", {n, gain, shift}, [&](const Context& c) { return layer_norm(c, n, gain, shift, 1e-5); });
-  check("rms_norm", {m, g}, [&](const Context& c) { return rms_norm(c, m, g, 1e-6); });
   const Var r = input({2, 6}, 11);
   check("reshape", {r}, [&](const Context& c) { return reshape(c, r, {2, 2, 3}); });
 }

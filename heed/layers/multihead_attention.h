@@ -30,7 +30,6 @@ class KeyValueCache {
   View append(const ConstView& keys_and_values);
   // Keeps, in this order, the given rows; one may come several times.
   void select_rows(std::span<const Index> rows);
-  Index length() const { return length_; }
 
  private:
   Tensor memory_;  // [B, capacity, 2 * width]

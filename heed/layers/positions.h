@@ -22,8 +22,6 @@ class Positions {
   Var forward(const Context& context, const Var& x, Index first = 0) const;
   // Only learned positions are parameters.
   void parameters(const std::string& path, ParameterList& list) const;
-  // The positions that there are.
-  Index length() const { return table_.dim(0); }
 
  private:
   Var table_;
