@@ -22,6 +22,7 @@ static_assert(std::endian::native == std::endian::little, "elements are copied a
 constexpr std::string_view kMagic("\x93NUMPY", 6);
 constexpr std::size_t kMaxHeaderBytes = 1 << 16;
 constexpr std::size_t kAlignment = 64;
+constexpr Index kMaxNpyRank = 32;
 
 constexpr std::pair<std::string_view, DType> kDTypes[] = {
     {"<f4", DType::f32}, {"<f8", DType::f64}, {"<f2", DType::f16},
@@ -154,9 +155,24 @@ DType dtype_of(const std::string& descr, std::string_view file) {
   fail("{}: the dtype must be one of <f4, <f8, <f2, <i4, <i8, |b1, but is '{}'", file, printable(descr));
 }
 
-}  // namespace
+// The elements of a column-major array of `shape`, in row-major order.
+Tensor row_major(const Tensor& stored, const std::vector<Index>& shape) {
+  const Tensor ordered = Tensor::empty_like(stored.view());
+  const Index bytes = size_of(stored.dtype());
+  std::vector<Index> index(shape.size(), 0);
+  for (Index to = 0; to < stored.size(); ++to) {
+    Index from = 0;
+    for (std::size_t axis = shape.size(); axis-- > 0;) from = from * shape[axis] + index[axis];
+    std::memcpy(ordered.data<char>() + to * bytes, stored.data<char>() + from * bytes, static_cast<std::size_t>(bytes));
+    for (std::size_t axis = shape.size(); axis-- > 0;) {  // the next index, the last axis fastest
+      if (++index[axis] < shape[axis]) break;
+      index[axis] = 0;
+    }
+  }
+  return ordered;
+}
 
-Tensor parse_npy(std::string_view bytes, std::string_view name) {
+NpyArray parse(std::string_view bytes, std::string_view name, Index max_rank) {
   HEED_CHECK(bytes.starts_with(kMagic), "{}: not an npy file", name);
   HEED_CHECK(bytes.size() >= 12, "{}: cut short: {} bytes", name, bytes.size());
   const int version = static_cast<unsigned char>(bytes[6]), minor = static_cast<unsigned char>(bytes[7]);
@@ -173,24 +189,32 @@ Tensor parse_npy(std::string_view bytes, std::string_view name) {
   bytes.remove_prefix(length);
   const DType dtype = dtype_of(*header.descr, name);
   const std::vector<Index>& shape = *header.shape;
-  const Index expected = checked_bytes(dtype, shape, name);
+  const Index expected = checked_bytes(dtype, shape, name, max_rank);
   HEED_CHECK(static_cast<Index>(bytes.size()) == expected,
              "{}: shape [{}] of '{}' takes {} bytes, but the file holds {}", name, fmt::join(shape, ", "),
              *header.descr, expected, bytes.size());
 
-  // Column-major elements are the row-major elements of the transposed array.
-  std::vector<Index> stored_shape = shape;
-  if (*header.fortran_order) std::ranges::reverse(stored_shape);
-  const Tensor stored = tensor_of_shape(dtype, stored_shape);
+  const Tensor stored = Tensor::empty(dtype, {expected / size_of(dtype)});
   std::ranges::copy(bytes, stored.data<char>());
   if (dtype == DType::boolean) check_booleans(stored, name);
-  if (!*header.fortran_order) return stored;
-  View view = stored;
-  for (int low = 0, high = view.rank - 1; low < high; ++low, --high) view = transpose(view, low, high);
-  return Tensor::copy_of(view);
+  return {shape, *header.fortran_order ? row_major(stored, shape) : stored};
+}
+
+}  // namespace
+
+Tensor parse_npy(std::string_view bytes, std::string_view name) {
+  const NpyArray array = parse(bytes, name, kMaxRank);
+  const Tensor tensor = tensor_of_shape(array.elements.dtype(), array.shape);
+  std::memcpy(tensor.data<char>(), array.elements.data<char>(),
+              static_cast<std::size_t>(tensor.size() * size_of(tensor.dtype())));
+  return tensor;
 }
 
 Tensor read_npy(const std::filesystem::path& path) { return parse_npy(read_file(path), path.string()); }
+
+NpyArray parse_npy_array(std::string_view bytes, std::string_view name) { return parse(bytes, name, kMaxNpyRank); }
+
+NpyArray read_npy_array(const std::filesystem::path& path) { return parse_npy_array(read_file(path), path.string()); }
 
 void write_npy(const std::filesystem::path& path, const ConstView& view) {
   HEED_CHECK(!view.empty(), "{}: the view to write is empty", path.string());

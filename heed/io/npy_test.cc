@@ -67,6 +67,31 @@ TEST(Npy, ColumnMajorArraysBecomeRowMajor) {
       for (Index k = 0; k < 4; ++k) EXPECT_EQ(x.at<float>({i, j, k}), static_cast<float>(100 * i + 10 * j + k));
 }
 
+TEST(Npy, ArraysOfAnyRankAreReadRowByRow) {
+  // Element (i, j, 0, k, l) of [2, 3, 1, 2, 2] is 1000 i + 100 j + 10 k + l, in both orders.
+  std::vector<std::int32_t> rows, columns;
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 3; ++j)
+      for (int k = 0; k < 2; ++k)
+        for (int l = 0; l < 2; ++l) rows.push_back(1000 * i + 100 * j + 10 * k + l);
+  for (int l = 0; l < 2; ++l)
+    for (int k = 0; k < 2; ++k)
+      for (int j = 0; j < 3; ++j)
+        for (int i = 0; i < 2; ++i) columns.push_back(1000 * i + 100 * j + 10 * k + l);
+  for (const bool fortran : {false, true}) {
+    const std::string header = header_of("<i4", "(2, 3, 1, 2, 2)", fortran ? "True" : "False");
+    const NpyArray x = parse_npy_array(file_of(header, bytes_of(fortran ? columns : rows)), "x");
+    EXPECT_EQ(x.shape, (std::vector<Index>{2, 3, 1, 2, 2}));
+    EXPECT_EQ(std::vector(x.elements.data<std::int32_t>(), x.elements.data<std::int32_t>() + x.elements.size()), rows);
+  }
+  EXPECT_EQ(refusal([&] { parse_npy(file_of(header_of("<i4", "(2, 3, 1, 2, 2)"), bytes_of(rows)), "x"); }),
+            "x: the rank must be at most 4, but is 5");
+  std::string ones = "(";
+  for (int i = 0; i < 33; ++i) ones += "1, ";
+  EXPECT_EQ(refusal([&] { parse_npy_array(file_of(header_of("<i4", ones + ")"), std::string(4, '\0')), "x"); }),
+            "x: the rank must be at most 32, but is 33");
+}
+
 TEST(Npy, ReadsTheHeaderAsPythonWould) {
   for (const char* header : {"{'shape': (2,), 'fortran_order': False, 'descr': '<f4'}",
                              "{\"descr\":\"<f4\",\"fortran_order\":False,\"shape\":(2,)}",

@@ -11,8 +11,9 @@ constexpr Index kMaxBytes = Index{1} << 46;
 
 }  // namespace
 
-Index checked_bytes(DType dtype, std::span<const Index> shape, std::string_view where) {
-  HEED_CHECK(shape.size() <= kMaxRank, "{}: the rank must be at most {}, but is {}", where, kMaxRank, shape.size());
+Index checked_bytes(DType dtype, std::span<const Index> shape, std::string_view where, Index max_rank) {
+  HEED_CHECK(static_cast<Index>(shape.size()) <= max_rank, "{}: the rank must be at most {}, but is {}", where,
+             max_rank, shape.size());
   // Zeros are left out so that [0, 2^62, 2^62], whose strides would overflow, is refused too.
   Index bytes = size_of(dtype);
   for (Index extent : shape) {

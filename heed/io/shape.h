@@ -10,9 +10,9 @@
 
 namespace heed {
 
-// Returns the bytes of a tensor of this shape. Throws heed::Error that begins with `where` for a rank beyond kMaxRank,
+// Returns the bytes of an array of this shape. Throws heed::Error that begins with `where` for a rank beyond max_rank,
 // a negative extent, or extents whose product (zeros left out) is more than a machine holds.
-Index checked_bytes(DType dtype, std::span<const Index> shape, std::string_view where);
+Index checked_bytes(DType dtype, std::span<const Index> shape, std::string_view where, Index max_rank = kMaxRank);
 
 // A contiguous tensor of a shape that checked_bytes accepted; its elements are not initialised.
 Tensor tensor_of_shape(DType dtype, std::span<const Index> shape);
