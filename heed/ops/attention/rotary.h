@@ -1,5 +1,5 @@
-// Rotary positions (Su et al. 2021, "RoFormer"): pairs of features turn by an angle that grows with the position, so that
-// q . k depends on how far apart two tokens stand, and on nothing else about their places.
+// Rotary positions (Su et al. 2021, "RoFormer"): pairs of features turn by an angle that grows with the position, so
+// that q . k depends on how far apart two tokens stand, and on nothing else about their places.
 //
 //   const Rotary options{.width = 64, .base = 500000};
 //   const RotaryTables tables = rotary_tables(options, max_positions, DType::f32);
@@ -79,14 +79,14 @@ struct RotaryAngles {
 
 // Turns x [B, H, L, D], for each pair (a, b) of a row by its position's angle:
 //   out_a = cos a - sin b      out_b = sin a + cos b
-// The features from R on are copied (partial rotary); R, twice the angles' last axis, must be at most D. Overwrites out,
-// which has the shape and the type of x and may be x itself. f32, f64, bf16, f16; computed in f32, or in f64 for f64.
-// Any strides with a unit last one. Throws heed::Error for operands that disagree and for a position outside the tables,
-// before anything is written. A row's bits depend on that row alone.
+// The features from R on are copied (partial rotary); R, twice the angles' last axis, must be at most D. Overwrites
+// out, which has the shape and the type of x and may be x itself. f32, f64, bf16, f16; computed in f32, or in f64 for
+// f64. Any strides with a unit last one. Throws heed::Error for operands that disagree and for a position outside the
+// tables, before anything is written. A row's bits depend on that row alone.
 void rotary(ConstView x, const RotaryAngles& angles, RotaryPairing pairing, View out);
 
-// dx from dout: the turn back, dx_a = cos dout_a + sin dout_b, dx_b = cos dout_b - sin dout_a. Overwrites dx, which may be
-// dout. It is also the inverse of rotary() where cos^2 + sin^2 = 1, as everywhere but in YaRN's tables.
+// dx from dout: the turn back, dx_a = cos dout_a + sin dout_b, dx_b = cos dout_b - sin dout_a. Overwrites dx, which may
+// be dout. It is also the inverse of rotary() where cos^2 + sin^2 = 1, as everywhere but in YaRN's tables.
 void rotary_backward(ConstView dout, const RotaryAngles& angles, RotaryPairing pairing, View dx);
 
 }  // namespace heed

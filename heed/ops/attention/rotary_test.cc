@@ -194,7 +194,7 @@ TEST(Rotary, RefusesWhatDoesNotFit) {
   EXPECT_THROW(rotary(transpose(x.view(), 2, 3), at(tables), RotaryPairing::halves, transpose(x.view(), 2, 3)), Error);
 }
 
-// Expected values are from the formulas in the papers and in the published models' code, evaluated apart from this library.
+// The expected values are the papers' and the published models' formulas, evaluated apart from this library.
 void expect_frequencies(const Rotary& rotary, const std::vector<std::pair<std::size_t, double>>& expected) {
   const std::vector<double> frequencies = rotary_frequencies(rotary);
   for (const auto& [i, value] : expected) EXPECT_NEAR(frequencies.at(i) / value, 1, 1e-13) << "pair " << i;
