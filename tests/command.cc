@@ -18,7 +18,7 @@ namespace {
 
 class Pipe {
  public:
-  Pipe() { HEED_CHECK(::pipe2(ends_.data(), O_CLOEXEC) == 0, "run_heed: cannot make a pipe"); }
+  Pipe() { HEED_CHECK(::pipe2(ends_.data(), O_CLOEXEC) == 0, "run_program: cannot make a pipe"); }
   ~Pipe() {
     close(0);
     close(1);
@@ -38,7 +38,7 @@ class Pipe {
 };
 
 // Between fork and exec: nothing but system calls.
-[[noreturn]] void become_heed(char* const* arguments, const CommandOptions& options, int in, int out, int error) {
+[[noreturn]] void become(const char* path, char* const* arguments, const CommandOptions& options, int in, int out, int error) {
   if (options.output == Output::full) out = ::open("/dev/full", O_WRONLY);
   ::dup2(in, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
@@ -48,7 +48,7 @@ class Pipe {
     ::setrlimit(RLIMIT_FSIZE, &limit);
   }
   for (const std::string& setting : options.environment) ::putenv(const_cast<char*>(setting.c_str()));
-  ::execv(HEED_CLI, arguments);
+  ::execv(path, arguments);
   ::_exit(127);
 }
 
@@ -78,18 +78,18 @@ void converse(Pipe& in, Pipe& out, Pipe& error, std::string_view input, CommandR
 
 }  // namespace
 
-CommandResult run_heed(const std::vector<std::string>& arguments, const CommandOptions& options) {
+CommandResult run_program(const char* path, const std::vector<std::string>& arguments, const CommandOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
-  std::vector<char*> pointers{const_cast<char*>("heed")};
+  std::vector<char*> pointers{const_cast<char*>(path)};
   for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);
   Pipe in, out, error;
   if (options.output == Output::unread) out.close(0);
   const ::pid_t child = ::fork();
-  HEED_CHECK(child >= 0, "run_heed: cannot start a process");
+  HEED_CHECK(child >= 0, "run_program: cannot start a process");
   if (child == 0) {
     std::signal(SIGPIPE, SIG_DFL);
-    become_heed(pointers.data(), options, in.end(0), out.end(1), error.end(1));
+    become(path, pointers.data(), options, in.end(0), out.end(1), error.end(1));
   }
   in.close(0);
   out.close(1);
@@ -100,8 +100,12 @@ CommandResult run_heed(const std::vector<std::string>& arguments, const CommandO
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
-  HEED_CHECK(result.exit_code != 127, "run_heed: cannot start {}", HEED_CLI);
+  HEED_CHECK(result.exit_code != 127, "run_program: cannot start {}", path);
   return result;
+}
+
+CommandResult run_heed(const std::vector<std::string>& arguments, const CommandOptions& options) {
+  return run_program(HEED_CLI, arguments, options);
 }
 
 }  // namespace heed::testing

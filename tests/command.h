@@ -1,4 +1,4 @@
-// Runs the command-line program, as a user would.
+// Runs heed's programs, as a user would.
 //
 //   const CommandResult result = run_heed({"translate", folder, "--beam", "2"}, {.input = "Guten Morgen.\n"});
 //   EXPECT_EQ(result.exit_code, 0) << result.error;
@@ -30,7 +30,10 @@ struct CommandResult {
   std::string output, error;
 };
 
-// Runs HEED_CLI and waits for it. Throws heed::Error where it cannot be started.
+// Runs the program at this path and waits for it. Throws heed::Error where it cannot be started.
+CommandResult run_program(const char* path, const std::vector<std::string>& arguments,
+                          const CommandOptions& options = {});
+// The same of HEED_CLI.
 CommandResult run_heed(const std::vector<std::string>& arguments, const CommandOptions& options = {});
 
 }  // namespace heed::testing

@@ -17,7 +17,7 @@ LEVELS = {
     "models": 6,
     "decode": 7,
     "tasks": 8,
-    "cli": 9,
+    "cli": 9, "conformance": 9,
 }
 # The testing room serves tests only, which may use it from any room.
 TESTING = "testing"
@@ -77,7 +77,7 @@ def check_file(path, root):
 
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent
-    files = sorted(p for folder in ("heed", "cli") for p in (root / folder).rglob("*") if p.suffix in (".h", ".cc"))
+    files = sorted(p for folder in ("heed", "cli", "conformance") for p in (root / folder).rglob("*") if p.suffix in (".h", ".cc"))
     broken = 0
     for path in files:
         for number, rule in check_file(path, root):

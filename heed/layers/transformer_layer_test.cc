@@ -5,82 +5,13 @@
 #include <cmath>
 
 #include "heed/base/parallel.h"
-#include "heed/io/json.h"
 #include "heed/ops/elementwise.h"
-#include "heed/testing/data_folder.h"
 #include "heed/testing/gradient_check.h"
 
 namespace heed {
 namespace {
 
 using testing::random_tensor;
-
-// Layers' inputs and outputs in the file are [L, B, E]; heed's are [B, L, E].
-Tensor batch_first(const Json& json) {
-  const Index length = json.size(), batch = json[Index{0}].size(), width = json[Index{0}][Index{0}].size();
-  const Tensor tensor = Tensor::empty(DType::f32, {batch, length, width});
-  for (Index l = 0; l < length; ++l)
-    for (Index b = 0; b < batch; ++b) {
-      const std::vector<double> row = json[l][b].number_list();
-      for (Index e = 0; e < width; ++e) tensor.at<float>({b, l, e}) = static_cast<float>(row[e]);
-    }
-  return tensor;
-}
-
-// [B, L] with 1 for "left out", as a boolean mask [B, 1, 1, L] with true for "attend".
-LayerMask padding(const Json& json) {
-  if (json.is_null()) return {};
-  const Index batch = json.size(), length = json[Index{0}].size();
-  const Tensor allowed = Tensor::empty(DType::boolean, {batch, 1, 1, length});
-  for (Index b = 0; b < batch; ++b)
-    for (Index l = 0; l < length; ++l) allowed.at<bool>({b, 0, 0, l}) = json[b][l].integer() == 0;
-  return {Mask::boolean(allowed), {allowed}};
-}
-
-// Every parameter is cos(0), cos(1), ... row-major.
-void set_cosines(const ParameterList& parameters) {
-  for (const auto& [name, var] : parameters) {
-    for (Index i = 0; i < var.value().size(); ++i) var.value().data<float>()[i] = static_cast<float>(std::cos(static_cast<double>(i)));
-  }
-}
-
-TEST(TransformerLayers, AgreeWithWhatPyTorchsTestsState) {
-  HEED_DATA_OR_SKIP(path, "pytorch/layers.json");
-  const Json file = read_json(path);
-  int compared = 0;
-  for (const Json& item : file["cases"].items()) {
-    SCOPED_TRACE(item["name"].string());
-    Rng rng(1);
-    Workspace workspace;
-    const Context context{.workspace = workspace, .rng = rng};
-    TransformerLayerOptions options{.width = 4, .heads = 2, .hidden = 16};
-    options.activation = item["activation"].string() == "gelu" ? Activation::gelu : Activation::relu;
-    Var x(batch_first(item["input"]));
-    ASSERT_FALSE(item["final_norm"].boolean() && item["kind"].string() == "decoder");
-    for (Index layer = 0; layer < item["layers"].integer(); ++layer) {
-      ParameterList parameters;
-      if (item["kind"].string() == "encoder") {
-        const TransformerEncoderLayer encoder("", rng, options);
-        encoder.parameters("", parameters);
-        set_cosines(parameters);
-        x = encoder.forward(context, x, padding(item["key_padding_mask"]));
-      } else {
-        const TransformerDecoderLayer decoder("", rng, options);
-        decoder.parameters("", parameters);
-        set_cosines(parameters);
-        const Var memory = decoder.project_memory(context, Var(batch_first(item["memory"])));
-        x = decoder.forward(context, x, padding(item["key_padding_mask"]), memory, padding(item["memory_key_padding_mask"]));
-      }
-    }
-    if (item["final_norm"].boolean()) x = LayerNorm(4).forward(context, x);
-    const Tensor expected = batch_first(item["expected"]);
-    for (Index i = 0; i < expected.size(); ++i) {
-      EXPECT_NEAR(x.value().data<float>()[i], expected.data<float>()[i], 1e-5 + 1e-6 * std::abs(expected.data<float>()[i])) << i;
-    }
-    ++compared;
-  }
-  EXPECT_EQ(compared, 11);
-}
 
 // The gradients of a layer's input and of all of its parameters, in double.
 template <typename Forward>

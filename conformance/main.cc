@@ -1,0 +1,63 @@
+// heed-conformance: holds heed's operators against the cases of other projects.
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include "heed/base/error.h"
+#include "heed/io/printable.h"
+#include "onnx.h"
+#include "pytorch.h"
+
+namespace {
+
+constexpr int kFailure = 1, kWrongUsage = 2;
+
+constexpr std::string_view kUsage =
+    "Usage: heed-conformance DIR             run every ONNX case (case.json) at or below the folder\n"
+    "       heed-conformance --pytorch FILE  run the Transformer layers' cases of the file\n"
+    "       heed-conformance --help\n"
+    "Prints a line for each case that fails or is skipped, then \"N passed, N failed, N skipped\".\n"
+    "Exit code: 0, or 1 where a case failed or none was found, or 2 for wrong usage.\n";
+
+int fail(std::string_view message, int code) {
+  std::fprintf(stderr, "heed-conformance: %s\n", heed::printable(message, 1000).c_str());
+  return code;
+}
+
+int run(const std::string& onnx_folder, const std::string& pytorch_file) {
+  heed::conformance::Report report;
+  if (!pytorch_file.empty()) {
+    heed::conformance::run_pytorch_cases(pytorch_file, report);
+  } else {
+    heed::conformance::run_onnx_cases(onnx_folder, report);
+  }
+  report.print_counts();
+  return report.good() ? 0 : kFailure;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of writing, which is reported like any other
+  const std::string first = argc > 1 ? argv[1] : "", second = argc > 2 ? argv[2] : "";
+  if (argc == 2 && first == "--help") {
+    std::fputs(kUsage.data(), stdout);
+    return std::fflush(stdout) == 0 ? 0 : fail("cannot write to standard output", kFailure);
+  }
+  const bool pytorch = first == "--pytorch";
+  if (pytorch ? argc != 3 || second.empty() : argc != 2 || first.empty() || first[0] == '-') {
+    return fail("needs one folder, or --pytorch and a file: see heed-conformance --help", kWrongUsage);
+  }
+  try {
+    return run(pytorch ? "" : first, second);
+  } catch (const heed::Error& error) {
+    return fail(error.what(), kFailure);
+  } catch (const std::bad_alloc&) {
+    return fail("out of memory", kFailure);
+  } catch (const std::exception& error) {
+    return fail(std::string("internal error: ") + error.what(), kFailure);
+  }
+}

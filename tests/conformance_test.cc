@@ -1,0 +1,230 @@
+// heed-conformance: heed passes the cases of others, and the program sees what is wrong with a case.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "command.h"
+#include "heed/base/file.h"
+#include "heed/io/json.h"
+#include "heed/io/npy.h"
+#include "heed/testing/data_folder.h"
+#include "trained_model.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::CommandResult;
+using testing::scratch_folder;
+
+constexpr int kFailure = 1, kWrongUsage = 2;
+
+CommandResult run(const std::vector<std::string>& arguments) {
+  return testing::run_program(HEED_CONFORMANCE, arguments);
+}
+
+// Ends with this exit code and one line on standard error that names the program and holds `part`.
+void expect_refusal(const std::vector<std::string>& arguments, int exit_code, const std::string& part) {
+  const CommandResult result = run(arguments);
+  EXPECT_EQ(result.exit_code, exit_code);
+  EXPECT_EQ(result.output, "");
+  EXPECT_TRUE(result.error.starts_with("heed-conformance: ")) << result.error;
+  EXPECT_NE(result.error.find(part), std::string::npos) << result.error;
+  EXPECT_EQ(result.error.find('\n'), result.error.size() - 1);
+}
+
+// A case.json of the operator; arrays are added, then it is written.
+class CaseWriter {
+ public:
+  CaseWriter(const fs::path& folder, const std::string& op, const Json& attributes = Json::object())
+      : folder_(folder),
+        json_(Json::object({{"name", "a_case"}, {"op", op}, {"opset", 23}, {"attributes", attributes}})) {
+    make_folder(folder);
+  }
+
+  CaseWriter& add(bool input, const std::string& name, const Tensor& tensor) {
+    write_npy(folder_ / (name + ".npy"), tensor);
+    Json item = Json::object({{"name", name}, {"file", name + ".npy"}});
+    const View& view = tensor.view();
+    item.set("dtype", view.dtype == DType::f32 ? "float32" : "int64");
+    item.set("shape", Json::array_of(std::span<const Index>(view.shape.data(), static_cast<std::size_t>(view.rank))));
+    (input ? inputs_ : outputs_).append(item);
+    return *this;
+  }
+  CaseWriter& input(const std::string& name, const Tensor& tensor) { return add(true, name, tensor); }
+  CaseWriter& output(const std::string& name, const Tensor& tensor) { return add(false, name, tensor); }
+
+  void write() {
+    json_.set("inputs", inputs_);
+    json_.set("outputs", outputs_);
+    write_json(folder_ / "case.json", json_);
+  }
+
+ private:
+  fs::path folder_;
+  Json json_, inputs_ = Json::array(), outputs_ = Json::array();
+};
+
+Tensor floats(const std::vector<float>& values) { return Tensor::from(values, {static_cast<Index>(values.size())}); }
+
+// log(softmax) of two equal scores, which is -log 2.
+void write_log_softmax(const fs::path& folder, float expected) {
+  CaseWriter(folder, "LogSoftmax").input("x", floats({3, 3})).output("y", floats({expected, -0.6931472f})).write();
+}
+
+TEST(Conformance, EveryOnnxCaseIsMatched) {
+  HEED_DATA_OR_SKIP(folder, "onnx");
+  const CommandResult result = run({folder.string()});
+  EXPECT_EQ(result.exit_code, 0) << result.output << result.error;
+  EXPECT_EQ(result.output.find("FAIL"), std::string::npos) << result.output;
+}
+
+TEST(Conformance, EveryTransformerLayerOfPyTorchsTestsIsMatched) {
+  HEED_DATA_OR_SKIP(file, "pytorch/layers.json");
+  const CommandResult result = run({"--pytorch", file.string()});
+  EXPECT_EQ(result.exit_code, 0) << result.error;
+  EXPECT_EQ(result.output, "11 passed, 0 failed, 0 skipped\n");
+}
+
+TEST(Conformance, ARightCasePassesAndAWrongNumberFails) {
+  const fs::path folder = scratch_folder();
+  write_log_softmax(folder / "right", -0.6931472f);
+  EXPECT_EQ(run({folder.string()}).output, "1 passed, 0 failed, 0 skipped\n");
+  write_log_softmax(folder / "wrong", -0.7f);
+  const CommandResult result = run({folder.string()});
+  EXPECT_EQ(result.exit_code, kFailure);
+  EXPECT_EQ(
+      result.output,
+      "FAIL wrong: output 0 (y) at [0]: got -0.693147182, expected -0.699999988, error 0.00685 of 0.0007 allowed; "
+      "1 of 2 elements differ\n1 passed, 1 failed, 0 skipped\n");
+}
+
+TEST(Conformance, AWrongShapeAndAMissingOutputFail) {
+  const fs::path folder = scratch_folder();
+  CaseWriter(folder / "a", "Softplus").input("x", floats({0})).output("y", floats({0.6931472f, 0})).write();
+  CaseWriter(folder / "b", "Softplus")
+      .input("x", floats({0}))
+      .output("y", floats({0.6931472f}))
+      .output("z", floats({0}))
+      .write();
+  const CommandResult result = run({folder.string()});
+  EXPECT_EQ(result.output,
+            "FAIL a: output 0 (y) has the shape [1], expected [2]\n"
+            "FAIL b: output 1 (z) is not one that heed's Softplus gives\n0 passed, 2 failed, 0 skipped\n");
+}
+
+TEST(Conformance, SaysWhyItLeavesACaseOut) {
+  const fs::path folder = scratch_folder();
+  CaseWriter(folder / "a", "Sinkhorn").input("x", floats({1})).output("y", floats({1})).write();
+  CaseWriter(folder / "b", "Gelu", Json::object({{"temperature", 2}}))
+      .input("x", floats({1}))
+      .output("y", floats({1}))
+      .write();
+  CaseWriter(folder / "c", "LpNormalization", Json::object({{"p", 1}}))
+      .input("x", floats({1}))
+      .output("y", floats({1}))
+      .write();
+  const CommandResult result = run({folder.string()});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.output,
+            "skip a: heed has no operator Sinkhorn\nskip b: Gelu with the attribute temperature\n"
+            "skip c: LpNormalization with p = 1\n0 passed, 0 failed, 3 skipped\n");
+}
+
+TEST(Conformance, ATruncatedArrayIsOneFailedCase) {
+  const fs::path folder = scratch_folder(), array = folder / "short" / "x.npy";
+  write_log_softmax(folder / "right", -0.6931472f);
+  write_log_softmax(folder / "short", -0.6931472f);
+  const std::string whole = read_file(array);
+  for (const std::size_t length : {std::size_t{0}, std::size_t{9}, std::size_t{60}, whole.size() - 1}) {
+    write_file(array, whole.substr(0, length));
+    const CommandResult result = run({folder.string()});
+    EXPECT_EQ(result.exit_code, kFailure);
+    EXPECT_EQ(result.output.find("FAIL short: " + array.string() + ": "), 0U) << result.output;
+    EXPECT_NE(result.output.find("\n1 passed, 1 failed, 0 skipped\n"), std::string::npos) << result.output;
+  }
+}
+
+TEST(Conformance, AHostileCaseIsOneFailedCase) {
+  const fs::path folder = scratch_folder();
+  const std::string start = R"({"name": "x", "op": "MatMul", "opset": 13, "attributes": {)";
+  const auto value = [](const std::string& file) { return R"({"file": ")" + file + R"("})"; };
+  const std::string texts[] = {
+      "",
+      "{",
+      "[]",
+      std::string(5000, '['),
+      start,
+      start + R"(}, "inputs": [], "outputs": []})",
+      start + R"(}, "inputs": [null, null], "outputs": [)" + value("y.npy") + "]}",
+      start + R"(}, "inputs": [], "outputs": [)" + value("y.npy") + "]}",
+      start + R"(}, "inputs": [], "outputs": [)" + value("../y.npy") + "]}",
+      start + R"(}, "inputs": [], "outputs": [)" + value("/dev/zero") + "]}",
+      start + R"(}, "inputs": [], "outputs": [)" + value("none.npy") + "]}",
+      start + R"(}, "inputs": 3, "outputs": [)" + value("y.npy") + "]}",
+      start + R"(}, "inputs": [)" + value("long.npy") + ", " + value("wide.npy") + R"(], "outputs": [)" +
+          value("y.npy") + "]}",
+  };
+  make_folder(folder / "case");
+  write_npy(folder / "y.npy", floats({1}));
+  write_npy(folder / "case" / "y.npy", floats({1}));
+  // Their product would take 64 GB.
+  write_npy(folder / "case" / "long.npy", Tensor::zeros(DType::f32, {1 << 17, 1}));
+  write_npy(folder / "case" / "wide.npy", Tensor::zeros(DType::f32, {1, 1 << 17}));
+  for (const std::string& text : texts) {
+    write_file(folder / "case" / "case.json", text);
+    const CommandResult result = run({folder.string()});
+    EXPECT_EQ(result.exit_code, kFailure) << text;
+    EXPECT_EQ(result.output.find("FAIL case: "), 0U) << text << "\n" << result.output;
+    EXPECT_NE(result.output.find("\n0 passed, 1 failed, 0 skipped\n"), std::string::npos) << text << "\n"
+                                                                                          << result.output;
+  }
+}
+
+TEST(Conformance, AttributesOfTheWrongKindAndInputsThatDoNotFitFail) {
+  const fs::path folder = scratch_folder();
+  const Tensor x = Tensor::zeros(DType::f32, {2, 3, 4}), y = floats({0});
+  const Tensor targets = Tensor::from(std::vector<std::int64_t>{0, 9}, {2});
+  CaseWriter(folder / "a", "Softmax", Json::object({{"axis", 3}})).input("x", x).output("y", x).write();
+  CaseWriter(folder / "b", "Softmax", Json::object({{"axis", "last"}})).input("x", x).output("y", x).write();
+  CaseWriter(folder / "c", "LayerNormalization").input("x", x).output("y", x).write();
+  CaseWriter(folder / "d", "MatMul").input("x", x).input("w", x).output("y", x).write();
+  CaseWriter(folder / "e", "NegativeLogLikelihoodLoss")
+      .input("x", Tensor::zeros(DType::f32, {2, 3}))
+      .input("t", targets)
+      .output("y", y)
+      .write();
+  CaseWriter(folder / "f", "GRU", Json::object({{"hidden_size", 1 << 30}}))
+      .input("x", x)
+      .input("w", x)
+      .input("r", x)
+      .output("y", y)
+      .write();
+  CaseWriter(folder / "g", "Gelu").input("t", targets).output("y", y).write();
+  CaseWriter(folder / "h", "RMSNormalization").input("x", x).input("w", floats({1, 2})).output("y", x).write();
+  const CommandResult result = run({folder.string()});
+  EXPECT_EQ(result.exit_code, kFailure);
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h"}) {
+    EXPECT_NE(result.output.find(std::string("FAIL ") + name + ": "), std::string::npos) << result.output;
+  }
+  EXPECT_NE(result.output.find("0 passed, 8 failed, 0 skipped\n"), std::string::npos) << result.output;
+}
+
+TEST(Conformance, WrongUsageAndNothingFoundAreTwoExitCodes) {
+  const std::string usage = "see heed-conformance --help";
+  expect_refusal({}, kWrongUsage, usage);
+  expect_refusal({"--pytorch"}, kWrongUsage, usage);
+  expect_refusal({"--fast"}, kWrongUsage, usage);
+  expect_refusal({"a", "b"}, kWrongUsage, usage);
+  expect_refusal({"/no/such/folder"}, kFailure, "/no/such/folder");
+  expect_refusal({"--pytorch", "/no/such/file"}, kFailure, "/no/such/file");
+  const CommandResult none = run({scratch_folder().string()});
+  EXPECT_EQ(none.exit_code, kFailure);
+  EXPECT_EQ(none.output, "0 passed, 0 failed, 0 skipped\n");
+  EXPECT_EQ(run({"--help"}).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace heed
