@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <string>
 #include <vector>
@@ -23,7 +24,7 @@ using testing::refusal;
 using testing::same_bits;
 using testing::weighted_sum;
 
-constexpr Index kBatch = 2, kHeads = 4, kStates = 2, kWidth = 3, kValueWidth = 4;
+constexpr Index kBatch = 2, kHeads = 4, kStates = 2, kWidth = 3, kValueWidth = 9;
 
 // What a rule is given.
 struct Rule {
@@ -44,13 +45,20 @@ struct Operands {
   }  // NOLINT: operands are used as such
 };
 
+// Negative, as a model's is: a state that grew would drown the finite differences in rounding.
+Tensor random_decay(DType dtype, std::initializer_list<Index> shape) {
+  const Tensor decay = random_tensor(DType::f64, shape, 4, 0.4);
+  for (Index i = 0; i < decay.size(); ++i) decay.data<double>()[i] = -std::abs(decay.data<double>()[i]);
+  return decay.to(dtype);
+}
+
 Operands make_operands(const Rule& rule, DType dtype, Index length) {
   Operands x;
   x.q = random_tensor(dtype, {kBatch, kHeads, length, kWidth}, 1);
   x.k = random_tensor(dtype, {kBatch, kStates, length, kWidth}, 2, 0.6);
   x.v = random_tensor(dtype, {kBatch, kStates, length, kValueWidth}, 3);
-  if (rule.decay_rank == 3) x.decay = random_tensor(dtype, {kBatch, kStates, length}, 4, 0.4);
-  if (rule.decay_rank == 4) x.decay = random_tensor(dtype, {kBatch, kStates, length, kWidth}, 4, 0.4);
+  if (rule.decay_rank == 3) x.decay = random_decay(dtype, {kBatch, kStates, length});
+  if (rule.decay_rank == 4) x.decay = random_decay(dtype, {kBatch, kStates, length, kWidth});
   if (rule.beta) x.beta = random_tensor(dtype, {kBatch, kStates, length}, 5, 0.5);
   if (rule.erase) x.erase = random_tensor(dtype, {kBatch, kStates, length, kWidth}, 6);
   x.state = random_tensor(dtype, {kBatch, kStates, kWidth, kValueWidth}, 7);
@@ -137,11 +145,11 @@ TEST(LinearAttention, EveryRuleIsItsDefinition) {
   }
 }
 
-// Over no, one, several and a square number of tokens: the segments of the states that are computed again.
+// Over seven tokens, the states are computed again in segments of two, the last one shorter.
 TEST(LinearAttention, GradientsMatchFiniteDifferences) {
   Workspace workspace;
   for (const Rule& rule : kRules) {
-    for (Index length : {0, 1, 4, 7}) {
+    for (Index length : {0, 1, 7}) {
       SCOPED_TRACE(rule.name + std::string(", ") + std::to_string(length));
       const Operands x = make_operands(rule, DType::f64, length);
       const Results y(DType::f64, length);
