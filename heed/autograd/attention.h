@@ -24,8 +24,9 @@ struct Heads {
 
 // What the tape must know of an AttentionSpec beyond its views: the Vars whose gradients it computes (empty: none).
 struct AttentionParameters {
-  Var additive_vector;  // becomes spec.score.additive_vector
-  Var dense_bias;       // becomes spec.bias.dense
+  Var additive_vector{};  // becomes spec.score.additive_vector
+  Var dense_bias{};       // becomes spec.bias.dense
+  Var sinks{};            // becomes spec.normaliser.sinks
 };
 
 // Computes attention and returns [B, Lq, heads * Dv]: the heads side by side. spec.dropout.probability acts in training only, and

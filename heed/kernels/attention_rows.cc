@@ -65,8 +65,7 @@ HWY_INLINE Vector final_score(const AttentionRows& t, Index r, const Span& span,
   const Floats d;
   Vector score = after_cap;
   if (t.bias != nullptr) {
-    const std::size_t present = static_cast<std::size_t>(std::min(t.columns - c, lanes()));
-    score = hn::Add(score, load_some(d, t.bias + r * t.bias_row + c, present));
+    score = hn::Add(score, hn::LoadU(d, t.bias + r * t.stride + c));
   }
   const bool inside = c >= span.begin && c + lanes() <= span.end;
   if (inside && t.allowed == nullptr) return score;
@@ -101,10 +100,11 @@ HWY_INLINE float softmax_row(const AttentionRows& t, Index r, float* HWY_RESTRIC
     nan = hn::Or(nan, hn::IsNaN(score));
     hn::StoreU(score, d, row + c);
   }
-  const float top =
-      hn::AllFalse(d, nan) ? hn::GetLane(hn::MaxOfLanes(d, largest)) : std::numeric_limits<float>::quiet_NaN();
+  const float highest = hn::GetLane(hn::MaxOfLanes(d, largest));
+  const bool dead = hn::AllFalse(d, nan) && highest == kMinusInfinity;
+  const float top = hn::AllFalse(d, nan) ? std::max(highest, t.sink) : std::numeric_limits<float>::quiet_NaN();
   // A dead row has nothing but -inf, which must not be subtracted from itself.
-  const Vector shift = hn::Set(d, top == kMinusInfinity ? 0.0f : top);
+  const Vector shift = hn::Set(d, dead ? 0.0f : top);
   Vector sums = hn::Zero(d);
   for (Index c = span.first; c < span.last; c += n) {
     const Vector score = hn::LoadU(d, row + c);
@@ -115,8 +115,9 @@ HWY_INLINE float softmax_row(const AttentionRows& t, Index r, float* HWY_RESTRIC
   }
   clear(row, 0, span.first);
   clear(row, span.last, padded(t.columns));
-  const float sum = hn::GetLane(hn::SumOfLanes(d, sums));
-  if (sum == 0.0f) return kMinusInfinity;  // every weight is already zero
+  if (dead) return kMinusInfinity;  // every weight is already zero
+  float sum = hn::GetLane(hn::SumOfLanes(d, sums));
+  if (t.sink != kMinusInfinity) sum += std::exp(t.sink - top);
   const Vector inverse = hn::Set(d, 1.0f / sum);
   for (Index c = span.first; c < span.last; c += n) {
     const Vector weight = hn::LoadU(d, row + c);
@@ -163,8 +164,7 @@ void drop_rows_kernel(const AttentionRows& t, float* tile) {
 }
 
 void softmax_backward_rows_kernel(const AttentionRows& t, const float* stat, const float* delta,
-                                  float* HWY_RESTRICT tile, float* HWY_RESTRICT dweights, float* HWY_RESTRICT dbias,
-                                  Index dbias_row) {
+                                  float* HWY_RESTRICT tile, float* HWY_RESTRICT dweights, float* HWY_RESTRICT dbias) {
   const Floats d;
   const Index n = lanes();
   for (Index r = 0; r < t.rows; ++r) {
@@ -182,11 +182,7 @@ void softmax_backward_rows_kernel(const AttentionRows& t, const float* stat, con
         kept = dropped(t, t.bits + r * t.stride + c, weight);
       }
       Vector gradient = hn::IfThenZeroElse(refused, hn::Mul(weight, hn::Sub(flow, mean)));
-      if (dbias != nullptr) {
-        float* to = dbias + r * dbias_row + c;
-        const std::size_t present = static_cast<std::size_t>(std::min(t.columns - c, n));
-        store_some(hn::Add(load_some(d, to, present), gradient), d, to, present);
-      }
+      if (dbias != nullptr) hn::StoreU(gradient, d, dbias + r * t.stride + c);
       if (t.cap != 0) {
         const Vector bent = hn::Div(after_cap, hn::Set(d, t.cap));
         gradient = hn::IfThenZeroElse(refused, hn::Mul(gradient, hn::NegMulAdd(bent, bent, hn::Set(d, 1.0f))));
@@ -194,7 +190,7 @@ void softmax_backward_rows_kernel(const AttentionRows& t, const float* stat, con
       hn::StoreU(kept, d, row + c);
       hn::StoreU(hn::Mul(gradient, hn::Set(d, t.scale)), d, drow + c);
     }
-    for (float* x : {row, drow}) {
+    for (float* x : {row, drow, dbias == nullptr ? row : dbias + r * t.stride}) {
       clear(x, 0, span.first);
       clear(x, span.last, padded(t.columns));
     }
@@ -324,8 +320,8 @@ void attention_drop_rows(const AttentionRows& rows, float* tile) noexcept {
 }
 
 void attention_softmax_backward_rows(const AttentionRows& rows, const float* stat, const float* delta, float* tile,
-                                     float* dweights, float* dbias, Index dbias_row) noexcept {
-  HWY_DYNAMIC_DISPATCH(softmax_backward_rows_kernel)(rows, stat, delta, tile, dweights, dbias, dbias_row);
+                                     float* dweights, float* dbias) noexcept {
+  HWY_DYNAMIC_DISPATCH(softmax_backward_rows_kernel)(rows, stat, delta, tile, dweights, dbias);
 }
 
 void attention_row_dots(Index rows, Index columns, const float* a, Index a_row, const float* b, Index b_row,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "heed/base/index.h"
 
@@ -17,8 +18,8 @@ struct AttentionRows {
   Index rows = 0, columns = 0, stride = 0;
   float scale = 1;               // of the products
   float cap = 0;                 // x becomes cap * tanh(x / cap); 0: no cap
-  const float* bias = nullptr;   // added after the cap; null: none
-  Index bias_row = 0;            // floats from row to row
+  const float* bias = nullptr;   // in the layout of the tile: added after the cap; null: none
+  float sink = -std::numeric_limits<float>::infinity();  // a further score of each row, that takes weight
   const Index* begin = nullptr;  // [rows]: columns in [begin[r], end[r]) may be allowed, all others are refused
   const Index* end = nullptr;
   const std::uint8_t* allowed = nullptr;  // bytes, zero for refused; null: all allowed
@@ -29,7 +30,7 @@ struct AttentionRows {
 };
 
 // Replaces products by weights (softmax over the allowed columns, zero elsewhere; before dropout). stat[r] becomes the
-// log-sum-exp of row r, -inf where nothing is allowed; null: not wanted. A column whose score is -inf is as if refused;
+// log-sum-exp of row r and its sink, -inf where nothing is allowed; null: not wanted. A column whose score is -inf is as if refused;
 // a NaN makes the row's allowed weights and its stat NaN.
 void attention_softmax_rows(const AttentionRows& rows, float* tile, float* stat) noexcept;
 
@@ -42,9 +43,9 @@ void attention_drop_rows(const AttentionRows& rows, float* tile) noexcept;
 // From products, stat, dweights[r, c] = dout . v_c and delta[r] = dout . out:
 //   tile becomes the weights after dropout (0 or w * keep_scale),
 //   dweights becomes the gradient of the products, scale * cap' * w (kept dweights - delta),
-//   dbias[r, c] += w (kept dweights - delta), where dbias is not null.
+//   dbias becomes w (kept dweights - delta), in the layout of the tile, where it is not null.
 void attention_softmax_backward_rows(const AttentionRows& rows, const float* stat, const float* delta, float* tile,
-                                     float* dweights, float* dbias, Index dbias_row) noexcept;
+                                     float* dweights, float* dbias) noexcept;
 
 // result[r] = sum_c a[r, c] b[r, c]. Rows of any stride, unit stride along c.
 void attention_row_dots(Index rows, Index columns, const float* a, Index a_row, const float* b, Index b_row,

@@ -38,13 +38,13 @@ struct Features {
 
   explicit Features(Index width) : columns(width) {
     stride = (columns + kAttentionLanes - 1) / kAttentionLanes * kAttentionLanes + kAttentionLanes;
-    bias = random_floats(rows * columns, 3);
+    bias = random_floats(rows * stride, 3);
     begin = {0, columns / 3, columns / 2};
     end = {columns, columns - columns / 4, columns / 2};  // the last row is dead
     for (Index i = 0; i < rows * columns; ++i) allowed.push_back(i % 5 != 0);
     passes.rows = rows, passes.columns = columns, passes.stride = stride;
     passes.scale = 0.5f, passes.cap = 3.0f;
-    passes.bias = bias.data(), passes.bias_row = columns;
+    passes.bias = bias.data();
     passes.begin = begin.data(), passes.end = end.data();
     passes.allowed = allowed.data(), passes.allowed_row = columns;
   }
@@ -66,7 +66,7 @@ TEST_P(AttentionKernels, SoftmaxOfTheAllowedColumns) {
     attention_softmax_rows(f.passes, tile.data(), stat.data());
     for (Index r = 0; r < f.rows; ++r) {
       double sum = 0;
-      const auto score = [&](Index c) { return f.capped(products[r * f.stride + c]) + f.bias[r * columns + c]; };
+      const auto score = [&](Index c) { return f.capped(products[r * f.stride + c]) + f.bias[r * f.stride + c]; };
       for (Index c = 0; c < columns; ++c) sum += f.open(r, c) ? std::exp(score(c)) : 0;
       for (Index c = 0; c < columns; ++c) {
         const double expected = f.open(r, c) ? std::exp(score(c)) / sum : 0;
@@ -89,7 +89,7 @@ TEST_P(AttentionKernels, ARowsWeightsDoNotDependOnRefusedColumnsBehindIt) {
   std::vector<float> long_tile = wide.random_tile(2), long_stat(3);
   for (Index r = 0; r < 3; ++r) {
     std::copy_n(&short_tile[r * narrow.stride], 14, &long_tile[r * wide.stride]);
-    std::copy_n(&narrow.bias[r * 14], 14, &wide.bias[r * 80]);
+    std::copy_n(&narrow.bias[r * narrow.stride], 14, &wide.bias[r * wide.stride]);
     std::copy_n(&narrow.allowed[r * 14], 14, &wide.allowed[r * 80]);
   }
   wide.begin = narrow.begin, wide.end = narrow.end;
@@ -129,9 +129,8 @@ TEST_P(AttentionKernels, BackwardIsTheGradientOfSoftmaxUnderCapAndDropout) {
     std::vector<float> tile = products, stat(3), weights = products, dweights = dropped;
     attention_softmax_rows(f.passes, weights.data(), stat.data());
     const std::vector<float> delta{0.3f, -0.2f, 0.1f};
-    std::vector<float> dbias(static_cast<std::size_t>(f.rows * columns), 1.0f);
-    attention_softmax_backward_rows(f.passes, stat.data(), delta.data(), tile.data(), dweights.data(), dbias.data(),
-                                    columns);
+    std::vector<float> dbias(static_cast<std::size_t>(f.rows * f.stride), 1.0f);
+    attention_softmax_backward_rows(f.passes, stat.data(), delta.data(), tile.data(), dweights.data(), dbias.data());
     for (Index r = 0; r < f.rows; ++r)
       for (Index c = 0; c < columns; ++c) {
         const Index at = r * f.stride + c;
@@ -139,7 +138,7 @@ TEST_P(AttentionKernels, BackwardIsTheGradientOfSoftmaxUnderCapAndDropout) {
         const double weight = f.open(r, c) ? weights[at] : 0, bent = f.capped(products[at]) / 3.0;
         const double gradient = f.open(r, c) ? weight * ((kept ? dropped[at] * 4.0 / 3 : 0) - delta[r]) : 0;
         EXPECT_NEAR(tile[at], kept ? weight * 4 / 3 : 0, 3e-6);
-        EXPECT_NEAR(dbias[r * columns + c], 1 + gradient, 2e-5);
+        EXPECT_NEAR(dbias[at], gradient, 2e-5);
         EXPECT_NEAR(dweights[at], gradient * (1 - bent * bent) * 0.5, 2e-5);
       }
   }

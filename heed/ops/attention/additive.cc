@@ -1,4 +1,4 @@
-// The plan "additive": v_a . tanh(q + k) in f32, fused, so that [Lq, Lk, D] is never built; backward computes the tanh
+// The plan "additive": v_a . tanh(q + k) with sums in f32, fused, so that [Lq, Lk, D] is never built; backward computes the tanh
 // again.
 #include "heed/kernels/attention_additive.h"
 #include "heed/ops/attention/tile.h"
@@ -6,36 +6,32 @@
 namespace heed {
 namespace {
 
-kernels::AdditiveTile additive_tile(const AttentionCase& c, const Tile& tile) {
-  return {.rows = tile.rows.size(),
-          .keys = tile.keys.size(),
-          .width = c.width,
-          .stride = tile.stride,
-          .q = &c.q.at<float>({tile.b, tile.h, tile.rows.begin}),
-          .q_row = c.q.stride[2],
-          .k = &c.k.at<float>({tile.b, tile.h / c.group, tile.keys.begin}),
-          .k_row = c.k.stride[2],
-          .vector = c.spec.score.additive_vector.as<float>()};
+kernels::AdditiveTile additive_tile(const TileOperands& x, Index stride) {
+  return {.rows = x.rows,
+          .keys = x.keys,
+          .width = x.width,
+          .stride = stride,
+          .q = x.q.data,
+          .q_row = x.q.row,
+          .k = x.k.data,
+          .k_row = x.k.row,
+          .vector = x.vector};
 }
 
-void products(const AttentionCase& c, const Tile& tile, float* to) {
-  kernels::attention_additive_scores(additive_tile(c, tile), to);
+void products(const TileOperands& x, float* to, Index stride) {
+  kernels::attention_additive_scores(additive_tile(x, stride), to);
 }
 
-void gradients(const AttentionCase& c, const Tile& tile, const float* dproducts, const AttentionGrad& grad,
-               float* dvector) {
-  kernels::AdditiveGradients sums;
-  if (grad.dq) sums.dq = &grad.dq.at<float>({tile.b, tile.h, tile.rows.begin}), sums.dq_row = grad.dq.stride[2];
-  if (grad.dk)
-    sums.dk = &grad.dk.at<float>({tile.b, tile.h / c.group, tile.keys.begin}), sums.dk_row = grad.dk.stride[2];
-  sums.dvector = dvector;
-  kernels::attention_additive_backward(additive_tile(c, tile), dproducts, sums);
+void gradients(const TileOperands& x, const float* dproducts, Index stride, const TileFlows& to) {
+  const kernels::AdditiveGradients sums{
+      .dq = to.dq.data, .dq_row = to.dq.row, .dk = to.dk.data, .dk_row = to.dk.row, .dvector = to.dvector};
+  kernels::attention_additive_backward(additive_tile(x, stride), dproducts, sums);
 }
 
 constexpr TileScore kAdditive{.scaled = false, .products = products, .gradients = gradients};
 
 std::string refuse(const AttentionCase& c) {
-  if (c.dtype != DType::f32) return "it computes in f32 only";
+  if (c.dtype == DType::f64) return "it computes in f32";
   if (c.spec.score.kind != Score::Kind::additive) return "the score is not additive";
   if (c.spec.normaliser.kind != Normaliser::Kind::softmax) return "the normaliser is not softmax";
   return {};

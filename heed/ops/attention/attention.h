@@ -9,6 +9,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "heed/base/workspace.h"
 #include "heed/ops/attention/spec.h"
@@ -16,42 +17,69 @@
 
 namespace heed {
 
-// What a forward call fills; an empty view is not wanted.
-struct AttentionResult {
-  View out{};       // [B, H, Lq, Dv]
-  View row_stat{};  // [B, H, Lq], f32 (f64 where q is f64): log-sum-exp of the row; -inf for a row with no allowed key
-  View weights{};   // [B, H, Lq, Lk], the type of q: before dropout
-  View scores{};    // [B, H, Lq, Lk], the type of q: after scale and cap, before bias and mask
+// How far a score has come when it is returned; the last stage, normalised, is the weights.
+enum class ScoreStage {
+  raw,     // after the scale
+  capped,  // after the soft-cap
+  masked,  // with the bias, and -inf for refused keys
 };
 
-// What a backward call fills; an empty view is not wanted. dq, dk, dv are overwritten; dbias and dadditive_vector
-// accumulate.
+// What a forward call fills; an empty view is not wanted. Numbers are rounded to the type of the view.
+struct AttentionResult {
+  View out{};  // [B, H, Lq, Dv], the type of q
+  // [B, H, Lq], f32 (f64 where q is f64), by which any weight can be computed again: softmax: log-sum-exp of the row (and
+  // of its sink); sparsemax and entmax15: tau; sum: the sum; sigmoid: 0. -inf for a row with no allowed key.
+  View row_stat{};
+  View weights{};  // [B, H, Lq, Lk], the type of q: before dropout
+  View scores{};   // [B, H, Lq, Lk], the type of q, at score_stage
+  ScoreStage score_stage = ScoreStage::capped;
+};
+
+// What a backward call starts from: out and row_stat as the forward call filled them, and the gradients of both.
+struct AttentionSaved {
+  ConstView out{}, row_stat{};
+  ConstView dout{};       // [B, H, Lq, Dv], the type of q
+  ConstView drow_stat{};  // [B, H, Lq], the type of row_stat; empty: zero
+};
+
+// What a backward call fills; an empty view is not wanted. dq, dk, dv are overwritten; the others, which are f32 (f64
+// where q is f64), accumulate.
 struct AttentionGrad {
-  View dq{}, dk{}, dv{};    // the shapes of q, k, v
+  View dq{}, dk{}, dv{};    // the shapes and types of q, k, v
   View dbias{};             // the shape of bias.dense
   View dadditive_vector{};  // [D]
+  View dsinks{};            // [H]
+  View drelative{};         // [buckets, H], of bias.relative.table
+  View dcentre{};           // the shape of bias.gaussian.centre
 };
 
 // Computes attention of q [B, H, Lq, D] over k [B, Hk, Lk, D] and v [B, Hk, Lk, Dv]; H % Hk == 0, and head h reads
-// key/value head h / (H / Hk). f32, or f64 (plain loops, for gradient checks); any strides with a unit last one. v may
-// be empty where out is not wanted. In order: score x scale, soft-cap, + bias, mask, normalise, dropout, times V.
+// key/value head h / (H / Hk). q is f32, bf16, f16 or f64 (plain loops, for gradient checks), k and v are of its type,
+// or of 16 bits beside q in f32; sums are f32 or better. Any strides with a unit last one. v may be empty where out is
+// not wanted. In order: score x scale, soft-cap, + bias, mask, normalise, dropout, times V.
 //   A row with no allowed key: out 0, weights 0, row_stat -inf. A key whose score with its bias is -inf is as if
 //   refused by the mask. A NaN propagates; what is behind the mask does not count, be it NaN or infinite. A row's bits
 //   do not depend on the batch around it, on keys behind the mask, on rows after it, or on the thread count.
+// Packed sequences (spec.sequences.query_offsets) give out and row_stat only.
 // Throws heed::Error naming the rule and the shapes. HEED_PLAN forces an algorithm: see plan.h.
 void attention(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, const AttentionResult& result,
                Workspace& workspace);
 
-// Computes the gradients from out and row_stat as attention() filled them, and dout [B, H, Lq, Dv]. A row or key that
-// the mask leaves alone gets zero. dk and dv sum over the query heads that read them, in a fixed order.
-void attention_backward(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, ConstView out,
-                        ConstView row_stat, ConstView dout, const AttentionGrad& grad, Workspace& workspace);
+// Computes the gradients. A row or key that the mask leaves alone gets zero. dk and dv sum over the query heads that
+// read them, in a fixed order.
+void attention_backward(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, const AttentionSaved& saved,
+                        const AttentionGrad& grad, Workspace& workspace);
 
-// Computes the weights (before dropout) again from row_stat, into weights [B, H, Lq, Lk].
+// Heads and rows, in the order in which they are wanted; an empty list is all of them.
+struct AttentionSelection {
+  std::vector<Index> heads{}, rows{};
+};
+
+// Computes the weights (before dropout) again from row_stat, into weights [B, chosen heads, chosen rows, Lk].
 void attention_weights(ConstView q, ConstView k, const AttentionSpec& spec, ConstView row_stat, View weights,
-                       Workspace& workspace);
+                       Workspace& workspace, const AttentionSelection& chosen = {});
 
-// Names the plan that the call would use, and why each plan before it refused.
+// Names the plan that the call would use, and why each other one refused.
 std::string explain(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec);
 
 }  // namespace heed

@@ -45,7 +45,7 @@ void expect_gradients(const Inputs& x, AttentionSpec spec) {
   Tensor dbias, dvector;
   if (!x.bias.is_empty()) dbias = Tensor::zeros_like(x.bias);
   if (!x.vector.is_empty()) dvector = Tensor::zeros_like(x.vector);
-  attention_backward(x.q, x.k, x.v, spec, out, stat, x.dout,
+  attention_backward(x.q, x.k, x.v, spec, {.out = out, .row_stat = stat, .dout = x.dout},
                      {.dq = dq, .dk = dk, .dv = dv, .dbias = dbias, .dadditive_vector = dvector}, workspace);
   EXPECT_LT(gradient_error(loss, x.q, dq), 1e-7);
   EXPECT_LT(gradient_error(loss, x.k, dk), 1e-7);

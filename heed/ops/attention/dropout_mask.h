@@ -30,9 +30,11 @@ struct DropoutRow {
 class DropoutMask {
  public:
   DropoutMask() = default;
-  explicit DropoutMask(const Dropout& dropout)
+  // Batch element 0 of the call is `first_batch` of the stream.
+  explicit DropoutMask(const Dropout& dropout, Index first_batch = 0)
       : seed_(dropout.seed),
         stream_(dropout.stream),
+        first_batch_(first_batch),
         threshold_(static_cast<std::uint32_t>(dropout.probability * 65536.0 + 0.5)) {}
 
   bool active() const { return threshold_ > 0; }
@@ -44,7 +46,7 @@ class DropoutMask {
   // The stream of head h of batch element b: 64 bits of philox(seed, stream, b * 2^32 + h).
   std::uint64_t head_stream(Index b, Index h) const {
     const PhiloxBlock block =
-        philox(seed_, stream_, (static_cast<std::uint64_t>(b) << 32) + static_cast<std::uint64_t>(h));
+        philox(seed_, stream_, (static_cast<std::uint64_t>(first_batch_ + b) << 32) + static_cast<std::uint64_t>(h));
     return (std::uint64_t{block[1]} << 32) | block[0];
   }
   DropoutRow row(Index b, Index h, Index i) const {
@@ -53,6 +55,7 @@ class DropoutMask {
 
  private:
   std::uint64_t seed_ = 0, stream_ = 0;
+  Index first_batch_ = 0;
   std::uint32_t threshold_ = 0;
 };
 

@@ -1,11 +1,16 @@
 #include "heed/ops/attention/mask.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "heed/base/check.h"
+#include "heed/ops/attention/numbers.h"
 
 namespace heed {
 namespace {
+
+constexpr Index kUnbounded = std::numeric_limits<Index>::max();
 
 std::optional<Index> narrower(std::optional<Index> a, std::optional<Index> b) {
   if (!a || !b) return a ? a : b;
@@ -16,6 +21,35 @@ void check_bound(const char* caller, const char* name, std::optional<Index> boun
   HEED_CHECK(!bound || *bound >= 0, "{}: the window's {} bound must not be negative, but is {}", caller, name, *bound);
 }
 
+// a - b and a + b for b >= 0, held at the ends of Index.
+Index before(Index a, Index b) { return a < std::numeric_limits<Index>::min() + b ? -kUnbounded : a - b; }
+Index after(Index a, Index b) { return a > kUnbounded - b ? kUnbounded : a + b; }
+
+void check_centre(const char* caller, const ConstView& centre, const MaskShape& shape) {
+  const auto fits = [&](int axis, Index extent) { return centre.shape[axis] == extent || centre.shape[axis] == 1; };
+  const bool type = is_integer(centre.dtype) || centre.dtype == DType::f32 || centre.dtype == DType::f64;
+  HEED_CHECK(
+      type && centre.rank == 3 && fits(0, shape.batch) && fits(1, shape.heads) && centre.shape[2] == shape.queries,
+      "{}: the window's centre must be f32, f64, i32 or i64 [B | 1, H | 1, Lq] of [{}, {}, {}], but is {}", caller,
+      shape.batch, shape.heads, shape.queries, describe(centre));
+}
+
+// Key positions are integers: the window [p - left, p + right] around a real p holds those from ceil to floor.
+struct Centre {
+  Index first, last;  // ceil(p) and floor(p)
+};
+
+Centre centre_at(const ConstView& centre, Index b, Index h, Index i) {
+  if (is_integer(centre.dtype)) {
+    const Index at = integer_at(centre, {b, h, i});
+    return {at, at};
+  }
+  const double at = centre.dtype == DType::f64 ? centre.at<double>({b, h, i}) : centre.at<float>({b, h, i});
+  // What no key can be near, a NaN among them, is an empty window.
+  if (!(std::abs(at) < 0x1p52)) return {kUnbounded, -kUnbounded};
+  return {static_cast<Index>(std::ceil(at)), static_cast<Index>(std::floor(at))};
+}
+
 }  // namespace
 
 Mask Mask::causal(Anchor anchor) { return sliding_window({}, 0, anchor); }
@@ -23,134 +57,159 @@ Mask Mask::causal(Anchor anchor) { return sliding_window({}, 0, anchor); }
 Mask Mask::sliding_window(std::optional<Index> left, std::optional<Index> right, Anchor anchor) {
   check_bound("Mask::sliding_window", "left", left);
   check_bound("Mask::sliding_window", "right", right);
-  Mask mask;
-  mask.window = Window{left, right, anchor};
-  return mask;
+  return {.anchor = anchor, .window = Window{.left = left, .right = right}};
 }
 
-Mask Mask::key_lengths(ConstView lengths) {
-  Mask mask;
-  mask.lengths = lengths;
-  return mask;
+Mask Mask::around(ConstView centre, Index radius) {
+  check_bound("Mask::around", "outer", radius);
+  return {.window = Window{.left = radius, .right = radius, .centre = centre}};
 }
 
-Mask Mask::boolean(ConstView allowed) {
-  Mask mask;
-  mask.allowed = allowed;
-  return mask;
+Mask Mask::prefix_lm(ConstView prefix, Anchor anchor) {
+  return {.anchor = anchor, .window = Window{.right = 0, .prefix = prefix}};
+}
+
+Mask Mask::key_lengths(ConstView lengths) { return {.lengths = lengths}; }
+
+bool Mask::has_positions() const {
+  const auto relative = [](const auto& pattern) { return pattern->has_positions(); };
+  return (window && !window->centre) || std::any_of(patterns.begin(), patterns.end(), relative);
 }
 
 Mask operator&(const Mask& a, const Mask& b) {
-  HEED_CHECK(!(a.allowed && b.allowed), "Mask &: only one side may give a boolean mask, but they are {} and {}",
-             describe(a.allowed), describe(b.allowed));
   HEED_CHECK(!(a.lengths && b.lengths), "Mask &: only one side may give key lengths, but they are {} and {}",
              describe(a.lengths), describe(b.lengths));
-  Mask both;
-  both.allowed = a.allowed ? a.allowed : b.allowed;
+  HEED_CHECK(a.anchor == b.anchor || !a.has_positions() || !b.has_positions(),
+             "Mask &: both sides count from the queries' positions, so they must have the same anchor");
+  Mask both = a.has_positions() || (a.anchor != Anchor::end && !b.has_positions()) ? a : b;
   both.lengths = a.lengths ? a.lengths : b.lengths;
   both.window = a.window ? a.window : b.window;
   if (a.window && b.window) {
-    HEED_CHECK(a.window->anchor == b.window->anchor, "Mask &: both windows must have the same anchor");
+    HEED_CHECK(!a.window->centre && !b.window->centre && !a.window->prefix && !b.window->prefix,
+               "Mask &: a window with a centre or a prefix cannot be narrowed by another window");
     both.window->left = narrower(a.window->left, b.window->left);
     both.window->right = narrower(a.window->right, b.window->right);
   }
+  both.patterns = a.patterns;
+  both.patterns.insert(both.patterns.end(), b.patterns.begin(), b.patterns.end());
   return both;
 }
 
-MaskRows::MaskRows(const Mask& mask, Index batch, Index heads, Index queries, Index keys, const char* caller)
-    : mask_(mask), keys_(keys) {
-  if (mask.window) {
-    check_bound(caller, "left", mask.window->left);
-    check_bound(caller, "right", mask.window->right);
-    offset_ = mask.window->anchor == Anchor::end ? keys - queries : 0;
-  }
-  if (const ConstView& lengths = mask.lengths) {
-    HEED_CHECK(
-        lengths.rank == 1 && lengths.shape[0] == batch && (lengths.dtype == DType::i32 || lengths.dtype == DType::i64),
-        "{}: key lengths must be i32 or i64 [B = {}], but are {}", caller, batch, describe(lengths));
-  }
-  if (const ConstView& allowed = mask.allowed) {
-    const auto fits = [&](int axis, Index extent) { return allowed.shape[axis] == extent || allowed.shape[axis] == 1; };
-    HEED_CHECK(
-        allowed.dtype == DType::boolean && allowed.rank == 4 && fits(0, batch) && fits(1, heads) && fits(2, queries) &&
-            allowed.shape[3] == keys && (allowed.stride[3] == 1 || keys <= 1),
-        "{}: the boolean mask must be boolean [B | 1, H | 1, Lq | 1, Lk] of [{}, {}, {}, {}] with stride 1 along "
-        "the keys, but is {}",
-        caller, batch, heads, queries, keys, describe(allowed));
-    for (int axis = 0; axis < 3; ++axis) {
-      if (allowed.shape[axis] == 1) mask_.allowed.stride[axis] = 0;
+MaskRows::MaskRows(const Mask& mask, const MaskShape& shape, const char* caller) : mask_(mask), shape_(shape) {
+  if (mask.lengths) {
+    check_integers(caller, "key lengths", mask.lengths, shape.batch);
+    for (Index b = 0; b < shape.batch; ++b) {
+      HEED_CHECK(length(b) >= 0 && length(b) <= shape.keys,
+                 "{}: key lengths must be in [0, Lk = {}], but that of batch element {} is {}", caller, shape.keys, b,
+                 length(b));
     }
   }
+  HEED_CHECK(mask.anchor != Anchor::length || mask.lengths, "{}: Anchor::length needs key lengths", caller);
+  if (mask_.window) {
+    Window& window = *mask_.window;
+    check_bound(caller, "left", window.left);
+    check_bound(caller, "right", window.right);
+    if (window.prefix) check_integers(caller, "the window's prefix", window.prefix, shape.batch);
+    if (window.centre) {
+      check_centre(caller, window.centre, shape);
+      for (int axis = 0; axis < 2; ++axis) {
+        if (window.centre.shape[axis] == 1) window.centre.stride[axis] = 0;
+      }
+    }
+    gap_ = window.prefix && (window.left || window.centre);
+  }
+  for (const auto& pattern : mask.patterns) pattern->check(caller, shape);
 }
 
-Index MaskRows::length(Index b) const {
-  if (!mask_.lengths) return keys_;
-  const Index at = b * mask_.lengths.stride[0];
-  const Index length =
-      mask_.lengths.dtype == DType::i32 ? mask_.lengths.as<std::int32_t>()[at] : mask_.lengths.as<std::int64_t>()[at];
-  return std::clamp<Index>(length, 0, keys_);
+Index MaskRows::length(Index b) const { return mask_.lengths ? integer_at(mask_.lengths, {b}) : shape_.keys; }
+
+Index MaskRows::offset(Index b) const {
+  switch (mask_.anchor) {
+    case Anchor::start:
+      return 0;
+    case Anchor::end:
+      return shape_.keys - shape_.queries;
+    case Anchor::length:
+      return length(b) - shape_.queries;
+  }
+  return 0;
+}
+
+MaskRows::Open MaskRows::open(Index b, Index h, Index i) const {
+  const Index length = this->length(b);
+  if (!mask_.window) return {0, {0, length}};
+  const Window& window = *mask_.window;
+  const Centre centre = window.centre ? centre_at(window.centre, b, h, i) : Centre{position(b, i), position(b, i)};
+  Open open{0, {0, length}};
+  if (window.prefix) open.prefix = std::clamp<Index>(integer_at(window.prefix, {b}), 0, length);
+  if (window.left) open.window.begin = std::max<Index>(before(centre.first, *window.left), 0);
+  if (window.right) open.window.end = std::min(after(after(centre.last, *window.right), 1), length);
+  if (open.window.empty()) open.window = {};
+  return open;
 }
 
 bool MaskRows::allows(Index b, Index h, Index i, Index j) const {
-  if (j >= length(b)) return false;
-  if (mask_.window) {
-    const Index distance = j - (i + offset_);  // of the key after the query
-    if (mask_.window->left && -distance > *mask_.window->left) return false;
-    if (mask_.window->right && distance > *mask_.window->right) return false;
-  }
-  const std::uint8_t* dense = dense_row(b, h, i);
-  return dense == nullptr || dense[j] != 0;
+  const Open open = this->open(b, h, i);
+  if (j >= open.prefix && (j < open.window.begin || j >= open.window.end)) return false;
+  const Query query{i, position(b, i)};
+  return std::all_of(mask_.patterns.begin(), mask_.patterns.end(),
+                     [&](const auto& pattern) { return pattern->allows(b, h, query, j); });
 }
 
-Range MaskRows::keys(Index b, Index i) const {
-  Range range{0, length(b)};
-  if (mask_.window) {
-    const Index position = i + offset_;
-    // A bound may be as large as Index holds: it is compared before it is added or subtracted.
-    if (mask_.window->left && *mask_.window->left < position) range.begin = position - *mask_.window->left;
-    if (mask_.window->right && *mask_.window->right < range.end - 1 - position) {
-      range.end = position + *mask_.window->right + 1;
-    }
-  }
-  return range.empty() ? Range{} : range;
+Range MaskRows::keys(Index b, Index h, Index i) const {
+  const Open open = this->open(b, h, i);
+  if (open.prefix == 0) return open.window;
+  return {0, std::max(open.prefix, open.window.end)};
 }
 
-Range MaskRows::keys(Index b, Range rows) const {
+Range MaskRows::keys(Index b, Index h, Range rows) const {
   if (rows.empty()) return {};
-  if (!mask_.window) return keys(b, rows.begin);
+  if (!mask_.window) return keys(b, h, rows.begin);
   Range hull;
   for (Index i = rows.begin; i < rows.end; ++i) {
-    const Range range = keys(b, i);
+    const Range range = keys(b, h, i);
     if (range.empty()) continue;
     hull = hull.empty() ? range : Range{std::min(hull.begin, range.begin), std::max(hull.end, range.end)};
   }
   return hull;
 }
 
-const std::uint8_t* MaskRows::dense_row(Index b, Index h, Index i) const {
-  if (!mask_.allowed) return nullptr;
-  return mask_.allowed.as<std::uint8_t>() + mask_.allowed.offset({b, h, i});
+// How many of the keys row i may attend to, as far as that can be told without asking each: exact but where a gap or
+// several patterns meet, which are asked for each.
+Index MaskRows::count(Index b, Index h, Index i, Range asked) const {
+  const Range hull = keys(b, h, i);
+  const Range inside{std::max(hull.begin, asked.begin), std::min(hull.end, asked.end)};
+  if (inside.empty()) return 0;
+  if (hull_is_exact()) return inside.size();
+  const Query query{i, position(b, i)};
+  if (!gap_ && mask_.patterns.size() == 1) return mask_.patterns[0]->count(b, h, query, inside);
+  Index count = 0;
+  for (Index j = inside.begin; j < inside.end; ++j) count += allows(b, h, i, j);
+  return count;
 }
 
-TileCover MaskRows::cover(Index b, Index h, Range rows, Range keys_asked) const {
+TileCover MaskRows::cover(Index b, Index h, Range rows, Range asked) const {
   bool any = false, every = true;
   for (Index i = rows.begin; i < rows.end && (every || !any); ++i) {
-    const Range open = keys(b, i);
-    const Range inside{std::max(open.begin, keys_asked.begin), std::min(open.end, keys_asked.end)};
-    if (inside.size() < keys_asked.size()) every = false;
-    if (inside.empty()) continue;
-    const std::uint8_t* dense = dense_row(b, h, i);
-    if (dense == nullptr) {
-      any = true;
-      continue;
-    }
-    for (Index j = inside.begin; j < inside.end && (every || !any); ++j) {
-      any |= dense[j] != 0;
-      every &= dense[j] != 0;
-    }
+    const Index allowed = count(b, h, i, asked);
+    any |= allowed > 0;
+    every &= allowed == asked.size();
   }
   if (!any) return TileCover::none;
   return every ? TileCover::all : TileCover::some;
+}
+
+void MaskRows::fill(Index b, Index h, Index i, Range asked, std::uint8_t* allowed) const {
+  const Open open = this->open(b, h, i);
+  const auto set = [&](Range range) {
+    const Range inside{std::max(range.begin, asked.begin), std::min(range.end, asked.end)};
+    if (!inside.empty()) std::fill(allowed + (inside.begin - asked.begin), allowed + (inside.end - asked.begin), 1);
+  };
+  std::fill_n(allowed, asked.size(), 0);
+  set({0, open.prefix});
+  set(open.window);
+  const Query query{i, position(b, i)};
+  for (const auto& pattern : mask_.patterns) pattern->refuse(b, h, query, asked, allowed);
 }
 
 }  // namespace heed

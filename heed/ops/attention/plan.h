@@ -15,11 +15,6 @@
 
 namespace heed {
 
-// What forward left and what backward starts from.
-struct AttentionSaved {
-  ConstView out, row_stat, dout;
-};
-
 struct AttentionPlan {
   std::string_view name;
   // Why this plan cannot compute the case; empty where it can. The answer depends on the types and on what is asked,
@@ -34,5 +29,8 @@ std::span<const AttentionPlan> attention_plans();
 
 // The first plan that does not refuse, or the one that HEED_PLAN names. Throws heed::Error as above.
 const AttentionPlan& choose_attention_plan(const AttentionCase& problem);
+
+// That plan, `what` it computes, and why each other one does not.
+std::string explain_plans(const AttentionCase& problem, std::string_view what);
 
 }  // namespace heed

@@ -6,256 +6,300 @@
 #include <vector>
 
 #include "heed/base/parallel.h"
+#include "heed/ops/attention/row_normaliser.h"
+#include "heed/ops/attention/score_features.h"
 
 namespace heed {
 namespace {
 
 constexpr Index kChunkWork = 1 << 16;  // multiply-adds that are worth handing to a thread
 
-// The loops, for numbers stored as T and summed as Sum.
-template <typename T, typename Sum>
-class Loops {
+// The loops over the query heads that read one key/value head, with sums in Sum. What is kept between two steps is
+// rounded to `kept`.
+template <typename Sum>
+class HeadLoops {
  public:
-  explicit Loops(const AttentionCase& problem)
+  HeadLoops(const AttentionCase& problem, Index batch, Index key_head, DType kept)
       : c(problem),
-        scale(static_cast<Sum>(c.scale)),
-        cap(static_cast<Sum>(c.cap)),
-        keep_scale(static_cast<Sum>(c.dropout.scale())) {}
+        b(batch),
+        g(key_head),
+        kept_(kept),
+        features_(c),
+        normaliser_(c.spec.normaliser.kind),
+        scale_(static_cast<Sum>(c.scale)),
+        cap_(static_cast<Sum>(c.cap)),
+        keep_scale_(static_cast<Sum>(c.dropout.scale())),
+        k_(rows_of(c.k, c.width)),
+        v_(c.v ? rows_of(c.v, c.value_width) : std::vector<Sum>()),
+        phi_k_(features_of(k_, c.keys)) {
+    if (additive()) vector_.resize(size(c.width)), load_row(c.spec.score.additive_vector, 0, c.width, vector_.data());
+  }
 
-  void forward_row(const AttentionResult& result, Index b, Index h, Index i) {
-    score_row(b, h, i, bool{result.scores});
-    if (result.scores) store_row(result.scores, b, h, i, capped_);
-    const Sum stat = softmax_row();
-    if (result.row_stat) result.row_stat.at<T>({b, h, i}) = static_cast<T>(stat);
-    if (result.weights) store_row(result.weights, b, h, i, weights_);
+  void forward_row(const AttentionResult& result, Index h, Index i) {
+    const bool all = result.scores && result.score_stage != ScoreStage::masked;
+    score_row(h, i, all);
+    if (result.scores) {
+      const std::vector<Sum>& stage = result.score_stage == ScoreStage::raw      ? raw_
+                                      : result.score_stage == ScoreStage::capped ? capped_
+                                                                                 : score_;
+      store_row(stage.data(), c.keys, result.scores, result.scores.offset({b, h, i}));
+    }
+    weights_.assign(score_.size(), 0);
+    const Sum stat = normaliser_.normalise(score_, c.sink<Sum>(h), weights_);
+    if (result.row_stat) store_number(result.row_stat, {b, h, i}, stat);
+    if (result.weights) store_row(weights_.data(), c.keys, result.weights, result.weights.offset({b, h, i}));
     if (!result.out) return;
-    std::vector<Sum> out(static_cast<std::size_t>(c.value_width), 0);
+    out_.assign(size(c.value_width), 0);
     const DropoutRow drop = c.dropout.row(b, h, i);
     for (Index j = 0; j < c.keys; ++j) {
       if (refused(j) || !keeps(drop, j)) continue;
-      const Sum weight = weights_[j] * keep_scale;
-      const T* v = &c.v.at<T>({b, h / c.group, j});
-      for (Index d = 0; d < c.value_width; ++d) out[d] += weight * Sum{v[d]};
+      const Sum weight = rounded(weights_[j] * keep_scale_);
+      const Sum* v = &v_[size(j * c.value_width)];
+      for (Index d = 0; d < c.value_width; ++d) out_[d] += weight * v[d];
     }
-    store_row(result.out, b, h, i, out);
+    store_row(out_.data(), c.value_width, result.out, result.out.offset({b, h, i}));
   }
 
-  void weights_row(const ConstView& row_stat, const View& weights, Index b, Index h, Index i) {
-    score_row(b, h, i, false);
-    weights_from_stat(row_stat.at<T>({b, h, i}));
-    store_row(weights, b, h, i, weights_);
+  void weights_row(const ConstView& row_stat, Index h, Index i, const View& weights, Index to_head, Index to_row) {
+    score_row(h, i, false);
+    weights_.assign(score_.size(), 0);
+    normaliser_.weights_from(score_, number_at<Sum>(row_stat, {b, h, i}), weights_);
+    store_row(weights_.data(), c.keys, weights, weights.offset({b, to_head, to_row}));
   }
 
-  void backward_group(const AttentionSaved& saved, const AttentionGrad& grad, Index b, Index g) {
-    dk_.assign(static_cast<std::size_t>(c.keys * c.width), 0);
-    dv_.assign(static_cast<std::size_t>(c.keys * c.value_width), 0);
-    dvector_.assign(static_cast<std::size_t>(c.width), 0);
+  void backward(const AttentionSaved& saved, const AttentionGrad& grad) {
+    dphi_k_.assign(phi_k_.size(), 0);
+    dv_.assign(v_.size(), 0);
+    dvector_.assign(size(c.width), 0);
     for (Index h = g * c.group; h < (g + 1) * c.group; ++h)
-      for (Index i = 0; i < c.queries; ++i) backward_row(saved, grad, b, h, i);
-    store_matrix(grad.dk, b, g, dk_);
-    store_matrix(grad.dv, b, g, dv_);
-    if (!grad.dadditive_vector) return;
-    for (Index d = 0; d < c.width; ++d) grad.dadditive_vector.at<T>({d}) += static_cast<T>(dvector_[d]);
+      for (Index i = 0; i < c.queries; ++i) backward_row(saved, grad, h, i);
+    std::vector<Sum> dk(size(c.width));
+    for (Index j = 0; j < c.keys; ++j) {
+      if (grad.dv) store_row(&dv_[size(j * c.value_width)], c.value_width, grad.dv, grad.dv.offset({b, g, j}));
+      if (!grad.dk) continue;
+      features_backward(&k_[size(j * c.width)], &phi_k_[size(j * c.features)], &dphi_k_[size(j * c.features)],
+                        dk.data());
+      store_row(dk.data(), c.width, grad.dk, grad.dk.offset({b, g, j}));
+    }
+    for (Index d = 0; grad.dadditive_vector && d < c.width; ++d) {
+      add_number(grad.dadditive_vector, {d}, dvector_[size(d)]);
+    }
   }
 
  private:
-  static constexpr Sum kInfinity = std::numeric_limits<Sum>::infinity();
+  static constexpr Sum kNone = RowNormaliser<Sum>::kNone;
+  static std::size_t size(Index n) { return static_cast<std::size_t>(n); }
 
   bool additive() const { return c.spec.score.kind == Score::Kind::additive; }
   bool keeps(const DropoutRow& drop, Index j) const { return !c.dropout.active() || drop.keeps(j); }
-  // A score of -inf is a key that is not there.
-  bool refused(Index j) const { return score_[j] == -kInfinity; }
+  bool refused(Index j) const { return score_[size(j)] == kNone; }
+
+  Sum rounded(Sum x) const {
+    if (kept_ == DType::bf16) return to_float(to_bfloat16(static_cast<float>(x)));
+    return kept_ == DType::f16 ? static_cast<Sum>(to_float(to_float16(static_cast<float>(x)))) : x;
+  }
+
+  std::vector<Sum> rows_of(const RowSource& source, Index width) const {
+    std::vector<Sum> rows(size(c.keys * width));
+    for (Index j = 0; j < c.keys; ++j) source.load(b, g, j, &rows[size(j * width)]);
+    return rows;
+  }
+  std::vector<Sum> features_of(const std::vector<Sum>& rows, Index count) const {
+    if (features_.identity()) return rows;
+    std::vector<Sum> features(size(count * c.features));
+    for (Index j = 0; j < count; ++j) features_.map(&rows[size(j * c.width)], &features[size(j * c.features)]);
+    return features;
+  }
+  void features_backward(const Sum* x, const Sum* phi, const Sum* dphi, Sum* dx) const {
+    features_.identity() ? void(std::copy_n(dphi, c.width, dx)) : features_.backward(x, phi, dphi, dx);
+  }
 
   // s(q_i, k_j) before the cap.
-  Sum raw_score(const T* q, const T* k) const {
+  Sum raw_score(const Sum* q, const Sum* k) const {
     Sum sum = 0;
     if (additive()) {
-      const T* vector = c.spec.score.additive_vector.as<T>();
-      for (Index d = 0; d < c.width; ++d) sum += Sum{vector[d]} * std::tanh(Sum{q[d]} + Sum{k[d]});
+      for (Index d = 0; d < c.width; ++d) sum += vector_[size(d)] * std::tanh(q[d] + k[d]);
       return sum;
     }
-    for (Index d = 0; d < c.width; ++d) sum += Sum{q[d]} * Sum{k[d]};
-    return sum * scale;
+    if (c.spec.score.kind == Score::Kind::squared_distance) {
+      for (Index d = 0; d < c.width; ++d) sum -= (q[d] - k[d]) * (q[d] - k[d]);
+    } else {
+      for (Index d = 0; d < c.features; ++d) sum += q[d] * k[d];
+    }
+    return sum * scale_;
   }
 
-  // Fills capped_ (the score after the cap; of refused keys only where all are asked for) and score_ (with the bias;
-  // -inf where the mask refuses the key).
-  void score_row(Index b, Index h, Index i, bool all) {
-    const T* q = &c.q.at<T>({b, h, i});
-    capped_.assign(static_cast<std::size_t>(c.keys), 0);
-    score_.assign(static_cast<std::size_t>(c.keys), -kInfinity);
-    for (Index j = 0; j < c.keys; ++j) {
-      const bool allowed = c.mask.allows(b, h, i, j);
+  // Fills q_ and phi_q_, raw_ and capped_ (of refused keys only where all are asked for), and score_: with the bias, and
+  // -inf where the mask refuses the key.
+  void score_row(Index h, Index i, bool all) {
+    q_.resize(size(c.width));
+    load_row(c.q, c.q.offset({b, h, i}), c.width, q_.data());
+    phi_q_ = features_of(q_, 1);
+    allowed_.resize(size(c.keys));
+    c.mask.fill(b, h, i, {0, c.keys}, allowed_.data());
+    for (std::vector<Sum>* row : {&raw_, &capped_, &bias_}) row->assign(size(c.keys), 0);
+    score_.assign(size(c.keys), kNone);
+    if (c.bias.active()) c.bias.add(b, h, i, {0, c.keys}, bias_.data());
+    for (std::size_t j = 0; j < score_.size(); ++j) {
+      const bool allowed = allowed_[j] != 0;
       if (!allowed && !all) continue;
-      const Sum raw = raw_score(q, &c.k.at<T>({b, h / c.group, j}));
-      capped_[j] = cap > 0 ? cap * std::tanh(raw / cap) : raw;
-      if (allowed) score_[j] = capped_[j] + (c.bias ? Sum{c.bias.at<T>({b, h, i, j})} : Sum{0});
-    }
-  }
-
-  // Fills weights_ and returns log sum_j exp(score_j). With no key at all the weights are zero and the result is -inf.
-  // A NaN makes the weight of every key that is there NaN.
-  Sum softmax_row() {
-    Sum largest = -kInfinity, sum = 0;
-    for (Sum s : score_) largest = s > largest || std::isnan(s) ? s : largest;
-    weights_.assign(score_.size(), 0);
-    if (largest == -kInfinity) return -kInfinity;
-    for (Index j = 0; j < c.keys; ++j) {
-      if (!refused(j)) sum += weights_[j] = std::exp(score_[j] - largest);
-    }
-    for (Index j = 0; j < c.keys; ++j) {
-      if (!refused(j)) weights_[j] /= sum;
-    }
-    return largest + std::log(sum);
-  }
-
-  void weights_from_stat(Sum stat) {
-    weights_.assign(score_.size(), 0);
-    for (Index j = 0; j < c.keys; ++j) {
-      if (!refused(j)) weights_[j] = std::exp(score_[j] - stat);
+      raw_[j] = rounded(raw_score(phi_q_.data(), &phi_k_[j * size(c.features)]));
+      capped_[j] = cap_ > 0 ? rounded(cap_ * std::tanh(raw_[j] / cap_)) : raw_[j];
+      if (allowed) score_[j] = c.bias.active() ? rounded(capped_[j] + bias_[j]) : capped_[j];
     }
   }
 
   // Fills dscore_: the gradient of the scores after the scale and before the cap.
-  //   dP_j = keep_j / (1 - p) * dout . v_j      dS_j = w_j (dP_j - sum_k w_k dP_k)      the cap: dS_j (1 - (s_j / c)^2)
-  // dbias takes dS before the cap's factor.
-  void score_gradient(const AttentionSaved& saved, View dbias, Index b, Index h, Index i) {
-    for (int axis = 0; axis < 3; ++axis) {
-      if (dbias.shape[axis] == 1) dbias.stride[axis] = 0;
-    }
-    const T* dout = &saved.dout.at<T>({b, h, i});
+  //   dP_j = keep_j / (1 - p) * dout . v_j      dS = N'(dP)      the cap: dS_j (1 - (s_j / c)^2)
+  // The bias takes dS before the cap's factor, the sink what is left of the softmax.
+  void score_gradient(const AttentionSaved& saved, const AttentionGrad& grad, Index h, Index i, Sum stat) {
     const DropoutRow drop = c.dropout.row(b, h, i);
-    dscore_.assign(static_cast<std::size_t>(c.keys), 0);
-    Sum mean = 0;
+    dweights_.assign(score_.size(), 0);
+    dscore_.assign(score_.size(), 0);
+    Sum flow = 0;
     for (Index j = 0; j < c.keys; ++j) {
       if (refused(j) || !keeps(drop, j)) continue;
-      const T* v = &c.v.at<T>({b, h / c.group, j});
-      for (Index d = 0; d < c.value_width; ++d) dscore_[j] += Sum{dout[d]} * Sum{v[d]};
-      dscore_[j] *= keep_scale;
-      mean += weights_[j] * dscore_[j];
+      const Sum* v = &v_[size(j * c.value_width)];
+      Sum sum = 0;
+      for (Index d = 0; d < c.value_width; ++d) sum += dout_[size(d)] * v[d];
+      dweights_[size(j)] = rounded(sum * keep_scale_);
+      flow += weights_[size(j)] * dweights_[size(j)];
     }
-    for (Index j = 0; j < c.keys; ++j) {
-      if (refused(j)) continue;
-      dscore_[j] = weights_[j] * (dscore_[j] - mean);
-      if (dbias) dbias.at<T>({b, h, i, j}) += static_cast<T>(dscore_[j]);
-      const Sum bent = cap > 0 ? capped_[j] / cap : Sum{0};
-      dscore_[j] *= 1 - bent * bent;
+    const Sum dstat = saved.drow_stat && stat != kNone ? number_at<Sum>(saved.drow_stat, {b, h, i}) : Sum{0};
+    normaliser_.gradient(score_, weights_, stat, dweights_, dstat, dscore_);
+    for (Sum& dscore : dscore_) dscore = rounded(dscore);
+    if (grad.dsinks && stat != kNone) {
+      add_number(grad.dsinks, {h}, std::exp(c.sink<Sum>(h) - stat) * (dstat - flow));
+    }
+    if (c.bias.active()) c.bias.add_gradient(b, h, i, {0, c.keys}, dscore_.data(), grad);
+    for (std::size_t j = 0; cap_ > 0 && j < dscore_.size(); ++j) {
+      if (score_[j] == kNone) continue;
+      const Sum bent = capped_[j] / cap_;
+      dscore_[j] = rounded(dscore_[j] * (1 - bent * bent));
     }
   }
 
-  void backward_row(const AttentionSaved& saved, const AttentionGrad& grad, Index b, Index h, Index i) {
-    score_row(b, h, i, false);
-    weights_from_stat(saved.row_stat.at<T>({b, h, i}));
-    score_gradient(saved, grad.dbias, b, h, i);
+  void backward_row(const AttentionSaved& saved, const AttentionGrad& grad, Index h, Index i) {
+    score_row(h, i, false);
+    const Sum stat = number_at<Sum>(saved.row_stat, {b, h, i});
+    weights_.assign(score_.size(), 0);
+    normaliser_.weights_from(score_, stat, weights_);
+    dout_.resize(size(c.value_width));
+    load_row(saved.dout, saved.dout.offset({b, h, i}), c.value_width, dout_.data());
+    score_gradient(saved, grad, h, i, stat);
     const DropoutRow drop = c.dropout.row(b, h, i);
-    const T *q = &c.q.at<T>({b, h, i}), *dout = &saved.dout.at<T>({b, h, i});
-    dq_.assign(static_cast<std::size_t>(c.width), 0);
+    dphi_q_.assign(size(c.features), 0);
     for (Index j = 0; j < c.keys; ++j) {
       if (refused(j)) continue;
-      const T* k = &c.k.at<T>({b, h / c.group, j});
-      additive() ? additive_flow(q, k, dscore_[j], &dk_[j * c.width]) : dot_flow(q, k, dscore_[j], &dk_[j * c.width]);
+      flow_through_score(j, dscore_[size(j)]);
       if (!keeps(drop, j)) continue;
-      const Sum weight = weights_[j] * keep_scale;
-      for (Index d = 0; d < c.value_width; ++d) dv_[j * c.value_width + d] += weight * Sum{dout[d]};
+      const Sum weight = rounded(weights_[size(j)] * keep_scale_);
+      Sum* dv = &dv_[size(j * c.value_width)];
+      for (Index d = 0; d < c.value_width; ++d) dv[d] += weight * dout_[size(d)];
     }
-    if (grad.dq) store_row(grad.dq, b, h, i, dq_);
+    if (!grad.dq) return;
+    std::vector<Sum> dq(size(c.width));
+    features_backward(q_.data(), phi_q_.data(), dphi_q_.data(), dq.data());
+    store_row(dq.data(), c.width, grad.dq, grad.dq.offset({b, h, i}));
   }
 
-  void dot_flow(const T* q, const T* k, Sum dscore, Sum* dk) {
-    for (Index d = 0; d < c.width; ++d) {
-      dq_[d] += dscore * scale * Sum{k[d]};
-      dk[d] += dscore * scale * Sum{q[d]};
+  // From the gradient of s(q_i, k_j) to both sides of it.
+  void flow_through_score(Index j, Sum dscore) {
+    const Sum* k = &phi_k_[size(j * c.features)];
+    Sum* dk = &dphi_k_[size(j * c.features)];
+    for (Index d = 0; d < c.features; ++d) {
+      Sum &to_q = dphi_q_[size(d)], &to_k = dk[d];
+      const Sum q = phi_q_[size(d)];
+      if (additive()) {
+        const Sum bent = std::tanh(q + k[d]), flow = dscore * vector_[size(d)] * (1 - bent * bent);
+        to_q += flow, to_k += flow;
+        dvector_[size(d)] += dscore * bent;
+      } else if (c.spec.score.kind == Score::Kind::squared_distance) {
+        const Sum flow = 2 * dscore * scale_ * (q - k[d]);
+        to_q -= flow, to_k += flow;
+      } else {
+        to_q += dscore * scale_ * k[d];
+        to_k += dscore * scale_ * q;
+      }
     }
-  }
-
-  void additive_flow(const T* q, const T* k, Sum dscore, Sum* dk) {
-    const T* vector = c.spec.score.additive_vector.as<T>();
-    for (Index d = 0; d < c.width; ++d) {
-      const Sum bent = std::tanh(Sum{q[d]} + Sum{k[d]});
-      const Sum flow = dscore * Sum{vector[d]} * (1 - bent * bent);
-      dq_[d] += flow;
-      dk[d] += flow;
-      dvector_[d] += dscore * bent;
-    }
-  }
-
-  static void store_row(const View& view, Index b, Index h, Index i, const std::vector<Sum>& values) {
-    for (Index j = 0; j < view.shape[3]; ++j) view.at<T>({b, h, i, j}) = static_cast<T>(values[j]);
-  }
-
-  static void store_matrix(const View& view, Index b, Index h, const std::vector<Sum>& values) {
-    if (!view) return;
-    for (Index i = 0; i < view.shape[2]; ++i)
-      for (Index d = 0; d < view.shape[3]; ++d)
-        view.at<T>({b, h, i, d}) = static_cast<T>(values[i * view.shape[3] + d]);
   }
 
   const AttentionCase& c;
-  const Sum scale, cap, keep_scale;
-  std::vector<Sum> capped_, score_, weights_, dscore_;  // of the row at work, [Lk]
-  std::vector<Sum> dq_, dk_, dv_, dvector_;             // of the row; of the key/value head
+  const Index b, g;
+  const DType kept_;
+  const ScoreFeatures<Sum> features_;
+  RowNormaliser<Sum> normaliser_;
+  const Sum scale_, cap_, keep_scale_;
+  const std::vector<Sum> k_, v_, phi_k_;  // [Lk, D], [Lk, Dv], [Lk, features]
+  std::vector<Sum> vector_;               // of the additive score
+  std::vector<std::uint8_t> allowed_;     // of the row at work, [Lk], as the next two lines
+  std::vector<Sum> raw_, capped_, bias_, score_, weights_;
+  std::vector<Sum> dweights_, dscore_;
+  std::vector<Sum> q_, phi_q_, dphi_q_, out_, dout_;
+  std::vector<Sum> dphi_k_, dv_, dvector_;  // of the key/value head
 };
 
-// Calls f with the loops for the case's type.
-template <typename F>
-void with_loops(const AttentionCase& c, F&& f) {
-  if (c.dtype == DType::f64) {
-    f(Loops<double, double>(c));
-  } else {
-    f(Loops<float, double>(c));
-  }
-}
-
 std::string refuse(const AttentionCase&) { return {}; }
-
-std::string refuse_all_but_f32(const AttentionCase& c) {
-  return c.dtype == DType::f32 ? "" : "it computes in f32 only";
-}
 
 void forward(const AttentionCase& c, const AttentionResult& result, Workspace&) {
   const Index work = std::max<Index>(c.queries * c.keys * (c.width + c.value_width), 1);
   parallel_for(c.batch * c.heads, std::max<Index>(kChunkWork / work, 1), [&](Index begin, Index end) {
-    for (Index head = begin; head < end; ++head)
-      for (Index i = 0; i < c.queries; ++i) reference_forward_row(c, result, head / c.heads, head % c.heads, i);
+    for (Index head = begin; head < end; ++head) {
+      const Index h = head % c.heads;
+      HeadLoops<double> loops(c, head / c.heads, h / c.group, DType::f64);
+      for (Index i = 0; i < c.queries; ++i) loops.forward_row(result, h, i);
+    }
   });
 }
 
-// One group after another: dbias and dadditive_vector are sums over them.
+// One group after another: the parameters' gradients are sums over them.
 void backward(const AttentionCase& c, const AttentionSaved& saved, const AttentionGrad& grad, Workspace&) {
   for (Index b = 0; b < c.batch; ++b)
     for (Index g = 0; g < c.key_heads; ++g) reference_backward_group(c, saved, grad, b, g);
 }
 
-void forward_in_f32(const AttentionCase& c, const AttentionResult& result, Workspace&) {
-  Loops<float, float> loops(c);
+std::string refuse_double(const AttentionCase& c) { return c.dtype == DType::f64 ? "it computes in f32" : ""; }
+
+void plain_forward(const AttentionCase& c, const AttentionResult& result, Workspace&) {
   for (Index b = 0; b < c.batch; ++b)
-    for (Index h = 0; h < c.heads; ++h)
-      for (Index i = 0; i < c.queries; ++i) loops.forward_row(result, b, h, i);
+    for (Index h = 0; h < c.heads; ++h) {
+      HeadLoops<float> loops(c, b, h / c.group, c.dtype);
+      for (Index i = 0; i < c.queries; ++i) loops.forward_row(result, h, i);
+    }
 }
 
-void backward_in_f32(const AttentionCase& c, const AttentionSaved& saved, const AttentionGrad& grad, Workspace&) {
-  Loops<float, float> loops(c);
+void plain_backward(const AttentionCase& c, const AttentionSaved& saved, const AttentionGrad& grad, Workspace&) {
   for (Index b = 0; b < c.batch; ++b)
-    for (Index g = 0; g < c.key_heads; ++g) loops.backward_group(saved, grad, b, g);
+    for (Index g = 0; g < c.key_heads; ++g) HeadLoops<float>(c, b, g, c.dtype).backward(saved, grad);
 }
 
 }  // namespace
 
 void reference_forward_row(const AttentionCase& c, const AttentionResult& result, Index b, Index h, Index i) {
-  with_loops(c, [&](auto loops) { loops.forward_row(result, b, h, i); });
+  HeadLoops<double>(c, b, h / c.group, DType::f64).forward_row(result, h, i);
 }
 
 void reference_backward_group(const AttentionCase& c, const AttentionSaved& saved, const AttentionGrad& grad, Index b,
                               Index g) {
-  with_loops(c, [&](auto loops) { loops.backward_group(saved, grad, b, g); });
+  HeadLoops<double>(c, b, g, DType::f64).backward(saved, grad);
 }
 
-void reference_weights_row(const AttentionCase& c, const ConstView& row_stat, const View& weights, Index b, Index h,
-                           Index i) {
-  with_loops(c, [&](auto loops) { loops.weights_row(row_stat, weights, b, h, i); });
+void reference_weights(const AttentionCase& c, const ConstView& row_stat, const AttentionSelection& part,
+                       const View& weights) {
+  const auto index = [](const std::vector<Index>& list, Index at) {
+    return list.empty() ? at : list[static_cast<std::size_t>(at)];
+  };
+  const Index heads = weights.shape[1], rows = weights.shape[2];
+  parallel_for(c.batch * heads, 1, [&](Index begin, Index end) {
+    for (Index unit = begin; unit < end; ++unit) {
+      const Index b = unit / heads, h = index(part.heads, unit % heads);
+      HeadLoops<double> loops(c, b, h / c.group, DType::f64);
+      for (Index r = 0; r < rows; ++r) loops.weights_row(row_stat, h, index(part.rows, r), weights, unit % heads, r);
+    }
+  });
 }
 
 const AttentionPlan kReferencePlan{"reference", refuse, forward, backward};
-const AttentionPlan kPlainF32Plan{"plain f32", refuse_all_but_f32, forward_in_f32, backward_in_f32};
+const AttentionPlan kPlainPlan{"plain", refuse_double, plain_forward, plain_backward};
 
 }  // namespace heed

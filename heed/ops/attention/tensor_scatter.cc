@@ -4,15 +4,12 @@
 
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
+#include "heed/ops/attention/numbers.h"
 
 namespace heed {
 namespace {
 
-Index start_of(const ConstView& start, Index b) {
-  if (!start) return 0;
-  const Index at = start.offset({b});
-  return start.dtype == DType::i32 ? Index{start.as<std::int32_t>()[at]} : Index{start.as<std::int64_t>()[at]};
-}
+Index start_of(const ConstView& start, Index b) { return start ? integer_at(start, {b}) : 0; }
 
 void check(const ConstView& update, const ConstView& start, const View& cache, int axis, ScatterMode mode) {
   const int last = cache.rank - 1;

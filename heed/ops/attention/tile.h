@@ -1,53 +1,52 @@
 // Attention over tiles of rows, f32: the part that the dot and the additive score share. A tile is some rows of one
-// head against all keys that its mask leaves them; it lies in cache while it turns from products into scores, weights,
-// and (in the backward pass) gradients.
+// head against the blocks of keys that its mask leaves them; it lies in cache while it turns from products into scores,
+// weights, and (in the backward pass) gradients.
 #pragma once
-
-#include <algorithm>
 
 #include "heed/kernels/gemm_tile.h"
 #include "heed/ops/attention/plan.h"
 
 namespace heed {
 
-// Some rows of a head and some keys. In a tile, key j of row i is at (i - rows.begin) * stride + j - keys.begin.
-struct Tile {
-  Index b, h;
-  Range rows, keys;
-  Index stride;
+// Rows of f32.
+struct FloatRows {
+  float* data = nullptr;
+  Index row = 0;  // floats from row to row
 };
 
-// A score function, by its two halves.
-struct TileScore {
-  float scale(const AttentionCase& c) const { return scaled ? static_cast<float>(c.scale) : 1.0f; }
+// What the score of a tile is made of.
+struct TileOperands {
+  Index rows, keys, width;
+  FloatRows q, k;       // rows x width and keys x width
+  const float* vector;  // of the additive score
+};
 
+// Where its gradients are added; null data: not wanted.
+struct TileFlows {
+  FloatRows dq, dk;
+  float* dvector;
+};
+
+// A score function, by its two halves. Tiles are row-major with `stride` floats to a row.
+struct TileScore {
   bool scaled;  // whether the products are multiplied by the case's scale
   // Fills the tile with products: q_i . k_j, or what the score has in their place.
-  void (*products)(const AttentionCase& c, const Tile& tile, float* products);
-  // From the gradient of the products: adds to the rows of dq, to dk, and to dvector [D]. Each may be unwanted (dvector
-  // null).
-  void (*gradients)(const AttentionCase& c, const Tile& tile, const float* dproducts, const AttentionGrad& grad,
-                    float* dvector);
+  void (*products)(const TileOperands& x, float* products, Index stride);
+  // From the gradient of the products: adds to dq, to dk, and to dvector [width].
+  void (*gradients)(const TileOperands& x, const float* dproducts, Index stride, const TileFlows& to);
 };
 
-// Each sum over keys or queries is one chain in ascending order, cut at multiples of kGemmTileDepth keys, and of 64
-// queries for dk and dv, so a row's bits depend on that row alone. Refused keys add exact zeros.
+// Each sum over keys or queries is one chain in ascending order, cut at multiples of kGemmTileDepth keys (kPatternBlock
+// under a mask that is no interval of each row), and of 64 queries for dk and dv, so a row's bits depend on that row
+// alone. Refused keys add exact zeros. Beside its inputs and outputs a call takes, for each thread, a forward tile of at
+// least 8 rows by Lk, or a backward tile of 64 rows by kGemmTileDepth; 16-bit k and v add f32 sums of dk and dv, Lk rows
+// each.
 void tiled_forward(const TileScore& score, const AttentionCase& c, const AttentionResult& result, Workspace& workspace);
 void tiled_backward(const TileScore& score, const AttentionCase& c, const AttentionSaved& saved,
                     const AttentionGrad& grad, Workspace& workspace);
 
 // gemm_tile for any k: chains of kGemmTileDepth, added in order to c.
 void deep_gemm_tile(kernels::GemmTile tile);
-
-// Calls body(keys) for the parts of a range of keys that are cut at absolute multiples of kGemmTileDepth.
-template <typename Body>
-void for_key_blocks(Range keys, Body&& body) {
-  for (Index begin = keys.begin; begin < keys.end;) {
-    const Index end = std::min(keys.end, (begin / kernels::kGemmTileDepth + 1) * kernels::kGemmTileDepth);
-    body(Range{begin, end});
-    begin = end;
-  }
-}
 
 extern const AttentionPlan kTiledPlan;
 extern const AttentionPlan kAdditivePlan;

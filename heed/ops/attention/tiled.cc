@@ -1,58 +1,56 @@
-// The plan "tiled": dot scores in f32, by small matrix products over tiles of rows.
+// The plan "tiled": dot scores with sums in f32, by small matrix products over tiles of rows.
 #include "heed/ops/attention/tile.h"
 
 namespace heed {
 namespace {
 
-void products(const AttentionCase& c, const Tile& tile, float* to) {
-  deep_gemm_tile({.m = tile.rows.size(),
-                  .n = tile.keys.size(),
-                  .k = c.width,
-                  .a = &c.q.at<float>({tile.b, tile.h, tile.rows.begin}),
-                  .a_row = c.q.stride[2],
+void products(const TileOperands& x, float* to, Index stride) {
+  deep_gemm_tile({.m = x.rows,
+                  .n = x.keys,
+                  .k = x.width,
+                  .a = x.q.data,
+                  .a_row = x.q.row,
                   .a_col = 1,
-                  .b = &c.k.at<float>({tile.b, tile.h / c.group, tile.keys.begin}),
+                  .b = x.k.data,
                   .b_row = 1,
-                  .b_col = c.k.stride[2],
+                  .b_col = x.k.row,
                   .c = to,
-                  .c_row = tile.stride,
+                  .c_row = stride,
                   .bias = nullptr,
                   .alpha = 1,
                   .accumulate = false});
 }
 
 // dq += dS k and dk += dS^T q, where dS has the scale in it.
-void gradients(const AttentionCase& c, const Tile& tile, const float* dproducts, const AttentionGrad& grad, float*) {
-  if (grad.dq) {
-    for_key_blocks(tile.keys, [&](Range keys) {
-      kernels::gemm_tile({.m = tile.rows.size(),
-                          .n = c.width,
-                          .k = keys.size(),
-                          .a = dproducts + keys.begin - tile.keys.begin,
-                          .a_row = tile.stride,
-                          .a_col = 1,
-                          .b = &c.k.at<float>({tile.b, tile.h / c.group, keys.begin}),
-                          .b_row = c.k.stride[2],
-                          .b_col = 1,
-                          .c = &grad.dq.at<float>({tile.b, tile.h, tile.rows.begin}),
-                          .c_row = grad.dq.stride[2],
-                          .bias = nullptr,
-                          .alpha = 1,
-                          .accumulate = true});
-    });
+void gradients(const TileOperands& x, const float* dproducts, Index stride, const TileFlows& to) {
+  if (to.dq.data != nullptr) {
+    kernels::gemm_tile({.m = x.rows,
+                        .n = x.width,
+                        .k = x.keys,
+                        .a = dproducts,
+                        .a_row = stride,
+                        .a_col = 1,
+                        .b = x.k.data,
+                        .b_row = x.k.row,
+                        .b_col = 1,
+                        .c = to.dq.data,
+                        .c_row = to.dq.row,
+                        .bias = nullptr,
+                        .alpha = 1,
+                        .accumulate = true});
   }
-  if (grad.dk) {
-    kernels::gemm_tile({.m = tile.keys.size(),
-                        .n = c.width,
-                        .k = tile.rows.size(),
+  if (to.dk.data != nullptr) {
+    kernels::gemm_tile({.m = x.keys,
+                        .n = x.width,
+                        .k = x.rows,
                         .a = dproducts,
                         .a_row = 1,
-                        .a_col = tile.stride,
-                        .b = &c.q.at<float>({tile.b, tile.h, tile.rows.begin}),
-                        .b_row = c.q.stride[2],
+                        .a_col = stride,
+                        .b = x.q.data,
+                        .b_row = x.q.row,
                         .b_col = 1,
-                        .c = &grad.dk.at<float>({tile.b, tile.h / c.group, tile.keys.begin}),
-                        .c_row = grad.dk.stride[2],
+                        .c = to.dk.data,
+                        .c_row = to.dk.row,
                         .bias = nullptr,
                         .alpha = 1,
                         .accumulate = true});
@@ -62,7 +60,7 @@ void gradients(const AttentionCase& c, const Tile& tile, const float* dproducts,
 constexpr TileScore kDot{.scaled = true, .products = products, .gradients = gradients};
 
 std::string refuse(const AttentionCase& c) {
-  if (c.dtype != DType::f32) return "it computes in f32 only";
+  if (c.dtype == DType::f64) return "it computes in f32";
   if (c.spec.score.kind != Score::Kind::dot) return "the score is not a dot product";
   if (c.spec.normaliser.kind != Normaliser::Kind::softmax) return "the normaliser is not softmax";
   return {};

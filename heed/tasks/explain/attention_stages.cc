@@ -1,7 +1,5 @@
 #include "heed/tasks/explain/attention_stages.h"
 
-#include <limits>
-
 #include "heed/base/check.h"
 
 namespace heed {
@@ -17,7 +15,7 @@ AttentionStages compute_attention_stages(const ConstView& q, const ConstView& k,
   const auto square = [&] { return Tensor::empty(DType::f64, {batch, heads, queries, keys}); };
   AttentionStages stages{.scores = square(),
                          .scaled = square(),
-                         .masked = {},
+                         .masked = square(),
                          .row_stat = Tensor::empty(DType::f64, {batch, heads, queries}),
                          .weights = square(),
                          .out = Tensor::empty(DType::f64, {batch, heads, queries, v.shape[3]})};
@@ -29,18 +27,9 @@ AttentionStages compute_attention_stages(const ConstView& q, const ConstView& k,
   if (spec.score.kind == Score::Kind::dot) unscaled.score.scale = 1.0;
   attention(q, k, {}, unscaled, {.scores = stages.scores}, workspace);
 
-  stages.masked = stages.scaled.clone();
-  const MaskRows mask(spec.mask, batch, heads, queries, keys, "compute_attention_stages");
-  for (Index b = 0; b < batch; ++b) {
-    for (Index h = 0; h < heads; ++h) {
-      for (Index i = 0; i < queries; ++i) {
-        for (Index j = 0; j < keys; ++j) {
-          if (mask.allows(b, h, i, j)) continue;
-          stages.masked.at<double>({b, h, i, j}) = -std::numeric_limits<double>::infinity();
-        }
-      }
-    }
-  }
+  AttentionResult masked{.scores = stages.masked};
+  masked.score_stage = ScoreStage::masked;
+  attention(q, k, {}, spec, masked, workspace);
   return stages;
 }
 

@@ -1,0 +1,50 @@
+// A part of a mask that is no interval of each row: what Mask::boolean, segments, bigbird and the like are made of, and
+// what a pattern of one's own derives from.
+//
+//   struct EvenKeys final : MaskPattern {
+//     bool allows(Index, Index, Query, Index j) const override { return j % 2 == 0; }
+//   };
+//   Mask mask = Mask::causal();  mask.patterns.push_back(std::make_shared<EvenKeys>());
+#pragma once
+
+#include <cstdint>
+
+#include "heed/base/index.h"
+
+namespace heed {
+
+// The problem that a mask is laid over.
+struct MaskShape {
+  Index batch = 0, heads = 0, queries = 0, keys = 0;
+};
+
+// Rows or keys [begin, end).
+struct Range {
+  Index begin = 0, end = 0;
+  Index size() const { return end - begin; }
+  bool empty() const { return end <= begin; }
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
+// A query by its row and by the key position at which it stands.
+struct Query {
+  Index row, position;
+};
+
+class MaskPattern {
+ public:
+  virtual ~MaskPattern() = default;
+  // Throws heed::Error, naming `caller`, where the pattern does not fit the problem.
+  virtual void check(const char* caller, const MaskShape& shape) const;
+  // Whether the answer depends on the query's position, and so on the mask's anchor.
+  virtual bool has_positions() const { return false; }
+
+  // The definition: may the query attend to key j?
+  virtual bool allows(Index b, Index h, Query query, Index j) const = 0;
+  // How many of the keys are allowed: what tiles are judged by. The one here asks for each key.
+  virtual Index count(Index b, Index h, Query query, Range keys) const;
+  // Clears allowed[j - keys.begin] where key j is refused. The one here asks for each key that is still set.
+  virtual void refuse(Index b, Index h, Query query, Range keys, std::uint8_t* allowed) const;
+};
+
+}  // namespace heed

@@ -1,0 +1,15 @@
+// Whether two views share memory: what an operator asks before it writes.
+//
+//   HEED_CHECK(!overlap(out, q), "out must not lie in q");
+#pragma once
+
+#include "heed/tensor/view.h"
+
+namespace heed {
+
+// True where a byte of an element of `a` is a byte of an element of `b`. Exact for strides that nest, as those of every
+// slice, transpose and packed projection do; interleaved views (the q, k and v of one tensor) do not overlap. Empty
+// views, and those without elements, overlap nothing. Cost: some hundred steps, none where the hulls are apart.
+bool overlap(const ConstView& a, const ConstView& b);
+
+}  // namespace heed
