@@ -160,7 +160,7 @@ Array Case::int32(Index i) const {
 }
 
 std::string Case::input_name(Index i) const {
-  const std::string& name = inputs_[static_cast<std::size_t>(i)]->name;
+  const std::string name = has(i) ? inputs_[static_cast<std::size_t>(i)]->name : "";
   return name.empty() ? fmt::format("input {}", i) : printable(name);
 }
 

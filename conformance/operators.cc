@@ -11,6 +11,7 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
+    {"", "Attention", run_attention},
     {"", "CausalConvWithState", causal_conv_with_state},
     {"", "Dropout", run_dropout},
     {"", "GRU", recurrent},

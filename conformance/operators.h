@@ -40,6 +40,8 @@ Outputs recurrent(const Case& c);
 Outputs adam(const Case& c);
 Outputs momentum(const Case& c);
 Outputs adagrad(const Case& c);
+// attention.cc
+Outputs run_attention(const Case& c);
 // convolution.cc
 Outputs causal_conv_with_state(const Case& c);
 // positions.cc

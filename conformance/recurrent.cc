@@ -63,7 +63,7 @@ void check_activations(const Case& c, Index directions) {
   for (std::size_t i = 0; i < given.size(); ++i) {
     std::string name = given[i];
     std::ranges::transform(name, name.begin(), [](unsigned char letter) { return std::tolower(letter); });
-    if (i >= usual.size() || name != usual[i])
+    if (i < usual.size() && name != usual[i])
       throw Skip(fmt::format("{} with {} for its activation", c.op(), printable(given[i])));
   }
 }
@@ -80,7 +80,7 @@ class Network {
     HEED_CHECK(x.rank() == 3 && r.rank() == 3, "X and R must be of rank 3, but have the shapes {} and {}",
                text_of(c.input(kX).shape), text_of(c.input(kR).shape));
     x_ = batch_first_ ? x : Tensor::copy_of(transpose(x.view(), 0, 1));
-    hidden_ = c.integer("hidden_size", r.dim(2), 1);
+    hidden_ = c.integer("hidden_size", r.dim(2), 1, Index{1} << 32);
     const Index gates = gate_count(cell_) * hidden_, batch = x_.dim(0);
     expect(kW, {directions_, gates, x_.dim(2)});
     expect(kR, {directions_, gates, hidden_});
