@@ -1,0 +1,130 @@
+#include "heed/ops/attention/paged_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "heed/ops/attention/attention.h"
+#include "heed/testing/gradient_check.h"
+#include "heed/testing/refusal.h"
+
+namespace heed {
+namespace {
+
+using testing::random_tensor;
+using testing::refusal;
+using testing::same_bits;
+
+constexpr Index kKeyHeads = 2, kWidth = 8, kValueWidth = 5;
+
+PagedCacheOptions options(Index pages, Index page = 4) {
+  return {.key_heads = kKeyHeads, .width = kWidth, .value_width = kValueWidth, .page = page, .pages = pages};
+}
+
+// The rows that each sequence should hold: what a cache without pages would be.
+struct Plain {
+  std::vector<Tensor> k, v;  // [1, Hk, L, D] of each sequence
+
+  void append(const Tensor& new_k, const Tensor& new_v) {
+    for (std::size_t b = 0; b < k.size(); ++b) {
+      for (auto [all, add] : {std::pair(&k[b], &new_k), std::pair(&v[b], &new_v)}) {
+        const ConstView part = slice(ConstView(add->view()), 0, static_cast<Index>(b), static_cast<Index>(b) + 1);
+        const Index had = all->is_empty() ? 0 : all->dim(2);
+        const Tensor longer = Tensor::zeros(DType::f32, {1, kKeyHeads, had + part.shape[2], part.shape[3]});
+        if (had > 0) copy(all->view(), slice(longer.view(), 2, 0, had));
+        copy(part, slice(longer.view(), 2, had, longer.dim(2)));
+        *all = longer;
+      }
+    }
+  }
+  void reorder(const std::vector<Index>& from) {
+    const Plain before = *this;
+    k.clear(), v.clear();
+    for (Index source : from) k.push_back(before.k[source]), v.push_back(before.v[source]);
+  }
+};
+
+void expect_same_attention(const PagedCache& cache, const Plain& plain, std::uint64_t seed) {
+  Workspace workspace;
+  const Tensor q = random_tensor(DType::f32, {cache.batch(), 4, 1, kWidth}, seed);
+  const Tensor out = Tensor::zeros(DType::f32, {cache.batch(), 4, 1, kValueWidth});
+  attention(q, cache.keys(), cache.values(), cache.spec(Mask::causal(Anchor::length)), {.out = out}, workspace);
+  for (Index b = 0; b < cache.batch(); ++b) {
+    const Tensor alone = Tensor::zeros(DType::f32, {1, 4, 1, kValueWidth});
+    attention(slice(q.view(), 0, b, b + 1), plain.k[b], plain.v[b], {.mask = Mask::causal()}, {.out = alone},
+              workspace);
+    EXPECT_TRUE(same_bits(slice(out.view(), 0, b, b + 1), alone.view())) << "sequence " << b;
+  }
+}
+
+TEST(PagedCache, GrowsAndIsReorderedAsACacheWithoutPages) {
+  PagedCache cache(options(64), 3);
+  Plain plain{std::vector<Tensor>(3), std::vector<Tensor>(3)};
+  std::uint64_t seed = 0;
+  const std::vector<std::vector<Index>> orders{{0, 1, 2}, {2, 2, 0}, {1, 0, 1, 2}, {3, 3, 3, 3}, {0, 1}};
+  for (Index rows : {5, 1, 1, 3, 9}) {
+    const std::vector<Index>& order = orders[static_cast<std::size_t>(seed / 10)];
+    cache.reorder(order), plain.reorder(order);
+    const Tensor k = random_tensor(DType::f32, {cache.batch(), kKeyHeads, rows, kWidth}, ++seed);
+    const Tensor v = random_tensor(DType::f32, {cache.batch(), kKeyHeads, rows, kValueWidth}, ++seed);
+    cache.append(k, v), plain.append(k, v);
+    expect_same_attention(cache, plain, ++seed);
+    seed = (seed / 10 + 1) * 10;
+  }
+}
+
+TEST(PagedCache, SharesPagesBetweenBeamsAndFreesThem) {
+  PagedCache cache(options(8), 1);
+  const auto rows = [](Index batch, Index count, Index width) {
+    return random_tensor(DType::f32, {batch, kKeyHeads, count, width}, 1);
+  };
+  cache.append(rows(1, 6, kWidth), rows(1, 6, kValueWidth));  // two pages, the second half full
+  EXPECT_EQ(cache.free_pages(), 6);
+  cache.reorder(std::vector<Index>{0, 0, 0});
+  EXPECT_EQ(cache.free_pages(), 6);
+  cache.append(rows(3, 1, kWidth), rows(3, 1, kValueWidth));  // two of the three copy the half-full page
+  EXPECT_EQ(cache.free_pages(), 4);
+  cache.reorder(std::vector<Index>{1});
+  EXPECT_EQ(cache.free_pages(), 6);
+  cache.reorder(std::vector<Index>{});
+  EXPECT_EQ(cache.free_pages(), 8);
+}
+
+TEST(PagedCache, KeepsSixteenBitsWhereAsked) {
+  PagedCacheOptions narrow = options(4);
+  narrow.dtype = DType::bf16;
+  PagedCache cache(narrow, 1);
+  const Tensor k = random_tensor(DType::f32, {1, kKeyHeads, 3, kWidth}, 1);
+  const Tensor v = random_tensor(DType::f32, {1, kKeyHeads, 3, kValueWidth}, 2);
+  cache.append(k, v);
+  EXPECT_EQ(cache.keys().dtype, DType::bf16);
+  Workspace workspace;
+  const Tensor q = random_tensor(DType::f32, {1, 2, 1, kWidth}, 3);
+  const Tensor out = Tensor::zeros(DType::f32, {1, 2, 1, kValueWidth}), rounded = Tensor::zeros_like(out);
+  attention(q, cache.keys(), cache.values(), cache.spec(), {.out = out}, workspace);
+  attention(q, k.to(DType::bf16), v.to(DType::bf16), {}, {.out = rounded}, workspace);
+  EXPECT_TRUE(same_bits(out.view(), rounded.view()));
+}
+
+TEST(PagedCache, RefusesWhatDoesNotFitAndStaysAsItWas) {
+  PagedCache cache(options(2), 2);
+  const Tensor k = random_tensor(DType::f32, {2, kKeyHeads, 5, kWidth}, 1);
+  const Tensor v = random_tensor(DType::f32, {2, kKeyHeads, 5, kValueWidth}, 2);
+  EXPECT_EQ(refusal([&] { cache.append(k, v); }), "PagedCache::append: 4 pages are needed, but of 2 only 2 are free");
+  EXPECT_EQ(cache.free_pages(), 2);
+  EXPECT_EQ(cache.length(0), 0);
+  EXPECT_EQ(
+      refusal([&] { cache.append(k, k); }),
+      "PagedCache::append: k and v must be [2, 2, L, 8] and [2, 2, L, 5], but are f32 [2, 2, 5, 8] and f32 [2, 2, "
+      "5, 8]");
+  EXPECT_EQ(refusal([&] {
+              cache.reorder(std::vector<Index>{0, 2});
+            }),
+            "PagedCache::reorder: sequence 2 is wanted, but there are 2");
+  EXPECT_EQ(cache.batch(), 2);
+  EXPECT_EQ(refusal([] { PagedCache wrong(options(0), 1); }),
+            "PagedCache: sizes must be at least 1, but are 2 heads, widths 8 and 5, 0 pages of 4 tokens, batch 1");
+}
+
+}  // namespace
+}  // namespace heed
