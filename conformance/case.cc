@@ -1,10 +1,10 @@
 #include "case.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "heed/base/check.h"
 #include "heed/io/printable.h"
+#include "heed/ops/row_storage.h"
 
 namespace heed::conformance {
 namespace {
@@ -16,10 +16,6 @@ constexpr std::pair<std::string_view, DType> kDTypes[] = {
     {"float32", DType::f32}, {"float64", DType::f64}, {"float16", DType::f16},
     {"int32", DType::i32},   {"int64", DType::i64},   {"bool", DType::boolean},
 };
-
-bool is_floating(DType dtype) {
-  return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::f16 || dtype == DType::bf16;
-}
 
 // A file of the case's own folder, or of one below it.
 fs::path file_of(const fs::path& folder, const Json& value) {

@@ -1,4 +1,4 @@
-// ONNX's operators, each run by heed's own: attributes become options, arrays become views, and nothing is computed here.
+// ONNX's operators, each run by heed's own: attributes become options, arrays become views; nothing is computed here.
 #pragma once
 
 #include <string_view>

@@ -7,7 +7,7 @@
 
 namespace heed::conformance {
 
-// Runs every case of the file (docs/conformance.md has its form). Throws heed::Error for a file that is not of the form.
+// Runs every case of the file (docs/conformance.md has its form). Throws heed::Error for one that is not of the form.
 void run_pytorch_cases(const std::filesystem::path& file, Report& report);
 
 }  // namespace heed::conformance

@@ -38,9 +38,9 @@ void expect_refusal(const std::vector<std::string>& arguments, int exit_code, co
 // A case.json of the operator; arrays are added, then it is written.
 class CaseWriter {
  public:
-  CaseWriter(const fs::path& folder, const std::string& op, const Json& attributes = Json::object())
+  CaseWriter(const fs::path& folder, const std::string& op, const Json& attributes = Json::object(), int opset = 23)
       : folder_(folder),
-        json_(Json::object({{"name", "a_case"}, {"op", op}, {"opset", 23}, {"attributes", attributes}})) {
+        json_(Json::object({{"name", "a_case"}, {"op", op}, {"opset", opset}, {"attributes", attributes}})) {
     make_folder(folder);
   }
 
@@ -114,6 +114,35 @@ TEST(Conformance, AWrongShapeAndAMissingOutputFail) {
   EXPECT_EQ(result.output,
             "FAIL a: output 0 (y) has the shape [1], expected [2]\n"
             "FAIL b: output 1 (z) is not one that heed's Softplus gives\n0 passed, 2 failed, 0 skipped\n");
+}
+
+TEST(Conformance, AttributesThatTheStoredCasesLackAreMapped) {
+  const fs::path folder = scratch_folder();
+  const Tensor zeros = Tensor::zeros(DType::f32, {2, 3, 2, 2}), parts = Tensor::empty_like(zeros.view());
+  fill(parts, 1.0 / 3);
+  CaseWriter(folder / "a", "Softmax", Json::object({{"axis", -3}})).input("x", zeros).output("y", parts).write();
+  fill(parts, 1.0 / 12);  // before opset 13 all axes from 1 on were one
+  CaseWriter(folder / "b", "Softmax", Json::object(), 11).input("x", zeros).output("y", parts).write();
+  CaseWriter(folder / "c", "Swish", Json::object({{"alpha", 0}}))
+      .input("x", floats({3}))
+      .output("y", floats({1.5f}))
+      .write();
+  CaseWriter(folder / "d", "RNN", Json::object({{"activations", Json::array({"TANH"})}}))
+      .input("x", Tensor::zeros(DType::f32, {1, 1, 2}))
+      .input("w", Tensor::zeros(DType::f32, {1, 3, 2}))
+      .input("r", Tensor::zeros(DType::f32, {1, 3, 3}))
+      .output("y", Tensor::zeros(DType::f32, {1, 1, 1, 3}))
+      .write();
+  // Query 0 stands at the first key, query 1 at the second; each sees one key more to the right.
+  const Tensor q = Tensor::zeros(DType::f32, {1, 1, 2, 1}), v = Tensor::from(std::vector<float>{1, 3, 5}, {1, 1, 3, 1});
+  const Tensor seen = Tensor::from(std::vector<float>{2, 4}, {1, 1, 2, 1});
+  CaseWriter(folder / "e", "Attention", Json::object({{"left_window_size", 0}, {"right_window_size", 1}}))
+      .input("q", q)
+      .input("k", v)
+      .input("v", v)
+      .output("y", seen)
+      .write();
+  EXPECT_EQ(run({folder.string()}).output, "5 passed, 0 failed, 0 skipped\n");
 }
 
 TEST(Conformance, SaysWhyItLeavesACaseOut) {
