@@ -35,7 +35,7 @@ struct Window {
   ConstView prefix{};
 };
 
-// Child et al. 2019, section 4.2, "strided": a query sees the `stride` positions around it and every stride-th one.
+// Child et al. 2019, section 4.3, "strided": a query sees the `stride` positions around it and every stride-th one.
 struct Strided {
   Index stride = 1;
 };

@@ -20,7 +20,7 @@ struct FeatureMap {
     elu_plus_one,     // x + 1 where x > 0, else exp(x)          (Katharopoulos et al. 2020, eq. 7)
     relu,             // max(x, 0)
     positive_random,  // exp(w_m . x' - |x'|^2 / 2) / sqrt(M), x' = sqrt(scale) x: FAVOR+, whose dot product has the
-                      // expectation exp(scale q . k)             (Choromanski et al. 2021, eq. 5 and lemma 1)
+                      // expectation exp(scale q . k)             (Choromanski et al. 2021, lemma 1)
   };
   Kind kind = Kind::elu_plus_one;
   ConstView projection{};  // positive_random: w, [M, D]; see orthogonal_random_features
@@ -33,7 +33,7 @@ struct Score {
     additive,          // v_a . tanh(q_i + k_j)          (Bahdanau et al. 2015, app. A.1.2; q and k are projected by the
                        // caller; Luong's concat is the same with one projection cut in two)
     cosine,            // scale * q_i . k_j / (|q_i| |k_j|), norms of at least 1e-8      (Graves et al. 2014, eq. 6)
-    squared_distance,  // -scale * |q_i - k_j|^2                                         (Kim et al. 2021, eq. 6)
+    squared_distance,  // -scale * |q_i - k_j|^2                                         (Kim et al. 2021: L2 attention)
     feature_map,       // scale * phi(q_i) . phi(k_j)                                    (Katharopoulos et al. 2020)
   };
   Kind kind = Kind::dot;
@@ -133,7 +133,7 @@ struct AttentionSpec {
 void alibi_slopes(View slopes);
 
 // Fills projection, f32 or f64 [M, D], with M draws from N(0, I) that are orthogonal within each block of D rows
-// (Choromanski et al. 2021, section 2.4). The same numbers for a seed everywhere.
+// (Choromanski et al. 2021: orthogonal random features). The same numbers for a seed everywhere.
 void orthogonal_random_features(View projection, std::uint64_t seed);
 
 }  // namespace heed
