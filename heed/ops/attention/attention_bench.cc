@@ -38,7 +38,7 @@ struct BenchCase {
     attention(split(q), split(k), split(v), spec, {.out = split(out), .row_stat = stat}, workspace);
   }
   void backward(Workspace& workspace) const {
-    attention_backward(split(q), split(k), split(v), spec, split(out), stat, split(dout),
+    attention_backward(split(q), split(k), split(v), spec, {.out = split(out), .row_stat = stat, .dout = split(dout)},
                        {.dq = split(dq), .dk = split(dk), .dv = split(dv)}, workspace);
   }
   double multiply_adds() const {
