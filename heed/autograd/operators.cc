@@ -167,6 +167,31 @@ Var concatenate(const Context& context, std::span<const Var> parts) {
   });
 }
 
+Var append_row(const Context& context, const Var& x, const Var& row) {
+  HEED_CHECK(x.rank() == 3 && (row.empty() || (row.rank() == 3 && row.value().size() == x.dim(2))),
+             "append_row: needs x [B, L, D] and row [1, 1, D] or none, but they are {} and {}", describe(x.value().view()),
+             row.empty() ? "none" : describe(row.value().view()));
+  const Index length = x.dim(1);
+  Tensor y = Tensor::empty(x.dtype(), {x.dim(0), length + 1, x.dim(2)});
+  copy(x, slice(y.view(), 1, 0, length));
+  const View last = slice(y.view(), 1, length, length + 1);
+  if (row.empty()) fill(last, 0);
+  for (Index b = 0; b < x.dim(0) && !row.empty(); ++b) copy(row, slice(last, 0, b, b + 1));
+  return record(context, y, {x, row}, [=](const Tensor& dy) {
+    if (x.requires_grad()) x.add_grad(Tensor::copy_of(slice(dy.view(), 1, 0, length)));
+    if (!row.requires_grad()) return;
+    const View sum = row.grad_accumulator();
+    for (Index b = 0; b < dy.dim(0); ++b) add_to(slice(slice(dy.view(), 0, b, b + 1), 1, length, length + 1), sum);
+  });
+}
+
+Var swap_leading(const Context& context, const Var& x) {
+  HEED_CHECK(x.rank() == 3, "swap_leading: needs rank 3, but x is {}", describe(x.value().view()));
+  return record(context, Tensor::copy_of(transpose(x.value().view(), 0, 1)), {x}, [=](const Tensor& dy) {
+    x.add_grad(Tensor::copy_of(transpose(dy.view(), 0, 1)));
+  });
+}
+
 Var stack_time(const Context& context, std::span<const Var> steps) {
   HEED_CHECK(!steps.empty(), "stack_time: no steps");
   const Index batch = steps[0].dim(0), width = steps[0].dim(1), length = static_cast<Index>(steps.size());

@@ -34,6 +34,10 @@ Var dropout_add(const Context& context, const Var& x, double p, const Var& resid
 
 // [R, D1], [R, D2], ... side by side: [R, D1 + D2 + ...]. All of one rank (2 or 3), equal but for the last axis.
 Var concatenate(const Context& context, std::span<const Var> parts);
+// x [B, L, D] with one more row at the end of each sequence: [B, L + 1, D]. row [1, 1, D], or empty for zeros.
+Var append_row(const Context& context, const Var& x, const Var& row);
+// [L, B, D] as [B, L, D], and back.
+Var swap_leading(const Context& context, const Var& x);
 // L tensors [B, D] as [B, L, D].
 Var stack_time(const Context& context, std::span<const Var> steps);
 

@@ -147,8 +147,19 @@ Json to_json(const Options& options) {
   return object;
 }
 
+// Whether a file from before there was this field may lack it: Options::kLaterFields, where there is one, lists it.
+template <HasFields Options>
+bool is_later_field(std::string_view name) {
+  if constexpr (requires { Options::kLaterFields; }) {
+    for (std::string_view later : Options::kLaterFields) {
+      if (later == name) return true;
+    }
+  }
+  return false;
+}
+
 // Sets the options from a JSON object, or leaves all of them as they were and throws heed::Error: for a key that is no
-// field, a value of the wrong type, and, with Missing::refuse, a field without a key.
+// field, a value of the wrong type, and, with Missing::refuse, a field without a key that is no later field.
 template <HasFields Options>
 void from_json(const Json& json, Options& options, Missing missing) {
   Options read = options;
@@ -156,7 +167,8 @@ void from_json(const Json& json, Options& options, Missing missing) {
   visit_fields(read, [&](std::string_view name, auto&, std::string_view) { names.push_back(name); });
   json.allow_only(names);
   visit_fields(read, [&](std::string_view name, auto& member, std::string_view) {
-    if (missing == Missing::refuse || json.has(name)) field_from_json(json[name], member, missing);
+    const bool needed = missing == Missing::refuse && !is_later_field<Options>(name);
+    if (needed || json.has(name)) field_from_json(json[name], member, missing);
   });
   options = std::move(read);
 }

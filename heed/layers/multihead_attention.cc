@@ -1,87 +1,235 @@
 #include "heed/layers/multihead_attention.h"
 
-#include <algorithm>
+#include <array>
+#include <cmath>
 #include <utility>
 
 #include "heed/autograd/operators.h"
+#include "heed/autograd/rotary.h"
 #include "heed/base/check.h"
 #include "heed/layers/initialise.h"
 
 namespace heed {
+namespace {
 
-KeyValueCache::KeyValueCache(DType dtype, Index rows, Index length, Index width)
-    : memory_(Tensor::empty(dtype, {rows, std::max<Index>(length, 1), 2 * width})) {}
-
-View KeyValueCache::append(const ConstView& keys_and_values) {
-  if (length_ == memory_.dim(1)) {
-    const Tensor larger = Tensor::empty(memory_.dtype(), {memory_.dim(0), 2 * length_, memory_.dim(2)});
-    copy(memory_, slice(larger.view(), 1, 0, length_));
-    memory_ = larger;
+MultiheadAttentionOptions checked(MultiheadAttentionOptions o) {
+  HEED_CHECK(
+      o.embed_dim >= 1 && o.num_heads >= 1 && o.kdim >= 0 && o.vdim >= 0 && o.num_kv_heads >= 0 && o.head_dim >= 0,
+      "MultiheadAttention: embed_dim and num_heads must be at least 1, and kdim, vdim, num_kv_heads and head_dim "
+      "not negative, but they are {}, {}, {}, {}, {}, {}",
+      o.embed_dim, o.num_heads, o.kdim, o.vdim, o.num_kv_heads, o.head_dim);
+  HEED_CHECK(o.head_dim > 0 || o.embed_dim % o.num_heads == 0,
+             "MultiheadAttention: embed_dim {} must be a multiple of num_heads {} where head_dim is not given",
+             o.embed_dim, o.num_heads);
+  if (o.kdim == 0) o.kdim = o.embed_dim;
+  if (o.vdim == 0) o.vdim = o.embed_dim;
+  if (o.head_dim == 0) o.head_dim = o.embed_dim / o.num_heads;
+  if (o.num_kv_heads == 0) o.num_kv_heads = o.num_heads;
+  HEED_CHECK(o.num_heads % o.num_kv_heads == 0,
+             "MultiheadAttention: num_heads {} must be a multiple of num_kv_heads {}", o.num_heads, o.num_kv_heads);
+  HEED_CHECK(o.dropout >= 0 && o.dropout < 1, "MultiheadAttention: dropout must be at least 0 and below 1, but is {}",
+             o.dropout);
+  HEED_CHECK(!o.linear || (o.dropout == 0 && !o.sinks),
+             "MultiheadAttention: linear attention forms no weights, so it has neither dropout nor sinks");
+  if (o.rotary) {
+    if (o.rotary->width == 0) o.rotary->width = o.head_dim;
+    HEED_CHECK(o.rotary->width <= o.head_dim, "MultiheadAttention: rotary turns {} features of heads of width {}",
+               o.rotary->width, o.head_dim);
   }
-  copy(keys_and_values, slice(memory_.view(), 1, length_, length_ + 1));
-  ++length_;
-  return slice(memory_.view(), 1, 0, length_);
+  return o;
 }
 
-void KeyValueCache::select_rows(std::span<const Index> rows) {
-  const Tensor selected = Tensor::empty(memory_.dtype(), {static_cast<Index>(rows.size()), memory_.dim(1), memory_.dim(2)});
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    copy(slice(select(memory_.view(), 0, rows[r]), 0, 0, length_),
-         slice(select(selected.view(), 0, static_cast<Index>(r)), 0, 0, length_));
+// Projections below each other, each with the initial values it would have alone.
+Var stacked(Rng& rng, std::initializer_list<Index> outputs, Index inputs) {
+  Index rows = 0;
+  for (Index count : outputs) rows += count;
+  const Tensor weight = Tensor::empty(DType::f32, {rows, inputs});
+  rows = 0;
+  for (Index count : outputs) {
+    copy(xavier_uniform(rng, count, inputs), slice(weight.view(), 0, rows, rows + count));
+    rows += count;
   }
-  memory_ = selected;
+  return Var::parameter(weight);
 }
 
-MultiheadAttention::MultiheadAttention(std::string path, AttentionKind kind, Rng& rng, Index width, Index heads, double dropout)
-    : path_(std::move(path)), kind_(kind), width_(width), heads_(heads), dropout_(dropout) {
-  HEED_CHECK(heads >= 1 && width % heads == 0, "MultiheadAttention: the width {} must be a multiple of the {} heads", width, heads);
-  in_proj_weight_ = xavier_uniform(rng, 3 * width, width, width, width);
-  in_proj_bias_ = constant_parameter({3 * width}, 0);
-  out_proj_ = Linear(rng, width, width);
+// A key or value of its own, [1, 1, width]: Xavier normal, as in PyTorch.
+Var learned_row(Rng& rng, Index width) {
+  const double deviation = 1 / std::sqrt(static_cast<double>(width));
+  return Var::parameter(normal_parameter(rng, 1, width, deviation).value().reshape({1, 1, width}));
+}
+
+// [B, H, Lq, Lk] as [B, Lq, Lk].
+template <typename T>
+Tensor mean_over_heads(const Tensor& weights) {
+  const Index heads = weights.dim(1), size = weights.dim(2) * weights.dim(3);
+  const Tensor mean = Tensor::zeros(weights.dtype(), {weights.dim(0), weights.dim(2), weights.dim(3)});
+  const T* from = weights.data<T>();
+  for (Index b = 0; b < weights.dim(0); ++b) {
+    T* to = mean.data<T>() + b * size;
+    for (Index h = 0; h < heads; ++h, from += size)
+      for (Index i = 0; i < size; ++i) to[i] += from[i] / static_cast<T>(heads);
+  }
+  return mean;
+}
+
+}  // namespace
+
+MultiheadAttention::MultiheadAttention(std::string path, AttentionKind kind, Rng& rng,
+                                       const MultiheadAttentionOptions& options)
+    : path_(std::move(path)), kind_(kind), options_(checked(options)) {
+  const MultiheadAttentionOptions& o = options_;
+  if (o.kdim == o.embed_dim && o.vdim == o.embed_dim) {
+    in_proj_weight_ = stacked(rng, {query_width(), key_width(), key_width()}, o.embed_dim);
+  } else {
+    q_proj_weight_ = xavier_uniform(rng, query_width(), o.embed_dim);
+    k_proj_weight_ = xavier_uniform(rng, key_width(), o.kdim);
+    v_proj_weight_ = xavier_uniform(rng, key_width(), o.vdim);
+  }
+  if (o.bias) in_proj_bias_ = constant_parameter({query_width() + 2 * key_width()}, 0);
+  if (o.add_bias_kv) bias_k_ = learned_row(rng, key_width()), bias_v_ = learned_row(rng, key_width());
+  if (o.sinks) sinks_ = constant_parameter({o.num_heads}, 0);
+  if (o.rotary) angles_ = rotary_tables(*o.rotary, o.max_positions, DType::f32);
+  out_proj_ = Linear(rng, query_width(), o.embed_dim, o.bias);
+}
+
+// --- Projections -----------------------------------------------------------------------------------------------------
+
+Var MultiheadAttention::project(const Context& context, const Var& x, const Var& separate, Index begin,
+                                Index end) const {
+  return linear(context, x, packed() ? in_proj_weight_.parameter_rows(begin, end) : separate,
+                in_proj_bias_ ? in_proj_bias_.parameter_rows(begin, end) : Var());
+}
+
+Var MultiheadAttention::project_queries(const Context& context, const Var& query) const {
+  return project(context, query, q_proj_weight_, 0, query_width());
+}
+
+Var MultiheadAttention::project_keys_and_values(const Context& context, const Var& key, const Var& value) const {
+  const Index keys = query_width(), values = keys + key_width(), end = values + key_width();
+  if (packed() && key == value) return project(context, key, {}, keys, end);
+  const std::array<Var, 2> both{project(context, key, k_proj_weight_, keys, values),
+                                project(context, value, v_proj_weight_, values, end)};
+  return concatenate(context, both);
+}
+
+Var MultiheadAttention::with_extra_keys(const Context& context, const Var& keys_and_values) const {
+  Var all = keys_and_values;
+  if (options_.add_bias_kv) {
+    const std::array<Var, 2> row{bias_k_, bias_v_};
+    all = append_row(context, all, concatenate(context, row));
+  }
+  return options_.add_zero_attn ? append_row(context, all, {}) : all;
+}
+
+Var MultiheadAttention::turned(const Context& context, const Var& projection, Index heads, Index first) const {
+  if (!options_.rotary) return projection;
+  return rotary(context, {projection, 0, heads, options_.head_dim}, angles_, {}, first, options_.rotary->pairing);
+}
+
+Var MultiheadAttention::relaid(const Context& context, const Var& x) const {
+  return options_.batch_first ? x : swap_leading(context, x);
+}
+
+// --- Attention -------------------------------------------------------------------------------------------------------
+
+Attended MultiheadAttention::forward(const Context& context, const Var& query, const Var& key, const Var& value,
+                                     const AttentionArguments& arguments) const {
+  const MultiheadAttentionOptions& o = options_;
+  const auto fits = [&](const Var& x, Index width) {
+    return x.rank() == 3 && x.dim(2) == width && x.dim(o.batch_first ? 0 : 1) == query.dim(o.batch_first ? 0 : 1);
+  };
+  HEED_CHECK(fits(query, o.embed_dim) && fits(key, o.kdim) && fits(value, o.vdim) &&
+                 key.dim(o.batch_first ? 1 : 0) == value.dim(o.batch_first ? 1 : 0),
+             "MultiheadAttention: needs query, key and value {} of E = {}, {}, {}, but they are {}, {}, {}",
+             o.batch_first ? "[B, L, E]" : "[L, B, E]", o.embed_dim, o.kdim, o.vdim, describe(query.value().view()),
+             describe(key.value().view()), describe(value.value().view()));
+  const Var q = relaid(context, query), k = key == query ? q : relaid(context, key);
+  const Var v = value == key ? k : relaid(context, value);
+  if (packed() && q == k && k == v && extra() == 0) {
+    const Var projection = project(context, q, {}, 0, query_width() + 2 * key_width());  // [B, L, (H + 2 G) d]
+    const Var qkv = turned(context, projection, o.num_heads + o.num_kv_heads, 0);
+    return attend(context, qkv, qkv, query_width(), 0, arguments);
+  }
+  const Var queries = turned(context, project_queries(context, q), o.num_heads, 0);
+  const Var keys_and_values = turned(context, project_keys_and_values(context, k, v), o.num_kv_heads, 0);
+  return attend(context, queries, with_extra_keys(context, keys_and_values), 0, extra(), arguments);
 }
 
 Var MultiheadAttention::forward(const Context& context, const Var& x, const LayerMask& mask) const {
-  const Var qkv = linear(context, x, in_proj_weight_, in_proj_bias_);  // [B, L, 3 * width]
-  const Index d = width_ / heads_;
-  return attend(context, {qkv, 0, heads_, d}, {qkv, width_, heads_, d}, {qkv, 2 * width_, heads_, d}, mask);
+  return forward(context, x, x, x, {.mask = mask}).out;
 }
 
 Var MultiheadAttention::project_memory(const Context& context, const Var& memory) const {
-  return linear(context, memory, in_proj_weight_.parameter_rows(width_, 3 * width_),
-                in_proj_bias_.parameter_rows(width_, 3 * width_));
+  HEED_CHECK(!options_.rotary, "MultiheadAttention::project_memory: rotary positions would need those of the queries");
+  HEED_CHECK(memory.rank() == 3 && memory.dim(2) == options_.kdim && memory.dim(2) == options_.vdim,
+             "MultiheadAttention::project_memory: needs a memory of kdim = {} and vdim = {} features, but it is {}",
+             options_.kdim, options_.vdim, describe(memory.value().view()));
+  const Var batch_first = relaid(context, memory);
+  return with_extra_keys(context, project_keys_and_values(context, batch_first, batch_first));
 }
 
-Var MultiheadAttention::attend_memory(const Context& context, const Var& x, const Var& projected, const LayerMask& mask) const {
-  const Var q = linear(context, x, in_proj_weight_.parameter_rows(0, width_), in_proj_bias_.parameter_rows(0, width_));
-  const Index d = width_ / heads_;
-  return attend(context, {q, 0, heads_, d}, {projected, 0, heads_, d}, {projected, width_, heads_, d}, mask);
+Var MultiheadAttention::attend_memory(const Context& context, const Var& x, const Var& projected,
+                                      const LayerMask& mask) const {
+  const Var q = project_queries(context, relaid(context, x));
+  return attend(context, q, projected, 0, extra(), {.mask = mask}).out;
 }
 
 Var MultiheadAttention::step(const Context& context, const Var& x, KeyValueCache& cache) const {
-  HEED_CHECK(context.tape == nullptr, "MultiheadAttention::step: a cache has no gradient, so the context must have no tape");
-  const Var qkv = linear(context, x, in_proj_weight_, in_proj_bias_);  // [B, 1, 3 * width]
-  const View all = cache.append(slice(qkv.value().view(), 2, width_, 3 * width_));
-  const Var memory(Tensor::borrow(all));
-  const Index d = width_ / heads_;
-  return attend(context, {qkv, 0, heads_, d}, {memory, 0, heads_, d}, {memory, width_, heads_, d}, {});
+  HEED_CHECK(context.tape == nullptr,
+             "MultiheadAttention::step: a cache has no gradient, so the context must have no tape");
+  HEED_CHECK(packed(), "MultiheadAttention::step: self-attention needs kdim and vdim to be embed_dim");
+  const Index queries = query_width(), all = queries + 2 * key_width();
+  const Var projection = project(context, relaid(context, x), {}, 0, all);  // [B, 1, (H + 2 G) d]
+  const Var qkv = turned(context, projection, options_.num_heads + options_.num_kv_heads, cache.length());
+  const Var memory(Tensor::borrow(cache.append(slice(qkv.value().view(), 2, queries, all))));
+  return attend(context, qkv, with_extra_keys(context, memory), 0, extra(), {}).out;
 }
 
-Var MultiheadAttention::attend(const Context& context, const Heads& q, const Heads& k, const Heads& v,
-                               const LayerMask& mask) const {
+KeyValueCache MultiheadAttention::make_cache(DType dtype, Index rows, Index length) const {
+  return KeyValueCache(dtype, rows, length, key_width());
+}
+
+Attended MultiheadAttention::attend(const Context& context, const Var& q, const Var& keys_and_values, Index offset,
+                                    Index extra, const AttentionArguments& arguments) const {
+  const MultiheadAttentionOptions& o = options_;
+  const Heads queries{q, 0, o.num_heads, o.head_dim};
+  const Heads keys{keys_and_values, offset, o.num_kv_heads, o.head_dim};
+  const Heads values{keys_and_values, offset + key_width(), o.num_kv_heads, o.head_dim};
+  const MaskShape shape{q.dim(0), o.num_heads, q.dim(1), keys_and_values.dim(1) - extra};
   const AttentionSite site{path_, kind_};
+  const bool observed = context.observer != nullptr && context.observer->wants(site);
   Tensor weights;
-  if (context.observer != nullptr && context.observer->wants(site)) {
-    weights = Tensor::empty(q.source.dtype(), {q.source.dim(0), heads_, q.source.dim(1), k.source.dim(1)});
+  if (observed || arguments.need_weights) {
+    weights = Tensor::empty(q.dtype(), {shape.batch, shape.heads, shape.queries, shape.keys + extra});
   }
-  const AttentionSpec spec{.mask = mask.mask, .dropout = {.probability = dropout_}};
-  const Var heads = attention(context, q, k, v, spec, {}, weights, mask.keep);
-  if (!weights.is_empty()) context.observer->on_weights(site, weights);
-  return out_proj_.forward(context, heads);
+  CallMask mask = call_mask(arguments, o.mask, shape, extra, q.dtype());
+  if (!mask.bias.is_empty()) mask.keep.push_back(mask.bias);
+  const AttentionSpec spec{.score = o.linear ? Score::features({}) : Score::scaled_dot(),
+                           .bias = {.dense = mask.bias},
+                           .mask = mask.mask,
+                           .normaliser = o.linear ? Normaliser::sum() : Normaliser::softmax(),
+                           .dropout = {.probability = o.dropout}};
+  const Var heads = attention(context, queries, keys, values, spec, {.sinks = sinks_}, weights, mask.keep);
+  // Observers see the keys that their tokens stand for.
+  if (observed) context.observer->on_weights(site, slice(weights.view(), 3, 0, shape.keys));
+  Attended attended{relaid(context, out_proj_.forward(context, heads)), {}};
+  if (!arguments.need_weights) return attended;
+  attended.weights = weights;
+  if (arguments.average_attn_weights) {
+    attended.weights = q.dtype() == DType::f64 ? mean_over_heads<double>(weights) : mean_over_heads<float>(weights);
+  }
+  return attended;
 }
 
 void MultiheadAttention::parameters(const std::string& path, ParameterList& list) const {
   add_parameter(list, path, "in_proj_weight", in_proj_weight_);
+  add_parameter(list, path, "q_proj_weight", q_proj_weight_);
+  add_parameter(list, path, "k_proj_weight", k_proj_weight_);
+  add_parameter(list, path, "v_proj_weight", v_proj_weight_);
   add_parameter(list, path, "in_proj_bias", in_proj_bias_);
+  add_parameter(list, path, "bias_k", bias_k_);
+  add_parameter(list, path, "bias_v", bias_v_);
+  add_parameter(list, path, "sinks", sinks_);
   out_proj_.parameters(join_path(path, "out_proj"), list);
 }
 

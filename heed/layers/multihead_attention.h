@@ -1,67 +1,124 @@
-// Multi-head attention (Vaswani et al. 2017, section 3.2.2), with the parameters of torch.nn.MultiheadAttention.
+// Multi-head attention (Vaswani et al. 2017, section 3.2.2) with the meaning and the parameters of
+// torch.nn.MultiheadAttention, and grouped key/value heads, heads of any width, rotary positions, sinks, sparse masks
+// and linear attention as further options.
 //
-//   MultiheadAttention attention("encoder.layers.0.self_attn", AttentionKind::encoder, rng, 512, 8, 0.1);
-//   Var y = attention.forward(context, x, {.mask = Mask::key_lengths(lengths), .keep = {lengths}});
+//   MultiheadAttention attention("encoder.layers.0.self_attn", AttentionKind::encoder, rng,
+//                                {.embed_dim = 512, .num_heads = 8, .num_kv_heads = 2, .dropout = 0.1});
+//   Var y = attention.forward(context, x, {Mask::key_lengths(lengths), {lengths}});                // self
+//   Attended z = attention.forward(context, x, memory, memory, {.key_padding_mask = padding, .need_weights = true});
 #pragma once
 
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "heed/autograd/attention.h"
+#include "heed/layers/attention_arguments.h"
+#include "heed/layers/key_value_cache.h"
 #include "heed/layers/linear.h"
 #include "heed/observe/observer.h"
+#include "heed/ops/attention/rotary.h"
 
 namespace heed {
 
-// A mask, and the tensors behind its views, which must live until backward has run.
-struct LayerMask {
-  Mask mask;
-  std::vector<Tensor> keep;
+struct MultiheadAttentionOptions {
+  // PyTorch's.
+  Index embed_dim = 512, num_heads = 8;
+  Index kdim = 0, vdim = 0;    // features of keys and of values; 0: embed_dim
+  bool bias = true;            // of the projections
+  bool add_bias_kv = false;    // one more key and value, learned, behind those given
+  bool add_zero_attn = false;  // one more key and value of zeros, behind that one
+  bool batch_first = true;     // inputs and outputs are [B, L, E]; else [L, B, E] (PyTorch's default)
+  double dropout = 0;          // of the attention weights
+
+  // heed's own.
+  Index num_kv_heads = 0;          // 0: num_heads; 1: multi-query (Shazeer 2019); else grouped (Ainslie et al. 2023)
+  Index head_dim = 0;              // 0: embed_dim / num_heads; embed_dim: heads of full width
+  std::optional<Rotary> rotary{};  // turns queries and keys by their positions 0, 1, ...; its width 0 is head_dim
+  Index max_positions = 4096;      // that rotary has angles for
+  bool sinks = false;              // a learned logit for each head that takes weight and gives no value
+  bool linear = false;             // weights phi(q) . phi(k) / sum, phi(x) = elu(x) + 1 (Katharopoulos et al. 2020)
+  // What every call's mask is intersected with: Mask::sliding_window(256, 0), Mask::strided({64}). Tensors behind its
+  // views must outlive the layer.
+  Mask mask{};
 };
 
-// Keys and values of the positions decoded so far.
-class KeyValueCache {
- public:
-  KeyValueCache() = default;
-  // Room for `length` positions of `width` features for each of `rows` sentences; it grows when more come.
-  KeyValueCache(DType dtype, Index rows, Index length, Index width);
-
-  // Appends one position's keys and values [B, 1, 2 * width], and returns all so far [B, length, 2 * width] as a view.
-  View append(const ConstView& keys_and_values);
-  // Keeps, in this order, the given rows; one may come several times.
-  void select_rows(std::span<const Index> rows);
-
- private:
-  Tensor memory_;  // [B, capacity, 2 * width]
-  Index length_ = 0;
+// What a call returns. Weights are those before dropout, with columns for the extra keys (first the learned one, then
+// the zero one) behind those given; they have no gradient. Empty where they were not asked for.
+struct Attended {
+  Var out;
+  Tensor weights;
 };
 
+// With H heads over G key/value heads of width d:
+//
+//   in_proj_weight   [(H + 2 G) d, embed_dim]: rows of queries, keys and values, where kdim = vdim = embed_dim; else
+//   q_proj_weight    [H d, embed_dim]
+//   k_proj_weight    [G d, kdim]
+//   v_proj_weight    [G d, vdim]
+//   in_proj_bias     [(H + 2 G) d]
+//   bias_k, bias_v   [1, 1, G d]
+//   sinks            [H]
+//   out_proj.weight  [embed_dim, H d], out_proj.bias [embed_dim]
 class MultiheadAttention {
  public:
   MultiheadAttention() = default;
-  // `path` names the layer to observers, as in the checkpoint. width % heads == 0; throws heed::Error.
-  MultiheadAttention(std::string path, AttentionKind kind, Rng& rng, Index width, Index heads, double dropout);
+  // `path` names the layer to observers, as in the checkpoint. Throws heed::Error for options that make no sense:
+  // widths and heads that do not divide, and linear attention with sinks or dropout, since it forms no weights.
+  MultiheadAttention(std::string path, AttentionKind kind, Rng& rng, const MultiheadAttentionOptions& options);
 
-  // Self-attention: x [B, L, width] to the same shape.
+  // Attention of query [B, Lq, embed_dim] over key [B, Lk, kdim] and value [B, Lk, vdim]: out [B, Lq, embed_dim].
+  // Keys and values may be of anything: other words, patches of a picture, passages that a search found.
+  Attended forward(const Context& context, const Var& query, const Var& key, const Var& value,
+                   const AttentionArguments& arguments = {}) const;
+  // Self-attention: x [B, L, embed_dim] to the same shape.
   Var forward(const Context& context, const Var& x, const LayerMask& mask) const;
-  // The keys and values of a memory [B, S, width], side by side: [B, S, 2 * width].
-  Var project_memory(const Context& context, const Var& memory) const;
-  // Cross-attention of x [B, L, width] over what project_memory returned.
-  Var attend_memory(const Context& context, const Var& x, const Var& projected, const LayerMask& mask) const;
-  // Self-attention of one more position x [B, 1, width] over the cache and itself. Inference only.
-  Var step(const Context& context, const Var& x, KeyValueCache& cache) const;
 
+  // Cross-attention over one memory many times: its keys and values side by side, [B, S, 2 * key_width()], for
+  // attend_memory alone. Not with rotary positions, nor where kdim differs from vdim.
+  Var project_memory(const Context& context, const Var& memory) const;
+  // forward(x, memory, memory) with what project_memory returned for the memory.
+  Var attend_memory(const Context& context, const Var& x, const Var& projected, const LayerMask& mask) const;
+
+  // Self-attention of one more position x [B, 1, embed_dim] over the cache and itself: the last row of what forward
+  // gives for all positions so far under a causal mask. Inference only.
+  Var step(const Context& context, const Var& x, KeyValueCache& cache) const;
+  // An empty cache for that.
+  KeyValueCache make_cache(DType dtype, Index rows, Index length = 16) const;
+
+  const MultiheadAttentionOptions& options() const { return options_; }
+  // Features of all projected keys, and of all projected values.
+  Index key_width() const { return options_.num_kv_heads * options_.head_dim; }
   void parameters(const std::string& path, ParameterList& list) const;
 
  private:
-  Var attend(const Context& context, const Heads& q, const Heads& k, const Heads& v, const LayerMask& mask) const;
+  // Features of all projected queries.
+  Index query_width() const { return options_.num_heads * options_.head_dim; }
+  bool packed() const { return !q_proj_weight_; }
+  // Keys behind those given.
+  Index extra() const { return Index{options_.add_bias_kv} + Index{options_.add_zero_attn}; }
+  // x times rows of in_proj_weight, or times the separate weight, of which these are the rows in in_proj_bias.
+  Var project(const Context& context, const Var& x, const Var& separate, Index begin, Index end) const;
+  Var project_queries(const Context& context, const Var& query) const;
+  Var project_keys_and_values(const Context& context, const Var& key, const Var& value) const;
+  Var with_extra_keys(const Context& context, const Var& keys_and_values) const;
+  // Turns the first `heads` heads of a projection by the positions first, first + 1, ...
+  Var turned(const Context& context, const Var& projection, Index heads, Index first) const;
+  // x between the layout of the caller and [B, L, E].
+  Var relaid(const Context& context, const Var& x) const;
+
+  // q over keys and values that lie side by side from `offset` in their source, in the caller's layout.
+  Attended attend(const Context& context, const Var& q, const Var& keys_and_values, Index offset, Index extra,
+                  const AttentionArguments& arguments) const;
 
   std::string path_;
   AttentionKind kind_ = AttentionKind::encoder;
-  Index width_ = 0, heads_ = 0;
-  double dropout_ = 0;
-  Var in_proj_weight_;  // [3 * width, width]: rows of the query, key and value projections
-  Var in_proj_bias_;    // [3 * width]
+  MultiheadAttentionOptions options_;  // without zeros for defaults
+  RotaryTables angles_;
+  Var in_proj_weight_;
+  Var q_proj_weight_, k_proj_weight_, v_proj_weight_;
+  Var in_proj_bias_;
+  Var bias_k_, bias_v_;
+  Var sinks_;
   Linear out_proj_;
 };
 

@@ -12,13 +12,27 @@ Var residual(const Context& context, const Var& x, const LayerNorm& norm, bool n
   return norm.forward(context, dropout_add(context, sub_layer(x), dropout, x));
 }
 
+MultiheadAttentionOptions cross_attention(const TransformerLayerOptions& options) {
+  return {.embed_dim = options.width,
+          .num_heads = options.heads,
+          .dropout = options.attention_dropout,
+          .num_kv_heads = options.key_value_heads};
+}
+
+MultiheadAttentionOptions self_attention(const TransformerLayerOptions& options) {
+  MultiheadAttentionOptions self = cross_attention(options);
+  self.mask = options.self_mask;
+  self.linear = options.linear;
+  if (options.linear) self.dropout = 0;
+  return self;
+}
+
 }  // namespace
 
 TransformerEncoderLayer::TransformerEncoderLayer(const std::string& path, Rng& rng, const TransformerLayerOptions& options)
     : norm_first_(options.norm_first),
       dropout_(options.dropout),
-      self_attention_(join_path(path, "self_attn"), AttentionKind::encoder, rng, options.width, options.heads,
-                      options.attention_dropout),
+      self_attention_(join_path(path, "self_attn"), AttentionKind::encoder, rng, self_attention(options)),
       feed_forward_(rng, options.width, options.hidden, options.activation, options.activation_dropout),
       norm1_(options.width),
       norm2_(options.width) {}
@@ -40,10 +54,8 @@ void TransformerEncoderLayer::parameters(const std::string& path, ParameterList&
 TransformerDecoderLayer::TransformerDecoderLayer(const std::string& path, Rng& rng, const TransformerLayerOptions& options)
     : norm_first_(options.norm_first),
       dropout_(options.dropout),
-      self_attention_(join_path(path, "self_attn"), AttentionKind::decoder, rng, options.width, options.heads,
-                      options.attention_dropout),
-      cross_attention_(join_path(path, "multihead_attn"), AttentionKind::cross, rng, options.width, options.heads,
-                       options.attention_dropout),
+      self_attention_(join_path(path, "self_attn"), AttentionKind::decoder, rng, self_attention(options)),
+      cross_attention_(join_path(path, "multihead_attn"), AttentionKind::cross, rng, cross_attention(options)),
       feed_forward_(rng, options.width, options.hidden, options.activation, options.activation_dropout),
       norm1_(options.width),
       norm2_(options.width),

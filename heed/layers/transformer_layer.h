@@ -17,6 +17,11 @@ struct TransformerLayerOptions {
   double dropout = 0.1;            // of each sub-layer's output
   double attention_dropout = 0.1;  // of the attention weights
   double activation_dropout = 0;   // of the feed-forward network's hidden layer
+  Index key_value_heads = 0;       // of every attention; 0: heads
+  // Self-attention alone: which keys it may see at all, and whether it is linear (see MultiheadAttentionOptions), and so
+  // without dropout of its weights. Cross-attention is softmax over every key.
+  Mask self_mask{};
+  bool linear = false;
 };
 
 // Self-attention, then feed-forward.
@@ -45,6 +50,8 @@ class TransformerDecoderLayer {
   Var forward(const Context& context, const Var& x, const LayerMask& mask, const Var& memory_projection,
               const LayerMask& memory_mask) const;
   Var project_memory(const Context& context, const Var& memory) const;
+  // What step keeps of the positions so far.
+  KeyValueCache make_cache(DType dtype, Index rows) const { return self_attention_.make_cache(dtype, rows); }
   // One more position x [B, 1, width] after those in the cache. Inference only.
   Var step(const Context& context, const Var& x, KeyValueCache& cache, const Var& memory_projection,
            const LayerMask& memory_mask) const;

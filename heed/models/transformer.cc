@@ -30,12 +30,44 @@ void check_config(const TransformerConfig& c) {
   for (double p : {c.dropout, c.attention_dropout, c.activation_dropout}) {
     HEED_CHECK(p >= 0 && p < 1, "Transformer: a dropout probability must be at least 0 and below 1, but is {}", p);
   }
+  HEED_CHECK(c.key_value_heads >= 0 && (c.key_value_heads == 0 || c.heads % c.key_value_heads == 0),
+             "Transformer: key_value_heads must be 0 or a divisor of the {} heads, but is {}", c.heads, c.key_value_heads);
+  at_least_one(c.attention_stride, "attention_stride");
+  at_least_one(c.attention_block, "attention_block");
+  for (Index count : {c.attention_window, c.attention_summary, c.attention_global, c.attention_random}) {
+    HEED_CHECK(count >= 0 && count <= 1 << 24,
+               "Transformer: attention_window, attention_summary, attention_global and attention_random must be from 0 to {}, "
+               "but one is {}",
+               1 << 24, count);
+  }
+}
+
+// The keys that self-attention may see at all. Throws heed::Error for numbers that the pattern has no meaning for.
+Mask self_attention_mask(const TransformerConfig& c) {
+  switch (c.attention) {
+    case SelfAttentionKind::softmax:
+    case SelfAttentionKind::linear:
+      return {};
+    case SelfAttentionKind::local:
+      return Mask::sliding_window(c.attention_window, c.attention_window);
+    case SelfAttentionKind::strided:
+      return Mask::strided({.stride = c.attention_stride});
+    case SelfAttentionKind::fixed:
+      return Mask::fixed({.block = c.attention_block, .summary = c.attention_summary});
+    case SelfAttentionKind::bigbird:
+      return Mask::bigbird({.block = c.attention_block,
+                            .window = 3,
+                            .global = c.attention_global,
+                            .random = c.attention_random,
+                            .positions = c.max_length});
+  }
+  fail("Transformer: attention {} is none", static_cast<int>(c.attention));
 }
 
 class TransformerState : public DecoderState {
  public:
   std::vector<KeyValueCache> caches;    // one a decoder layer
-  std::vector<Var> memory_projections;  // [B, S, 2 * width] each
+  std::vector<Var> memory_projections;  // one a decoder layer: keys and values of the source
   Tensor source_lengths;
   Index position = 0;
 
@@ -51,12 +83,14 @@ LayerMask padding_mask(const Tensor& lengths) { return {Mask::key_lengths(length
 }  // namespace
 
 double TransformerConfig::weight_count() const {
-  const double w = static_cast<double>(width), feed_forward = 2 * w * static_cast<double>(hidden), attention = 4 * w * w;
+  const double w = static_cast<double>(width), feed_forward = 2 * w * static_cast<double>(hidden);
+  const double shared = key_value_heads > 0 ? static_cast<double>(key_value_heads) / static_cast<double>(heads) : 1;
+  const double projections = 2 * w * w * (1 + shared);  // queries and output, keys and values
   const double tables = share_embeddings ? static_cast<double>(source_vocabulary)
                                          : static_cast<double>(source_vocabulary) + static_cast<double>(target_vocabulary);
   return (tables + (tie_output ? 0 : static_cast<double>(target_vocabulary))) * w +
-         static_cast<double>(encoder_layers) * (attention + feed_forward) +
-         static_cast<double>(decoder_layers) * (2 * attention + feed_forward);
+         static_cast<double>(encoder_layers) * (projections + feed_forward) +
+         static_cast<double>(decoder_layers) * (2 * projections + feed_forward);
 }
 
 Transformer::Transformer(const TransformerConfig& config, Rng& rng) : config_(config) {
@@ -70,8 +104,17 @@ Transformer::Transformer(const TransformerConfig& config, Rng& rng) : config_(co
   } else {
     source_positions_ = target_positions_ = Positions::sinusoidal(config.max_length, config.width);
   }
-  const TransformerLayerOptions layer{config.width,      config.heads,   config.hidden,           config.activation,
-                                      config.norm_first, config.dropout, config.attention_dropout, config.activation_dropout};
+  const TransformerLayerOptions layer{.width = config.width,
+                                      .heads = config.heads,
+                                      .hidden = config.hidden,
+                                      .activation = config.activation,
+                                      .norm_first = config.norm_first,
+                                      .dropout = config.dropout,
+                                      .attention_dropout = config.attention_dropout,
+                                      .activation_dropout = config.activation_dropout,
+                                      .key_value_heads = config.key_value_heads,
+                                      .self_mask = self_attention_mask(config),
+                                      .linear = config.attention == SelfAttentionKind::linear};
   for (Index i = 0; i < config.encoder_layers; ++i) encoder_.emplace_back("encoder.layers." + std::to_string(i), rng, layer);
   for (Index i = 0; i < config.decoder_layers; ++i) decoder_.emplace_back("decoder.layers." + std::to_string(i), rng, layer);
   if (config.norm_first) encoder_norm_ = LayerNorm(config.width), decoder_norm_ = LayerNorm(config.width);
@@ -119,7 +162,7 @@ std::unique_ptr<DecoderState> Transformer::start(const Context& context, const T
   const Var memory = encode(context, source);
   for (const TransformerDecoderLayer& layer : decoder_) {
     state->memory_projections.push_back(layer.project_memory(context, memory));
-    state->caches.emplace_back(memory.dtype(), memory.dim(0), /*length=*/16, config_.width);
+    state->caches.push_back(layer.make_cache(memory.dtype(), memory.dim(0)));
   }
   state->source_lengths = source.lengths;
   return state;
