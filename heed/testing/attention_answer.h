@@ -1,0 +1,59 @@
+// What a plan makes of an attention problem, and whether that is as good as plain loops of the same precision make it.
+//
+//   const AttentionYardstick yardstick(problem);
+//   for (const AttentionPlan* plan : plans_for(problem)) EXPECT_EQ(yardstick.complaint(solve(*plan, problem)), "");
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heed/ops/attention/plan.h"
+#include "heed/testing/attention_problem.h"
+
+namespace heed::testing {
+
+// Contiguous whatever the problem's layout; empty where the problem has no such thing, or has no backward.
+struct AttentionAnswer {
+  Tensor out, row_stat, weights, scores, dq, dk, dv, dbias, dvector, dsinks, drelative, dcentre;
+};
+
+struct AttentionAnswerPart {
+  const char* name;
+  Tensor AttentionAnswer::*tensor;
+};
+inline constexpr AttentionAnswerPart kAttentionAnswerParts[] = {{"out", &AttentionAnswer::out},
+                                                                {"row_stat", &AttentionAnswer::row_stat},
+                                                                {"weights", &AttentionAnswer::weights},
+                                                                {"scores", &AttentionAnswer::scores},
+                                                                {"dq", &AttentionAnswer::dq},
+                                                                {"dk", &AttentionAnswer::dk},
+                                                                {"dv", &AttentionAnswer::dv},
+                                                                {"dbias", &AttentionAnswer::dbias},
+                                                                {"dvector", &AttentionAnswer::dvector},
+                                                                {"dsinks", &AttentionAnswer::dsinks},
+                                                                {"drelative", &AttentionAnswer::drelative},
+                                                                {"dcentre", &AttentionAnswer::dcentre}};
+
+// The plans that take the problem.
+std::vector<const AttentionPlan*> plans_for(const AttentionProblem& problem);
+
+// Everything that the plan computes, with the numbers laid out in memory as the problem says. What is overwritten begins as
+// other numbers, what accumulates as zero. A paged problem has no gradients.
+AttentionAnswer solve(const AttentionPlan& plan, const AttentionProblem& problem);
+
+// The rule by which a fast plan is right: each part's error, against kReferencePlan in f64, is at most 3 times that of
+// kPlainPlan (twice for what the forward pass gives in 16 bits), which computes as plainly as possible in the same
+// precision. The plain plan may be exact by luck or by symmetry, so a rounding is granted besides: of f32 in the largest sum
+// of magnitudes that the part is made of (4 units in the last place), and one of the storage type.
+class AttentionYardstick {
+ public:
+  explicit AttentionYardstick(const AttentionProblem& problem);
+  // What is wrong with an answer to the problem; empty where nothing is.
+  std::string complaint(const AttentionAnswer& answer) const;
+
+ private:
+  AttentionAnswer exact_, plain_;
+  double bounds_[std::size(kAttentionAnswerParts)] = {};
+};
+
+}  // namespace heed::testing

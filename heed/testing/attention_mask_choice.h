@@ -1,0 +1,16 @@
+// A random mask: part of random_attention_problem, and of the mask's own tests.
+#pragma once
+
+#include <vector>
+
+#include "heed/ops/attention/mask.h"
+#include "heed/tensor/tensor.h"
+#include "heed/testing/choices.h"
+
+namespace heed::testing {
+
+// Chooses an anchor, a window of any kind, key lengths and up to two patterns that fit the shape; `tensors` keeps what
+// the mask's views lie in.
+void choose_mask(Choices& choices, const MaskShape& shape, Mask& mask, std::vector<Tensor>& tensors);
+
+}  // namespace heed::testing
