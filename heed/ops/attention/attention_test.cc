@@ -682,14 +682,14 @@ TEST(AttentionChoice, HeedPlanForcesAPlanAndExplainsARefusal) {
     EXPECT_EQ(
         explain(p.q, p.k, p.v, p.spec),
         "reference computes q f32 [1, 1, 3, 8], k f32 [1, 1, 4, 8], v f32 [1, 1, 4, 8]; additive refused: the score is "
-        "not additive; tiled was passed over by HEED_PLAN");
+        "not additive; tiled was passed over by HEED_PLAN; linear refused: the score has no feature map");
   }
   {
     const ForcedPlan forced("additive");
     EXPECT_EQ(refusal(call), "attention: HEED_PLAN=additive cannot compute this call: the score is not additive");
   }
   const ForcedPlan forced("fastest");
-  EXPECT_EQ(refusal(call), "attention: HEED_PLAN is 'fastest', but the plans are additive, tiled, reference");
+  EXPECT_EQ(refusal(call), "attention: HEED_PLAN is 'fastest', but the plans are additive, tiled, linear, reference");
 }
 
 TEST(AttentionChoice, ThePlanDependsOnNoLength) {

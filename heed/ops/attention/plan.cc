@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "heed/base/check.h"
+#include "heed/ops/attention/linear_chunk.h"
 #include "heed/ops/attention/reference.h"
 #include "heed/ops/attention/tile.h"
 
@@ -24,7 +25,7 @@ const AttentionPlan* forced_plan() {
 }  // namespace
 
 std::span<const AttentionPlan> attention_plans() {
-  static const AttentionPlan kPlans[] = {kAdditivePlan, kTiledPlan, kReferencePlan};
+  static const AttentionPlan kPlans[] = {kAdditivePlan, kTiledPlan, kLinearPlan, kReferencePlan};
   return kPlans;
 }
 

@@ -1,0 +1,316 @@
+// The plan "linear": features and a sum, in time and memory that grow with Lq + Lk. A chunk of keys is read one by one
+// by the rows that end in it, and as a part of the state by the rows after it (Katharopoulos et al. 2020, eqs. 8 to 12;
+// in chunks: Yang et al. 2024, "Gated Linear Attention", section 3).
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "heed/base/parallel.h"
+#include "heed/ops/attention/linear_chunk.h"
+#include "heed/ops/attention/reference.h"
+#include "heed/ops/attention/thread_scratch.h"
+#include "heed/ops/attention/tile.h"
+
+namespace heed {
+namespace {
+
+constexpr Index kChunkWork = 1 << 20;  // multiply-adds that are worth handing to a thread
+constexpr float kNone = -std::numeric_limits<float>::infinity();
+
+// With phi'_j = (v_j, 1) in place of the value: S = sum_j phi(k_j) v'_j^T, and phi(q_i)^T S is the output before it is
+// divided by its own last column, the sum.
+class LinearForward {
+ public:
+  LinearForward(const AttentionCase& problem, const AttentionResult& wanted, const LinearWork& thread)
+      : c(problem), result(wanted), seen_(problem), work_(thread) {}
+
+  void compute(Index b, Index h) {
+    for (Index i = 0; i < seen_.dead(b); ++i) store_dead_row(b, h, i);
+    work_.clear_state();
+    const Index chunks = seen_.chunks(b);
+    for (Index chunk = 0; chunk <= chunks; ++chunk) {
+      const Range keys = seen_.chunk_keys(b, chunk);
+      work_.load_keys(b, h / c.group, keys);
+      seen_.for_tiles(b, h, chunk, [&](const LinearTile& tile) { compute_tile(tile, chunk > 0); });
+      if (chunk < chunks) work_.add_to_state(keys.size(), work_.keys(), work_.values());
+    }
+  }
+
+ private:
+  void store_dead_row(Index b, Index h, Index i) const {
+    if (result.out) fill(select(select(select(result.out, 0, b), 0, h), 0, i), 0);
+    if (result.row_stat) result.row_stat.at<float>({b, h, i}) = kNone;
+  }
+
+  void compute_tile(const LinearTile& tile, bool has_state) const {
+    const Index columns = work_.value_columns();
+    work_.load_queries(tile);
+    if (has_state) {
+      deep_gemm_tile({.m = tile.rows.size(),
+                      .n = columns,
+                      .k = c.features,
+                      .a = work_.queries(),
+                      .a_row = c.features,
+                      .a_col = 1,
+                      .b = work_.state(),
+                      .b_row = columns,
+                      .b_col = 1,
+                      .c = work_.rows(),
+                      .c_row = columns,
+                      .bias = nullptr,
+                      .alpha = 1,
+                      .accumulate = false});
+    }
+    if (!tile.keys.empty()) {
+      work_.multiply_queries_by_keys(tile);
+      work_.add_keys(tile, work_.products(), work_.values(), columns, work_.rows(), has_state);
+    }
+    for (Index i = tile.rows.begin; i < tile.rows.end; ++i) {
+      float* row = work_.rows() + (i - tile.rows.begin) * columns;
+      const float scale = static_cast<float>(c.scale), stat = scale * row[c.value_width];
+      if (result.row_stat) result.row_stat.at<float>({tile.b, tile.h, i}) = stat;
+      if (!result.out) continue;
+      const float factor = stat == 0 ? 0 : scale / stat;
+      for (Index d = 0; d < c.value_width; ++d) row[d] *= factor;
+      store_row(row, c.value_width, result.out, result.out.offset({tile.b, tile.h, i}));
+    }
+  }
+
+  const AttentionCase& c;
+  const AttentionResult& result;
+  const LinearRows seen_;
+  const LinearWork& work_;
+};
+
+// With r_i the row's sum, g_i = dout_i / r_i and its last entry drow_stat_i - dout_i . out_i / r_i, the gradient of a
+// score is ds_ij = g_i . v'_j, and so, with S as above and G = sum over the rows that see the key of phi(q_i) g_i^T:
+//   dphi(q_i) = scale S g_i      dphi(k_j) = scale G v'_j      dv_j = scale G^T phi(k_j)
+class LinearBackward {
+ public:
+  LinearBackward(const AttentionCase& problem, const AttentionSaved& given, const AttentionGrad& wanted,
+                 const LinearWork& thread)
+      : c(problem), saved(given), grad(wanted), seen_(problem), work_(thread) {}
+
+  void compute(Index b, Index g) {
+    if (grad.dq) compute_queries(b, g);
+    if (grad.dk || grad.dv) compute_keys(b, g);
+  }
+
+ private:
+  // From the first chunk to the last.
+  void compute_queries(Index b, Index g) {
+    const Range heads{g * c.group, (g + 1) * c.group};
+    for (Index h = heads.begin; h < heads.end; ++h) clear_rows(grad.dq, b, h, {0, seen_.dead(b)});
+    work_.clear_state();
+    const Index chunks = seen_.chunks(b);
+    for (Index chunk = 0; chunk <= chunks; ++chunk) {
+      const Range keys = seen_.chunk_keys(b, chunk);
+      work_.load_keys(b, g, keys);
+      for (Index h = heads.begin; h < heads.end; ++h) {
+        seen_.for_tiles(b, h, chunk, [&](const LinearTile& tile) { compute_query_tile(tile, chunk > 0); });
+      }
+      if (chunk < chunks) work_.add_to_state(keys.size(), work_.keys(), work_.values());
+    }
+  }
+
+  void compute_query_tile(const LinearTile& tile, bool has_state) const {
+    work_.load_queries(tile);
+    load_row_gradients(tile);
+    if (has_state) multiply_by_state(tile.rows.size(), work_.rows());
+    if (!tile.keys.empty()) {
+      multiply_gradients_by_values(tile);
+      work_.add_keys(tile, work_.dproducts(), work_.keys(), c.features, work_.dfeatures(), has_state);
+    }
+    const auto load = [&](Index r, float* to) {
+      load_row(c.q, c.q.offset({tile.b, tile.h, tile.rows.begin + r}), c.width, to);
+    };
+    work_.store_input_gradients(tile.rows.size(), work_.queries(), load, grad.dq,
+                                grad.dq.offset({tile.b, tile.h, tile.rows.begin}));
+  }
+
+  // From the last chunk to the first: the state is G.
+  void compute_keys(Index b, Index g) {
+    clear_rows(grad.dk, b, g, {seen_.keys(b), c.keys});
+    clear_rows(grad.dv, b, g, {seen_.keys(b), c.keys});
+    work_.clear_state();
+    bool has_state = false;
+    for (Index chunk = seen_.chunks(b); chunk >= 0; --chunk) {
+      const Range keys = seen_.chunk_keys(b, chunk);
+      work_.load_keys(b, g, keys);
+      start_key_gradients(keys.size(), has_state);
+      for (Index h = g * c.group; h < (g + 1) * c.group; ++h) {
+        seen_.for_tiles(b, h, chunk, [&](const LinearTile& tile) {
+          add_row_tile(tile);
+          has_state = true;
+        });
+      }
+      store_key_gradients(b, g, keys);
+    }
+  }
+
+  // What the rows that read the chunk in their state say to its keys.
+  void start_key_gradients(Index count, bool has_state) const {
+    if (!has_state) {
+      std::fill_n(work_.dfeatures(), count * c.features, 0.0f);
+      std::fill_n(work_.dvalues(), count * c.value_width, 0.0f);
+      return;
+    }
+    multiply_by_state(count, work_.values());
+    deep_gemm_tile({.m = count,
+                    .n = c.value_width,
+                    .k = c.features,
+                    .a = work_.keys(),
+                    .a_row = c.features,
+                    .a_col = 1,
+                    .b = work_.state(),
+                    .b_row = work_.value_columns(),
+                    .b_col = 1,
+                    .c = work_.dvalues(),
+                    .c_row = c.value_width,
+                    .bias = nullptr,
+                    .alpha = 1,
+                    .accumulate = false});
+  }
+
+  // Adds what the rows of a tile say to the keys of their own chunk, and the rows to G.
+  void add_row_tile(const LinearTile& tile) const {
+    const Index columns = work_.value_columns();
+    work_.load_queries(tile);
+    load_row_gradients(tile);
+    if (!tile.keys.empty()) {
+      work_.multiply_queries_by_keys(tile);
+      work_.add_rows(tile, work_.products(), work_.rows(), columns, c.value_width, work_.dvalues());
+      multiply_gradients_by_values(tile);
+      work_.add_rows(tile, work_.dproducts(), work_.queries(), c.features, c.features, work_.dfeatures());
+    }
+    work_.add_to_state(tile.rows.size(), work_.queries(), work_.rows());
+  }
+
+  void store_key_gradients(Index b, Index g, Range keys) const {
+    for (Index j = keys.begin; grad.dv && j < keys.end; ++j) {
+      float* row = work_.dvalues() + (j - keys.begin) * c.value_width;
+      for (Index d = 0; d < c.value_width; ++d) row[d] *= static_cast<float>(c.scale);
+      store_row(row, c.value_width, grad.dv, grad.dv.offset({b, g, j}));
+    }
+    if (!grad.dk) return;
+    const auto load = [&](Index r, float* to) { c.k.load(b, g, keys.begin + r, to); };
+    work_.store_input_gradients(keys.size(), work_.keys(), load, grad.dk, grad.dk.offset({b, g, keys.begin}));
+  }
+
+  // dfeatures [count, M] = x [count, Dv + 1] state^T.
+  void multiply_by_state(Index count, const float* x) const {
+    deep_gemm_tile({.m = count,
+                    .n = c.features,
+                    .k = work_.value_columns(),
+                    .a = x,
+                    .a_row = work_.value_columns(),
+                    .a_col = 1,
+                    .b = work_.state(),
+                    .b_row = 1,
+                    .b_col = work_.value_columns(),
+                    .c = work_.dfeatures(),
+                    .c_row = c.features,
+                    .bias = nullptr,
+                    .alpha = 1,
+                    .accumulate = false});
+  }
+
+  // dproducts = g . v', and zero where the row does not see the key.
+  void multiply_gradients_by_values(const LinearTile& tile) const {
+    deep_gemm_tile({.m = tile.rows.size(),
+                    .n = tile.keys.size(),
+                    .k = work_.value_columns(),
+                    .a = work_.rows(),
+                    .a_row = work_.value_columns(),
+                    .a_col = 1,
+                    .b = work_.values(),
+                    .b_row = 1,
+                    .b_col = work_.value_columns(),
+                    .c = work_.dproducts(),
+                    .c_row = kLinearChunk,
+                    .bias = nullptr,
+                    .alpha = 1,
+                    .accumulate = false});
+    work_.clear_unseen(tile, work_.dproducts());
+  }
+
+  // Fills rows() with g.
+  void load_row_gradients(const LinearTile& tile) const {
+    for (Index i = tile.rows.begin; i < tile.rows.end; ++i) {
+      float *row = work_.rows() + (i - tile.rows.begin) * work_.value_columns(), *out = work_.out();
+      load_row(saved.dout, saved.dout.offset({tile.b, tile.h, i}), c.value_width, row);
+      load_row(saved.out, saved.out.offset({tile.b, tile.h, i}), c.value_width, out);
+      double flow = 0;
+      for (Index d = 0; d < c.value_width; ++d) flow += double{row[d]} * out[d];
+      const float stat = saved.row_stat.at<float>({tile.b, tile.h, i});
+      const float factor = stat == 0 ? 0 : 1 / stat;
+      for (Index d = 0; d < c.value_width; ++d) row[d] *= factor;
+      const double dstat = saved.drow_stat ? saved.drow_stat.at<float>({tile.b, tile.h, i}) : 0;
+      row[c.value_width] = static_cast<float>(dstat - flow * factor);
+    }
+  }
+
+  static void clear_rows(const View& view, Index b, Index h, Range rows) {
+    if (view) fill(slice(select(select(view, 0, b), 0, h), 0, rows.begin, rows.end), 0);
+  }
+
+  const AttentionCase& c;
+  const AttentionSaved& saved;
+  const AttentionGrad& grad;
+  const LinearRows seen_;
+  const LinearWork& work_;
+};
+
+std::string refuse(const AttentionCase& c) {
+  if (c.dtype == DType::f64) return "it computes in f32";
+  if (c.spec.score.kind != Score::Kind::feature_map) return "the score has no feature map";
+  if (c.scale < 0) return "the scale is negative";
+  if (c.spec.normaliser.kind != Normaliser::Kind::sum) return "the normaliser is not a sum";
+  if (c.bias.active()) return "there is a bias";
+  if (c.cap > 0) return "the scores have a cap";
+  if (c.dropout.active()) return "there is dropout";
+  const std::optional<Window>& window = c.spec.mask.window;
+  if (!c.spec.mask.patterns.empty() || (window && (window->left || window->centre || window->prefix))) {
+    return "the mask is more than a window to the right and key lengths";
+  }
+  return {};
+}
+
+// Runs compute(first axis, second axis) of Direction on all threads.
+template <typename Direction, typename Given, typename... Wanted>
+void for_heads(const AttentionCase& c, Index heads, Index work, bool backward, Workspace& workspace, const Given& given,
+               const Wanted&... wanted) {
+  const ScoreFeatures<float> features(c);
+  ThreadScratch slots(workspace, LinearWork::bytes(c, features, backward));
+  parallel_for(c.batch * heads, std::max<Index>(kChunkWork / std::max<Index>(work, 1), 1), [&](Index begin, Index end) {
+    const ThreadScratch::Slot slot(slots);
+    const LinearWork thread(c, features, slot.data(), backward);
+    Direction direction(c, given, wanted..., thread);
+    for (Index unit = begin; unit < end; ++unit) direction.compute(unit / heads, unit % heads);
+  });
+}
+
+void forward(const AttentionCase& c, const AttentionResult& result, Workspace& workspace) {
+  if (result.out || result.row_stat) {
+    const Index work = (c.queries + c.keys) * c.features * (c.value_width + 1);
+    for_heads<LinearForward>(c, c.heads, work, false, workspace, result);
+  }
+  if (!result.weights && !result.scores) return;
+  // They are Lq Lk numbers, whose work and memory no algorithm saves.
+  AttentionResult squares = result;
+  squares.out = {}, squares.row_stat = {};
+  kReferencePlan.forward(c, squares, workspace);
+}
+
+void backward(const AttentionCase& c, const AttentionSaved& saved, const AttentionGrad& grad, Workspace& workspace) {
+  const Index work = 3 * (c.queries * c.group + c.keys) * c.features * (c.value_width + 1);
+  for_heads<LinearBackward>(c, c.key_heads, work, true, workspace, saved, grad);
+}
+
+}  // namespace
+
+const AttentionPlan kLinearPlan{"linear", refuse, forward, backward};
+
+}  // namespace heed
