@@ -21,6 +21,9 @@ Range intersect(Range a, Range b) {
   return both.empty() ? Range{} : both;
 }
 
+// No position is as large: what is larger acts the same, and sums and products of two of these do not overflow.
+constexpr Index kFarthest = Index{1} << 30;
+
 // How many j of the range have (j - origin) % step == 0.
 Index count_steps(Range range, Index origin, Index step) {
   if (range.empty()) return 0;
@@ -33,6 +36,10 @@ void check_positive(const char* pattern, const char* name, Index value) {
 
 void check_not_negative(const char* pattern, const char* name, Index value) {
   HEED_CHECK(value >= 0, "Mask::{}: {} must not be negative, but is {}", pattern, name, value);
+}
+
+void check_reach(const char* pattern, const char* name, Index value) {
+  HEED_CHECK(value <= kFarthest, "Mask::{}: {} must be at most {}, but is {}", pattern, name, kFarthest, value);
 }
 
 // Strides of 0 where an extent of 1 stands for all.
@@ -104,7 +111,9 @@ class PositionPattern : public MaskPattern {
 
 class StridedPattern final : public PositionPattern {
  public:
-  explicit StridedPattern(Strided pattern) : stride_(pattern.stride) { check_positive("strided", "stride", stride_); }
+  explicit StridedPattern(Strided pattern) : stride_(std::min(pattern.stride, kFarthest)) {
+    check_positive("strided", "stride", stride_);
+  }
   bool allows(Index, Index, Query query, Index j) const override {
     const Index distance = std::abs(query.position - j);
     return distance <= stride_ || distance % stride_ == 0;
@@ -124,6 +133,7 @@ class FixedPattern final : public PositionPattern {
     check_positive("fixed", "block", block_);
     HEED_CHECK(summary_ >= 0 && summary_ <= block_, "Mask::fixed: summary must be in [0, block = {}], but is {}",
                block_, summary_);
+    check_reach("fixed", "block", block_);
   }
   bool allows(Index, Index, Query query, Index j) const override {
     return j / block_ == floor_divide(query.position, block_) || j % block_ >= block_ - summary_;
@@ -149,6 +159,7 @@ class LongformerPattern final : public PositionPattern {
     check_not_negative("longformer", "radius", p_.radius);
     check_not_negative("longformer", "global", p_.global);
     check_positive("longformer", "dilation", p_.dilation);
+    p_.radius = std::min(p_.radius, kFarthest), p_.dilation = std::min(p_.dilation, kFarthest);
   }
   bool allows(Index, Index, Query query, Index j) const override {
     const Index distance = std::abs(query.position - j);
@@ -170,13 +181,16 @@ class LongformerPattern final : public PositionPattern {
 
 class BigBirdPattern final : public PositionPattern {
  public:
-  explicit BigBirdPattern(BigBird pattern) : p_(pattern), blocks_((p_.positions + p_.block - 1) / p_.block) {
+  explicit BigBirdPattern(BigBird pattern) : p_(pattern) {
     check_positive("bigbird", "block", p_.block);
+    check_reach("bigbird", "block", p_.block);
     HEED_CHECK(p_.window >= 0 && p_.window % 2 == 1, "Mask::bigbird: window must be odd, but is {}", p_.window);
     check_not_negative("bigbird", "global", p_.global);
     HEED_CHECK(p_.random >= 0 && p_.random <= kMostRandom, "Mask::bigbird: random must be in [0, {}], but is {}",
                kMostRandom, p_.random);
     check_positive("bigbird", "positions", p_.positions);
+    check_reach("bigbird", "positions", p_.positions);
+    blocks_ = (p_.positions + p_.block - 1) / p_.block;
   }
   bool allows(Index, Index h, Query query, Index j) const override {
     const Index row = floor_divide(query.position, p_.block);
@@ -221,7 +235,7 @@ class BigBirdPattern final : public PositionPattern {
   }
 
   BigBird p_;
-  Index blocks_;
+  Index blocks_ = 0;
 };
 
 class TilePattern final : public MaskPattern {
@@ -229,6 +243,8 @@ class TilePattern final : public MaskPattern {
   TilePattern(ConstView open, Index rows, Index keys) : given_(open), open_(open), rows_(rows), keys_(keys) {
     check_positive("tiles", "rows", rows);
     check_positive("tiles", "keys", keys);
+    check_reach("tiles", "rows", rows);
+    check_reach("tiles", "keys", keys);
     if (open_.shape[0] == 1) open_.stride[0] = 0;
   }
   void check(const char* caller, const MaskShape& shape) const override {

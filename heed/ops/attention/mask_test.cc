@@ -1,3 +1,4 @@
+// A mask's answers about rows and tiles against its predicate, exhaustively on small shapes, and how masks meet.
 #include "heed/ops/attention/mask.h"
 
 #include <gtest/gtest.h>
@@ -5,57 +6,59 @@
 #include <limits>
 #include <vector>
 
-#include "heed/base/error.h"
-#include "heed/base/random.h"
 #include "heed/tensor/tensor.h"
+#include "heed/testing/attention_mask_choice.h"
+#include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
 
+using testing::refusal;
+
 constexpr Index kBatch = 2, kHeads = 2;
 
-Tensor random_booleans(std::initializer_list<Index> shape, std::uint64_t seed) {
-  Tensor tensor = Tensor::zeros(DType::boolean, shape);
-  Rng rng(seed);
-  // Whole stretches of one value, so that tiles of all and of none occur.
-  std::uint8_t value = 1;
-  for (Index i = 0; i < tensor.size(); ++i) {
-    if (rng.below(4) == 0) value = static_cast<std::uint8_t>(rng.below(2));
-    tensor.data<std::uint8_t>()[i] = value;
-  }
-  return tensor;
+Index allowed_in(const MaskRows& mask, Index b, Index h, Range rows, Range keys) {
+  Index allowed = 0;
+  for (Index i = rows.begin; i < rows.end; ++i)
+    for (Index j = keys.begin; j < keys.end; ++j) allowed += mask.allows(b, h, i, j);
+  return allowed;
 }
 
-// Every answer of MaskRows against the definition.
+void expect_row_consistent(const MaskRows& mask, Index b, Index h, Index i, Index keys) {
+  const Range open = mask.keys(b, h, i);
+  for (Index j = 0; j < keys; ++j) {
+    const bool inside = j >= open.begin && j < open.end;
+    EXPECT_TRUE(inside || !mask.allows(b, h, i, j)) << b << h << i << j;
+    EXPECT_TRUE(!inside || !mask.hull_is_exact() || mask.allows(b, h, i, j)) << b << h << i << j;
+  }
+  for (Index j0 = 0; j0 <= keys; ++j0)
+    for (Index j1 = j0; j1 <= keys; ++j1) {
+      std::vector<std::uint8_t> allowed(static_cast<std::size_t>(j1 - j0), 2);
+      mask.fill(b, h, i, {j0, j1}, allowed.data());
+      for (Index j = j0; j < j1; ++j) {
+        EXPECT_EQ(allowed[static_cast<std::size_t>(j - j0)], mask.allows(b, h, i, j)) << b << h << i << j;
+      }
+    }
+}
+
+// Every answer of MaskRows about every tile against the definition.
 void expect_consistent(const Mask& mask, Index queries, Index keys) {
   const MaskRows rows(mask, {kBatch, kHeads, queries, keys});
   for (Index b = 0; b < kBatch; ++b)
     for (Index h = 0; h < kHeads; ++h) {
-      for (Index i = 0; i < queries; ++i) {
-        const Range open = rows.keys(b, h, i);
-        std::vector<std::uint8_t> allowed(static_cast<std::size_t>(keys));
-        rows.fill(b, h, i, {0, keys}, allowed.data());
-        for (Index j = 0; j < keys; ++j) {
-          const bool inside = j >= open.begin && j < open.end;
-          EXPECT_EQ(rows.allows(b, h, i, j), allowed[static_cast<std::size_t>(j)] != 0) << b << h << i << j;
-          EXPECT_TRUE(inside || !rows.allows(b, h, i, j)) << b << h << i << j;
-        }
-      }
+      for (Index i = 0; i < queries; ++i) expect_row_consistent(rows, b, h, i, keys);
       for (Index i0 = 0; i0 <= queries; ++i0)
         for (Index i1 = i0; i1 <= queries; ++i1) {
           Range hull;
           for (Index i = i0; i < i1; ++i) {
             const Range open = rows.keys(b, h, i);
-            if (!open.empty()) {
-              hull = hull.empty() ? open : Range{std::min(hull.begin, open.begin), std::max(hull.end, open.end)};
-            }
+            if (open.empty()) continue;
+            hull = hull.empty() ? open : Range{std::min(hull.begin, open.begin), std::max(hull.end, open.end)};
           }
           EXPECT_EQ(rows.keys(b, h, Range{i0, i1}), hull);
           for (Index j0 = 0; j0 <= keys; ++j0)
             for (Index j1 = j0; j1 <= keys; ++j1) {
-              Index allowed = 0;
-              for (Index i = i0; i < i1; ++i)
-                for (Index j = j0; j < j1; ++j) allowed += rows.allows(b, h, i, j);
+              const Index allowed = allowed_in(rows, b, h, {i0, i1}, {j0, j1});
               const TileCover expected = allowed == 0                       ? TileCover::none
                                          : allowed == (i1 - i0) * (j1 - j0) ? TileCover::all
                                                                             : TileCover::some;
@@ -66,26 +69,69 @@ void expect_consistent(const Mask& mask, Index queries, Index keys) {
     }
 }
 
-TEST(Mask, TilesAgreeWithThePredicateOnEverySmallShape) {
-  for (Index queries : {1, 3, 5})
-    for (Index keys : {0, 1, 4, 6}) {
-      const Tensor lengths = Tensor::from(std::vector<std::int64_t>{keys / 2, keys}, {2});
-      std::vector<Mask> masks{{}};
-      for (Anchor anchor : {Anchor::start, Anchor::end})
-        for (std::optional<Index> left : {std::optional<Index>{}, std::optional<Index>{0}, std::optional<Index>{2}})
-          for (std::optional<Index> right : {std::optional<Index>{}, std::optional<Index>{0}, std::optional<Index>{1}})
-            masks.push_back(Mask::sliding_window(left, right, anchor));
-      std::uint64_t seed = 0;
-      const std::size_t windows = masks.size();
-      for (std::size_t m = 0; m < windows; ++m) {
-        expect_consistent(masks[m], queries, keys);
-        expect_consistent(masks[m] & Mask::key_lengths(lengths), queries, keys);
-        const Tensor full = random_booleans({kBatch, kHeads, queries, keys}, ++seed);
-        const Tensor shared = random_booleans({1, kHeads, 1, keys}, ++seed);
-        expect_consistent(masks[m] & Mask::boolean(full), queries, keys);
-        expect_consistent(Mask::key_lengths(lengths) & masks[m] & Mask::boolean(shared), queries, keys);
+void expect_consistent_on_every_shape(const Mask& mask) {
+  for (Index queries : {1, 4, 7})
+    for (Index keys : {0, 1, 5, 8}) expect_consistent(mask, queries, keys);
+}
+
+// What only the patterns themselves say: their counts, which judge tiles where one pattern stands alone.
+void expect_counts_agree(const Mask& mask, Index queries, Index keys) {
+  for (const auto& pattern : mask.patterns)
+    for (Index h = 0; h < kHeads; ++h)
+      for (Index i = 0; i < queries; ++i)
+        for (Index position : {i, i - 3, i + 11})
+          for (Index j0 = 0; j0 <= keys; ++j0)
+            for (Index j1 = j0; j1 <= keys; ++j1) {
+              Index allowed = 0;
+              for (Index j = j0; j < j1; ++j) allowed += pattern->allows(1, h, {i, position}, j);
+              ASSERT_EQ(pattern->count(1, h, {i, position}, {j0, j1}), allowed) << i << " at " << position;
+            }
+}
+
+TEST(Mask, WindowsAgreeWithThePredicateOnEveryTile) {
+  for (Anchor anchor : {Anchor::start, Anchor::end})
+    for (std::optional<Index> left : {std::optional<Index>{}, std::optional<Index>{0}, std::optional<Index>{2}})
+      for (std::optional<Index> right : {std::optional<Index>{}, std::optional<Index>{0}, std::optional<Index>{1}}) {
+        expect_consistent_on_every_shape(Mask::sliding_window(left, right, anchor));
       }
-    }
+}
+
+TEST(Mask, PatternsAgreeWithThePredicateOnEveryTile) {
+  for (Anchor anchor : {Anchor::start, Anchor::end}) {
+    const auto expect = [&](Mask mask) {
+      mask.anchor = anchor;
+      expect_consistent_on_every_shape(mask);
+      expect_counts_agree(mask, 7, 8);
+    };
+    for (Index stride : {1, 2, 3}) expect(Mask::strided({.stride = stride}));
+    for (Index summary : {0, 1, 3}) expect(Mask::fixed({.block = 3, .summary = summary}));
+    for (Index dilation : {1, 2})
+      for (Index global : {0, 2}) {
+        expect(Mask::longformer({.radius = 1, .global = global, .dilation = dilation}));
+      }
+    expect(Mask::bigbird({.block = 2, .window = 1, .global = 0, .random = 1, .positions = 8, .seed = 3}));
+    expect(Mask::bigbird({.block = 1, .window = 3, .global = 1, .random = 2, .positions = 8, .seed = 4}));
+    expect(Mask::predicate([](Index b, Index h, Index i, Index j) { return (b + 2 * h + 3 * i + j) % 4 != 1; }));
+  }
+}
+
+// Masks whose views fit one shape: boolean, segments, tiles, lengths, prefixes and centres, and what they are together.
+TEST(Mask, RandomIntersectionsAgreeWithThePredicateOnEveryTile) {
+  Index patterns = 0, windows = 0, lengths = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    SCOPED_TRACE(seed);
+    testing::Choices choices(seed);
+    const Index queries = choices.of({1, 3, 5}), keys = choices.of({0, 1, 4, 6});
+    Mask mask;
+    std::vector<Tensor> tensors;
+    testing::choose_mask(choices, {kBatch, kHeads, queries, keys}, mask, tensors);
+    expect_consistent(mask, queries, keys);
+    expect_counts_agree(mask, queries, keys);
+    patterns += std::ssize(mask.patterns), windows += mask.window.has_value(), lengths += bool{mask.lengths};
+  }
+  EXPECT_GT(patterns, 100);
+  EXPECT_GT(windows, 100);
+  EXPECT_GT(lengths, 50);
 }
 
 TEST(Mask, AnchorSaysWhereTheDiagonalLies) {
@@ -99,12 +145,28 @@ TEST(Mask, AnchorSaysWhereTheDiagonalLies) {
   EXPECT_EQ(more_queries.keys(0, 0, 3), (Range{0, 1}));
 }
 
+TEST(Mask, AnchorLengthStandsTheLastQueryAtTheLastKeyOfItsLength) {
+  const Tensor lengths = Tensor::from(std::vector<std::int64_t>{4, 1}, {2});
+  const MaskRows rows(Mask::causal(Anchor::length) & Mask::key_lengths(lengths), {2, 1, 2, 6});
+  EXPECT_EQ(rows.keys(0, 0, 0), (Range{0, 3}));
+  EXPECT_EQ(rows.keys(0, 0, 1), (Range{0, 4}));
+  EXPECT_TRUE(rows.keys(1, 0, 0).empty());  // stands before the first key
+  EXPECT_EQ(rows.keys(1, 0, 1), (Range{0, 1}));
+  EXPECT_EQ(rows.position(0, 1), 3);
+  EXPECT_EQ(rows.position(1, 1), 0);
+}
+
 TEST(Mask, BoundsAsLargeAsAnIndexDoNotOverflow) {
   const Index huge = std::numeric_limits<Index>::max();
-  const MaskRows rows(Mask::sliding_window(huge, huge, Anchor::end), {1, 1, 9, 3});
-  for (Index i = 0; i < 9; ++i) {
-    EXPECT_EQ(rows.keys(0, 0, i), (Range{0, 3}));
-    EXPECT_TRUE(rows.allows(0, 0, i, 2));
+  const Mask masks[] = {Mask::sliding_window(huge, huge, Anchor::end), Mask::strided({.stride = huge}),
+                        Mask::longformer({.radius = huge, .global = 0, .dilation = 1}),
+                        Mask::longformer({.radius = 0, .global = huge, .dilation = huge})};
+  for (const Mask& mask : masks) {
+    const MaskRows rows(mask, {1, 1, 3, 3});
+    for (Index i = 0; i < 3; ++i) {
+      EXPECT_TRUE(rows.allows(0, 0, i, 2));
+      EXPECT_EQ(rows.cover(0, 0, {i, i + 1}, {0, 3}), TileCover::all);
+    }
   }
 }
 
@@ -114,14 +176,74 @@ TEST(Mask, IntersectionKeepsTheNarrowerWindow) {
   EXPECT_EQ(both.window->right, 0);
 }
 
+TEST(Mask, IntersectionKeepsTheAnchorOfTheSideThatHasPositions) {
+  const Tensor lengths = Tensor::from(std::vector<std::int32_t>{3}, {1});
+  EXPECT_EQ((Mask::key_lengths(lengths) & Mask::causal(Anchor::start)).anchor, Anchor::start);
+  EXPECT_EQ((Mask::causal(Anchor::start) & Mask::key_lengths(lengths)).anchor, Anchor::start);
+  Mask fixed = Mask::fixed({.block = 2, .summary = 1});
+  fixed.anchor = Anchor::length;
+  EXPECT_EQ((fixed & Mask::key_lengths(lengths)).anchor, Anchor::length);
+}
+
 TEST(Mask, RefusesWhatItCannotIntersect) {
-  const Tensor lengths = Tensor::zeros(DType::i32, {2}), allowed = Tensor::zeros(DType::boolean, {1, 1, 1, 3});
-  EXPECT_THROW(Mask::key_lengths(lengths) & Mask::key_lengths(lengths), Error);
-  EXPECT_THROW(Mask::causal(Anchor::start) & Mask::causal(Anchor::end), Error);
-  EXPECT_THROW(Mask::sliding_window(-1, 0), Error);
-  EXPECT_THROW(MaskRows(Mask::key_lengths(lengths), {3, 1, 1, 3}), Error);
-  EXPECT_THROW(MaskRows(Mask::boolean(allowed), {1, 1, 1, 4}), Error);
-  EXPECT_THROW(MaskRows(Mask::boolean(lengths), {1, 1, 1, 4}), Error);
+  const Tensor lengths = Tensor::zeros(DType::i32, {2}), centre = Tensor::zeros(DType::i32, {1, 1, 1});
+  EXPECT_EQ(refusal([&] { return Mask::key_lengths(lengths) & Mask::key_lengths(lengths); }),
+            "Mask &: only one side may give key lengths, but they are i32 [2] and i32 [2]");
+  EXPECT_EQ(refusal([&] { return Mask::causal(Anchor::start) & Mask::causal(Anchor::end); }),
+            "Mask &: both sides count from the queries' positions, so they must have the same anchor");
+  EXPECT_EQ(refusal([&] { return Mask::strided({.stride = 2}) & Mask::causal(Anchor::start); }),
+            "Mask &: both sides count from the queries' positions, so they must have the same anchor");
+  EXPECT_EQ(refusal([&] { return Mask::around(centre, 2) & Mask::causal(); }),
+            "Mask &: a window with a centre or a prefix cannot be narrowed by another window");
+}
+
+TEST(Mask, RefusesWhatDoesNotFitTheProblem) {
+  const auto failing = [](const Mask& mask) { return refusal([&] { MaskRows(mask, {2, 4, 3, 5}); }); };
+  const auto integers = [](std::initializer_list<Index> shape) { return Tensor::zeros(DType::i32, shape); };
+  const auto booleans = [](std::initializer_list<Index> shape) { return Tensor::zeros(DType::boolean, shape); };
+  const Tensor three = integers({3}), long_keys = Tensor::from(std::vector<std::int32_t>{6, 0}, {2});
+  EXPECT_EQ(failing(Mask::key_lengths(three)), "MaskRows: key lengths must be i32 or i64 [2], but are i32 [3]");
+  EXPECT_EQ(failing(Mask::key_lengths(long_keys)),
+            "MaskRows: key lengths must be in [0, Lk = 5], but that of batch element 0 is 6");
+  EXPECT_EQ(failing(Mask::causal(Anchor::length)), "MaskRows: Anchor::length needs key lengths");
+  EXPECT_EQ(failing(Mask::prefix_lm(three)), "MaskRows: the window's prefix must be i32 or i64 [2], but are i32 [3]");
+  const Tensor narrow = booleans({2, 1, 1, 3}), numbers = integers({1, 1, 3, 5}), tiles = booleans({4, 2, 2});
+  EXPECT_EQ(failing(Mask::boolean(narrow)),
+            "MaskRows: the boolean mask must be boolean [B | 1, H | 1, Lq | 1, Lk | 1] of [2, 4, 3, 5], but is boolean "
+            "[2, 1, 1, 3]");
+  EXPECT_EQ(failing(Mask::boolean(numbers)),
+            "MaskRows: the boolean mask must be boolean [B | 1, H | 1, Lq | 1, Lk | 1] of [2, 4, 3, 5], but is i32 [1, "
+            "1, 3, 5]");
+  EXPECT_EQ(failing(Mask::tiles(tiles, 2, 2)),
+            "MaskRows: the tiles of 2 x 2 must be boolean [H | 1, 2, 3] of H = 4, but are boolean [4, 2, 2]");
+  const Tensor of_queries = integers({2, 3}), of_keys = integers({1, 4}), centre = integers({2, 4, 2});
+  EXPECT_EQ(failing(Mask::segments(of_queries, of_keys)),
+            "MaskRows: segments must be i32 or i64 [B | 1, Lq] and [B | 1, Lk] of B = 2, Lq = 3, Lk = 5, but are i32 "
+            "[2, 3] and i32 [1, 4]");
+  EXPECT_EQ(failing(Mask::around(centre, 1)),
+            "MaskRows: the window's centre must be f32, f64, i32 or i64 [B | 1, H | 1, Lq] of [2, 4, 3], but is i32 "
+            "[2, 4, 2]");
+}
+
+TEST(Mask, ConstructorsRefuseNumbersThatMeanNothing) {
+  const Tensor centre = Tensor::zeros(DType::i32, {1, 1, 1}), tiles = Tensor::zeros(DType::boolean, {1, 1, 1});
+  EXPECT_EQ(refusal([] { Mask::sliding_window(-1, 0); }),
+            "Mask::sliding_window: the window's left bound must not be negative, but is -1");
+  EXPECT_EQ(refusal([&] { Mask::around(centre, -2); }),
+            "Mask::around: the window's outer bound must not be negative, but is -2");
+  EXPECT_EQ(refusal([] { Mask::strided({.stride = 0}); }), "Mask::strided: stride must be at least 1, but is 0");
+  EXPECT_EQ(refusal([] { Mask::fixed({.block = 0}); }), "Mask::fixed: block must be at least 1, but is 0");
+  EXPECT_EQ(refusal([] { Mask::fixed({.block = 2, .summary = 3}); }),
+            "Mask::fixed: summary must be in [0, block = 2], but is 3");
+  EXPECT_EQ(refusal([] { Mask::longformer({.radius = -1}); }),
+            "Mask::longformer: radius must not be negative, but is -1");
+  EXPECT_EQ(refusal([] { Mask::longformer({.dilation = 0}); }),
+            "Mask::longformer: dilation must be at least 1, but is 0");
+  EXPECT_EQ(refusal([] { Mask::bigbird({.block = 0}); }), "Mask::bigbird: block must be at least 1, but is 0");
+  EXPECT_EQ(refusal([] { Mask::bigbird({.window = 2}); }), "Mask::bigbird: window must be odd, but is 2");
+  EXPECT_EQ(refusal([] { Mask::bigbird({.random = 17}); }), "Mask::bigbird: random must be in [0, 16], but is 17");
+  EXPECT_EQ(refusal([&] { Mask::tiles(tiles, 0, 1); }), "Mask::tiles: rows must be at least 1, but is 0");
+  EXPECT_EQ(refusal([] { Mask::predicate({}); }), "Mask::predicate: the function must not be empty");
 }
 
 }  // namespace
