@@ -76,6 +76,27 @@ TEST(Fields, UnknownKeysAreErrorsAndMissingOnesWhereAsked) {
   EXPECT_EQ(options.name, "base");
 }
 
+struct Grown {
+  Index width = 1, window = 8;
+  static constexpr std::string_view kLaterFields[] = {"window"};
+  template <typename V>
+  friend void visit_fields(Grown& g, V&& visit) {
+    visit("width", g.width, "There from the start.");
+    visit("window", g.window, "Added since.");
+  }
+};
+
+TEST(Fields, OnlyLaterFieldsMayBeMissing) {
+  Grown grown;
+  from_json(Json::parse(R"({"width": 2})"), grown);
+  EXPECT_EQ(grown.width, 2);
+  EXPECT_EQ(grown.window, 8);
+  from_json(Json::parse(R"({"width": 2, "window": 3})"), grown);
+  EXPECT_EQ(grown.window, 3);
+  EXPECT_EQ(refusal([&] { from_json(Json::parse(R"({"window": 2})", "c.json"), grown); }),
+            "c.json: the key \"width\" is missing");
+}
+
 TEST(Fields, WrongTypesNameTheKeyAndChangeNothing) {
   Options options;
   const auto error = [&](const char* text) {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 #include "heed/base/error.h"
 #include "heed/base/parallel.h"
@@ -28,6 +30,27 @@ TranslationBatch small_batch() {
   return {{Tensor::from(Ids{4, 5, 6, 3, 7, 8, 3, 0}, {2, 4}), Tensor::from(Ids{4, 3}, {2})},
           Tensor::from(Ids{2, 9, 10, 2, 5, 0}, {2, 3}),
           Tensor::from(Ids{9, 10, 3, 5, 3, 0}, {2, 3})};
+}
+
+// Every kind of self-attention but softmax, with numbers that leave keys out in sentences as short as small_batch's, and grouped
+// heads.
+std::map<std::string, TransformerConfig> variants() {
+  std::map<std::string, TransformerConfig> all;
+  for (const auto& [name, kind] : kSelfAttentionKindNames) {
+    if (kind == SelfAttentionKind::softmax) continue;
+    TransformerConfig config = small_config();
+    config.decoder_layers = 1;
+    config.attention = kind;
+    config.attention_window = config.attention_stride = 1;
+    config.attention_block = 2;
+    config.attention_global = config.attention_random = 0;
+    all.emplace(name, config);
+  }
+  all["grouped"] = small_config();
+  all["grouped"].heads = 4, all["grouped"].key_value_heads = 2;
+  all["multi-query"] = small_config();
+  all["multi-query"].key_value_heads = 1;
+  return all;
 }
 
 void check_gradients(const TransformerConfig& config) {
@@ -58,6 +81,60 @@ TEST(Transformer, GradientsAgreeWithFiniteDifferences) {
   config.positions = PositionKind::learned;
   config.share_embeddings = config.tie_output = false;
   check_gradients(config);
+}
+
+TEST(Transformer, GradientsOfEverySelfAttentionAgreeWithFiniteDifferences) {
+  for (const auto& [name, config] : variants()) {
+    SCOPED_TRACE(name);
+    check_gradients(config);
+  }
+}
+
+// The same sentence once as a whole under the decoder's mask and once position by position with a cache.
+TEST(Transformer, SteppingGivesTheLossOfTeacherForcingInEverySelfAttention) {
+  using Ids = std::vector<std::int32_t>;
+  const Ids input{2, 9, 10, 5, 7, 4, 6, 8}, output{9, 10, 5, 7, 4, 6, 8, 3};
+  const TokenBatch source{Tensor::from(Ids{4, 5, 6, 8, 7, 3}, {1, 6}), Tensor::from(Ids{6}, {1})};
+  for (const auto& [name, config] : variants()) {
+    Rng rng(1);
+    const Transformer model(config, rng);
+    for (const auto& [parameter, var] : model.parameters()) var.convert(DType::f64);
+    Workspace workspace;
+    const Context context{.workspace = workspace, .rng = rng};
+    const TranslationBatch batch{source, Tensor::from(input, {1, 8}), Tensor::from(output, {1, 8})};
+    const double whole = model.loss(context, batch, {}).loss_sum;
+    const auto state = model.start(context, source);
+    double stepped = 0;
+    for (std::size_t t = 0; t < input.size(); ++t) {
+      const Tensor logits = model.step(context, *state, Ids{input[t]});
+      double sum = 0;
+      for (Index i = 0; i < logits.size(); ++i) sum += std::exp(logits.data<double>()[i]);
+      stepped += std::log(sum) - logits.data<double>()[output[t]];
+    }
+    EXPECT_NEAR(stepped, whole, 1e-10 * whole) << name;
+  }
+}
+
+// What the pattern leaves out changes nothing.
+TEST(Transformer, ALocalDecoderSeesItsWindowAlone) {
+  TransformerConfig config = small_config();
+  config.attention = SelfAttentionKind::local;
+  config.attention_window = 1;
+  Rng rng(1);
+  const Transformer model(config, rng);
+  Workspace workspace;
+  const Context context{.workspace = workspace, .rng = rng};
+  using Ids = std::vector<std::int32_t>;
+  const TokenBatch source{Tensor::from(Ids{4, 5, 3}, {1, 3}), Tensor::from(Ids{3}, {1})};
+  const auto logits_after = [&](const Ids& tokens) {
+    const auto state = model.start(context, source);
+    Tensor logits;
+    for (std::int32_t token : tokens) logits = model.step(context, *state, Ids{token});
+    return logits;
+  };
+  // Two layers of a window of one position: two positions back.
+  EXPECT_TRUE(testing::same_bits(logits_after({2, 9, 5, 6}), logits_after({7, 9, 5, 6})));
+  EXPECT_FALSE(testing::same_bits(logits_after({2, 9, 5, 6}), logits_after({2, 7, 5, 6})));
 }
 
 TEST(Transformer, ParametersHaveTheNamesOfAPyTorchStateDict) {
@@ -118,6 +195,13 @@ TEST(Transformer, RefusesConfigurationsThatMakeNoSense) {
   refused([](TransformerConfig& c) { c.dropout = 1; });
   refused([](TransformerConfig& c) { c.target_vocabulary = 12; });
   refused([](TransformerConfig& c) { c.max_length = Index{1} << 40; });
+  refused([](TransformerConfig& c) { c.key_value_heads = 3; });
+  refused([](TransformerConfig& c) { c.key_value_heads = -1; });
+  refused([](TransformerConfig& c) { c.attention_window = -1; });
+  refused([](TransformerConfig& c) { c.attention_stride = 0; });
+  refused([](TransformerConfig& c) { c.attention = SelfAttentionKind::bigbird, c.attention_block = 0; });
+  refused([](TransformerConfig& c) { c.attention = SelfAttentionKind::fixed, c.attention_summary = 9; });
+  refused([](TransformerConfig& c) { c.attention_random = Index{1} << 40; });
 }
 
 TEST(ModelConfig, SurvivesJson) {
@@ -126,6 +210,39 @@ TEST(ModelConfig, SurvivesJson) {
   config.transformer.positions = PositionKind::learned;
   const Json json = to_json(config);
   EXPECT_EQ(to_json(model_config_from_json(Json::parse(json.dump(2)))), json);
+}
+
+TEST(ModelConfig, KeepsEverySelfAttention) {
+  for (const auto& [name, chosen] : variants()) {
+    ModelConfig config;
+    config.transformer = chosen;
+    const ModelConfig read = model_config_from_json(to_json(config));
+    EXPECT_EQ(to_json(read), to_json(config)) << name;
+    Rng rng(1);
+    double weights = 0;
+    for (const auto& [parameter, var] : make_model(read, rng)->parameters()) {
+      if (var.rank() == 2) weights += static_cast<double>(var.value().size());
+    }
+    EXPECT_EQ(read.weight_count(), weights) << name;
+  }
+}
+
+// A folder that an earlier heed wrote: its config.json has no word of self-attention's kinds.
+TEST(ModelConfig, OfAnEarlierVersionIsSoftmaxOverAllHeads) {
+  ModelConfig config;
+  config.transformer = small_config();
+  const Json now = to_json(config);
+  Json earlier = Json::object();
+  for (const auto& [name, value] : now["config"].members()) {
+    if (name == "key_value_heads" || name == "attention" || (name.starts_with("attention_") && name != "attention_dropout")) {
+      continue;
+    }
+    earlier.set(name, value);
+  }
+  ASSERT_EQ(earlier.size(), now["config"].size() - 8);
+  EXPECT_EQ(to_json(model_config_from_json(Json::object({{"model", "transformer"}, {"config", earlier}}))), now);
+  earlier.set("heads", Json());
+  EXPECT_THROW(model_config_from_json(Json::object({{"model", "transformer"}, {"config", earlier}})), Error);
 }
 
 }  // namespace
