@@ -48,8 +48,12 @@ class LinearRows {
   }
 
  private:
-  // Without a window all rows end at one key: the state takes the last chunk too, be it whole or not.
-  Index whole_chunks(Index end) const { return (c.spec.mask.window ? end : end + kLinearChunk - 1) / kLinearChunk; }
+  // Without a window all rows end at one key, and the state takes the last chunk too, be it whole or not; but a single
+  // chunk is read one by one, by which a row with one key gets its value to the last bits.
+  Index whole_chunks(Index end) const {
+    if (c.spec.mask.window) return end / kLinearChunk;
+    return end <= kLinearChunk ? 0 : (end + kLinearChunk - 1) / kLinearChunk;
+  }
   // The first row that sees a key and reads `chunks` or more.
   Index first(Index b, Index chunks) const;
 

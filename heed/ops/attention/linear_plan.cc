@@ -69,11 +69,10 @@ class LinearForward {
     }
     for (Index i = tile.rows.begin; i < tile.rows.end; ++i) {
       float* row = work_.rows() + (i - tile.rows.begin) * columns;
-      const float scale = static_cast<float>(c.scale), stat = scale * row[c.value_width];
+      const float sum = row[c.value_width], stat = static_cast<float>(c.scale) * sum;
       if (result.row_stat) result.row_stat.at<float>({tile.b, tile.h, i}) = stat;
       if (!result.out) continue;
-      const float factor = stat == 0 ? 0 : scale / stat;
-      for (Index d = 0; d < c.value_width; ++d) row[d] *= factor;
+      for (Index d = 0; d < c.value_width; ++d) row[d] = stat == 0 ? row[d] * 0 : row[d] / sum;
       store_row(row, c.value_width, result.out, result.out.offset({tile.b, tile.h, i}));
     }
   }
@@ -84,9 +83,10 @@ class LinearForward {
   const LinearWork& work_;
 };
 
-// With r_i the row's sum, g_i = dout_i / r_i and its last entry drow_stat_i - dout_i . out_i / r_i, the gradient of a
-// score is ds_ij = g_i . v'_j, and so, with S as above and G = sum over the rows that see the key of phi(q_i) g_i^T:
-//   dphi(q_i) = scale S g_i      dphi(k_j) = scale G v'_j      dv_j = scale G^T phi(k_j)
+// With r_i the row's sum and g_i = (dout_i, r_i drow_stat_i - dout_i . out_i), the gradient of a score is ds_ij = g_i . v'_j
+// / r_i, and so, with S as above and G = sum over the rows that see the key of phi(q_i) g_i^T / r_i:
+//   dphi(q_i) = scale S g_i / r_i      dphi(k_j) = scale G v'_j      dv_j = scale G^T phi(k_j)
+// g_i . v'_j is a difference of numbers that nearly cancel where a row has few keys: it is divided by r_i afterwards.
 class LinearBackward {
  public:
   LinearBackward(const AttentionCase& problem, const AttentionSaved& given, const AttentionGrad& wanted,
@@ -123,6 +123,7 @@ class LinearBackward {
       multiply_gradients_by_values(tile);
       work_.add_keys(tile, work_.dproducts(), work_.keys(), c.features, work_.dfeatures(), has_state);
     }
+    divide_by_sums(tile, work_.dfeatures());
     const auto load = [&](Index r, float* to) {
       load_row(c.q, c.q.offset({tile.b, tile.h, tile.rows.begin + r}), c.width, to);
     };
@@ -178,6 +179,7 @@ class LinearBackward {
   void add_row_tile(const LinearTile& tile) const {
     const Index columns = work_.value_columns();
     work_.load_queries(tile);
+    divide_by_sums(tile, work_.queries());
     load_row_gradients(tile);
     if (!tile.keys.empty()) {
       work_.multiply_queries_by_keys(tile);
@@ -244,11 +246,19 @@ class LinearBackward {
       load_row(saved.out, saved.out.offset({tile.b, tile.h, i}), c.value_width, out);
       double flow = 0;
       for (Index d = 0; d < c.value_width; ++d) flow += double{row[d]} * out[d];
-      const float stat = saved.row_stat.at<float>({tile.b, tile.h, i});
-      const float factor = stat == 0 ? 0 : 1 / stat;
-      for (Index d = 0; d < c.value_width; ++d) row[d] *= factor;
-      const double dstat = saved.drow_stat ? saved.drow_stat.at<float>({tile.b, tile.h, i}) : 0;
-      row[c.value_width] = static_cast<float>(dstat - flow * factor);
+      const float sum = saved.row_stat.at<float>({tile.b, tile.h, i});
+      const double dsum = saved.drow_stat ? saved.drow_stat.at<float>({tile.b, tile.h, i}) : 0;
+      if (sum == 0) std::transform(row, row + c.value_width, row, [](float x) { return x * 0; });
+      row[c.value_width] = static_cast<float>(sum == 0 ? dsum : dsum * sum - flow);
+    }
+  }
+
+  // Divides the rows of a [tile, M] matrix. A sum of zero has given weights of zero, and divides nothing.
+  void divide_by_sums(const LinearTile& tile, float* matrix) const {
+    for (Index i = tile.rows.begin; i < tile.rows.end; ++i) {
+      const float sum = saved.row_stat.at<float>({tile.b, tile.h, i});
+      float* row = matrix + (i - tile.rows.begin) * c.features;
+      for (Index m = 0; sum != 0 && m < c.features; ++m) row[m] /= sum;
     }
   }
 
