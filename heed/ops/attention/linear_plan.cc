@@ -19,8 +19,8 @@ namespace {
 constexpr Index kChunkWork = 1 << 20;  // multiply-adds that are worth handing to a thread
 constexpr float kNone = -std::numeric_limits<float>::infinity();
 
-// With phi'_j = (v_j, 1) in place of the value: S = sum_j phi(k_j) v'_j^T, and phi(q_i)^T S is the output before it is
-// divided by its own last column, the sum.
+// With v'_j = (v_j, 1) in place of the value, S = sum_j phi(k_j) v'_j^T, and phi(q_i)^T S is the output before it is
+// divided by its own last number, the sum.
 class LinearForward {
  public:
   LinearForward(const AttentionCase& problem, const AttentionResult& wanted, const LinearWork& thread)
@@ -83,8 +83,8 @@ class LinearForward {
   const LinearWork& work_;
 };
 
-// With r_i the row's sum and g_i = (dout_i, r_i drow_stat_i - dout_i . out_i), the gradient of a score is ds_ij = g_i . v'_j
-// / r_i, and so, with S as above and G = sum over the rows that see the key of phi(q_i) g_i^T / r_i:
+// With r_i the row's sum and g_i = (dout_i, r_i drow_stat_i - dout_i . out_i), a score's gradient is
+// ds_ij = g_i . v'_j / r_i, and so, with S as above and G = sum over the rows that see the key of phi(q_i) g_i^T / r_i:
 //   dphi(q_i) = scale S g_i / r_i      dphi(k_j) = scale G v'_j      dv_j = scale G^T phi(k_j)
 // g_i . v'_j is a difference of numbers that nearly cancel where a row has few keys: it is divided by r_i afterwards.
 class LinearBackward {
@@ -136,28 +136,19 @@ class LinearBackward {
     clear_rows(grad.dk, b, g, {seen_.keys(b), c.keys});
     clear_rows(grad.dv, b, g, {seen_.keys(b), c.keys});
     work_.clear_state();
-    bool has_state = false;
     for (Index chunk = seen_.chunks(b); chunk >= 0; --chunk) {
       const Range keys = seen_.chunk_keys(b, chunk);
       work_.load_keys(b, g, keys);
-      start_key_gradients(keys.size(), has_state);
+      start_key_gradients(keys.size());
       for (Index h = g * c.group; h < (g + 1) * c.group; ++h) {
-        seen_.for_tiles(b, h, chunk, [&](const LinearTile& tile) {
-          add_row_tile(tile);
-          has_state = true;
-        });
+        seen_.for_tiles(b, h, chunk, [&](const LinearTile& tile) { add_row_tile(tile); });
       }
       store_key_gradients(b, g, keys);
     }
   }
 
   // What the rows that read the chunk in their state say to its keys.
-  void start_key_gradients(Index count, bool has_state) const {
-    if (!has_state) {
-      std::fill_n(work_.dfeatures(), count * c.features, 0.0f);
-      std::fill_n(work_.dvalues(), count * c.value_width, 0.0f);
-      return;
-    }
+  void start_key_gradients(Index count) const {
     multiply_by_state(count, work_.values());
     deep_gemm_tile({.m = count,
                     .n = c.value_width,
