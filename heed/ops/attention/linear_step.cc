@@ -1,0 +1,127 @@
+#include "heed/ops/attention/linear_step.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "heed/base/check.h"
+#include "heed/base/parallel.h"
+#include "heed/ops/attention/attention_case.h"
+#include "heed/ops/attention/score_features.h"
+#include "heed/tensor/overlap.h"
+
+namespace heed {
+namespace {
+
+constexpr Index kChunkWork = 1 << 16;  // multiply-adds that are worth handing to a thread
+
+// The tokens of one key/value head, with sums in Sum.
+template <typename Sum>
+class HeadSteps {
+ public:
+  HeadSteps(const AttentionCase& problem, const ScoreFeatures<Sum>& features, const LinearState& state, const View& out)
+      : c(problem),
+        features_(features),
+        state_(state),
+        out_(out),
+        input_(static_cast<std::size_t>(c.width)),
+        phi_(static_cast<std::size_t>(c.features)),
+        value_(static_cast<std::size_t>(c.value_width)) {}
+
+  void compute(Index b, Index g) {
+    Sum *values = &state_.values.at<Sum>({b, g}), *sums = &state_.sums.at<Sum>({b, g});
+    for (Index t = 0; t < c.keys; ++t) {
+      write(b, g, t, values, sums);
+      for (Index h = g * c.group; out_ && h < (g + 1) * c.group; ++h) read(b, h, t, values, sums);
+    }
+  }
+
+ private:
+  void write(Index b, Index g, Index t, Sum* values, Sum* sums) {
+    c.k.load(b, g, t, input_.data());
+    c.v.load(b, g, t, value_.data());
+    features_.map(input_.data(), phi_.data());
+    for (std::size_t m = 0; m < phi_.size(); ++m) {
+      Sum* row = values + m * value_.size();
+      for (std::size_t d = 0; d < value_.size(); ++d) row[d] += phi_[m] * value_[d];
+      sums[m] += phi_[m];
+    }
+  }
+
+  void read(Index b, Index h, Index t, const Sum* values, const Sum* sums) {
+    load_row(c.q, c.q.offset({b, h, t}), c.width, input_.data());
+    features_.map(input_.data(), phi_.data());
+    std::fill(value_.begin(), value_.end(), Sum{0});
+    Sum sum = 0;
+    for (std::size_t m = 0; m < phi_.size(); ++m) {
+      const Sum* row = values + m * value_.size();
+      for (std::size_t d = 0; d < value_.size(); ++d) value_[d] += phi_[m] * row[d];
+      sum += phi_[m] * sums[m];
+    }
+    const bool none = static_cast<Sum>(c.scale) * sum == 0;
+    for (Sum& x : value_) x = none ? x * 0 : x / sum;
+    store_row(value_.data(), c.value_width, out_, out_.offset({b, h, t}));
+  }
+
+  const AttentionCase& c;
+  const ScoreFeatures<Sum>& features_;
+  const LinearState& state_;
+  const View& out_;
+  std::vector<Sum> input_, phi_, value_;
+};
+
+template <typename Sum>
+void step(const AttentionCase& c, const LinearState& state, const View& out) {
+  const ScoreFeatures<Sum> features(c);
+  const Index work = std::max<Index>(c.keys * (c.group + 1) * c.features * c.value_width, 1);
+  parallel_for(c.batch * c.key_heads, std::max<Index>(kChunkWork / work, 1), [&](Index begin, Index end) {
+    HeadSteps<Sum> steps(c, features, state, out);
+    for (Index unit = begin; unit < end; ++unit) steps.compute(unit / c.key_heads, unit % c.key_heads);
+  });
+}
+
+void check_state(const AttentionCase& c, const LinearState& state) {
+  const auto fits = [&](const Tensor& tensor, const ConstView& shape) {
+    return !tensor.is_empty() && tensor.dtype() == c.number && same_shape(tensor, shape);
+  };
+  const ConstView values =
+      make_view(static_cast<const void*>(nullptr), c.number, {c.batch, c.key_heads, c.features, c.value_width});
+  const ConstView sums = make_view(static_cast<const void*>(nullptr), c.number, {c.batch, c.key_heads, c.features});
+  HEED_CHECK(fits(state.values, values) && fits(state.sums, sums),
+             "linear_step: the state must be {} of shapes [{}, {}, {}, {}] and [{}, {}, {}], but is {} and {}",
+             name_of(c.number), c.batch, c.key_heads, c.features, c.value_width, c.batch, c.key_heads, c.features,
+             describe(state.values), describe(state.sums));
+}
+
+void check_out(const AttentionCase& c, const LinearState& state, const View& out) {
+  const ConstView shape =
+      make_view(static_cast<const void*>(nullptr), c.dtype, {c.batch, c.heads, c.queries, c.value_width});
+  HEED_CHECK(same_shape(out, shape) && out.dtype == c.dtype && has_unit_rows(out),
+             "linear_step: out must be {} of shape [{}, {}, {}, {}] with stride 1 along its last axis, but is {}",
+             name_of(c.dtype), c.batch, c.heads, c.queries, c.value_width, describe(out));
+  for (const ConstView& other :
+       {c.q, c.k.view(), c.v.view(), ConstView(state.values.view()), ConstView(state.sums.view())}) {
+    HEED_CHECK(!overlap(out, other), "linear_step: out overlaps what is read: {} and {}", describe(out),
+               describe(other));
+  }
+}
+
+}  // namespace
+
+LinearState LinearState::zeros(Index batch, Index key_heads, Index features, Index value_width, DType dtype) {
+  return {Tensor::zeros(dtype, {batch, key_heads, features, value_width}),
+          Tensor::zeros(dtype, {batch, key_heads, features})};
+}
+
+void linear_step(ConstView q, ConstView k, ConstView v, const Score& score, const LinearState& state, View out) {
+  HEED_CHECK(score.kind == Score::Kind::feature_map, "linear_step: the score must have a feature map");
+  HEED_CHECK(v, "linear_step: v must be given");
+  const AttentionCase c =
+      make_attention_case("linear_step", q, k, v, {.score = score, .normaliser = Normaliser::sum()});
+  HEED_CHECK(c.queries == c.keys, "linear_step: q and k must be of the same tokens, but are {} and {}", describe(q),
+             describe(k));
+  check_state(c, state);
+  if (out) check_out(c, state, out);
+  c.number == DType::f64 ? step<double>(c, state, out) : step<float>(c, state, out);
+}
+
+}  // namespace heed
