@@ -66,6 +66,7 @@ class Sums {
   // The score's sum of magnitudes, and how much a change of it changes the numbers of q_i and of k_j.
   struct Score {
     double size, to_q, to_k;
+    bool counts = true;  // neither the mask nor the bias refuses it
   };
   Score score_of(const double* q, const double* k) {
     const double scale = std::abs(c_.scale);
@@ -115,9 +116,43 @@ class Sums {
     }
   }
 
+  // How far a weight, or a score's share, is moved where row_stat moves by a quarter of itself. The backward pass takes its
+  // weights from row_stat, and the f32 in which that is kept is half a unit off: what four units granted of a quarter cover.
+  double strain_of_weight(double weight, double stat) const {
+    switch (c_.spec.normaliser.kind) {
+      case Normaliser::Kind::softmax:
+        return weight * std::abs(stat) / 4;
+      case Normaliser::Kind::sparsemax:
+        return weight > 0 ? std::abs(stat) / 4 : 0;
+      case Normaliser::Kind::entmax15:
+        return std::sqrt(weight) * std::abs(stat) / 2;
+      default:
+        return 0;
+    }
+  }
+  double strain_of_share(double weight, double stat) const {
+    const bool root = c_.spec.normaliser.kind == Normaliser::Kind::entmax15;
+    if (root) return weight > 0 ? std::abs(stat) / 4 : 0;
+    return c_.spec.normaliser.kind == Normaliser::Kind::softmax ? strain_of_weight(weight, stat) : 0;
+  }
+
+  void take_scores(Index b, Index h, Index i) {
+    scores_.clear();
+    for (Index j = 0; j < c_.keys; ++j) {
+      Score score = score_of(row(p_.q, b, h, i), row(p_.k, b, h / c_.group, j));
+      double bias = 0;
+      if (c_.bias.active()) c_.bias.add(b, h, i, {j, j + 1}, &bias);
+      score.counts = c_.mask.allows(b, h, i, j) && std::isfinite(bias);
+      const double size = c_.cap > 0 && p_.stage != ScoreStage::raw ? std::min(score.size, c_.cap) : score.size;
+      score_ = std::max(score_, size + (score.counts ? std::abs(bias) : 0));
+      scores_.push_back(score);
+    }
+  }
+
   void take_row(Index b, Index h, Index i) {
     const Index g = h / c_.group;
     const double stat = a_.row_stat.at<double>({b, h, i});
+    take_scores(b, h, i);
     if (stat == -std::numeric_limits<double>::infinity()) return;
     const double *dout = row(p_.dout, b, h, i), *weights = c_.keys > 0 ? row(a_.weights, b, h, i) : nullptr;
     const double keep = c_.dropout.scale();
@@ -128,7 +163,8 @@ class Sums {
       out += weights[j] * keep * largest_of(v, c_.value_width);
       dweights[static_cast<std::size_t>(j)] = keep * sum_of_products(dout, v, c_.value_width);
       flow += weights[j] * dweights[static_cast<std::size_t>(j)];
-      dv_.at<double>({b, g, j}) += weights[j] * keep * largest_of(dout, c_.value_width);
+      const double weight = weights[j] + strain_of_weight(weights[j], stat);
+      dv_.at<double>({b, g, j}) += weight * keep * largest_of(dout, c_.value_width);
     }
     out_ = std::max(out_, out);
     if (!p_.drow_stat.is_empty()) flow += std::abs(p_.drow_stat.at<double>({b, h, i}));
@@ -141,23 +177,17 @@ class Sums {
     const Index g = h / c_.group;
     const double stat = a_.row_stat.at<double>({b, h, i});
     double dq = 0;
+    std::vector<double> dscores(static_cast<std::size_t>(c_.keys));
     const auto axis = [](const Tensor& tensor, int at, Index index) { return tensor.dim(at) == 1 ? 0 : index; };
     for (Index j = 0; j < c_.keys; ++j) {
-      const Score score = score_of(row(p_.q, b, h, i), row(p_.k, b, g, j));
-      const bool allowed = c_.mask.allows(b, h, i, j);
-      double bias = 0;
-      if (allowed && c_.bias.active()) c_.bias.add(b, h, i, {j, j + 1}, &bias);
-      if (std::isfinite(bias)) score_ = std::max(score_, score.size + std::abs(bias));
-      if (!allowed || !std::isfinite(bias)) continue;
-      const double dscore = share(weights[j], stat) * (dweights[static_cast<std::size_t>(j)] + flow);
+      const Score& score = scores_[static_cast<std::size_t>(j)];
+      if (!score.counts) continue;
+      const double part = share(weights[j], stat) + strain_of_share(weights[j], stat);
+      const double dscore = part * (dweights[static_cast<std::size_t>(j)] + flow);
       dq += dscore * score.to_q;
       dk_.at<double>({b, g, j}) += dscore * score.to_k;
       dvector_ += dscore;
-      if (!dbias_.is_empty()) {
-        dbias_.at<double>({axis(dbias_, 0, b), axis(dbias_, 1, h), axis(dbias_, 2, i), axis(dbias_, 3, j)}) += dscore;
-      }
-      // Every distance may lie in one bucket.
-      if (!drelative_.is_empty()) drelative_.at<double>({0, h}) += dscore;
+      dscores[static_cast<std::size_t>(j)] = dscore;
       if (!dcentre_.is_empty()) {
         const Index batch = axis(dcentre_, 0, b), head = axis(dcentre_, 1, h);
         const double sigma = p_.spec.bias.gaussian.sigma, centre = p_.centre.at<double>({batch, head, i});
@@ -165,6 +195,9 @@ class Sums {
       }
     }
     dq_ = std::max(dq_, dq);
+    AttentionGrad learned;
+    learned.dbias = dbias_, learned.drelative = drelative_;
+    c_.bias.add_gradient(b, h, i, {0, c_.keys}, dscores.data(), learned);
   }
 
   const AttentionProblem& p_;
@@ -172,6 +205,7 @@ class Sums {
   const AttentionCase c_;
   const ScoreFeatures<double> map_;
   std::vector<double> phi_q_, phi_k_;
+  std::vector<Score> scores_;  // of the row at work
   double out_ = 0, score_ = 0, dq_ = 0, dvector_ = 0;
   Tensor dk_, dv_, dsinks_, dbias_, drelative_, dcentre_;
 };

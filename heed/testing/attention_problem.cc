@@ -126,7 +126,9 @@ class ProblemMaker {
   void choose_normaliser() {
     using Kind = Normaliser::Kind;
     Normaliser& normaliser = p_.spec.normaliser;
-    if (p_.spec.score.kind == Score::Kind::feature_map) {
+    if (!p_.projection.is_empty()) {
+      normaliser.kind = Kind::sum;  // its scores are exponentials already, some of them in the thousands
+    } else if (p_.spec.score.kind == Score::Kind::feature_map) {
       normaliser.kind = choices_.of({Kind::sum, Kind::sum, Kind::softmax, Kind::sigmoid});
     } else {
       const Kind other = choices_.of({Kind::sigmoid, Kind::sparsemax, Kind::entmax15});
@@ -177,11 +179,17 @@ class ProblemMaker {
     p_.dense = type == DType::f32 ? dense : dense.to(type);
   }
 
-  // Pages need key lengths, and every key to lie in one.
+  // Pages need key lengths, and every key to lie in one. What lies in no page reads as zero.
   void choose_pages() {
     const Index page = choices_.of({1, 4, 16});
-    if (p_.spec.mask.lengths.empty() || size_.keys == 0 || size_.keys % page != 0) return;
+    const ConstView lengths = p_.spec.mask.lengths;
+    if (lengths.empty() || size_.keys == 0 || size_.keys % page != 0) return;
     p_.page = page;
+    const MaskRows mask(p_.spec.mask, {size_.batch, size_.heads, size_.queries, size_.keys});
+    for (Index b = 0; b < size_.batch; ++b) {
+      const Index held = (mask.length(b) + page - 1) / page * page;
+      fill(slice(select(p_.k.view(), 0, b), 1, held, size_.keys), 0);
+    }
   }
 
   void stay_off_the_kinks() {

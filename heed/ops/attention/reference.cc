@@ -110,8 +110,15 @@ class HeadLoops {
     for (Index j = 0; j < count; ++j) features_.map(&rows[size(j * c.width)], &features[size(j * c.features)]);
     return features;
   }
+  // A row that nothing flows to has no gradient, be it NaN behind the mask.
   void features_backward(const Sum* x, const Sum* phi, const Sum* dphi, Sum* dx) const {
-    features_.identity() ? void(std::copy_n(dphi, c.width, dx)) : features_.backward(x, phi, dphi, dx);
+    if (features_.identity()) {
+      std::copy_n(dphi, c.width, dx);
+    } else if (std::all_of(dphi, dphi + c.features, [](Sum flow) { return flow == 0; })) {
+      std::fill_n(dx, c.width, Sum{0});
+    } else {
+      features_.backward(x, phi, dphi, dx);
+    }
   }
 
   // s(q_i, k_j) before the cap.
