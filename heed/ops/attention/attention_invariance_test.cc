@@ -1,0 +1,236 @@
+// What may not change a bit of the result: the batch around a row, the padding behind it, the thread count, the strides.
+#include <gtest/gtest.h>
+
+#include "heed/base/parallel.h"
+#include "heed/ops/attention/attention.h"
+#include "heed/testing/attention_answer.h"
+#include "heed/testing/attention_kinds.h"
+#include "heed/testing/gradient_check.h"
+
+namespace heed {
+namespace {
+
+using testing::attention_kinds;
+using testing::AttentionAnswer;
+using testing::AttentionProblem;
+using testing::AttentionShape;
+using testing::largest_difference;
+using testing::plain_problem;
+using testing::plans_for;
+using testing::random_tensor;
+using testing::same_bits;
+using testing::solve;
+
+// The kinds, the storage types, and sparse masks that can be counted from the start.
+std::vector<AttentionProblem> variants(const AttentionShape& shape) {
+  std::vector<AttentionProblem> all = attention_kinds(shape);
+  for (DType type : {DType::bf16, DType::f16}) all.push_back(plain_problem(shape, type));
+  AttentionProblem cached = plain_problem(shape);
+  cached.k = cached.k.to(DType::bf16), cached.v = cached.v.to(DType::bf16);
+  all.push_back(cached);
+  for (const Mask& mask : {Mask::longformer({.radius = 3, .global = 2}), Mask::fixed({.block = 5, .summary = 1}),
+                           Mask::bigbird({.block = 4, .window = 1, .global = 1, .random = 1, .positions = 64})}) {
+    AttentionProblem sparse = plain_problem(shape);
+    sparse.spec.mask = mask;
+    sparse.spec.mask.anchor = Anchor::start;
+    all.push_back(sparse);
+  }
+  return all;
+}
+
+constexpr Tensor AttentionAnswer::*kRowAnswers[] = {&AttentionAnswer::out, &AttentionAnswer::row_stat,
+                                                    &AttentionAnswer::dq, &AttentionAnswer::dk, &AttentionAnswer::dv};
+
+TEST(AttentionInvariance, AnElementOfABatchHasTheSameBitsAlone) {
+  const Tensor lengths = Tensor::from(std::vector<std::int64_t>{20, 37, 1}, {3});
+  const AttentionShape shape{.batch = 3, .heads = 4, .key_heads = 2, .queries = 9, .keys = 37, .width = 24};
+  for (AttentionProblem p : variants(shape)) {
+    p.spec.mask = p.spec.mask & Mask::causal(Anchor::start) & Mask::key_lengths(lengths);
+    for (const AttentionPlan* plan : plans_for(p)) {
+      const AttentionAnswer together = solve(*plan, p);
+      for (Index b = 0; b < 3; ++b) {
+        AttentionProblem alone = p;
+        for (Tensor AttentionProblem::*member :
+             {&AttentionProblem::q, &AttentionProblem::k, &AttentionProblem::v, &AttentionProblem::dout}) {
+          alone.*member = (p.*member).rows(b, b + 1);
+        }
+        alone.spec.mask.lengths = slice(p.spec.mask.lengths, 0, b, b + 1);
+        const AttentionAnswer one = solve(*plan, alone);
+        for (auto part : kRowAnswers) {
+          EXPECT_TRUE(same_bits((together.*part).rows(b, b + 1), one.*part)) << plan->name << " " << b << describe(p);
+        }
+      }
+    }
+  }
+}
+
+// [B, H, L, D] with more rows behind, full of other numbers.
+Tensor padded_rows(const Tensor& tensor, Index rows, std::uint64_t seed) {
+  const Tensor longer = random_tensor(tensor.dtype(), {tensor.dim(0), tensor.dim(1), rows, tensor.dim(3)}, seed);
+  copy(tensor, slice(longer.view(), 2, 0, tensor.dim(2)));
+  return longer;
+}
+
+AttentionProblem padded(const AttentionProblem& p, Index queries, Index keys) {
+  AttentionProblem longer = p;
+  longer.q = padded_rows(p.q, queries, 21), longer.dout = padded_rows(p.dout, queries, 22);
+  longer.k = padded_rows(p.k, keys, 23), longer.v = padded_rows(p.v, keys, 24);
+  fill(slice(longer.dout.view(), 2, p.q.dim(2), queries), 0);  // a padded position has no loss
+  return longer;
+}
+
+TEST(AttentionInvariance, KeysBehindTheMaskAndRowsBehindTheLastChangeNoBit) {
+  const Tensor lengths = Tensor::from(std::vector<std::int64_t>{14, 10}, {2});
+  for (AttentionProblem p :
+       variants({.batch = 2, .heads = 2, .queries = 9, .keys = 14, .width = 16, .value_width = 16})) {
+    p.spec.dropout = {.probability = 0.2, .seed = 5, .stream = 6};
+    p.spec.mask = p.spec.mask & Mask::sliding_window(11, 4, Anchor::start) & Mask::key_lengths(lengths);
+    for (const AttentionPlan* plan : plans_for(p)) {
+      const AttentionAnswer before = solve(*plan, p);
+      for (Index keys : {15, 16, 17, 33, 600}) {
+        for (Index queries : {9, 10, 70}) {
+          SCOPED_TRACE(std::string(plan->name) + ": " + describe(p) + " to " + std::to_string(queries) + " x " +
+                       std::to_string(keys));
+          const AttentionAnswer after = solve(*plan, padded(p, queries, keys));
+          EXPECT_TRUE(same_bits(slice(after.out.view(), 2, 0, 9), before.out));
+          EXPECT_TRUE(same_bits(slice(after.dq.view(), 2, 0, 9), before.dq));
+          EXPECT_TRUE(same_bits(slice(after.row_stat.view(), 2, 0, 9), before.row_stat));
+          EXPECT_EQ(largest_difference(slice(after.dk.view(), 2, 0, 14), before.dk), 0);
+          EXPECT_EQ(largest_difference(slice(after.dv.view(), 2, 0, 14), before.dv), 0);
+        }
+      }
+    }
+  }
+}
+
+TEST(AttentionInvariance, TheThreadCountChangesNoBit) {
+  const int threads = thread_count();
+  for (AttentionProblem p :
+       variants({.batch = 3, .heads = 4, .key_heads = 2, .queries = 70, .keys = 90, .width = 16, .value_width = 16})) {
+    if (p.spec.normaliser.kind != Normaliser::Kind::sum) {
+      p.dense = random_tensor(DType::f32, {1, 4, 1, 90}, 4);  // its gradient is a sum over the batch and the rows
+    }
+    p.spec.dropout = {.probability = 0.1, .seed = 5, .stream = 6};
+    p.bind();
+    for (const AttentionPlan* plan : plans_for(p)) {
+      set_thread_count(1);
+      const AttentionAnswer one = solve(*plan, p);
+      for (int count : {2, 7}) {
+        set_thread_count(count);
+        const AttentionAnswer many = solve(*plan, p);
+        for (const auto& part : testing::kAttentionAnswerParts) {
+          if ((one.*part.tensor).is_empty()) continue;
+          EXPECT_TRUE(same_bits(one.*part.tensor, many.*part.tensor)) << plan->name << part.name << describe(p);
+        }
+      }
+    }
+  }
+  set_thread_count(threads);
+}
+
+TEST(AttentionInvariance, TheLayoutInMemoryChangesNoBit) {
+  using testing::RowLayout;
+  for (AttentionProblem p : variants({.batch = 2, .heads = 4, .key_heads = 2, .queries = 11, .keys = 11})) {
+    for (const AttentionPlan* plan : plans_for(p)) {
+      p.layout = RowLayout::heads_first;
+      const AttentionAnswer apart = solve(*plan, p);
+      for (RowLayout layout : {RowLayout::length_first, RowLayout::spaced, RowLayout::packed}) {
+        p.layout = layout;
+        const AttentionAnswer other = solve(*plan, p);
+        for (auto part : kRowAnswers) EXPECT_TRUE(same_bits(apart.*part, other.*part)) << plan->name << describe(p);
+      }
+    }
+  }
+}
+
+TEST(AttentionInvariance, HeadsReadTheirKeyValueHead) {
+  for (const AttentionProblem& p : variants({.batch = 2, .heads = 6, .key_heads = 2, .queries = 5, .keys = 17})) {
+    AttentionProblem repeated = p;
+    repeated.k = Tensor::empty(p.k.dtype(), {2, 6, 17, 8}), repeated.v = Tensor::empty(p.v.dtype(), {2, 6, 17, 8});
+    for (Index h = 0; h < 6; ++h) {
+      copy(select(p.k, 1, h / 3), select(repeated.k, 1, h));
+      copy(select(p.v, 1, h / 3), select(repeated.v, 1, h));
+    }
+    for (const AttentionPlan* plan : plans_for(p)) {
+      const AttentionAnswer grouped = solve(*plan, p), each = solve(*plan, repeated);
+      EXPECT_TRUE(same_bits(grouped.out, each.out)) << plan->name << ": " << describe(p);
+      EXPECT_TRUE(same_bits(grouped.dq, each.dq)) << plan->name << ": " << describe(p);
+      if (p.k.dtype() != DType::f32) continue;  // each head's gradient is rounded before this test adds them
+      for (auto [one, many] : {std::pair{grouped.dk, each.dk}, std::pair{grouped.dv, each.dv}}) {
+        const Tensor summed = Tensor::zeros_like(one);
+        for (Index h = 0; h < 6; ++h)
+          for (Index b = 0; b < 2; ++b)
+            for (Index j = 0; j < 17; ++j)
+              for (Index d = 0; d < 8; ++d) summed.at<float>({b, h / 3, j, d}) += many.at<float>({b, h, j, d});
+        EXPECT_LE(largest_difference(one, summed), 4e-6) << plan->name << ": " << describe(p);
+      }
+    }
+  }
+}
+
+TEST(AttentionWanted, OnlyWhatIsWantedIsComputed) {
+  for (const AttentionProblem& p : variants({.heads = 2, .key_heads = 2, .queries = 5, .keys = 9})) {
+    for (const AttentionPlan* plan : plans_for(p)) {
+      SCOPED_TRACE(std::string(plan->name) + ": " + describe(p));
+      const AttentionAnswer all = solve(*plan, p);
+      const AttentionCase c = make_attention_case("test", p.q, p.k, p.v, p.spec);
+      Workspace workspace;
+      const Tensor weights = Tensor::zeros_like(all.weights), scores = Tensor::zeros_like(all.scores),
+                   stat = Tensor::zeros_like(all.row_stat);
+      plan->forward(c, {.weights = weights}, workspace);
+      EXPECT_TRUE(same_bits(weights, all.weights));
+      plan->forward(c, {.row_stat = stat, .scores = scores}, workspace);
+      EXPECT_TRUE(same_bits(scores, all.scores));
+      EXPECT_TRUE(same_bits(stat, all.row_stat));
+      const AttentionSaved saved{.out = all.out.view(), .row_stat = all.row_stat.view(), .dout = p.dout.view()};
+      const Tensor dq = Tensor::zeros_like(p.q), dk = Tensor::zeros_like(p.k), dv = Tensor::zeros_like(p.v);
+      plan->backward(c, saved, {.dv = dv}, workspace);
+      EXPECT_TRUE(same_bits(dv, all.dv));
+      plan->backward(c, saved, {.dq = dq}, workspace);
+      EXPECT_TRUE(same_bits(dq, all.dq));
+      plan->backward(c, saved, {.dk = dk}, workspace);
+      EXPECT_TRUE(same_bits(dk, all.dk));
+      plan->backward(c, saved, {}, workspace);
+    }
+  }
+}
+
+TEST(AttentionWanted, ParametersAccumulateAndActivationsAreOverwritten) {
+  for (AttentionProblem p : attention_kinds({.batch = 2, .heads = 2, .key_heads = 2, .queries = 5, .keys = 9})) {
+    if (p.spec.normaliser.kind != Normaliser::Kind::sum) {
+      p.dense = random_tensor(DType::f32, {1, 2, 5, 9}, 4);
+      p.relative = random_tensor(DType::f32, {8, 2}, 5);
+      p.centre = random_tensor(DType::f32, {1, 2, 5}, 6);
+      p.spec.bias.gaussian.sigma = 3;
+      p.bind();
+    }
+    for (const AttentionPlan* plan : plans_for(p)) {
+      AttentionAnswer once = solve(*plan, p), twice = once;
+      const auto again = [](const Tensor& tensor) { return tensor.is_empty() ? Tensor() : tensor.clone(); };
+      for (const auto& part : testing::kAttentionAnswerParts) twice.*part.tensor = again(once.*part.tensor);
+      Workspace workspace;
+      plan->backward(make_attention_case("test", p.q, p.k, p.v, p.spec),
+                     {.out = once.out.view(), .row_stat = once.row_stat.view(), .dout = p.dout.view()},
+                     {.dq = twice.dq,
+                      .dk = twice.dk,
+                      .dv = twice.dv,
+                      .dbias = twice.dbias,
+                      .dadditive_vector = twice.dvector,
+                      .dsinks = twice.dsinks,
+                      .drelative = twice.drelative,
+                      .dcentre = twice.dcentre},
+                     workspace);
+      for (auto part : kRowAnswers) EXPECT_TRUE(same_bits(twice.*part, once.*part)) << plan->name;
+      for (auto part : {&AttentionAnswer::dbias, &AttentionAnswer::dvector, &AttentionAnswer::dsinks,
+                        &AttentionAnswer::drelative, &AttentionAnswer::dcentre}) {
+        if ((once.*part).is_empty()) continue;
+        for (Index i = 0; i < (once.*part).size(); ++i) {
+          EXPECT_NEAR((twice.*part).data<float>()[i], 2 * (once.*part).data<float>()[i], 1e-4) << plan->name;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace heed
