@@ -16,7 +16,10 @@ Tensor random_tensor(std::initializer_list<Index> shape, std::uint64_t seed) {
   return tensor;
 }
 
-// Arguments: B, H, Lq, Lk, D, causal, dropout in percent, additive.
+enum Masks : std::int64_t { kNoMask, kCausal, kBigBird };
+enum Scores : std::int64_t { kDot, kAdditive, kFeatures };
+
+// Arguments: B, H, Lq, Lk, D, mask, dropout in percent, score.
 struct BenchCase {
   Tensor q, k, v, out, stat, dout, dq, dk, dv, vector;
   AttentionSpec spec;
@@ -28,9 +31,11 @@ struct BenchCase {
     v = random_tensor({batch, keys, heads * width}, 3), dout = random_tensor({batch, queries, heads * width}, 4);
     out = Tensor::zeros_like(q), stat = Tensor::zeros(DType::f32, {batch, heads, queries});
     dq = Tensor::zeros_like(q), dk = Tensor::zeros_like(k), dv = Tensor::zeros_like(v);
-    if (state.range(5) != 0) spec.mask = Mask::causal();
+    if (state.range(5) != kNoMask) spec.mask = Mask::causal();
+    if (state.range(5) == kBigBird) spec.mask = spec.mask & Mask::bigbird({.positions = keys});
     spec.dropout.probability = static_cast<double>(state.range(6)) / 100;
-    if (state.range(7) != 0) spec.score = Score::additive((vector = random_tensor({width}, 5)).view());
+    if (state.range(7) == kAdditive) spec.score = Score::additive((vector = random_tensor({width}, 5)).view());
+    if (state.range(7) == kFeatures) spec.score = Score::features({}), spec.normaliser = Normaliser::sum();
     set_thread_count(1);
   }
   View split(const Tensor& tensor) const { return split_heads(tensor.view(), heads); }
@@ -68,12 +73,16 @@ void attention_backward(benchmark::State& state) {
 }
 
 void shapes(benchmark::internal::Benchmark* table) {
-  table->ArgNames({"B", "H", "Lq", "Lk", "D", "causal", "drop", "additive"});
-  table->Args({290, 4, 14, 14, 32, 0, 0, 0})->Args({290, 4, 14, 14, 32, 1, 10, 0});  // training on short sentences
-  table->Args({64, 8, 25, 30, 64, 0, 10, 0})->Args({16, 8, 64, 64, 64, 1, 0, 0});
-  table->Args({2, 8, 512, 512, 64, 1, 0, 0})->Args({1, 8, 2048, 2048, 64, 0, 0, 0});
+  table->ArgNames({"B", "H", "Lq", "Lk", "D", "mask", "drop", "score"});
+  table->Args({290, 4, 14, 14, 32, 0, 0, 0})
+      ->Args({290, 4, 14, 14, 32, kCausal, 10, 0});  // training on short sentences
+  table->Args({64, 8, 25, 30, 64, 0, 10, 0})->Args({16, 8, 64, 64, 64, kCausal, 0, 0});
+  table->Args({2, 8, 512, 512, 64, kCausal, 0, 0})->Args({1, 8, 2048, 2048, 64, 0, 0, 0});
+  table->Args({1, 8, 2048, 2048, 64, kBigBird, 0, 0});
+  table->Args({1, 8, 2048, 2048, 64, 0, 0, kFeatures})->Args({1, 8, 2048, 2048, 64, kCausal, 0, kFeatures});
   table->Args({320, 8, 1, 30, 64, 0, 0, 0})->Args({320, 8, 1, 100, 64, 0, 0, 0});  // a step of beam search
-  table->Args({64, 1, 1, 30, 256, 0, 0, 1})->Args({64, 1, 1, 30, 1024, 0, 0, 1});  // a step of a recurrent decoder
+  table->Args({64, 1, 1, 30, 256, 0, 0, kAdditive})
+      ->Args({64, 1, 1, 30, 1024, 0, 0, kAdditive});  // a step of a recurrent decoder
 }
 
 BENCHMARK(attention_forward)->Apply(shapes);
