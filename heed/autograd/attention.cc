@@ -71,6 +71,7 @@ Var attention(const Context& context, const Heads& q, const Heads& k, const Head
   if (parameters.additive_vector) spec.score.additive_vector = parameters.additive_vector;
   if (parameters.dense_bias) spec.bias.dense = parameters.dense_bias;
   if (parameters.sinks) spec.normaliser.sinks = parameters.sinks;
+  if (parameters.centre) spec.bias.gaussian.centre = parameters.centre;
   if (context.training && spec.dropout.probability > 0) {
     spec.dropout.seed = context.rng.seed();
     spec.dropout.stream = context.rng.next();
@@ -84,7 +85,9 @@ Var attention(const Context& context, const Heads& q, const Heads& k, const Head
   attention(q.view_of(q.source.value()), k.view_of(k.source.value()), v.view_of(v.source.value()), spec,
             {.out = out_heads, .row_stat = row_stat, .weights = weights}, context.workspace);
   Workspace& workspace = context.workspace;
-  return record(context, out, {q.source, k.source, v.source, parameters.additive_vector, parameters.dense_bias, parameters.sinks},
+  return record(context, out,
+                {q.source, k.source, v.source, parameters.additive_vector, parameters.dense_bias, parameters.sinks,
+                 parameters.centre},
                 [=, &workspace, keep = std::move(keep)](const Tensor& dy) {
                   SourceGrads grads(q, k, v);
                   attention_backward(q.view_of(q.source.value()), k.view_of(k.source.value()), v.view_of(v.source.value()), spec,
@@ -94,7 +97,8 @@ Var attention(const Context& context, const Heads& q, const Heads& k, const Head
                                       .dv = grads.view_for(2),
                                       .dbias = parameters.dense_bias.grad_accumulator(),
                                       .dadditive_vector = parameters.additive_vector.grad_accumulator(),
-                                      .dsinks = parameters.sinks.grad_accumulator()},
+                                      .dsinks = parameters.sinks.grad_accumulator(),
+                                      .dcentre = parameters.centre.grad_accumulator()},
                                      workspace);
                   grads.deliver();
                 });

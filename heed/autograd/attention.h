@@ -27,6 +27,7 @@ struct AttentionParameters {
   Var additive_vector{};  // becomes spec.score.additive_vector
   Var dense_bias{};       // becomes spec.bias.dense
   Var sinks{};            // becomes spec.normaliser.sinks
+  Var centre{};           // becomes spec.bias.gaussian.centre
 };
 
 // Computes attention and returns [B, Lq, heads * Dv]: the heads side by side. spec.dropout.probability acts in training only, and

@@ -1,13 +1,29 @@
 #include "heed/layers/rnn_attention.h"
 
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "heed/autograd/attention.h"
+#include "heed/autograd/operators.h"
+#include "heed/autograd/record.h"
 #include "heed/base/check.h"
 #include "heed/layers/initialise.h"
+#include "heed/ops/elementwise.h"
 
 namespace heed {
+namespace {
+
+// Row b of x [B, *] times lengths[b].
+Tensor times_lengths(const Tensor& x, const Tensor& lengths) {
+  const Tensor y = Tensor::empty_like(x.view());
+  for (Index b = 0; b < x.dim(0); ++b) {
+    scale(slice(x.view(), 0, b, b + 1), lengths.at<std::int32_t>({b}), slice(y.view(), 0, b, b + 1));
+  }
+  return y;
+}
+
+}  // namespace
 
 void AttentionMemory::select_rows(std::span<const Index> rows) {
   const bool one = keys == values;
@@ -16,44 +32,66 @@ void AttentionMemory::select_rows(std::span<const Index> rows) {
   lengths = lengths.gather_rows(rows);
 }
 
-RnnAttention::RnnAttention(std::string path, RnnScore score, Rng& rng, Index query_width, Index memory_width,
-                           Index width)
-    : path_(std::move(path)), score_(score) {
+RnnAttention::RnnAttention(std::string path, Rng& rng, const RnnAttentionOptions& options)
+    : path_(std::move(path)), options_(options) {
+  const auto [score, query_width, memory_width, width, reach, window] = options;
+  HEED_CHECK(window >= 1, "RnnAttention: the window must be at least 1, but is {}", window);
   switch (score) {
     case RnnScore::additive:
       query_projection_ = Linear(rng, query_width, width, /*bias=*/false);
       key_projection_ = Linear(rng, memory_width, width, /*bias=*/false);
       vector_ = uniform_parameter(rng, {width}, std::sqrt(6.0 / static_cast<double>(width + 1)));  // Glorot's bound
-      return;
+      break;
     case RnnScore::general:
       key_projection_ = Linear(rng, memory_width, query_width, /*bias=*/false);
-      return;
+      break;
     case RnnScore::dot:
       HEED_CHECK(query_width == memory_width,
                  "RnnAttention: the dot score needs queries and states of one width, but they have {} and {}",
                  query_width, memory_width);
-      return;
+      break;
   }
-  fail("RnnAttention: score {} is none", static_cast<int>(score));
+  if (reach != RnnReach::local_p) return;
+  position_projection_ = Linear(rng, query_width, query_width, /*bias=*/false);
+  position_vector_ = Linear(rng, query_width, 1, /*bias=*/false);
 }
 
 AttentionMemory RnnAttention::prepare(const Context& context, const Var& states, const Tensor& lengths) const {
-  return {score_ == RnnScore::dot ? states : key_projection_.forward(context, states), states, lengths};
+  return {options_.score == RnnScore::dot ? states : key_projection_.forward(context, states), states, lengths};
 }
 
-Var RnnAttention::forward(const Context& context, const Var& query, const AttentionMemory& memory) const {
-  const bool additive = score_ == RnnScore::additive;
+Var RnnAttention::predicted_centre(const Context& context, const Var& query, const Tensor& lengths) const {
+  const Var hidden = activate(context, Activation::tanh, position_projection_.forward(context, query));
+  const Var fraction = activate(context, Activation::sigmoid, position_vector_.forward(context, hidden));  // [B, L, 1]
+  const Var place = reshape(context, fraction, {query.dim(0), 1, query.dim(1)});
+  return record(context, times_lengths(place.value(), lengths), {place},
+                [=](const Tensor& dy) { place.add_grad(times_lengths(dy, lengths)); });
+}
+
+Var RnnAttention::forward(const Context& context, const Var& query, const AttentionMemory& memory, Index first) const {
+  const bool additive = options_.score == RnnScore::additive;
   const Var q = additive ? query_projection_.forward(context, query) : query;
   const AttentionSite site{path_, AttentionKind::cross};
   Tensor weights;
   if (context.observer != nullptr && context.observer->wants(site)) {
     weights = Tensor::empty(q.dtype(), {q.dim(0), 1, q.dim(1), memory.keys.dim(1)});
   }
-  const AttentionSpec spec{.score = additive ? Score::additive(vector_) : Score::dot(),
-                           .mask = Mask::key_lengths(memory.lengths)};
+  AttentionSpec spec{.score = additive ? Score::additive(vector_) : Score::dot(),
+                     .mask = Mask::key_lengths(memory.lengths)};
+  Tensor places;  // what the window lies around
+  Var centre;
+  if (options_.reach == RnnReach::local_m) {
+    places = Tensor::empty(DType::i64, {1, 1, q.dim(1)});
+    std::iota(places.data<std::int64_t>(), places.data<std::int64_t>() + q.dim(1), first);
+  } else if (options_.reach == RnnReach::local_p) {
+    centre = predicted_centre(context, query, memory.lengths);
+    places = centre.value();
+    spec.bias.gaussian.sigma = static_cast<double>(options_.window) / 2;
+  }
+  if (!places.is_empty()) spec.mask = spec.mask & Mask::around(places, options_.window);
   const auto one_head = [](const Var& source) { return Heads{source, 0, 1, source.dim(2)}; };
   const Var mean = attention(context, one_head(q), one_head(memory.keys), one_head(memory.values), spec,
-                             {.additive_vector = vector_, .dense_bias = {}}, weights, {memory.lengths});
+                             {.additive_vector = vector_, .centre = centre}, weights, {memory.lengths, places});
   if (!weights.is_empty()) context.observer->on_weights(site, weights);
   return mean;
 }
@@ -62,6 +100,8 @@ void RnnAttention::parameters(const std::string& path, ParameterList& list) cons
   query_projection_.parameters(join_path(path, "query_proj"), list);
   key_projection_.parameters(join_path(path, "key_proj"), list);
   add_parameter(list, path, "vector", vector_);
+  position_projection_.parameters(join_path(path, "position_proj"), list);
+  position_vector_.parameters(join_path(path, "position_vector"), list);
 }
 
 }  // namespace heed

@@ -49,7 +49,13 @@ RnnTranslator::RnnTranslator(const RnnConfig& config, Rng& rng) : config_(config
                              .layers = config.decoder_layers,
                              .dropout = config.dropout});
   for (Index layer = 0; bahdanau && layer < config.decoder_layers; ++layer) initial_.emplace_back(rng, h, h);
-  attention_ = RnnAttention("decoder.attention", config.score, rng, h, m, config.attention_width);
+  attention_ = RnnAttention("decoder.attention", rng,
+                            {.score = config.score,
+                             .query_width = h,
+                             .memory_width = m,
+                             .width = config.attention_width,
+                             .reach = config.reach,
+                             .window = config.local_window});
   readout_ = Linear(rng, h + m + (bahdanau ? e : 0), e);
   if (!config.tie_output) output_ = Linear(rng, e, config.target_vocabulary, /*bias=*/false);
 }
@@ -93,15 +99,16 @@ std::vector<RecurrentState> RnnTranslator::initial_states(const Context& context
 RnnTranslator::Position RnnTranslator::begin(const Context& context, const TokenBatch& source) const {
   const Var e = dropout(context, source_embedding_.forward(context, source.ids), config_.dropout);
   const RecurrentOutput encoded = encoder_.forward(context, e, source.lengths);
-  Position at{attention_.prepare(context, encoded.states, source.lengths), initial_states(context, encoded), {}};
+  Position at{attention_.prepare(context, encoded.states, source.lengths), initial_states(context, encoded), {}, 0};
   if (config_.input_feeding) at.feed = Var(Tensor::zeros(e.dtype(), {e.dim(0), config_.embedding_width}));
   return at;
 }
 
-Var RnnTranslator::attend(const Context& context, const Var& state, const AttentionMemory& memory) const {
+Var RnnTranslator::attend(const Context& context, const Position& at) const {
+  const Var& state = at.states.back().h;
   const Index rows = state.dim(0);
   const Var query = reshape(context, state, {rows, 1, config_.state_width});
-  return reshape(context, attention_.forward(context, query, memory), {rows, config_.memory_width()});
+  return reshape(context, attention_.forward(context, query, at.memory, at.length), {rows, config_.memory_width()});
 }
 
 Var RnnTranslator::readout(const Context& context, const Var& state, const Var& found, const Var& e) const {
@@ -112,13 +119,15 @@ Var RnnTranslator::readout(const Context& context, const Var& state, const Var& 
 
 Var RnnTranslator::advance(const Context& context, const Var& e, Position& at) const {
   if (config_.style == RnnStyle::bahdanau) {
-    const Var found = attend(context, at.states.back().h, at.memory);
+    const Var found = attend(context, at);
     at.states = decoder_.step(context, concatenate(context, std::array{e, found}), at.states);
+    ++at.length;
     return found;
   }
   const Var input = config_.input_feeding ? concatenate(context, std::array{e, at.feed}) : e;
   at.states = decoder_.step(context, input, at.states);
-  const Var found = attend(context, at.states.back().h, at.memory);
+  const Var found = attend(context, at);
+  ++at.length;
   return found;
 }
 
@@ -126,7 +135,7 @@ Var RnnTranslator::read_target(const Context& context, const Var& e, Position at
   if (config_.style == RnnStyle::luong && !config_.input_feeding) {
     // No step reads what an earlier one found, so all positions attend at once.
     const Var states = decoder_.forward(context, e, {}, at.states).states;
-    return readout(context, states, attention_.forward(context, states, at.memory), e);
+    return readout(context, states, attention_.forward(context, states, at.memory, at.length), e);
   }
   std::vector<Var> states, founds, readouts;
   for (const Var& e_t : split_time(context, e)) {

@@ -49,6 +49,7 @@ class RnnTranslator : public TranslationModel {
     AttentionMemory memory;
     std::vector<RecurrentState> states;  // one a layer
     Var feed;                            // input feeding: the last readout [B, embedding_width]
+    Index length = 0;                    // tokens read so far
   };
   class State;
 
@@ -56,8 +57,8 @@ class RnnTranslator : public TranslationModel {
   std::vector<RecurrentState> initial_states(const Context& context, const RecurrentOutput& encoded) const;
   // One step: reads e [B, embedding_width], moves `at` on, and returns what attention found [B, memory_width].
   Var advance(const Context& context, const Var& e, Position& at) const;
-  // Attention from one state [B, state_width] to each sentence.
-  Var attend(const Context& context, const Var& state, const AttentionMemory& memory) const;
+  // Attention from the top state [B, state_width] of `at` to each sentence.
+  Var attend(const Context& context, const Position& at) const;
   // state, found and e are [.., *] of one rank, for one position or for all.
   Var readout(const Context& context, const Var& state, const Var& found, const Var& e) const;
   // The readouts [B, T, embedding_width] of a whole target e [B, T, embedding_width].

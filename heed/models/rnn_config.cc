@@ -27,6 +27,7 @@ void RnnConfig::check() const {
   in_range(max_length, 2, 1 << 16, "max_length");
   in_range(encoder_layers, 1, 1024, "encoder_layers");
   in_range(decoder_layers, 1, 1024, "decoder_layers");
+  in_range(local_window, 1, 1 << 24, "local_window");
   HEED_CHECK(dropout >= 0 && dropout < 1, "RnnTranslator: dropout must be at least 0 and below 1, but is {}", dropout);
   HEED_CHECK(!share_embeddings || source_vocabulary == target_vocabulary,
              "RnnTranslator: share_embeddings needs equal vocabularies, but they have {} and {} pieces",
@@ -56,6 +57,7 @@ double RnnConfig::weight_count() const {
   if (bahdanau) count += static_cast<double>(decoder_layers) * h * h;  // of the initial states
   if (score == RnnScore::additive) count += a * (h + m);
   if (score == RnnScore::general) count += h * m;
+  if (reach == RnnReach::local_p) count += h * h + h;
   return count + e * (h + m + (bahdanau ? e : 0));  // of the readout
 }
 

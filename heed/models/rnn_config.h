@@ -39,6 +39,11 @@ struct RnnConfig {
   bool share_embeddings = true;
   bool tie_output = true;
   double dropout = 0.2;
+  RnnReach reach = RnnReach::global;
+  Index local_window = 10;
+
+  // What the first configurations, of models whose attention is global, do not have.
+  static constexpr std::string_view kLaterFields[] = {"reach", "local_window"};
 
   // Throws heed::Error for a configuration that makes no sense, naming the field.
   void check() const;
@@ -71,6 +76,10 @@ struct RnnConfig {
     visit("share_embeddings", c.share_embeddings, "One embedding table for source and target.");
     visit("tie_output", c.tie_output, "The output projection is the target's embedding table.");
     visit("dropout", c.dropout, "Dropout of embeddings, between layers, and of the readout.");
+    visit("reach", c.reach,
+          "What attention looks at: global (the whole source), local-m (around the same place) or local-p (around a "
+          "place that the state predicts).");
+    visit("local_window", c.local_window, "local-m, local-p: positions on each side of that place.");
   }
 };
 

@@ -77,6 +77,29 @@ std::vector<Named> configurations() {
     c.input_feeding = false;
     c.score = RnnScore::additive;
   });
+  add("luong_local_m", luong_config(), [](RnnConfig& c) {
+    c.reach = RnnReach::local_m;
+    c.local_window = 1;
+  });
+  add("luong_local_p", luong_config(), [](RnnConfig& c) {
+    c.reach = RnnReach::local_p;
+    c.local_window = 1;
+  });
+  add("luong_local_m_without_input_feeding", luong_config(), [](RnnConfig& c) {
+    c.input_feeding = false;
+    c.reach = RnnReach::local_m;
+    c.local_window = 1;
+  });
+  add("luong_local_p_without_input_feeding", luong_config(), [](RnnConfig& c) {
+    c.input_feeding = false;
+    c.score = RnnScore::additive;
+    c.reach = RnnReach::local_p;
+    c.local_window = 2;
+  });
+  add("bahdanau_local_p", bahdanau_config(), [](RnnConfig& c) {
+    c.reach = RnnReach::local_p;
+    c.local_window = 2;
+  });
   return list;
 }
 
@@ -263,6 +286,8 @@ TEST(RnnTranslator, RefusesAConfigurationThatMakesNoSense) {
       bahdanau_config(), [](RnnConfig& c) { c.score = RnnScore::dot; }, "dot");
   refused(
       luong_config(), [](RnnConfig& c) { c.state_width = 5; }, "even");
+  refused(
+      luong_config(), [](RnnConfig& c) { c.local_window = 0; }, "local_window");
 }
 
 }  // namespace

@@ -1,0 +1,104 @@
+#include "heed/layers/rnn_attention.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "heed/testing/gradient_check.h"
+#include "heed/testing/refusal.h"
+
+namespace heed {
+namespace {
+
+using testing::random_tensor;
+
+constexpr Index kBatch = 2, kQueries = 5, kStates = 9, kWidth = 6;
+
+struct Weights : AttentionObserver {
+  bool wants(const AttentionSite&) const override { return true; }
+  void on_weights(const AttentionSite&, ConstView weights) override { seen = Tensor::copy_of(weights); }
+  Tensor seen;
+};
+
+class RnnAttentionReach : public ::testing::Test {
+ protected:
+  // The weights [B, 1, L, S] of queries that stand at 2, 3, ...
+  Tensor weights(const RnnAttention& attention) {
+    Weights observer;
+    const Context context{.workspace = workspace_, .rng = rng_, .observer = &observer};
+    attention.forward(context, queries_, attention.prepare(context, states_, lengths_), 2);
+    return observer.seen;
+  }
+  RnnAttention make(RnnReach reach, Index window) {
+    Rng rng(1);
+    return RnnAttention(
+        "attention", rng,
+        {.score = RnnScore::dot, .query_width = kWidth, .memory_width = kWidth, .reach = reach, .window = window});
+  }
+  // The definition: the dot scores, with what `bias` adds.
+  template <typename Bias>
+  void expect_weights(const Tensor& weights, Bias bias) {
+    for (Index b = 0; b < kBatch; ++b)
+      for (Index i = 0; i < kQueries; ++i) {
+        std::vector<double> e(kStates);
+        double sum = 0;
+        for (Index j = 0; j < lengths_.at<std::int32_t>({b}); ++j) {
+          double dot = 0;
+          for (Index d = 0; d < kWidth; ++d) {
+            dot += static_cast<double>(queries_.value().at<float>({b, i, d})) *
+                   static_cast<double>(states_.value().at<float>({b, j, d}));
+          }
+          sum += e[j] = std::exp(dot + bias(b, i, j));
+        }
+        for (Index j = 0; j < kStates; ++j) {
+          EXPECT_NEAR(weights.at<float>({b, 0, i, j}), sum > 0 ? e[j] / sum : 0, 1e-6) << b << " " << i << " " << j;
+        }
+      }
+  }
+
+  static constexpr double kNone = -std::numeric_limits<double>::infinity();
+  Workspace workspace_;
+  Rng rng_{1};
+  Var queries_{random_tensor(DType::f32, {kBatch, kQueries, kWidth}, 1)};
+  Var states_{random_tensor(DType::f32, {kBatch, kStates, kWidth}, 2)};
+  Tensor lengths_ = Tensor::from(std::vector<std::int32_t>{9, 3}, {kBatch});
+};
+
+TEST_F(RnnAttentionReach, GlobalSeesEveryState) {
+  expect_weights(weights(make(RnnReach::global, 1)), [](Index, Index, Index) { return 0.0; });
+}
+
+// The second sentence has three states: the queries at 5 and 6 stand past its window, and get nothing.
+TEST_F(RnnAttentionReach, LocalMSeesTheStatesAroundTheQuerysOwnPosition) {
+  expect_weights(weights(make(RnnReach::local_m, 2)),
+                 [](Index, Index i, Index j) { return std::abs(j - (i + 2)) <= 2 ? 0.0 : kNone; });
+}
+
+TEST_F(RnnAttentionReach, LocalPSeesTheStatesAroundThePredictedPositionUnderAGaussian) {
+  const RnnAttention attention = make(RnnReach::local_p, 2);
+  ParameterList list;
+  attention.parameters("", list);
+  std::map<std::string, Tensor> parameters;
+  for (const auto& [name, var] : list) parameters[name] = var.value();
+  ASSERT_EQ(parameters.size(), 2U);
+  const Tensor &w = parameters.at("position_proj.weight"), &v = parameters.at("position_vector.weight");
+  expect_weights(weights(attention), [&](Index b, Index i, Index j) {
+    double sum = 0;
+    for (Index r = 0; r < kWidth; ++r) {
+      double hidden = 0;
+      for (Index d = 0; d < kWidth; ++d) hidden += w.at<float>({r, d}) * queries_.value().at<float>({b, i, d});
+      sum += v.at<float>({0, r}) * std::tanh(hidden);
+    }
+    const double p = lengths_.at<std::int32_t>({b}) / (1 + std::exp(-sum)), away = static_cast<double>(j) - p;
+    return std::abs(away) <= 2 ? -away * away / 2 : kNone;  // sigma = D / 2 = 1
+  });
+}
+
+TEST_F(RnnAttentionReach, AWindowOfNothingIsRefused) {
+  EXPECT_EQ(testing::refusal([&] { make(RnnReach::local_m, 0); }),
+            "RnnAttention: the window must be at least 1, but is 0");
+}
+
+}  // namespace
+}  // namespace heed
