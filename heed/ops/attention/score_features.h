@@ -21,9 +21,11 @@ class ScoreFeatures {
         root_scale_(static_cast<Sum>(std::sqrt(c.feature_scale))) {
     if (!random()) return;
     projection_.resize(static_cast<std::size_t>(outputs_ * inputs_));
+    by_input_.resize(projection_.size());
     const ConstView& projection = c.spec.score.feature_map.projection;
     for (Index m = 0; m < outputs_; ++m) {
       load_row(projection, projection.offset({m}), inputs_, &projection_[static_cast<std::size_t>(m * inputs_)]);
+      for (Index d = 0; d < inputs_; ++d) by_input_[d * outputs_ + m] = projection_[m * inputs_ + d];
     }
   }
 
@@ -51,11 +53,12 @@ class ScoreFeatures {
       for (Index d = 0; d < inputs_ && length > kSmallest; ++d) along += y[d] * dy[d];
       for (Index d = 0; d < inputs_; ++d) dx[d] = (dy[d] - y[d] * along) / std::max(length, kSmallest);
     } else if (random()) {
-      for (Index d = 0; d < inputs_; ++d) {
-        Sum sum = 0;
-        for (Index m = 0; m < outputs_; ++m) sum += dy[m] * y[m] * (projection_[m * inputs_ + d] - root_scale_ * x[d]);
-        dx[d] = root_scale_ * sum;
+      std::fill_n(dx, inputs_, Sum{0});
+      for (Index m = 0; m < outputs_; ++m) {
+        const Sum flow = dy[m] * y[m];
+        for (Index d = 0; d < inputs_; ++d) dx[d] += flow * (projection_[m * inputs_ + d] - root_scale_ * x[d]);
       }
+      for (Index d = 0; d < inputs_; ++d) dx[d] *= root_scale_;
     } else {
       const bool elu = map_ == FeatureMap::Kind::elu_plus_one;
       for (Index d = 0; d < inputs_; ++d) dx[d] = x[d] > 0 ? dy[d] : elu ? dy[d] * y[d] : Sum{0};
@@ -82,18 +85,17 @@ class ScoreFeatures {
     Sum squares = 0;
     for (Index d = 0; d < inputs_; ++d) squares += x[d] * x[d];
     const Sum half = root_scale_ * root_scale_ * squares / 2, root = std::sqrt(static_cast<Sum>(outputs_));
-    for (Index m = 0; m < outputs_; ++m) {
-      Sum sum = 0;
-      for (Index d = 0; d < inputs_; ++d) sum += projection_[m * inputs_ + d] * x[d];
-      y[m] = std::exp(root_scale_ * sum - half) / root;
-    }
+    std::fill_n(y, outputs_, Sum{0});
+    for (Index d = 0; d < inputs_; ++d)
+      for (Index m = 0; m < outputs_; ++m) y[m] += by_input_[d * outputs_ + m] * x[d];
+    for (Index m = 0; m < outputs_; ++m) y[m] = std::exp(root_scale_ * y[m] - half) / root;
   }
 
   Score::Kind score_;
   FeatureMap::Kind map_;
   Index inputs_, outputs_;
   Sum root_scale_;
-  std::vector<Sum> projection_;  // [M, D]
+  std::vector<Sum> projection_, by_input_;  // [M, D], and transposed: sums side by side go several times as fast
 };
 
 }  // namespace heed
