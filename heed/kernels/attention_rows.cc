@@ -101,8 +101,9 @@ HWY_INLINE float softmax_row(const AttentionRows& t, Index r, float* HWY_RESTRIC
     hn::StoreU(score, d, row + c);
   }
   const float highest = hn::GetLane(hn::MaxOfLanes(d, largest));
-  const bool dead = hn::AllFalse(d, nan) && highest == kMinusInfinity;
-  const float top = hn::AllFalse(d, nan) ? std::max(highest, t.sink) : std::numeric_limits<float>::quiet_NaN();
+  const bool spoilt = !hn::AllFalse(d, nan) || highest == -kMinusInfinity;
+  const bool dead = !spoilt && highest == kMinusInfinity;
+  const float top = spoilt ? std::numeric_limits<float>::quiet_NaN() : std::max(highest, t.sink);
   // A dead row has nothing but -inf, which must not be subtracted from itself.
   const Vector shift = hn::Set(d, dead ? 0.0f : top);
   Vector sums = hn::Zero(d);

@@ -31,7 +31,7 @@ struct AttentionRows {
 
 // Replaces products by weights (softmax over the allowed columns, zero elsewhere; before dropout). stat[r] becomes the
 // log-sum-exp of row r and its sink, -inf where nothing is allowed; null: not wanted. A column whose score is -inf is as if refused;
-// a NaN makes the row's allowed weights and its stat NaN.
+// a NaN or +inf makes the row's allowed weights and its stat NaN.
 void attention_softmax_rows(const AttentionRows& rows, float* tile, float* stat) noexcept;
 
 // Replaces products by what they are after scale and cap.

@@ -42,13 +42,15 @@ class Search {
     for (std::size_t rest = axis; rest < axes_.size(); ++rest) {
       least += axes_[rest].step * axes_[rest].first, most += axes_[rest].step * axes_[rest].last;
     }
-    if (high < least || low > most || --budget_ < 0) return false;
-    if (axis == axes_.size()) return true;
+    if (high < least || low > most) return false;
+    if (axis == axes_.size() || --budget_ < 0) return true;
     const Axis& here = axes_[axis];
     least -= here.step * here.first, most -= here.step * here.last;  // of the axes after this one
-    for (Index t = here.first; t <= here.last; ++t) {
+    // The first t whose reach is not below `low`.
+    const Index short_by = low - most - here.first * here.step;
+    const Index first = here.first + (short_by > 0 ? (short_by + here.step - 1) / here.step : 0);
+    for (Index t = first; t <= here.last; ++t) {
       const Index at = t * here.step;
-      if (at + most < low) continue;
       if (at + least > high) break;
       if (reaches(axis + 1, low - at, high - at)) return true;
     }

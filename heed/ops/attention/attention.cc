@@ -1,13 +1,13 @@
 #include "heed/ops/attention/attention.h"
 
 #include <initializer_list>
-#include <utility>
+#include <vector>
 
 #include "heed/base/check.h"
+#include "heed/ops/attention/memory_check.h"
 #include "heed/ops/attention/packed_sequences.h"
 #include "heed/ops/attention/plan.h"
 #include "heed/ops/attention/reference.h"
-#include "heed/tensor/overlap.h"
 
 namespace heed {
 namespace {
@@ -26,34 +26,11 @@ void check_shape(const char* caller, const char* name, const ConstView& view, co
              name_of(dtype), fmt::join(like.shape.begin(), like.shape.begin() + like.rank, ", "), describe(view));
 }
 
-using NamedView = std::pair<const char*, ConstView>;
-
-// What is written may not lie in what is read, nor in what else is written.
-void check_overlaps(const char* caller, std::initializer_list<NamedView> written,
-                    std::initializer_list<NamedView> read) {
-  const auto check = [&](const NamedView& a, const NamedView& b) {
-    HEED_CHECK(!overlap(a.second, b.second), "{}: {} overlaps {}: {} and {}", caller, a.first, b.first,
-               describe(a.second), describe(b.second));
-  };
-  for (const NamedView* a = written.begin(); a != written.end(); ++a) {
-    for (int axis = 0; axis < a->second.rank; ++axis) {
-      HEED_CHECK(a->second.empty() || a->second.shape[axis] <= 1 || a->second.stride[axis] != 0,
-                 "{}: {} must not have a stride of 0, but is {}", caller, a->first, describe(a->second));
-    }
-    for (const NamedView* b = written.begin(); b != a; ++b) check(*a, *b);
-    for (const NamedView& b : read) check(*a, b);
-  }
-}
-
 void check_result(const char* caller, const AttentionCase& c, const AttentionResult& result) {
   check_shape(caller, "out", result.out, shape_of({c.batch, c.heads, c.queries, c.value_width}), c.dtype);
   const ConstView square = shape_of({c.batch, c.heads, c.queries, c.keys});
   check_shape(caller, "weights", result.weights, square, c.dtype);
   check_shape(caller, "scores", result.scores, square, c.dtype);
-  check_overlaps(
-      caller,
-      {{"out", result.out}, {"row_stat", result.row_stat}, {"weights", result.weights}, {"scores", result.scores}},
-      {{"q", c.q}, {"k", c.k.view()}, {"v", c.v.view()}});
 }
 
 void check_row_stat(const char* caller, const char* name, const AttentionCase& c, const ConstView& stat) {
@@ -70,7 +47,7 @@ void check_parameter_gradient(const char* name, const char* what, const ConstVie
   check_shape("attention_backward", name, gradient, parameter, number);
 }
 
-void check_gradients(const AttentionCase& c, const AttentionSaved& saved, const AttentionGrad& grad) {
+void check_gradients(const AttentionCase& c, const AttentionGrad& grad) {
   const char* caller = "attention_backward";
   check_shape(caller, "dq", grad.dq, c.q, c.dtype);
   check_shape(caller, "dk", grad.dk, c.k.view(), c.k.view().dtype);
@@ -81,37 +58,35 @@ void check_gradients(const AttentionCase& c, const AttentionSaved& saved, const 
   check_parameter_gradient("dsinks", "sinks", grad.dsinks, c.spec.normaliser.sinks, c.number);
   check_parameter_gradient("drelative", "relative bias", grad.drelative, c.spec.bias.relative.table, c.number);
   check_parameter_gradient("dcentre", "Gaussian bias", grad.dcentre, c.spec.bias.gaussian.centre, c.number);
-  check_overlaps(caller,
-                 {{"dq", grad.dq},
-                  {"dk", grad.dk},
-                  {"dv", grad.dv},
-                  {"dbias", grad.dbias},
-                  {"dadditive_vector", grad.dadditive_vector},
-                  {"dsinks", grad.dsinks},
-                  {"drelative", grad.drelative},
-                  {"dcentre", grad.dcentre}},
-                 {{"q", c.q},
-                  {"k", c.k.view()},
-                  {"v", c.v.view()},
-                  {"out", saved.out},
-                  {"row_stat", saved.row_stat},
-                  {"dout", saved.dout}});
 }
 
-void forward(const ConstView& q, const ConstView& k, const ConstView& v, const AttentionSpec& spec,
-             const AttentionResult& result, Workspace& workspace, Index first_batch) {
+// One problem with what it fills, checked.
+struct ForwardCall {
+  AttentionCase problem;
+  AttentionResult result;
+};
+
+ForwardCall make_forward(const ConstView& q, const ConstView& k, const ConstView& v, const AttentionSpec& spec,
+                         const AttentionResult& result, Index first_batch) {
   const char* caller = "attention";
-  const AttentionCase problem = make_attention_case(caller, q, k, v, spec, first_batch);
+  ForwardCall call{make_attention_case(caller, q, k, v, spec, first_batch), result};
   HEED_CHECK(v || !result.out, "{}: out is wanted, but v is an empty view", caller);
-  check_row_stat(caller, "row_stat", problem, result.row_stat);
-  check_result(caller, problem, result);
-  choose_attention_plan(problem).forward(problem, result, workspace);
+  check_row_stat(caller, "row_stat", call.problem, result.row_stat);
+  check_result(caller, call.problem, result);
+  return call;
 }
 
-void backward(const ConstView& q, const ConstView& k, const ConstView& v, const AttentionSpec& spec,
-              const AttentionSaved& saved, const AttentionGrad& grad, Workspace& workspace, Index first_batch) {
+struct BackwardCall {
+  AttentionCase problem;
+  AttentionSaved saved;
+  AttentionGrad grad;
+};
+
+BackwardCall make_backward(const ConstView& q, const ConstView& k, const ConstView& v, const AttentionSpec& spec,
+                           const AttentionSaved& saved, const AttentionGrad& grad, Index first_batch) {
   const char* caller = "attention_backward";
-  const AttentionCase problem = make_attention_case(caller, q, k, v, spec, first_batch);
+  BackwardCall call{make_attention_case(caller, q, k, v, spec, first_batch), saved, grad};
+  const AttentionCase& problem = call.problem;
   HEED_CHECK(v && saved.out && saved.row_stat && saved.dout,
              "{}: v, out, row_stat and dout must be given, but are {}, {}, {} and {}", caller, describe(v),
              describe(saved.out), describe(saved.row_stat), describe(saved.dout));
@@ -121,9 +96,11 @@ void backward(const ConstView& q, const ConstView& k, const ConstView& v, const 
   check_shape(caller, "dout", saved.dout, rows, problem.dtype);
   check_row_stat(caller, "row_stat", problem, saved.row_stat);
   check_row_stat(caller, "drow_stat", problem, saved.drow_stat);
-  check_gradients(problem, saved, grad);
-  choose_attention_plan(problem).backward(problem, saved, grad, workspace);
+  check_gradients(problem, grad);
+  return call;
 }
+
+bool is_packed(const AttentionSpec& spec) { return spec.sequences.query_offsets || spec.sequences.key_offsets; }
 
 // Rows of [1, H, total, D], or of [1, H, total].
 template <typename AnyView>
@@ -131,48 +108,98 @@ AnyView rows_of(const AnyView& view, Range rows) {
   return view ? slice(view, 2, rows.begin, rows.end) : view;
 }
 
+// The views of a packed call must have its rows, neither fewer nor more.
+void check_packed_rows(const char* caller, const std::vector<NamedView>& views, Index total) {
+  for (const auto& [name, view] : views) {
+    HEED_CHECK(!view || (view.rank >= 3 && view.shape[0] == 1 && view.shape[2] == total),
+               "{}: {} of packed sequences must be [1, H, {}, ...], but is {}", caller, name, total, describe(view));
+  }
+}
+
 }  // namespace
 
 void attention(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, const AttentionResult& result,
                Workspace& workspace) {
-  if (!spec.sequences.query_offsets && !spec.sequences.key_offsets) {
-    return forward(q, k, v, spec, result, workspace, 0);
+  const char* caller = "attention";
+  check_written(
+      caller,
+      {{"out", result.out}, {"row_stat", result.row_stat}, {"weights", result.weights}, {"scores", result.scores}},
+      views_read(q, k, v, spec));
+  std::vector<ForwardCall> calls;
+  if (!is_packed(spec)) {
+    calls.push_back(make_forward(q, k, v, spec, result, 0));
+  } else {
+    HEED_CHECK(!result.weights && !result.scores,
+               "{}: packed sequences give no weights and no scores, which have no one shape", caller);
+    const PackedSequences sequences(caller, q, k, spec);
+    check_packed_rows(caller, {{"out", result.out}, {"row_stat", result.row_stat}}, q.shape[2]);
+    check_packed_rows(caller, {{"v", v}}, k.shape[2]);
+    for (Index n = 0; n < sequences.count(); ++n) {
+      const PackedSequence one = sequences.sequence(n);
+      calls.push_back(make_forward(
+          rows_of(q, one.queries), rows_of(k, one.keys), rows_of(v, one.keys), one.spec,
+          {.out = rows_of(result.out, one.queries), .row_stat = rows_of(result.row_stat, one.queries)}, n));
+    }
   }
-  HEED_CHECK(!result.weights && !result.scores,
-             "attention: packed sequences give no weights and no scores, which have no one shape");
-  const PackedSequences sequences("attention", q, k, spec);
-  for (Index n = 0; n < sequences.count(); ++n) {
-    const PackedSequence one = sequences.sequence(n);
-    forward(rows_of(q, one.queries), rows_of(k, one.keys), rows_of(v, one.keys), one.spec,
-            {.out = rows_of(result.out, one.queries), .row_stat = rows_of(result.row_stat, one.queries)}, workspace, n);
-  }
+  for (const ForwardCall& call : calls)
+    choose_attention_plan(call.problem).forward(call.problem, call.result, workspace);
 }
 
 void attention_backward(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, const AttentionSaved& saved,
                         const AttentionGrad& grad, Workspace& workspace) {
-  if (!spec.sequences.query_offsets && !spec.sequences.key_offsets) {
-    return backward(q, k, v, spec, saved, grad, workspace, 0);
+  const char* caller = "attention_backward";
+  std::vector<NamedView> read = views_read(q, k, v, spec);
+  for (const NamedView& view : {NamedView{"out", saved.out}, NamedView{"row_stat", saved.row_stat},
+                                NamedView{"dout", saved.dout}, NamedView{"drow_stat", saved.drow_stat}}) {
+    read.push_back(view);
   }
-  const PackedSequences sequences("attention_backward", q, k, spec);
-  for (Index n = 0; n < sequences.count(); ++n) {
-    const PackedSequence one = sequences.sequence(n);
-    AttentionGrad part = grad;
-    part.dq = rows_of(grad.dq, one.queries), part.dk = rows_of(grad.dk, one.keys), part.dv = rows_of(grad.dv, one.keys);
-    part.dcentre = rows_of(grad.dcentre, one.queries);
-    backward(rows_of(q, one.queries), rows_of(k, one.keys), rows_of(v, one.keys), one.spec,
-             {.out = rows_of(saved.out, one.queries),
-              .row_stat = rows_of(saved.row_stat, one.queries),
-              .dout = rows_of(saved.dout, one.queries),
-              .drow_stat = rows_of(saved.drow_stat, one.queries)},
-             part, workspace, n);
+  check_written(caller,
+                {{"dq", grad.dq},
+                 {"dk", grad.dk},
+                 {"dv", grad.dv},
+                 {"dbias", grad.dbias},
+                 {"dadditive_vector", grad.dadditive_vector},
+                 {"dsinks", grad.dsinks},
+                 {"drelative", grad.drelative},
+                 {"dcentre", grad.dcentre}},
+                read);
+  std::vector<BackwardCall> calls;
+  if (!is_packed(spec)) {
+    calls.push_back(make_backward(q, k, v, spec, saved, grad, 0));
+  } else {
+    const PackedSequences sequences(caller, q, k, spec);
+    check_packed_rows(caller,
+                      {{"out", saved.out},
+                       {"row_stat", saved.row_stat},
+                       {"dout", saved.dout},
+                       {"drow_stat", saved.drow_stat},
+                       {"dq", grad.dq},
+                       {"dcentre", grad.dcentre}},
+                      q.shape[2]);
+    check_packed_rows(caller, {{"v", v}, {"dk", grad.dk}, {"dv", grad.dv}}, k.shape[2]);
+    for (Index n = 0; n < sequences.count(); ++n) {
+      const PackedSequence one = sequences.sequence(n);
+      AttentionGrad part = grad;
+      part.dq = rows_of(grad.dq, one.queries), part.dcentre = rows_of(grad.dcentre, one.queries);
+      part.dk = rows_of(grad.dk, one.keys), part.dv = rows_of(grad.dv, one.keys);
+      calls.push_back(make_backward(rows_of(q, one.queries), rows_of(k, one.keys), rows_of(v, one.keys), one.spec,
+                                    {.out = rows_of(saved.out, one.queries),
+                                     .row_stat = rows_of(saved.row_stat, one.queries),
+                                     .dout = rows_of(saved.dout, one.queries),
+                                     .drow_stat = rows_of(saved.drow_stat, one.queries)},
+                                    part, n));
+    }
+  }
+  for (const BackwardCall& call : calls) {
+    choose_attention_plan(call.problem).backward(call.problem, call.saved, call.grad, workspace);
   }
 }
 
 void attention_weights(ConstView q, ConstView k, const AttentionSpec& spec, ConstView row_stat, View weights,
                        Workspace&, const AttentionSelection& part) {
   const char* caller = "attention_weights";
-  HEED_CHECK(!spec.sequences.query_offsets && !spec.sequences.key_offsets,
-             "{}: packed sequences have weights of no one shape: ask for one sequence at a time", caller);
+  HEED_CHECK(!is_packed(spec), "{}: packed sequences have weights of no one shape: ask for one sequence at a time",
+             caller);
   const AttentionCase problem = make_attention_case(caller, q, k, {}, spec);
   HEED_CHECK(row_stat && weights, "{}: row_stat and weights must be given, but are {} and {}", caller,
              describe(row_stat), describe(weights));
@@ -186,13 +213,15 @@ void attention_weights(ConstView q, ConstView k, const AttentionSpec& spec, Cons
   const ConstView shape = shape_of({problem.batch, extent("head", part.heads, problem.heads),
                                     extent("row", part.rows, problem.queries), problem.keys});
   check_shape(caller, "weights", weights, shape, problem.dtype);
-  check_overlaps(caller, {{"weights", weights}}, {{"q", q}, {"k", k}, {"row_stat", row_stat}});
+  std::vector<NamedView> read = views_read(q, k, {}, spec);
+  read.emplace_back("row_stat", row_stat);
+  check_written(caller, {{"weights", weights}}, read);
   reference_weights(problem, row_stat, part, weights);
 }
 
 std::string explain(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec) {
   AttentionSpec one = spec;
-  if (spec.sequences.query_offsets || spec.sequences.key_offsets) {
+  if (is_packed(spec)) {
     const PackedSequences sequences("explain", q, k, spec);
     if (sequences.count() == 0) return "no sequence";
     const PackedSequence first = sequences.sequence(0);

@@ -55,9 +55,9 @@ void check_parameter(const char* caller, const char* name, const ConstView& view
 void check_random_features(const char* caller, AttentionCase& c) {
   const ConstView& projection = c.spec.score.feature_map.projection;
   HEED_CHECK(projection && projection.rank == 2 && projection.shape[0] >= 1 && projection.shape[1] == c.width &&
-                 projection.dtype == c.number,
-             "{}: random features need a projection {} [M >= 1, D = {}], but got {}", caller, name_of(c.number),
-             c.width, describe(projection));
+                 projection.dtype == c.number && unit_stride(projection),
+             "{}: random features need a projection {} [M >= 1, D = {}] with stride 1 along D, but got {}", caller,
+             name_of(c.number), c.width, describe(projection));
   HEED_CHECK(c.scale > 0, "{}: the scale of random features must be positive, but is {}", caller, c.scale);
   c.features = projection.shape[0];
   c.feature_scale = c.scale;
@@ -120,7 +120,7 @@ AttentionCase make_attention_case(const char* caller, const ConstView& q, const 
     HEED_CHECK(normaliser.kind == Normaliser::Kind::softmax, "{}: only softmax has sinks", caller);
     check_parameter(caller, "the sinks", normaliser.sinks, c.heads, c.number);
   }
-  const MaskShape shape{c.batch, c.heads, c.queries, c.keys};
+  const MaskShape shape{c.batch, c.heads, c.queries, c.keys, first_batch};
   c.mask = MaskRows(spec.mask, shape, caller);
   c.bias = BiasRows(spec.bias, c.mask, shape, c.number, caller);
   if (pages) check_page_numbers(caller, c, k);

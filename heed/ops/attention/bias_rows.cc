@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "heed/base/check.h"
 #include "heed/ops/attention/numbers.h"
@@ -95,11 +96,11 @@ void BiasRows::add(Index b, Index h, Index i, Range keys, Sum* scores) const {
     }
   }
   if (bias_.gaussian.centre) {
-    const Sum centre = number_at<Sum>(bias_.gaussian.centre, {b, h, i});
-    const Sum factor = static_cast<Sum>(0.5 / (bias_.gaussian.sigma * bias_.gaussian.sigma));
+    const double centre = number_at<double>(bias_.gaussian.centre, {b, h, i});
+    constexpr double kLowest = std::numeric_limits<Sum>::lowest();  // a centre far away is no mask
     for (Index j = keys.begin; j < keys.end; ++j) {
-      const Sum distance = static_cast<Sum>(j) - centre;
-      scores[j - keys.begin] -= factor * distance * distance;
+      const double distance = (static_cast<double>(j) - centre) / bias_.gaussian.sigma;
+      scores[j - keys.begin] += static_cast<Sum>(std::max(-0.5 * distance * distance, kLowest));
     }
   }
 }

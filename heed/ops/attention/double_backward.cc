@@ -7,7 +7,7 @@
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
 #include "heed/ops/attention/attention_case.h"
-#include "heed/tensor/overlap.h"
+#include "heed/ops/attention/memory_check.h"
 
 namespace heed {
 namespace {
@@ -179,14 +179,13 @@ void attention_double_backward(ConstView q, ConstView k, ConstView v, const Atte
   check_like("ddq", second.ddq, q), check_like("ddk", second.ddk, k), check_like("ddv", second.ddv, v);
   check_like("dq", grad.dq, q), check_like("dk", grad.dk, k), check_like("dv", grad.dv, v);
   check_like("ddout", grad.ddout, rows);
-  const ConstView written[] = {grad.dq, grad.dk, grad.dv, grad.ddout};
-  const ConstView read[] = {q, k, v, saved.row_stat, saved.dout, second.ddq, second.ddk, second.ddv};
-  for (const ConstView& to : written) {
-    for (const ConstView& from : read) {
-      HEED_CHECK(!overlap(to, from), "{}: what is written must not lie in what is read: {} and {}", caller,
-                 describe(to), describe(from));
-    }
+  std::vector<NamedView> read = views_read(q, k, v, spec);
+  for (const NamedView& view :
+       {NamedView{"row_stat", saved.row_stat}, NamedView{"dout", saved.dout}, NamedView{"ddq", second.ddq},
+        NamedView{"ddk", second.ddk}, NamedView{"ddv", second.ddv}}) {
+    read.push_back(view);
   }
+  check_written(caller, {{"dq", grad.dq}, {"dk", grad.dk}, {"dv", grad.dv}, {"ddout", grad.ddout}}, read);
   parallel_for(c.batch * c.key_heads, 1, [&](Index begin, Index end) {
     for (Index unit = begin; unit < end; ++unit) {
       SecondOrderHead(c, saved, second, grad, unit / c.key_heads, unit % c.key_heads).compute();

@@ -21,6 +21,8 @@ void check_bound(const char* caller, const char* name, std::optional<Index> boun
   HEED_CHECK(!bound || *bound >= 0, "{}: the window's {} bound must not be negative, but is {}", caller, name, *bound);
 }
 
+void check_given(const char* caller, const ConstView& view) { HEED_CHECK(view, "{}: the view is empty", caller); }
+
 // a - b and a + b for b >= 0, held at the ends of Index.
 Index before(Index a, Index b) { return a < std::numeric_limits<Index>::min() + b ? -kUnbounded : a - b; }
 Index after(Index a, Index b) { return a > kUnbounded - b ? kUnbounded : a + b; }
@@ -61,15 +63,20 @@ Mask Mask::sliding_window(std::optional<Index> left, std::optional<Index> right,
 }
 
 Mask Mask::around(ConstView centre, Index radius) {
+  check_given("Mask::around", centre);
   check_bound("Mask::around", "outer", radius);
   return {.window = Window{.left = radius, .right = radius, .centre = centre}};
 }
 
 Mask Mask::prefix_lm(ConstView prefix, Anchor anchor) {
+  check_given("Mask::prefix_lm", prefix);
   return {.anchor = anchor, .window = Window{.right = 0, .prefix = prefix}};
 }
 
-Mask Mask::key_lengths(ConstView lengths) { return {.lengths = lengths}; }
+Mask Mask::key_lengths(ConstView lengths) {
+  check_given("Mask::key_lengths", lengths);
+  return {.lengths = lengths};
+}
 
 bool Mask::has_positions() const {
   const auto relative = [](const auto& pattern) { return pattern->has_positions(); };
@@ -153,7 +160,7 @@ bool MaskRows::allows(Index b, Index h, Index i, Index j) const {
   if (j >= open.prefix && (j < open.window.begin || j >= open.window.end)) return false;
   const Query query{i, position(b, i)};
   return std::all_of(mask_.patterns.begin(), mask_.patterns.end(),
-                     [&](const auto& pattern) { return pattern->allows(b, h, query, j); });
+                     [&](const auto& pattern) { return pattern->allows(shape_.first_batch + b, h, query, j); });
 }
 
 Range MaskRows::keys(Index b, Index h, Index i) const {
@@ -182,7 +189,7 @@ Index MaskRows::count(Index b, Index h, Index i, Range asked) const {
   if (inside.empty()) return 0;
   if (hull_is_exact()) return inside.size();
   const Query query{i, position(b, i)};
-  if (!gap_ && mask_.patterns.size() == 1) return mask_.patterns[0]->count(b, h, query, inside);
+  if (!gap_ && mask_.patterns.size() == 1) return mask_.patterns[0]->count(shape_.first_batch + b, h, query, inside);
   Index count = 0;
   for (Index j = inside.begin; j < inside.end; ++j) count += allows(b, h, i, j);
   return count;
@@ -209,7 +216,7 @@ void MaskRows::fill(Index b, Index h, Index i, Range asked, std::uint8_t* allowe
   set({0, open.prefix});
   set(open.window);
   const Query query{i, position(b, i)};
-  for (const auto& pattern : mask_.patterns) pattern->refuse(b, h, query, asked, allowed);
+  for (const auto& pattern : mask_.patterns) pattern->refuse(shape_.first_batch + b, h, query, asked, allowed);
 }
 
 }  // namespace heed

@@ -60,6 +60,7 @@ class BooleanPattern final : public MaskPattern {
                "{}: the boolean mask must be boolean [B | 1, H | 1, Lq | 1, Lk | 1] of [{}, {}, {}, {}], but is {}",
                caller, shape.batch, shape.heads, shape.queries, shape.keys, describe(given_));
   }
+  std::vector<ConstView> views() const override { return {given_}; }
   bool allows(Index b, Index h, Query query, Index j) const override {
     return allowed_.at<std::uint8_t>({b, h, query.row, j}) != 0;
   }
@@ -94,6 +95,7 @@ class SegmentPattern final : public MaskPattern {
                "and {}",
                caller, shape.batch, shape.queries, shape.keys, describe(given_.first), describe(given_.second));
   }
+  std::vector<ConstView> views() const override { return {given_.first, given_.second}; }
   bool allows(Index b, Index, Query query, Index j) const override {
     return integer_at(queries_, {b, query.row}) == integer_at(keys_, {b, j});
   }
@@ -255,6 +257,7 @@ class TilePattern final : public MaskPattern {
                "{}: the tiles of {} x {} must be boolean [H | 1, {}, {}] of H = {}, but are {}", caller, rows_, keys_,
                down, across, shape.heads, describe(given_));
   }
+  std::vector<ConstView> views() const override { return {given_}; }
   bool allows(Index, Index h, Query query, Index j) const override {
     return open_.at<std::uint8_t>({h, query.row / rows_, j / keys_}) != 0;
   }

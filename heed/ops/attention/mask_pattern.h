@@ -8,14 +8,17 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "heed/base/index.h"
+#include "heed/tensor/view.h"
 
 namespace heed {
 
 // The problem that a mask is laid over.
 struct MaskShape {
   Index batch = 0, heads = 0, queries = 0, keys = 0;
+  Index first_batch = 0;  // what patterns are told batch element 0 is: the number of a packed sequence
 };
 
 // Rows or keys [begin, end).
@@ -38,6 +41,9 @@ class MaskPattern {
   virtual void check(const char* caller, const MaskShape& shape) const;
   // Whether the answer depends on the query's position, and so on the mask's anchor.
   virtual bool has_positions() const { return false; }
+
+  // The views that it reads, which a call must not write.
+  virtual std::vector<ConstView> views() const { return {}; }
 
   // The definition: may the query attend to key j?
   virtual bool allows(Index b, Index h, Query query, Index j) const = 0;

@@ -282,8 +282,10 @@ void plain_backward(const AttentionCase& c, const AttentionSaved& saved, const A
 
 }  // namespace
 
-void reference_forward_row(const AttentionCase& c, const AttentionResult& result, Index b, Index h, Index i) {
-  HeadLoops<double>(c, b, h / c.group, DType::f64).forward_row(result, h, i);
+void reference_forward_rows(const AttentionCase& c, const AttentionResult& result, Index b, Index h,
+                            std::span<const Index> rows) {
+  HeadLoops<double> loops(c, b, h / c.group, DType::f64);
+  for (Index i : rows) loops.forward_row(result, h, i);
 }
 
 void reference_backward_group(const AttentionCase& c, const AttentionSaved& saved, const AttentionGrad& grad, Index b,

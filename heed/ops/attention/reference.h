@@ -1,6 +1,8 @@
 // The definition of attention: plain loops, sums in double, every feature.
 #pragma once
 
+#include <span>
+
 #include "heed/ops/attention/plan.h"
 
 namespace heed {
@@ -12,9 +14,10 @@ extern const AttentionPlan kReferencePlan;
 // are.
 extern const AttentionPlan kPlainPlan;
 
-// One row of the forward pass. The fast plans send rows that came out as NaN here: a weight of zero times a NaN or an
+// Some rows of the forward pass. The fast plans send rows that came out as NaN here: a weight of zero times a NaN or an
 // infinity behind the mask must not count, and only this loop never touches what the mask refuses.
-void reference_forward_row(const AttentionCase& problem, const AttentionResult& result, Index b, Index h, Index i);
+void reference_forward_rows(const AttentionCase& problem, const AttentionResult& result, Index b, Index h,
+                            std::span<const Index> rows);
 
 // The gradients that flow through key/value head g of batch element b: dq of its query heads, dk and dv of itself, and
 // their parts of the parameters' gradients.

@@ -20,12 +20,16 @@ class RowNormaliser {
   explicit RowNormaliser(Normaliser::Kind kind) : kind_(kind) {}
 
   // Fills weights and returns the row's statistic: see AttentionResult::row_stat. `sink` is a further score that takes
-  // weight; kNone for none. A row without keys has weights zero and the statistic -inf. A NaN makes the weight of every
-  // key that is there NaN (sigmoid: its own).
+  // weight; kNone for none. A row without keys has weights zero and the statistic -inf. A NaN or +inf makes the weight
+  // of every key that is there NaN (sigmoid: its own). Weights come from differences to the largest score, so that they
+  // sum to one however large the scores are.
   Sum normalise(std::span<const Sum> scores, Sum sink, std::span<Sum> weights) {
-    const Sum stat = statistic(scores, sink);
-    weights_from(scores, stat, weights);
-    return stat;
+    const Statistic stat = statistic(scores, sink);
+    for (std::size_t j = 0; j < scores.size(); ++j) {
+      const bool refused = scores[j] == kNone || stat.whole == kNone;
+      weights[j] = refused ? Sum{0} : weight(scores[j] - stat.top, stat.beyond);
+    }
+    return stat.whole;
   }
 
   // The weights of normalise() from its statistic.
@@ -98,7 +102,13 @@ class RowNormaliser {
   // max(x, 0) that keeps a NaN.
   static Sum positive(Sum x) { return x > 0 || std::isnan(x) ? x : Sum{0}; }
 
-  Sum statistic(std::span<const Sum> scores, Sum sink) {
+  // A row's statistic as what it is beyond the largest score (zero where the normaliser does not compare scores), and
+  // whole.
+  struct Statistic {
+    Sum top, beyond, whole;
+  };
+
+  Statistic statistic(std::span<const Sum> scores, Sum sink) {
     sorted_.clear();
     bool nan = false;
     for (Sum score : scores) {
@@ -106,57 +116,64 @@ class RowNormaliser {
       nan |= std::isnan(score);
       sorted_.push_back(score);
     }
-    if (sorted_.empty()) return kNone;
-    if (kind_ == Normaliser::Kind::sigmoid) return 0;
-    if (nan) return std::numeric_limits<Sum>::quiet_NaN();
+    if (sorted_.empty()) return {0, kNone, kNone};
+    if (kind_ == Normaliser::Kind::sigmoid) return {0, 0, 0};
+    if (nan) return whole(std::numeric_limits<Sum>::quiet_NaN());
+    if (kind_ == Normaliser::Kind::sum) {
+      Sum sum = 0;
+      for (Sum score : sorted_) sum += score;
+      return whole(sum);
+    }
+    std::sort(sorted_.begin(), sorted_.end(), std::greater<>());
+    const Sum top = std::max(sorted_.front(), sink);
+    if (top == std::numeric_limits<Sum>::infinity()) return whole(std::numeric_limits<Sum>::quiet_NaN());
     switch (kind_) {
-      case Normaliser::Kind::softmax:
-        return log_sum_exp(sink);
-      case Normaliser::Kind::sum: {
-        Sum sum = 0;
-        for (Sum score : sorted_) sum += score;
-        return sum;
+      case Normaliser::Kind::sparsemax: {
+        const Sum tau = sparsemax_threshold(top);
+        return {top, tau, top + tau};
       }
-      default:
-        std::sort(sorted_.begin(), sorted_.end(), std::greater<>());
-        return kind_ == Normaliser::Kind::sparsemax ? sparsemax_threshold() : entmax_threshold();
+      case Normaliser::Kind::entmax15: {
+        const Sum tau = entmax_threshold(top);
+        return {top, tau, top / 2 + tau};
+      }
+      default: {
+        const Sum log_sum = log_sum_exp(top, sink);
+        return {top, log_sum, top + log_sum};
+      }
     }
   }
+  static Statistic whole(Sum stat) { return {0, stat, stat}; }
 
-  Sum log_sum_exp(Sum sink) const {
-    Sum largest = sink, sum = 0;
-    for (Sum score : sorted_) largest = score > largest || std::isnan(score) ? score : largest;
-    for (Sum score : sorted_) sum += std::exp(score - largest);
-    if (sink != kNone) sum += std::exp(sink - largest);
-    return largest + std::log(sum);
+  Sum log_sum_exp(Sum top, Sum sink) const {
+    Sum sum = sink == kNone ? Sum{0} : std::exp(sink - top);
+    for (Sum score : sorted_) sum += std::exp(score - top);
+    return std::log(sum);
   }
 
   // Martins & Astudillo 2016, algorithm 1: tau = (sum of the k largest - 1) / k for the largest k whose k-th score is
   // above its own tau.
-  Sum sparsemax_threshold() const {
+  Sum sparsemax_threshold(Sum top) const {
     Sum sum = 0, tau = 0, k = 0;
     for (Sum score : sorted_) {
-      const Sum next = (sum + score - 1) / (k + 1);
-      if (score <= next) break;
-      sum += score, k += 1, tau = next;
+      const Sum x = score - top, next = (sum + x - 1) / (k + 1);
+      if (x <= next) break;
+      sum += x, k += 1, tau = next;
     }
     return tau;
   }
 
-  // Peters et al. 2019, algorithm 2: with x = s / 2, tau = mean - sqrt((1 - k var) / k) over the k largest. Around the
-  // largest, so that the variance is of small numbers.
-  Sum entmax_threshold() const {
-    const Sum top = sorted_.front() / 2;
+  // Peters et al. 2019, algorithm 2: with x = s / 2, tau = mean - sqrt((1 - k var) / k) over the k largest.
+  Sum entmax_threshold(Sum top) const {
     Sum sum = 0, squares = 0, tau = 0, k = 0;
     for (Sum score : sorted_) {
-      const Sum x = score / 2 - top;
+      const Sum x = (score - top) / 2;
       sum += x, squares += x * x, k += 1;
       const Sum mean = sum / k, delta = (1 - (squares - sum * mean)) / k;
       const Sum next = mean - std::sqrt(std::max<Sum>(delta, 0));
       if (next > x || delta < 0) break;
       tau = next;
     }
-    return tau + top;
+    return tau;
   }
 
   Normaliser::Kind kind_;

@@ -39,6 +39,8 @@ void alibi_slopes(View slopes) {
 void orthogonal_random_features(View projection, std::uint64_t seed) {
   check_filled("orthogonal_random_features", "the features", projection, 2);
   const Index features = projection.shape[0], width = projection.shape[1];
+  HEED_CHECK(width >= 1, "orthogonal_random_features: D must be at least 1, but the features are {}",
+             describe(projection));
   Rng rng(seed);
   std::vector<double> block(static_cast<std::size_t>(width * width)), drawn(static_cast<std::size_t>(width));
   for (Index m = 0; m < features; ++m) {

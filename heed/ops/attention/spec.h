@@ -29,10 +29,10 @@ struct FeatureMap {
 // s(q_i, k_j). Parameters are f32 (f64 where q is f64).
 struct Score {
   enum class Kind {
-    dot,               // scale * q_i . k_j              (Vaswani et al. 2017, eq. 1; Luong et al. 2015, eq. 8, dot)
-    additive,          // v_a . tanh(q_i + k_j)          (Bahdanau et al. 2015, app. A.1.2; q and k are projected by the
-                       // caller; Luong's concat is the same with one projection cut in two)
-    cosine,            // scale * q_i . k_j / (|q_i| |k_j|), norms of at least 1e-8      (Graves et al. 2014, eq. 6)
+    dot,       // scale * q_i . k_j              (Vaswani et al. 2017, eq. 1; Luong et al. 2015, section 3.1, dot)
+    additive,  // v_a . tanh(q_i + k_j)          (Bahdanau et al. 2015, app. A.1.2; q and k are projected by the
+               // caller; Luong's concat is the same with one projection cut in two)
+    cosine,    // scale * q_i . k_j / (|q_i| |k_j|), norms of at least 1e-8      (Graves et al. 2014, eq. 6)
     squared_distance,  // -scale * |q_i - k_j|^2                                         (Kim et al. 2021: L2 attention)
     feature_map,       // scale * phi(q_i) . phi(k_j)                                    (Katharopoulos et al. 2020)
   };
@@ -104,7 +104,9 @@ struct Normaliser {
 // view, packed QKV three slices.
 struct Sequences {
   // Packed, of variable length: i32 or i64 [N + 1], ascending. q is [1, H, total, D], and sequence n its rows
-  // offsets[n] to offsets[n + 1] (exclusive); so for k and v. Masks and biases see a batch of N.
+  // offsets[n] to offsets[n + 1] (exclusive); so for k and v. Each sequence is a problem of its own: key lengths and
+  // prefixes are [N], centres [1, H|1, total], dropout and a predicate take n as the batch element, and a dense mask or
+  // bias must have extents of 1 but for the heads.
   ConstView query_offsets{}, key_offsets{};
   // A paged cache: i32 or i64 [B, P]: k and v are pools [pages, Hk, page, D], and key j of batch element b is row
   // j % page of page pages[b, j / page]. Lk is P * page; key lengths say how many are there. Forward only.

@@ -38,7 +38,7 @@ class BackwardHead {
     }
     store_sums(grad.dk, dk_, b, g);
     store_sums(grad.dv, dv_, b, g);
-    if (!has_refused_keys(c)) return;
+    // What a mask refuses must not count, but zero times a NaN or an infinity is not zero.
     const auto have_nan = [&](const ConstView& view, Index head, Index heads) {
       for (Index h = head; view && h < head + heads; ++h) {
         if (rows_have_nan(view, {b, h, {0, view.shape[2]}})) return true;
@@ -46,7 +46,7 @@ class BackwardHead {
       return false;
     };
     const bool spoilt = have_nan(grad.dq, first, c.group) || have_nan(grad.dk, g, 1) || have_nan(grad.dv, g, 1);
-    if (!spoilt || have_nan(saved.dout, first, c.group)) return;  // a NaN from above propagates as it will
+    if (!spoilt) return;
     AttentionGrad again;  // what accumulates is masked by the kernels, and was right
     again.dq = grad.dq, again.dk = grad.dk, again.dv = grad.dv;
     reference_backward_group(c, saved, again, b, g);

@@ -107,14 +107,20 @@ class ForwardTile {
       store_row(out.data + r * out.row, c.value_width, result.out,
                 result.out.offset({tile_.b, tile_.h, tile_.rows.begin + r}));
     }
-    if (!has_refused_keys(c) || !rows_have_nan(result.out, tile_)) return;
+    repair_rows();
+  }
+
+  // What a mask refuses must not count, but zero times a NaN or an infinity is not zero: rows that came out as NaN are
+  // computed again by the loops that never touch it.
+  void repair_rows() const {
+    if (!rows_have_nan(result.out, tile_)) return;
+    std::vector<Index> spoilt;
+    for (Index i = tile_.rows.begin; i < tile_.rows.end; ++i) {
+      if (rows_have_nan(result.out, {tile_.b, tile_.h, {i, i + 1}})) spoilt.push_back(i);
+    }
     AttentionResult only_out;
     only_out.out = result.out;
-    for (Index i = tile_.rows.begin; i < tile_.rows.end; ++i) {
-      if (rows_have_nan(result.out, {tile_.b, tile_.h, {i, i + 1}})) {
-        reference_forward_row(c, only_out, tile_.b, tile_.h, i);
-      }
-    }
+    reference_forward_rows(c, only_out, tile_.b, tile_.h, spoilt);
   }
 
   const TileScore& score_;

@@ -28,7 +28,7 @@ void widen_row(const ConstView& view, std::initializer_list<Index> index, Index 
 
 TileWork::TileWork(const AttentionCase& c, const TileScore& score, char* scratch, Index rows, Index columns,
                    bool backward)
-    : c_(c), score_(&score) {
+    : c_(c), score_(score) {
   layout(scratch, rows, columns, backward);
 }
 
@@ -93,7 +93,7 @@ kernels::AttentionRows TileWork::passes(const RowTile& tile, const KeyBlock* blo
   const Index first = count == 0 ? 0 : blocks[0].column;
   passes.rows = tile.rows.size(), passes.stride = stride_;
   passes.columns = count == 0 ? 0 : blocks[count - 1].column + blocks[count - 1].keys.size() - first;
-  passes.scale = score_->scaled ? static_cast<float>(c_.scale) : 1.0f;
+  passes.scale = score_.scaled ? static_cast<float>(c_.scale) : 1.0f;
   passes.cap = static_cast<float>(c_.cap);
   passes.sink = c_.sink<float>(tile.h);
   passes.begin = begin_, passes.end = end_;
@@ -169,10 +169,6 @@ bool rows_have_nan(const ConstView& view, const RowTile& tile) {
       if (std::isnan(number_at<float>(view, {tile.b, tile.h, i, d}))) return true;
     }
   return false;
-}
-
-bool has_refused_keys(const AttentionCase& c) {
-  return c.spec.mask.window || c.spec.mask.lengths || !c.mask.hull_is_exact() || c.bias.active();
 }
 
 }  // namespace heed

@@ -66,7 +66,7 @@ class TileWork {
   FloatRows block_of(const RowSource& source, Index b, Index g, Range keys, float* scratch) const;
 
   const AttentionCase& c_;
-  const TileScore* score_;
+  TileScore score_;
   Index stride_ = 0;
   std::vector<KeyBlock> blocks_;
   float *tile_ = nullptr, *dtile_ = nullptr, *bias_ = nullptr, *dbias_ = nullptr, *stat_ = nullptr, *delta_ = nullptr;
@@ -79,8 +79,5 @@ class TileWork {
 
 // Whether rows of a [B, H, L, D] view hold a NaN.
 bool rows_have_nan(const ConstView& view, const RowTile& rows);
-
-// Whether what a mask refuses could turn into NaN: zero times infinity is not zero.
-bool has_refused_keys(const AttentionCase& c);
 
 }  // namespace heed
