@@ -33,8 +33,10 @@ std::vector<AttentionProblem> attention_kinds(const AttentionShape& shape, DType
   }
   for (auto map : {FeatureMap::Kind::elu_plus_one, FeatureMap::Kind::relu, FeatureMap::Kind::positive_random})
     for (const Normaliser& normaliser : {Normaliser::softmax(), Normaliser::sum()}) {
+      const bool random = map == FeatureMap::Kind::positive_random;
+      if (random && normaliser.kind != Normaliser::Kind::sum) continue;  // they are exponentials already
       AttentionProblem& p = add(Score::features({.kind = map}), normaliser);
-      if (map != FeatureMap::Kind::positive_random) continue;
+      if (!random) continue;
       p.projection = Tensor::empty(number, {6, shape.width});
       orthogonal_random_features(p.projection, 7);
     }

@@ -1,0 +1,61 @@
+// Which plan computes a call, and how one is forced.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "heed/ops/attention/attention.h"
+#include "heed/ops/attention/plan.h"
+#include "heed/testing/attention_kinds.h"
+#include "heed/testing/refusal.h"
+
+namespace heed {
+namespace {
+
+using testing::AttentionProblem;
+using testing::refusal;
+
+// Sets HEED_PLAN while it lives.
+struct ForcedPlan {
+  explicit ForcedPlan(const char* name) { setenv("HEED_PLAN", name, 1); }
+  ~ForcedPlan() { unsetenv("HEED_PLAN"); }
+};
+
+TEST(AttentionChoice, HeedPlanForcesAPlanAndExplainsARefusal) {
+  const AttentionProblem p = testing::plain_problem({.queries = 3, .keys = 4});
+  const Tensor out = Tensor::zeros(DType::f32, {1, 1, 3, 8});
+  Workspace workspace;
+  const auto call = [&] { attention(p.q, p.k, p.v, p.spec, {.out = out}, workspace); };
+  EXPECT_EQ(explain(p.q, p.k, p.v, p.spec).substr(0, 15), "tiled computes ");
+  {
+    const ForcedPlan forced("reference");
+    EXPECT_EQ(refusal(call), "no error");
+    EXPECT_EQ(
+        explain(p.q, p.k, p.v, p.spec),
+        "reference computes q f32 [1, 1, 3, 8], k f32 [1, 1, 4, 8], v f32 [1, 1, 4, 8]; additive refused: the score is "
+        "not additive; tiled was passed over by HEED_PLAN; linear refused: the score has no feature map");
+  }
+  {
+    const ForcedPlan forced("additive");
+    EXPECT_EQ(refusal(call), "attention: HEED_PLAN=additive cannot compute this call: the score is not additive");
+  }
+  const ForcedPlan forced("fastest");
+  EXPECT_EQ(refusal(call), "attention: HEED_PLAN is 'fastest', but the plans are additive, tiled, linear, reference");
+}
+
+TEST(AttentionChoice, ThePlanDependsOnNoLength) {
+  std::vector<std::vector<std::string_view>> names;
+  for (Index batch : {1, 5})
+    for (Index queries : {1, 33})
+      for (Index keys : {0, 1, 200}) {
+        names.emplace_back();
+        for (const AttentionProblem& p :
+             testing::attention_kinds({.batch = batch, .heads = 2, .key_heads = 2, .queries = queries, .keys = keys})) {
+          names.back().push_back(choose_attention_plan(make_attention_case("test", p.q, p.k, p.v, p.spec)).name);
+        }
+      }
+  for (const auto& of_kinds : names) EXPECT_EQ(of_kinds, names[0]);
+}
+
+}  // namespace
+}  // namespace heed
