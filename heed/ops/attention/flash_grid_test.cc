@@ -312,9 +312,10 @@ TEST_P(KernelGrid, FlashAttentionsCasesAreNearlyAsGoodAsPlain) {
   const Json grid = read_json(grids)["flash_attention"]["grid"];
   const Axes axes(grid, {"dtypes", "kind", "causal", "local_window", "alibi", "softcap", "dropout", "d", "seq_q_k"});
   const Rule rule = [](std::size_t answer, double plain) { return Bound{(answer == 0 ? 2 : 3) * plain}; };
+  std::uint64_t seed = 100 * GetParam();
   for (const Combination& at : cases(axes, [](const Point& point) { return flash_cost(point, "seq_q_k"); })) {
     const Point point{axes, at};
-    check_flash_case(grid, point, point.is("causal"), point["seq_q_k"].integer_list(), rule, 1);
+    check_flash_case(grid, point, point.is("causal"), point["seq_q_k"].integer_list(), rule, ++seed);
   }
 }
 
@@ -323,9 +324,10 @@ TEST_P(KernelGrid, FlashAttentionsCausalCasesAreAlignedAtTheBottomRight) {
   const Json grid = read_json(grids)["flash_attention"]["grid"];
   const Axes axes(grid, {"dtypes", "kind", "local_window", "d", "causal_seq_q_k"});
   const Rule rule = [](std::size_t, double plain) { return Bound{2 * plain + 1e-5}; };
+  std::uint64_t seed = 100 * GetParam();
   for (const Combination& at : cases(axes, [](const Point& point) { return flash_cost(point, "causal_seq_q_k"); })) {
     const Point point{axes, at};
-    check_flash_case(grid, point, true, point["causal_seq_q_k"].integer_list(), rule, 2);
+    check_flash_case(grid, point, true, point["causal_seq_q_k"].integer_list(), rule, ++seed);
   }
 }
 
@@ -338,6 +340,9 @@ std::vector<double> fudge_factors(bool masked, bool dropped, Index mask_size) {
   return {1, 2, dropped ? 21.0 : 12.0, 1, mask_size <= 512 ? 22.0 : 12.0};
 }
 
+// One draw for all cases, as in PyTorch's tests, whose factors were measured. Others have been seen to miss the bound of
+// dq in bf16 with dropout, by up to half: a row with one key has a dq of zero in truth, but a plan that takes dout . out
+// from an out of 16 bits leaves its rounding there, as PyTorch's kernels do.
 // PyTorch's relative part is the plain program's largest, and no less than the default. Next to a zero the largest is any
 // number, and would let everything pass: here it is the default.
 TEST_P(KernelGrid, PyTorchsGpuCasesAreNearlyAsGoodAsPlain) {
