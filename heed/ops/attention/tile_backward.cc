@@ -67,20 +67,41 @@ class BackwardHead {
       store_row(sums.data + j * sums.row, view.shape[3], view, view.offset({b, g, j}));
   }
 
-  // The row statistics, and delta: what the row's scores give back together.
-  void read_rows(const RowTile& tile, FloatRows dout) {
+  // delta: what the row's scores give back together, sum_j w_j dP_j. That is dout . out, but for an `out` that was rounded
+  // to 16 bits: there a difference of delta and dP that should vanish would not, and delta is summed anew.
+  void read_delta(const RowTile& tile, FloatRows q, FloatRows dout, const std::vector<KeyBlock>& blocks) {
     const Index rows = tile.rows.size();
-    const FloatRows out = work_.rows_of(saved.out, tile, work_.out_scratch());
-    kernels::attention_row_dots(rows, c.value_width, dout.data, dout.row, out.data, out.row, work_.delta());
+    if (c.dtype == DType::f32) {
+      const float* out = &saved.out.at<float>({tile.b, tile.h, tile.rows.begin});
+      kernels::attention_row_dots(rows, c.value_width, dout.data, dout.row, out, saved.out.stride[2], work_.delta());
+      return;
+    }
+    std::vector<double> sums(static_cast<std::size_t>(rows), 0);
+    std::fill_n(work_.delta(), rows, 0.0f);
+    for (const KeyBlock& block : blocks) {
+      score_gradients(tile, block, work_.operands(tile, q, block.keys), dout);
+      for (Index r = 0; r < rows; ++r) {
+        const float* row = work_.dbias() + r * work_.stride();  // w dP
+        for (Index j = 0; j < block.keys.size(); ++j) sums[static_cast<std::size_t>(r)] += row[j];
+      }
+    }
+    for (Index r = 0; r < rows; ++r) work_.delta()[r] = static_cast<float>(sums[static_cast<std::size_t>(r)]);
+  }
+
+  void read_stat(const RowTile& tile) {
+    for (Index r = 0; r < tile.rows.size(); ++r) {
+      work_.stat()[r] = saved.row_stat.at<float>({tile.b, tile.h, tile.rows.begin + r});
+    }
+  }
+
+  // The gradients of row_stat and of the sink, which both go by delta.
+  void flow_through_stat(const RowTile& tile) {
     const float sink = c.sink<float>(tile.h);
     double dsink = 0;
-    for (Index r = 0; r < rows; ++r) {
-      const Index i = tile.rows.begin + r;
-      const float stat = saved.row_stat.at<float>({tile.b, tile.h, i});
-      work_.stat()[r] = stat;
-      if (stat == -std::numeric_limits<float>::infinity()) continue;
-      if (saved.drow_stat) work_.delta()[r] -= saved.drow_stat.at<float>({tile.b, tile.h, i});
-      if (grad.dsinks) dsink -= std::exp(double{sink} - stat) * work_.delta()[r];
+    for (Index r = 0; r < tile.rows.size(); ++r) {
+      if (work_.stat()[r] == -std::numeric_limits<float>::infinity()) continue;
+      if (saved.drow_stat) work_.delta()[r] -= saved.drow_stat.at<float>({tile.b, tile.h, tile.rows.begin + r});
+      if (grad.dsinks) dsink -= std::exp(double{sink} - work_.stat()[r]) * work_.delta()[r];
     }
     if (grad.dsinks) grad.dsinks.at<float>({tile.h}) += static_cast<float>(dsink);
   }
@@ -93,21 +114,24 @@ class BackwardHead {
       clear(dq, tile.rows.size(), c.width);
     }
     const FloatRows q = work_.q_rows(tile), dout = work_.rows_of(saved.dout, tile, work_.dout_scratch());
-    read_rows(tile, dout);
-    for (const KeyBlock& block : work_.open_blocks(tile, false)) add_block(tile, block, q, dout, dq);
+    const std::vector<KeyBlock>& blocks = work_.open_blocks(tile, false);
+    read_stat(tile);
+    read_delta(tile, q, dout, blocks);
+    flow_through_stat(tile);
+    for (const KeyBlock& block : blocks) add_block(tile, block, q, dout, dq);
     for (Index r = 0; grad.dq && c.dtype != DType::f32 && r < tile.rows.size(); ++r) {
       store_row(dq.data + r * dq.row, c.width, grad.dq, grad.dq.offset({tile.b, tile.h, tile.rows.begin + r}));
     }
   }
 
-  void add_block(const RowTile& tile, const KeyBlock& block, FloatRows q, FloatRows dout, FloatRows dq) {
-    const Index rows = tile.rows.size(), stride = work_.stride(), g = tile.h / c.group;
-    const TileOperands operands = work_.operands(tile, q, block.keys);
+  // Leaves the block's weights after dropout in the tile, and the gradients of its products beside it.
+  void score_gradients(const RowTile& tile, const KeyBlock& block, const TileOperands& operands, FloatRows dout) {
+    const Index stride = work_.stride();
     score_.products(operands, work_.tile(), stride);
-    const FloatRows values = work_.values_of(tile.b, g, block.keys);
+    const FloatRows values = work_.values_of(tile.b, tile.h / c.group, block.keys);
     // The gradient of the weights, dout . v.
-    deep_gemm_tile({.m = rows,
-                    .n = block.keys.size(),
+    deep_gemm_tile({.m = operands.rows,
+                    .n = operands.keys,
                     .k = c.value_width,
                     .a = dout.data,
                     .a_row = dout.row,
@@ -120,9 +144,14 @@ class BackwardHead {
                     .bias = nullptr,
                     .alpha = 1,
                     .accumulate = false});
-    const kernels::AttentionRows passes = work_.passes(tile, &block, 1);
-    kernels::attention_softmax_backward_rows(passes, work_.stat(), work_.delta(), work_.tile(), work_.dtile(),
-                                             work_.dbias());
+    kernels::attention_softmax_backward_rows(work_.passes(tile, &block, 1), work_.stat(), work_.delta(), work_.tile(),
+                                             work_.dtile(), work_.dbias());
+  }
+
+  void add_block(const RowTile& tile, const KeyBlock& block, FloatRows q, FloatRows dout, FloatRows dq) {
+    const Index rows = tile.rows.size(), stride = work_.stride();
+    const TileOperands operands = work_.operands(tile, q, block.keys);
+    score_gradients(tile, block, operands, dout);
     for (Index r = 0; c.bias.active() && r < rows; ++r) {
       c.bias.add_gradient(tile.b, tile.h, tile.rows.begin + r, block.keys, work_.dbias() + r * stride, grad);
     }

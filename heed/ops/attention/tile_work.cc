@@ -53,7 +53,7 @@ Index TileWork::layout(char* base, Index rows, Index columns, bool backward) {
   take(tile_, true, area);
   take(dtile_, backward, area);
   take(bias_, c_.bias.active(), area);
-  take(dbias_, backward && c_.bias.active(), area);
+  take(dbias_, backward && (c_.bias.active() || narrow_q), area);
   take(allowed_, !c_.mask.hull_is_exact(), area);
   take(bits_, c_.dropout.active(), area);
   take(begin_, true, rows);
@@ -63,7 +63,7 @@ Index TileWork::layout(char* base, Index rows, Index columns, bool backward) {
   take(q_, narrow_q, rows * c_.width);
   take(k_, narrow_k, block * c_.width);
   take(v_, narrow_v, block * c_.value_width);
-  take(out_, narrow_q, rows * c_.value_width);
+  take(out_, narrow_q && !backward, rows * c_.value_width);
   take(dout_, narrow_q && backward, rows * c_.value_width);
   take(dq_, narrow_q && backward, rows * c_.width);
   take(dk_, narrow_k && backward, c_.keys * c_.width);
