@@ -340,9 +340,6 @@ std::vector<double> fudge_factors(bool masked, bool dropped, Index mask_size) {
   return {1, 2, dropped ? 21.0 : 12.0, 1, mask_size <= 512 ? 22.0 : 12.0};
 }
 
-// One draw for all cases, as in PyTorch's tests, whose factors were measured. Others have been seen to miss the bound of
-// dq in bf16 with dropout, by up to half: a row with one key has a dq of zero in truth, but a plan that takes dout . out
-// from an out of 16 bits leaves its rounding there, as PyTorch's kernels do.
 // PyTorch's relative part is the plain program's largest, and no less than the default. Next to a zero the largest is any
 // number, and would let everything pass: here it is the default.
 TEST_P(KernelGrid, PyTorchsGpuCasesAreNearlyAsGoodAsPlain) {
@@ -362,12 +359,13 @@ TEST_P(KernelGrid, PyTorchsGpuCasesAreNearlyAsGoodAsPlain) {
     const Index work = n.batch * n.heads * n.queries * n.keys * n.width;
     return refused || work > kPyTorchWork ? kInfinity : static_cast<double>(work);
   };
+  std::uint64_t seed = 1000 * (GetParam() + 1);
   for (const Combination& at : cases(axes, cost)) {
     const Point point{axes, at};
     const std::string type = point["dtypes"].string();
     const Json least = pytorch["default_tolerances"][type];
     const Sizes n = sizes(point);
-    Problem p = make_problem(dtype_of(type), n, 1, 3);
+    Problem p = make_problem(dtype_of(type), n, 1, ++seed);
     if (point["scale"].string() == "1/d") p.spec.score.scale = 1.0 / static_cast<double>(n.width);
     Sight sight{.shift = n.keys - n.queries};
     if (point.is("causal")) p.spec.mask = Mask::causal(Anchor::start), sight.right = 0;
