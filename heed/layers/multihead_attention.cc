@@ -96,8 +96,10 @@ MultiheadAttention::MultiheadAttention(std::string path, AttentionKind kind, Rng
 
 Var MultiheadAttention::project(const Context& context, const Var& x, const Var& separate, Index begin,
                                 Index end) const {
-  return linear(context, x, packed() ? in_proj_weight_.parameter_rows(begin, end) : separate,
-                in_proj_bias_ ? in_proj_bias_.parameter_rows(begin, end) : Var());
+  const auto rows = [&](const Var& all) {
+    return all.empty() || all.dim(0) == end - begin ? all : all.parameter_rows(begin, end);
+  };
+  return linear(context, x, packed() ? rows(in_proj_weight_) : separate, rows(in_proj_bias_));
 }
 
 Var MultiheadAttention::project_queries(const Context& context, const Var& query) const {

@@ -3,7 +3,7 @@
 // and linear attention as further options.
 //
 //   MultiheadAttention attention("encoder.layers.0.self_attn", AttentionKind::encoder, rng,
-//                                {.embed_dim = 512, .num_heads = 8, .num_kv_heads = 2, .dropout = 0.1});
+//                                {.embed_dim = 512, .num_heads = 8, .dropout = 0.1, .num_kv_heads = 2});
 //   Var y = attention.forward(context, x, {Mask::key_lengths(lengths), {lengths}});                // self
 //   Attended z = attention.forward(context, x, memory, memory, {.key_padding_mask = padding, .need_weights = true});
 #pragma once
