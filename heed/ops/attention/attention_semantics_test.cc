@@ -64,6 +64,21 @@ TEST(AttentionSemantics, NoKeysAtAllIsADeadRowEverywhere) {
   }
 }
 
+TEST(AttentionSemantics, ACallWithoutKeysOrWithoutQueriesIsACall) {
+  Workspace workspace;
+  for (auto [queries, keys] : {std::pair<Index, Index>{3, 0}, {0, 5}, {0, 0}}) {
+    for (const AttentionProblem& p : attention_kinds({.heads = 2, .queries = queries, .keys = keys})) {
+      const Tensor out = Tensor::zeros_like(p.dout), stat = Tensor::zeros(DType::f32, {1, 2, queries});
+      attention(p.q, p.k, p.v, p.spec, {.out = out, .row_stat = stat}, workspace);
+      const Tensor dq = random_tensor(DType::f32, {1, 2, queries, 8}, 1),
+                   dk = random_tensor(DType::f32, {1, 1, keys, 8}, 2), dv = dk.clone();
+      attention_backward(p.q, p.k, p.v, p.spec, {.out = out.view(), .row_stat = stat.view(), .dout = p.dout.view()},
+                         {.dq = dq, .dk = dk, .dv = dv}, workspace);
+      expect_zero(dq, "dq"), expect_zero(dk, "dk"), expect_zero(dv, "dv");
+    }
+  }
+}
+
 TEST(AttentionSemantics, ABiasOfMinusInfinityIsAMask) {
   const Tensor bias = Tensor::zeros(DType::f32, {1, 1, 4, 9}), allowed = Tensor::zeros(DType::boolean, {1, 1, 4, 9});
   for (Index i = 0; i < 4; ++i)

@@ -38,7 +38,7 @@ void check_written(const char* caller, const std::vector<NamedView>& written, co
   };
   for (std::size_t at = 0; at < written.size(); ++at) {
     const auto& [name, view] = written[at];
-    if (!view) continue;
+    if (!view || view.size() == 0) continue;
     for (int axis = 0; axis < view.rank; ++axis) {
       HEED_CHECK(view.shape[axis] <= 1 || view.stride[axis] != 0, "{}: {} must not have a stride of 0, but is {}",
                  caller, name, describe(view));
