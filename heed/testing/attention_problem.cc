@@ -31,7 +31,7 @@ Sizes choose_sizes(Choices& choices) {
   const auto length = [&] {
     return choices.one_in(2) ? 1 + choices.below(40) : choices.of({1, 2, 5, 8, 16, 3, 7, 13});
   };
-  s.queries = length(), s.keys = choices.one_in(24) ? 0 : length();
+  s.queries = choices.one_in(48) ? 0 : length(), s.keys = choices.one_in(24) ? 0 : length();
   if (wide) {
     const Index longer = far ? 505 + choices.below(20) : choices.of({64, 63, 65, 128, 140, 150});
     (choices.one_in(2) ? s.queries : s.keys) = longer;
