@@ -219,7 +219,7 @@ void store_state(const Problem& p, C* from, const View& states, Index b, Index h
 // `count` numbers.
 template <typename C, typename F>
 void for_each_state(const Problem& p, Index count, Workspace& workspace, F&& body) {
-  ThreadScratch slots(workspace, count * static_cast<Index>(sizeof(C)));
+  ThreadScratch slots(workspace, count * static_cast<Index>(sizeof(C)), p.batch * p.states);
   parallel_for(p.batch * p.states, 1, [&](Index begin, Index end) {
     const ThreadScratch::Slot slot(slots);
     for (Index at = begin; at < end; ++at) {

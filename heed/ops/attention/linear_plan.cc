@@ -284,7 +284,7 @@ template <typename Direction, typename Given, typename... Wanted>
 void for_heads(const AttentionCase& c, Index heads, Index work, bool backward, Workspace& workspace, const Given& given,
                const Wanted&... wanted) {
   const ScoreFeatures<float> features(c);
-  ThreadScratch slots(workspace, LinearWork::bytes(c, features, backward));
+  ThreadScratch slots(workspace, LinearWork::bytes(c, features, backward), c.batch * heads);
   parallel_for(c.batch * heads, std::max<Index>(kChunkWork / std::max<Index>(work, 1), 1), [&](Index begin, Index end) {
     const ThreadScratch::Slot slot(slots);
     const LinearWork thread(c, features, slot.data(), backward);

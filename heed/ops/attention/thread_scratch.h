@@ -1,10 +1,11 @@
 // Scratch memory for a parallel loop, from a workspace that only the caller's thread may touch: one slot for each
-// thread, taken before the loop and handed out inside it.
+// thread that the loop can keep busy, taken before it and handed out inside it.
 //
-//   ThreadScratch slots(workspace, bytes);
+//   ThreadScratch slots(workspace, bytes, n);
 //   parallel_for(n, grain, [&](Index begin, Index end) { const ThreadScratch::Slot slot(slots); work(slot.data()); });
 #pragma once
 
+#include <algorithm>
 #include <mutex>
 #include <vector>
 
@@ -15,8 +16,10 @@ namespace heed {
 
 class ThreadScratch {
  public:
-  ThreadScratch(Workspace& workspace, Index bytes) : scope_(workspace) {
-    for (int thread = 0; thread < thread_count(); ++thread) free_.push_back(workspace.take<char>(bytes));
+  // `units`: what the loop counts.
+  ThreadScratch(Workspace& workspace, Index bytes, Index units) : scope_(workspace) {
+    const Index threads = std::min<Index>(thread_count(), units);
+    for (Index thread = 0; thread < threads; ++thread) free_.push_back(workspace.take<char>(bytes));
   }
 
   // Holds a slot while it lives. There are as many as threads run the loop, so one is always free.

@@ -204,7 +204,7 @@ void tiled_backward(const TileScore& score, const AttentionCase& c, const Attent
   float* dvectors = vector ? workspace.take<float>(c.batch * c.key_heads * c.width) : nullptr;
   if (vector) std::fill_n(dvectors, c.batch * c.key_heads * c.width, 0.0f);
 
-  ThreadScratch slots(workspace, TileWork::bytes(c, rows, columns, true));
+  ThreadScratch slots(workspace, TileWork::bytes(c, rows, columns, true), batches * groups);
   const Index work =
       std::max<Index>(c.queries, 1) * c.group * std::max<Index>(c.keys, 1) * (c.width + c.value_width) * 2;
   parallel_for(batches * groups, std::max<Index>(kChunkWork / work, 1), [&](Index begin, Index end) {

@@ -150,8 +150,9 @@ void tiled_forward(const TileScore& score, const AttentionCase& c, const Attenti
                    Workspace& workspace) {
   const Index rows = forward_rows(c), tiles = (c.queries + rows - 1) / rows;
   const Index work = rows * std::max<Index>(c.keys, 1) * (c.width + c.value_width);
-  ThreadScratch slots(workspace, TileWork::bytes(c, rows, c.keys, false));
-  parallel_for(c.batch * c.heads * tiles, std::max<Index>(kChunkWork / work, 1), [&](Index begin, Index end) {
+  const Index units = c.batch * c.heads * tiles;
+  ThreadScratch slots(workspace, TileWork::bytes(c, rows, c.keys, false), units);
+  parallel_for(units, std::max<Index>(kChunkWork / work, 1), [&](Index begin, Index end) {
     const ThreadScratch::Slot slot(slots);
     TileWork thread(c, score, slot.data(), rows, c.keys, false);
     ForwardTile tile(score, c, result, thread);
