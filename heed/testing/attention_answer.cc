@@ -56,7 +56,8 @@ LaidOut lay_out(const AttentionProblem& p) {
   return rows;
 }
 
-// k or v [B, Hk, Lk, D] as a pool of pages, the last page of each sequence first; page `at` of element b is b * P + P - 1 - at.
+// k or v [B, Hk, Lk, D] as a pool of pages, the last page of each sequence first; page `at` of element b is b * P + P -
+// 1 - at.
 Tensor pool_of(const Tensor& rows, Index page) {
   const Index batch = rows.dim(0), heads = rows.dim(1), pages = rows.dim(2) / page;
   const Tensor pool = Tensor::empty(rows.dtype(), {batch * pages, heads, page, rows.dim(3)});

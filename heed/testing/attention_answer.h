@@ -37,14 +37,14 @@ inline constexpr AttentionAnswerPart kAttentionAnswerParts[] = {{"out", &Attenti
 // The plans that take the problem.
 std::vector<const AttentionPlan*> plans_for(const AttentionProblem& problem);
 
-// Everything that the plan computes, with the numbers laid out in memory as the problem says. What is overwritten begins as
-// other numbers, what accumulates as zero. A paged problem has no gradients.
+// Everything that the plan computes, with the numbers laid out in memory as the problem says. What is overwritten
+// begins as other numbers, what accumulates as zero. A paged problem has no gradients.
 AttentionAnswer solve(const AttentionPlan& plan, const AttentionProblem& problem);
 
 // The rule by which a fast plan is right: each part's error, against kReferencePlan in f64, is at most 3 times that of
 // kPlainPlan (twice for what the forward pass gives in 16 bits), which computes as plainly as possible in the same
-// precision. The plain plan may be exact by luck or by symmetry, so a rounding is granted besides: of f32 in the largest sum
-// of magnitudes that the part is made of (4 units in the last place), and one of the storage type.
+// precision. The plain plan may be exact by luck or by symmetry, so a rounding is granted besides: of f32 in the
+// largest sum of magnitudes that the part is made of (4 units in the last place), and one of the storage type.
 class AttentionYardstick {
  public:
   explicit AttentionYardstick(const AttentionProblem& problem);

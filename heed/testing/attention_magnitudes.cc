@@ -116,8 +116,9 @@ class Sums {
     }
   }
 
-  // How far a weight, or a score's share, is moved where row_stat moves by a quarter of itself. The backward pass takes its
-  // weights from row_stat, and the f32 in which that is kept is half a unit off: what four units granted of a quarter cover.
+  // How far a weight, or a score's share, is moved where row_stat moves by a quarter of itself. The backward pass takes
+  // its weights from row_stat, and the f32 in which that is kept is half a unit off: what four units granted of a
+  // quarter cover.
   double strain_of_weight(double weight, double stat) const {
     switch (c_.spec.normaliser.kind) {
       case Normaliser::Kind::softmax:

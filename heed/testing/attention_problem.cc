@@ -20,7 +20,8 @@ struct Sizes {
   Index batch, heads, key_heads, queries, keys, width, value_width;
 };
 
-// Mostly a few dozen rows and keys; where one side reaches past the tiles' block edges at 64 and 512, the rest is small.
+// Mostly a few dozen rows and keys; where one side reaches past the tiles' block edges at 64 and 512, the rest is
+// small.
 Sizes choose_sizes(Choices& choices) {
   Sizes s{};
   const Index reach = choices.below(64);

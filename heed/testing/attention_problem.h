@@ -39,8 +39,8 @@ struct AttentionProblem {
 };
 
 // Numbers are of a size at which no score, weight or gradient overflows a type or is the difference of far larger ones
-// without need: `sum` normalises positive features only, and no key of a sparsemax row lies so close to its threshold that a
-// rounding would move it across, where the gradient jumps.
+// without need: `sum` normalises positive features only, and no key of a sparsemax row lies so close to its threshold
+// that a rounding would move it across, where the gradient jumps.
 AttentionProblem random_attention_problem(Choices& choices);
 
 // What is chosen, on one line.

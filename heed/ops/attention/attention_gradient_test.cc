@@ -1,5 +1,5 @@
-// The gradients of the definition against finite differences in double: of every input and parameter, through every score,
-// feature map, normaliser, bias and mask, with a loss that may hold row_stat too.
+// The gradients of the definition against finite differences in double: of every input and parameter, through every
+// score, feature map, normaliser, bias and mask, with a loss that may hold row_stat too.
 #include <gtest/gtest.h>
 
 #include <algorithm>

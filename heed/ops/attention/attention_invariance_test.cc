@@ -1,4 +1,5 @@
-// What may not change a bit of the result: the batch around a row, the padding behind it, the thread count, the strides.
+// What may not change a bit of the result: the batch around a row, the padding behind it, the thread count, the
+// strides.
 #include <gtest/gtest.h>
 
 #include "heed/base/parallel.h"

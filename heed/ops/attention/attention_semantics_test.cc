@@ -321,8 +321,8 @@ TEST(AttentionSemantics, AScoreFarFromZeroDoesNotOverflow) {
   }
 }
 
-// Attention sinks: one more logit that takes weight and gives no value, as a further key whose score is the sink and whose
-// value is zero.
+// Attention sinks: one more logit that takes weight and gives no value, as a further key whose score is the sink and
+// whose value is zero.
 TEST(AttentionSemantics, ASinkIsAKeyWithoutAValue) {
   AttentionProblem p = testing::plain_problem({.heads = 2, .key_heads = 2, .queries = 3, .keys = 7});
   p.sinks = random_tensor(DType::f32, {2}, 6), p.bind();

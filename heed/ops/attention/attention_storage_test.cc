@@ -1,5 +1,5 @@
-// Wherever and in whatever type the numbers lie, the answer is the same: pages, packed sequences, caches of 16 bits, and
-// weights that are computed again.
+// Wherever and in whatever type the numbers lie, the answer is the same: pages, packed sequences, caches of 16 bits,
+// and weights that are computed again.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -46,8 +46,8 @@ Tensor buckets(Index count) {
   return table;
 }
 
-// Raffel et al. 2020, section 2.1, as T5 does it: of 4 buckets to a side with max_distance 8, two are of one distance each, and
-// the others hold 2 + floor(2 log(d / 2) / log(8 / 2)): d = 2, 3, and all from 4 on.
+// Raffel et al. 2020, section 2.1, as T5 does it: of 4 buckets to a side with max_distance 8, two are of one distance
+// each, and the others hold 2 + floor(2 log(d / 2) / log(8 / 2)): d = 2, 3, and all from 4 on.
 TEST(Bias, RelativePositionsShareLogarithmicBuckets) {
   const Tensor eight = buckets(8), four = buckets(4);
   Bias bias;

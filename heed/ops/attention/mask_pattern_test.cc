@@ -67,8 +67,8 @@ TEST(MaskPattern, SegmentsSeeThemselves) {
   EXPECT_EQ(drawn(Mask::segments(of_queries, of_keys), 4, 5), (Rows{"x..x.", "x..x.", ".xx..", "....."}));
 }
 
-// Child et al. 2019, section 4.2, with stride l = 3 and both directions: A(1)_i = {i - l, ..., i}, and A(2)_i = {j: (i - j)
-// mod l = 0}.
+// Child et al. 2019, section 4.2, with stride l = 3 and both directions: A(1)_i = {i - l, ..., i}, and A(2)_i = {j: (i
+// - j) mod l = 0}.
 TEST(MaskPattern, StridedIsANeighbourhoodAndAComb) {
   EXPECT_EQ(drawn(Mask::strided({.stride = 3}), 8, 8),
             (Rows{"xxxx..x.", "xxxxx..x", "xxxxxx..", "xxxxxxx.", ".xxxxxxx", "..xxxxxx", "x..xxxxx", ".x..xxxx"}));
@@ -76,14 +76,16 @@ TEST(MaskPattern, StridedIsANeighbourhoodAndAComb) {
             (Rows{"x.......", "xx......", "xxx.....", "xxxx....", ".xxxx...", "..xxxx..", "x..xxxx.", ".x..xxxx"}));
 }
 
-// Child et al. 2019, "fixed", l = 4 and c = 1: A(1)_i = {j: floor(j / l) = floor(i / l)}, A(2)_i = {j: j mod l >= l - c}.
+// Child et al. 2019, "fixed", l = 4 and c = 1: A(1)_i = {j: floor(j / l) = floor(i / l)}, A(2)_i = {j: j mod l >= l -
+// c}.
 TEST(MaskPattern, FixedIsTheOwnBlockAndTheEndOfEvery) {
   EXPECT_EQ(drawn(Mask::fixed({.block = 4, .summary = 1}), 9, 9),
             (Rows{"xxxx...x.", "xxxx...x.", "xxxx...x.", "xxxx...x.", "...xxxxx.", "...xxxxx.", "...xxxxx.",
                   "...xxxxx.", "...x...xx"}));
 }
 
-// Beltagy et al. 2020, figure 2: a window of w = 2 radius + 1, dilated with gaps of size d, and symmetric global attention.
+// Beltagy et al. 2020, figure 2: a window of w = 2 radius + 1, dilated with gaps of size d, and symmetric global
+// attention.
 TEST(MaskPattern, LongformerIsAWindowAndGlobalPositions) {
   EXPECT_EQ(drawn(Mask::longformer({.radius = 1, .global = 0}), 4, 4), (Rows{"xx..", "xxx.", ".xxx", "..xx"}));
   EXPECT_EQ(drawn(Mask::longformer({.radius = 1, .global = 1}), 5, 5),
@@ -109,8 +111,8 @@ std::set<Index> blocks_of(const Mask& mask, Index h, Index row, Index keys) {
   return blocks;
 }
 
-// The random blocks: as many as asked, none that is open anyway, the same for the rows of a block, others for another head or
-// seed, and not moved by padding.
+// The random blocks: as many as asked, none that is open anyway, the same for the rows of a block, others for another
+// head or seed, and not moved by padding.
 TEST(MaskPattern, BigBirdDrawsDistinctBlocksThatPaddingDoesNotMove) {
   const BigBird pattern{.block = 4, .window = 1, .global = 1, .random = 3, .positions = 64, .seed = 5};
   BigBird reseeded = pattern;
