@@ -11,6 +11,7 @@
 #include "heed/ops/attention/attention.h"
 #include "heed/ops/attention/double_backward.h"
 #include "heed/ops/attention/linear_attention.h"
+#include "heed/ops/attention/linear_step.h"
 #include "heed/ops/attention/merge.h"
 #include "heed/ops/attention/paged_cache.h"
 #include "heed/ops/attention/rotary.h"

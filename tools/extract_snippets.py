@@ -36,7 +36,7 @@ def main(page, fixture, out):
     tests = []
     for number, code, expected in pieces(lines):
         # Whether the piece computes the page's output, or that of one of its two sequences, or one of its own.
-        wanted = "o.size()" if "out = o" in code else "o.size() / 2" if "out = packed_o" in code else "0"
+        wanted = "o.size()" if "out = o" in code or ", o);" in code else "o.size() / 2" if "out = packed_o" in code else "0"
         if "Tensor o =" in code:
             wanted = "0"
         code = f"wanted = {wanted};\n{code}"
