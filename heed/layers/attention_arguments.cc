@@ -73,9 +73,11 @@ CallMask call_mask(const AttentionArguments& arguments, const Mask& of_layer, co
                    DType dtype) {
   CallMask call{of_layer & arguments.mask.mask, {}, arguments.mask.keep};
   if (arguments.is_causal) {
-    // Where there are as many queries as keys both anchors are one, and the layer's own mask counts from the end.
+    // Where there are as many queries as keys both anchors are one; else a mask that counts from elsewhere stays as it is.
     const bool square = shape.queries == shape.keys && call.mask.anchor == Anchor::end;
-    call.mask = call.mask & Mask::causal(square ? Anchor::end : Anchor::start);
+    const bool elsewhere = !square && call.mask.has_positions() && call.mask.anchor != Anchor::start;
+    call.mask = call.mask & (elsewhere ? Mask::predicate([](Index, Index, Index i, Index j) { return j <= i; })
+                                       : Mask::causal(square ? Anchor::end : Anchor::start));
   }
   std::vector<Tensor> added;
   for (const Tensor& mask : given_masks(arguments, shape)) {

@@ -150,11 +150,11 @@ Attended MultiheadAttention::forward(const Context& context, const Var& query, c
   if (packed() && q == k && k == v && extra() == 0) {
     const Var projection = project(context, q, {}, 0, query_width() + 2 * key_width());  // [B, L, (H + 2 G) d]
     const Var qkv = turned(context, projection, o.num_heads + o.num_kv_heads, 0);
-    return attend(context, qkv, qkv, query_width(), 0, arguments);
+    return attend(context, qkv, qkv, query_width(), 0, arguments, o.mask);
   }
   const Var queries = turned(context, project_queries(context, q), o.num_heads, 0);
   const Var keys_and_values = turned(context, project_keys_and_values(context, k, v), o.num_kv_heads, 0);
-  return attend(context, queries, with_extra_keys(context, keys_and_values), 0, extra(), arguments);
+  return attend(context, queries, with_extra_keys(context, keys_and_values), 0, extra(), arguments, o.mask);
 }
 
 Var MultiheadAttention::forward(const Context& context, const Var& x, const LayerMask& mask) const {
@@ -173,18 +173,24 @@ Var MultiheadAttention::project_memory(const Context& context, const Var& memory
 Var MultiheadAttention::attend_memory(const Context& context, const Var& x, const Var& projected,
                                       const LayerMask& mask) const {
   const Var q = project_queries(context, relaid(context, x));
-  return attend(context, q, projected, 0, extra(), {.mask = mask}).out;
+  return attend(context, q, projected, 0, extra(), {.mask = mask}, options_.mask).out;
 }
 
 Var MultiheadAttention::step(const Context& context, const Var& x, KeyValueCache& cache) const {
   HEED_CHECK(context.tape == nullptr,
              "MultiheadAttention::step: a cache has no gradient, so the context must have no tape");
   HEED_CHECK(packed(), "MultiheadAttention::step: self-attention needs kdim and vdim to be embed_dim");
+  Mask own = options_.mask;
+  for (const auto& pattern : own.patterns) {
+    HEED_CHECK(!pattern->has_rows(), "MultiheadAttention::step: the layer's mask goes by rows, which a step has not");
+  }
+  // A step is the last query of as many as there are keys, where both anchors are one.
+  if (own.anchor == Anchor::start) own.anchor = Anchor::end;
   const Index queries = query_width(), all = queries + 2 * key_width();
   const Var projection = project(context, relaid(context, x), {}, 0, all);  // [B, 1, (H + 2 G) d]
   const Var qkv = turned(context, projection, options_.num_heads + options_.num_kv_heads, cache.length());
   const Var memory(Tensor::borrow(cache.append(slice(qkv.value().view(), 2, queries, all))));
-  return attend(context, qkv, with_extra_keys(context, memory), 0, extra(), {}).out;
+  return attend(context, qkv, with_extra_keys(context, memory), 0, extra(), {}, own).out;
 }
 
 KeyValueCache MultiheadAttention::make_cache(DType dtype, Index rows, Index length) const {
@@ -192,7 +198,7 @@ KeyValueCache MultiheadAttention::make_cache(DType dtype, Index rows, Index leng
 }
 
 Attended MultiheadAttention::attend(const Context& context, const Var& q, const Var& keys_and_values, Index offset,
-                                    Index extra, const AttentionArguments& arguments) const {
+                                    Index extra, const AttentionArguments& arguments, const Mask& own) const {
   const MultiheadAttentionOptions& o = options_;
   const Heads queries{q, 0, o.num_heads, o.head_dim};
   const Heads keys{keys_and_values, offset, o.num_kv_heads, o.head_dim};
@@ -204,7 +210,7 @@ Attended MultiheadAttention::attend(const Context& context, const Var& q, const 
   if (observed || arguments.need_weights) {
     weights = Tensor::empty(q.dtype(), {shape.batch, shape.heads, shape.queries, shape.keys + extra});
   }
-  CallMask mask = call_mask(arguments, o.mask, shape, extra, q.dtype());
+  CallMask mask = call_mask(arguments, own, shape, extra, q.dtype());
   if (!mask.bias.is_empty()) mask.keep.push_back(mask.bias);
   const AttentionSpec spec{.score = o.linear ? Score::features({}) : Score::scaled_dot(),
                            .bias = {.dense = mask.bias},

@@ -80,7 +80,8 @@ class MultiheadAttention {
   Var attend_memory(const Context& context, const Var& x, const Var& projected, const LayerMask& mask) const;
 
   // Self-attention of one more position x [B, 1, embed_dim] over the cache and itself: the last row of what forward
-  // gives for all positions so far under a causal mask. Inference only.
+  // gives for all positions so far under a causal mask. Inference only. Throws heed::Error where the layer's mask has
+  // patterns that go by rows (a predicate, tiles, segments), which a position alone does not have.
   Var step(const Context& context, const Var& x, KeyValueCache& cache) const;
   // An empty cache for that.
   KeyValueCache make_cache(DType dtype, Index rows, Index length = 16) const;
@@ -108,7 +109,7 @@ class MultiheadAttention {
 
   // q over keys and values that lie side by side from `offset` in their source, in the caller's layout.
   Attended attend(const Context& context, const Var& q, const Var& keys_and_values, Index offset, Index extra,
-                  const AttentionArguments& arguments) const;
+                  const AttentionArguments& arguments, const Mask& own) const;
 
   std::string path_;
   AttentionKind kind_ = AttentionKind::encoder;

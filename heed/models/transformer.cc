@@ -40,6 +40,12 @@ void check_config(const TransformerConfig& c) {
                "but one is {}",
                1 << 24, count);
   }
+  constexpr Index kMostRandom = 16;  // of Mask::bigbird
+  HEED_CHECK(c.attention_random <= kMostRandom, "Transformer: attention_random must be at most {}, but is {}", kMostRandom,
+             c.attention_random);
+  HEED_CHECK(c.attention_summary <= c.attention_block,
+             "Transformer: attention_summary must be at most attention_block, but they are {} and {}", c.attention_summary,
+             c.attention_block);
 }
 
 // The keys that self-attention may see at all. Throws heed::Error for numbers that the pattern has no meaning for.

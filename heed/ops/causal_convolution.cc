@@ -66,8 +66,8 @@ void forward_row(const CausalConvolution& c, const Extents& e, Index row, const 
     for (Index j = 0; j < e.kernel; ++j) {
       const Index before = std::min(e.held() - j, e.length);  // outputs whose j-th input lies in the state
       for (Index l = 0; l < before; ++l) out[l] += weight[j] * past[l + j];
-      const T* x = past.x - (e.held() - j);
-      for (Index l = before; l < e.length; ++l) out[l] += weight[j] * x[l];
+      const T* x = past.x;
+      for (Index l = before; l < e.length; ++l) out[l] += weight[j] * x[l - (e.held() - j)];
     }
   }
   // In ascending order, so that a state may be moved up in place.

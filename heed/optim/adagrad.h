@@ -19,6 +19,7 @@ struct AdagradOptions {
 
 // With g the gradient, x the parameter and s the sum of its squared gradients (PyTorch's and ONNX's Adagrad):
 //   s += g^2, x -= rate / (1 + updates rate_decay) g / (sqrt(s) + epsilon)
+// Updates are those of all parameters; PyTorch counts those of each by itself.
 class Adagrad {
  public:
   // f32 parameters, which it holds on to. Sums start at zero. Throws heed::Error.

@@ -20,6 +20,7 @@ struct MomentumOptions {
 // With g the gradient, x the parameter and v its velocity (PyTorch's SGD, ONNX's Momentum):
 //   v = momentum v + (1 - dampening) g, at the first update v = momentum v + g
 //   x -= rate v, or with Nesterov's form x -= rate (g + momentum v)
+// The first update is that of all parameters; PyTorch counts those of each by itself.
 class Momentum {
  public:
   // f32 parameters, which it holds on to. Velocities start at zero. Throws heed::Error.

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "heed/base/check.h"
+#include "heed/ops/attention/memory_check.h"
 #include "heed/ops/attention/thread_scratch.h"
 #include "heed/ops/row_storage.h"
 
@@ -365,6 +366,10 @@ void backward(const Problem& p, const ConstView& dout, const ConstView& dstate_o
   });
 }
 
+std::vector<NamedView> operands_of(const LinearAttention& x) {
+  return {{"q", x.q}, {"k", x.k}, {"v", x.v}, {"decay", x.decay}, {"beta", x.beta}, {"erase", x.erase}};
+}
+
 }  // namespace
 
 void linear_attention(const LinearAttention& x, const LinearAttentionResult& result, Workspace& workspace) {
@@ -372,6 +377,11 @@ void linear_attention(const LinearAttention& x, const LinearAttentionResult& res
   const Problem p = make_problem(kFunction, x);
   if (result.out) check_rows(kFunction, "out", result.out, p, p.heads, p.value_width);
   if (result.state) check_state(kFunction, "the last state", result.state, p);
+  std::vector<NamedView> read = operands_of(x);
+  check_written(kFunction.data(), {{"the last state", result.state}}, read);
+  read.emplace_back("the state", x.state);
+  read.emplace_back("the last state", result.state);
+  check_written(kFunction.data(), {{"out", result.out}}, read);
   if (x.q.dtype == DType::f64) return forward<double>(p, result, workspace);
   forward<float>(p, result, workspace);
 }
@@ -394,6 +404,20 @@ void linear_attention_backward(const LinearAttention& x, ConstView dout, ConstVi
   if (grad.ddecay) check_decay(kFunction, "ddecay", grad.ddecay, p);
   if (grad.dbeta) check_beta(kFunction, "dbeta", grad.dbeta, p);
   if (grad.derase) check_rows(kFunction, "derase", grad.derase, p, p.states, p.key_width);
+  std::vector<NamedView> read = operands_of(x);
+  for (const NamedView& view :
+       {NamedView{"the state", x.state}, NamedView{"dout", dout}, NamedView{"dstate_out", dstate_out}}) {
+    read.push_back(view);
+  }
+  check_written(kFunction.data(),
+                {{"dq", grad.dq},
+                 {"dk", grad.dk},
+                 {"dv", grad.dv},
+                 {"ddecay", grad.ddecay},
+                 {"dbeta", grad.dbeta},
+                 {"derase", grad.derase},
+                 {"dstate", grad.dstate}},
+                read);
   if (x.q.dtype == DType::f64) return backward<double>(p, dout, dstate_out, grad, workspace);
   backward<float>(p, dout, dstate_out, grad, workspace);
 }

@@ -117,6 +117,28 @@ void LinearWork::multiply_queries_by_keys(const LinearTile& tile) const {
   clear_unseen(tile, products_);
 }
 
+void LinearWork::multiply_queries(const LinearTile& tile, bool has_state) const {
+  if (has_state) {
+    deep_gemm_tile({.m = tile.rows.size(),
+                    .n = columns_,
+                    .k = c.features,
+                    .a = queries_,
+                    .a_row = c.features,
+                    .a_col = 1,
+                    .b = state_,
+                    .b_row = columns_,
+                    .b_col = 1,
+                    .c = rows_,
+                    .c_row = columns_,
+                    .bias = nullptr,
+                    .alpha = 1,
+                    .accumulate = false});
+  }
+  if (tile.keys.empty()) return;
+  multiply_queries_by_keys(tile);
+  add_keys(tile, products_, values_, columns_, rows_, has_state);
+}
+
 void LinearWork::clear_unseen(const LinearTile& tile, float* matrix) const {
   for (Index i = tile.rows.begin; i < tile.rows.end; ++i) {
     const Index seen = seen_.end(tile.b, i) - tile.keys.begin;

@@ -88,6 +88,9 @@ class LinearWork {
   void add_to_state(Index count, const float* features, const float* values) const;
   // Fills products() with queries . keys, and zero where the row does not see the key.
   void multiply_queries_by_keys(const LinearTile& tile) const;
+  // Fills rows() with phi(q)^T S: the outputs before they are divided by their last number, the sum. The state counts
+  // where `has_state`; products() is overwritten.
+  void multiply_queries(const LinearTile& tile, bool has_state) const;
   // Clears what a row does not see of a [tile, chunk] matrix.
   void clear_unseen(const LinearTile& tile, float* matrix) const;
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "heed/base/parallel.h"
 #include "heed/ops/attention/linear_chunk.h"
@@ -47,26 +48,7 @@ class LinearForward {
   void compute_tile(const LinearTile& tile, bool has_state) const {
     const Index columns = work_.value_columns();
     work_.load_queries(tile);
-    if (has_state) {
-      deep_gemm_tile({.m = tile.rows.size(),
-                      .n = columns,
-                      .k = c.features,
-                      .a = work_.queries(),
-                      .a_row = c.features,
-                      .a_col = 1,
-                      .b = work_.state(),
-                      .b_row = columns,
-                      .b_col = 1,
-                      .c = work_.rows(),
-                      .c_row = columns,
-                      .bias = nullptr,
-                      .alpha = 1,
-                      .accumulate = false});
-    }
-    if (!tile.keys.empty()) {
-      work_.multiply_queries_by_keys(tile);
-      work_.add_keys(tile, work_.products(), work_.values(), columns, work_.rows(), has_state);
-    }
+    work_.multiply_queries(tile, has_state);
     for (Index i = tile.rows.begin; i < tile.rows.end; ++i) {
       float* row = work_.rows() + (i - tile.rows.begin) * columns;
       const float sum = row[c.value_width], stat = static_cast<float>(c.scale) * sum;
@@ -94,11 +76,40 @@ class LinearBackward {
       : c(problem), saved(given), grad(wanted), seen_(problem), work_(thread) {}
 
   void compute(Index b, Index g) {
+    if (c.dtype != DType::f32) sum_flows(b, g);
     if (grad.dq) compute_queries(b, g);
     if (grad.dk || grad.dv) compute_keys(b, g);
   }
 
  private:
+  // dout . out of every row, where the out that was saved was rounded to 16 bits: g . v' is a difference, which that
+  // rounding would not cancel in.
+  void sum_flows(Index b, Index g) {
+    const Index columns = work_.value_columns();
+    flows_.assign(static_cast<std::size_t>(c.group * c.queries), 0);
+    work_.clear_state();
+    const Index chunks = seen_.chunks(b);
+    for (Index chunk = 0; chunk <= chunks; ++chunk) {
+      const Range keys = seen_.chunk_keys(b, chunk);
+      work_.load_keys(b, g, keys);
+      for (Index h = g * c.group; h < (g + 1) * c.group; ++h) {
+        seen_.for_tiles(b, h, chunk, [&](const LinearTile& tile) {
+          work_.load_queries(tile);
+          work_.multiply_queries(tile, chunk > 0);
+          for (Index i = tile.rows.begin; i < tile.rows.end; ++i) {
+            const float* row = work_.rows() + (i - tile.rows.begin) * columns;
+            load_row(saved.dout, saved.dout.offset({b, h, i}), c.value_width, work_.out());
+            double flow = 0;
+            for (Index d = 0; d < c.value_width; ++d) flow += double{work_.out()[d]} * row[d];
+            flow_of(h, i) = row[c.value_width] == 0 ? 0 : flow / row[c.value_width];
+          }
+        });
+      }
+      if (chunk < chunks) work_.add_to_state(keys.size(), work_.keys(), work_.values());
+    }
+  }
+  double& flow_of(Index h, Index i) { return flows_[static_cast<std::size_t>(h % c.group * c.queries + i)]; }
+
   // From the first chunk to the last.
   void compute_queries(Index b, Index g) {
     const Range heads{g * c.group, (g + 1) * c.group};
@@ -115,7 +126,7 @@ class LinearBackward {
     }
   }
 
-  void compute_query_tile(const LinearTile& tile, bool has_state) const {
+  void compute_query_tile(const LinearTile& tile, bool has_state) {
     work_.load_queries(tile);
     load_row_gradients(tile);
     if (has_state) multiply_by_state(tile.rows.size(), work_.rows());
@@ -167,7 +178,7 @@ class LinearBackward {
   }
 
   // Adds what the rows of a tile say to the keys of their own chunk, and the rows to G.
-  void add_row_tile(const LinearTile& tile) const {
+  void add_row_tile(const LinearTile& tile) {
     const Index columns = work_.value_columns();
     work_.load_queries(tile);
     divide_by_sums(tile, work_.queries());
@@ -230,13 +241,17 @@ class LinearBackward {
   }
 
   // Fills rows() with g.
-  void load_row_gradients(const LinearTile& tile) const {
+  void load_row_gradients(const LinearTile& tile) {
     for (Index i = tile.rows.begin; i < tile.rows.end; ++i) {
       float *row = work_.rows() + (i - tile.rows.begin) * work_.value_columns(), *out = work_.out();
       load_row(saved.dout, saved.dout.offset({tile.b, tile.h, i}), c.value_width, row);
-      load_row(saved.out, saved.out.offset({tile.b, tile.h, i}), c.value_width, out);
       double flow = 0;
-      for (Index d = 0; d < c.value_width; ++d) flow += double{row[d]} * out[d];
+      if (c.dtype != DType::f32) {
+        flow = flow_of(tile.h, i);
+      } else {
+        load_row(saved.out, saved.out.offset({tile.b, tile.h, i}), c.value_width, out);
+        for (Index d = 0; d < c.value_width; ++d) flow += double{row[d]} * out[d];
+      }
       const float sum = saved.row_stat.at<float>({tile.b, tile.h, i});
       const double dsum = saved.drow_stat ? saved.drow_stat.at<float>({tile.b, tile.h, i}) : 0;
       if (sum == 0) std::transform(row, row + c.value_width, row, [](float x) { return x * 0; });
@@ -262,6 +277,7 @@ class LinearBackward {
   const AttentionGrad& grad;
   const LinearRows seen_;
   const LinearWork& work_;
+  std::vector<double> flows_;  // of the rows that read the key/value head: see sum_flows
 };
 
 std::string refuse(const AttentionCase& c) {

@@ -100,9 +100,13 @@ TEST(LinearPlan, IsAsGoodInEveryStorageType) {
     for (const DType k : {DType::bf16, DType::f16}) {
       if (q != DType::f32 && q != k) continue;
       for (const Mask& mask : {Mask{}, Mask::causal()}) {
-        AttentionProblem p = make_problem({1, 4, 2, 100, 140}, FeatureMap::Kind::elu_plus_one, mask);
-        p.q = p.q.to(q), p.dout = p.dout.to(q), p.k = p.k.to(k), p.v = p.v.to(k);
-        expect_as_good_as_plain(p, fmt::format("q {}, k {}", name_of(q), name_of(k)));
+        for (float offset :
+             {0.0f, 8.0f}) {  // away from zero dout . v and dout . out are large, and their difference small
+          AttentionProblem p = make_problem({1, 4, 2, 100, 140}, FeatureMap::Kind::elu_plus_one, mask);
+          for (Index i = 0; i < p.v.size(); ++i) p.v.data<float>()[i] += offset;
+          p.q = p.q.to(q), p.dout = p.dout.to(q), p.k = p.k.to(k), p.v = p.v.to(k);
+          expect_as_good_as_plain(p, fmt::format("q {}, k {}, values around {}", name_of(q), name_of(k), offset));
+        }
       }
     }
 }

@@ -61,6 +61,7 @@ class BooleanPattern final : public MaskPattern {
                caller, shape.batch, shape.heads, shape.queries, shape.keys, describe(given_));
   }
   std::vector<ConstView> views() const override { return {given_}; }
+  bool has_rows() const override { return given_.shape[2] != 1; }
   bool allows(Index b, Index h, Query query, Index j) const override {
     return allowed_.at<std::uint8_t>({b, h, query.row, j}) != 0;
   }
@@ -109,6 +110,7 @@ class SegmentPattern final : public MaskPattern {
 class PositionPattern : public MaskPattern {
  public:
   bool has_positions() const final { return true; }
+  bool has_rows() const final { return false; }
 };
 
 class StridedPattern final : public PositionPattern {

@@ -41,6 +41,8 @@ class MaskPattern {
   virtual void check(const char* caller, const MaskShape& shape) const;
   // Whether the answer depends on the query's position, and so on the mask's anchor.
   virtual bool has_positions() const { return false; }
+  // Whether the answer depends on the query's row, which a query that is decoded alone does not have.
+  virtual bool has_rows() const { return true; }
 
   // The views that it reads, which a call must not write.
   virtual std::vector<ConstView> views() const { return {}; }

@@ -10,7 +10,8 @@
 
 namespace heed {
 
-// What attention() gave for one set of keys, under a softmax without dropout.
+// What attention() gave for one set of keys, under a softmax without dropout, and with sinks in one part at most: a
+// sink is in the row's statistic.
 struct AttentionPart {
   ConstView out{};       // [B, H, Lq, Dv]: f32, f64, bf16 or f16, the last axis with stride 1
   ConstView row_stat{};  // [B, H, Lq]: the log-sum-exp of its rows; f32, or f64 where out is f64

@@ -7,6 +7,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
+#include "heed/ops/attention/numbers.h"
 #include "heed/ops/row_storage.h"
 #include "heed/ops/rows.h"
 
@@ -60,10 +61,9 @@ std::vector<double> kept_shares(const Rotary& rotary, const std::vector<double>&
 bool is_table(const RotaryAngles& angles) { return angles.cos.rank == 2; }
 
 Index position_of(const RotaryAngles& angles, Index b, Index i) {
-  if (!angles.positions) return angles.offset + i;
-  const Index at = angles.positions.offset({angles.positions.shape[0] == 1 ? 0 : b, i});
-  return angles.offset + (angles.positions.dtype == DType::i32 ? Index{angles.positions.as<std::int32_t>()[at]}
-                                                               : Index{angles.positions.as<std::int64_t>()[at]});
+  const Index own = angles.positions ? integer_at(angles.positions, {angles.positions.shape[0] == 1 ? 0 : b, i}) : i;
+  Index position = 0;  // one that overflows is in no table
+  return __builtin_add_overflow(angles.offset, own, &position) ? -1 : position;
 }
 
 void check_positions(std::string_view function, const ConstView& x, const RotaryAngles& angles) {
