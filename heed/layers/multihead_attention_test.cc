@@ -450,6 +450,7 @@ TEST(MultiheadAttention, SteppingWithACacheGivesTheBitsOfTheWholePass) {
       {"sinks", with([](Options& o) { o.sinks = true; })},
       {"window", with([](Options& o) { o.mask = Mask::sliding_window(3, 3); })},
       {"strided", with([](Options& o) { o.mask = Mask::strided({.stride = 3}); })},
+      {"window from the start", with([](Options& o) { o.mask = Mask::sliding_window(2, 0, Anchor::start); })},
       {"fixed", with([](Options& o) { o.mask = Mask::fixed({.block = 4, .summary = 1}); })},
       {"linear", with([](Options& o) { o.linear = true; })},
       {"extra keys",
@@ -461,7 +462,7 @@ TEST(MultiheadAttention, SteppingWithACacheGivesTheBitsOfTheWholePass) {
     const int time = options.batch_first ? 1 : 0;
     const Tensor x = options.batch_first ? random_tensor(DType::f32, {2, length, 16}, 4)
                                          : random_tensor(DType::f32, {length, 2, 16}, 4);
-    const Var whole = layer.attention.forward(layer.context(), Var(x), {Mask::causal(), {}});
+    const Var whole = layer.attention.forward(layer.context(), Var(x), {Mask::causal(options.mask.anchor), {}});
     KeyValueCache cache = layer.attention.make_cache(DType::f32, 2, 2);
     for (Index t = 0; t < length; ++t) {
       const Var step =
@@ -474,6 +475,27 @@ TEST(MultiheadAttention, SteppingWithACacheGivesTheBitsOfTheWholePass) {
       }
     }
   }
+}
+
+TEST(MultiheadAttention, AStepRefusesAMaskThatGoesByRows) {
+  Layer layer({.embed_dim = 8, .num_heads = 2, .mask = Mask::predicate([](Index, Index, Index i, Index j) {
+                                                 return i - j < 3;
+                                               })});
+  KeyValueCache cache = layer.attention.make_cache(DType::f32, 1);
+  EXPECT_EQ(refusal([&] {
+              layer.attention.step(layer.context(), Var(random_tensor(DType::f32, {1, 1, 8}, 1)), cache);
+            }),
+            "MultiheadAttention::step: the layer's mask goes by rows, which a step has not");
+}
+
+TEST(MultiheadAttention, CausalCountsFromTheStartBesideAWindowThatCountsFromTheEnd) {
+  Layer layer({.embed_dim = 8, .num_heads = 2, .mask = Mask::sliding_window(1, 1)});
+  const Tensor q = random_tensor(DType::f32, {1, 2, 8}, 1), k = random_tensor(DType::f32, {1, 3, 8}, 2);
+  const Tensor weights = layer(q, k, k, {.is_causal = true, .need_weights = true}).weights;
+  // The queries stand at keys 1 and 2 for the window, and see keys 0 and 0, 1 by the flag.
+  const bool seen[2][3] = {{true, false, false}, {false, true, false}};
+  for (Index i = 0; i < 2; ++i)
+    for (Index j = 0; j < 3; ++j) EXPECT_EQ(weights.at<float>({0, i, j}) > 0, seen[i][j]) << i << j;
 }
 
 TEST(MultiheadAttention, AnObserverSeesTheKeysThatWereGiven) {
