@@ -116,6 +116,24 @@ TEST(Conformance, AWrongShapeAndAMissingOutputFail) {
             "FAIL b: output 1 (z) is not one that heed's Softplus gives\n0 passed, 2 failed, 0 skipped\n");
 }
 
+TEST(Conformance, IntegersOf64BitsAreComparedWhole) {
+  const auto integers = [](std::vector<std::int64_t> values) { return Tensor::from(values, {1, 2, 1}); };
+  const std::int64_t odd = (std::int64_t{1} << 53) + 1;  // which no double is
+  const fs::path folder = scratch_folder();
+  const auto write = [&](std::int64_t expected) {
+    CaseWriter(folder, "TensorScatter", Json::object({{"mode", "linear"}}), 24)
+        .input("cache", integers({1, 2}))
+        .input("update", Tensor::from(std::vector<std::int64_t>{odd}, {1, 1, 1}))
+        .input("start", Tensor::from(std::vector<std::int64_t>{1}, {1}))
+        .output("present", integers({1, expected}))
+        .write();
+  };
+  write(odd);
+  EXPECT_EQ(run({folder}).exit_code, 0) << run({folder}).output;
+  write(odd - 1);
+  EXPECT_EQ(run({folder}).exit_code, kFailure);
+}
+
 TEST(Conformance, AttributesThatTheStoredCasesLackAreMapped) {
   const fs::path folder = scratch_folder();
   const Tensor zeros = Tensor::zeros(DType::f32, {2, 3, 2, 2}), parts = Tensor::empty_like(zeros.view());

@@ -344,6 +344,11 @@ TEST(LinearAttention, RefusesWhatDoesNotFit) {
   }
   EXPECT_THROW(linear_attention(x, {.out = x.v}, workspace), Error);
   EXPECT_THROW(linear_attention(x, {.state = x.v}, workspace), Error);
+  const Tensor square = Tensor::zeros(DType::f32, {1, 1, 4, 4});  // Dk = Dv, so that any operand could be the output
+  EXPECT_EQ(refusal([&] {
+              linear_attention({.q = square, .k = square, .v = square}, {.out = square}, workspace);
+            }).substr(0, 33),
+            "linear_attention: out overlaps q:");
   EXPECT_THROW(linear_attention_backward(x, {}, {}, {}, workspace), Error);
   EXPECT_THROW(linear_attention_backward(x, y.out, y.out, {}, workspace), Error);
   EXPECT_THROW(linear_attention_backward(x, y.out, {}, {.ddecay = x.beta}, workspace), Error);
