@@ -19,9 +19,7 @@ ConstView shape_of(std::initializer_list<Index> shape) {
 
 void check_shape(const char* caller, const char* name, const ConstView& view, const ConstView& like, DType dtype) {
   if (!view) return;
-  const int last = view.rank - 1;
-  const bool unit = last < 0 || view.shape[last] <= 1 || view.stride[last] == 1;
-  HEED_CHECK(same_shape(view, like) && view.dtype == dtype && unit,
+  HEED_CHECK(same_shape(view, like) && view.dtype == dtype && has_unit_rows(view),
              "{}: {} must be {} of shape [{}] with stride 1 along its last axis, but is {}", caller, name,
              name_of(dtype), fmt::join(like.shape.begin(), like.shape.begin() + like.rank, ", "), describe(view));
 }

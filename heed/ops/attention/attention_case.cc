@@ -7,13 +7,11 @@
 namespace heed {
 namespace {
 
-bool unit_stride(const ConstView& view) { return view.shape[view.rank - 1] <= 1 || view.stride[view.rank - 1] == 1; }
-
 void check_q(const char* caller, const ConstView& q) {
   HEED_CHECK(q.dtype == DType::f32 || q.dtype == DType::f64 || is_16_bit(q.dtype),
              "{}: q must be f32, bf16, f16 or f64, but is {}", caller, describe(q));
   HEED_CHECK(q.rank == 4, "{}: q must be [B, H, Lq, D], but is {}", caller, describe(q));
-  HEED_CHECK(unit_stride(q), "{}: q must have stride 1 along its last axis, but is {}", caller, describe(q));
+  HEED_CHECK(has_unit_rows(q), "{}: q must have stride 1 along its last axis, but is {}", caller, describe(q));
 }
 
 void check_rows(const char* caller, const char* name, const char* axes, const ConstView& view, DType dtype) {
@@ -21,7 +19,7 @@ void check_rows(const char* caller, const char* name, const char* axes, const Co
   HEED_CHECK(view.dtype == dtype || (dtype == DType::f32 && is_16_bit(view.dtype)),
              "{}: {} must be {} as q is{}, but is {}", caller, name, name_of(dtype),
              dtype == DType::f32 ? ", or bf16 or f16" : "", describe(view));
-  HEED_CHECK(unit_stride(view), "{}: {} must have stride 1 along its last axis, but is {}", caller, name,
+  HEED_CHECK(has_unit_rows(view), "{}: {} must have stride 1 along its last axis, but is {}", caller, name,
              describe(view));
 }
 
@@ -47,7 +45,7 @@ void check_page_numbers(const char* caller, const AttentionCase& c, const ConstV
 }
 
 void check_parameter(const char* caller, const char* name, const ConstView& view, Index extent, DType number) {
-  HEED_CHECK(view && view.rank == 1 && view.shape[0] == extent && view.dtype == number && unit_stride(view),
+  HEED_CHECK(view && view.rank == 1 && view.shape[0] == extent && view.dtype == number && has_unit_rows(view),
              "{}: {} must be a contiguous vector {} [{}], but is {}", caller, name, name_of(number), extent,
              describe(view));
 }
@@ -55,7 +53,7 @@ void check_parameter(const char* caller, const char* name, const ConstView& view
 void check_random_features(const char* caller, AttentionCase& c) {
   const ConstView& projection = c.spec.score.feature_map.projection;
   HEED_CHECK(projection && projection.rank == 2 && projection.shape[0] >= 1 && projection.shape[1] == c.width &&
-                 projection.dtype == c.number && unit_stride(projection),
+                 projection.dtype == c.number && has_unit_rows(projection),
              "{}: random features need a projection {} [M >= 1, D = {}] with stride 1 along D, but got {}", caller,
              name_of(c.number), c.width, describe(projection));
   HEED_CHECK(c.scale > 0, "{}: the scale of random features must be positive, but is {}", caller, c.scale);

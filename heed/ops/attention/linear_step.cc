@@ -6,8 +6,8 @@
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
 #include "heed/ops/attention/attention_case.h"
+#include "heed/ops/attention/memory_check.h"
 #include "heed/ops/attention/score_features.h"
-#include "heed/tensor/overlap.h"
 
 namespace heed {
 namespace {
@@ -98,11 +98,10 @@ void check_out(const AttentionCase& c, const LinearState& state, const View& out
   HEED_CHECK(same_shape(out, shape) && out.dtype == c.dtype && has_unit_rows(out),
              "linear_step: out must be {} of shape [{}, {}, {}, {}] with stride 1 along its last axis, but is {}",
              name_of(c.dtype), c.batch, c.heads, c.queries, c.value_width, describe(out));
-  for (const ConstView& other :
-       {c.q, c.k.view(), c.v.view(), ConstView(state.values.view()), ConstView(state.sums.view())}) {
-    HEED_CHECK(!overlap(out, other), "linear_step: out overlaps what is read: {} and {}", describe(out),
-               describe(other));
-  }
+  std::vector<NamedView> read = views_read(c.q, c.k.view(), c.v.view(), c.spec);
+  read.emplace_back("the state's values", state.values.view());
+  read.emplace_back("the state's sums", state.sums.view());
+  check_written("linear_step", {{"out", out}}, read);
 }
 
 }  // namespace

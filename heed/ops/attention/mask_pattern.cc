@@ -42,17 +42,9 @@ void check_reach(const char* pattern, const char* name, Index value) {
   HEED_CHECK(value <= kFarthest, "Mask::{}: {} must be at most {}, but is {}", pattern, name, kFarthest, value);
 }
 
-// Strides of 0 where an extent of 1 stands for all.
-ConstView broadcast(ConstView view) {
-  for (int axis = 0; axis < view.rank; ++axis) {
-    if (view.shape[axis] == 1) view.stride[axis] = 0;
-  }
-  return view;
-}
-
 class BooleanPattern final : public MaskPattern {
  public:
-  explicit BooleanPattern(ConstView allowed) : given_(allowed), allowed_(broadcast(allowed)) {}
+  explicit BooleanPattern(ConstView allowed) : given_(allowed), allowed_(broadcast_axes(allowed, 4)) {}
   void check(const char* caller, const MaskShape& shape) const override {
     const auto fits = [&](int axis, Index extent) { return given_.shape[axis] == extent || given_.shape[axis] == 1; };
     HEED_CHECK(given_.dtype == DType::boolean && given_.rank == 4 && fits(0, shape.batch) && fits(1, shape.heads) &&
@@ -83,9 +75,7 @@ class BooleanPattern final : public MaskPattern {
 class SegmentPattern final : public MaskPattern {
  public:
   SegmentPattern(ConstView of_queries, ConstView of_keys)
-      : given_{of_queries, of_keys}, queries_(broadcast(of_queries)), keys_(broadcast(of_keys)) {
-    queries_.stride[1] = of_queries.stride[1], keys_.stride[1] = of_keys.stride[1];  // only the batch is broadcast
-  }
+      : given_{of_queries, of_keys}, queries_(broadcast_axes(of_queries, 1)), keys_(broadcast_axes(of_keys, 1)) {}
   void check(const char* caller, const MaskShape& shape) const override {
     const auto fits = [&](const ConstView& view, Index length) {
       return is_integer(view.dtype) && view.rank == 2 && (view.shape[0] == shape.batch || view.shape[0] == 1) &&
