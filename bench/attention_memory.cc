@@ -1,6 +1,6 @@
 // The memory that attention takes beside its inputs, outputs and gradients, at a length whose matrix of scores would be
-// gigabytes: a forward and a backward call of each plan, every byte from the allocator counted. Exits with 1 where a peak
-// is above the limit.
+// gigabytes: a forward and a backward call of each plan, every byte from the allocator counted. Exits with 1 where a
+// peak is above the limit.
 //
 //   heed_attention_memory [LENGTH = 16384] [LIMIT IN MIB = 64]
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
-// Training speed of a small Transformer: 4 + 4 layers, width 128, hidden 256, 4 heads, a shared table of 10,000 tokens (2.6 M parameters),
-// 292 pairs of 14 tokens a step, dropout 0.1, label smoothing 0.1, Adam. Random tokens: the work is that of text, without padding.
+// Training speed of a small Transformer: 4 + 4 layers, width 128, hidden 256, 4 heads, a shared table of 10,000 tokens
+// (2.6 M parameters), 292 pairs of 14 tokens a step, dropout 0.1, label smoothing 0.1, Adam. Random tokens: the work is
+// that of text, without padding.
 //
 //   heed_training_bench [THREADS] [STEPS]
 #include <fmt/format.h>
@@ -40,7 +41,8 @@ int main(int argc, char** argv) {
 
   const auto random_ids = [&] {
     const Tensor ids = Tensor::empty(DType::i32, {kRows, kLength});
-    for (Index i = 0; i < ids.size(); ++i) ids.data<std::int32_t>()[i] = static_cast<std::int32_t>(4 + rng.below(kVocabulary - 4));
+    for (Index i = 0; i < ids.size(); ++i)
+      ids.data<std::int32_t>()[i] = static_cast<std::int32_t>(4 + rng.below(kVocabulary - 4));
     return ids;
   };
   const Tensor lengths = Tensor::empty(DType::i32, {kRows});
@@ -50,7 +52,9 @@ int main(int argc, char** argv) {
 
   Workspace workspace;
   std::vector<double> forward, backward, step;
-  const auto seconds = [](Clock::time_point a, Clock::time_point b) { return std::chrono::duration<double>(b - a).count(); };
+  const auto seconds = [](Clock::time_point a, Clock::time_point b) {
+    return std::chrono::duration<double>(b - a).count();
+  };
   for (int i = 0; i < steps; ++i) {
     const auto begin = Clock::now();
     for (const Var& parameter : parameters) parameter.zero_grad();
@@ -73,6 +77,6 @@ int main(int argc, char** argv) {
   };
   const double f = median(forward), b = median(backward), s = median(step);
   fmt::print("{} parameters, {} threads, {} target tokens a step\n", count, thread_count(), tokens);
-  fmt::print("forward with the loss's gradient {:.1f} ms, backward {:.1f} ms, Adam {:.1f} ms: {:.0f} target tokens/s\n", 1e3 * f, 1e3 * b,
-             1e3 * s, tokens / (f + b + s));
+  fmt::print("forward with the loss's gradient {:.1f} ms, backward {:.1f} ms, Adam {:.1f} ms: {:.0f} target tokens/s\n",
+             1e3 * f, 1e3 * b, 1e3 * s, tokens / (f + b + s));
 }

@@ -1,4 +1,5 @@
-// Command-line options from a struct's visit_fields: the field max_tokens becomes --max-tokens, with its documentation and default.
+// Command-line options from a struct's visit_fields: the field max_tokens becomes --max-tokens, with its documentation
+// and default.
 //
 //   auto given = std::make_shared<FieldOptions>();
 //   given->add(command, TrainOptions{}, "Training");
@@ -16,17 +17,20 @@
 
 namespace heed::cli {
 
-// Keeps what was given as text until apply, so that a preset can be put under it, and so that several structs can have a field of one name.
+// Keeps what was given as text until apply, so that a preset can be put under it, and so that several structs can have
+// a field of one name.
 class FieldOptions {
  public:
   // Adds an option for every field that is not in `skip` and has none yet.
   template <HasFields Options>
-  void add(CLI::App& command, Options defaults, const std::string& group, const std::vector<std::string_view>& skip = {}) {
+  void add(CLI::App& command, Options defaults, const std::string& group,
+           const std::vector<std::string_view>& skip = {}) {
     visit_fields(defaults, [&]<typename T>(std::string_view name, T& member, std::string_view doc) {
       if (std::find(skip.begin(), skip.end(), name) != skip.end()) return;
       if (command.get_option_no_throw(flag(name)) != nullptr) return;
       CLI::Option* option = command.add_option_function<std::string>(
-          flag(name), [this, key = std::string(name)](const std::string& text) { given_[key] = text; }, std::string(doc));
+          flag(name), [this, key = std::string(name)](const std::string& text) { given_[key] = text; },
+          std::string(doc));
       option->group(group);
       if constexpr (NamedEnum<T>) {
         option->type_name(enum_choices<T>())->default_str(std::string(enum_name(member)));
@@ -46,7 +50,8 @@ class FieldOptions {
       if constexpr (NamedEnum<T>) {
         if (!enum_from_name(text, member)) refuse(name, "one of " + enum_choices<T>(), text);
       } else {
-        if (!CLI::detail::lexical_cast(text, member)) refuse(name, "of type " + std::string(CLI::detail::type_name<T>()), text);
+        if (!CLI::detail::lexical_cast(text, member))
+          refuse(name, "of type " + std::string(CLI::detail::type_name<T>()), text);
       }
     });
   }

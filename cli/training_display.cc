@@ -40,8 +40,8 @@ void TrainingDisplay::finish() {
 }
 
 void TrainingDisplay::on_start(const CorpusReport& r) {
-  line(fmt::format("{} training pairs ({} empty and {} long left out), {} batches an epoch", r.pairs, r.dropped_empty, r.dropped_long,
-                   r.batches_per_epoch));
+  line(fmt::format("{} training pairs ({} empty and {} long left out), {} batches an epoch", r.pairs, r.dropped_empty,
+                   r.dropped_long, r.batches_per_epoch));
   line(fmt::format("{} source pieces, {} target pieces, {:.2f} M parameters", r.source_vocabulary, r.target_vocabulary,
                    static_cast<double>(r.parameters) / 1e6));
 }
@@ -53,7 +53,8 @@ void TrainingDisplay::on_update(const UpdateReport& r) {
   const double waited = std::chrono::duration<double>(now - last_shown_).count();
   if (waited < (terminal_ ? kSecondsBetweenBars : kSecondsBetweenLines)) return;
   last_shown_ = now;
-  std::string text = fmt::format("update {}  epoch {}  loss {:.3f}  {:.0f} tokens/s", r.update, r.epoch, r.loss, r.tokens_per_second);
+  std::string text =
+      fmt::format("update {}  epoch {}  loss {:.3f}  {:.0f} tokens/s", r.update, r.epoch, r.loss, r.tokens_per_second);
   if (r.seconds_left > 0) text += fmt::format("  {} left", duration(r.seconds_left));
   if (!terminal_) return line(text);
   std::fprintf(stderr, "\r\033[K%s %s", r.progress > 0 ? bar(r.progress).c_str() : "", text.c_str());
@@ -62,7 +63,8 @@ void TrainingDisplay::on_update(const UpdateReport& r) {
 }
 
 void TrainingDisplay::on_validation(const ValidationReport& r) {
-  line(fmt::format("validation at update {}: loss {:.3f}  BLEU {:.2f}{}", r.update, r.loss, r.bleu, r.best ? "  (best)" : ""));
+  line(fmt::format("validation at update {}: loss {:.3f}  BLEU {:.2f}{}", r.update, r.loss, r.bleu,
+                   r.best ? "  (best)" : ""));
   for (std::size_t i = 0; i < r.sources.size(); ++i) {
     line(fmt::format("    {}\n      = {}\n      > {}", r.sources[i], r.references[i], r.translations[i]));
   }

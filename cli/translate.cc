@@ -32,7 +32,8 @@ Json to_json(const Translation& translation, const Vocabulary& target) {
                        {"token_scores", Json::array_of(translation.token_scores)}});
 }
 
-void print_translations(const TranslateCommand& command, const std::vector<Translation>& best, Index line, const Vocabulary& target) {
+void print_translations(const TranslateCommand& command, const std::vector<Translation>& best, Index line,
+                        const Vocabulary& target) {
   if (command.json) {
     Json list = Json::array();
     for (const Translation& translation : best) list.append(to_json(translation, target));
@@ -54,7 +55,8 @@ void run(const TranslateCommand& command) {
   // Chunk by chunk, so that translations of a long text appear while it is worked on.
   for (std::size_t begin = 0; begin < lines.size(); begin += static_cast<std::size_t>(command.chunk)) {
     const std::size_t end = std::min(lines.size(), begin + static_cast<std::size_t>(command.chunk));
-    const auto results = translator.translate(std::span(lines).subspan(begin, end - begin), command.beam, name, static_cast<Index>(begin) + 1);
+    const auto results = translator.translate(std::span(lines).subspan(begin, end - begin), command.beam, name,
+                                              static_cast<Index>(begin) + 1);
     for (std::size_t i = 0; i < results.size(); ++i) {
       print_translations(command, results[i], static_cast<Index>(begin + i) + 1, *folder.target_vocabulary);
     }
@@ -68,11 +70,16 @@ void add_translate_command(CLI::App& app) {
   auto command = std::make_shared<TranslateCommand>();
   sub->add_option("model", command->model, "The model's folder.")->required();
   sub->add_option("--input", command->input, "Text to translate; - is standard input.")->capture_default_str();
-  sub->add_option("--beam", command->beam.beam, "Hypotheses that the search keeps; 1 is greedy.")->capture_default_str();
-  sub->add_option("--length-penalty", command->beam.length_penalty, "Scores are divided by length to this power.")->capture_default_str();
-  sub->add_option("--best", command->beam.best, "Translations for each sentence; above 1, lines begin with the sentence's number.")
+  sub->add_option("--beam", command->beam.beam, "Hypotheses that the search keeps; 1 is greedy.")
       ->capture_default_str();
-  sub->add_option("--chunk", command->chunk, "Sentences that are translated together.")->check(CLI::PositiveNumber)->capture_default_str();
+  sub->add_option("--length-penalty", command->beam.length_penalty, "Scores are divided by length to this power.")
+      ->capture_default_str();
+  sub->add_option("--best", command->beam.best,
+                  "Translations for each sentence; above 1, lines begin with the sentence's number.")
+      ->capture_default_str();
+  sub->add_option("--chunk", command->chunk, "Sentences that are translated together.")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   sub->add_flag("--scores", command->scores, "Print each translation's score before it.");
   sub->add_flag("--json", command->json, "Print one JSON object a sentence, with the score of every token.");
   sub->footer("Example:\n  echo 'Guten Morgen.' | heed translate model --beam 5");

@@ -8,8 +8,8 @@
 namespace heed {
 namespace {
 
-// The gradient tensors of the sources of q, k and v. Disjoint heads of one source (a packed projection) share one tensor; heads that
-// overlap (the same memory as keys and as values) need one each, since each gradient is overwritten.
+// The gradient tensors of the sources of q, k and v. Disjoint heads of one source (a packed projection) share one
+// tensor; heads that overlap (the same memory as keys and as values) need one each, since each gradient is overwritten.
 class SourceGrads {
  public:
   SourceGrads(const Heads& q, const Heads& k, const Heads& v) : parts_{{{&q}, {&k}, {&v}}} {
@@ -90,7 +90,8 @@ Var attention(const Context& context, const Heads& q, const Heads& k, const Head
                  parameters.centre},
                 [=, &workspace, keep = std::move(keep)](const Tensor& dy) {
                   SourceGrads grads(q, k, v);
-                  attention_backward(q.view_of(q.source.value()), k.view_of(k.source.value()), v.view_of(v.source.value()), spec,
+                  attention_backward(q.view_of(q.source.value()), k.view_of(k.source.value()),
+                                     v.view_of(v.source.value()), spec,
                                      {.out = out_heads, .row_stat = row_stat, .dout = split_heads(dy.view(), q.heads)},
                                      {.dq = grads.view_for(0),
                                       .dk = grads.view_for(1),

@@ -9,8 +9,9 @@ namespace heed {
 
 struct AttentionObserver;
 
-// tape == nullptr is inference through the same layer code. `training` turns dropout on; each dropout draws its stream from rng.
-// The observer, where there is one, is offered the weights of every attention layer (heed/observe/observer.h).
+// tape == nullptr is inference through the same layer code. `training` turns dropout on; each dropout draws its stream
+// from rng. The observer, where there is one, is offered the weights of every attention layer
+// (heed/observe/observer.h).
 struct Context {
   Tape* tape = nullptr;
   Workspace& workspace;

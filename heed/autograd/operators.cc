@@ -25,10 +25,14 @@ View as_rows_or_none(const Tensor& tensor) { return tensor.is_empty() ? View() :
 // The shape of x with another last extent.
 Tensor empty_with_width(const Tensor& x, Index width) {
   switch (x.rank()) {
-    case 1: return Tensor::empty(x.dtype(), {width});
-    case 2: return Tensor::empty(x.dtype(), {x.dim(0), width});
-    case 3: return Tensor::empty(x.dtype(), {x.dim(0), x.dim(1), width});
-    default: return Tensor::empty(x.dtype(), {x.dim(0), x.dim(1), x.dim(2), width});
+    case 1:
+      return Tensor::empty(x.dtype(), {width});
+    case 2:
+      return Tensor::empty(x.dtype(), {x.dim(0), width});
+    case 3:
+      return Tensor::empty(x.dtype(), {x.dim(0), x.dim(1), width});
+    default:
+      return Tensor::empty(x.dtype(), {x.dim(0), x.dim(1), x.dim(2), width});
   }
 }
 
@@ -79,14 +83,15 @@ Var layer_norm(const Context& context, const Var& x, const Var& gamma, const Var
   layer_norm(rows, gamma, beta, epsilon, as_rows(y), mean, rstd);
   return record(context, y, {x, gamma, beta}, [=](const Tensor& dy) {
     const Tensor dx = x.new_grad();
-    layer_norm_backward(as_rows(x.value()), gamma, mean, rstd, as_rows(dy), as_rows_or_none(dx), gamma.grad_accumulator(),
-                        beta.grad_accumulator());
+    layer_norm_backward(as_rows(x.value()), gamma, mean, rstd, as_rows(dy), as_rows_or_none(dx),
+                        gamma.grad_accumulator(), beta.grad_accumulator());
     x.add_grad(dx);
   });
 }
 
 Var embedding(const Context& context, const Var& table, const Tensor& ids, double factor) {
-  HEED_CHECK(ids.rank() >= 1 && ids.rank() <= 3, "embedding: ids must have rank 1 to 3, but are {}", describe(ids.view()));
+  HEED_CHECK(ids.rank() >= 1 && ids.rank() <= 3, "embedding: ids must have rank 1 to 3, but are {}",
+             describe(ids.view()));
   const Index width = table.dim(1);
   Tensor y = ids.rank() == 1   ? Tensor::empty(table.dtype(), {ids.dim(0), width})
              : ids.rank() == 2 ? Tensor::empty(table.dtype(), {ids.dim(0), ids.dim(1), width})
@@ -169,8 +174,8 @@ Var concatenate(const Context& context, std::span<const Var> parts) {
 
 Var append_row(const Context& context, const Var& x, const Var& row) {
   HEED_CHECK(x.rank() == 3 && (row.empty() || (row.rank() == 3 && row.value().size() == x.dim(2))),
-             "append_row: needs x [B, L, D] and row [1, 1, D] or none, but they are {} and {}", describe(x.value().view()),
-             row.empty() ? "none" : describe(row.value().view()));
+             "append_row: needs x [B, L, D] and row [1, 1, D] or none, but they are {} and {}",
+             describe(x.value().view()), row.empty() ? "none" : describe(row.value().view()));
   const Index length = x.dim(1);
   Tensor y = Tensor::empty(x.dtype(), {x.dim(0), length + 1, x.dim(2)});
   copy(x, slice(y.view(), 1, 0, length));
@@ -187,9 +192,8 @@ Var append_row(const Context& context, const Var& x, const Var& row) {
 
 Var swap_leading(const Context& context, const Var& x) {
   HEED_CHECK(x.rank() == 3, "swap_leading: needs rank 3, but x is {}", describe(x.value().view()));
-  return record(context, Tensor::copy_of(transpose(x.value().view(), 0, 1)), {x}, [=](const Tensor& dy) {
-    x.add_grad(Tensor::copy_of(transpose(dy.view(), 0, 1)));
-  });
+  return record(context, Tensor::copy_of(transpose(x.value().view(), 0, 1)), {x},
+                [=](const Tensor& dy) { x.add_grad(Tensor::copy_of(transpose(dy.view(), 0, 1))); });
 }
 
 Var stack_time(const Context& context, std::span<const Var> steps) {

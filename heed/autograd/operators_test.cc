@@ -17,7 +17,9 @@ namespace {
 
 using testing::random_tensor;
 
-Var input(std::initializer_list<Index> shape, std::uint64_t seed) { return Var::parameter(random_tensor(DType::f64, shape, seed)); }
+Var input(std::initializer_list<Index> shape, std::uint64_t seed) {
+  return Var::parameter(random_tensor(DType::f64, shape, seed));
+}
 
 // Holds the gradients of all inputs against finite differences of a random weighted sum of forward's result.
 void check(const std::string& name, const std::vector<Var>& inputs, const std::function<Var(const Context&)>& forward) {
@@ -27,7 +29,8 @@ void check(const std::string& name, const std::vector<Var>& inputs, const std::f
   Rng rng(5);
   const Var y = forward({.tape = &tape, .workspace = workspace, .rng = rng, .training = true});
   Tensor weights = Tensor::empty_like(y.value().view());
-  copy(reshape(random_tensor(DType::f64, {weights.size()}, 77).view(), {weights.size()}), reshape(weights.view(), {weights.size()}));
+  copy(reshape(random_tensor(DType::f64, {weights.size()}, 77).view(), {weights.size()}),
+       reshape(weights.view(), {weights.size()}));
   y.add_grad(weights);
   tape.backward();
   EXPECT_TRUE(tape.empty());
@@ -42,7 +45,8 @@ void check(const std::string& name, const std::vector<Var>& inputs, const std::f
 }
 
 TEST(Operators, GradientsAgreeWithFiniteDifferences) {
-  const Var x = input({2, 3, 4}, 1), w = input({5, 4}, 2), b = input({5}, 3), gain = input({4}, 4), shift = input({4}, 5);
+  const Var x = input({2, 3, 4}, 1), w = input({5, 4}, 2), b = input({5}, 3), gain = input({4}, 4),
+            shift = input({4}, 5);
   check("linear", {x, w, b}, [&](const Context& c) { return linear(c, x, w, b); });
   const Var y = input({2, 3, 4}, 6), z = input({2, 3, 4}, 7);
   check("activate", {y}, [&](const Context& c) { return activate(c, Activation::gelu, y); });
@@ -92,11 +96,13 @@ TEST(Operators, GradientsOfAttentionAgreeWithFiniteDifferences) {
   AttentionSpec additive;
   additive.score.kind = Score::Kind::additive;
   check("additive", {query, keys, values, vector}, [&](const Context& c) {
-    return attention(c, {query, 0, 1, 2}, {keys, 0, 1, 2}, {values, 0, 1, 3}, additive, {.additive_vector = vector, .dense_bias = {}}, {}, {});
+    return attention(c, {query, 0, 1, 2}, {keys, 0, 1, 2}, {values, 0, 1, 3}, additive,
+                     {.additive_vector = vector, .dense_bias = {}}, {}, {});
   });
   const Var p = input({1, 3, 2}, 8), r = input({1, 4, 2}, 9), bias = input({1, 1, 3, 4}, 10);
   check("a dense bias", {p, r, bias}, [&](const Context& c) {
-    return attention(c, {p, 0, 1, 2}, {r, 0, 1, 2}, {r, 0, 1, 2}, {}, {.additive_vector = {}, .dense_bias = bias}, {}, {});
+    return attention(c, {p, 0, 1, 2}, {r, 0, 1, 2}, {r, 0, 1, 2}, {}, {.additive_vector = {}, .dense_bias = bias}, {},
+                     {});
   });
 }
 

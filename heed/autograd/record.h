@@ -11,12 +11,12 @@
 namespace heed {
 
 // Makes a Var of an operator's output y. If any input wants a gradient and there is a tape, y wants one too, and
-// backward(dy) is recorded: it must pass gradients on to the inputs (add_grad or grad_accumulator). It runs only if a gradient
-// has arrived at y.
+// backward(dy) is recorded: it must pass gradients on to the inputs (add_grad or grad_accumulator). It runs only if a
+// gradient has arrived at y.
 template <typename Backward>
 Var record(const Context& context, Tensor y, std::initializer_list<Var> inputs, Backward backward) {
-  const bool wanted =
-      context.tape != nullptr && std::any_of(inputs.begin(), inputs.end(), [](const Var& v) { return v.requires_grad(); });
+  const bool wanted = context.tape != nullptr &&
+                      std::any_of(inputs.begin(), inputs.end(), [](const Var& v) { return v.requires_grad(); });
   if (!wanted) return Var(std::move(y));
   Var out = Var::activation(std::move(y));
   context.tape->record([out, backward = std::move(backward)] {

@@ -16,7 +16,8 @@ class Tape {
   // Adds one operator's backward step.
   void record(std::function<void()> backward) { steps_.push_back(std::move(backward)); }
 
-  // Runs the steps, last first, and frees each (with the activations that only it kept) when it has run. Empty afterwards.
+  // Runs the steps, last first, and frees each (with the activations that only it kept) when it has run. Empty
+  // afterwards.
   void backward() {
     while (!steps_.empty()) {
       const std::function<void()> step = std::move(steps_.back());

@@ -34,8 +34,8 @@ const Tensor& Var::grad() const {
 
 void Var::add_grad(Tensor grad) const {
   if (!requires_grad() || grad.is_empty()) return;
-  HEED_CHECK(same_shape(grad.view(), value().view()), "Var::add_grad: the value is {}, the gradient {}", describe(value().view()),
-             describe(grad.view()));
+  HEED_CHECK(same_shape(grad.view(), value().view()), "Var::add_grad: the value is {}, the gradient {}",
+             describe(value().view()), describe(grad.view()));
   if (node_->is_parameter) {
     add_to(grad, grad_accumulator());
     return;

@@ -15,8 +15,9 @@ namespace heed {
 
 // A handle: copies share the value and its gradient. A default-constructed Var is empty and stands for "none".
 //
-// There are two kinds of gradient, as in heed/ops. An activation's is given whole by each consumer (add_grad) and freed when the
-// tape has used it. A parameter's is one buffer that every use adds to (grad_accumulator) and that lives until zero_grad.
+// There are two kinds of gradient, as in heed/ops. An activation's is given whole by each consumer (add_grad) and freed
+// when the tape has used it. A parameter's is one buffer that every use adds to (grad_accumulator) and that lives until
+// zero_grad.
 class Var {
  public:
   Var() = default;
@@ -44,7 +45,8 @@ class Var {
   void add_grad(Tensor grad) const;
   // The buffer to add a gradient to, zeros at first; an empty view where no gradient is wanted.
   View grad_accumulator() const;
-  // An uninitialised tensor of the value's shape for an operator to overwrite, or an empty one where no gradient is wanted.
+  // An uninitialised tensor of the value's shape for an operator to overwrite, or an empty one where no gradient is
+  // wanted.
   Tensor new_grad() const;
   // Forgets the gradient.
   void clear_grad() const;

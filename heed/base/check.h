@@ -19,9 +19,9 @@ template <typename... Args>
 }  // namespace heed
 
 // A macro so that the message's arguments are evaluated only when the check fails.
-#define HEED_CHECK(condition, ...)         \
-  do {                                     \
-    if (!(condition)) [[unlikely]] {       \
-      ::heed::fail(__VA_ARGS__);           \
-    }                                      \
+#define HEED_CHECK(condition, ...)   \
+  do {                               \
+    if (!(condition)) [[unlikely]] { \
+      ::heed::fail(__VA_ARGS__);     \
+    }                                \
   } while (false)

@@ -36,7 +36,8 @@ std::string read_file(const std::filesystem::path& path) {
   HEED_CHECK(descriptor >= 0, "{}: cannot open: {}", path.string(), std::strerror(errno));
   std::string contents;
   struct ::stat status {};
-  if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)) contents.reserve(static_cast<std::size_t>(status.st_size));
+  if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode))
+    contents.reserve(static_cast<std::size_t>(status.st_size));
   char buffer[1 << 16];
   for (;;) {
     const ::ssize_t got = ::read(descriptor, buffer, sizeof buffer);

@@ -13,7 +13,8 @@ namespace {
 
 constexpr Index kAlignment = 64;
 
-// Eight size classes for each power of two: at most 12.5 % is wasted, and a batch slightly longer than the last reuses its memory.
+// Eight size classes for each power of two: at most 12.5 % is wasted, and a batch slightly longer than the last reuses
+// its memory.
 std::size_t size_class(Index bytes) {
   const std::size_t wanted = std::max<std::size_t>(static_cast<std::size_t>(bytes), kAlignment * 8);
   const std::size_t step = std::bit_floor(wanted) / 8;

@@ -7,8 +7,8 @@
 
 namespace heed {
 
-// Returns at least `bytes` bytes, 64-byte aligned, not initialised; released to a pool when the last owner lets go. Thread-safe.
-// Throws std::bad_alloc. The pool keeps at most what was in use at the peak.
+// Returns at least `bytes` bytes, 64-byte aligned, not initialised; released to a pool when the last owner lets go.
+// Thread-safe. Throws std::bad_alloc. The pool keeps at most what was in use at the peak.
 std::shared_ptr<void> allocate(Index bytes);
 
 // Gives the pool's idle memory back to the system.

@@ -14,9 +14,9 @@ int thread_count();
 // Sets it; throws heed::Error unless 1 <= threads <= 1024.
 void set_thread_count(int threads);
 
-// Calls body(begin, end) over [0, count) cut into chunks of `grain` (the last may be shorter), on all threads.
-// The cuts depend on count and grain alone, never on the thread count, so a body that reduces within a chunk gives the same
-// bits on every machine. Chunks are handed out dynamically. Inside another parallel_for it runs serially. An exception from
+// Calls body(begin, end) over [0, count) cut into chunks of `grain` (the last may be shorter), on all threads. The cuts
+// depend on count and grain alone, never on the thread count, so a body that reduces within a chunk gives the same bits
+// on every machine. Chunks are handed out dynamically. Inside another parallel_for it runs serially. An exception from
 // body is rethrown to the caller after the loop has ended.
 void parallel_for(Index count, Index grain, const std::function<void(Index begin, Index end)>& body);
 

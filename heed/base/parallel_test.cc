@@ -31,16 +31,15 @@ TEST(ParallelFor, ChunksDoNotDependOnTheThreadCount) {
 
 TEST(ParallelFor, NestedRunsSeriallyAndCompletes) {
   std::atomic<int> sum{0};
-  parallel_for(4, 1, [&](Index, Index) {
-    parallel_for(5, 1, [&](Index, Index) { ++sum; });
-  });
+  parallel_for(4, 1, [&](Index, Index) { parallel_for(5, 1, [&](Index, Index) { ++sum; }); });
   EXPECT_EQ(sum, 20);
 }
 
 TEST(ParallelFor, AnExceptionReachesTheCaller) {
-  EXPECT_THROW(parallel_for(8, 1, [](Index begin, Index) {
-                 if (begin == 3) throw Error("three");
-               }),
+  EXPECT_THROW(parallel_for(8, 1,
+                            [](Index begin, Index) {
+                              if (begin == 3) throw Error("three");
+                            }),
                Error);
 }
 

@@ -1,4 +1,5 @@
-// Counter-based random numbers: a value is a pure function of (seed, stream, counter), so threads and order cannot change it.
+// Counter-based random numbers: a value is a pure function of (seed, stream, counter), so threads and order cannot
+// change it.
 //
 //   PhiloxBlock block = philox(seed, stream, counter);          // 128 random bits
 //   Rng rng(seed); float u = rng.uniform(); Index i = rng.below(10);
@@ -15,10 +16,12 @@ namespace heed {
 
 using PhiloxBlock = std::array<std::uint32_t, 4>;
 
-// Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"): key = seed, counter = (counter, stream).
+// Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"): key = seed, counter = (counter,
+// stream).
 PhiloxBlock philox(std::uint64_t seed, std::uint64_t stream, std::uint64_t counter);
 
-// A sequence of draws from one stream of philox. Its whole state is (seed, stream, position), which a checkpoint can keep.
+// A sequence of draws from one stream of philox. Its whole state is (seed, stream, position), which a checkpoint can
+// keep.
 class Rng {
  public:
   explicit Rng(std::uint64_t seed, std::uint64_t stream = 0, std::uint64_t position = 0)

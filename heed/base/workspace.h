@@ -11,7 +11,8 @@
 
 namespace heed {
 
-// A stack of blocks. Not thread-safe: what threads need is taken before the parallel loop. Memory is kept until destruction.
+// A stack of blocks. Not thread-safe: what threads need is taken before the parallel loop. Memory is kept until
+// destruction.
 class Workspace {
  public:
   // Everything taken while a scope lives is given back when it ends.

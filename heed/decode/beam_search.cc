@@ -43,8 +43,8 @@ class Search {
  public:
   Search(const BeamOptions& options, const SpecialTokens& special) : options_(options), special_(special) {}
 
-  // Moves one sentence on by one token, given the log-probabilities of its beams' rows. Returns for each new beam the old
-  // beam that it continues.
+  // Moves one sentence on by one token, given the log-probabilities of its beams' rows. Returns for each new beam the
+  // old beam that it continues.
   std::vector<Index> advance(Sentence& sentence, const float* log_probs, Index vocabulary) const {
     const std::vector<Candidate> candidates = best_candidates(sentence, log_probs, vocabulary);
     std::vector<Beam> next;
@@ -110,18 +110,23 @@ class Search {
 };
 
 void check_options(const BeamOptions& options) {
-  HEED_CHECK(options.beam >= 1 && options.beam <= 1000, "beam_search: beam must be from 1 to 1000, but is {}", options.beam);
-  HEED_CHECK(options.best >= 1 && options.best <= options.beam, "beam_search: best must be from 1 to the beam of {}, but is {}",
-             options.beam, options.best);
-  HEED_CHECK(std::isfinite(options.length_penalty), "beam_search: length_penalty must be finite, but is {}", options.length_penalty);
+  HEED_CHECK(options.beam >= 1 && options.beam <= 1000, "beam_search: beam must be from 1 to 1000, but is {}",
+             options.beam);
+  HEED_CHECK(options.best >= 1 && options.best <= options.beam,
+             "beam_search: best must be from 1 to the beam of {}, but is {}", options.beam, options.best);
+  HEED_CHECK(std::isfinite(options.length_penalty), "beam_search: length_penalty must be finite, but is {}",
+             options.length_penalty);
   HEED_CHECK(options.max_ratio >= 0 && options.max_extra >= 0 && std::isfinite(options.max_ratio),
-             "beam_search: max_ratio and max_extra must not be negative, but are {} and {}", options.max_ratio, options.max_extra);
+             "beam_search: max_ratio and max_extra must not be negative, but are {} and {}", options.max_ratio,
+             options.max_extra);
 }
 
-std::vector<Sentence> begin_sentences(const TranslationModel& model, const TokenBatch& source, const BeamOptions& options) {
+std::vector<Sentence> begin_sentences(const TranslationModel& model, const TokenBatch& source,
+                                      const BeamOptions& options) {
   std::vector<Sentence> sentences;
   for (Index i = 0; i < source.lengths.size(); ++i) {
-    const double limit = options.max_ratio * source.lengths.data<std::int32_t>()[i] + static_cast<double>(options.max_extra);
+    const double limit =
+        options.max_ratio * source.lengths.data<std::int32_t>()[i] + static_cast<double>(options.max_extra);
     // The decoder reads begin and all tokens before it can be made to end.
     const Index max_length = static_cast<Index>(std::min(limit, static_cast<double>(model.max_length() - 1)));
     sentences.push_back({i, max_length, {Beam{}}, {}});
@@ -131,8 +136,9 @@ std::vector<Sentence> begin_sentences(const TranslationModel& model, const Token
 
 }  // namespace
 
-std::vector<std::vector<Hypothesis>> beam_search(const TranslationModel& model, const TokenBatch& source, const BeamOptions& options,
-                                                 const SpecialTokens& special, Workspace& workspace) {
+std::vector<std::vector<Hypothesis>> beam_search(const TranslationModel& model, const TokenBatch& source,
+                                                 const BeamOptions& options, const SpecialTokens& special,
+                                                 Workspace& workspace) {
   check_options(options);
   std::vector<std::vector<Hypothesis>> results(static_cast<std::size_t>(source.lengths.size()));
   if (results.empty()) return results;
@@ -147,7 +153,8 @@ std::vector<std::vector<Hypothesis>> beam_search(const TranslationModel& model, 
     std::vector<Index> first_row;
     for (const Sentence& sentence : active) {
       first_row.push_back(static_cast<Index>(tokens.size()));
-      for (const Beam& beam : sentence.beams) tokens.push_back(beam.tokens.empty() ? special.begin : beam.tokens.back());
+      for (const Beam& beam : sentence.beams)
+        tokens.push_back(beam.tokens.empty() ? special.begin : beam.tokens.back());
     }
     const Tensor logits = model.step(context, *state, tokens);
     log_softmax(logits, logits);
@@ -165,7 +172,8 @@ std::vector<std::vector<Hypothesis>> beam_search(const TranslationModel& model, 
     for (std::size_t s = 0; s < active.size(); ++s) {
       if (active[s].beams.empty()) {
         std::vector<Hypothesis>& finished = active[s].finished;
-        std::stable_sort(finished.begin(), finished.end(), [](const auto& a, const auto& b) { return a.score > b.score; });
+        std::stable_sort(finished.begin(), finished.end(),
+                         [](const auto& a, const auto& b) { return a.score > b.score; });
         finished.resize(std::min<std::size_t>(finished.size(), static_cast<std::size_t>(options.best)));
         results[active[s].index] = std::move(finished);
         continue;

@@ -51,7 +51,8 @@ class TableModel : public TranslationModel {
     for (std::int32_t id : prefix) hash = hash * 1000003 + static_cast<std::uint64_t>(id);
     Rng rng(hash);
     std::vector<float> logits;
-    for (std::int32_t v = 0; v < kVocabulary; ++v) logits.push_back(broken ? NAN : static_cast<float>(2 * rng.normal()));
+    for (std::int32_t v = 0; v < kVocabulary; ++v)
+      logits.push_back(broken ? NAN : static_cast<float>(2 * rng.normal()));
     return logits;
   }
 
@@ -70,7 +71,8 @@ double log_probability(const std::vector<float>& logits, std::int32_t token) {
 }
 
 // Every translation of at most `longest` words, with its score.
-void enumerate(const TableModel& model, std::vector<std::int32_t>& prefix, double sum, Index longest, double penalty, Hypothesis& best) {
+void enumerate(const TableModel& model, std::vector<std::int32_t>& prefix, double sum, Index longest, double penalty,
+               Hypothesis& best) {
   const std::vector<float> logits = model.logits_of(prefix);
   const Index words = static_cast<Index>(prefix.size()) - 2;
   const double score = (sum + log_probability(logits, 3)) / std::pow(static_cast<double>(words + 1), penalty);
@@ -94,7 +96,9 @@ TEST(BeamSearch, AWideBeamFindsTheBestOfAllTranslations) {
       std::vector<std::int32_t> prefix{first, 2};
       enumerate(model, prefix, 0, /*longest=*/4, penalty, best);
       // 3^4 prefixes at most: none is ever dropped.
-      const auto found = beam_search(model, sources({first}, 4), {.beam = 200, .length_penalty = penalty, .max_ratio = 1, .max_extra = 0}, {}, workspace);
+      const auto found =
+          beam_search(model, sources({first}, 4),
+                      {.beam = 200, .length_penalty = penalty, .max_ratio = 1, .max_extra = 0}, {}, workspace);
       ASSERT_EQ(found.size(), 1u);
       EXPECT_EQ(found[0][0].tokens, best.tokens) << first << " " << penalty;
       EXPECT_NEAR(found[0][0].score, best.score, 1e-5);
@@ -148,7 +152,8 @@ TEST(BeamSearch, ASentenceDoesNotDependOnItsBatch) {
 TEST(BeamSearch, EndsAtTheGreatestLength) {
   const TableModel model;
   Workspace workspace;
-  for (const auto& best : beam_search(model, sources({4, 5, 6, 7}, 3), {.beam = 2, .best = 2, .max_ratio = 1, .max_extra = 0}, {}, workspace)) {
+  for (const auto& best : beam_search(model, sources({4, 5, 6, 7}, 3),
+                                      {.beam = 2, .best = 2, .max_ratio = 1, .max_extra = 0}, {}, workspace)) {
     ASSERT_FALSE(best.empty());
     for (const Hypothesis& h : best) EXPECT_LE(h.tokens.size(), 3u);
   }

@@ -16,7 +16,7 @@
 //     }
 //   };
 //   Options options;
-//   from_json(read_json("config.json"), options);        // else: "config.json: norm: must be one of pre, post, but is ..."
+//   from_json(read_json("config.json"), options);   // else: "config.json: norm: must be one of pre, post, but is ..."
 //   write_json("config.json", to_json(options));
 //
 // A field is a bool, an integer type, float, double, std::string, an enum with enum_names, another such struct (an

@@ -1,7 +1,7 @@
 // JSON values: configurations, traces, reports.
 //
 //   Json config = read_json("config.json");
-//   Index layers = config["layers"].integer(1, 1024);   // else: "config.json: layers: must be an integer from 1 to ..."
+//   Index layers = config["layers"].integer(1, 1024);   // else: "config.json: layers: must be an integer from 1 ..."
 //   for (const Json& name : config["names"].items()) use(name.string());
 //   write_json("report.json", Json::object({{"bleu", 41.02}, {"systems", Json::array({"a", "b"})}}));
 #pragma once

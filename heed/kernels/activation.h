@@ -12,8 +12,9 @@ namespace heed {
 // approximation; silu is x sigmoid(x) (also called swish).
 enum class Activation { identity, relu, gelu, gelu_tanh, silu, tanh, sigmoid };
 inline constexpr std::pair<std::string_view, Activation> kActivationNames[] = {
-    {"identity", Activation::identity}, {"relu", Activation::relu}, {"gelu", Activation::gelu},      {"gelu_tanh", Activation::gelu_tanh},
-    {"silu", Activation::silu},         {"tanh", Activation::tanh}, {"sigmoid", Activation::sigmoid}};
+    {"identity", Activation::identity},   {"relu", Activation::relu}, {"gelu", Activation::gelu},
+    {"gelu_tanh", Activation::gelu_tanh}, {"silu", Activation::silu}, {"tanh", Activation::tanh},
+    {"sigmoid", Activation::sigmoid}};
 inline std::span<const std::pair<std::string_view, Activation>> enum_names(Activation) { return kActivationNames; }
 
 }  // namespace heed

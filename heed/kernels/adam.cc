@@ -16,7 +16,8 @@ void Adam(const AdamStep& step, const float* gradient, float* m, float* v, float
   const auto run = [&](auto d, Index i) {
     const auto g = hn::Mul(hn::Set(d, step.gradient_scale), hn::LoadU(d, gradient + i));
     const auto m1 = hn::MulAdd(hn::Set(d, step.beta1), hn::LoadU(d, m + i), hn::Mul(hn::Set(d, 1 - step.beta1), g));
-    const auto v1 = hn::MulAdd(hn::Set(d, step.beta2), hn::LoadU(d, v + i), hn::Mul(hn::Set(d, 1 - step.beta2), hn::Mul(g, g)));
+    const auto v1 =
+        hn::MulAdd(hn::Set(d, step.beta2), hn::LoadU(d, v + i), hn::Mul(hn::Set(d, 1 - step.beta2), hn::Mul(g, g)));
     hn::StoreU(m1, d, m + i);
     hn::StoreU(v1, d, v + i);
     const auto change = hn::Div(hn::Mul(hn::Set(d, step.rate), m1), hn::Add(hn::Sqrt(v1), hn::Set(d, step.epsilon)));

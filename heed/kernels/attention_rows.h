@@ -16,9 +16,9 @@ inline constexpr Index kAttentionLanes = 16;
 // What turns products q . k into the scores of one tile. Pointers point at the tile's first row and column.
 struct AttentionRows {
   Index rows = 0, columns = 0, stride = 0;
-  float scale = 1;               // of the products
-  float cap = 0;                 // x becomes cap * tanh(x / cap); 0: no cap
-  const float* bias = nullptr;   // in the layout of the tile: added after the cap; null: none
+  float scale = 1;                                       // of the products
+  float cap = 0;                                         // x becomes cap * tanh(x / cap); 0: no cap
+  const float* bias = nullptr;                           // in the layout of the tile: added after the cap; null: none
   float sink = -std::numeric_limits<float>::infinity();  // a further score of each row, that takes weight
   const Index* begin = nullptr;  // [rows]: columns in [begin[r], end[r]) may be allowed, all others are refused
   const Index* end = nullptr;
@@ -30,8 +30,8 @@ struct AttentionRows {
 };
 
 // Replaces products by weights (softmax over the allowed columns, zero elsewhere; before dropout). stat[r] becomes the
-// log-sum-exp of row r and its sink, -inf where nothing is allowed; null: not wanted. A column whose score is -inf is as if refused;
-// a NaN or +inf makes the row's allowed weights and its stat NaN.
+// log-sum-exp of row r and its sink, -inf where nothing is allowed; null: not wanted. A column whose score is -inf is
+// as if refused; a NaN or +inf makes the row's allowed weights and its stat NaN.
 void attention_softmax_rows(const AttentionRows& rows, float* tile, float* stat) noexcept;
 
 // Replaces products by what they are after scale and cap.

@@ -73,7 +73,8 @@ CallMask call_mask(const AttentionArguments& arguments, const Mask& of_layer, co
                    DType dtype) {
   CallMask call{of_layer & arguments.mask.mask, {}, arguments.mask.keep};
   if (arguments.is_causal) {
-    // Where there are as many queries as keys both anchors are one; else a mask that counts from elsewhere stays as it is.
+    // Where there are as many queries as keys both anchors are one; else a mask that counts from elsewhere stays as it
+    // is.
     const bool square = shape.queries == shape.keys && call.mask.anchor == Anchor::end;
     const bool elsewhere = !square && call.mask.has_positions() && call.mask.anchor != Anchor::start;
     call.mask = call.mask & (elsewhere ? Mask::predicate([](Index, Index, Index i, Index j) { return j <= i; })

@@ -18,9 +18,10 @@ struct LayerMask {
   std::vector<Tensor> keep{};
 };
 
-// The arguments of torch.nn.MultiheadAttention's forward, and `mask`, which is heed's own. What is given intersects; what
-// is floating adds up. Booleans have PyTorch's polarity, the opposite of Mask's: true means that the key is left out. A
-// query that may attend to no key gets the output of a zero vector, as in newer versions of PyTorch, and never NaN.
+// The arguments of torch.nn.MultiheadAttention's forward, and `mask`, which is heed's own. What is given intersects;
+// what is floating adds up. Booleans have PyTorch's polarity, the opposite of Mask's: true means that the key is left
+// out. A query that may attend to no key gets the output of a zero vector, as in newer versions of PyTorch, and never
+// NaN.
 struct AttentionArguments {
   LayerMask mask{};
   Tensor key_padding_mask{};         // [B, Lk]: boolean, or floating and added to the scores

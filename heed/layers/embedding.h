@@ -11,7 +11,8 @@ namespace heed {
 class Embedding {
  public:
   Embedding() = default;
-  // table [tokens, width], normal with deviation 1 / sqrt(width); rows are multiplied by `scale` when they are looked up.
+  // table [tokens, width], normal with deviation 1 / sqrt(width); rows are multiplied by `scale` when they are looked
+  // up.
   Embedding(Rng& rng, Index tokens, Index width, double scale);
 
   // ids i32 [...] to [..., width].

@@ -6,8 +6,8 @@
 
 namespace heed {
 
-// Uniform in +-sqrt(6 / (In + Out)) for a [Out, In] weight (Glorot and Bengio 2010, eq. 16). `outputs` and `inputs` override the
-// extents, for a packed projection whose parts are initialised each on its own.
+// Uniform in +-sqrt(6 / (In + Out)) for a [Out, In] weight (Glorot and Bengio 2010, eq. 16). `outputs` and `inputs`
+// override the extents, for a packed projection whose parts are initialised each on its own.
 Var xavier_uniform(Rng& rng, Index rows, Index columns, Index outputs = 0, Index inputs = 0);
 // Normal with the given standard deviation.
 Var normal_parameter(Rng& rng, Index rows, Index columns, double deviation);

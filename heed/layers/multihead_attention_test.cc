@@ -56,7 +56,7 @@ struct Layer {
   std::map<std::string, Var> parameters;
 };
 
-// --- The definition in double, by hand --------------------------------------------------------------------------------
+// --- The definition in double, by hand ------------------------------------------------------------------------------
 
 using Numbers = std::vector<double>;
 
@@ -180,7 +180,7 @@ double difference(Layer& layer, const Tensor& q, const Tensor& k, const Tensor& 
                    largest_difference(mean.weights, averaged(weights))});
 }
 
-// --- PyTorch's grid ----------------------------------------------------------------------------------------------------
+// --- PyTorch's grid -------------------------------------------------------------------------------------------------
 
 struct Span {
   Index least, most;
@@ -219,7 +219,7 @@ TEST(MultiheadAttention, AgreesWithTheDefinitionOverPyTorchsOwnGrid) {
   }
 }
 
-// --- Options against the definition ------------------------------------------------------------------------------------
+// --- Options against the definition ---------------------------------------------------------------------------------
 
 TEST(MultiheadAttention, AgreesWithTheDefinitionInEveryShapeOfItsHeads) {
   const Options base{.embed_dim = 12, .num_heads = 4};
@@ -264,7 +264,7 @@ TEST(MultiheadAttention, ASelfAttentionIsThatOfThreeEqualInputs) {
   }
 }
 
-// --- Masks -------------------------------------------------------------------------------------------------------------
+// --- Masks ----------------------------------------------------------------------------------------------------------
 
 class Masks : public ::testing::Test {
  protected:
@@ -371,7 +371,7 @@ TEST_F(Masks, OfOtherShapesAndTypesAreRefused) {
   }
 }
 
-// --- Layout, memories, positions ---------------------------------------------------------------------------------------
+// --- Layout, memories, positions ------------------------------------------------------------------------------------
 
 TEST(MultiheadAttention, WithoutBatchFirstEverythingIsTransposed) {
   Options options{.embed_dim = 8, .num_heads = 2, .add_zero_attn = true};
@@ -512,7 +512,7 @@ TEST(MultiheadAttention, AnObserverSeesTheKeysThatWereGiven) {
   EXPECT_TRUE(same_bits(last.seen, slice(attended.weights.view(), 3, 0, 4)));
 }
 
-// --- Gradients ---------------------------------------------------------------------------------------------------------
+// --- Gradients ------------------------------------------------------------------------------------------------------
 
 // Of all parameters and of query, key and value, in double. With one input for all three, they are one.
 void check_gradients(const Options& options, const AttentionArguments& arguments, const std::vector<Var>& inputs) {
@@ -562,7 +562,7 @@ TEST(MultiheadAttention, GradientsAgreeWithFiniteDifferences) {
                   {input({2, 5, 6}, 1)});
 }
 
-// --- Parameters --------------------------------------------------------------------------------------------------------
+// --- Parameters -----------------------------------------------------------------------------------------------------
 
 std::string shapes(const Layer& layer) {
   std::string text;

@@ -8,7 +8,8 @@
 
 namespace heed {
 
-// The table of Vaswani et al. 2017, section 3.5: [length, width], PE(p, 2i) = sin(p / 10000^(2i / width)), PE(p, 2i + 1) = cos(same).
+// The table of Vaswani et al. 2017, section 3.5: [length, width], PE(p, 2i) = sin(p / 10000^(2i / width)), PE(p, 2i +
+// 1) = cos(same).
 Tensor sinusoidal_positions(Index length, Index width);
 
 class Positions {

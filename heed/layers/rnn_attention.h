@@ -1,7 +1,8 @@
 // The attention of recurrent decoders: a state looks back at the encoder's states (Bahdanau et al. 2015; Luong et al.
 // 2015, global and local).
 //
-//   RnnAttention attention("decoder.attention", rng, {.score = RnnScore::additive, .query_width = 256, .memory_width = 512});
+//   const RnnAttentionOptions options{.score = RnnScore::additive, .query_width = 256, .memory_width = 512};
+//   RnnAttention attention("decoder.attention", rng, options);
 //   AttentionMemory memory = attention.prepare(context, encoder_states, lengths);     // once a sentence
 //   Var c = attention.forward(context, query, memory, t);                             // at each step, or for all
 #pragma once
@@ -69,8 +70,8 @@ class RnnAttention {
 
   // Projects the states [B, S, memory_width], which every query shares. lengths i32 [B]: the states that count.
   AttentionMemory prepare(const Context& context, const Var& states, const Tensor& lengths) const;
-  // The weighted mean of the states for each query [B, L, query_width]: [B, L, memory_width]; 0 where there are no states
-  // to look at. The queries stand at positions first, first + 1, ... of the target, which local_m reads.
+  // The weighted mean of the states for each query [B, L, query_width]: [B, L, memory_width]; 0 where there are no
+  // states to look at. The queries stand at positions first, first + 1, ... of the target, which local_m reads.
   Var forward(const Context& context, const Var& query, const AttentionMemory& memory, Index first) const;
 
   // additive: query_proj.weight, key_proj.weight, vector; general: key_proj.weight; dot: none.

@@ -7,7 +7,8 @@ namespace {
 
 // A sub-layer with its residual connection and its normalisation, before or after.
 template <typename SubLayer>
-Var residual(const Context& context, const Var& x, const LayerNorm& norm, bool norm_first, double dropout, SubLayer sub_layer) {
+Var residual(const Context& context, const Var& x, const LayerNorm& norm, bool norm_first, double dropout,
+             SubLayer sub_layer) {
   if (norm_first) return dropout_add(context, sub_layer(norm.forward(context, x)), dropout, x);
   return norm.forward(context, dropout_add(context, sub_layer(x), dropout, x));
 }
@@ -29,7 +30,8 @@ MultiheadAttentionOptions self_attention(const TransformerLayerOptions& options)
 
 }  // namespace
 
-TransformerEncoderLayer::TransformerEncoderLayer(const std::string& path, Rng& rng, const TransformerLayerOptions& options)
+TransformerEncoderLayer::TransformerEncoderLayer(const std::string& path, Rng& rng,
+                                                 const TransformerLayerOptions& options)
     : norm_first_(options.norm_first),
       dropout_(options.dropout),
       self_attention_(join_path(path, "self_attn"), AttentionKind::encoder, rng, self_attention(options)),
@@ -51,7 +53,8 @@ void TransformerEncoderLayer::parameters(const std::string& path, ParameterList&
   norm2_.parameters(join_path(path, "norm2"), list);
 }
 
-TransformerDecoderLayer::TransformerDecoderLayer(const std::string& path, Rng& rng, const TransformerLayerOptions& options)
+TransformerDecoderLayer::TransformerDecoderLayer(const std::string& path, Rng& rng,
+                                                 const TransformerLayerOptions& options)
     : norm_first_(options.norm_first),
       dropout_(options.dropout),
       self_attention_(join_path(path, "self_attn"), AttentionKind::decoder, rng, self_attention(options)),
@@ -72,20 +75,22 @@ Var TransformerDecoderLayer::forward_with(const Context& context, const Var& x, 
                   [&](const Var& in) { return feed_forward_.forward(context, in); });
 }
 
-Var TransformerDecoderLayer::forward(const Context& context, const Var& x, const LayerMask& mask, const Var& memory_projection,
-                                     const LayerMask& memory_mask) const {
+Var TransformerDecoderLayer::forward(const Context& context, const Var& x, const LayerMask& mask,
+                                     const Var& memory_projection, const LayerMask& memory_mask) const {
   return forward_with(
-      context, x, [&](const Var& in) { return self_attention_.forward(context, in, mask); }, memory_projection, memory_mask);
+      context, x, [&](const Var& in) { return self_attention_.forward(context, in, mask); }, memory_projection,
+      memory_mask);
 }
 
 Var TransformerDecoderLayer::project_memory(const Context& context, const Var& memory) const {
   return cross_attention_.project_memory(context, memory);
 }
 
-Var TransformerDecoderLayer::step(const Context& context, const Var& x, KeyValueCache& cache, const Var& memory_projection,
-                                  const LayerMask& memory_mask) const {
+Var TransformerDecoderLayer::step(const Context& context, const Var& x, KeyValueCache& cache,
+                                  const Var& memory_projection, const LayerMask& memory_mask) const {
   return forward_with(
-      context, x, [&](const Var& in) { return self_attention_.step(context, in, cache); }, memory_projection, memory_mask);
+      context, x, [&](const Var& in) { return self_attention_.step(context, in, cache); }, memory_projection,
+      memory_mask);
 }
 
 void TransformerDecoderLayer::parameters(const std::string& path, ParameterList& list) const {

@@ -1,5 +1,5 @@
-// One layer of a Transformer's encoder and of its decoder, with the parameter names of torch.nn.TransformerEncoderLayer and
-// torch.nn.TransformerDecoderLayer.
+// One layer of a Transformer's encoder and of its decoder, with the parameter names of torch.nn.TransformerEncoderLayer
+// and torch.nn.TransformerDecoderLayer.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@ namespace heed {
 struct TransformerLayerOptions {
   Index width = 512, heads = 8, hidden = 2048;
   Activation activation = Activation::relu;
-  bool norm_first = false;       // pre-norm: x + f(norm x); otherwise norm(x + f(x)), as Vaswani et al. 2017
+  bool norm_first = false;         // pre-norm: x + f(norm x); otherwise norm(x + f(x)), as Vaswani et al. 2017
   double dropout = 0.1;            // of each sub-layer's output
   double attention_dropout = 0.1;  // of the attention weights
   double activation_dropout = 0;   // of the feed-forward network's hidden layer
   Index key_value_heads = 0;       // of every attention; 0: heads
-  // Self-attention alone: which keys it may see at all, and whether it is linear (see MultiheadAttentionOptions), and so
-  // without dropout of its weights. Cross-attention is softmax over every key.
+  // Self-attention alone: which keys it may see at all, and whether it is linear (see MultiheadAttentionOptions), and
+  // so without dropout of its weights. Cross-attention is softmax over every key.
   Mask self_mask{};
   bool linear = false;
 };

@@ -37,7 +37,8 @@ void check_gradients(const ParameterList& parameters, std::vector<Var> inputs, F
     Rng again(3);  // the same dropout
     return testing::weighted_sum(forward(context(nullptr, again)), weights);
   };
-  for (const auto& [name, var] : parameters) EXPECT_LT(testing::gradient_error(loss, var.value(), var.grad().view()), 2e-7) << name;
+  for (const auto& [name, var] : parameters)
+    EXPECT_LT(testing::gradient_error(loss, var.value(), var.grad().view()), 2e-7) << name;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     EXPECT_LT(testing::gradient_error(loss, inputs[i].value(), inputs[i].grad().view()), 2e-7) << "input " << i;
   }
@@ -93,14 +94,16 @@ TEST(TransformerDecoderLayer, SteppingWithACacheGivesTheBitsOfTheWholeSequence) 
   Workspace workspace;
   const Context context{.workspace = workspace, .rng = rng};
   const Index batch = 3, length = 21, source = 7;
-  const Var x(random_tensor(DType::f32, {batch, length, 32}, 7)), memory(random_tensor(DType::f32, {batch, source, 32}, 8));
+  const Var x(random_tensor(DType::f32, {batch, length, 32}, 7)),
+      memory(random_tensor(DType::f32, {batch, source, 32}, 8));
   const Tensor lengths = Tensor::from(std::vector<std::int32_t>{7, 3, 5}, {batch});
   const LayerMask memory_mask{Mask::key_lengths(lengths), {lengths}};
   const Var projection = layer.project_memory(context, memory);
   const Var whole = layer.forward(context, x, {Mask::causal(), {}}, projection, memory_mask);
   KeyValueCache cache(DType::f32, batch, 2, 32);
   for (Index t = 0; t < length; ++t) {
-    const Var step = layer.step(context, Var(Tensor::copy_of(slice(x.value().view(), 1, t, t + 1))), cache, projection, memory_mask);
+    const Var step =
+        layer.step(context, Var(Tensor::copy_of(slice(x.value().view(), 1, t, t + 1))), cache, projection, memory_mask);
     EXPECT_TRUE(testing::same_bits(step, slice(whole.value().view(), 1, t, t + 1))) << t;
   }
 }

@@ -10,8 +10,10 @@ namespace {
 template <typename Config, typename F>
 decltype(auto) visit_chosen(Config& config, F&& f) {
   switch (config.kind) {
-    case ModelKind::transformer: return f(config.transformer);
-    case ModelKind::rnn: return f(config.rnn);
+    case ModelKind::transformer:
+      return f(config.transformer);
+    case ModelKind::rnn:
+      return f(config.rnn);
   }
   fail("ModelConfig: kind {} is none", static_cast<int>(config.kind));
 }
@@ -52,8 +54,10 @@ ModelConfig model_config_from_json(const Json& json) {
 
 std::unique_ptr<TranslationModel> make_model(const ModelConfig& config, Rng& rng) {
   switch (config.kind) {
-    case ModelKind::transformer: return std::make_unique<Transformer>(config.transformer, rng);
-    case ModelKind::rnn: return std::make_unique<RnnTranslator>(config.rnn, rng);
+    case ModelKind::transformer:
+      return std::make_unique<Transformer>(config.transformer, rng);
+    case ModelKind::rnn:
+      return std::make_unique<RnnTranslator>(config.rnn, rng);
   }
   fail("make_model: kind {} is none", static_cast<int>(config.kind));
 }

@@ -12,7 +12,7 @@ namespace heed {
 
 enum class ModelKind { transformer, rnn };
 inline constexpr std::pair<std::string_view, ModelKind> kModelKindNames[] = {{"transformer", ModelKind::transformer},
-                                                                            {"rnn", ModelKind::rnn}};
+                                                                             {"rnn", ModelKind::rnn}};
 inline std::span<const std::pair<std::string_view, ModelKind>> enum_names(ModelKind) { return kModelKindNames; }
 
 // Only the configuration that `kind` names has a meaning.

@@ -18,34 +18,38 @@ void check_config(const TransformerConfig& c) {
   at_least_one(c.width, "width");
   at_least_one(c.heads, "heads");
   at_least_one(c.hidden, "hidden");
-  HEED_CHECK(c.max_length >= 2 && c.max_length <= 1 << 16, "Transformer: max_length must be from 2 to {}, but is {}", 1 << 16, c.max_length);
+  HEED_CHECK(c.max_length >= 2 && c.max_length <= 1 << 16, "Transformer: max_length must be from 2 to {}, but is {}",
+             1 << 16, c.max_length);
   for (Index layers : {c.encoder_layers, c.decoder_layers}) {
-    HEED_CHECK(layers >= 1 && layers <= 1024, "Transformer: encoder_layers and decoder_layers must be from 1 to 1024, but are {} and {}",
+    HEED_CHECK(layers >= 1 && layers <= 1024,
+               "Transformer: encoder_layers and decoder_layers must be from 1 to 1024, but are {} and {}",
                c.encoder_layers, c.decoder_layers);
   }
   HEED_CHECK(c.width % c.heads == 0, "Transformer: width {} must be a multiple of heads {}", c.width, c.heads);
   HEED_CHECK(!c.share_embeddings || c.source_vocabulary == c.target_vocabulary,
-             "Transformer: share_embeddings needs equal vocabularies, but they have {} and {} pieces", c.source_vocabulary,
-             c.target_vocabulary);
+             "Transformer: share_embeddings needs equal vocabularies, but they have {} and {} pieces",
+             c.source_vocabulary, c.target_vocabulary);
   for (double p : {c.dropout, c.attention_dropout, c.activation_dropout}) {
     HEED_CHECK(p >= 0 && p < 1, "Transformer: a dropout probability must be at least 0 and below 1, but is {}", p);
   }
   HEED_CHECK(c.key_value_heads >= 0 && (c.key_value_heads == 0 || c.heads % c.key_value_heads == 0),
-             "Transformer: key_value_heads must be 0 or a divisor of the {} heads, but is {}", c.heads, c.key_value_heads);
+             "Transformer: key_value_heads must be 0 or a divisor of the {} heads, but is {}", c.heads,
+             c.key_value_heads);
   at_least_one(c.attention_stride, "attention_stride");
   at_least_one(c.attention_block, "attention_block");
   for (Index count : {c.attention_window, c.attention_summary, c.attention_global, c.attention_random}) {
-    HEED_CHECK(count >= 0 && count <= 1 << 24,
-               "Transformer: attention_window, attention_summary, attention_global and attention_random must be from 0 to {}, "
-               "but one is {}",
-               1 << 24, count);
+    HEED_CHECK(
+        count >= 0 && count <= 1 << 24,
+        "Transformer: attention_window, attention_summary, attention_global and attention_random must be from 0 to {}, "
+        "but one is {}",
+        1 << 24, count);
   }
   constexpr Index kMostRandom = 16;  // of Mask::bigbird
-  HEED_CHECK(c.attention_random <= kMostRandom, "Transformer: attention_random must be at most {}, but is {}", kMostRandom,
-             c.attention_random);
+  HEED_CHECK(c.attention_random <= kMostRandom, "Transformer: attention_random must be at most {}, but is {}",
+             kMostRandom, c.attention_random);
   HEED_CHECK(c.attention_summary <= c.attention_block,
-             "Transformer: attention_summary must be at most attention_block, but they are {} and {}", c.attention_summary,
-             c.attention_block);
+             "Transformer: attention_summary must be at most attention_block, but they are {} and {}",
+             c.attention_summary, c.attention_block);
 }
 
 // The keys that self-attention may see at all. Throws heed::Error for numbers that the pattern has no meaning for.
@@ -92,8 +96,9 @@ double TransformerConfig::weight_count() const {
   const double w = static_cast<double>(width), feed_forward = 2 * w * static_cast<double>(hidden);
   const double shared = key_value_heads > 0 ? static_cast<double>(key_value_heads) / static_cast<double>(heads) : 1;
   const double projections = 2 * w * w * (1 + shared);  // queries and output, keys and values
-  const double tables = share_embeddings ? static_cast<double>(source_vocabulary)
-                                         : static_cast<double>(source_vocabulary) + static_cast<double>(target_vocabulary);
+  const double tables = share_embeddings
+                            ? static_cast<double>(source_vocabulary)
+                            : static_cast<double>(source_vocabulary) + static_cast<double>(target_vocabulary);
   return (tables + (tie_output ? 0 : static_cast<double>(target_vocabulary))) * w +
          static_cast<double>(encoder_layers) * (projections + feed_forward) +
          static_cast<double>(decoder_layers) * (2 * projections + feed_forward);
@@ -121,8 +126,10 @@ Transformer::Transformer(const TransformerConfig& config, Rng& rng) : config_(co
                                       .key_value_heads = config.key_value_heads,
                                       .self_mask = self_attention_mask(config),
                                       .linear = config.attention == SelfAttentionKind::linear};
-  for (Index i = 0; i < config.encoder_layers; ++i) encoder_.emplace_back("encoder.layers." + std::to_string(i), rng, layer);
-  for (Index i = 0; i < config.decoder_layers; ++i) decoder_.emplace_back("decoder.layers." + std::to_string(i), rng, layer);
+  for (Index i = 0; i < config.encoder_layers; ++i)
+    encoder_.emplace_back("encoder.layers." + std::to_string(i), rng, layer);
+  for (Index i = 0; i < config.decoder_layers; ++i)
+    decoder_.emplace_back("decoder.layers." + std::to_string(i), rng, layer);
   if (config.norm_first) encoder_norm_ = LayerNorm(config.width), decoder_norm_ = LayerNorm(config.width);
   if (!config.tie_output) output_ = Linear(rng, config.width, config.target_vocabulary, /*bias=*/false);
 }
@@ -151,7 +158,8 @@ Var Transformer::encode(const Context& context, const TokenBatch& source) const 
   return config_.norm_first ? encoder_norm_.forward(context, x) : x;
 }
 
-LossResult Transformer::loss(const Context& context, const TranslationBatch& batch, const CrossEntropyOptions& options) const {
+LossResult Transformer::loss(const Context& context, const TranslationBatch& batch,
+                             const CrossEntropyOptions& options) const {
   const Var memory = encode(context, batch.source);
   const LayerMask causal{Mask::causal(), {}}, memory_mask = padding_mask(batch.source.lengths);
   Var x = target_positions_.forward(context, target_embedding().forward(context, batch.input));
@@ -174,7 +182,8 @@ std::unique_ptr<DecoderState> Transformer::start(const Context& context, const T
   return state;
 }
 
-Tensor Transformer::step(const Context& context, DecoderState& decoder_state, std::span<const std::int32_t> tokens) const {
+Tensor Transformer::step(const Context& context, DecoderState& decoder_state,
+                         std::span<const std::int32_t> tokens) const {
   TransformerState& state = dynamic_cast<TransformerState&>(decoder_state);
   const Index rows = static_cast<Index>(tokens.size());
   const Tensor ids = Tensor::from(tokens, {rows, 1});

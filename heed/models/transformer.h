@@ -17,9 +17,11 @@
 namespace heed {
 
 enum class PositionKind { sinusoidal, learned };
-inline constexpr std::pair<std::string_view, PositionKind> kPositionKindNames[] = {{"sinusoidal", PositionKind::sinusoidal},
-                                                                                  {"learned", PositionKind::learned}};
-inline std::span<const std::pair<std::string_view, PositionKind>> enum_names(PositionKind) { return kPositionKindNames; }
+inline constexpr std::pair<std::string_view, PositionKind> kPositionKindNames[] = {
+    {"sinusoidal", PositionKind::sinusoidal}, {"learned", PositionKind::learned}};
+inline std::span<const std::pair<std::string_view, PositionKind>> enum_names(PositionKind) {
+  return kPositionKindNames;
+}
 
 // What a token sees of its own sentence: the self-attention of the encoder and, with nothing after the token, of the
 // decoder. Cross-attention is softmax over the whole source in all of them: one query a step over keys that stay gains
@@ -67,9 +69,9 @@ struct TransformerConfig {
   Index key_value_heads = 0;
 
   // What the first configurations, of models that are softmax attention with as many key/value heads, do not have.
-  static constexpr std::string_view kLaterFields[] = {
-      "attention",         "attention_window", "attention_stride", "attention_block",
-      "attention_summary", "attention_global", "attention_random", "key_value_heads"};
+  static constexpr std::string_view kLaterFields[] = {"attention",        "attention_window",  "attention_stride",
+                                                      "attention_block",  "attention_summary", "attention_global",
+                                                      "attention_random", "key_value_heads"};
 
   // Elements of the model's weight matrices.
   double weight_count() const;
@@ -112,7 +114,8 @@ class Transformer : public TranslationModel {
 
   const TransformerConfig& config() const { return config_; }
   ParameterList parameters() const override;
-  LossResult loss(const Context& context, const TranslationBatch& batch, const CrossEntropyOptions& options) const override;
+  LossResult loss(const Context& context, const TranslationBatch& batch,
+                  const CrossEntropyOptions& options) const override;
   std::unique_ptr<DecoderState> start(const Context& context, const TokenBatch& source) const override;
   Tensor step(const Context& context, DecoderState& state, std::span<const std::int32_t> tokens) const override;
   Index max_length() const override { return config_.max_length; }

@@ -32,8 +32,8 @@ TranslationBatch small_batch() {
           Tensor::from(Ids{9, 10, 3, 5, 3, 0}, {2, 3})};
 }
 
-// Every kind of self-attention but softmax, with numbers that leave keys out in sentences as short as small_batch's, and grouped
-// heads.
+// Every kind of self-attention but softmax, with numbers that leave keys out in sentences as short as small_batch's,
+// and grouped heads.
 std::map<std::string, TransformerConfig> variants() {
   std::map<std::string, TransformerConfig> all;
   for (const auto& [name, kind] : kSelfAttentionKindNames) {
@@ -63,7 +63,8 @@ void check_gradients(const TransformerConfig& config) {
   Workspace workspace;
   const auto loss = [&](Tape* tape) {
     Rng dropout(7);
-    return 0.5 * model.loss({.tape = tape, .workspace = workspace, .rng = dropout, .training = true}, batch, options).loss_sum;
+    return 0.5 * model.loss({.tape = tape, .workspace = workspace, .rng = dropout, .training = true}, batch, options)
+                     .loss_sum;
   };
   Tape tape;
   loss(&tape);
@@ -141,9 +142,10 @@ TEST(Transformer, ParametersHaveTheNamesOfAPyTorchStateDict) {
   Rng rng(1);
   std::vector<std::string> names;
   for (const auto& [name, var] : Transformer(small_config(), rng).parameters()) names.push_back(name);
-  for (const char* name : {"embedding.weight", "encoder.layers.0.self_attn.in_proj_weight", "encoder.layers.0.self_attn.out_proj.bias",
-                           "encoder.layers.0.linear1.weight", "encoder.norm.weight", "decoder.layers.1.multihead_attn.in_proj_bias",
-                           "decoder.layers.1.norm3.bias", "decoder.norm.bias"}) {
+  for (const char* name :
+       {"embedding.weight", "encoder.layers.0.self_attn.in_proj_weight", "encoder.layers.0.self_attn.out_proj.bias",
+        "encoder.layers.0.linear1.weight", "encoder.norm.weight", "decoder.layers.1.multihead_attn.in_proj_bias",
+        "decoder.layers.1.norm3.bias", "decoder.norm.bias"}) {
     EXPECT_EQ(std::count(names.begin(), names.end(), name), 1) << name;
   }
 }
@@ -160,7 +162,8 @@ TEST(Transformer, SteppingGivesTheBitsOfTeacherForcingInAnyBatch) {
   const TokenBatch second{Tensor::from(Ids{7, 8, 3}, {1, 3}), Tensor::from(Ids{3}, {1})};
   const auto state = model.start(context, both), alone = model.start(context, second);
   for (std::int32_t token : {2, 9, 4, 6}) {
-    const Tensor logits = model.step(context, *state, Ids{5, token}), of_second = model.step(context, *alone, Ids{token});
+    const Tensor logits = model.step(context, *state, Ids{5, token}),
+                 of_second = model.step(context, *alone, Ids{token});
     EXPECT_TRUE(testing::same_bits(slice(logits.view(), 0, 1, 2), of_second)) << token;
   }
 }
@@ -234,7 +237,8 @@ TEST(ModelConfig, OfAnEarlierVersionIsSoftmaxOverAllHeads) {
   const Json now = to_json(config);
   Json earlier = Json::object();
   for (const auto& [name, value] : now["config"].members()) {
-    if (name == "key_value_heads" || name == "attention" || (name.starts_with("attention_") && name != "attention_dropout")) {
+    if (name == "key_value_heads" || name == "attention" ||
+        (name.starts_with("attention_") && name != "attention_dropout")) {
       continue;
     }
     earlier.set(name, value);

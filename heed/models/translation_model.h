@@ -17,8 +17,8 @@ struct TokenBatch {
   Tensor lengths;
 };
 
-// What a training step sees: the decoder reads input (the target behind a begin token) and is to predict output (the target
-// before an end token), both i32 [B, T], padded.
+// What a training step sees: the decoder reads input (the target behind a begin token) and is to predict output (the
+// target before an end token), both i32 [B, T], padded.
 struct TranslationBatch {
   TokenBatch source;
   Tensor input;
@@ -39,8 +39,10 @@ class TranslationModel {
 
   // Every parameter, under the names that the checkpoint has.
   virtual ParameterList parameters() const = 0;
-  // The label-smoothed cross-entropy; with a tape, tape->backward() then gives the gradients of gradient_scale * loss_sum.
-  virtual LossResult loss(const Context& context, const TranslationBatch& batch, const CrossEntropyOptions& options) const = 0;
+  // The label-smoothed cross-entropy; with a tape, tape->backward() then gives the gradients of gradient_scale *
+  // loss_sum.
+  virtual LossResult loss(const Context& context, const TranslationBatch& batch,
+                          const CrossEntropyOptions& options) const = 0;
   // Encodes the source. Inference only (no tape).
   virtual std::unique_ptr<DecoderState> start(const Context& context, const TokenBatch& source) const = 0;
   // Feeds one token to each row and returns the logits of the next, [rows, target vocabulary].

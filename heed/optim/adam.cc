@@ -13,9 +13,11 @@ constexpr Index kRun = 1 << 14;  // elements a task: its four arrays fit in L2
 
 }  // namespace
 
-Adam::Adam(const AdamOptions& options, std::vector<Var> parameters) : options_(options), parameters_(std::move(parameters)) {
+Adam::Adam(const AdamOptions& options, std::vector<Var> parameters)
+    : options_(options), parameters_(std::move(parameters)) {
   for (const Var& parameter : parameters_) {
-    HEED_CHECK(parameter.dtype() == DType::f32, "Adam: parameters must be f32, but one is {}", describe(parameter.value().view()));
+    HEED_CHECK(parameter.dtype() == DType::f32, "Adam: parameters must be f32, but one is {}",
+               describe(parameter.value().view()));
     first_.push_back(Tensor::zeros_like(parameter.value().view()));
     second_.push_back(Tensor::zeros_like(parameter.value().view()));
   }
@@ -57,7 +59,8 @@ double gradient_norm(const std::vector<Var>& parameters) {
     parallel_for(count, kRun, [&](Index begin, Index end) {
       double lanes[8] = {};  // independent sums, so that the additions need not wait for each other
       for (Index i = begin; i < end; ++i) lanes[i & 7] += static_cast<double>(gradient[i]) * gradient[i];
-      partial[begin / kRun] = ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+      partial[begin / kRun] =
+          ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
     });
     for (double sum : partial) total += sum;
   }

@@ -40,7 +40,8 @@ class Adam {
   Index updates_ = 0;
 };
 
-// The Euclidean norm of all gradients together, summed in double in a fixed order; NaN or infinity where one is not finite.
+// The Euclidean norm of all gradients together, summed in double in a fixed order; NaN or infinity where one is not
+// finite.
 double gradient_norm(const std::vector<Var>& parameters);
 
 }  // namespace heed

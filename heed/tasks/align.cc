@@ -222,7 +222,8 @@ void visit_maps(const ModelFolder& folder, const PreparedText& text, std::option
 
 // --- From weights to links -------------------------------------------------------------------------------------------
 
-// The weight that a head gives to a source piece at a decoder step; the sum over heads where all count, which orders pieces as the mean does.
+// The weight that a head gives to a source piece at a decoder step; the sum over heads where all count, which orders
+// pieces as the mean does.
 double weight_at(ConstView weights, std::optional<Index> head, Index step, Index key) {
   if (head) return weights.at<float>({*head, step, key});
   double sum = 0;

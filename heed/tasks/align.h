@@ -31,7 +31,7 @@ inline std::span<const std::pair<std::string_view, AlignmentStep>> enum_names(Al
 
 // The weights that alignments are read off.
 struct AttentionHead {
-  std::string path;           // of a cross-attention layer (AttentionSite::path)
+  std::string path;             // of a cross-attention layer (AttentionSite::path)
   std::optional<Index> head{};  // nothing: the mean of its heads
   AlignmentStep step = AlignmentStep::produces;
 };

@@ -10,7 +10,8 @@ namespace heed {
 
 class MetricsLog {
  public:
-  // Opens the log to go on after `update`: lines of later updates, and one cut short by a kill, are dropped. Throws heed::Error.
+  // Opens the log to go on after `update`: lines of later updates, and one cut short by a kill, are dropped. Throws
+  // heed::Error.
   MetricsLog(std::filesystem::path file, Index update);
 
   // Appends an object, which has a member "update". Throws heed::Error where it cannot be written.

@@ -12,7 +12,8 @@ namespace {
 constexpr std::string_view kJoint = "vocabulary", kSource = "source", kTarget = "target";
 
 bool has_vocabulary(const std::filesystem::path& folder, std::string_view stem) {
-  return file_exists(SentencePieceVocabulary::path_in(folder, stem)) || file_exists(WhitespaceVocabulary::path_in(folder, stem));
+  return file_exists(SentencePieceVocabulary::path_in(folder, stem)) ||
+         file_exists(WhitespaceVocabulary::path_in(folder, stem));
 }
 
 }  // namespace
@@ -27,15 +28,17 @@ ModelFolder load_model_folder(const std::filesystem::path& folder) {
   load_vocabularies(folder, model.source_vocabulary, model.target_vocabulary);
   ModelConfig of_vocabulary = model.config;
   of_vocabulary.set_vocabularies(model.source_vocabulary->size(), model.target_vocabulary->size());
-  HEED_CHECK(to_json(of_vocabulary) == to_json(model.config), "{}: does not match the vocabulary, which has {} source and {} target pieces",
+  HEED_CHECK(to_json(of_vocabulary) == to_json(model.config),
+             "{}: does not match the vocabulary, which has {} source and {} target pieces",
              (folder / "config.json").string(), model.source_vocabulary->size(), model.target_vocabulary->size());
   // Weights first: a configuration with absurd extents must not make heed allocate them.
   const std::filesystem::path file = folder / "model.safetensors";
   const std::map<std::string, Tensor> tensors = read_safetensors(file);
   double elements = 0;
   for (const auto& [name, tensor] : tensors) elements += static_cast<double>(tensor.size());
-  HEED_CHECK(model.config.weight_count() <= elements, "{}: holds {} numbers, but the model that config.json describes has at least {}",
-             file.string(), elements, model.config.weight_count());
+  HEED_CHECK(model.config.weight_count() <= elements,
+             "{}: holds {} numbers, but the model that config.json describes has at least {}", file.string(), elements,
+             model.config.weight_count());
   Rng rng(0);
   model.model = make_model(model.config, rng);
   set_parameters(tensors, model.model->parameters(), file);
@@ -82,8 +85,9 @@ void set_parameters(const std::map<std::string, Tensor>& tensors, const Paramete
     const auto found = tensors.find(std::string(prefix) + name);
     HEED_CHECK(found != tensors.end(), "{}: has no tensor {}{}", file.string(), prefix, name);
     const View& value = found->second.view();
-    HEED_CHECK(same_shape(value, var.value().view()) && value.dtype == var.dtype(), "{}: {}{} is {}, but the model needs {}",
-               file.string(), prefix, name, describe(value), describe(var.value().view()));
+    HEED_CHECK(same_shape(value, var.value().view()) && value.dtype == var.dtype(),
+               "{}: {}{} is {}, but the model needs {}", file.string(), prefix, name, describe(value),
+               describe(var.value().view()));
     var.set_value(value);
   }
   if (!prefix.empty()) return;

@@ -19,8 +19,8 @@ struct ModelFolder {
   std::shared_ptr<const Vocabulary> source_vocabulary, target_vocabulary;  // one object where the vocabulary is joint
 };
 
-// Reads the folder. Throws heed::Error that names the file and what is wrong with it: not a model folder, a broken file, a
-// configuration that does not match the weights or the vocabulary.
+// Reads the folder. Throws heed::Error that names the file and what is wrong with it: not a model folder, a broken
+// file, a configuration that does not match the weights or the vocabulary.
 ModelFolder load_model_folder(const std::filesystem::path& folder);
 
 // Writes the vocabulary: vocabulary.* where it is joint, source.* and target.* otherwise.
@@ -32,8 +32,9 @@ void load_vocabularies(const std::filesystem::path& folder, std::shared_ptr<cons
 void save_model_config(const std::filesystem::path& folder, const ModelConfig& config);
 // Writes named parameter values to a safetensors file.
 void save_parameters(const std::filesystem::path& file, const ParameterList& parameters);
-// Sets every parameter from tensors of the same name and shape; `prefix` stands before the names in the file. Throws heed::Error naming
-// the file and the parameter where one is missing, has another shape or type, or (without a prefix) is not the model's.
+// Sets every parameter from tensors of the same name and shape; `prefix` stands before the names in the file. Throws
+// heed::Error naming the file and the parameter where one is missing, has another shape or type, or (without a prefix)
+// is not the model's.
 void set_parameters(const std::map<std::string, Tensor>& tensors, const ParameterList& parameters,
                     const std::filesystem::path& file, std::string_view prefix = {});
 

@@ -15,18 +15,20 @@ AttentionTrace trace_pair(const ModelFolder& folder, const std::string& source_t
   const std::vector<int> source_ids = source.encode(source_text);
   HEED_CHECK(!source_ids.empty(), "trace: the source sentence has no tokens");
   const Index longest = static_cast<Index>(std::max(source_ids.size(), target_ids.size())) + 1;
-  HEED_CHECK(longest <= folder.model->max_length(), "trace: a side has {} tokens, and the model can hold {}", longest - 1,
-             folder.model->max_length() - 1);
+  HEED_CHECK(longest <= folder.model->max_length(), "trace: a side has {} tokens, and the model can hold {}",
+             longest - 1, folder.model->max_length() - 1);
   std::vector<std::int32_t> input{target.begin()}, output(target_ids.begin(), target_ids.end());
   input.insert(input.end(), target_ids.begin(), target_ids.end());
   output.push_back(target.end());
   const Index length = static_cast<Index>(output.size());
 
-  AttentionRecorder recorder({.row = 0, .source_length = static_cast<Index>(source_ids.size()) + 1, .target_length = length});
+  AttentionRecorder recorder(
+      {.row = 0, .source_length = static_cast<Index>(source_ids.size()) + 1, .target_length = length});
   Workspace workspace;
   Rng rng(0);
   const Context context{.workspace = workspace, .rng = rng, .observer = &recorder};
-  const TranslationBatch batch{make_token_batch({&source_ids, 1}), Tensor::from(input, {1, length}), Tensor::from(output, {1, length})};
+  const TranslationBatch batch{make_token_batch({&source_ids, 1}), Tensor::from(input, {1, length}),
+                               Tensor::from(output, {1, length})};
   folder.model->loss(context, batch, {.ignore_index = target.pad()});
 
   AttentionTrace trace;
@@ -40,7 +42,8 @@ AttentionTrace trace_pair(const ModelFolder& folder, const std::string& source_t
   return trace;
 }
 
-AttentionTrace trace_translation(const ModelFolder& folder, const std::string& source_text, const BeamOptions& options) {
+AttentionTrace trace_translation(const ModelFolder& folder, const std::string& source_text,
+                                 const BeamOptions& options) {
   Translator translator(folder);
   const auto best = translator.translate({&source_text, 1}, options);
   return trace_pair(folder, source_text, best[0][0].tokens);

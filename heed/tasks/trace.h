@@ -11,8 +11,8 @@
 
 namespace heed {
 
-// Runs the model once over the source and the given target ids (without end token), teacher-forced, and records every attention
-// map. Throws heed::Error for a sentence without tokens or of more than the model can hold.
+// Runs the model once over the source and the given target ids (without end token), teacher-forced, and records every
+// attention map. Throws heed::Error for a sentence without tokens or of more than the model can hold.
 AttentionTrace trace_pair(const ModelFolder& folder, const std::string& source_text, std::span<const int> target_ids);
 
 // Translates, and traces the best translation.

@@ -30,15 +30,21 @@ class Trainer {
  public:
   Trainer(const TrainPaths& paths, const TrainOptions& options, const TrainLimits& limits, TrainingMonitor& monitor,
           const std::atomic<bool>& stop)
-      : options_(options), limits_(limits), monitor_(monitor), stop_(stop), folder_(paths.folder), training_(folder_ / "training") {
+      : options_(options),
+        limits_(limits),
+        monitor_(monitor),
+        stop_(stop),
+        folder_(paths.folder),
+        training_(folder_ / "training") {
     check_options();
     text_ = prepare_training_text(paths, options);
     lengths_ = padded_lengths(text_.corpus);
     make_new_model();
     adam_.emplace(AdamOptions{options.adam_beta1, options.adam_beta2, 1e-9, options.weight_decay}, vars_);
     const BatchPlan plan = plan_epoch(0);
-    monitor.on_start({text_.corpus.size(), text_.dropped_empty, text_.corpus.dropped_long, text_.source_vocabulary->size(),
-                      text_.target_vocabulary->size(), parameter_count(), static_cast<Index>(plan.size())});
+    monitor.on_start({text_.corpus.size(), text_.dropped_empty, text_.corpus.dropped_long,
+                      text_.source_vocabulary->size(), text_.target_vocabulary->size(), parameter_count(),
+                      static_cast<Index>(plan.size())});
     resume();
   }
 
@@ -79,19 +85,21 @@ class Trainer {
     for (Index limit : {limits_.max_updates, limits_.max_epochs, limits_.patience, limits_.save_every}) {
       HEED_CHECK(limit >= 0, "train: a limit must not be negative, but one is {}", limit);
     }
-    HEED_CHECK(limits_.max_minutes >= 0 && std::isfinite(limits_.max_minutes), "train: max_minutes must not be negative, but is {}",
-               limits_.max_minutes);
+    HEED_CHECK(limits_.max_minutes >= 0 && std::isfinite(limits_.max_minutes),
+               "train: max_minutes must not be negative, but is {}", limits_.max_minutes);
     HEED_CHECK(options_.shared_vocabulary || !options_.model.share_embeddings(),
                "train: share_embeddings needs shared_vocabulary: one table cannot serve two vocabularies");
-    HEED_CHECK(options_.rate > 0 && std::isfinite(options_.rate), "train: rate must be positive, but is {}", options_.rate);
+    HEED_CHECK(options_.rate > 0 && std::isfinite(options_.rate), "train: rate must be positive, but is {}",
+               options_.rate);
     HEED_CHECK(options_.warmup >= 0, "train: warmup must not be negative, but is {}", options_.warmup);
-    HEED_CHECK(options_.weight_decay >= 0 && std::isfinite(options_.weight_decay), "train: weight_decay must not be negative, but is {}",
-               options_.weight_decay);
+    HEED_CHECK(options_.weight_decay >= 0 && std::isfinite(options_.weight_decay),
+               "train: weight_decay must not be negative, but is {}", options_.weight_decay);
     HEED_CHECK(options_.clip >= 0, "train: clip must not be negative, but is {}", options_.clip);
-    HEED_CHECK(options_.label_smoothing >= 0 && options_.label_smoothing < 1, "train: label_smoothing must be from 0 to below 1, but is {}",
-               options_.label_smoothing);
+    HEED_CHECK(options_.label_smoothing >= 0 && options_.label_smoothing < 1,
+               "train: label_smoothing must be from 0 to below 1, but is {}", options_.label_smoothing);
     for (double beta : {options_.adam_beta1, options_.adam_beta2}) {
-      HEED_CHECK(beta >= 0 && beta < 1, "train: adam_beta1 and adam_beta2 must be from 0 to below 1, but one is {}", beta);
+      HEED_CHECK(beta >= 0 && beta < 1, "train: adam_beta1 and adam_beta2 must be from 0 to below 1, but one is {}",
+                 beta);
     }
   }
 
@@ -157,7 +165,8 @@ class Trainer {
     const auto begin = Clock::now();
     std::vector<Batch> batches;
     Index tokens = 0;
-    for (; static_cast<Index>(batches.size()) < options_.accumulate && state_.batch < static_cast<Index>(plan.size()); ++state_.batch) {
+    for (; static_cast<Index>(batches.size()) < options_.accumulate && state_.batch < static_cast<Index>(plan.size());
+         ++state_.batch) {
       batches.push_back(make_batch(text_.corpus, plan[state_.batch]));
       tokens += batches.back().target_tokens;
     }
@@ -167,8 +176,8 @@ class Trainer {
       Tape tape;
       const Context context{.tape = &tape, .workspace = workspace_, .rng = rng_, .training = true};
       const CrossEntropyOptions loss_options{.label_smoothing = options_.label_smoothing,
-                                     .ignore_index = Vocabulary::kPad,
-                                     .gradient_scale = 1.0 / static_cast<double>(tokens)};
+                                             .ignore_index = Vocabulary::kPad,
+                                             .gradient_scale = 1.0 / static_cast<double>(tokens)};
       loss += model_->loss(context, make_translation_batch(batch), loss_options).loss_sum;
       tape.backward();
     }
@@ -176,8 +185,9 @@ class Trainer {
     const double norm = gradient_norm(vars_);
     const Index number = state_.update + 1;
     HEED_CHECK(std::isfinite(loss) && std::isfinite(norm),
-               "train: at update {} the loss is {} and the gradient's norm {}; the last good checkpoint is that of update {} in {}", number,
-               loss, norm, last_saved_, training_.string());
+               "train: at update {} the loss is {} and the gradient's norm {}; the last good checkpoint is that of "
+               "update {} in {}",
+               number, loss, norm, last_saved_, training_.string());
     const double rate = inverse_square_root_rate(options_.rate, options_.warmup, number);
     adam_->step(rate, options_.clip > 0 && norm > options_.clip ? options_.clip / norm : 1.0);
     state_.update = number;
@@ -191,8 +201,10 @@ class Trainer {
     recent_tokens_ = 0.95 * recent_tokens_ + static_cast<double>(tokens);
     recent_seconds_ = 0.95 * recent_seconds_ + seconds_taken;
     UpdateReport r{state_.update, state_.epoch + 1, loss, rate, norm, recent_tokens_ / recent_seconds_, 0, 0};
-    const double epochs = static_cast<double>(state_.epoch) + static_cast<double>(state_.batch) / static_cast<double>(batches);
-    if (limits_.max_updates > 0) r.progress = static_cast<double>(state_.update) / static_cast<double>(limits_.max_updates);
+    const double epochs =
+        static_cast<double>(state_.epoch) + static_cast<double>(state_.batch) / static_cast<double>(batches);
+    if (limits_.max_updates > 0)
+      r.progress = static_cast<double>(state_.update) / static_cast<double>(limits_.max_updates);
     if (limits_.max_epochs > 0) r.progress = std::max(r.progress, epochs / static_cast<double>(limits_.max_epochs));
     if (limits_.max_minutes > 0) r.progress = std::max(r.progress, seconds() / (60 * limits_.max_minutes));
     r.progress = std::min(r.progress, 1.0);
@@ -211,10 +223,12 @@ class Trainer {
     double nll = 0;
     Index tokens = 0;
     std::vector<PairLength> lengths = padded_lengths(text_.encoded_validation);
-    for (const auto& pairs : plan_batches(lengths, {.token_budget = std::max(options_.batch_tokens, max_length())}, 0, 0)) {
+    for (const auto& pairs :
+         plan_batches(lengths, {.token_budget = std::max(options_.batch_tokens, max_length())}, 0, 0)) {
       const Context context{.workspace = workspace_, .rng = rng_};
       const LossResult result =
-          model_->loss(context, make_translation_batch(make_batch(text_.encoded_validation, pairs)), {.ignore_index = Vocabulary::kPad});
+          model_->loss(context, make_translation_batch(make_batch(text_.encoded_validation, pairs)),
+                       {.ignore_index = Vocabulary::kPad});
       nll += result.nll_sum;
       tokens += result.tokens;
     }
@@ -235,8 +249,11 @@ class Trainer {
 
   double bleu_of(const std::vector<std::string>& translations) const {
     // Text that was tokenised by somebody else must not be tokenised again.
-    const BleuTokenizer tokenizer = options_.tokenizer == TokenizerKind::whitespace ? BleuTokenizer::none : BleuTokenizer::v13a;
-    return corpus_bleu(translations, std::vector<std::vector<std::string>>{text_.validation.target}, {.tokenizer = tokenizer}).score;
+    const BleuTokenizer tokenizer =
+        options_.tokenizer == TokenizerKind::whitespace ? BleuTokenizer::none : BleuTokenizer::v13a;
+    return corpus_bleu(translations, std::vector<std::vector<std::string>>{text_.validation.target},
+                       {.tokenizer = tokenizer})
+        .score;
   }
 
   void validate_and_keep() {
@@ -244,7 +261,8 @@ class Trainer {
     report.update = state_.update;
     report.epoch = state_.epoch + 1;
     report.loss = validation_loss();
-    HEED_CHECK(std::isfinite(report.loss), "train: after update {} the validation loss is {}; the last good checkpoint is that of update {} in {}",
+    HEED_CHECK(std::isfinite(report.loss),
+               "train: after update {} the validation loss is {}; the last good checkpoint is that of update {} in {}",
                state_.update, report.loss, last_saved_, training_.string());
     const std::vector<std::string> translations = translate_validation();
     report.bleu = bleu_of(translations);
@@ -257,13 +275,14 @@ class Trainer {
       report.references.push_back(text_.validation.target[at]);
       report.translations.push_back(translations[at]);
     }
-    log_->write(Json::object({{"update", report.update}, {"validation_loss", report.loss}, {"validation_bleu", report.bleu}}));
+    log_->write(
+        Json::object({{"update", report.update}, {"validation_loss", report.loss}, {"validation_bleu", report.bleu}}));
     monitor_.on_validation(report);
     keep_parameters();
   }
 
-  // Adds the parameters to those that are averaged. Files that the saved state names are removed only after a newer state
-  // is in place: a kill at any moment leaves a state whose files are all there.
+  // Adds the parameters to those that are averaged. Files that the saved state names are removed only after a newer
+  // state is in place: a kill at any moment leaves a state whose files are all there.
   void keep_parameters() {
     save_parameters(kept_parameters_file(training_, state_.update), parameters_);
     state_.averaged.push_back(state_.update);
@@ -356,8 +375,8 @@ class Trainer {
 
 }  // namespace
 
-TrainingResult train(const TrainPaths& paths, const TrainOptions& options, const TrainLimits& limits, TrainingMonitor& monitor,
-                     const std::atomic<bool>& stop) {
+TrainingResult train(const TrainPaths& paths, const TrainOptions& options, const TrainLimits& limits,
+                     TrainingMonitor& monitor, const std::atomic<bool>& stop) {
   return Trainer(paths, options, limits, monitor, stop).run();
 }
 

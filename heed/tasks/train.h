@@ -20,7 +20,7 @@ struct CorpusReport {
 
 struct UpdateReport {
   Index update, epoch;
-  double loss;               // label-smoothed cross-entropy of a target token, in nats
+  double loss;  // label-smoothed cross-entropy of a target token, in nats
   double rate;
   double gradient_norm;
   double tokens_per_second;  // target tokens, lately
@@ -30,8 +30,8 @@ struct UpdateReport {
 
 struct ValidationReport {
   Index update = 0, epoch = 0;
-  double loss = 0;    // without label smoothing
-  double bleu = 0;    // greedy; 13a tokens, or none where the text is tokenised already
+  double loss = 0;  // without label smoothing
+  double bleu = 0;  // greedy; 13a tokens, or none where the text is tokenised already
   bool best = false;
   std::vector<std::string> sources, references, translations;  // a few samples
 };
@@ -51,17 +51,18 @@ struct TrainingResult {
   enum class Stop { max_updates, max_epochs, max_minutes, patience, interrupted, finished_before };
   Stop stop;
   Index updates = 0;
-  Index epochs = 0;                // whole passes over the text
-  double seconds = 0;              // of training, validations counted
+  Index epochs = 0;                     // whole passes over the text
+  double seconds = 0;                   // of training, validations counted
   double target_tokens_per_second = 0;  // of the updates of this run, validations not counted
-  double bleu = 0;                 // of the averaged model on the validation text
+  double bleu = 0;                      // of the averaged model on the validation text
 };
 
-// Trains, and leaves in paths.folder a model folder (heed/tasks/model_folder.h) whose parameters are the mean of the last
-// options.average checkpoints, metrics.jsonl, and training/ for continuing. A run that was killed at any moment, or interrupted
-// through `stop` (which saves first), continues with the same call to the same bits. Throws heed::Error for bad text or options, for a folder that
-// holds a run with other options, and, naming the update, when the loss or gradient is not finite; the last checkpoint stays.
-TrainingResult train(const TrainPaths& paths, const TrainOptions& options, const TrainLimits& limits, TrainingMonitor& monitor,
-                     const std::atomic<bool>& stop);
+// Trains, and leaves in paths.folder a model folder (heed/tasks/model_folder.h) whose parameters are the mean of the
+// last options.average checkpoints, metrics.jsonl, and training/ for continuing. A run that was killed at any moment,
+// or interrupted through `stop` (which saves first), continues with the same call to the same bits. Throws heed::Error
+// for bad text or options, for a folder that holds a run with other options, and, naming the update, when the loss or
+// gradient is not finite; the last checkpoint stays.
+TrainingResult train(const TrainPaths& paths, const TrainOptions& options, const TrainLimits& limits,
+                     TrainingMonitor& monitor, const std::atomic<bool>& stop);
 
 }  // namespace heed

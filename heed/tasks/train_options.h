@@ -1,4 +1,5 @@
-// Everything that decides a training run. The command line, the saved options and the documentation come from visit_fields.
+// Everything that decides a training run. The command line, the saved options and the documentation come from
+// visit_fields.
 #pragma once
 
 #include <string>
@@ -11,7 +12,9 @@ namespace heed {
 enum class TokenizerKind { bpe, unigram, whitespace };
 inline constexpr std::pair<std::string_view, TokenizerKind> kTokenizerKindNames[] = {
     {"bpe", TokenizerKind::bpe}, {"unigram", TokenizerKind::unigram}, {"whitespace", TokenizerKind::whitespace}};
-inline std::span<const std::pair<std::string_view, TokenizerKind>> enum_names(TokenizerKind) { return kTokenizerKindNames; }
+inline std::span<const std::pair<std::string_view, TokenizerKind>> enum_names(TokenizerKind) {
+  return kTokenizerKindNames;
+}
 
 // Where the text is, and where the model goes.
 struct TrainPaths {
@@ -43,14 +46,16 @@ struct TrainOptions {
 
   template <typename V>
   friend void visit_fields(TrainOptions& o, V&& visit) {
-    visit("tokenizer", o.tokenizer, "How text becomes tokens: bpe, unigram (both learned from the training text) or whitespace.");
+    visit("tokenizer", o.tokenizer,
+          "How text becomes tokens: bpe, unigram (both learned from the training text) or whitespace.");
     visit("vocabulary_size", o.vocabulary_size, "Pieces of each vocabulary, at most.");
     visit("shared_vocabulary", o.shared_vocabulary, "One vocabulary for source and target.");
     visit("max_tokens", o.max_tokens, "Training pairs with a longer side are left out.");
     visit("batch_tokens", o.batch_tokens, "Tokens of a batch, source and target each, padding counted.");
     visit("accumulate", o.accumulate, "Batches whose gradients are added up for one update.");
     visit("rate", o.rate, "Peak learning rate.");
-    visit("warmup", o.warmup, "Updates of linear warm-up to the peak; then the rate falls with the inverse square root.");
+    visit("warmup", o.warmup,
+          "Updates of linear warm-up to the peak; then the rate falls with the inverse square root.");
     visit("label_smoothing", o.label_smoothing, "Probability spread over all pieces.");
     visit("clip", o.clip, "Greatest norm of the gradient; 0: no limit.");
     visit("adam_beta1", o.adam_beta1, "Adam's decay of the first moment.");

@@ -122,7 +122,8 @@ TEST_F(TrainTest, AFinishedRunIsLeftAsItIsAndMayGoOnUnderAHigherLimit) {
 TEST_F(TrainTest, OtherOptionsAreRefusedByName) {
   run("model", 2);
   options_.rate = 0.5;
-  EXPECT_NE(refusal("model", 4).find("this run was started with rate 0.003, not 0.5"), std::string::npos) << refusal("model", 4);
+  EXPECT_NE(refusal("model", 4).find("this run was started with rate 0.003, not 0.5"), std::string::npos)
+      << refusal("model", 4);
   options_.rate = 0.003;
   options_.model.transformer.hidden = 48;
   EXPECT_NE(refusal("model", 4).find("this run was started with hidden 32, not 48"), std::string::npos);
@@ -156,7 +157,8 @@ TEST_F(TrainTest, OtherTextIsRefused) {
   run("model", 2);
   write_file(folder_ / "train.de", read_file(folder_ / "train.de") + "Neu.\n");
   write_file(folder_ / "train.en", read_file(folder_ / "train.en") + "New.\n");
-  EXPECT_NE(refusal("model", 4).find("this run was started with training_text \"300 pairs, "), std::string::npos) << refusal("model", 4);
+  EXPECT_NE(refusal("model", 4).find("this run was started with training_text \"300 pairs, "), std::string::npos)
+      << refusal("model", 4);
 }
 
 TEST_F(TrainTest, ALossThatIsNotFiniteNamesTheUpdateAndKeepsTheCheckpoint) {

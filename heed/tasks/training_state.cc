@@ -83,7 +83,8 @@ void set_to_mean(const std::vector<std::filesystem::path>& files, const Paramete
   }
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     float* value = parameters[p].var.value().data<float>();
-    for (std::size_t i = 0; i < sums[p].size(); ++i) value[i] = static_cast<float>(sums[p][i] / static_cast<double>(files.size()));
+    for (std::size_t i = 0; i < sums[p].size(); ++i)
+      value[i] = static_cast<float>(sums[p][i] / static_cast<double>(files.size()));
   }
 }
 

@@ -11,15 +11,15 @@
 namespace heed {
 
 struct TrainingState {
-  Index update = 0;               // updates done
-  Index epoch = 0;                // the epoch under way, from 0
-  Index batch = 0;                // batches of it that are done
-  std::uint64_t rng_position = 0; // of the generator that dropout draws from
-  double seconds = 0;             // of training so far
-  double best_bleu = -1;          // of validations so far
-  Index since_best = 0;           // validations since then
-  std::vector<Index> averaged;    // updates whose parameters are kept for the mean, oldest first
-  bool finished = false;          // a limit was reached
+  Index update = 0;                // updates done
+  Index epoch = 0;                 // the epoch under way, from 0
+  Index batch = 0;                 // batches of it that are done
+  std::uint64_t rng_position = 0;  // of the generator that dropout draws from
+  double seconds = 0;              // of training so far
+  double best_bleu = -1;           // of validations so far
+  Index since_best = 0;            // validations since then
+  std::vector<Index> averaged;     // updates whose parameters are kept for the mean, oldest first
+  bool finished = false;           // a limit was reached
 };
 
 // training/state.safetensors: the state, parameters and Adam's moments.

@@ -18,7 +18,8 @@ namespace {
 
 std::shared_ptr<const Vocabulary> learn_vocabulary(const TrainOptions& options, std::span<const std::string> lines) {
   if (options.tokenizer == TokenizerKind::whitespace) {
-    return std::make_shared<WhitespaceVocabulary>(WhitespaceVocabulary::build(lines, {.max_size = options.vocabulary_size}));
+    return std::make_shared<WhitespaceVocabulary>(
+        WhitespaceVocabulary::build(lines, {.max_size = options.vocabulary_size}));
   }
   const SentencePieceModel model =
       options.tokenizer == TokenizerKind::bpe ? SentencePieceModel::bpe : SentencePieceModel::unigram;
@@ -40,9 +41,10 @@ std::string fingerprint(const ParallelCorpus& text) {
 }
 
 Json run_description(const TrainOptions& options, const ParallelCorpus& text, const ParallelCorpus& validation) {
-  return Json::object({{"model", to_json(options.model)},
-                       {"training", to_json(options)},
-                       {"text", Json::object({{"training_text", fingerprint(text)}, {"validation_text", fingerprint(validation)}})}});
+  return Json::object(
+      {{"model", to_json(options.model)},
+       {"training", to_json(options)},
+       {"text", Json::object({{"training_text", fingerprint(text)}, {"validation_text", fingerprint(validation)}})}});
 }
 
 // Throws unless the run that `file` describes is the one described by `now`, naming the first difference.
@@ -52,8 +54,8 @@ void check_same_run(const std::filesystem::path& file, const Json& now) {
   const auto compare = [&](const Json& a, const Json& b) {
     for (const auto& [name, value] : b.members()) {
       HEED_CHECK(a.has(name) && a[name] == value,
-                 "{}: this run was started with {} {}, not {}: continue it with that, or train into another folder", file.string(), name,
-                 a.has(name) ? a[name].dump() : "unset", value.dump());
+                 "{}: this run was started with {} {}, not {}: continue it with that, or train into another folder",
+                 file.string(), name, a.has(name) ? a[name].dump() : "unset", value.dump());
     }
   };
   compare(before["training"], now["training"]);
@@ -96,13 +98,15 @@ TrainingText prepare_training_text(const TrainPaths& paths, const TrainOptions& 
   const ParallelCorpus text = read_parallel_corpus(paths.source, paths.target);
   TrainingText result;
   result.validation = read_parallel_corpus(paths.valid_source, paths.valid_target);
-  const std::size_t kept = std::min(result.validation.source.size(), static_cast<std::size_t>(options.validation_sentences));
+  const std::size_t kept =
+      std::min(result.validation.source.size(), static_cast<std::size_t>(options.validation_sentences));
   result.validation.source.resize(kept);
   result.validation.target.resize(kept);
   prepare_vocabularies(result, paths.folder, options, text);
   const Index longest = std::min(options.max_tokens, options.model.max_length() - 1);
   result.corpus = encode_corpus(text, *result.source_vocabulary, *result.target_vocabulary, longest);
-  result.encoded_validation = encode_corpus(result.validation, *result.source_vocabulary, *result.target_vocabulary, longest);
+  result.encoded_validation =
+      encode_corpus(result.validation, *result.source_vocabulary, *result.target_vocabulary, longest);
   result.dropped_empty = text.dropped_empty + result.corpus.dropped_empty;
   return result;
 }

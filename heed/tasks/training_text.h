@@ -19,10 +19,10 @@ struct TrainingText {
   Index dropped_empty = 0;  // training pairs with an empty side
 };
 
-// Reads the text, and learns the vocabularies or, where the folder holds a run, loads them. A folder holds a run once there is a saved state in it:
-// until then (a mistaken option, an early kill) it starts anew. Throws heed::Error for bad text, for a run with
-// other options or other text, naming the first difference, for a folder that holds a model but no run, and for one
-// in which another process trains.
+// Reads the text, and learns the vocabularies or, where the folder holds a run, loads them. A folder holds a run once
+// there is a saved state in it: until then (a mistaken option, an early kill) it starts anew. Throws heed::Error for
+// bad text, for a run with other options or other text, naming the first difference, for a folder that holds a model
+// but no run, and for one in which another process trains.
 TrainingText prepare_training_text(const TrainPaths& paths, const TrainOptions& options);
 
 }  // namespace heed

@@ -25,13 +25,15 @@ class Translator {
  public:
   // Holds on to the model and vocabularies, which must outlive it.
   explicit Translator(const TranslationModel& model, const Vocabulary& source, const Vocabulary& target);
-  explicit Translator(const ModelFolder& folder) : Translator(*folder.model, *folder.source_vocabulary, *folder.target_vocabulary) {}
+  explicit Translator(const ModelFolder& folder)
+      : Translator(*folder.model, *folder.source_vocabulary, *folder.target_vocabulary) {}
 
-  // Translates lines; result i is of line i, best first. Batches of at most batch_tokens source tokens are formed from lines of like length, which
-  // changes no bit of a result. A line without tokens gives one empty translation of score 0. Throws heed::Error naming `name` and the line for
-  // a sentence of more tokens than the model can hold.
+  // Translates lines; result i is of line i, best first. Batches of at most batch_tokens source tokens are formed from
+  // lines of like length, which changes no bit of a result. A line without tokens gives one empty translation of score
+  // 0. Throws heed::Error naming `name` and the line for a sentence of more tokens than the model can hold.
   std::vector<std::vector<Translation>> translate(std::span<const std::string> lines, const BeamOptions& options,
-                                                  std::string_view name = "input", Index first_line = 1, Index batch_tokens = 2048);
+                                                  std::string_view name = "input", Index first_line = 1,
+                                                  Index batch_tokens = 2048);
 
  private:
   const TranslationModel& model_;

@@ -6,14 +6,15 @@
 namespace heed {
 namespace {
 
-// An allocation that no machine has is the caller's mistake (or a hostile file's): say so instead of failing in the allocator.
+// An allocation that no machine has is the caller's mistake (or a hostile file's): say so instead of failing in the
+// allocator.
 constexpr Index kMaxBytes = Index{1} << 46;
 
 void check_size(std::initializer_list<Index> shape, DType dtype) {
   Index bytes = size_of(dtype);
   for (Index extent : shape) {
-    HEED_CHECK(extent >= 0 && (extent == 0 || bytes <= kMaxBytes / extent), "Tensor: a {} tensor of shape [{}] is too large",
-               name_of(dtype), fmt::join(shape, ", "));
+    HEED_CHECK(extent >= 0 && (extent == 0 || bytes <= kMaxBytes / extent),
+               "Tensor: a {} tensor of shape [{}] is too large", name_of(dtype), fmt::join(shape, ", "));
     bytes *= extent;
   }
 }
@@ -38,11 +39,16 @@ Tensor Tensor::zeros(DType dtype, std::initializer_list<Index> shape) {
 
 Tensor Tensor::empty_like(const ConstView& v) {
   switch (v.rank) {
-    case 0: return empty(v.dtype, {});
-    case 1: return empty(v.dtype, {v.shape[0]});
-    case 2: return empty(v.dtype, {v.shape[0], v.shape[1]});
-    case 3: return empty(v.dtype, {v.shape[0], v.shape[1], v.shape[2]});
-    default: return empty(v.dtype, {v.shape[0], v.shape[1], v.shape[2], v.shape[3]});
+    case 0:
+      return empty(v.dtype, {});
+    case 1:
+      return empty(v.dtype, {v.shape[0]});
+    case 2:
+      return empty(v.dtype, {v.shape[0], v.shape[1]});
+    case 3:
+      return empty(v.dtype, {v.shape[0], v.shape[1], v.shape[2]});
+    default:
+      return empty(v.dtype, {v.shape[0], v.shape[1], v.shape[2], v.shape[3]});
   }
 }
 
@@ -89,7 +95,8 @@ Tensor Tensor::gather_rows(std::span<const Index> rows) const {
   like.shape[0] = static_cast<Index>(rows.size());
   Tensor gathered = empty_like(like);
   for (std::size_t r = 0; r < rows.size(); ++r) {
-    copy(slice(view_, 0, rows[r], rows[r] + 1), slice(gathered.view_, 0, static_cast<Index>(r), static_cast<Index>(r) + 1));
+    copy(slice(view_, 0, rows[r], rows[r] + 1),
+         slice(gathered.view_, 0, static_cast<Index>(r), static_cast<Index>(r) + 1));
   }
   return gathered;
 }

@@ -15,15 +15,15 @@
 
 namespace heed {
 
-// Contiguous, row-major, 64-byte aligned (but for borrow). Copying a Tensor shares its memory, as a pointer does; clone() copies numbers.
-// A default-constructed tensor is empty and converts to an empty view. Freed memory is kept for the next tensor of the same
-// size class (training allocates the same shapes at every step), up to a bound.
+// Contiguous, row-major, 64-byte aligned (but for borrow). Copying a Tensor shares its memory, as a pointer does;
+// clone() copies numbers. A default-constructed tensor is empty and converts to an empty view. Freed memory is kept for
+// the next tensor of the same size class (training allocates the same shapes at every step), up to a bound.
 class Tensor {
  public:
   Tensor() = default;
   static Tensor empty(DType dtype, std::initializer_list<Index> shape);  // elements are not initialised
   static Tensor zeros(DType dtype, std::initializer_list<Index> shape);
-  static Tensor empty_like(const ConstView& view);                       // contiguous, whatever the view's strides
+  static Tensor empty_like(const ConstView& view);  // contiguous, whatever the view's strides
   static Tensor zeros_like(const ConstView& view);
   // Copies a view's elements.
   static Tensor copy_of(const ConstView& view);
@@ -38,7 +38,7 @@ class Tensor {
     return copy_of(make_view(values.data(), shape));
   }
 
-  operator View() const { return view_; }                                // NOLINT: a tensor is used as its view
+  operator View() const { return view_; }  // NOLINT: a tensor is used as its view
   const View& view() const { return view_; }
   Tensor clone() const { return copy_of(view_); }
   // The elements converted to another floating type.

@@ -18,26 +18,47 @@ void for_each_pair(const ConstView& a, const ConstView& b, F&& f) {
 
 double load(const ConstView& view, Index offset) {
   switch (view.dtype) {
-    case DType::f32: return view.as<float>()[offset];
-    case DType::f64: return view.as<double>()[offset];
-    case DType::bf16: return to_float(view.as<BFloat16>()[offset]);
-    case DType::f16: return to_float(view.as<Float16>()[offset]);
-    case DType::i32: return view.as<std::int32_t>()[offset];
-    case DType::i64: return static_cast<double>(view.as<std::int64_t>()[offset]);
-    case DType::boolean: return view.as<std::uint8_t>()[offset] != 0;
+    case DType::f32:
+      return view.as<float>()[offset];
+    case DType::f64:
+      return view.as<double>()[offset];
+    case DType::bf16:
+      return to_float(view.as<BFloat16>()[offset]);
+    case DType::f16:
+      return to_float(view.as<Float16>()[offset]);
+    case DType::i32:
+      return view.as<std::int32_t>()[offset];
+    case DType::i64:
+      return static_cast<double>(view.as<std::int64_t>()[offset]);
+    case DType::boolean:
+      return view.as<std::uint8_t>()[offset] != 0;
   }
   return 0;
 }
 
 void store(const View& view, Index offset, double value) {
   switch (view.dtype) {
-    case DType::f32: view.as<float>()[offset] = static_cast<float>(value); return;
-    case DType::f64: view.as<double>()[offset] = value; return;
-    case DType::bf16: view.as<BFloat16>()[offset] = to_bfloat16(static_cast<float>(value)); return;
-    case DType::f16: view.as<Float16>()[offset] = to_float16(static_cast<float>(value)); return;
-    case DType::i32: view.as<std::int32_t>()[offset] = static_cast<std::int32_t>(value); return;
-    case DType::i64: view.as<std::int64_t>()[offset] = static_cast<std::int64_t>(value); return;
-    case DType::boolean: view.as<std::uint8_t>()[offset] = value != 0; return;
+    case DType::f32:
+      view.as<float>()[offset] = static_cast<float>(value);
+      return;
+    case DType::f64:
+      view.as<double>()[offset] = value;
+      return;
+    case DType::bf16:
+      view.as<BFloat16>()[offset] = to_bfloat16(static_cast<float>(value));
+      return;
+    case DType::f16:
+      view.as<Float16>()[offset] = to_float16(static_cast<float>(value));
+      return;
+    case DType::i32:
+      view.as<std::int32_t>()[offset] = static_cast<std::int32_t>(value);
+      return;
+    case DType::i64:
+      view.as<std::int64_t>()[offset] = static_cast<std::int64_t>(value);
+      return;
+    case DType::boolean:
+      view.as<std::uint8_t>()[offset] = value != 0;
+      return;
   }
 }
 
@@ -67,7 +88,8 @@ V advance(V view, Index elements) {
 
 template <typename V>
 V transposed(V view, int a, int b) {
-  HEED_CHECK(a >= 0 && b >= 0 && a < view.rank && b < view.rank, "transpose: axes {} and {} of {}", a, b, describe(view));
+  HEED_CHECK(a >= 0 && b >= 0 && a < view.rank && b < view.rank, "transpose: axes {} and {} of {}", a, b,
+             describe(view));
   std::swap(view.shape[a], view.shape[b]);
   std::swap(view.stride[a], view.stride[b]);
   return view;
@@ -84,8 +106,8 @@ V sliced(V view, int axis, Index begin, Index end) {
 
 template <typename V>
 V selected(V view, int axis, Index index) {
-  HEED_CHECK(axis >= 0 && axis < view.rank && 0 <= index && index < view.shape[axis], "select: {} of axis {} of {}", index,
-             axis, describe(view));
+  HEED_CHECK(axis >= 0 && axis < view.rank && 0 <= index && index < view.shape[axis], "select: {} of axis {} of {}",
+             index, axis, describe(view));
   view = advance(view, index * view.stride[axis]);
   for (int a = axis; a + 1 < kMaxRank; ++a) {
     view.shape[a] = view.shape[a + 1];
@@ -101,8 +123,8 @@ template <typename V>
 V reshaped(V view, std::initializer_list<Index> shape) {
   HEED_CHECK(view.contiguous(), "reshape: the view must be contiguous, but is {}", describe(view));
   V result = make(V{}, view.dtype, shape);
-  HEED_CHECK(result.size() == view.size(), "reshape: {} has {} elements, the new shape has {}", describe(view), view.size(),
-             result.size());
+  HEED_CHECK(result.size() == view.size(), "reshape: {} has {} elements, the new shape has {}", describe(view),
+             view.size(), result.size());
   result.data = view.data;
   return result;
 }
@@ -178,9 +200,8 @@ void copy(ConstView from, View to) {
     const bool runs = last >= 0 && (from.shape[last] == 1 || (from.stride[last] == 1 && to.stride[last] == 1));
     const ConstView heads = runs ? slice(from, last, 0, 1) : from;
     const std::size_t run = static_cast<std::size_t>((runs ? from.shape[last] : 1) * bytes);
-    for_each_pair(heads, to, [&](Index a, Index b) {
-      std::memcpy(to.as<char>() + b * bytes, from.as<char>() + a * bytes, run);
-    });
+    for_each_pair(heads, to,
+                  [&](Index a, Index b) { std::memcpy(to.as<char>() + b * bytes, from.as<char>() + a * bytes, run); });
     return;
   }
   for_each_pair(from, to, [&](Index a, Index b) { store(to, b, load(from, a)); });

@@ -1,5 +1,5 @@
-// A view: where numbers lie in memory, without owning them. Operators take and fill views, so packed projections, [B, L, H, D]
-// and [B, H, L, D] are strides, and nothing is copied.
+// A view: where numbers lie in memory, without owning them. Operators take and fill views, so packed projections, [B,
+// L, H, D] and [B, H, L, D] are strides, and nothing is copied.
 //
 //   float x[6];
 //   View m = make_view(x, {2, 3});                 // a 2x3 matrix, row-major
@@ -19,8 +19,8 @@ namespace heed {
 inline constexpr int kMaxRank = 4;
 using Shape = std::array<Index, kMaxRank>;  // unused extents are 1
 
-// Read-only numbers. Strides are in elements and may be 0 (broadcast) or negative. A default-constructed view is empty: it
-// stands for "not given" or "not wanted".
+// Read-only numbers. Strides are in elements and may be 0 (broadcast) or negative. A default-constructed view is empty:
+// it stands for "not given" or "not wanted".
 struct ConstView {
   const void* data = nullptr;
   DType dtype = DType::f32;

@@ -4,9 +4,11 @@
 
 namespace heed::testing {
 
-std::optional<std::filesystem::path> data_path(const std::filesystem::path& source_folder, const std::filesystem::path& relative) {
+std::optional<std::filesystem::path> data_path(const std::filesystem::path& source_folder,
+                                               const std::filesystem::path& relative) {
   const char* set = std::getenv("HEED_DATA");
-  const std::filesystem::path path = (set != nullptr ? std::filesystem::path(set) : source_folder / "../shared/data") / relative;
+  const std::filesystem::path path =
+      (set != nullptr ? std::filesystem::path(set) : source_folder / "../shared/data") / relative;
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return {};
   return path;

@@ -19,8 +19,8 @@ Tensor random_tensor(DType dtype, std::initializer_list<Index> shape, std::uint6
 // sum_i x_i w_i in double: a scalar loss whose gradient with respect to x is w.
 double weighted_sum(const ConstView& x, const ConstView& w);
 
-// Largest |g - (loss(x + h) - loss(x - h)) / 2h| / max(1, |g|) over the elements of x. `loss` reads x anew at each call; x is
-// restored. f64 views; h = step * max(1, |x|).
+// Largest |g - (loss(x + h) - loss(x - h)) / 2h| / max(1, |g|) over the elements of x. `loss` reads x anew at each
+// call; x is restored. f64 views; h = step * max(1, |x|).
 double gradient_error(const std::function<double()>& loss, View x, ConstView gradient, double step = 1e-6);
 
 // Largest |a - b| / max(1, |b|); a NaN on one side only gives infinity. Any floating types, the same shapes.

@@ -18,9 +18,9 @@ enum class HeadChoice { mean, one, grid };
 
 struct AttentionPictureOptions {
   HeadChoice heads = HeadChoice::mean;  // the mean of the heads, one of them, or all side by side under one scale
-  Index head = 0;             // which, for HeadChoice::one
-  double scale_end = 0;       // the weight of the darkest cell; 0: round_scale of the largest weight shown
-  std::string title{};        // empty: "Cross-attention · layer 3 · mean of 8 heads"
+  Index head = 0;                       // which, for HeadChoice::one
+  double scale_end = 0;                 // the weight of the darkest cell; 0: round_scale of the largest weight shown
+  std::string title{};                  // empty: "Cross-attention · layer 3 · mean of 8 heads"
 };
 
 // Draws one map of the trace as in figure 3 of Bahdanau et al. 2015, "Neural machine translation by jointly learning to

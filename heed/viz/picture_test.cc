@@ -19,17 +19,18 @@ namespace {
 constexpr std::array kFormats = {PictureFormat::svg, PictureFormat::png, PictureFormat::pdf};
 
 Picture sample() {
-  return {.width = 120,
-          .height = 80,
-          .title = "A <title> & \"more\"",
-          .description = "what it shows",
-          .paint = [](Canvas& canvas) {
-            canvas.fill({10, 10, 20, 20}, {1, 0, 0}, "red <&>");
-            canvas.fill({30, 10, 20, 20}, {0, 0, 1});
-            canvas.outline({10, 10, 40, 20}, {0, 0, 0}, 1);
-            canvas.line({0, 70}, {120, 70}, {0, 1, 0}, 2);
-            canvas.text({60, 60}, "Grüße </script> 'q' \"x\" שלום 😀 \x01", {.anchor = TextAnchor::middle, .angle = -45});
-          }};
+  return {
+      .width = 120,
+      .height = 80,
+      .title = "A <title> & \"more\"",
+      .description = "what it shows",
+      .paint = [](Canvas& canvas) {
+        canvas.fill({10, 10, 20, 20}, {1, 0, 0}, "red <&>");
+        canvas.fill({30, 10, 20, 20}, {0, 0, 1});
+        canvas.outline({10, 10, 40, 20}, {0, 0, 0}, 1);
+        canvas.line({0, 70}, {120, 70}, {0, 1, 0}, 2);
+        canvas.text({60, 60}, "Grüße </script> 'q' \"x\" שלום 😀 \x01", {.anchor = TextAnchor::middle, .angle = -45});
+      }};
 }
 
 // A PNG as its pixels, read by Cairo.

@@ -1,5 +1,5 @@
-// The plan "additive": v_a . tanh(q + k) with sums in f32, fused, so that [Lq, Lk, D] is never built; backward computes the tanh
-// again.
+// The plan "additive": v_a . tanh(q + k) with sums in f32, fused, so that [Lq, Lk, D] is never built; backward computes
+// the tanh again.
 #include "heed/kernels/attention_additive.h"
 #include "heed/ops/attention/tile.h"
 

@@ -27,11 +27,11 @@ enum class ScoreStage {
 // What a forward call fills; an empty view is not wanted. Numbers are rounded to the type of the view.
 struct AttentionResult {
   View out{};  // [B, H, Lq, Dv], the type of q
-  // [B, H, Lq], f32 (f64 where q is f64), by which any weight can be computed again: softmax: log-sum-exp of the row (and
-  // of its sink); sparsemax and entmax15: tau; sum: the sum; sigmoid: 0. -inf for a row with no allowed key. Its
+  // [B, H, Lq], f32 (f64 where q is f64), by which any weight can be computed again: softmax: log-sum-exp of the row
+  // (and of its sink); sparsemax and entmax15: tau; sum: the sum; sigmoid: 0. -inf for a row with no allowed key. Its
   // rounding is that of the weights computed from it, and of the gradients: at a statistic of 1e4 in f32, 5e-4 of each.
-  // (A bias that pushes all keys of a row so far down, as ALiBi does far from the query, or -FLT_MAX in place of a mask,
-  // costs that.)
+  // (A bias that pushes all keys of a row so far down, as ALiBi does far from the query, or -FLT_MAX in place of a
+  // mask, costs that.)
   View row_stat{};
   View weights{};  // [B, H, Lq, Lk], the type of q: before dropout
   View scores{};   // [B, H, Lq, Lk], the type of q, at score_stage
@@ -63,8 +63,8 @@ struct AttentionGrad {
 //   A row with no allowed key: out 0, weights 0, row_stat -inf. A key whose score with its bias is -inf is as if
 //   refused by the mask. A NaN propagates; what is behind the mask does not count, be it NaN or infinite. A row's bits
 //   do not depend on the batch around it, on keys behind the mask, on rows after it, or on the thread count. (A row or
-//   head that a NaN or infinity behind the mask would spoil is computed again in double, and may differ in its last bits
-//   from what it is beside finite numbers.)
+//   head that a NaN or infinity behind the mask would spoil is computed again in double, and may differ in its last
+//   bits from what it is beside finite numbers.)
 // Packed sequences (spec.sequences.query_offsets) give out and row_stat only.
 // Throws heed::Error naming the rule and the shapes. HEED_PLAN forces an algorithm: see plan.h.
 void attention(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, const AttentionResult& result,

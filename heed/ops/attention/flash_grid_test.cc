@@ -340,8 +340,8 @@ std::vector<double> fudge_factors(bool masked, bool dropped, Index mask_size) {
   return {1, 2, dropped ? 21.0 : 12.0, 1, mask_size <= 512 ? 22.0 : 12.0};
 }
 
-// PyTorch's relative part is the plain program's largest, and no less than the default. Next to a zero the largest is any
-// number, and would let everything pass: here it is the default.
+// PyTorch's relative part is the plain program's largest, and no less than the default. Next to a zero the largest is
+// any number, and would let everything pass: here it is the default.
 TEST_P(KernelGrid, PyTorchsGpuCasesAreNearlyAsGoodAsPlain) {
   HEED_DATA_OR_SKIP(grids, "pytorch/grids.json");
   const Json pytorch = read_json(grids)["pytorch"], grid = pytorch["sdpa_gpu_grads"];

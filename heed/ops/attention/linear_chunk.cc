@@ -147,8 +147,8 @@ void LinearWork::clear_unseen(const LinearTile& tile, float* matrix) const {
   }
 }
 
-// A zero of a refused key times a NaN or an infinity would count: where there is one, each row takes its own keys alone,
-// which gives the same bits.
+// A zero of a refused key times a NaN or an infinity would count: where there is one, each row takes its own keys
+// alone, which gives the same bits.
 void LinearWork::add_keys(const LinearTile& tile, const float* a, const float* b, Index width, float* to,
                           bool accumulate) const {
   kernels::GemmTile product{.m = tile.rows.size(),

@@ -13,7 +13,8 @@ namespace heed {
 // Keys are cut into chunks here, and the rows that end in one chunk into tiles.
 inline constexpr Index kLinearChunk = 64;
 
-// Some rows of a head. Each sees the keys before its end: whole chunks as a state, and `keys`, up to its end, one by one.
+// Some rows of a head. Each sees the keys before its end: whole chunks as a state, and `keys`, up to its end, one by
+// one.
 struct LinearTile {
   Index b, h;
   Range rows, keys;

@@ -26,8 +26,8 @@ struct LinearState {
 // q [B, H, L, D], k [B, Hk, L, D] and v [B, Hk, L, Dv] are as attention() takes them; out [B, H, L, Dv], of the type of
 // q, is overwritten, and may be empty where the tokens are only to be remembered. The state is updated in place. A sum
 // of zero gives out zero; a NaN stays in the state. O(M Dv) for each token and head. A sequence's bits depend neither
-// on the batch and the thread count nor on how it is cut into calls. They are not attention()'s, which cuts its sums into
-// chunks. Throws heed::Error naming the rule and the shapes.
+// on the batch and the thread count nor on how it is cut into calls. They are not attention()'s, which cuts its sums
+// into chunks. Throws heed::Error naming the rule and the shapes.
 void linear_step(ConstView q, ConstView k, ConstView v, const Score& score, const LinearState& state, View out);
 
 }  // namespace heed

@@ -31,19 +31,19 @@ class PagedCache {
   Index length(Index b) const { return lengths_[static_cast<std::size_t>(b)]; }
   Index free_pages() const { return static_cast<Index>(free_.size()); }
 
-  // Appends rows k [B, Hk, L, D] and v [B, Hk, L, Dv] to every sequence, of any floating type: rounded to the cache's. A
-  // page that sequences share is copied before it is written. Throws heed::Error where the shapes disagree, or the pool
-  // has too few free pages, naming how many it wants; then nothing has changed.
+  // Appends rows k [B, Hk, L, D] and v [B, Hk, L, Dv] to every sequence, of any floating type: rounded to the cache's.
+  // A page that sequences share is copied before it is written. Throws heed::Error where the shapes disagree, or the
+  // pool has too few free pages, naming how many it wants; then nothing has changed.
   void append(ConstView k, ConstView v);
-  // Sequence i becomes what sequence from[i] is; the batch becomes from.size(). Pages are shared, not copied; those that
-  // nobody uses any more are free again. Throws heed::Error for an index that there is not.
+  // Sequence i becomes what sequence from[i] is; the batch becomes from.size(). Pages are shared, not copied; those
+  // that nobody uses any more are free again. Throws heed::Error for an index that there is not.
   void reorder(std::span<const Index> from);
 
   // The pools: [pages, Hk, page, D] and [pages, Hk, page, Dv].
   ConstView keys() const { return keys_; }
   ConstView values() const { return values_; }
-  // What attention() reads them with: the page table, the lengths, and a mask of one's own beside those. It refers to the
-  // cache, until the next append or reorder.
+  // What attention() reads them with: the page table, the lengths, and a mask of one's own beside those. It refers to
+  // the cache, until the next append or reorder.
   AttentionSpec spec(const Mask& mask = {}) const;
 
  private:

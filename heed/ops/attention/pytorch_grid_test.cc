@@ -1,5 +1,5 @@
-// PyTorch's grids for scaled_dot_product_attention on the CPU (shared/data/pytorch/grids.json: shapes, types, tolerances),
-// on every plan that takes the case, forward and backward, against one head by the book in double.
+// PyTorch's grids for scaled_dot_product_attention on the CPU (shared/data/pytorch/grids.json: shapes, types,
+// tolerances), on every plan that takes the case, forward and backward, against one head by the book in double.
 //
 // What is left out, and why: the grids take minutes on one core, most of it in the double loops here.
 // - Fused against math: of the 64 combinations and 4 types, a few in which every pair of values occurs.
@@ -335,7 +335,8 @@ TEST_P(PyTorchGrid, MasksOfEveryShapeAreWhatTheBookSays) {
   EXPECT_EQ(shapes, 20);
 }
 
-// PyTorch looks at the output only. Its one tolerance for gradients on the CPU is that of the fused plans, for sum(out).
+// PyTorch looks at the output only. Its one tolerance for gradients on the CPU is that of the fused plans, for
+// sum(out).
 TEST_P(PyTorchGrid, ABandOfMinusInfinityIsAWindow) {
   HEED_DATA_OR_SKIP(grids, "pytorch/grids.json");
   const Json pytorch = read_json(grids)["pytorch"], grid = pytorch["sdpa_inf_band"];

@@ -136,8 +136,8 @@ class HeadLoops {
     return sum * scale_;
   }
 
-  // Fills q_ and phi_q_, raw_ and capped_ (of refused keys only where all are asked for), and score_: with the bias, and
-  // -inf where the mask refuses the key.
+  // Fills q_ and phi_q_, raw_ and capped_ (of refused keys only where all are asked for), and score_: with the bias,
+  // and -inf where the mask refuses the key.
   void score_row(Index h, Index i, bool all) {
     q_.resize(size(c.width));
     load_row(c.q, c.q.offset({b, h, i}), c.width, q_.data());

@@ -67,8 +67,8 @@ class BackwardHead {
       store_row(sums.data + j * sums.row, view.shape[3], view, view.offset({b, g, j}));
   }
 
-  // delta: what the row's scores give back together, sum_j w_j dP_j. That is dout . out, but for an `out` that was rounded
-  // to 16 bits: there a difference of delta and dP that should vanish would not, and delta is summed anew.
+  // delta: what the row's scores give back together, sum_j w_j dP_j. That is dout . out, but for an `out` that was
+  // rounded to 16 bits: there a difference of delta and dP that should vanish would not, and delta is summed anew.
   void read_delta(const RowTile& tile, FloatRows q, FloatRows dout, const std::vector<KeyBlock>& blocks) {
     const Index rows = tile.rows.size();
     if (c.dtype == DType::f32) {
