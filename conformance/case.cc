@@ -4,7 +4,7 @@
 
 #include "heed/base/check.h"
 #include "heed/io/printable.h"
-#include "heed/ops/row_storage.h"
+#include "heed/tensor/row_storage.h"
 
 namespace heed::conformance {
 namespace {

@@ -4,7 +4,7 @@
 #include <numbers>
 
 #include "heed/base/parallel.h"
-#include "heed/ops/rows.h"
+#include "heed/tensor/rows.h"
 
 namespace heed {
 namespace {

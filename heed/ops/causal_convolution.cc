@@ -5,7 +5,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
-#include "heed/ops/rows.h"
+#include "heed/tensor/rows.h"
 
 namespace heed {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
-#include "heed/ops/rows.h"
 #include "heed/ops/softmax.h"
+#include "heed/tensor/rows.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed {

@@ -6,7 +6,7 @@
 #include "heed/base/parallel.h"
 #include "heed/base/random.h"
 #include "heed/kernels/dropout.h"
-#include "heed/ops/rows.h"
+#include "heed/tensor/rows.h"
 
 namespace heed {
 namespace {

@@ -6,7 +6,7 @@
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
 #include "heed/kernels/elementwise.h"
-#include "heed/ops/rows.h"
+#include "heed/tensor/rows.h"
 
 namespace heed {
 namespace {

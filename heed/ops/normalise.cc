@@ -8,7 +8,7 @@
 #include "heed/base/parallel.h"
 #include "heed/kernels/normalise.h"
 #include "heed/ops/elementwise.h"
-#include "heed/ops/rows.h"
+#include "heed/tensor/rows.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed {

@@ -5,7 +5,7 @@
 
 #include "heed/base/parallel.h"
 #include "heed/kernels/softmax.h"
-#include "heed/ops/rows.h"
+#include "heed/tensor/rows.h"
 
 namespace heed {
 namespace {

@@ -9,7 +9,7 @@
 #include "heed/base/check.h"
 #include "heed/ops/attention/memory_check.h"
 #include "heed/ops/attention/thread_scratch.h"
-#include "heed/ops/row_storage.h"
+#include "heed/tensor/row_storage.h"
 
 namespace heed {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
-#include "heed/ops/row_storage.h"
-#include "heed/ops/rows.h"
+#include "heed/tensor/row_storage.h"
+#include "heed/tensor/rows.h"
 
 namespace heed {
 namespace {

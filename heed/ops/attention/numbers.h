@@ -5,7 +5,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/float16.h"
-#include "heed/ops/row_storage.h"
+#include "heed/tensor/row_storage.h"
 #include "heed/tensor/view.h"
 
 namespace heed {

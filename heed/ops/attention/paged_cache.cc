@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "heed/base/check.h"
-#include "heed/ops/row_storage.h"
+#include "heed/tensor/row_storage.h"
 
 namespace heed {
 

@@ -1,4 +1,4 @@
-#include "heed/ops/row_storage.h"
+#include "heed/tensor/row_storage.h"
 
 #include <algorithm>
 

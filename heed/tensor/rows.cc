@@ -1,4 +1,4 @@
-#include "heed/ops/rows.h"
+#include "heed/tensor/rows.h"
 
 #include <string>
 
