@@ -8,7 +8,7 @@
 
 #include "commands.h"
 #include "heed/base/check.h"
-#include "heed/base/file.h"
+#include "heed/base/text_lines.h"
 #include "heed/io/json.h"
 #include "heed/tasks/translate.h"
 #include "output.h"

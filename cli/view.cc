@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "heed/base/check.h"
 #include "heed/base/file.h"
+#include "heed/base/text_lines.h"
 #include "heed/io/fields.h"
 #include "heed/tasks/trace.h"
 #include "heed/viz/attention_picture.h"

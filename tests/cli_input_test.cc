@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "heed/base/file.h"
+#include "heed/base/text_lines.h"
 #include "trained_model.h"
 
 namespace heed {
@@ -122,6 +123,28 @@ TEST(CliText, ASentenceThatIsTooLongIsNamedWithItsLine) {
   for (int i = 0; i < 200; ++i) sentence += "Hund ";
   expect_refusal(translate("Ja.\n" + sentence + "\n"), kFailure, {"standard input:2", "99"});
   expect_refusal(run_heed({"view", tiny_model().string(), "--text", sentence, "--out", "x.svg"}), kFailure, {"99"});
+}
+
+TEST(CliText, ALineOverTheLimitIsNamedWhereverTextIsRead) {
+  const auto folder = scratch_folder();
+  const std::string line(kLongestLine + 1, 'x'), limit = "more than 65536 bytes";
+  const std::string bad = file_with(folder, "bad", "a\n" + line + "\n"), good = file_with(folder, "good", "a\nb\n"),
+                    place = bad + ":2: ";
+  expect_refusal(train(bad, good, folder / "model"), kFailure, {place, limit});
+  expect_refusal(train(good, bad, folder / "model"), kFailure, {place, limit});
+  expect_refusal(run_heed({"evaluate", "--hypothesis", bad, "--reference", good}), kFailure, {place, limit});
+  expect_refusal(run_heed({"evaluate", "--alignment", bad, "--gold", good}), kFailure, {place, limit});
+  expect_refusal(run_heed({"view", tiny_model().string(), "--input", bad, "--out", (folder / "x.svg").string()}),
+                 kFailure, {place, limit});
+}
+
+TEST(CliText, OtherFormatsAreNamed) {
+  const auto folder = scratch_folder();
+  const std::string packed = file_with(folder, "train.de.gz", "\x1F\x8B\x08 and so on"),
+                    wide = file_with(folder, "wide", "\xFF\xFEH"), good = file_with(folder, "good", "a\n");
+  expect_refusal(train(packed, good, folder / "model"), kFailure, {packed, "gzip", "unpack"});
+  expect_refusal(run_heed({"evaluate", "--hypothesis", good, "--reference", wide}), kFailure,
+                 {wide, "UTF-16", "iconv"});
 }
 
 TEST(CliText, ALongLineWithoutAnEndIsNoHarm) {

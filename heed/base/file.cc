@@ -6,8 +6,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <iostream>
-#include <iterator>
 
 #include "heed/base/check.h"
 
@@ -109,27 +107,6 @@ bool valid_utf8(std::string_view text, Index* offset) {
     i += length;
   }
   return true;
-}
-
-std::vector<std::string> split_text_lines(std::string_view text, std::string_view name) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    Index offset = 0;
-    HEED_CHECK(valid_utf8(line, &offset), "{}:{}: byte {} is not valid UTF-8", name, lines.size() + 1, offset + 1);
-    HEED_CHECK(line.find('\0') == std::string_view::npos, "{}:{}: the line holds a NUL byte", name, lines.size() + 1);
-    lines.emplace_back(line);
-  }
-  return lines;
-}
-
-std::vector<std::string> read_text_lines(const std::filesystem::path& path) {
-  if (path != "-") return split_text_lines(read_file(path), path.string());
-  const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
-  return split_text_lines(text, "standard input");
 }
 
 FileWriter::FileWriter(std::filesystem::path path) : path_(std::move(path)) {

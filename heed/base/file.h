@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "heed/base/index.h"
 
@@ -31,13 +30,6 @@ void remove_file(const std::filesystem::path& path);
 // True if text is well-formed UTF-8 (no overlong forms, no surrogates, nothing past U+10FFFF). Where it is not and
 // offset is given, *offset is the first byte that is wrong.
 bool valid_utf8(std::string_view text, Index* offset = nullptr);
-
-// Splits into lines at '\n'; a final '\n' ends the last line, '\r' before '\n' is dropped. Throws heed::Error naming
-// `name` and the line for invalid UTF-8 and for a NUL byte.
-std::vector<std::string> split_text_lines(std::string_view text, std::string_view name);
-
-// split_text_lines of the file at path, or of standard input where path is "-".
-std::vector<std::string> read_text_lines(const std::filesystem::path& path);
 
 // Writes beside the destination, and renames over it on commit after the bytes are on disk: a reader, a full disk or a
 // kill at any moment sees the old file or the new one. Without commit the destination is untouched and the part is

@@ -87,12 +87,5 @@ TEST(Utf8, AcceptsWhatIsWellFormedOnly) {
   EXPECT_FALSE(valid_utf8("\xE2\x82"));          // cut short
 }
 
-TEST(TextLines, SplitsAndNamesTheBadLine) {
-  EXPECT_EQ(split_text_lines("a\r\n\nb", "f"), (std::vector<std::string>{"a", "", "b"}));
-  EXPECT_EQ(split_text_lines("a\n", "f"), (std::vector<std::string>{"a"}));
-  EXPECT_TRUE(split_text_lines("", "f").empty());
-  EXPECT_EQ(refusal([] { split_text_lines("good\nb\xFF\n", "file.txt"); }), "file.txt:2: byte 2 is not valid UTF-8");
-}
-
 }  // namespace
 }  // namespace heed

@@ -11,6 +11,7 @@
 #include "heed/base/error.h"
 #include "heed/base/file.h"
 #include "heed/base/parallel.h"
+#include "heed/base/text_lines.h"
 #include "heed/corpus/sentence.h"
 
 namespace heed {

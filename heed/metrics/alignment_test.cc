@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "heed/base/file.h"
+#include "heed/base/text_lines.h"
 #include "heed/testing/data_folder.h"
 #include "heed/testing/refusal.h"
 

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "heed/base/check.h"
-#include "heed/base/file.h"
+#include "heed/base/text_lines.h"
 #include "heed/corpus/corpus.h"
 #include "heed/io/fields.h"
 #include "heed/observe/observer.h"

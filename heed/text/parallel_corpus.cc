@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "heed/base/check.h"
-#include "heed/base/file.h"
 #include "heed/base/parallel.h"
+#include "heed/base/text_lines.h"
 
 namespace heed {
 namespace {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "heed/base/check.h"
 #include "heed/base/file.h"
@@ -18,6 +20,8 @@ constexpr std::array<std::string_view, 5> kNormalizations = {"identity", "nfkc",
 constexpr std::string_view kReservedMark = "\xE2\x96\x85";  // U+2585: the trainer drops every line that holds it
 // The BPE trainer ends the process at a word of 65536 characters; one character can become 18 under NFKC.
 constexpr std::size_t kLongestWord = 3000;
+// The unigram trainer's time grows with the square of a sentence that repeats itself.
+constexpr std::size_t kLongestSentence = 4096;
 constexpr Index kMostPieces = Index{1} << 24;
 constexpr Index kByteValues = 256;
 
@@ -41,6 +45,17 @@ std::string fit_for_training(std::string_view line) {
     word = fit.back() == ' ' ? 0 : word + 1;
   }
   return fit;
+}
+
+// Adds the line to the sentences, cut at spaces where it is long: pieces never reach over a space.
+void add_sentences(std::string_view line, std::vector<std::string>& sentences) {
+  while (!line.empty()) {
+    std::size_t end = line.size();
+    if (end > kLongestSentence) end = std::min(line.rfind(' ', kLongestSentence), line.find(' ', kLongestSentence));
+    const std::string_view sentence = line.substr(0, end);
+    if (sentence.find_first_not_of(' ') != std::string_view::npos) sentences.emplace_back(sentence);
+    line.remove_prefix(std::min(line.size(), sentence.size() + 1));
+  }
 }
 
 class Lines final : public sentencepiece::SentenceIterator {
@@ -136,8 +151,7 @@ SentencePieceVocabulary SentencePieceVocabulary::train(std::span<const std::stri
   fit.reserve(lines.size());
   for (std::size_t i = 0; i < lines.size(); ++i) {
     HEED_CHECK(valid_utf8(lines[i]), "SentencePieceVocabulary::train: line {} is not valid UTF-8", i + 1);
-    std::string line = fit_for_training(lines[i]);
-    if (line.find_first_not_of(' ') != std::string::npos) fit.push_back(std::move(line));
+    add_sentences(fit_for_training(lines[i]), fit);
   }
   HEED_CHECK(!fit.empty(), "SentencePieceVocabulary::train: none of the {} lines has a visible character",
              lines.size());

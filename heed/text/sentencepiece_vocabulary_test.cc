@@ -8,6 +8,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/base/text_lines.h"
 #include "heed/testing/data_folder.h"
 #include "heed/testing/refusal.h"
 
@@ -106,6 +107,31 @@ TEST_P(SentencePieceVocabularyTest, ByteFallbackLeavesNothingUnknown) {
   EXPECT_EQ(vocabulary.decode(vocabulary.encode(text)), "frei ツ∇ und");
   options.vocabulary_size = 300;
   EXPECT_THROW(SentencePieceVocabulary::train(kLines, options), Error);
+}
+
+// The unigram trainer's time grows with the square of a sentence: a long line is several. One word stands both before a
+// space and at the end of a sentence, so that it is a candidate for a piece only where there are such ends.
+TEST_P(SentencePieceVocabularyTest, ALongLineIsLearnedFromAsSeveralSentences) {
+  const std::string at_ends = "xyzzyxzyxyzxxyz";
+  std::string line;
+  std::vector<std::string> sentences(3);
+  std::uint32_t state = 1;
+  for (std::string& sentence : sentences) {
+    while (sentence.size() < 4095) {
+      std::string word = at_ends;
+      for (char& letter : word) {
+        state = state * 1664525 + 1013904223;
+        letter = static_cast<char>('a' + (state >> 24) % 3);
+      }
+      const bool last = sentence.size() + word.size() == 4095 && &sentence != &sentences.back();
+      sentence += last || state % 8 == 0 ? at_ends : word;
+      if (sentence.size() < 4095) sentence += ' ';
+    }
+    line += (line.empty() ? "" : " ") + sentence;
+  }
+  const auto of_line = SentencePieceVocabulary::train(std::vector<std::string>{line}, options_of(GetParam(), 100));
+  const auto of_sentences = SentencePieceVocabulary::train(sentences, options_of(GetParam(), 100));
+  EXPECT_TRUE(of_line.bytes() == of_sentences.bytes());
 }
 
 TEST_P(SentencePieceVocabularyTest, FindsTheWordOfEachPiece) {

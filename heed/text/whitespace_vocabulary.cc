@@ -5,6 +5,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/file.h"
+#include "heed/base/text_lines.h"
 
 namespace heed {
 namespace {
