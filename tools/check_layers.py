@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Holds the sources to the rooms' order: a file includes only its own room or a lower one, and a third-party library is
-included in its one room only. Exits 1, naming each file and line that breaks a rule."""
+included in its one room only; kernels are called through HEED_DISPATCH. Exits 1, naming each file and line that breaks a rule."""
 
 import pathlib
 import re
@@ -34,6 +34,7 @@ DOORS = {
     "fmt/": set(LEVELS) | {TESTING},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
+DISPATCH = pathlib.PurePath("heed/kernels/dispatch.h")
 OMP = re.compile(r"^\s*#\s*pragma\s+omp\b")
 
 
@@ -58,6 +59,8 @@ def check_file(path, root):
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if OMP.match(line) and room != "base":
             yield number, "#pragma omp belongs in heed/base/parallel.cc"
+        if "HWY_DYNAMIC_DISPATCH" in line and path != root / DISPATCH:
+            yield number, "HWY_DYNAMIC_DISPATCH belongs in HEED_DISPATCH, which obeys HEED_TARGET"
         match = INCLUDE.match(line)
         if not match:
             continue

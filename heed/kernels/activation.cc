@@ -1,5 +1,7 @@
 #include "heed/kernels/activation.h"
 
+#include "heed/kernels/dispatch.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "heed/kernels/activation.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -143,12 +145,12 @@ namespace heed::kernels {
 HWY_EXPORT(Activate);
 HWY_EXPORT(ActivateBackward);
 
-void activate(Activation activation, const float* x, float* y, std::size_t n) noexcept {
-  HWY_DYNAMIC_DISPATCH(Activate)(activation, x, y, n);
+void activate(Activation activation, const float* x, float* y, std::size_t n) {
+  HEED_DISPATCH(Activate)(activation, x, y, n);
 }
 
-void activate_backward(Activation activation, const float* x, const float* dy, float* dx, std::size_t n) noexcept {
-  HWY_DYNAMIC_DISPATCH(ActivateBackward)(activation, x, dy, dx, n);
+void activate_backward(Activation activation, const float* x, const float* dy, float* dx, std::size_t n) {
+  HEED_DISPATCH(ActivateBackward)(activation, x, dy, dx, n);
 }
 
 }  // namespace heed::kernels

@@ -22,8 +22,8 @@ inline std::span<const std::pair<std::string_view, Activation>> enum_names(Activ
 namespace heed::kernels {
 
 // y_i = f(x_i); y may be x.
-void activate(Activation activation, const float* x, float* y, std::size_t n) noexcept;
+void activate(Activation activation, const float* x, float* y, std::size_t n);
 // dx_i = f'(x_i) dy_i; dx may be x or dy.
-void activate_backward(Activation activation, const float* x, const float* dy, float* dx, std::size_t n) noexcept;
+void activate_backward(Activation activation, const float* x, const float* dy, float* dx, std::size_t n);
 
 }  // namespace heed::kernels

@@ -1,5 +1,7 @@
 #include "heed/kernels/adam.h"
 
+#include "heed/kernels/dispatch.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "heed/kernels/adam.cc"
 #include <hwy/foreach_target.h>
@@ -38,8 +40,8 @@ namespace heed::kernels {
 
 HWY_EXPORT(Adam);
 
-void adam_f32(const AdamStep& step, const float* gradient, float* m, float* v, float* x, Index count) noexcept {
-  HWY_DYNAMIC_DISPATCH(Adam)(step, gradient, m, v, x, count);
+void adam_f32(const AdamStep& step, const float* gradient, float* m, float* v, float* x, Index count) {
+  HEED_DISPATCH(Adam)(step, gradient, m, v, x, count);
 }
 
 }  // namespace heed::kernels

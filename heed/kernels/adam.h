@@ -14,6 +14,6 @@ struct AdamStep {
 
 // m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; x -= rate * m / (sqrt(v) + epsilon), with g =
 // gradient_scale * gradient. Lane-wise, so the bits do not depend on where a run is cut.
-void adam_f32(const AdamStep& step, const float* gradient, float* m, float* v, float* x, Index count) noexcept;
+void adam_f32(const AdamStep& step, const float* gradient, float* m, float* v, float* x, Index count);
 
 }  // namespace heed::kernels

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "heed/kernels/dispatch.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "heed/kernels/attention_additive.cc"
 #include <hwy/foreach_target.h>
@@ -95,13 +97,12 @@ namespace heed::kernels {
 HWY_EXPORT(additive_scores_kernel);
 HWY_EXPORT(additive_backward_kernel);
 
-void attention_additive_scores(const AdditiveTile& tile, float* scores) noexcept {
-  HWY_DYNAMIC_DISPATCH(additive_scores_kernel)(tile, scores);
+void attention_additive_scores(const AdditiveTile& tile, float* scores) {
+  HEED_DISPATCH(additive_scores_kernel)(tile, scores);
 }
 
-void attention_additive_backward(const AdditiveTile& tile, const float* dscores,
-                                 const AdditiveGradients& sums) noexcept {
-  HWY_DYNAMIC_DISPATCH(additive_backward_kernel)(tile, dscores, sums);
+void attention_additive_backward(const AdditiveTile& tile, const float* dscores, const AdditiveGradients& sums) {
+  HEED_DISPATCH(additive_backward_kernel)(tile, dscores, sums);
 }
 
 }  // namespace heed::kernels

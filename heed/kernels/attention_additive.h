@@ -16,7 +16,7 @@ struct AdditiveTile {
 };
 
 // Fills scores[r * stride + c]. The order of a sum depends on the width alone.
-void attention_additive_scores(const AdditiveTile& tile, float* scores) noexcept;
+void attention_additive_scores(const AdditiveTile& tile, float* scores);
 
 // What is added to; a null pointer is not wanted.
 struct AdditiveGradients {
@@ -29,7 +29,6 @@ struct AdditiveGradients {
 
 // Adds the gradients, flow[r, c, d] = dscores[r, c] vector_d (1 - tanh^2), rows and keys in ascending order. A pair
 // whose dscores is zero is not touched: what is behind a mask may be NaN.
-void attention_additive_backward(const AdditiveTile& tile, const float* dscores,
-                                 const AdditiveGradients& sums) noexcept;
+void attention_additive_backward(const AdditiveTile& tile, const float* dscores, const AdditiveGradients& sums);
 
 }  // namespace heed::kernels

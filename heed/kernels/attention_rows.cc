@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "heed/base/random.h"
+#include "heed/kernels/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "heed/kernels/attention_rows.cc"
@@ -308,35 +309,31 @@ HWY_EXPORT(row_dots_kernel);
 HWY_EXPORT(any_nan_kernel);
 HWY_EXPORT(dropout_bits_kernel);
 
-void attention_softmax_rows(const AttentionRows& rows, float* tile, float* stat) noexcept {
-  HWY_DYNAMIC_DISPATCH(softmax_rows_kernel)(rows, tile, stat);
+void attention_softmax_rows(const AttentionRows& rows, float* tile, float* stat) {
+  HEED_DISPATCH(softmax_rows_kernel)(rows, tile, stat);
 }
 
-void attention_score_rows(const AttentionRows& rows, float* tile) noexcept {
-  HWY_DYNAMIC_DISPATCH(score_rows_kernel)(rows, tile);
-}
+void attention_score_rows(const AttentionRows& rows, float* tile) { HEED_DISPATCH(score_rows_kernel)(rows, tile); }
 
-void attention_drop_rows(const AttentionRows& rows, float* tile) noexcept {
-  HWY_DYNAMIC_DISPATCH(drop_rows_kernel)(rows, tile);
-}
+void attention_drop_rows(const AttentionRows& rows, float* tile) { HEED_DISPATCH(drop_rows_kernel)(rows, tile); }
 
 void attention_softmax_backward_rows(const AttentionRows& rows, const float* stat, const float* delta, float* tile,
-                                     float* dweights, float* dbias) noexcept {
-  HWY_DYNAMIC_DISPATCH(softmax_backward_rows_kernel)(rows, stat, delta, tile, dweights, dbias);
+                                     float* dweights, float* dbias) {
+  HEED_DISPATCH(softmax_backward_rows_kernel)(rows, stat, delta, tile, dweights, dbias);
 }
 
 void attention_row_dots(Index rows, Index columns, const float* a, Index a_row, const float* b, Index b_row,
-                        float* result) noexcept {
-  HWY_DYNAMIC_DISPATCH(row_dots_kernel)(rows, columns, a, a_row, b, b_row, result);
+                        float* result) {
+  HEED_DISPATCH(row_dots_kernel)(rows, columns, a, a_row, b, b_row, result);
 }
 
-bool attention_any_nan(Index rows, Index columns, const float* x, Index row) noexcept {
-  return HWY_DYNAMIC_DISPATCH(any_nan_kernel)(rows, columns, x, row);
+bool attention_any_nan(Index rows, Index columns, const float* x, Index row) {
+  return HEED_DISPATCH(any_nan_kernel)(rows, columns, x, row);
 }
 
 void attention_dropout_bits(std::uint64_t seed, std::uint64_t stream, Index first_row, Index rows, Index first_key,
-                            Index columns, std::uint16_t* bits, Index stride) noexcept {
-  HWY_DYNAMIC_DISPATCH(dropout_bits_kernel)(seed, stream, first_row, rows, first_key, columns, bits, stride);
+                            Index columns, std::uint16_t* bits, Index stride) {
+  HEED_DISPATCH(dropout_bits_kernel)(seed, stream, first_row, rows, first_key, columns, bits, stride);
 }
 
 }  // namespace heed::kernels

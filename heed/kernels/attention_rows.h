@@ -32,31 +32,31 @@ struct AttentionRows {
 // Replaces products by weights (softmax over the allowed columns, zero elsewhere; before dropout). stat[r] becomes the
 // log-sum-exp of row r and its sink, -inf where nothing is allowed; null: not wanted. A column whose score is -inf is
 // as if refused; a NaN or +inf makes the row's allowed weights and its stat NaN.
-void attention_softmax_rows(const AttentionRows& rows, float* tile, float* stat) noexcept;
+void attention_softmax_rows(const AttentionRows& rows, float* tile, float* stat);
 
 // Replaces products by what they are after scale and cap.
-void attention_score_rows(const AttentionRows& rows, float* tile) noexcept;
+void attention_score_rows(const AttentionRows& rows, float* tile);
 
 // tile = kept ? tile * keep_scale : 0.
-void attention_drop_rows(const AttentionRows& rows, float* tile) noexcept;
+void attention_drop_rows(const AttentionRows& rows, float* tile);
 
 // From products, stat, dweights[r, c] = dout . v_c and delta[r] = dout . out:
 //   tile becomes the weights after dropout (0 or w * keep_scale),
 //   dweights becomes the gradient of the products, scale * cap' * w (kept dweights - delta),
 //   dbias becomes w (kept dweights - delta), in the layout of the tile, where it is not null.
 void attention_softmax_backward_rows(const AttentionRows& rows, const float* stat, const float* delta, float* tile,
-                                     float* dweights, float* dbias) noexcept;
+                                     float* dweights, float* dbias);
 
 // result[r] = sum_c a[r, c] b[r, c]. Rows of any stride, unit stride along c.
 void attention_row_dots(Index rows, Index columns, const float* a, Index a_row, const float* b, Index b_row,
-                        float* result) noexcept;
+                        float* result);
 
 // Whether an element is NaN.
-bool attention_any_nan(Index rows, Index columns, const float* x, Index row) noexcept;
+bool attention_any_nan(Index rows, Index columns, const float* x, Index row);
 
 // Fills bits[r * stride + c] for c < columns rounded up to 8: 16 bits of philox(seed, stream, (first_row + r) * 2^32 +
 // (first_key + c) / 8), the low (c even) or high half of word c % 8 / 2. first_key is a multiple of 8.
 void attention_dropout_bits(std::uint64_t seed, std::uint64_t stream, Index first_row, Index rows, Index first_key,
-                            Index columns, std::uint16_t* bits, Index stride) noexcept;
+                            Index columns, std::uint16_t* bits, Index stride);
 
 }  // namespace heed::kernels

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "heed/base/random.h"
+#include "heed/kernels/dispatch.h"
 #include "heed/kernels/lanes-inl.h"
 #include "hwy/highway.h"
 
@@ -112,13 +113,12 @@ HWY_EXPORT(Dropout);
 HWY_EXPORT(DropoutBits);
 
 void dropout(const DropoutRule& rule, std::uint64_t first, const float* x, const float* residual, float* y,
-             std::size_t n) noexcept {
-  HWY_DYNAMIC_DISPATCH(Dropout)(rule, first, x, residual, y, n);
+             std::size_t n) {
+  HEED_DISPATCH(Dropout)(rule, first, x, residual, y, n);
 }
 
-void dropout_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_t first, std::uint16_t* bits,
-                  std::size_t n) noexcept {
-  HWY_DYNAMIC_DISPATCH(DropoutBits)(seed, stream, first, bits, n);
+void dropout_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_t first, std::uint16_t* bits, std::size_t n) {
+  HEED_DISPATCH(DropoutBits)(seed, stream, first, bits, n);
 }
 
 }  // namespace heed::kernels

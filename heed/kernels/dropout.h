@@ -18,10 +18,9 @@ struct DropoutRule {
 // y_i = residual_i + (x_i scale where kept, else 0), for the elements first + i of the whole array; first is a multiple
 // of 8. A null residual is zero. y may be x or residual.
 void dropout(const DropoutRule& rule, std::uint64_t first, const float* x, const float* residual, float* y,
-             std::size_t n) noexcept;
+             std::size_t n);
 
 // bits_i = the 16 bits of element first + i, for i < n; first is a multiple of 8.
-void dropout_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_t first, std::uint16_t* bits,
-                  std::size_t n) noexcept;
+void dropout_bits(std::uint64_t seed, std::uint64_t stream, std::uint64_t first, std::uint16_t* bits, std::size_t n);
 
 }  // namespace heed::kernels

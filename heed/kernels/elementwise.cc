@@ -1,5 +1,7 @@
 #include "heed/kernels/elementwise.h"
 
+#include "heed/kernels/dispatch.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "heed/kernels/elementwise.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -77,25 +79,17 @@ HWY_EXPORT(Scale);
 HWY_EXPORT(AddScaled);
 HWY_EXPORT(AddProduct);
 
-void add(const float* a, const float* b, float* y, std::size_t n) noexcept { HWY_DYNAMIC_DISPATCH(Add)(a, b, y, n); }
+void add(const float* a, const float* b, float* y, std::size_t n) { HEED_DISPATCH(Add)(a, b, y, n); }
 
-void subtract(const float* a, const float* b, float* y, std::size_t n) noexcept {
-  HWY_DYNAMIC_DISPATCH(Subtract)(a, b, y, n);
-}
+void subtract(const float* a, const float* b, float* y, std::size_t n) { HEED_DISPATCH(Subtract)(a, b, y, n); }
 
-void multiply(const float* a, const float* b, float* y, std::size_t n) noexcept {
-  HWY_DYNAMIC_DISPATCH(Multiply)(a, b, y, n);
-}
+void multiply(const float* a, const float* b, float* y, std::size_t n) { HEED_DISPATCH(Multiply)(a, b, y, n); }
 
-void scale(const float* x, float s, float* y, std::size_t n) noexcept { HWY_DYNAMIC_DISPATCH(Scale)(x, s, y, n); }
+void scale(const float* x, float s, float* y, std::size_t n) { HEED_DISPATCH(Scale)(x, s, y, n); }
 
-void add_scaled(const float* x, float s, float* y, std::size_t n) noexcept {
-  HWY_DYNAMIC_DISPATCH(AddScaled)(x, s, y, n);
-}
+void add_scaled(const float* x, float s, float* y, std::size_t n) { HEED_DISPATCH(AddScaled)(x, s, y, n); }
 
-void add_product(const float* a, const float* b, float* y, std::size_t n) noexcept {
-  HWY_DYNAMIC_DISPATCH(AddProduct)(a, b, y, n);
-}
+void add_product(const float* a, const float* b, float* y, std::size_t n) { HEED_DISPATCH(AddProduct)(a, b, y, n); }
 
 }  // namespace heed::kernels
 #endif

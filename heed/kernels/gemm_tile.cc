@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "heed/kernels/dispatch.h"
+
 // The tiles below keep vectors in arrays, which vectors of unknown size cannot be.
 #undef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
@@ -234,9 +236,9 @@ namespace heed::kernels {
 HWY_EXPORT(gemm_tile_kernel);
 HWY_EXPORT(is_fused_kernel);
 
-void gemm_tile(const GemmTile& tile) noexcept { HWY_DYNAMIC_DISPATCH(gemm_tile_kernel)(tile); }
+void gemm_tile(const GemmTile& tile) { HEED_DISPATCH(gemm_tile_kernel)(tile); }
 
-bool gemm_tile_is_fused() noexcept { return HWY_DYNAMIC_DISPATCH(is_fused_kernel)(); }
+bool gemm_tile_is_fused() { return HEED_DISPATCH(is_fused_kernel)(); }
 
 }  // namespace heed::kernels
 #endif

@@ -26,9 +26,9 @@ struct GemmTile {
 
 // Each sum is one chain acc = fma(a, b, acc) over ascending p from 0, whatever m, n and the strides are: a row's bits
 // depend on that row, on b and on nothing else. Then: times alpha (rounded), plus bias or c (rounded).
-void gemm_tile(const GemmTile& tile) noexcept;
+void gemm_tile(const GemmTile& tile);
 
 // Whether the chain's step is rounded once (a fused multiply-add) on the active target.
-bool gemm_tile_is_fused() noexcept;
+bool gemm_tile_is_fused();
 
 }  // namespace heed::kernels

@@ -62,6 +62,7 @@ HWY_AFTER_NAMESPACE();
 #include <string>
 #include <vector>
 
+#include "heed/kernels/dispatch.h"
 #include "heed/kernels/target.h"
 
 namespace heed::kernels {
@@ -78,11 +79,11 @@ using Function = void (*)(const float*, float*, std::size_t);
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr double kEpsilon = 0x1p-23;
 
-void run_exp(const float* x, float* y, std::size_t n) { HWY_DYNAMIC_DISPATCH(Exp)(x, y, n); }
-void run_tanh(const float* x, float* y, std::size_t n) { HWY_DYNAMIC_DISPATCH(Tanh)(x, y, n); }
-void run_sigmoid(const float* x, float* y, std::size_t n) { HWY_DYNAMIC_DISPATCH(Sigmoid)(x, y, n); }
-void run_cdf(const float* x, float* y, std::size_t n) { HWY_DYNAMIC_DISPATCH(Cdf)(x, y, n); }
-void run_density(const float* x, float* y, std::size_t n) { HWY_DYNAMIC_DISPATCH(Density)(x, y, n); }
+void run_exp(const float* x, float* y, std::size_t n) { HEED_DISPATCH(Exp)(x, y, n); }
+void run_tanh(const float* x, float* y, std::size_t n) { HEED_DISPATCH(Tanh)(x, y, n); }
+void run_sigmoid(const float* x, float* y, std::size_t n) { HEED_DISPATCH(Sigmoid)(x, y, n); }
+void run_cdf(const float* x, float* y, std::size_t n) { HEED_DISPATCH(Cdf)(x, y, n); }
+void run_density(const float* x, float* y, std::size_t n) { HEED_DISPATCH(Density)(x, y, n); }
 
 float call(Function f, float x) {
   float y = 0;

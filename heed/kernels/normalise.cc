@@ -1,5 +1,7 @@
 #include "heed/kernels/normalise.h"
 
+#include "heed/kernels/dispatch.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "heed/kernels/normalise.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -133,10 +135,10 @@ namespace heed::kernels {
 HWY_EXPORT(NormaliseRowsOf);
 HWY_EXPORT(NormaliseRowsBackwardOf);
 
-void normalise_rows(const NormaliseRows<float>& operands) noexcept { HWY_DYNAMIC_DISPATCH(NormaliseRowsOf)(operands); }
+void normalise_rows(const NormaliseRows<float>& operands) { HEED_DISPATCH(NormaliseRowsOf)(operands); }
 
-void normalise_rows_backward(const NormaliseRowsBackward<float>& operands) noexcept {
-  HWY_DYNAMIC_DISPATCH(NormaliseRowsBackwardOf)(operands);
+void normalise_rows_backward(const NormaliseRowsBackward<float>& operands) {
+  HEED_DISPATCH(NormaliseRowsBackwardOf)(operands);
 }
 
 }  // namespace heed::kernels

@@ -41,7 +41,7 @@ struct NormaliseRowsBackward {
 };
 
 // y may be x; dx may be dy. A row's result depends on that row alone.
-void normalise_rows(const NormaliseRows<float>& operands) noexcept;
-void normalise_rows_backward(const NormaliseRowsBackward<float>& operands) noexcept;
+void normalise_rows(const NormaliseRows<float>& operands);
+void normalise_rows_backward(const NormaliseRowsBackward<float>& operands);
 
 }  // namespace heed::kernels

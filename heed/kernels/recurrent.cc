@@ -1,5 +1,7 @@
 #include "heed/kernels/recurrent.h"
 
+#include "heed/kernels/dispatch.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "heed/kernels/recurrent.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -219,52 +221,51 @@ HWY_EXPORT(LstmRowBackward);
 HWY_EXPORT(RnnRow);
 HWY_EXPORT(RnnRowBackward);
 
-void gru_row(Index units, const float* gates_x, const float* gates_h, const float* h_prev, float* h,
-             float* saved) noexcept {
-  HWY_DYNAMIC_DISPATCH(GruRow)(units, gates_x, gates_h, h_prev, h, saved);
+void gru_row(Index units, const float* gates_x, const float* gates_h, const float* h_prev, float* h, float* saved) {
+  HEED_DISPATCH(GruRow)(units, gates_x, gates_h, h_prev, h, saved);
 }
 
 void gru_row_backward(Index units, const float* saved, const float* h_prev, const float* dh, float* dgates_x,
-                      float* dgates_h, float* dh_prev) noexcept {
-  HWY_DYNAMIC_DISPATCH(GruRowBackward)(units, saved, h_prev, dh, dgates_x, dgates_h, dh_prev);
+                      float* dgates_h, float* dh_prev) {
+  HEED_DISPATCH(GruRowBackward)(units, saved, h_prev, dh, dgates_x, dgates_h, dh_prev);
 }
 
 void gru_reset_row(Index units, const float* gates_x, const float* gates_h, const float* h_prev, float* reset_h,
-                   float* saved) noexcept {
-  HWY_DYNAMIC_DISPATCH(GruResetRow)(units, gates_x, gates_h, h_prev, reset_h, saved);
+                   float* saved) {
+  HEED_DISPATCH(GruResetRow)(units, gates_x, gates_h, h_prev, reset_h, saved);
 }
 
 void gru_update_row(Index units, const float* gates_x, const float* candidate_h, const float* h_prev, float* h,
-                    float* saved) noexcept {
-  HWY_DYNAMIC_DISPATCH(GruUpdateRow)(units, gates_x, candidate_h, h_prev, h, saved);
+                    float* saved) {
+  HEED_DISPATCH(GruUpdateRow)(units, gates_x, candidate_h, h_prev, h, saved);
 }
 
 void gru_update_row_backward(Index units, const float* saved, const float* h_prev, const float* dh, float* dgates,
-                             float* dh_prev) noexcept {
-  HWY_DYNAMIC_DISPATCH(GruUpdateRowBackward)(units, saved, h_prev, dh, dgates, dh_prev);
+                             float* dh_prev) {
+  HEED_DISPATCH(GruUpdateRowBackward)(units, saved, h_prev, dh, dgates, dh_prev);
 }
 
 void gru_reset_row_backward(Index units, const float* saved, const float* h_prev, const float* dreset_h, float* dgates,
-                            float* dh_prev) noexcept {
-  HWY_DYNAMIC_DISPATCH(GruResetRowBackward)(units, saved, h_prev, dreset_h, dgates, dh_prev);
+                            float* dh_prev) {
+  HEED_DISPATCH(GruResetRowBackward)(units, saved, h_prev, dreset_h, dgates, dh_prev);
 }
 
 void lstm_row(Index units, const float* gates_x, const float* gates_h, const float* peepholes, const float* c_prev,
-              float* h, float* c, float* saved) noexcept {
-  HWY_DYNAMIC_DISPATCH(LstmRow)(units, gates_x, gates_h, peepholes, c_prev, h, c, saved);
+              float* h, float* c, float* saved) {
+  HEED_DISPATCH(LstmRow)(units, gates_x, gates_h, peepholes, c_prev, h, c, saved);
 }
 
 void lstm_row_backward(Index units, const float* saved, const float* peepholes, const float* c_prev, const float* dh,
-                       const float* dc, float* dgates, float* dc_prev) noexcept {
-  HWY_DYNAMIC_DISPATCH(LstmRowBackward)(units, saved, peepholes, c_prev, dh, dc, dgates, dc_prev);
+                       const float* dc, float* dgates, float* dc_prev) {
+  HEED_DISPATCH(LstmRowBackward)(units, saved, peepholes, c_prev, dh, dc, dgates, dc_prev);
 }
 
-void rnn_row(Index units, const float* gates_x, const float* gates_h, float* h) noexcept {
-  HWY_DYNAMIC_DISPATCH(RnnRow)(units, gates_x, gates_h, h);
+void rnn_row(Index units, const float* gates_x, const float* gates_h, float* h) {
+  HEED_DISPATCH(RnnRow)(units, gates_x, gates_h, h);
 }
 
-void rnn_row_backward(Index units, const float* h, const float* dh, float* dgates) noexcept {
-  HWY_DYNAMIC_DISPATCH(RnnRowBackward)(units, h, dh, dgates);
+void rnn_row_backward(Index units, const float* h, const float* dh, float* dgates) {
+  HEED_DISPATCH(RnnRowBackward)(units, h, dh, dgates);
 }
 
 }  // namespace heed::kernels

@@ -7,6 +7,8 @@
 #include <limits>
 #include <tuple>
 
+#include "heed/kernels/dispatch.h"
+
 // The partial sums are an array of vectors, which vectors of unknown size cannot be.
 #undef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
@@ -232,20 +234,19 @@ HWY_EXPORT(log_softmax_backward_kernel);
 HWY_EXPORT(cross_entropy_kernel);
 HWY_EXPORT(column_sums_kernel);
 
-void softmax_row(const float* x, float* y, Index n) noexcept { HWY_DYNAMIC_DISPATCH(softmax_kernel)(x, y, n); }
-void softmax_backward_row(const float* y, const float* dy, float* dx, Index n) noexcept {
-  HWY_DYNAMIC_DISPATCH(softmax_backward_kernel)(y, dy, dx, n);
+void softmax_row(const float* x, float* y, Index n) { HEED_DISPATCH(softmax_kernel)(x, y, n); }
+void softmax_backward_row(const float* y, const float* dy, float* dx, Index n) {
+  HEED_DISPATCH(softmax_backward_kernel)(y, dy, dx, n);
 }
-void log_softmax_row(const float* x, float* y, Index n) noexcept { HWY_DYNAMIC_DISPATCH(log_softmax_kernel)(x, y, n); }
-void log_softmax_backward_row(const float* y, const float* dy, float* dx, Index n) noexcept {
-  HWY_DYNAMIC_DISPATCH(log_softmax_backward_kernel)(y, dy, dx, n);
+void log_softmax_row(const float* x, float* y, Index n) { HEED_DISPATCH(log_softmax_kernel)(x, y, n); }
+void log_softmax_backward_row(const float* y, const float* dy, float* dx, Index n) {
+  HEED_DISPATCH(log_softmax_backward_kernel)(y, dy, dx, n);
 }
-RowLoss cross_entropy_row(float* logits, Index n, Index target, double smoothing, double scale,
-                          bool gradient) noexcept {
-  return HWY_DYNAMIC_DISPATCH(cross_entropy_kernel)(logits, n, target, smoothing, scale, gradient);
+RowLoss cross_entropy_row(float* logits, Index n, Index target, double smoothing, double scale, bool gradient) {
+  return HEED_DISPATCH(cross_entropy_kernel)(logits, n, target, smoothing, scale, gradient);
 }
-void add_column_sums(const float* x, Index rows, Index stride, Index n, float* sums) noexcept {
-  HWY_DYNAMIC_DISPATCH(column_sums_kernel)(x, rows, stride, n, sums);
+void add_column_sums(const float* x, Index rows, Index stride, Index n, float* sums) {
+  HEED_DISPATCH(column_sums_kernel)(x, rows, stride, n, sums);
 }
 
 }  // namespace heed::kernels

@@ -7,12 +7,13 @@
 #include <string>
 
 #include "heed/base/check.h"
+#include "heed/kernels/dispatch.h"
 
 namespace heed {
 namespace {
 
 // Highway keeps its own mock of the CPU; this is what it was told, 0 for nothing.
-std::int64_t g_forced = 0;
+std::int64_t g_told = 0;
 
 // The targets regardless of what is forced. Asked for once, before anything is forced.
 const std::vector<std::int64_t>& all_targets() {
@@ -24,33 +25,6 @@ const std::vector<std::int64_t>& all_targets() {
   return targets;
 }
 
-void tell_highway(std::int64_t target) {
-  g_forced = target;
-  hwy::SetSupportedTargetsForTest(target);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-}
-
-const char* environment_target() {
-  const char* name = std::getenv("HEED_TARGET");
-  return name != nullptr && *name != '\0' ? name : nullptr;
-}
-
-// 0 where the environment names no target or one that is not here.
-std::int64_t find_environment_target() {
-  const char* name = environment_target();
-  if (name == nullptr) return 0;
-  for (std::int64_t target : all_targets())
-    if (simd_target_name(target) == name) return target;
-  return 0;
-}
-
-// Before main(), so that no kernel ever runs on another target. It cannot throw here; active_simd_target() reports a
-// bad name.
-[[maybe_unused]] const bool g_environment_applied = [] {
-  if (const std::int64_t target = find_environment_target(); target != 0) tell_highway(target);
-  return true;
-}();
-
 std::string target_names() {
   std::string names;
   for (std::int64_t target : all_targets())
@@ -58,7 +32,34 @@ std::string target_names() {
   return names;
 }
 
+// What HEED_TARGET names; 0 where it is not set.
+std::int64_t environment_target() {
+  const char* name = std::getenv("HEED_TARGET");
+  if (name == nullptr || *name == '\0') return 0;
+  for (std::int64_t target : all_targets())
+    if (simd_target_name(target) == name) return target;
+  fail("HEED_TARGET: \"{}\" is not one of this machine's targets: {}", name, target_names());
+}
+
+void tell_highway(std::int64_t target) {
+  hwy::SetSupportedTargetsForTest(target);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  g_told = target;
+  kernels::g_target_is_chosen.store(true, std::memory_order_release);
+}
+
 }  // namespace
+
+std::atomic<bool> kernels::g_target_is_chosen{false};
+
+void kernels::choose_target() {
+  // Once, however many threads come first; after a throw the next call begins anew.
+  [[maybe_unused]] static const bool told = [] {
+    if (const std::int64_t target = environment_target(); target != 0) tell_highway(target);
+    g_target_is_chosen.store(true, std::memory_order_release);
+    return true;
+  }();
+}
 
 std::vector<std::int64_t> simd_targets() { return all_targets(); }
 
@@ -69,15 +70,12 @@ void force_simd_target(std::int64_t target) {
   HEED_CHECK(target == 0 || std::find(targets.begin(), targets.end(), target) != targets.end(),
              "force_simd_target: {} ({:#x}) is not one of this machine's targets: {}", simd_target_name(target), target,
              target_names());
-  tell_highway(target);
+  tell_highway(target != 0 ? target : environment_target());
 }
 
 std::int64_t active_simd_target() {
-  if (g_forced != 0) return g_forced;
-  const char* name = environment_target();
-  HEED_CHECK(name == nullptr || find_environment_target() != 0,
-             "HEED_TARGET: \"{}\" is not one of this machine's targets: {}", name, target_names());
-  return all_targets().front();
+  kernels::require_target();
+  return g_told != 0 ? g_told : all_targets().front();
 }
 
 }  // namespace heed

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "heed/kernels/dispatch.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "heed/kernels/widen.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -59,8 +61,8 @@ namespace heed::kernels {
 HWY_EXPORT(widen_bfloat16);
 HWY_EXPORT(widen_float16);
 
-void widen(const BFloat16* from, Index n, float* to) noexcept { HWY_DYNAMIC_DISPATCH(widen_bfloat16)(from, n, to); }
-void widen(const Float16* from, Index n, float* to) noexcept { HWY_DYNAMIC_DISPATCH(widen_float16)(from, n, to); }
+void widen(const BFloat16* from, Index n, float* to) { HEED_DISPATCH(widen_bfloat16)(from, n, to); }
+void widen(const Float16* from, Index n, float* to) { HEED_DISPATCH(widen_float16)(from, n, to); }
 
 }  // namespace heed::kernels
 #endif

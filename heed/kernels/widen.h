@@ -7,7 +7,7 @@
 namespace heed::kernels {
 
 // to[i] = from[i] for i < n, as to_float() does.
-void widen(const BFloat16* from, Index n, float* to) noexcept;
-void widen(const Float16* from, Index n, float* to) noexcept;
+void widen(const BFloat16* from, Index n, float* to);
+void widen(const Float16* from, Index n, float* to);
 
 }  // namespace heed::kernels

@@ -7,7 +7,6 @@
 #include "heed/base/parallel.h"
 #include "heed/kernels/gemm_tile.h"
 #include "heed/kernels/softmax.h"
-#include "heed/kernels/target.h"
 #include "heed/ops/gemm_library.h"
 
 namespace heed {
@@ -163,8 +162,6 @@ void gemm(ConstView a, ConstView b, View c, const GemmOptions& options) {
   if (c.size() == 0) return;
   a = with_two_batch_axes(a), b = with_two_batch_axes(b), c = with_two_batch_axes(c);
   if (c.dtype == DType::f64) return multiply_f64(a, b, c, options);
-  static const std::int64_t target = active_simd_target();  // throws, once and for all, for a bad HEED_TARGET
-  static_cast<void>(target);
 
   const bool unit_columns = c.stride[3] == 1 || c.shape[3] == 1, unit_rows = c.stride[2] == 1 || c.shape[2] == 1;
   HEED_CHECK(unit_columns || (unit_rows && !options.bias),

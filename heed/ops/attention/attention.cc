@@ -119,6 +119,7 @@ void check_packed_rows(const char* caller, const std::vector<NamedView>& views, 
 void attention(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, const AttentionResult& result,
                Workspace& workspace) {
   const char* caller = "attention";
+  check_forced_plan();
   check_written(
       caller,
       {{"out", result.out}, {"row_stat", result.row_stat}, {"weights", result.weights}, {"scores", result.scores}},
@@ -146,6 +147,7 @@ void attention(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec,
 void attention_backward(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, const AttentionSaved& saved,
                         const AttentionGrad& grad, Workspace& workspace) {
   const char* caller = "attention_backward";
+  check_forced_plan();
   std::vector<NamedView> read = views_read(q, k, v, spec);
   for (const NamedView& view : {NamedView{"out", saved.out}, NamedView{"row_stat", saved.row_stat},
                                 NamedView{"dout", saved.dout}, NamedView{"drow_stat", saved.drow_stat}}) {
@@ -196,6 +198,7 @@ void attention_backward(ConstView q, ConstView k, ConstView v, const AttentionSp
 void attention_weights(ConstView q, ConstView k, const AttentionSpec& spec, ConstView row_stat, View weights,
                        Workspace&, const AttentionSelection& part) {
   const char* caller = "attention_weights";
+  check_forced_plan();
   HEED_CHECK(!is_packed(spec), "{}: packed sequences have weights of no one shape: ask for one sequence at a time",
              caller);
   const AttentionCase problem = make_attention_case(caller, q, k, {}, spec);

@@ -39,8 +39,26 @@ TEST(AttentionChoice, HeedPlanForcesAPlanAndExplainsARefusal) {
     const ForcedPlan forced("additive");
     EXPECT_EQ(refusal(call), "attention: HEED_PLAN=additive cannot compute this call: the score is not additive");
   }
+}
+
+// Also by those that would not come to choose a plan.
+TEST(AttentionChoice, EveryCallRefusesANameThatIsNoPlan) {
+  const AttentionProblem p = testing::plain_problem({.queries = 3, .keys = 4});
+  const Tensor out = Tensor::zeros(DType::f32, {1, 1, 3, 8}), row_stat = Tensor::zeros(DType::f32, {1, 1, 3});
+  const Tensor weights = Tensor::zeros(DType::f32, {1, 1, 3, 4});
+  const Tensor nothing = Tensor::zeros(DType::f32, {1, 1, 0, 8}), no_offsets = Tensor::zeros(DType::i32, {1});
+  Workspace workspace;
   const ForcedPlan forced("fastest");
-  EXPECT_EQ(refusal(call), "attention: HEED_PLAN is 'fastest', but the plans are additive, tiled, linear, reference");
+  const std::string expected = "attention: HEED_PLAN is 'fastest', but the plans are ";
+  const auto refused = [&](const auto& call) { return refusal(call).starts_with(expected); };
+  EXPECT_TRUE(refused([&] { attention(p.q, p.k, p.v, p.spec, {.out = out}, workspace); }));
+  EXPECT_TRUE(refused([&] {
+    attention_backward(p.q, p.k, p.v, p.spec, {.out = out, .row_stat = row_stat, .dout = out}, {}, workspace);
+  }));
+  EXPECT_TRUE(refused([&] { attention_weights(p.q, p.k, p.spec, row_stat, weights, workspace); }));
+  EXPECT_TRUE(refused([&] { explain(p.q, p.k, p.v, p.spec); }));
+  const AttentionSpec packed{.sequences = {.query_offsets = no_offsets, .key_offsets = no_offsets}};
+  EXPECT_TRUE(refused([&] { attention(nothing, nothing, nothing, packed, {.out = nothing}, workspace); }));
 }
 
 TEST(AttentionChoice, ThePlanDependsOnNoLength) {

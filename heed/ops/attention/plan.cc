@@ -29,6 +29,8 @@ std::span<const AttentionPlan> attention_plans() {
   return kPlans;
 }
 
+void check_forced_plan() { forced_plan(); }
+
 const AttentionPlan& choose_attention_plan(const AttentionCase& problem) {
   if (const AttentionPlan* forced = forced_plan()) {
     const std::string reason = forced->refuse(problem);

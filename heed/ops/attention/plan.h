@@ -27,6 +27,9 @@ struct AttentionPlan {
 
 std::span<const AttentionPlan> attention_plans();
 
+// Throws heed::Error where HEED_PLAN names no plan: for calls that may come to choose none.
+void check_forced_plan();
+
 // The first plan that does not refuse, or the one that HEED_PLAN names. Throws heed::Error as above.
 const AttentionPlan& choose_attention_plan(const AttentionCase& problem);
 
