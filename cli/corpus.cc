@@ -20,7 +20,7 @@ void run(const CorpusCommand& command) {
   const Corpus corpus = generate_corpus(command.options);
   write_corpus(corpus, command.folder);
   print_line(fmt::format("{}: {} training pairs, {} for validation, {} for testing, with gold alignments",
-                         command.folder, corpus.train.size(), corpus.validation.size(), corpus.test.size()));
+                         shown(command.folder), corpus.train.size(), corpus.validation.size(), corpus.test.size()));
 }
 
 }  // namespace

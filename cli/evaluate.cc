@@ -34,11 +34,9 @@ struct EvaluateCommand {
 
 // --- Translations ----------------------------------------------------------------------------------------------------
 
-std::string shown_name(const std::string& path) { return path == "-" ? "standard input" : path; }
-
 std::vector<std::string> read_segments(const std::string& path) {
   std::vector<std::string> lines = read_text_lines(path);
-  HEED_CHECK(!lines.empty(), "{}: is empty: there is nothing to score", shown_name(path));
+  HEED_CHECK(!lines.empty(), "{}: is empty: there is nothing to score", text_name(path));
   return lines;
 }
 
@@ -46,7 +44,7 @@ std::vector<std::string> translations_of(const EvaluateCommand& command) {
   const ModelFolder folder = load_model_folder(command.model);
   std::vector<std::string> best;
   const std::vector<std::string> source = read_segments(command.source);
-  for (const auto& list : Translator(folder).translate(source, command.beam, shown_name(command.source))) {
+  for (const auto& list : Translator(folder).translate(source, command.beam, text_name(command.source))) {
     best.push_back(list.front().text);
   }
   return best;
@@ -119,8 +117,8 @@ void evaluate_translations(const EvaluateCommand& command) {
   const std::vector<std::string> hypotheses =
       command.model.empty() ? read_segments(command.hypothesis) : translations_of(command);
   for (std::size_t r = 0; r < references.size(); ++r) {
-    HEED_CHECK(references[r].size() == hypotheses.size(), "{} has {} lines, but {} has {}", shown_name(of),
-               hypotheses.size(), shown_name(command.references[r]), references[r].size());
+    HEED_CHECK(references[r].size() == hypotheses.size(), "{} has {} lines, but {} has {}", text_name(of),
+               hypotheses.size(), text_name(command.references[r]), references[r].size());
   }
   std::vector<Report> reports;
   for (const std::string& metric : command.metrics) {
@@ -145,12 +143,12 @@ Report report_alignment(const AlignmentScore& score) {
 
 void evaluate_alignment(const EvaluateCommand& command) {
   const auto links = parse_alignments(read_text_lines(command.alignment),
-                                      {.name = shown_name(command.alignment), .one_based = command.one_based});
+                                      {.name = text_name(command.alignment), .one_based = command.one_based});
   const auto gold = parse_gold_alignments(read_text_lines(command.gold),
-                                          {.name = shown_name(command.gold), .one_based = command.one_based});
-  HEED_CHECK(!gold.empty(), "{}: is empty: there is nothing to score", shown_name(command.gold));
-  HEED_CHECK(links.size() == gold.size(), "{} has {} lines, but {} has {}", shown_name(command.alignment), links.size(),
-             shown_name(command.gold), gold.size());
+                                          {.name = text_name(command.gold), .one_based = command.one_based});
+  HEED_CHECK(!gold.empty(), "{}: is empty: there is nothing to score", text_name(command.gold));
+  HEED_CHECK(links.size() == gold.size(), "{} has {} lines, but {} has {}", text_name(command.alignment), links.size(),
+             text_name(command.gold), gold.size());
   print_reports({report_alignment(score_alignments(links, gold))}, command.json);
 }
 
@@ -186,8 +184,9 @@ void evaluate_attention(const EvaluateCommand& command) {
     report.json.set("candidates", std::move(tried));
     return print_line(report.json.dump(2));
   }
-  print_line(fmt::format("chosen on {}: {}: {}", command.choose_on[2], describe(head), search.best().score.summary()));
-  print_line(fmt::format("on {}: {}", command.gold, report.text));
+  print_line(
+      fmt::format("chosen on {}: {}: {}", shown(command.choose_on[2]), describe(head), search.best().score.summary()));
+  print_line(fmt::format("on {}: {}", shown(command.gold), report.text));
 }
 
 // --- The command -----------------------------------------------------------------------------------------------------

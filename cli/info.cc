@@ -8,7 +8,7 @@
 
 #include "commands.h"
 #include "heed/base/parallel.h"
-#include "heed/io/printable.h"
+#include "heed/base/printable.h"
 #include "heed/io/safetensors.h"
 #include "heed/kernels/target.h"
 #include "heed/ops/attention/plan.h"

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <sstream>
 #include <string>
@@ -18,12 +19,7 @@ namespace {
 constexpr int kFailure = 1, kWrongUsage = 2;
 
 int fail(const std::string& message, int code) {
-  // One line, whatever the message holds.
-  std::string line = message;
-  for (char& c : line) {
-    if (c == '\n' || c == '\r') c = ' ';
-  }
-  std::fprintf(stderr, "heed: %s\n", line.c_str());
+  heed::cli::print_message(message);
   return code;
 }
 
@@ -72,6 +68,8 @@ int main(int argc, char** argv) {
     return fail(error.what(), kWrongUsage);
   } catch (const heed::Error& error) {
     return fail(error.what(), kFailure);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return fail(error.path1().string() + ": " + error.code().message(), kFailure);
   } catch (const std::bad_alloc&) {
     return fail("out of memory", kFailure);
   } catch (const std::exception& error) {

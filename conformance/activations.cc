@@ -2,7 +2,7 @@
 #include "heed/ops/activation.h"
 
 #include "heed/base/check.h"
-#include "heed/io/printable.h"
+#include "heed/base/printable.h"
 #include "heed/ops/dropout.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/softmax.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "heed/base/check.h"
-#include "heed/io/printable.h"
+#include "heed/base/printable.h"
 #include "heed/tensor/row_storage.h"
 
 namespace heed::conformance {

@@ -1,6 +1,6 @@
 // CausalConvWithState.
 #include "heed/base/check.h"
-#include "heed/io/printable.h"
+#include "heed/base/printable.h"
 #include "heed/ops/activation.h"
 #include "heed/ops/causal_convolution.h"
 #include "operators.h"

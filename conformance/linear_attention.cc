@@ -2,7 +2,7 @@
 #include "heed/ops/attention/linear_attention.h"
 
 #include "heed/base/check.h"
-#include "heed/io/printable.h"
+#include "heed/base/printable.h"
 #include "operators.h"
 
 namespace heed::conformance {

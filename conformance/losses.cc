@@ -1,6 +1,6 @@
 // NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss.
 #include "heed/base/check.h"
-#include "heed/io/printable.h"
+#include "heed/base/printable.h"
 #include "heed/ops/class_loss.h"
 #include "operators.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "heed/base/error.h"
-#include "heed/io/printable.h"
+#include "heed/base/printable.h"
 #include "onnx.h"
 #include "pytorch.h"
 

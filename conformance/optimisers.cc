@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "heed/base/check.h"
-#include "heed/io/printable.h"
+#include "heed/base/printable.h"
 #include "heed/ops/elementwise.h"
 #include "heed/optim/adagrad.h"
 #include "heed/optim/adam.h"

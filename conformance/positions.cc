@@ -1,6 +1,6 @@
 // RotaryEmbedding and TensorScatter.
 #include "heed/base/check.h"
-#include "heed/io/printable.h"
+#include "heed/base/printable.h"
 #include "heed/ops/attention/rotary.h"
 #include "heed/ops/attention/tensor_scatter.h"
 #include "operators.h"

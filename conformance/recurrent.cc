@@ -5,7 +5,7 @@
 #include <cctype>
 
 #include "heed/base/check.h"
-#include "heed/io/printable.h"
+#include "heed/base/printable.h"
 #include "operators.h"
 
 namespace heed::conformance {

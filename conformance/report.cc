@@ -9,7 +9,7 @@
 
 #include "case.h"
 #include "heed/base/error.h"
-#include "heed/io/printable.h"
+#include "heed/base/printable.h"
 
 namespace heed::conformance {
 namespace {

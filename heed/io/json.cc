@@ -6,8 +6,8 @@
 
 #include "heed/base/check.h"
 #include "heed/base/file.h"
+#include "heed/base/printable.h"
 #include "heed/io/json_node.h"
-#include "heed/io/printable.h"
 
 namespace heed {
 namespace {

@@ -61,6 +61,15 @@ TEST(Json, KeepsTheOrderOfKeys) {
   EXPECT_EQ(Json::parse(text).dump(), text);
 }
 
+// Those above U+007E need no escape by the standard; a terminal that shows them would obey them.
+TEST(Json, WritesEveryControlCharacterAsAnEscape) {
+  const Json json(
+      "a\x1B\x7F\xC2\x9B"
+      "\xC2\xA0\xC3\x9B");
+  EXPECT_EQ(json.dump(), "\"a\\u001b\\u007f\\u009b\xC2\xA0\xC3\x9B\"");
+  EXPECT_EQ(Json::parse(json.dump()), json);
+}
+
 TEST(Json, IndentsWithPlainListsOnOneLine) {
   const Json json = Json::object(
       {{"a", Json::array({1, 2})}, {"b", Json::array({Json::object({{"c", nullptr}})})}, {"d", Json::object()}});

@@ -6,10 +6,11 @@
 #include <unordered_set>
 
 #include "heed/base/check.h"
+#include "heed/base/control_characters.h"
 #include "heed/base/file.h"
+#include "heed/base/printable.h"
 #include "heed/io/json.h"
 #include "heed/io/json_node.h"
-#include "heed/io/printable.h"
 
 namespace heed {
 namespace {
@@ -176,7 +177,8 @@ class Json::Writer {
     HEED_CHECK(valid_utf8(value, &offset), "Json::dump: byte {} of a string of {} is not valid UTF-8", offset + 1,
                value.size());
     text_ += '"';
-    for (char c : value) {
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      const char c = value[i];
       switch (c) {
         case '"':
           text_ += "\\\"";
@@ -194,8 +196,10 @@ class Json::Writer {
           text_ += "\\t";
           break;
         default:
-          if (static_cast<unsigned char>(c) < 0x20) {
-            fmt::format_to(std::back_inserter(text_), "\\u{:04x}", static_cast<unsigned>(c));
+          // JSON asks for this below U+0020 only; a terminal obeys the others too.
+          if (const std::size_t bytes = control_character_at(value, i); bytes > 0) {
+            i += bytes - 1;  // of two bytes the second is the code
+            fmt::format_to(std::back_inserter(text_), "\\u{:04x}", static_cast<unsigned char>(value[i]));
           } else {
             text_ += c;
           }

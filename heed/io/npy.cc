@@ -9,7 +9,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/file.h"
-#include "heed/io/printable.h"
+#include "heed/base/printable.h"
 #include "heed/io/shape.h"
 
 namespace heed {

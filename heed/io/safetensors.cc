@@ -8,8 +8,8 @@
 
 #include "heed/base/check.h"
 #include "heed/base/file.h"
+#include "heed/base/printable.h"
 #include "heed/io/json.h"
-#include "heed/io/printable.h"
 #include "heed/io/shape.h"
 
 namespace heed {

@@ -2,6 +2,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/file.h"
+#include "heed/base/printable.h"
 #include "heed/io/safetensors.h"
 #include "heed/text/sentencepiece_vocabulary.h"
 #include "heed/text/whitespace_vocabulary.h"
@@ -19,7 +20,10 @@ bool has_vocabulary(const std::filesystem::path& folder, std::string_view stem) 
 }  // namespace
 
 ModelFolder load_model_folder(const std::filesystem::path& folder) {
-  HEED_CHECK(std::filesystem::is_directory(folder), "{}: is not a folder", folder.string());
+  std::error_code error;
+  const bool is_folder = std::filesystem::is_directory(folder, error);
+  HEED_CHECK(is_folder || !error, "{}: {}", folder.string(), error.message());
+  HEED_CHECK(is_folder, "{}: is not a folder", folder.string());
   for (std::string_view file : {"config.json", "model.safetensors"}) {
     HEED_CHECK(file_exists(folder / file), "{}: is not a model folder: it has no {}", folder.string(), file);
   }
@@ -94,7 +98,7 @@ void set_parameters(const std::map<std::string, Tensor>& tensors, const Paramete
   for (const auto& [name, tensor] : tensors) {
     bool known = false;
     for (const NamedParameter& parameter : parameters) known = known || parameter.name == name;
-    HEED_CHECK(known, "{}: the model has no parameter {}", file.string(), name);
+    HEED_CHECK(known, "{}: the model has no parameter {}", file.string(), printable(name));
   }
 }
 

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "heed/base/check.h"
+#include "heed/base/control_characters.h"
 #include "heed/base/file.h"
+#include "heed/base/printable.h"
 
 namespace heed {
 namespace {
@@ -116,6 +118,7 @@ void check_piece(std::string_view bytes, std::string_view name) {
   }
   HEED_CHECK(!piece.empty(), "{}: a piece is empty", name);
   HEED_CHECK(valid_utf8(piece) && piece.find('\0') == std::string_view::npos, "{}: a piece is not valid UTF-8", name);
+  HEED_CHECK(!has_control_character(piece), "{}: a piece holds a control character: '{}'", name, printable(piece));
   HEED_CHECK(type != kUserDefined || piece.size() <= kLongestUserDefined,
              "{}: a user-defined piece has {} bytes, over {}", name, piece.size(), kLongestUserDefined);
 }

@@ -141,6 +141,8 @@ TEST(SentencePieceModelCheck, RefusesUnsoundPieces) {
   EXPECT_FALSE(survives(model(piece("a"))));  // twice
   EXPECT_FALSE(survives(model(piece("\xFF"))));
   EXPECT_FALSE(survives(model(piece(std::string_view("b\0c", 3)))));
+  EXPECT_FALSE(survives(model(piece("b\x1B[31m"))));
+  EXPECT_FALSE(survives(model(piece("b\xC2\x9B"))));
   EXPECT_FALSE(survives(model(piece("b", 0))));
   EXPECT_FALSE(survives(model(piece("b", 7))));
   EXPECT_FALSE(survives(model(piece("b", 6))));  // a byte piece that is no byte

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "heed/base/check.h"
+#include "heed/base/control_characters.h"
 #include "heed/base/file.h"
 #include "heed/text/sentencepiece_vocabulary.h"
 
@@ -25,7 +26,8 @@ constexpr std::size_t kLongestSentence = 4096;
 constexpr Index kMostPieces = Index{1} << 24;
 constexpr Index kByteValues = 256;
 
-// Returns the line without what the trainer would drop the whole line for, and with spaces inside overlong words.
+// Returns the line without what the trainer would drop the whole line for, and with spaces inside overlong words and
+// for control characters, which no piece may hold.
 std::string fit_for_training(std::string_view line) {
   std::string fit;
   fit.reserve(line.size());
@@ -40,7 +42,9 @@ std::string fit_for_training(std::string_view line) {
       i += kReservedMark.size() - 1;
       fit += ' ';
     } else {
-      fit += line[i] == '\t' || line[i] == '\0' ? ' ' : line[i];
+      const std::size_t control = control_character_at(line, i);
+      fit += control > 0 ? ' ' : line[i];
+      if (control > 1) ++i;
     }
     word = fit.back() == ' ' ? 0 : word + 1;
   }

@@ -3,6 +3,7 @@
 #include <sentencepiece_processor.h>
 
 #include "heed/base/check.h"
+#include "heed/base/control_characters.h"
 #include "heed/base/file.h"
 #include "heed/text/sentencepiece_model_check.h"
 
@@ -64,7 +65,7 @@ std::string SentencePieceVocabulary::decode(std::span<const int> ids) const {
   std::string sentence;
   const auto status = impl_->processor.Decode(visible, &sentence);
   HEED_CHECK(status.ok(), "SentencePieceVocabulary::decode: {}", status.message());
-  return sentence;
+  return without_control_characters(sentence);  // pieces hold none, but byte pieces and the model's own rules may
 }
 
 std::string SentencePieceVocabulary::piece(int id) const {

@@ -23,7 +23,7 @@ struct SentencePieceOptions {
 
 // A sentence is normalised, each run of spaces in it becomes one space and those at its ends go; decode(encode(s)) is
 // that form of s, where no character of s is unknown. An unknown stretch is shown as "⁇". U+2581, which stands for the
-// space in pieces, is read as a space.
+// space in pieces, is read as a space. No piece has a control character, and decode writes a space for each.
 class SentencePieceVocabulary final : public Vocabulary {
  public:
   // Learns a vocabulary from lines of raw text. The same lines and options give the same bytes. Throws heed::Error if

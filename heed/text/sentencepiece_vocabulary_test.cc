@@ -109,6 +109,26 @@ TEST_P(SentencePieceVocabularyTest, ByteFallbackLeavesNothingUnknown) {
   EXPECT_THROW(SentencePieceVocabulary::train(kLines, options), Error);
 }
 
+TEST_P(SentencePieceVocabularyTest, NoControlCharacterIsLearnedOrWritten) {
+  auto options = options_of(GetParam(), 400);
+  options.normalization = "identity";
+  const std::vector<std::string> lines = {
+      "a\x1B[31mb\xC2\x85"
+      "c\x7F d\x01",
+      "a b c d\xC2\xA0"};
+  const auto vocabulary = SentencePieceVocabulary::train(lines, options);
+  EXPECT_EQ(vocabulary.decode(vocabulary.encode("a b c d\xC2\xA0")), "a b c d\xC2\xA0");
+  EXPECT_EQ(vocabulary.decode(vocabulary.encode("a\x1B"
+                                                "b")),
+            "a⁇b");
+  options.byte_fallback = true;
+  const auto with_bytes = SentencePieceVocabulary::train(lines, options);
+  EXPECT_EQ(with_bytes.decode(with_bytes.encode("a\x1B"
+                                                "b\nc\xC2\x9B"
+                                                "d")),
+            "a b c d");
+}
+
 // The unigram trainer's time grows with the square of a sentence: a long line is several. One word stands both before a
 // space and at the end of a sentence, so that it is a candidate for a piece only where there are such ends.
 TEST_P(SentencePieceVocabularyTest, ALongLineIsLearnedFromAsSeveralSentences) {

@@ -37,7 +37,8 @@ class Vocabulary {
   // returns pad(), begin() or end(), even where the text spells them. An empty or blank sentence gives no ids.
   virtual std::vector<int> encode(std::string_view sentence) const = 0;
 
-  // Returns the sentence of ids, without pad, begin and end. Throws heed::Error for an id outside [0, size()).
+  // Returns the sentence of ids, on one line: without pad, begin and end, and without control characters. Throws
+  // heed::Error for an id outside [0, size()).
   virtual std::string decode(std::span<const int> ids) const = 0;
 
   // Returns how the vocabulary writes one id, to label a picture: "▁dog", "läu@@", "</s>". Throws as decode does.

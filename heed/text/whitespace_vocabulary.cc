@@ -4,7 +4,9 @@
 #include <array>
 
 #include "heed/base/check.h"
+#include "heed/base/control_characters.h"
 #include "heed/base/file.h"
+#include "heed/base/printable.h"
 #include "heed/base/text_lines.h"
 
 namespace heed {
@@ -59,7 +61,8 @@ WhitespaceVocabulary WhitespaceVocabulary::build(std::span<const std::string> li
   std::vector<std::pair<std::string, Index>> ranked;
   for (const auto& [token, count] : counts) {
     const bool is_symbol = std::find(kSymbols.begin(), kSymbols.end(), token) != kSymbols.end();
-    if (count >= options.min_frequency && !is_symbol) ranked.emplace_back(token, count);
+    if (count >= options.min_frequency && !is_symbol && !has_control_character(token))
+      ranked.emplace_back(token, count);
   }
   HEED_CHECK(!ranked.empty(),
              "WhitespaceVocabulary::build: none of the {} lines holds a token that occurs {} times or more",
@@ -82,7 +85,7 @@ WhitespaceVocabulary WhitespaceVocabulary::load(const std::filesystem::path& pat
                "{}: a vocabulary must begin with the four lines <pad>, <unk>, <s>, </s>, but holds {}", path.string(),
                lines.size());
     HEED_CHECK(lines[i] == kSymbols[i], "{}:{}: this line of a vocabulary must be {}, not {}", path.string(), i + 1,
-               kSymbols[i], lines[i]);
+               kSymbols[i], printable(lines[i]));
   }
   HEED_CHECK(lines.size() > kSymbols.size(), "{}: the vocabulary holds no token", path.string());
   WhitespaceVocabulary vocabulary;
@@ -90,10 +93,12 @@ WhitespaceVocabulary WhitespaceVocabulary::load(const std::filesystem::path& pat
     const std::string& token = lines[i];
     HEED_CHECK(!token.empty(), "{}:{}: the line is empty", path.string(), i + 1);
     HEED_CHECK(token.find_first_of(kSpaces) == std::string::npos, "{}:{}: the token holds white space: '{}'",
-               path.string(), i + 1, token);
+               path.string(), i + 1, printable(token));
+    HEED_CHECK(!has_control_character(token), "{}:{}: the token holds a control character: '{}'", path.string(), i + 1,
+               printable(token));
     const auto first = vocabulary.id_of_.find(token);
-    HEED_CHECK(first == vocabulary.id_of_.end(), "{}:{}: '{}' is on line {} already", path.string(), i + 1, token,
-               first->second + 1);
+    HEED_CHECK(first == vocabulary.id_of_.end(), "{}:{}: '{}' is on line {} already", path.string(), i + 1,
+               printable(token), first->second + 1);
     vocabulary.add(std::move(lines[i]));
   }
   return vocabulary;

@@ -21,11 +21,12 @@ struct WhitespaceOptions {
 class WhitespaceVocabulary final : public Vocabulary {
  public:
   // Counts the tokens of the lines and keeps the most frequent, ties in byte order. A token spelled like one of the
-  // four symbols is not kept. Throws heed::Error if an option is out of range, a line is not UTF-8, or no token is
-  // left.
+  // four symbols, or with a control character, is not kept. Throws heed::Error if an option is out of range, a line is
+  // not UTF-8, or no token is left.
   static WhitespaceVocabulary build(std::span<const std::string> lines, const WhitespaceOptions& options = {});
-  // Throws heed::Error naming the file and the line: invalid UTF-8, an empty line, white space in a token, a token that
-  // is there twice, a file whose first lines are not the four symbols or that holds nothing else.
+  // Throws heed::Error naming the file and the line: invalid UTF-8, an empty line, white space or a control character
+  // in a token, a token that is there twice, a file whose first lines are not the four symbols or that holds nothing
+  // else.
   static WhitespaceVocabulary load(const std::filesystem::path& path);
   // folder/stem.vocab.txt
   static std::filesystem::path path_in(const std::filesystem::path& folder, std::string_view stem);

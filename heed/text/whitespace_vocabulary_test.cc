@@ -64,6 +64,12 @@ TEST_F(WhitespaceVocabularyTest, TextThatSpellsASymbolIsUnknown) {
   EXPECT_EQ(vocabulary.encode("a </s> <pad> <s> <unk>"), (std::vector<int>{4, 1, 1, 1, 1}));
 }
 
+TEST_F(WhitespaceVocabularyTest, ATokenWithAControlCharacterIsNotKept) {
+  const auto vocabulary = WhitespaceVocabulary::build(std::vector<std::string>{"a b\x1B[1m b\x1B[1m c\xC2\x85 c"});
+  EXPECT_EQ(vocabulary.size(), 6);
+  EXPECT_EQ(vocabulary.encode("a b\x1B[1m c\xC2\x85 c"), (std::vector<int>{4, 1, 1, 5}));
+}
+
 TEST_F(WhitespaceVocabularyTest, FindsTheWordOfEachPiece) {
   const auto vocabulary = WhitespaceVocabulary::build(kLines);
   auto ids = vocabulary.encode("ein mann läu@@ läu@@ ft unbekannt .");
@@ -106,6 +112,8 @@ TEST_F(WhitespaceVocabularyTest, RefusesUnsoundFilesByLine) {
   EXPECT_EQ(refusal(symbols + "<s>\n"), ":5: '<s>' is on line 3 already");
   EXPECT_EQ(refusal(symbols + "ein\n\nmann\n"), ":6: the line is empty");
   EXPECT_EQ(refusal(symbols + "ein mann\n"), ":5: the token holds white space: 'ein mann'");
+  EXPECT_EQ(refusal(symbols + "ein\nm\x1B[1mnn\n"), ":6: the token holds a control character: 'm\\x1b[1mnn'");
+  EXPECT_NE(refusal(symbols + "m\xC2\x9Bnn\n").find(":5: the token holds a control character"), std::string::npos);
   EXPECT_NE(refusal(symbols + "ein\nm\xFFnn\n").find(":6: "), std::string::npos);
   EXPECT_NE(refusal(symbols + std::string("a\0b\n", 4)).find(":5: "), std::string::npos);
 }
