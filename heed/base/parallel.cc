@@ -13,6 +13,11 @@ namespace {
 
 std::atomic<int> g_thread_count{0};  // 0: not set, follow OpenMP
 
+Index chunks_of(Index count, Index grain) {
+  grain = std::max<Index>(grain, 1);
+  return count / grain + (count % grain != 0 ? 1 : 0);
+}
+
 }  // namespace
 
 int thread_count() {
@@ -26,14 +31,21 @@ void set_thread_count(int threads) {
   omp_set_num_threads(threads);
 }
 
-void parallel_for(Index count, Index grain, const std::function<void(Index, Index)>& body) {
+int loop_threads(Index count, Index grain) {
+  if (count <= 0) return 0;
+  return omp_in_parallel() ? 1 : static_cast<int>(std::min<Index>(thread_count(), chunks_of(count, grain)));
+}
+
+void parallel_for(Index count, Index grain, int threads, const std::function<void(Index, Index, int)>& body) {
   if (count <= 0) return;
   grain = std::max<Index>(grain, 1);
-  const Index chunks = (count + grain - 1) / grain;
-  const auto run = [&](Index chunk) { body(chunk * grain, std::min(count, (chunk + 1) * grain)); };
-  const int threads = static_cast<int>(std::min<Index>(thread_count(), chunks));
-  if (threads == 1 || omp_in_parallel()) {
-    for (Index chunk = 0; chunk < chunks; ++chunk) run(chunk);
+  const Index chunks = chunks_of(count, grain);
+  const auto run = [&](Index chunk, int thread) {
+    const Index begin = chunk * grain;
+    body(begin, begin + std::min(count - begin, grain), thread);
+  };
+  if (threads <= 1 || omp_in_parallel()) {
+    for (Index chunk = 0; chunk < chunks; ++chunk) run(chunk, 0);
     return;
   }
   std::exception_ptr failure;
@@ -42,12 +54,16 @@ void parallel_for(Index count, Index grain, const std::function<void(Index, Inde
   for (Index chunk = 0; chunk < chunks; ++chunk) {
     if (failed.load(std::memory_order_relaxed)) continue;
     try {
-      run(chunk);
+      run(chunk, omp_get_thread_num());
     } catch (...) {
       if (!failed.exchange(true)) failure = std::current_exception();
     }
   }
   if (failure) std::rethrow_exception(failure);
+}
+
+void parallel_for(Index count, Index grain, const std::function<void(Index, Index)>& body) {
+  parallel_for(count, grain, loop_threads(count, grain), [&body](Index begin, Index end, int) { body(begin, end); });
 }
 
 }  // namespace heed

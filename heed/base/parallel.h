@@ -17,7 +17,15 @@ void set_thread_count(int threads);
 // Calls body(begin, end) over [0, count) cut into chunks of `grain` (the last may be shorter), on all threads. The cuts
 // depend on count and grain alone, never on the thread count, so a body that reduces within a chunk gives the same bits
 // on every machine. Chunks are handed out dynamically. Inside another parallel_for it runs serially. An exception from
-// body is rethrown to the caller after the loop has ended.
+// body is rethrown to the caller after the loop has ended. The thread count may be set meanwhile: a loop goes on with
+// the one that it began with.
 void parallel_for(Index count, Index grain, const std::function<void(Index begin, Index end)>& body);
+
+// How many threads that loop would run on now: at most one for each chunk. Who prepares something for each thread reads
+// it once and hands it to the loop below, since it may be another one at the next reading.
+int loop_threads(Index count, Index grain);
+// The same loop on at most `threads` threads. No two bodies with the same `thread`, in [0, threads), run at a time.
+void parallel_for(Index count, Index grain, int threads,
+                  const std::function<void(Index begin, Index end, int thread)>& body);
 
 }  // namespace heed

@@ -220,11 +220,10 @@ void store_state(const Problem& p, C* from, const View& states, Index b, Index h
 // `count` numbers.
 template <typename C, typename F>
 void for_each_state(const Problem& p, Index count, Workspace& workspace, F&& body) {
-  ThreadScratch slots(workspace, count * static_cast<Index>(sizeof(C)), p.batch * p.states);
-  parallel_for(p.batch * p.states, 1, [&](Index begin, Index end) {
-    const ThreadScratch::Slot slot(slots);
+  const Index bytes = count * static_cast<Index>(sizeof(C));
+  parallel_for_with_scratch(workspace, bytes, p.batch * p.states, 1, [&](Index begin, Index end, char* memory) {
     for (Index at = begin; at < end; ++at) {
-      body(at / p.states, at % p.states, reinterpret_cast<C*>(slot.data()));
+      body(at / p.states, at % p.states, reinterpret_cast<C*>(memory));
     }
   });
 }

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "heed/base/parallel.h"
 #include "heed/ops/attention/linear_chunk.h"
 #include "heed/ops/attention/reference.h"
 #include "heed/ops/attention/thread_scratch.h"
@@ -300,13 +299,14 @@ template <typename Direction, typename Given, typename... Wanted>
 void for_heads(const AttentionCase& c, Index heads, Index work, bool backward, Workspace& workspace, const Given& given,
                const Wanted&... wanted) {
   const ScoreFeatures<float> features(c);
-  ThreadScratch slots(workspace, LinearWork::bytes(c, features, backward), c.batch * heads);
-  parallel_for(c.batch * heads, std::max<Index>(kChunkWork / std::max<Index>(work, 1), 1), [&](Index begin, Index end) {
-    const ThreadScratch::Slot slot(slots);
-    const LinearWork thread(c, features, slot.data(), backward);
-    Direction direction(c, given, wanted..., thread);
-    for (Index unit = begin; unit < end; ++unit) direction.compute(unit / heads, unit % heads);
-  });
+  const Index grain = std::max<Index>(kChunkWork / std::max<Index>(work, 1), 1);
+  parallel_for_with_scratch(workspace, LinearWork::bytes(c, features, backward), c.batch * heads, grain,
+                            [&](Index begin, Index end, char* memory) {
+                              const LinearWork thread(c, features, memory, backward);
+                              Direction direction(c, given, wanted..., thread);
+                              for (Index unit = begin; unit < end; ++unit)
+                                direction.compute(unit / heads, unit % heads);
+                            });
 }
 
 void forward(const AttentionCase& c, const AttentionResult& result, Workspace& workspace) {

@@ -1,52 +1,30 @@
-// Scratch memory for a parallel loop, from a workspace that only the caller's thread may touch: one slot for each
-// thread that the loop can keep busy, taken before it and handed out inside it.
+// A parallel loop whose body needs scratch memory: some for each thread that runs it, taken before the loop from a
+// workspace that only the caller's thread may touch.
 //
-//   ThreadScratch slots(workspace, bytes, n);
-//   parallel_for(n, grain, [&](Index begin, Index end) { const ThreadScratch::Slot slot(slots); work(slot.data()); });
+//   parallel_for_with_scratch(workspace, bytes, n, grain, [&](Index begin, Index end, char* memory) { ... });
 #pragma once
 
-#include <algorithm>
-#include <mutex>
-#include <vector>
-
+#include "heed/base/check.h"
 #include "heed/base/parallel.h"
 #include "heed/base/workspace.h"
 
 namespace heed {
 
-class ThreadScratch {
- public:
-  // `units`: what the loop counts.
-  ThreadScratch(Workspace& workspace, Index bytes, Index units) : scope_(workspace) {
-    const Index threads = std::min<Index>(thread_count(), units);
-    for (Index thread = 0; thread < threads; ++thread) free_.push_back(workspace.take<char>(bytes));
-  }
-
-  // Holds a slot while it lives. There are as many as threads run the loop, so one is always free.
-  class Slot {
-   public:
-    explicit Slot(ThreadScratch& scratch) : scratch_(scratch) {
-      const std::lock_guard lock(scratch_.mutex_);
-      data_ = scratch_.free_.back();
-      scratch_.free_.pop_back();
-    }
-    ~Slot() {
-      const std::lock_guard lock(scratch_.mutex_);
-      scratch_.free_.push_back(data_);
-    }
-    Slot(const Slot&) = delete;
-    Slot& operator=(const Slot&) = delete;
-    char* data() const { return data_; }
-
-   private:
-    ThreadScratch& scratch_;
-    char* data_;
-  };
-
- private:
-  Workspace::Scope scope_;
-  std::mutex mutex_;
-  std::vector<char*> free_;
-};
+// Calls body(begin, end, memory) as parallel_for() calls its body, with `bytes` of memory, 64-byte aligned and not
+// initialised, that no other body has at the time. The thread count is read once, for the memory and for the loop:
+// another thread may set it at any moment. Throws heed::Error for more memory than a machine has.
+template <typename Body>
+void parallel_for_with_scratch(Workspace& workspace, Index bytes, Index count, Index grain, const Body& body) {
+  constexpr Index kMostBytes = Index{1} << 46;
+  const Workspace::Scope scope(workspace);
+  const int threads = loop_threads(count, grain);
+  HEED_CHECK(threads == 0 || bytes <= kMostBytes / threads,
+             "attention: {} bytes of scratch memory for each of {} threads are more than a machine has", bytes,
+             threads);
+  const Index slot = (bytes + 63) / 64 * 64;
+  char* const memory = workspace.take<char>(threads * slot);
+  parallel_for(count, grain, threads,
+               [&](Index begin, Index end, int thread) { body(begin, end, memory + thread * slot); });
+}
 
 }  // namespace heed

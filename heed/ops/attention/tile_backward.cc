@@ -2,7 +2,6 @@
 #include <cmath>
 #include <limits>
 
-#include "heed/base/parallel.h"
 #include "heed/ops/attention/reference.h"
 #include "heed/ops/attention/thread_scratch.h"
 #include "heed/ops/attention/tile.h"
@@ -204,12 +203,11 @@ void tiled_backward(const TileScore& score, const AttentionCase& c, const Attent
   float* dvectors = vector ? workspace.take<float>(c.batch * c.key_heads * c.width) : nullptr;
   if (vector) std::fill_n(dvectors, c.batch * c.key_heads * c.width, 0.0f);
 
-  ThreadScratch slots(workspace, TileWork::bytes(c, rows, columns, true), batches * groups);
   const Index work =
       std::max<Index>(c.queries, 1) * c.group * std::max<Index>(c.keys, 1) * (c.width + c.value_width) * 2;
-  parallel_for(batches * groups, std::max<Index>(kChunkWork / work, 1), [&](Index begin, Index end) {
-    const ThreadScratch::Slot slot(slots);
-    TileWork thread(c, score, slot.data(), rows, columns, true);
+  const Index bytes = TileWork::bytes(c, rows, columns, true), grain = std::max<Index>(kChunkWork / work, 1);
+  parallel_for_with_scratch(workspace, bytes, batches * groups, grain, [&](Index begin, Index end, char* memory) {
+    TileWork thread(c, score, memory, rows, columns, true);
     BackwardHead head(score, c, saved, grad, thread);
     for (Index unit = begin; unit < end; ++unit) {
       const Index b0 = unit / groups, g0 = unit % groups;

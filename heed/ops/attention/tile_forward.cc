@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "heed/base/parallel.h"
 #include "heed/ops/attention/reference.h"
 #include "heed/ops/attention/thread_scratch.h"
 #include "heed/ops/attention/tile.h"
@@ -151,10 +150,9 @@ void tiled_forward(const TileScore& score, const AttentionCase& c, const Attenti
   const Index rows = forward_rows(c), tiles = (c.queries + rows - 1) / rows;
   const Index work = rows * std::max<Index>(c.keys, 1) * (c.width + c.value_width);
   const Index units = c.batch * c.heads * tiles;
-  ThreadScratch slots(workspace, TileWork::bytes(c, rows, c.keys, false), units);
-  parallel_for(units, std::max<Index>(kChunkWork / work, 1), [&](Index begin, Index end) {
-    const ThreadScratch::Slot slot(slots);
-    TileWork thread(c, score, slot.data(), rows, c.keys, false);
+  const Index bytes = TileWork::bytes(c, rows, c.keys, false), grain = std::max<Index>(kChunkWork / work, 1);
+  parallel_for_with_scratch(workspace, bytes, units, grain, [&](Index begin, Index end, char* memory) {
+    TileWork thread(c, score, memory, rows, c.keys, false);
     ForwardTile tile(score, c, result, thread);
     for (Index unit = begin; unit < end; ++unit) {
       const Index head = unit / tiles, first = unit % tiles * rows;
