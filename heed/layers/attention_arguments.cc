@@ -90,8 +90,7 @@ CallMask call_mask(const AttentionArguments& arguments, const Mask& of_layer, co
     call.mask = call.mask & Mask::boolean(call.keep.back());
   }
   if (!added.empty()) call.bias = sum_of(added, extra, dtype == DType::f64 ? DType::f64 : DType::f32);
-  const bool masked = call.mask.window || call.mask.lengths || !call.mask.patterns.empty();
-  if (masked && extra > 0) {
+  if (!call.mask.is_open() && extra > 0) {
     // Laid over the keys that were given, so that the extra ones move no query's position.
     call.mask =
         Mask::predicate([rows = MaskRows(call.mask, shape, "MultiheadAttention"), keys = shape.keys](

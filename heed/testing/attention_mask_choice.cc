@@ -12,12 +12,40 @@ class MaskMaker {
 
   Mask make() {
     Mask mask = window();
-    if (choices_.one_in(3)) mask = mask & Mask::key_lengths(integers({shape_.batch}, shape_.keys + 1));
+    if (choices_.one_in(3)) mask = mask & key_lengths();
     for (Index left = choices_.of({0, 0, 0, 1, 1, 2}); left > 0; --left) mask = pattern() & mask;
     mask.anchor = choices_.of({Anchor::end, Anchor::start, Anchor::length});
     if (mask.anchor == Anchor::length && !mask.lengths) mask.anchor = Anchor::start;
     return mask;
   }
+
+  Mask window() {
+    const auto bound = [&](Index most) {
+      return choices_.one_in(2) ? std::optional<Index>{choices_.below(most) * unit_} : std::nullopt;
+    };
+    switch (choices_.below(8)) {
+      case 1:
+      case 2:
+        return Mask::causal();
+      case 3:
+        return Mask::sliding_window(bound(20), bound(6));
+      case 4:
+        return Mask::sliding_window(bound(20), 0) & Mask::causal();
+      case 5:
+        return Mask::around(centres(), choices_.below(6));
+      case 6:
+        return Mask::prefix_lm(integers({shape_.batch}, shape_.keys + 2));
+      case 7: {
+        Mask gap = Mask::prefix_lm(integers({shape_.batch}, shape_.keys / 2 + 1));
+        gap.window->left = choices_.below(5);
+        return gap;
+      }
+      default:
+        return {};
+    }
+  }
+
+  Mask key_lengths() { return Mask::key_lengths(integers({shape_.batch}, shape_.keys + 1)); }
 
  private:
   Index axis(Index extent) { return choices_.one_in(2) ? extent : 1; }
@@ -62,32 +90,6 @@ class MaskMaker {
       if (tensor.dtype() == DType::f32) tensor.data<float>()[i] = static_cast<float>(at);
     }
     return tensor;
-  }
-
-  Mask window() {
-    const auto bound = [&](Index most) {
-      return choices_.one_in(2) ? std::optional<Index>{choices_.below(most) * unit_} : std::nullopt;
-    };
-    switch (choices_.below(8)) {
-      case 1:
-      case 2:
-        return Mask::causal();
-      case 3:
-        return Mask::sliding_window(bound(20), bound(6));
-      case 4:
-        return Mask::sliding_window(bound(20), 0) & Mask::causal();
-      case 5:
-        return Mask::around(centres(), choices_.below(6));
-      case 6:
-        return Mask::prefix_lm(integers({shape_.batch}, shape_.keys + 2));
-      case 7: {
-        Mask gap = Mask::prefix_lm(integers({shape_.batch}, shape_.keys / 2 + 1));
-        gap.window->left = choices_.below(5);
-        return gap;
-      }
-      default:
-        return {};
-    }
   }
 
   Mask pattern() {
@@ -138,6 +140,16 @@ class MaskMaker {
 
 void choose_mask(Choices& choices, const MaskShape& shape, Mask& mask, std::vector<Tensor>& tensors) {
   mask = MaskMaker(choices, shape, tensors).make();
+}
+
+void meet_another_mask(Choices& choices, const MaskShape& shape, bool lengths_alone, Mask& mask,
+                       std::vector<Tensor>& tensors) {
+  MaskMaker maker(choices, shape, tensors);
+  Mask other = lengths_alone ? Mask{} : maker.window();
+  other.anchor = mask.anchor;
+  if (lengths_alone || choices.one_in(2)) other = other & maker.key_lengths();
+  if (mask.anchor == Anchor::length && other.has_positions()) other.lengths = {};  // both count from those of the mask
+  mask = mask & other;
 }
 
 }  // namespace heed::testing

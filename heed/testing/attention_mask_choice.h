@@ -13,4 +13,8 @@ namespace heed::testing {
 // the mask's views lie in.
 void choose_mask(Choices& choices, const MaskShape& shape, Mask& mask, std::vector<Tensor>& tensors);
 
+// Intersects the mask with a second one of windows and key lengths: with `lengths_alone`, of key lengths.
+void meet_another_mask(Choices& choices, const MaskShape& shape, bool lengths_alone, Mask& mask,
+                       std::vector<Tensor>& tensors);
+
 }  // namespace heed::testing

@@ -73,6 +73,10 @@ class ProblemMaker {
     p_.layout = choices_.of({RowLayout::heads_first, RowLayout::length_first, RowLayout::spaced, RowLayout::packed});
     p_.stage = choices_.of({ScoreStage::capped, ScoreStage::raw, ScoreStage::masked});
     if (choices_.one_in(4)) choose_pages();
+    if (p_.page == 0 && choices_.one_in(6)) {
+      meet_another_mask(choices_, {size_.batch, size_.heads, size_.queries, size_.keys}, linear, p_.spec.mask,
+                        p_.of_mask);
+    }
     p_.bind();
     stay_off_the_kinks();
     return p_;
@@ -271,6 +275,7 @@ std::string describe(const AttentionProblem& p) {
   if (p.spec.bias.soft_cap) text += fmt::format(", cap {}", *p.spec.bias.soft_cap);
   if (p.spec.mask.window) text += ", window";
   if (p.spec.mask.lengths) text += ", key lengths";
+  if (!p.spec.mask.further.empty()) text += fmt::format(", {} further intervals", p.spec.mask.further.size());
   text += fmt::format(", anchor {}, {} patterns", static_cast<int>(p.spec.mask.anchor), p.spec.mask.patterns.size());
   if (p.spec.dropout.probability > 0) text += ", dropout";
   if (p.page > 0) text += fmt::format(", pages of {}", p.page);

@@ -287,8 +287,11 @@ std::string refuse(const AttentionCase& c) {
   if (c.bias.active()) return "there is a bias";
   if (c.cap > 0) return "the scores have a cap";
   if (c.dropout.active()) return "there is dropout";
-  const std::optional<Window>& window = c.spec.mask.window;
-  if (!c.spec.mask.patterns.empty() || (window && (window->left || window->centre || window->prefix))) {
+  const Mask& mask = c.spec.mask;
+  const bool more_windows = std::any_of(mask.further.begin(), mask.further.end(),
+                                        [](const KeyInterval& more) { return more.window.has_value(); });
+  if (!mask.patterns.empty() || more_windows ||
+      (mask.window && (mask.window->left || mask.window->centre || mask.window->prefix))) {
     return "the mask is more than a window to the right and key lengths";
   }
   return {};

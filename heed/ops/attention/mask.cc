@@ -17,6 +17,45 @@ std::optional<Index> narrower(std::optional<Index> a, std::optional<Index> b) {
   return std::min(*a, *b);
 }
 
+bool same_view(const ConstView& a, const ConstView& b) {
+  return (a.empty() && b.empty()) ||
+         (a.data == b.data && a.dtype == b.dtype && same_shape(a, b) && a.stride == b.stride);
+}
+
+std::string_view name_of(Anchor anchor) {
+  return anchor == Anchor::end ? "end" : anchor == Anchor::start ? "start" : "length";
+}
+
+void add_window(Mask& mask, const Window& window) {
+  const auto narrow = [&](std::optional<Window>& own) {
+    if (!own || !same_view(own->centre, window.centre) || !same_view(own->prefix, window.prefix)) return false;
+    own->left = narrower(own->left, window.left);
+    own->right = narrower(own->right, window.right);
+    return true;
+  };
+  if (narrow(mask.window)) return;
+  for (KeyInterval& more : mask.further) {
+    if (narrow(more.window)) return;
+  }
+  if (!mask.window) {
+    mask.window = window;
+  } else {
+    mask.further.push_back({.window = window});
+  }
+}
+
+void add_lengths(Mask& mask, const ConstView& lengths) {
+  if (same_view(mask.lengths, lengths)) return;
+  for (const KeyInterval& more : mask.further) {
+    if (same_view(more.lengths, lengths)) return;
+  }
+  if (!mask.lengths) {
+    mask.lengths = lengths;
+  } else {
+    mask.further.push_back({.lengths = lengths});
+  }
+}
+
 void check_bound(const char* caller, const char* name, std::optional<Index> bound) {
   HEED_CHECK(!bound || *bound >= 0, "{}: the window's {} bound must not be negative, but is {}", caller, name, *bound);
 }
@@ -35,6 +74,26 @@ void check_centre(const char* caller, const ConstView& centre, const MaskShape& 
       "{}: the window's centre must be f32, f64, i32 or i64 [B | 1, H | 1, Lq] of [{}, {}, {}], but is {}", caller,
       shape.batch, shape.heads, shape.queries, describe(centre));
 }
+
+void check_lengths(const char* caller, const ConstView& lengths, const MaskShape& shape) {
+  if (!lengths) return;
+  check_integers(caller, "key lengths", lengths, shape.batch);
+  for (Index b = 0; b < shape.batch; ++b) {
+    const Index length = integer_at(lengths, {b});
+    HEED_CHECK(length >= 0 && length <= shape.keys,
+               "{}: key lengths must be in [0, Lk = {}], but that of batch element {} is {}", caller, shape.keys, b,
+               length);
+  }
+}
+
+void check_window(const char* caller, const Window& window, const MaskShape& shape) {
+  check_bound(caller, "left", window.left);
+  check_bound(caller, "right", window.right);
+  if (window.prefix) check_integers(caller, "the window's prefix", window.prefix, shape.batch);
+  if (window.centre) check_centre(caller, window.centre, shape);
+}
+
+bool contains(Range range, Index j) { return range.begin <= j && j < range.end; }
 
 // Key positions are integers: the window [p - left, p + right] around a real p holds those from ceil to floor.
 struct Centre {
@@ -79,23 +138,31 @@ Mask Mask::key_lengths(ConstView lengths) {
 }
 
 bool Mask::has_positions() const {
-  const auto relative = [](const auto& pattern) { return pattern->has_positions(); };
-  return (window && !window->centre) || std::any_of(patterns.begin(), patterns.end(), relative);
+  const auto counts = [](const std::optional<Window>& any) { return any && !any->centre; };
+  return counts(window) ||
+         std::any_of(further.begin(), further.end(), [&](const auto& more) { return counts(more.window); }) ||
+         std::any_of(patterns.begin(), patterns.end(), [](const auto& pattern) { return pattern->has_positions(); });
 }
 
 Mask operator&(const Mask& a, const Mask& b) {
-  HEED_CHECK(!(a.lengths && b.lengths), "Mask &: only one side may give key lengths, but they are {} and {}",
+  const bool both_count = a.has_positions() && b.has_positions();
+  HEED_CHECK(a.anchor == b.anchor || !both_count,
+             "Mask &: both sides count from the queries' positions, so they must have the same anchor, but have {} "
+             "and {}",
+             name_of(a.anchor), name_of(b.anchor));
+  HEED_CHECK(a.anchor != Anchor::length || !both_count || !a.lengths || !b.lengths || same_view(a.lengths, b.lengths),
+             "Mask &: both sides count from the last key within their key lengths, so these must be one view, but are "
+             "{} and {}",
              describe(a.lengths), describe(b.lengths));
-  HEED_CHECK(a.anchor == b.anchor || !a.has_positions() || !b.has_positions(),
-             "Mask &: both sides count from the queries' positions, so they must have the same anchor");
-  Mask both = a.has_positions() || (a.anchor != Anchor::end && !b.has_positions()) ? a : b;
-  both.lengths = a.lengths ? a.lengths : b.lengths;
-  both.window = a.window ? a.window : b.window;
-  if (a.window && b.window) {
-    HEED_CHECK(!a.window->centre && !b.window->centre && !a.window->prefix && !b.window->prefix,
-               "Mask &: a window with a centre or a prefix cannot be narrowed by another window");
-    both.window->left = narrower(a.window->left, b.window->left);
-    both.window->right = narrower(a.window->right, b.window->right);
+  // The side whose anchor stands gives the lengths that it counts from.
+  const bool of_a = a.has_positions() || (a.anchor != Anchor::end && !b.has_positions());
+  Mask both = of_a ? a : b;
+  const Mask& other = of_a ? b : a;
+  if (other.window) add_window(both, *other.window);
+  if (other.lengths) add_lengths(both, other.lengths);
+  for (const KeyInterval& more : other.further) {
+    if (more.window) add_window(both, *more.window);
+    if (more.lengths) add_lengths(both, more.lengths);
   }
   both.patterns = a.patterns;
   both.patterns.insert(both.patterns.end(), b.patterns.begin(), b.patterns.end());
@@ -103,32 +170,28 @@ Mask operator&(const Mask& a, const Mask& b) {
 }
 
 MaskRows::MaskRows(const Mask& mask, const MaskShape& shape, const char* caller) : mask_(mask), shape_(shape) {
-  if (mask.lengths) {
-    check_integers(caller, "key lengths", mask.lengths, shape.batch);
-    for (Index b = 0; b < shape.batch; ++b) {
-      HEED_CHECK(length(b) >= 0 && length(b) <= shape.keys,
-                 "{}: key lengths must be in [0, Lk = {}], but that of batch element {} is {}", caller, shape.keys, b,
-                 length(b));
-    }
-  }
+  check_lengths(caller, mask.lengths, shape);
+  for (const KeyInterval& more : mask.further) check_lengths(caller, more.lengths, shape);
   HEED_CHECK(mask.anchor != Anchor::length || mask.lengths, "{}: Anchor::length needs key lengths", caller);
-  if (mask_.window) {
-    Window& window = *mask_.window;
-    check_bound(caller, "left", window.left);
-    check_bound(caller, "right", window.right);
-    if (window.prefix) check_integers(caller, "the window's prefix", window.prefix, shape.batch);
-    if (window.centre) {
-      check_centre(caller, window.centre, shape);
-      for (int axis = 0; axis < 2; ++axis) {
-        if (window.centre.shape[axis] == 1) window.centre.stride[axis] = 0;
-      }
-    }
-    gap_ = window.prefix && (window.left || window.centre);
-  }
+  const auto take = [&](std::optional<Window>& window) {
+    if (!window) return;
+    check_window(caller, *window, shape);
+    window->centre = broadcast_axes(window->centre, 2);
+    windows_ = true;
+    gap_ |= window->prefix && (window->left || window->centre);
+  };
+  take(mask_.window);
+  for (KeyInterval& more : mask_.further) take(more.window);
   for (const auto& pattern : mask.patterns) pattern->check(caller, shape);
 }
 
-Index MaskRows::length(Index b) const { return mask_.lengths ? integer_at(mask_.lengths, {b}) : shape_.keys; }
+Index MaskRows::length(Index b) const {
+  Index length = mask_.lengths ? integer_at(mask_.lengths, {b}) : shape_.keys;
+  for (const KeyInterval& more : mask_.further) {
+    if (more.lengths) length = std::min(length, integer_at(more.lengths, {b}));
+  }
+  return length;
+}
 
 Index MaskRows::offset(Index b) const {
   switch (mask_.anchor) {
@@ -137,41 +200,52 @@ Index MaskRows::offset(Index b) const {
     case Anchor::end:
       return shape_.keys - shape_.queries;
     case Anchor::length:
-      return length(b) - shape_.queries;
+      return integer_at(mask_.lengths, {b}) - shape_.queries;
   }
   return 0;
 }
 
-MaskRows::Open MaskRows::open(Index b, Index h, Index i) const {
+template <typename F>
+void MaskRows::for_windows(const F& f) const {
+  if (mask_.window) f(*mask_.window);
+  for (const KeyInterval& more : mask_.further) {
+    if (more.window) f(*more.window);
+  }
+}
+
+MaskRows::Open MaskRows::open(const Window& window, Index b, Index h, Index i) const {
   const Index length = this->length(b);
-  if (!mask_.window) return {0, {0, length}};
-  const Window& window = *mask_.window;
   const Centre centre = window.centre ? centre_at(window.centre, b, h, i) : Centre{position(b, i), position(b, i)};
-  Open open{0, {0, length}};
-  if (window.prefix) open.prefix = std::clamp<Index>(integer_at(window.prefix, {b}), 0, length);
-  if (window.left) open.window.begin = std::max<Index>(before(centre.first, *window.left), 0);
-  if (window.right) open.window.end = std::min(after(after(centre.last, *window.right), 1), length);
-  if (open.window.empty()) open.window = {};
-  return open;
+  const Index prefix = window.prefix ? std::clamp<Index>(integer_at(window.prefix, {b}), 0, length) : 0;
+  Range near{0, length};
+  if (window.left) near.begin = std::max<Index>(before(centre.first, *window.left), 0);
+  if (window.right) near.end = std::min(after(after(centre.last, *window.right), 1), length);
+  if (near.empty()) near = {};
+  if (prefix == 0) return {near, {}};
+  return {{0, std::max(prefix, near.end)}, {prefix, near.begin}};
 }
 
 bool MaskRows::allows(Index b, Index h, Index i, Index j) const {
-  const Open open = this->open(b, h, i);
-  if (j >= open.prefix && (j < open.window.begin || j >= open.window.end)) return false;
+  bool inside = j < length(b);
+  for_windows([&](const Window& window) {
+    const Open open = this->open(window, b, h, i);
+    inside = inside && contains(open.hull, j) && !contains(open.gap, j);
+  });
+  if (!inside) return false;
   const Query query{i, position(b, i)};
   return std::all_of(mask_.patterns.begin(), mask_.patterns.end(),
                      [&](const auto& pattern) { return pattern->allows(shape_.first_batch + b, h, query, j); });
 }
 
 Range MaskRows::keys(Index b, Index h, Index i) const {
-  const Open open = this->open(b, h, i);
-  if (open.prefix == 0) return open.window;
-  return {0, std::max(open.prefix, open.window.end)};
+  Range hull{0, length(b)};
+  for_windows([&](const Window& window) { hull = intersect(hull, open(window, b, h, i).hull); });
+  return hull;
 }
 
 Range MaskRows::keys(Index b, Index h, Range rows) const {
   if (rows.empty()) return {};
-  if (!mask_.window) return keys(b, h, rows.begin);
+  if (!windows_) return keys(b, h, rows.begin);
   Range hull;
   for (Index i = rows.begin; i < rows.end; ++i) {
     const Range range = keys(b, h, i);
@@ -184,8 +258,7 @@ Range MaskRows::keys(Index b, Index h, Range rows) const {
 // How many of the keys row i may attend to, as far as that can be told without asking each: exact but where a gap or
 // several patterns meet, which are asked for each.
 Index MaskRows::count(Index b, Index h, Index i, Range asked) const {
-  const Range hull = keys(b, h, i);
-  const Range inside{std::max(hull.begin, asked.begin), std::min(hull.end, asked.end)};
+  const Range inside = intersect(keys(b, h, i), asked);
   if (inside.empty()) return 0;
   if (hull_is_exact()) return inside.size();
   const Query query{i, position(b, i)};
@@ -207,14 +280,13 @@ TileCover MaskRows::cover(Index b, Index h, Range rows, Range asked) const {
 }
 
 void MaskRows::fill(Index b, Index h, Index i, Range asked, std::uint8_t* allowed) const {
-  const Open open = this->open(b, h, i);
-  const auto set = [&](Range range) {
-    const Range inside{std::max(range.begin, asked.begin), std::min(range.end, asked.end)};
-    if (!inside.empty()) std::fill(allowed + (inside.begin - asked.begin), allowed + (inside.end - asked.begin), 1);
+  const auto set = [&](Range range, std::uint8_t value) {
+    const Range inside = intersect(range, asked);
+    std::fill_n(allowed + (inside.empty() ? 0 : inside.begin - asked.begin), inside.size(), value);
   };
   std::fill_n(allowed, asked.size(), 0);
-  set({0, open.prefix});
-  set(open.window);
+  set(keys(b, h, i), 1);
+  if (gap_) for_windows([&](const Window& window) { set(open(window, b, h, i).gap, 0); });
   const Query query{i, position(b, i)};
   for (const auto& pattern : mask_.patterns) pattern->refuse(shape_.first_batch + b, h, query, asked, allowed);
 }

@@ -59,11 +59,18 @@ struct BigBird {
   std::uint64_t seed = 0;
 };
 
+// A window, or key lengths, beside those that a mask has already.
+struct KeyInterval {
+  std::optional<Window> window{};
+  ConstView lengths{};
+};
+
 struct Mask {
   Anchor anchor = Anchor::end;
   std::optional<Window> window{};
-  ConstView lengths{};  // i32 or i64 [B], each in [0, Lk]: keys j >= lengths[b] are padding
+  ConstView lengths{};  // i32 or i64 [B], each in [0, Lk]: keys j >= lengths[b] are padding; Anchor::length's
   std::vector<std::shared_ptr<const MaskPattern>> patterns{};
+  std::vector<KeyInterval> further{};  // what & could not make one with the window and the lengths above
 
   static Mask causal(Anchor anchor = Anchor::end);
   // Throws heed::Error for a negative bound, here and below.
@@ -87,12 +94,16 @@ struct Mask {
   // Whatever the function says of (b, h, i, j). It is asked often and from many threads: pure, and cheap if it can be.
   static Mask predicate(std::function<bool(Index b, Index h, Index i, Index j)> allows);
 
-  // The intersection; two windows become the narrower. Throws heed::Error where both sides give key lengths, positions
-  // with different anchors, or windows of which one has a centre or a prefix.
+  // The intersection: a key is allowed where both sides allow it. Windows around the same centre and with the same
+  // prefix become the narrower one. Throws heed::Error where both sides count from the queries' positions, and those
+  // differ: by the anchor, or under Anchor::length by the key lengths. (A side that counts from key lengths but has
+  // none takes the other's.)
   friend Mask operator&(const Mask& a, const Mask& b);
 
   // Whether a part depends on where the queries stand.
   bool has_positions() const;
+  // Whether there is no part: every key is allowed.
+  bool is_open() const { return !window && !lengths && patterns.empty() && further.empty(); }
 };
 
 // What a mask says about a tile: every key refused (skip it), every key allowed (run no mask code), or ask for each.
@@ -107,8 +118,7 @@ class MaskRows {
 
   // The definition: may query i of head h attend to key j?
   bool allows(Index b, Index h, Index i, Index j) const;
-  // The hull of the keys that the window and the lengths leave to row i; empty where they leave none. Patterns are not
-  // asked.
+  // The hull of the keys that windows and lengths leave to row i; empty where they leave none. Patterns are not asked.
   Range keys(Index b, Index h, Index i) const;
   // The hull of keys(b, h, i) over rows.
   Range keys(Index b, Index h, Range rows) const;
@@ -121,22 +131,25 @@ class MaskRows {
 
   // Where query i of batch element b stands among the keys.
   Index position(Index b, Index i) const { return i + offset(b); }
-  // lengths[b], or Lk.
+  // The least of all key lengths of b, or Lk.
   Index length(Index b) const;
 
  private:
-  Index offset(Index b) const;
-  // The window alone: [0, prefix) and [begin, end), clipped to the length.
+  // What a window leaves of the keys before the length: a hull, but for a gap in it.
   struct Open {
-    Index prefix;
-    Range window;
+    Range hull, gap;
   };
-  Open open(Index b, Index h, Index i) const;
+  Index offset(Index b) const;
+  Open open(const Window& window, Index b, Index h, Index i) const;
+  // Calls f(window) for each window.
+  template <typename F>
+  void for_windows(const F& f) const;
   Index count(Index b, Index h, Index i, Range keys) const;
 
   Mask mask_;
   MaskShape shape_;
-  bool gap_ = false;  // a window may leave a gap after its prefix
+  bool windows_ = false;  // there is a window
+  bool gap_ = false;      // one may leave a gap after its prefix
 };
 
 }  // namespace heed

@@ -16,11 +16,6 @@ namespace {
 
 Index floor_divide(Index a, Index b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 
-Range intersect(Range a, Range b) {
-  const Range both{std::max(a.begin, b.begin), std::min(a.end, b.end)};
-  return both.empty() ? Range{} : both;
-}
-
 // No position is as large: what is larger acts the same, and sums and products of two of these do not overflow.
 constexpr Index kFarthest = Index{1} << 30;
 

@@ -29,6 +29,11 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
+inline Range intersect(Range a, Range b) {
+  const Range both{a.begin > b.begin ? a.begin : b.begin, a.end < b.end ? a.end : b.end};
+  return both.empty() ? Range{} : both;
+}
+
 // A query by its row and by the key position at which it stands.
 struct Query {
   Index row, position;

@@ -117,7 +117,7 @@ TEST(Mask, PatternsAgreeWithThePredicateOnEveryTile) {
 
 // Masks whose views fit one shape: boolean, segments, tiles, lengths, prefixes and centres, and what they are together.
 TEST(Mask, RandomIntersectionsAgreeWithThePredicateOnEveryTile) {
-  Index patterns = 0, windows = 0, lengths = 0;
+  Index patterns = 0, windows = 0, lengths = 0, further = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     SCOPED_TRACE(seed);
     testing::Choices choices(seed);
@@ -125,13 +125,16 @@ TEST(Mask, RandomIntersectionsAgreeWithThePredicateOnEveryTile) {
     Mask mask;
     std::vector<Tensor> tensors;
     testing::choose_mask(choices, {kBatch, kHeads, queries, keys}, mask, tensors);
+    if (choices.one_in(2)) testing::meet_another_mask(choices, {kBatch, kHeads, queries, keys}, false, mask, tensors);
     expect_consistent(mask, queries, keys);
     expect_counts_agree(mask, queries, keys);
     patterns += std::ssize(mask.patterns), windows += mask.window.has_value(), lengths += bool{mask.lengths};
+    further += std::ssize(mask.further);
   }
   EXPECT_GT(patterns, 100);
   EXPECT_GT(windows, 100);
   EXPECT_GT(lengths, 50);
+  EXPECT_GT(further, 50);
 }
 
 TEST(Mask, AnchorSaysWhereTheDiagonalLies) {
@@ -185,16 +188,27 @@ TEST(Mask, IntersectionKeepsTheAnchorOfTheSideThatHasPositions) {
   EXPECT_EQ((fixed & Mask::key_lengths(lengths)).anchor, Anchor::length);
 }
 
-TEST(Mask, RefusesWhatItCannotIntersect) {
-  const Tensor lengths = Tensor::zeros(DType::i32, {2}), centre = Tensor::zeros(DType::i32, {1, 1, 1});
-  EXPECT_EQ(refusal([&] { return Mask::key_lengths(lengths) & Mask::key_lengths(lengths); }),
-            "Mask &: only one side may give key lengths, but they are i32 [2] and i32 [2]");
-  EXPECT_EQ(refusal([&] { return Mask::causal(Anchor::start) & Mask::causal(Anchor::end); }),
-            "Mask &: both sides count from the queries' positions, so they must have the same anchor");
-  EXPECT_EQ(refusal([&] { return Mask::strided({.stride = 2}) & Mask::causal(Anchor::start); }),
-            "Mask &: both sides count from the queries' positions, so they must have the same anchor");
-  EXPECT_EQ(refusal([&] { return Mask::around(centre, 2) & Mask::causal(); }),
-            "Mask &: a window with a centre or a prefix cannot be narrowed by another window");
+// What stands twice is one part: a layer's mask and a call's are often the same.
+TEST(Mask, IntersectionWithItselfAddsNoPart) {
+  const Tensor numbers = Tensor::from(std::vector<std::int32_t>{3, 2}, {2});
+  const Tensor centre = Tensor::zeros(DType::i32, {1, 1, 1});
+  for (const Mask& mask : {Mask::key_lengths(numbers), Mask::prefix_lm(numbers), Mask::around(centre, 2)}) {
+    EXPECT_TRUE((mask & mask).further.empty());
+    EXPECT_TRUE((mask & Mask::sliding_window(3, 3) & mask).further.size() <= 1);
+  }
+}
+
+// A further padding hides keys, but moves no query.
+TEST(Mask, AnchorLengthCountsFromTheLengthsOfItsOwnSide) {
+  const Tensor cached = Tensor::from(std::vector<std::int32_t>{5}, {1});
+  const Tensor shown = Tensor::from(std::vector<std::int32_t>{3}, {1});
+  const Mask causal = Mask::causal(Anchor::length) & Mask::key_lengths(cached);
+  for (const Mask& mask : {causal & Mask::key_lengths(shown), Mask::key_lengths(shown) & causal}) {
+    const MaskRows rows(mask, {1, 1, 3, 6});
+    EXPECT_EQ(rows.position(0, 2), 4);
+    EXPECT_EQ(rows.keys(0, 0, 0), (Range{0, 3}));
+    EXPECT_EQ(rows.length(0), 3);
+  }
 }
 
 TEST(Mask, RefusesWhatDoesNotFitTheProblem) {

@@ -21,9 +21,15 @@ std::vector<NamedView> views_read(const ConstView& q, const ConstView& k, const 
                               {"the query offsets", spec.sequences.query_offsets},
                               {"the key offsets", spec.sequences.key_offsets},
                               {"the pages", spec.sequences.pages}};
-  if (spec.mask.window) {
-    read.emplace_back("the window's centre", spec.mask.window->centre);
-    read.emplace_back("the window's prefix", spec.mask.window->prefix);
+  const auto add_window = [&](const std::optional<Window>& window) {
+    if (!window) return;
+    read.emplace_back("the window's centre", window->centre);
+    read.emplace_back("the window's prefix", window->prefix);
+  };
+  add_window(spec.mask.window);
+  for (const KeyInterval& more : spec.mask.further) {
+    add_window(more.window);
+    read.emplace_back("the key lengths", more.lengths);
   }
   for (const auto& pattern : spec.mask.patterns) {
     for (const ConstView& view : pattern->views()) read.emplace_back("a mask", view);

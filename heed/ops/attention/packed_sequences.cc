@@ -39,16 +39,20 @@ PackedSequences::PackedSequences(const char* caller, const ConstView& q, const C
   const auto check_vector = [&](const char* name, const ConstView& view) {
     if (view) check_integers(caller, name, view, count());
   };
-  check_vector("key lengths", spec.mask.lengths);
   const auto check_centre = [&](const char* name, const ConstView& centre) {
     HEED_CHECK(!centre || (centre.rank == 3 && centre.shape[0] == 1 && centre.shape[2] == q.shape[2]),
                "{}: {} of packed sequences must be [1, H | 1, {}], but is {}", caller, name, q.shape[2],
                describe(centre));
   };
   check_centre("the Gaussian's centre", spec.bias.gaussian.centre);
-  if (!spec.mask.window) return;
-  check_vector("the window's prefix", spec.mask.window->prefix);
-  check_centre("the window's centre", spec.mask.window->centre);
+  const auto check_interval = [&](const std::optional<Window>& window, const ConstView& lengths) {
+    check_vector("key lengths", lengths);
+    if (!window) return;
+    check_vector("the window's prefix", window->prefix);
+    check_centre("the window's centre", window->centre);
+  };
+  check_interval(spec.mask.window, spec.mask.lengths);
+  for (const KeyInterval& more : spec.mask.further) check_interval(more.window, more.lengths);
 }
 
 Index PackedSequences::count() const { return spec_.sequences.query_offsets.shape[0] - 1; }
@@ -59,15 +63,18 @@ PackedSequence PackedSequences::sequence(Index n) const {
   };
   PackedSequence one{range(spec_.sequences.query_offsets), range(spec_.sequences.key_offsets), spec_};
   one.spec.sequences = {};
-  pick(one.spec.mask.lengths, n);
   const auto rows_of = [&](ConstView& centre) {
     if (centre) centre = slice(centre, 2, one.queries.begin, one.queries.end);
   };
   rows_of(one.spec.bias.gaussian.centre);
-  if (one.spec.mask.window) {
-    pick(one.spec.mask.window->prefix, n);
-    rows_of(one.spec.mask.window->centre);
-  }
+  const auto narrow = [&](std::optional<Window>& window, ConstView& lengths) {
+    pick(lengths, n);
+    if (!window) return;
+    pick(window->prefix, n);
+    rows_of(window->centre);
+  };
+  narrow(one.spec.mask.window, one.spec.mask.lengths);
+  for (KeyInterval& more : one.spec.mask.further) narrow(more.window, more.lengths);
   return one;
 }
 
