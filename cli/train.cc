@@ -109,7 +109,8 @@ void run(const TrainCommand& command) {
   if (result.stop == TrainingResult::Stop::interrupted) return;
   print_line(fmt::format("{} updates, {} whole epochs, {:.1f} minutes, {:.0f} target tokens a second", result.updates,
                          result.epochs, result.seconds / 60, result.target_tokens_per_second));
-  print_line(fmt::format("validation BLEU of the model (mean of the last checkpoints): {:.2f}", result.bleu));
+  print_line(fmt::format("the model is {}: validation BLEU {:.2f}, loss {:.3f}", describe(result.model),
+                         result.model.bleu, result.model.loss));
   print_line(fmt::format("model: {}", command.paths.folder));
 }
 

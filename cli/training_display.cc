@@ -70,4 +70,8 @@ void TrainingDisplay::on_validation(const ValidationReport& r) {
   }
 }
 
+void TrainingDisplay::on_candidate(const Candidate& c) {
+  line(fmt::format("{}: loss {:.3f}  BLEU {:.2f}", describe(c), c.loss, c.bleu));
+}
+
 }  // namespace heed::cli

@@ -15,6 +15,7 @@ class TrainingDisplay : public TrainingMonitor {
   void on_resume(Index update) override;
   void on_update(const UpdateReport& report) override;
   void on_validation(const ValidationReport& report) override;
+  void on_candidate(const Candidate& candidate) override;
 
   // Ends a bar that is under way.
   void finish();

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -76,6 +77,17 @@ void remove_file(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::remove(path, error);
   HEED_CHECK(!error, "{}: cannot remove: {}", path.string(), error.message());
+}
+
+std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    files.push_back(entry->path());
+  }
+  HEED_CHECK(!error, "{}: cannot read this folder: {}", folder.string(), error.message());
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 bool valid_utf8(std::string_view text, Index* offset) {

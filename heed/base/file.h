@@ -26,6 +26,8 @@ void make_folder(const std::filesystem::path& path);
 bool file_exists(const std::filesystem::path& path);
 // Removes a file; no error where there is none. Throws heed::Error.
 void remove_file(const std::filesystem::path& path);
+// What lies in a folder, in the order of names. Throws heed::Error naming the folder and the reason.
+std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder);
 
 // True if text is well-formed UTF-8 (no overlong forms, no surrogates, nothing past U+10FFFF). Where it is not and
 // offset is given, *offset is the first byte that is wrong.

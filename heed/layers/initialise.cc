@@ -10,9 +10,8 @@ Var uniform_parameter(Rng& rng, std::initializer_list<Index> shape, double bound
   return Var::parameter(value);
 }
 
-Var xavier_uniform(Rng& rng, Index rows, Index columns, Index outputs, Index inputs) {
-  const Index fan = (outputs > 0 ? outputs : rows) + (inputs > 0 ? inputs : columns);
-  return uniform_parameter(rng, {rows, columns}, std::sqrt(6.0 / static_cast<double>(fan)));
+Var xavier_uniform(Rng& rng, Index outputs, Index inputs) {
+  return uniform_parameter(rng, {outputs, inputs}, std::sqrt(6.0 / static_cast<double>(outputs + inputs)));
 }
 
 Var normal_parameter(Rng& rng, Index rows, Index columns, double deviation) {

@@ -6,12 +6,11 @@
 
 namespace heed {
 
-// Uniform in +-sqrt(6 / (In + Out)) for a [Out, In] weight (Glorot and Bengio 2010, eq. 16). `outputs` and `inputs`
-// override the extents, for a packed projection whose parts are initialised each on its own.
-Var xavier_uniform(Rng& rng, Index rows, Index columns, Index outputs = 0, Index inputs = 0);
+// Uniform in +-sqrt(6 / (In + Out)) for an [Out, In] weight (Glorot and Bengio 2010, eq. 16).
+Var xavier_uniform(Rng& rng, Index outputs, Index inputs);
 // Normal with the given standard deviation.
 Var normal_parameter(Rng& rng, Index rows, Index columns, double deviation);
-// Uniform in +-bound: PyTorch's initial values of RNN weights have bound 1 / sqrt(hidden).
+// Uniform in +-bound: PyTorch's bound is 1 / sqrt(hidden) for an RNN's parameters, 1 / sqrt(In) for a linear bias.
 Var uniform_parameter(Rng& rng, std::initializer_list<Index> shape, double bound);
 // All elements the same: 0 for a bias, 1 for a norm's gain.
 Var constant_parameter(std::initializer_list<Index> shape, double value);

@@ -1,12 +1,14 @@
 #include "heed/layers/linear.h"
 
+#include <cmath>
+
 #include "heed/autograd/operators.h"
 #include "heed/layers/initialise.h"
 
 namespace heed {
 
 Linear::Linear(Rng& rng, Index inputs, Index outputs, bool bias) : weight_(xavier_uniform(rng, outputs, inputs)) {
-  if (bias) bias_ = constant_parameter({outputs}, 0);
+  if (bias) bias_ = uniform_parameter(rng, {outputs}, 1 / std::sqrt(static_cast<double>(inputs)));
 }
 
 Var Linear::forward(const Context& context, const Var& x) const { return linear(context, x, weight_, bias_); }

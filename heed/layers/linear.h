@@ -11,7 +11,8 @@ namespace heed {
 class Linear {
  public:
   Linear() = default;
-  // weight [outputs, inputs] Xavier uniform; bias [outputs] zero, or none.
+  // weight [outputs, inputs] Xavier uniform, as in torch.nn.Transformer; bias [outputs] uniform in +-1 / sqrt(inputs),
+  // or none.
   Linear(Rng& rng, Index inputs, Index outputs, bool bias = true);
 
   // x [..., inputs] to [..., outputs].

@@ -39,19 +39,6 @@ MultiheadAttentionOptions checked(MultiheadAttentionOptions o) {
   return o;
 }
 
-// Projections below each other, each with the initial values it would have alone.
-Var stacked(Rng& rng, std::initializer_list<Index> outputs, Index inputs) {
-  Index rows = 0;
-  for (Index count : outputs) rows += count;
-  const Tensor weight = Tensor::empty(DType::f32, {rows, inputs});
-  rows = 0;
-  for (Index count : outputs) {
-    copy(xavier_uniform(rng, count, inputs), slice(weight.view(), 0, rows, rows + count));
-    rows += count;
-  }
-  return Var::parameter(weight);
-}
-
 // A key or value of its own, [1, 1, width]: Xavier normal, as in PyTorch.
 Var learned_row(Rng& rng, Index width) {
   const double deviation = 1 / std::sqrt(static_cast<double>(width));
@@ -79,7 +66,9 @@ MultiheadAttention::MultiheadAttention(std::string path, AttentionKind kind, Rng
     : path_(std::move(path)), kind_(kind), options_(checked(options)) {
   const MultiheadAttentionOptions& o = options_;
   if (o.kdim == o.embed_dim && o.vdim == o.embed_dim) {
-    in_proj_weight_ = stacked(rng, {query_width(), key_width(), key_width()}, o.embed_dim);
+    // The fan is that of the whole matrix, as in PyTorch: scores start at half the variance (or, with Xavier's values of
+    // each part alone, post-norm models hardly learn).
+    in_proj_weight_ = xavier_uniform(rng, query_width() + 2 * key_width(), o.embed_dim);
   } else {
     q_proj_weight_ = xavier_uniform(rng, query_width(), o.embed_dim);
     k_proj_weight_ = xavier_uniform(rng, key_width(), o.kdim);
@@ -90,6 +79,7 @@ MultiheadAttention::MultiheadAttention(std::string path, AttentionKind kind, Rng
   if (o.sinks) sinks_ = constant_parameter({o.num_heads}, 0);
   if (o.rotary) angles_ = rotary_tables(*o.rotary, o.max_positions, DType::f32);
   out_proj_ = Linear(rng, query_width(), o.embed_dim, o.bias);
+  if (o.bias) fill(out_proj_.bias().value(), 0);
 }
 
 // --- Projections -----------------------------------------------------------------------------------------------------

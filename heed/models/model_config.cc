@@ -27,6 +27,10 @@ void ModelConfig::set_vocabularies(Index source, Index target) {
   });
 }
 
+void ModelConfig::check() const {
+  visit_chosen(*this, [](const auto& chosen) { chosen.check(); });
+}
+
 Index ModelConfig::max_length() const {
   return visit_chosen(*this, [](const auto& chosen) { return chosen.max_length; });
 }

@@ -22,6 +22,8 @@ struct ModelConfig {
   RnnConfig rnn;
 
   void set_vocabularies(Index source, Index target);
+  // Throws heed::Error naming the field that makes no sense.
+  void check() const;
   // The most tokens of a sentence, with its end token.
   Index max_length() const;
   // Whether source and target share one embedding table, so that they need one vocabulary.

@@ -4,75 +4,9 @@
 
 #include "heed/autograd/loss.h"
 #include "heed/autograd/operators.h"
-#include "heed/base/check.h"
 
 namespace heed {
 namespace {
-
-void check_config(const TransformerConfig& c) {
-  const auto at_least_one = [](Index value, std::string_view name) {
-    HEED_CHECK(value >= 1 && value <= 1 << 24, "Transformer: {} must be from 1 to {}, but is {}", name, 1 << 24, value);
-  };
-  at_least_one(c.source_vocabulary, "source_vocabulary");
-  at_least_one(c.target_vocabulary, "target_vocabulary");
-  at_least_one(c.width, "width");
-  at_least_one(c.heads, "heads");
-  at_least_one(c.hidden, "hidden");
-  HEED_CHECK(c.max_length >= 2 && c.max_length <= 1 << 16, "Transformer: max_length must be from 2 to {}, but is {}",
-             1 << 16, c.max_length);
-  for (Index layers : {c.encoder_layers, c.decoder_layers}) {
-    HEED_CHECK(layers >= 1 && layers <= 1024,
-               "Transformer: encoder_layers and decoder_layers must be from 1 to 1024, but are {} and {}",
-               c.encoder_layers, c.decoder_layers);
-  }
-  HEED_CHECK(c.width % c.heads == 0, "Transformer: width {} must be a multiple of heads {}", c.width, c.heads);
-  HEED_CHECK(!c.share_embeddings || c.source_vocabulary == c.target_vocabulary,
-             "Transformer: share_embeddings needs equal vocabularies, but they have {} and {} pieces",
-             c.source_vocabulary, c.target_vocabulary);
-  for (double p : {c.dropout, c.attention_dropout, c.activation_dropout}) {
-    HEED_CHECK(p >= 0 && p < 1, "Transformer: a dropout probability must be at least 0 and below 1, but is {}", p);
-  }
-  HEED_CHECK(c.key_value_heads >= 0 && (c.key_value_heads == 0 || c.heads % c.key_value_heads == 0),
-             "Transformer: key_value_heads must be 0 or a divisor of the {} heads, but is {}", c.heads,
-             c.key_value_heads);
-  at_least_one(c.attention_stride, "attention_stride");
-  at_least_one(c.attention_block, "attention_block");
-  for (Index count : {c.attention_window, c.attention_summary, c.attention_global, c.attention_random}) {
-    HEED_CHECK(
-        count >= 0 && count <= 1 << 24,
-        "Transformer: attention_window, attention_summary, attention_global and attention_random must be from 0 to {}, "
-        "but one is {}",
-        1 << 24, count);
-  }
-  constexpr Index kMostRandom = 16;  // of Mask::bigbird
-  HEED_CHECK(c.attention_random <= kMostRandom, "Transformer: attention_random must be at most {}, but is {}",
-             kMostRandom, c.attention_random);
-  HEED_CHECK(c.attention_summary <= c.attention_block,
-             "Transformer: attention_summary must be at most attention_block, but they are {} and {}",
-             c.attention_summary, c.attention_block);
-}
-
-// The keys that self-attention may see at all. Throws heed::Error for numbers that the pattern has no meaning for.
-Mask self_attention_mask(const TransformerConfig& c) {
-  switch (c.attention) {
-    case SelfAttentionKind::softmax:
-    case SelfAttentionKind::linear:
-      return {};
-    case SelfAttentionKind::local:
-      return Mask::sliding_window(c.attention_window, c.attention_window);
-    case SelfAttentionKind::strided:
-      return Mask::strided({.stride = c.attention_stride});
-    case SelfAttentionKind::fixed:
-      return Mask::fixed({.block = c.attention_block, .summary = c.attention_summary});
-    case SelfAttentionKind::bigbird:
-      return Mask::bigbird({.block = c.attention_block,
-                            .window = 3,
-                            .global = c.attention_global,
-                            .random = c.attention_random,
-                            .positions = c.max_length});
-  }
-  fail("Transformer: attention {} is none", static_cast<int>(c.attention));
-}
 
 class TransformerState : public DecoderState {
  public:
@@ -92,20 +26,8 @@ LayerMask padding_mask(const Tensor& lengths) { return {Mask::key_lengths(length
 
 }  // namespace
 
-double TransformerConfig::weight_count() const {
-  const double w = static_cast<double>(width), feed_forward = 2 * w * static_cast<double>(hidden);
-  const double shared = key_value_heads > 0 ? static_cast<double>(key_value_heads) / static_cast<double>(heads) : 1;
-  const double projections = 2 * w * w * (1 + shared);  // queries and output, keys and values
-  const double tables = share_embeddings
-                            ? static_cast<double>(source_vocabulary)
-                            : static_cast<double>(source_vocabulary) + static_cast<double>(target_vocabulary);
-  return (tables + (tie_output ? 0 : static_cast<double>(target_vocabulary))) * w +
-         static_cast<double>(encoder_layers) * (projections + feed_forward) +
-         static_cast<double>(decoder_layers) * (2 * projections + feed_forward);
-}
-
 Transformer::Transformer(const TransformerConfig& config, Rng& rng) : config_(config) {
-  check_config(config);
+  config.check();
   const double scale = std::sqrt(static_cast<double>(config.width));
   source_embedding_ = Embedding(rng, config.source_vocabulary, config.width, scale);
   if (!config.share_embeddings) target_embedding_ = Embedding(rng, config.target_vocabulary, config.width, scale);
@@ -124,7 +46,7 @@ Transformer::Transformer(const TransformerConfig& config, Rng& rng) : config_(co
                                       .attention_dropout = config.attention_dropout,
                                       .activation_dropout = config.activation_dropout,
                                       .key_value_heads = config.key_value_heads,
-                                      .self_mask = self_attention_mask(config),
+                                      .self_mask = config.self_attention_mask(),
                                       .linear = config.attention == SelfAttentionKind::linear};
   for (Index i = 0; i < config.encoder_layers; ++i)
     encoder_.emplace_back("encoder.layers." + std::to_string(i), rng, layer);

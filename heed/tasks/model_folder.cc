@@ -49,12 +49,18 @@ ModelFolder load_model_folder(const std::filesystem::path& folder) {
   return model;
 }
 
+std::vector<std::filesystem::path> vocabulary_files(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (std::string_view stem : {kJoint, kSource, kTarget}) {
+    files.push_back(SentencePieceVocabulary::path_in(folder, stem));
+    files.push_back(WhitespaceVocabulary::path_in(folder, stem));
+  }
+  return files;
+}
+
 void save_vocabularies(const std::filesystem::path& folder, const Vocabulary& source, const Vocabulary& target) {
   // What an earlier start with other options left would be found beside what is written now.
-  for (std::string_view stem : {kJoint, kSource, kTarget}) {
-    remove_file(SentencePieceVocabulary::path_in(folder, stem));
-    remove_file(WhitespaceVocabulary::path_in(folder, stem));
-  }
+  for (const std::filesystem::path& file : vocabulary_files(folder)) remove_file(file);
   if (&source == &target) {
     source.save(folder, kJoint);
   } else {

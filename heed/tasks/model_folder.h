@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "heed/models/model_config.h"
 #include "heed/text/vocabulary.h"
@@ -23,7 +24,9 @@ struct ModelFolder {
 // file, a configuration that does not match the weights or the vocabulary.
 ModelFolder load_model_folder(const std::filesystem::path& folder);
 
-// Writes the vocabulary: vocabulary.* where it is joint, source.* and target.* otherwise.
+// Every name that a vocabulary's file may have in a model's folder, whether it is there or not.
+std::vector<std::filesystem::path> vocabulary_files(const std::filesystem::path& folder);
+// Writes the vocabulary: vocabulary.* where it is joint, source.* and target.* otherwise; others of these names go.
 void save_vocabularies(const std::filesystem::path& folder, const Vocabulary& source, const Vocabulary& target);
 // Reads it; both are one object where it is joint.
 void load_vocabularies(const std::filesystem::path& folder, std::shared_ptr<const Vocabulary>& source,

@@ -9,14 +9,14 @@
 #include "heed/base/check.h"
 #include "heed/base/file.h"
 #include "heed/io/json.h"
-#include "heed/metrics/bleu.h"
 #include "heed/optim/schedule.h"
+#include "heed/tasks/checkpoints.h"
 #include "heed/tasks/metrics_log.h"
 #include "heed/tasks/model_batch.h"
 #include "heed/tasks/model_folder.h"
 #include "heed/tasks/training_state.h"
 #include "heed/tasks/training_text.h"
-#include "heed/tasks/translate.h"
+#include "heed/tasks/validation.h"
 #include "heed/text/batching.h"
 
 namespace heed {
@@ -26,6 +26,23 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
+// What the last updates were like, each counting for less the longer ago it was: one batch's loss jumps too much to be
+// seen falling.
+class RecentUpdates {
+ public:
+  void add(double loss, double tokens, double seconds) {
+    loss_ = kDecay * loss_ + loss * tokens;
+    tokens_ = kDecay * tokens_ + tokens;
+    seconds_ = kDecay * seconds_ + seconds;
+  }
+  double loss() const { return loss_ / tokens_; }
+  double tokens_per_second() const { return tokens_ / seconds_; }
+
+ private:
+  static constexpr double kDecay = 0.95;
+  double loss_ = 0, tokens_ = 0, seconds_ = 0;
+};
+
 class Trainer {
  public:
   Trainer(const TrainPaths& paths, const TrainOptions& options, const TrainLimits& limits, TrainingMonitor& monitor,
@@ -34,13 +51,15 @@ class Trainer {
         limits_(limits),
         monitor_(monitor),
         stop_(stop),
-        folder_(paths.folder),
-        training_(folder_ / "training") {
-    check_options();
-    text_ = prepare_training_text(paths, options);
-    lengths_ = padded_lengths(text_.corpus);
-    make_new_model();
-    adam_.emplace(AdamOptions{options.adam_beta1, options.adam_beta2, 1e-9, options.weight_decay}, vars_);
+        text_(prepare_training_text(paths, options)),
+        lengths_(padded_lengths(text_.corpus)),
+        config_(config_of(options, text_)),
+        model_(new_model(config_, seed())),
+        parameters_(model_->parameters()),
+        vars_(vars_of(parameters_)),
+        adam_(AdamOptions{options.adam_beta1, options.adam_beta2, 1e-9, options.weight_decay}, vars_),
+        validation_(text_, options_, *model_),
+        checkpoints_(text_.folder->training(), parameters_) {
     const BatchPlan plan = plan_epoch(0);
     monitor.on_start({text_.corpus.size(), text_.dropped_empty, text_.corpus.dropped_long,
                       text_.source_vocabulary->size(), text_.target_vocabulary->size(), parameter_count(),
@@ -49,18 +68,18 @@ class Trainer {
   }
 
   TrainingResult run() {
-    if (state_.finished && limit_reached()) return finish(TrainingResult::Stop::finished_before);
+    if (state_.finished && limit_reached()) return result(TrainingResult::Stop::finished_before);
     state_.finished = false;
-    log_.emplace(folder_ / "metrics.jsonl", state_.update);
+    log_.emplace(text_.folder->path() / "metrics.jsonl", state_.update);
     started_ = Clock::now();
     while (true) {
       const BatchPlan plan = plan_epoch(state_.epoch);
       while (state_.batch < static_cast<Index>(plan.size())) {
-        if (const auto limit = limit_reached()) return finish_by(*limit);
+        if (const auto limit = limit_reached()) return finish(*limit);
         if (stop_.load()) return interrupt();
         update(plan);
         if (state_.update % options_.validate_every == 0) {
-          validate_and_keep();
+          keep_checkpoint(validate());
         } else if (limits_.save_every > 0 && state_.update % limits_.save_every == 0) {
           save_state();
         }
@@ -71,71 +90,32 @@ class Trainer {
   }
 
  private:
-  void check_options() const {
-    const auto positive = [](Index value, std::string_view name) {
-      HEED_CHECK(value >= 1, "train: {} must be at least 1, but is {}", name, value);
-    };
-    positive(options_.vocabulary_size, "vocabulary_size");
-    positive(options_.max_tokens, "max_tokens");
-    positive(options_.batch_tokens, "batch_tokens");
-    positive(options_.accumulate, "accumulate");
-    positive(options_.validate_every, "validate_every");
-    positive(options_.validation_sentences, "validation_sentences");
-    positive(options_.average, "average");
-    for (Index limit : {limits_.max_updates, limits_.max_epochs, limits_.patience, limits_.save_every}) {
-      HEED_CHECK(limit >= 0, "train: a limit must not be negative, but one is {}", limit);
-    }
-    HEED_CHECK(limits_.max_minutes >= 0 && std::isfinite(limits_.max_minutes),
-               "train: max_minutes must not be negative, but is {}", limits_.max_minutes);
-    HEED_CHECK(options_.shared_vocabulary || !options_.model.share_embeddings(),
-               "train: share_embeddings needs shared_vocabulary: one table cannot serve two vocabularies");
-    HEED_CHECK(options_.rate > 0 && std::isfinite(options_.rate), "train: rate must be positive, but is {}",
-               options_.rate);
-    HEED_CHECK(options_.warmup >= 0, "train: warmup must not be negative, but is {}", options_.warmup);
-    HEED_CHECK(options_.weight_decay >= 0 && std::isfinite(options_.weight_decay),
-               "train: weight_decay must not be negative, but is {}", options_.weight_decay);
-    HEED_CHECK(options_.clip >= 0, "train: clip must not be negative, but is {}", options_.clip);
-    HEED_CHECK(options_.label_smoothing >= 0 && options_.label_smoothing < 1,
-               "train: label_smoothing must be from 0 to below 1, but is {}", options_.label_smoothing);
-    for (double beta : {options_.adam_beta1, options_.adam_beta2}) {
-      HEED_CHECK(beta >= 0 && beta < 1, "train: adam_beta1 and adam_beta2 must be from 0 to below 1, but one is {}",
-                 beta);
-    }
+  static ModelConfig config_of(const TrainOptions& options, const TrainingText& text) {
+    ModelConfig config = options.model;
+    config.set_vocabularies(text.source_vocabulary->size(), text.target_vocabulary->size());
+    return config;
   }
 
-  Index max_length() const { return options_.model.max_length(); }
+  static std::unique_ptr<TranslationModel> new_model(const ModelConfig& config, std::uint64_t seed) {
+    Rng rng(seed, /*stream=*/1);
+    return make_model(config, rng);
+  }
 
-  void make_new_model() {
-    config_ = options_.model;
-    config_.set_vocabularies(text_.source_vocabulary->size(), text_.target_vocabulary->size());
-    Rng rng(seed(), /*stream=*/1);
-    model_ = make_model(config_, rng);
-    parameters_ = model_->parameters();
-    for (const auto& [name, var] : parameters_) vars_.push_back(var);
+  static std::vector<Var> vars_of(const ParameterList& parameters) {
+    std::vector<Var> vars;
+    for (const auto& [name, var] : parameters) vars.push_back(var);
+    return vars;
   }
 
   void resume() {
-    const std::filesystem::path file = training_ / "state.safetensors";
-    if (file_exists(file)) {
-      state_ = load_training_state(file, parameters_, *adam_);
+    if (text_.folder->holds_run()) {
+      state_ = load_training_state(text_.folder->state_file(), parameters_, adam_);
       monitor_.on_resume(state_.update);
     }
-    remove_forgotten_parameters();
+    checkpoints_.remove_all_but(kept_updates());  // a kill may leave some that no state names
     seconds_before_ = state_.seconds;
     last_saved_ = state_.update;
     rng_ = Rng(seed(), /*stream=*/2, state_.rng_position);
-  }
-
-  // A kill may leave kept parameters that no state names.
-  void remove_forgotten_parameters() const {
-    std::vector<std::filesystem::path> named, found;
-    for (Index update : state_.averaged) named.push_back(kept_parameters_file(training_, update));
-    for (const auto& entry : std::filesystem::directory_iterator(training_)) {
-      if (entry.path().filename().string().starts_with("parameters-")) found.push_back(entry.path());
-    }
-    for (const std::filesystem::path& file : found) {
-      if (std::find(named.begin(), named.end(), file) == named.end()) remove_file(file);
-    }
   }
 
   std::uint64_t seed() const { return static_cast<std::uint64_t>(options_.seed); }
@@ -157,7 +137,7 @@ class Trainer {
     if (limits_.max_updates > 0 && state_.update >= limits_.max_updates) return Stop::max_updates;
     if (limits_.max_epochs > 0 && state_.epoch >= limits_.max_epochs) return Stop::max_epochs;
     if (limits_.max_minutes > 0 && seconds() >= limits_.max_minutes * 60) return Stop::max_minutes;
-    if (limits_.patience > 0 && state_.since_best >= limits_.patience) return Stop::patience;
+    if (limits_.patience > 0 && state_.since_better_bleu >= limits_.patience) return Stop::patience;
     return {};
   }
 
@@ -187,9 +167,9 @@ class Trainer {
     HEED_CHECK(std::isfinite(loss) && std::isfinite(norm),
                "train: at update {} the loss is {} and the gradient's norm {}; the last good checkpoint is that of "
                "update {} in {}",
-               number, loss, norm, last_saved_, training_.string());
+               number, loss, norm, last_saved_, text_.folder->training().string());
     const double rate = inverse_square_root_rate(options_.rate, options_.warmup, number);
-    adam_->step(rate, options_.clip > 0 && norm > options_.clip ? options_.clip / norm : 1.0);
+    adam_.step(rate, options_.clip > 0 && norm > options_.clip ? options_.clip / norm : 1.0);
     state_.update = number;
     state_.rng_position = rng_.position();
     report(loss, norm, rate, tokens, seconds_since(begin), static_cast<Index>(plan.size()));
@@ -198,9 +178,8 @@ class Trainer {
   void report(double loss, double norm, double rate, Index tokens, double seconds_taken, Index batches) {
     run_tokens_ += tokens;
     run_seconds_ += seconds_taken;
-    recent_tokens_ = 0.95 * recent_tokens_ + static_cast<double>(tokens);
-    recent_seconds_ = 0.95 * recent_seconds_ + seconds_taken;
-    UpdateReport r{state_.update, state_.epoch + 1, loss, rate, norm, recent_tokens_ / recent_seconds_, 0, 0};
+    recent_.add(loss, static_cast<double>(tokens), seconds_taken);
+    UpdateReport r{state_.update, state_.epoch + 1, recent_.loss(), rate, norm, recent_.tokens_per_second(), 0, 0};
     const double epochs =
         static_cast<double>(state_.epoch) + static_cast<double>(state_.batch) / static_cast<double>(batches);
     if (limits_.max_updates > 0)
@@ -216,108 +195,87 @@ class Trainer {
                               {"rate", rate},
                               {"gradient_norm", norm},
                               {"target_tokens", tokens},
-                              {"target_tokens_per_second", static_cast<double>(tokens) / seconds_taken}}));
+                              {"target_tokens_per_second", static_cast<double>(tokens) / seconds_taken},
+                              {"seconds", seconds()}}));
   }
 
-  double validation_loss() {
-    double nll = 0;
-    Index tokens = 0;
-    std::vector<PairLength> lengths = padded_lengths(text_.encoded_validation);
-    for (const auto& pairs :
-         plan_batches(lengths, {.token_budget = std::max(options_.batch_tokens, max_length())}, 0, 0)) {
-      const Context context{.workspace = workspace_, .rng = rng_};
-      const LossResult result =
-          model_->loss(context, make_translation_batch(make_batch(text_.encoded_validation, pairs)),
-                       {.ignore_index = Vocabulary::kPad});
-      nll += result.nll_sum;
-      tokens += result.tokens;
-    }
-    return nll / static_cast<double>(tokens);
-  }
-
-  // Greedy translations of the validation text; lines longer than the model can hold count as translated to nothing.
-  std::vector<std::string> translate_validation() {
-    Translator translator(*model_, *text_.source_vocabulary, *text_.target_vocabulary);
-    std::vector<std::string> lines = text_.validation.source;
-    for (std::string& line : lines) {
-      if (static_cast<Index>(text_.source_vocabulary->encode(line).size()) + 1 > max_length()) line.clear();
-    }
-    std::vector<std::string> texts;
-    for (const auto& best : translator.translate(lines, {.beam = 1}, "validation text")) texts.push_back(best[0].text);
-    return texts;
-  }
-
-  double bleu_of(const std::vector<std::string>& translations) const {
-    // Text that was tokenised by somebody else must not be tokenised again.
-    const BleuTokenizer tokenizer =
-        options_.tokenizer == TokenizerKind::whitespace ? BleuTokenizer::none : BleuTokenizer::v13a;
-    return corpus_bleu(translations, std::vector<std::vector<std::string>>{text_.validation.target},
-                       {.tokenizer = tokenizer})
-        .score;
-  }
-
-  void validate_and_keep() {
+  Candidate validate() {
+    const ValidationScore score = validation_.measure();
+    HEED_CHECK(std::isfinite(score.loss),
+               "train: after update {} the validation loss is {}; the last good checkpoint is that of update {} in {}",
+               state_.update, score.loss, last_saved_, text_.folder->training().string());
+    const Candidate checkpoint{{state_.update}, score.bleu, score.loss};
     ValidationReport report;
     report.update = state_.update;
     report.epoch = state_.epoch + 1;
-    report.loss = validation_loss();
-    HEED_CHECK(std::isfinite(report.loss),
-               "train: after update {} the validation loss is {}; the last good checkpoint is that of update {} in {}",
-               state_.update, report.loss, last_saved_, training_.string());
-    const std::vector<std::string> translations = translate_validation();
-    report.bleu = bleu_of(translations);
-    report.best = report.bleu > state_.best_bleu;
-    state_.since_best = report.best ? 0 : state_.since_best + 1;
-    state_.best_bleu = std::max(state_.best_bleu, report.bleu);
-    for (std::size_t i = 0; i < translations.size() && i < 3; ++i) {
-      const std::size_t at = i * translations.size() / 3;
+    report.loss = score.loss;
+    report.bleu = score.bleu;
+    report.best = better(checkpoint, state_.best);
+    for (std::size_t i = 0; i < score.translations.size() && i < 3; ++i) {
+      const std::size_t at = i * score.translations.size() / 3;
       report.sources.push_back(text_.validation.source[at]);
       report.references.push_back(text_.validation.target[at]);
-      report.translations.push_back(translations[at]);
+      report.translations.push_back(score.translations[at]);
     }
-    log_->write(
-        Json::object({{"update", report.update}, {"validation_loss", report.loss}, {"validation_bleu", report.bleu}}));
+    log_->write(Json::object({{"update", report.update},
+                              {"validation_loss", report.loss},
+                              {"validation_bleu", report.bleu},
+                              {"seconds", seconds()}}));
     monitor_.on_validation(report);
-    keep_parameters();
+    return checkpoint;
   }
 
-  // Adds the parameters to those that are averaged. Files that the saved state names are removed only after a newer
-  // state is in place: a kill at any moment leaves a state whose files are all there.
-  void keep_parameters() {
-    save_parameters(kept_parameters_file(training_, state_.update), parameters_);
-    state_.averaged.push_back(state_.update);
-    std::vector<Index> dropped;
-    while (static_cast<Index>(state_.averaged.size()) > options_.average) {
-      dropped.push_back(state_.averaged.front());
-      state_.averaged.erase(state_.averaged.begin());
-    }
+  // Keeps the parameters among those of the last validations, and as the model if they are the best so far: a run that is
+  // left at any moment has the best model that it has seen. Files that the saved state names are removed only after a
+  // newer state is in place: a kill at any moment leaves a state whose files are all there.
+  void keep_checkpoint(const Candidate& checkpoint) {
+    const bool best = better(checkpoint, state_.best);
+    state_.since_better_bleu = checkpoint.bleu > state_.best.bleu ? 0 : state_.since_better_bleu + 1;
+    if (best) state_.best = state_.model = checkpoint;
+    state_.recent.push_back(state_.update);
+    if (static_cast<Index>(state_.recent.size()) > options_.average) state_.recent.erase(state_.recent.begin());
+    checkpoints_.write(state_.update);
     save_state();
-    for (Index update : dropped) remove_file(kept_parameters_file(training_, update));
-    write_model();
+    if (best) write_model();
+    checkpoints_.remove_all_but(kept_updates());
+  }
+
+  std::vector<Index> kept_updates() const {
+    std::vector<Index> updates = state_.recent;
+    updates.insert(updates.end(), state_.best.updates.begin(), state_.best.updates.end());
+    return updates;
   }
 
   void save_state() {
     state_.seconds = seconds();
-    save_training_state(training_ / "state.safetensors", state_, parameters_, *adam_);
+    save_training_state(text_.folder->state_file(), state_, parameters_, adam_);
     last_saved_ = state_.update;
     monitor_.on_save(state_.update);
   }
 
-  // Writes the model: the mean of the kept parameters. The parameters being trained stay as they are.
-  void write_model() {
-    std::vector<Tensor> trained;
-    for (const Var& var : vars_) trained.push_back(var.value().clone());
-    become_model();
-    for (std::size_t i = 0; i < vars_.size(); ++i) vars_[i].set_value(trained[i].view());
+  void write_model() const {
+    save_parameters(text_.folder->path() / "model.safetensors", parameters_);
+    save_model_config(text_.folder->path(), config_);
   }
 
-  // Sets the parameters to the mean of the kept ones, and writes them as the model.
-  void become_model() {
-    std::vector<std::filesystem::path> files;
-    for (Index update : state_.averaged) files.push_back(kept_parameters_file(training_, update));
-    set_to_mean(files, parameters_);
-    save_parameters(folder_ / "model.safetensors", parameters_);
-    save_model_config(folder_, config_);
+  // Makes the model of the best that there is: the best single checkpoint, or the mean of the last 2, 3, ... of `recent`.
+  // The parameters stay as they are.
+  void choose_model(const Candidate& best, const std::vector<Index>& recent) {
+    std::vector<Tensor> trained;
+    for (const Var& var : vars_) trained.push_back(var.value().clone());
+    state_.model = best;
+    const Index most = std::min(options_.average, static_cast<Index>(recent.size()));
+    for (Index count = 2; count <= most; ++count) {
+      Candidate mean{.updates = {recent.end() - count, recent.end()}};
+      checkpoints_.set_to_mean(mean.updates);
+      const ValidationScore score = validation_.measure();
+      mean.bleu = score.bleu, mean.loss = score.loss;
+      monitor_.on_candidate(mean);
+      if (better(mean, state_.model)) state_.model = mean;
+    }
+    checkpoints_.set_to_mean(state_.model.updates);
+    write_model();
+    for (std::size_t i = 0; i < vars_.size(); ++i) vars_[i].set_value(trained[i].view());
   }
 
   TrainingResult result(TrainingResult::Stop stop) const {
@@ -325,7 +283,8 @@ class Trainer {
             .updates = state_.update,
             .epochs = state_.epoch,
             .seconds = state_.seconds,
-            .target_tokens_per_second = run_seconds_ > 0 ? static_cast<double>(run_tokens_) / run_seconds_ : 0};
+            .target_tokens_per_second = run_seconds_ > 0 ? static_cast<double>(run_tokens_) / run_seconds_ : 0,
+            .model = state_.model};
   }
 
   TrainingResult interrupt() {
@@ -333,25 +292,28 @@ class Trainer {
     return result(TrainingResult::Stop::interrupted);
   }
 
-  TrainingResult finish_by(TrainingResult::Stop stop) {
-    if (state_.averaged.empty() || state_.averaged.back() != state_.update) validate_and_keep();
+  // The last parameters are validated too. They count for the model, but not for a run that goes on from here: it is to
+  // end as one that never stopped here.
+  TrainingResult finish(TrainingResult::Stop stop) {
+    Candidate best = state_.best;
+    std::vector<Index> recent = state_.recent;
+    if (recent.empty() || recent.back() != state_.update) {
+      const Candidate last = validate();
+      checkpoints_.write(state_.update);
+      recent.push_back(state_.update);
+      if (better(last, best)) best = last;
+    }
+    choose_model(best, recent);
     state_.finished = true;
     save_state();
-    return finish(stop);
+    checkpoints_.remove_all_but(kept_updates());
+    return result(stop);
   }
 
-  TrainingResult finish(TrainingResult::Stop stop) {
-    TrainingResult r = result(stop);
-    become_model();
-    r.bleu = bleu_of(translate_validation());
-    return r;
-  }
-
-  TrainOptions options_;
-  TrainLimits limits_;
+  const TrainOptions& options_;
+  const TrainLimits& limits_;
   TrainingMonitor& monitor_;
   const std::atomic<bool>& stop_;
-  std::filesystem::path folder_, training_;
 
   TrainingText text_;
   std::vector<PairLength> lengths_;
@@ -360,7 +322,9 @@ class Trainer {
   std::unique_ptr<TranslationModel> model_;
   ParameterList parameters_;
   std::vector<Var> vars_;
-  std::optional<Adam> adam_;
+  Adam adam_;
+  Validation validation_;
+  Checkpoints checkpoints_;
   Workspace workspace_;
   Rng rng_{0};
 
@@ -370,13 +334,15 @@ class Trainer {
   Clock::time_point started_ = Clock::now();
   double seconds_before_ = 0;
   Index run_tokens_ = 0;
-  double run_seconds_ = 0, recent_tokens_ = 0, recent_seconds_ = 0;
+  double run_seconds_ = 0;
+  RecentUpdates recent_;
 };
 
 }  // namespace
 
 TrainingResult train(const TrainPaths& paths, const TrainOptions& options, const TrainLimits& limits,
                      TrainingMonitor& monitor, const std::atomic<bool>& stop) {
+  check(options, limits);
   return Trainer(paths, options, limits, monitor, stop).run();
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "heed/tasks/checkpoints.h"
 #include "heed/tasks/train_options.h"
 
 namespace heed {
@@ -20,7 +21,7 @@ struct CorpusReport {
 
 struct UpdateReport {
   Index update, epoch;
-  double loss;  // label-smoothed cross-entropy of a target token, in nats
+  double loss;  // label-smoothed cross-entropy of a target token, in nats, lately
   double rate;
   double gradient_norm;
   double tokens_per_second;  // target tokens, lately
@@ -44,6 +45,8 @@ class TrainingMonitor {
   virtual void on_resume(Index /*update*/) {}
   virtual void on_update(const UpdateReport&) {}
   virtual void on_validation(const ValidationReport&) {}
+  // At the end: a mean of checkpoints that may become the model.
+  virtual void on_candidate(const Candidate&) {}
   virtual void on_save(Index /*update*/) {}
 };
 
@@ -54,14 +57,16 @@ struct TrainingResult {
   Index epochs = 0;                     // whole passes over the text
   double seconds = 0;                   // of training, validations counted
   double target_tokens_per_second = 0;  // of the updates of this run, validations not counted
-  double bleu = 0;                      // of the averaged model on the validation text
+  Candidate model;                      // what the model is made of, and its scores on the validation text
 };
 
-// Trains, and leaves in paths.folder a model folder (heed/tasks/model_folder.h) whose parameters are the mean of the
-// last options.average checkpoints, metrics.jsonl, and training/ for continuing. A run that was killed at any moment,
-// or interrupted through `stop` (which saves first), continues with the same call to the same bits. Throws heed::Error
-// for bad text or options, for a folder that holds a run with other options, and, naming the update, when the loss or
-// gradient is not finite; the last checkpoint stays.
+// Trains, and leaves in paths.folder a model folder (heed/tasks/model_folder.h), metrics.jsonl, and training/ for
+// continuing. While it trains the model is the best checkpoint so far; at the end the best, on the validation text, of
+// that and of the means of the last 2 to options.average checkpoints. A run that was killed at any moment, or
+// interrupted through `stop` (which saves first), continues with the same call to the same bits. Throws heed::Error,
+// before anything is read or written, for options that make no sense; for bad text; for a folder that holds something
+// else, or a run with other options; and, naming the update, when the loss or gradient is not finite: the last
+// checkpoint stays.
 TrainingResult train(const TrainPaths& paths, const TrainOptions& options, const TrainLimits& limits,
                      TrainingMonitor& monitor, const std::atomic<bool>& stop);
 

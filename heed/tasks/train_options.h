@@ -63,7 +63,10 @@ struct TrainOptions {
     visit("weight_decay", o.weight_decay, "Decoupled weight decay.");
     visit("validate_every", o.validate_every, "Updates between validations; each leaves a checkpoint.");
     visit("validation_sentences", o.validation_sentences, "Validation pairs that are scored, from the first.");
-    visit("average", o.average, "Checkpoints whose mean is the model: the last this many.");
+    visit("average", o.average,
+          "Checkpoints, the last ones, whose mean may become the model: at the end the means of 2 to this many and the "
+          "best "
+          "single one are tried on the validation text.");
     visit("seed", o.seed, "Seed of initial parameters, batches and dropout.");
   }
 };
@@ -85,5 +88,8 @@ struct TrainLimits {
     visit("save_every", l.save_every, "Updates between saves of the training state; 0: only at validations.");
   }
 };
+
+// Throws heed::Error naming the option that makes no sense.
+void check(const TrainOptions& options, const TrainLimits& limits);
 
 }  // namespace heed

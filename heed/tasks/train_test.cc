@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <limits>
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
@@ -12,6 +13,8 @@
 #include "heed/corpus/corpus.h"
 #include "heed/io/json.h"
 #include "heed/tasks/translate.h"
+#include "heed/tasks/validation.h"
+#include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
@@ -62,6 +65,135 @@ struct Interrupter : TrainingMonitor {
   std::atomic<bool>& stop;
   Index update;
 };
+
+// Keeps what a run says of itself.
+struct Listener : TrainingMonitor {
+  void on_update(const UpdateReport& report) override { updates.push_back(report); }
+  void on_validation(const ValidationReport& report) override {
+    tried.push_back({{report.update}, report.bleu, report.loss});
+  }
+  void on_candidate(const Candidate& candidate) override { tried.push_back(candidate); }
+  std::vector<UpdateReport> updates;
+  std::vector<Candidate> tried;
+};
+
+// The kept parameters of a run, and what else lies in its training folder.
+std::vector<std::string> names_in(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  for (const std::filesystem::path& file : files_in(folder)) names.push_back(file.filename().string());
+  return names;
+}
+
+TEST_F(TrainTest, TheModelIsTheBestOfTheCheckpointsAndTheirMeans) {
+  options_.average = 4;
+  options_.warmup = 4;              // the first checkpoints are so bad that any mean with them is
+  for (Index updates : {16, 18}) {  // with and without a validation at the very end
+    Listener listener;
+    const std::string name = "model" + std::to_string(updates);
+    const TrainingResult result = train(paths(name), options_, {.max_updates = updates}, listener, stop_);
+    ASSERT_EQ(listener.tried.size(), (updates == 16 ? 4u : 5u) + 3u);
+    for (const Candidate& other : listener.tried) EXPECT_FALSE(better(other, result.model)) << describe(other);
+    // The mean of all four is worse than the last one: shipping it would be a loss.
+    EXPECT_TRUE(better(result.model, listener.tried.back()));
+    // The folder holds what the result speaks of.
+    const ModelFolder model = load_model_folder(folder_ / name);
+    const ParallelCorpus text = read_parallel_corpus(folder_ / "valid.de", folder_ / "valid.en");
+    TrainingText validation;
+    validation.source_vocabulary = model.source_vocabulary, validation.target_vocabulary = model.target_vocabulary;
+    validation.validation = text;
+    validation.encoded_validation = encode_corpus(text, *model.source_vocabulary, *model.target_vocabulary, 100);
+    const ValidationScore score = Validation(validation, options_, *model.model).measure();
+    EXPECT_EQ(score.bleu, result.model.bleu);
+    EXPECT_EQ(score.loss, result.model.loss);
+  }
+}
+
+TEST_F(TrainTest, ARunThatIsLeftHasTheBestModelThatItHasSeen) {
+  Interrupter interrupter(stop_, 10);
+  train(paths("left"), options_, {.max_updates = 40}, interrupter, stop_);
+  stop_ = false;
+  Listener listener;
+  train(paths("whole"), options_, {.max_updates = 8}, listener, stop_);
+  ASSERT_TRUE(better(listener.tried[1], listener.tried[0]));  // update 8 is better than 4
+  const std::string kept = read_file(folder_ / "whole" / "training" / "parameters-8.safetensors");
+  EXPECT_EQ(model_bytes("left"), kept);
+}
+
+TEST_F(TrainTest, ARunThatStoppedBetweenValidationsGoesOnAsIfItHadNot) {
+  run("stopped", 6);
+  run("stopped", 12);
+  run("straight", 12);
+  EXPECT_EQ(model_bytes("stopped"), model_bytes("straight"));
+  EXPECT_EQ(names_in(folder_ / "stopped" / "training"), names_in(folder_ / "straight" / "training"));
+}
+
+TEST_F(TrainTest, OnlyItsOwnFilesAreRemoved) {
+  run("model", 8);
+  const std::filesystem::path training = folder_ / "model" / "training";
+  for (const char* name : {"parameters-best.safetensors", "parameters-007.safetensors", "parameters-7.safetensors.bak"})
+    write_file(training / name, "precious");
+  write_file(training / "parameters-1.safetensors", "left by a kill");
+  options_.rate = 0.5;
+  EXPECT_NE(refusal("model", 12), "no error");
+  EXPECT_TRUE(file_exists(training / "parameters-1.safetensors"));  // a run that is refused touches nothing
+  options_.rate = 0.003;
+  run("model", 16);
+  EXPECT_FALSE(file_exists(training / "parameters-1.safetensors"));
+  for (const char* name : {"parameters-best.safetensors", "parameters-007.safetensors", "parameters-7.safetensors.bak"})
+    EXPECT_EQ(read_file(training / name), "precious");
+}
+
+TEST_F(TrainTest, AFolderWithSomebodyElsesFilesIsRefused) {
+  for (const char* name : {"vocabulary.spm", "source.vocab.txt", "target.spm", "config.json", "metrics.jsonl"}) {
+    const std::filesystem::path folder = folder_ / ("with." + std::string(name));
+    make_folder(folder);
+    write_file(folder / name, "precious");
+    EXPECT_NE(refusal(folder.filename().string(), 2).find("is not of a training run"), std::string::npos) << name;
+    EXPECT_EQ(names_in(folder), std::vector<std::string>{name});
+    EXPECT_EQ(read_file(folder / name), "precious");
+  }
+}
+
+TEST_F(TrainTest, OptionsAreCheckedBeforeAnythingIsReadOrWritten) {
+  const TrainOptions good = options_;
+  const auto refused = [&](auto change) {
+    options_ = good;
+    change(options_);
+    const TrainPaths nowhere{"no such file", "no such file", "no such file", "no such file",
+                             (folder_ / "untouched").string()};
+    const std::string message =
+        testing::refusal([&] { train(nowhere, options_, {.max_updates = 2}, monitor_, stop_); });
+    EXPECT_FALSE(file_exists(folder_ / "untouched"));
+    return message;
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(refused([&](TrainOptions& o) { o.model.transformer.dropout = nan; }),
+            "Transformer: dropout must be at least 0 and below 1, but is nan");
+  EXPECT_EQ(refused([&](TrainOptions& o) { o.model.transformer.max_length = -1; }),
+            "Transformer: max_length must be from 2 to 65536, but is -1");
+  EXPECT_EQ(refused([](TrainOptions& o) { o.model.transformer.heads = 3; }),
+            "Transformer: width 16 must be a multiple of heads 3");
+  EXPECT_EQ(refused([&](TrainOptions& o) { o.model.kind = ModelKind::rnn, o.model.rnn.dropout = nan; }),
+            "RnnTranslator: dropout must be at least 0 and below 1, but is nan");
+  EXPECT_EQ(refused([&](TrainOptions& o) { o.clip = nan; }), "train: clip must not be negative, but is nan");
+}
+
+TEST_F(TrainTest, TheLossThatIsReportedIsThatOfTheLastUpdatesTogether) {
+  Listener listener;
+  train(paths("model"), options_, {.max_updates = 6}, listener, stop_);
+  double loss = 0, tokens = 0, before = 0;
+  std::size_t update = 0;
+  for (const std::string& line : read_text_lines(folder_ / "model" / "metrics.jsonl")) {
+    const Json json = Json::parse(line, "line");
+    EXPECT_GE(json["seconds"].number(), before);
+    before = json["seconds"].number();
+    if (!json.has("loss")) continue;  // a validation
+    loss = 0.95 * loss + json["loss"].number() * json["target_tokens"].number();
+    tokens = 0.95 * tokens + json["target_tokens"].number();
+    EXPECT_NEAR(listener.updates[update++].loss, loss / tokens, 1e-9);
+  }
+  EXPECT_EQ(update, 6u);
+}
 
 TEST_F(TrainTest, LeavesAModelThatTranslates) {
   const TrainingResult result = run("model", 6);
@@ -194,7 +326,7 @@ TEST_F(TrainTest, MetricsHaveALineForEachUpdateEvenAfterAnInterruption) {
 TEST_F(TrainTest, AFolderWithAModelThatWasNotTrainedThereIsNotOverwritten) {
   make_folder(folder_ / "other");
   write_file(folder_ / "other" / "model.safetensors", "precious");
-  EXPECT_NE(refusal("other", 2).find("holds a model already"), std::string::npos);
+  EXPECT_NE(refusal("other", 2).find("is there already, and is not of a training run"), std::string::npos);
   EXPECT_EQ(model_bytes("other"), "precious");
 }
 

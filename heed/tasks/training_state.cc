@@ -13,6 +13,18 @@ namespace {
 
 constexpr std::string_view kValue = "value:", kFirst = "first_moment:", kSecond = "second_moment:";
 
+// Counts beyond this no run reaches, and arithmetic on them could overflow.
+constexpr Index kMostUpdates = Index{1} << 48;
+
+Json to_json(const Candidate& candidate) {
+  return Json::object(
+      {{"updates", Json::array_of(candidate.updates)}, {"bleu", candidate.bleu}, {"loss", candidate.loss}});
+}
+
+Candidate candidate_from_json(const Json& json) {
+  return {json["updates"].integer_list(0, kMostUpdates), json["bleu"].number(), json["loss"].number()};
+}
+
 ParameterList moments(const ParameterList& parameters, const Adam& adam, bool first) {
   ParameterList list;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -37,9 +49,10 @@ void save_training_state(const std::filesystem::path& file, const TrainingState&
                                   {"batch", state.batch},
                                   {"rng_position", static_cast<Index>(state.rng_position)},
                                   {"seconds", state.seconds},
-                                  {"best_bleu", state.best_bleu},
-                                  {"since_best", state.since_best},
-                                  {"averaged", Json::array_of(state.averaged)},
+                                  {"recent", Json::array_of(state.recent)},
+                                  {"best", to_json(state.best)},
+                                  {"since_better_bleu", state.since_better_bleu},
+                                  {"model", to_json(state.model)},
                                   {"finished", state.finished}});
   write_safetensors(file, tensors, {{"state", json.dump()}});
 }
@@ -50,42 +63,21 @@ TrainingState load_training_state(const std::filesystem::path& file, const Param
   HEED_CHECK(metadata.contains("state"), "{}: is not a training state", file.string());
   const Json json = Json::parse(metadata["state"], file.string());
   TrainingState state;
-  state.update = json["update"].integer(0);
-  state.epoch = json["epoch"].integer(0);
-  state.batch = json["batch"].integer(0);
+  state.update = json["update"].integer(0, kMostUpdates);
+  state.epoch = json["epoch"].integer(0, kMostUpdates);
+  state.batch = json["batch"].integer(0, kMostUpdates);
   state.rng_position = static_cast<std::uint64_t>(json["rng_position"].integer(0));
   state.seconds = json["seconds"].number();
-  state.best_bleu = json["best_bleu"].number();
-  state.since_best = json["since_best"].integer(0);
-  state.averaged = json["averaged"].integer_list(0);
+  state.recent = json["recent"].integer_list(0, kMostUpdates);
+  state.best = candidate_from_json(json["best"]);
+  state.since_better_bleu = json["since_better_bleu"].integer(0, kMostUpdates);
+  state.model = candidate_from_json(json["model"]);
   state.finished = json["finished"].boolean();
   set_parameters(tensors, parameters, file, kValue);
   set_parameters(tensors, moments(parameters, adam, true), file, kFirst);
   set_parameters(tensors, moments(parameters, adam, false), file, kSecond);
   adam.set_updates(state.update);
   return state;
-}
-
-std::filesystem::path kept_parameters_file(const std::filesystem::path& training_folder, Index update) {
-  return training_folder / fmt::format("parameters-{}.safetensors", update);
-}
-
-void set_to_mean(const std::vector<std::filesystem::path>& files, const ParameterList& parameters) {
-  HEED_CHECK(!files.empty(), "set_to_mean: there are no files");
-  std::vector<std::vector<double>> sums;
-  for (const auto& [name, var] : parameters) sums.emplace_back(static_cast<std::size_t>(var.value().size()), 0.0);
-  for (const std::filesystem::path& file : files) {
-    set_parameters(read_safetensors(file), parameters, file);
-    for (std::size_t p = 0; p < parameters.size(); ++p) {
-      const float* value = parameters[p].var.value().data<float>();
-      for (std::size_t i = 0; i < sums[p].size(); ++i) sums[p][i] += value[i];
-    }
-  }
-  for (std::size_t p = 0; p < parameters.size(); ++p) {
-    float* value = parameters[p].var.value().data<float>();
-    for (std::size_t i = 0; i < sums[p].size(); ++i)
-      value[i] = static_cast<float>(sums[p][i] / static_cast<double>(files.size()));
-  }
 }
 
 }  // namespace heed

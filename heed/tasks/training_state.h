@@ -7,6 +7,7 @@
 #include "heed/base/random.h"
 #include "heed/layers/parameters.h"
 #include "heed/optim/adam.h"
+#include "heed/tasks/checkpoints.h"
 
 namespace heed {
 
@@ -16,9 +17,10 @@ struct TrainingState {
   Index batch = 0;                 // batches of it that are done
   std::uint64_t rng_position = 0;  // of the generator that dropout draws from
   double seconds = 0;              // of training so far
-  double best_bleu = -1;           // of validations so far
-  Index since_best = 0;            // validations since then
-  std::vector<Index> averaged;     // updates whose parameters are kept for the mean, oldest first
+  std::vector<Index> recent;       // updates of the last validations, whose parameters are kept for their mean
+  Candidate best;                  // of the validations so far; its parameters are kept too
+  Index since_better_bleu = 0;     // validations since the greatest BLEU
+  Candidate model;                 // what model.safetensors is made of
   bool finished = false;           // a limit was reached
 };
 
@@ -27,11 +29,5 @@ void save_training_state(const std::filesystem::path& file, const TrainingState&
                          const Adam& adam);
 // Sets parameters and moments, and returns the state. Throws heed::Error naming the file for one that does not fit.
 TrainingState load_training_state(const std::filesystem::path& file, const ParameterList& parameters, Adam& adam);
-
-// training/parameters-UPDATE.safetensors
-std::filesystem::path kept_parameters_file(const std::filesystem::path& training_folder, Index update);
-
-// Sets each parameter to the mean of its values in the files, summed in double in the order given.
-void set_to_mean(const std::vector<std::filesystem::path>& files, const ParameterList& parameters);
 
 }  // namespace heed

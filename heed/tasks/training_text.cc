@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "heed/base/check.h"
-#include "heed/base/file.h"
 #include "heed/io/fields.h"
 #include "heed/tasks/model_folder.h"
 #include "heed/text/sentencepiece_vocabulary.h"
@@ -47,37 +46,12 @@ Json run_description(const TrainOptions& options, const ParallelCorpus& text, co
        {"text", Json::object({{"training_text", fingerprint(text)}, {"validation_text", fingerprint(validation)}})}});
 }
 
-// Throws unless the run that `file` describes is the one described by `now`, naming the first difference.
-void check_same_run(const std::filesystem::path& file, const Json& now) {
-  const Json before = read_json(file);
-  if (before == now) return;
-  const auto compare = [&](const Json& a, const Json& b) {
-    for (const auto& [name, value] : b.members()) {
-      HEED_CHECK(a.has(name) && a[name] == value,
-                 "{}: this run was started with {} {}, not {}: continue it with that, or train into another folder",
-                 file.string(), name, a.has(name) ? a[name].dump() : "unset", value.dump());
-    }
-  };
-  compare(before["training"], now["training"]);
-  HEED_CHECK(before["model"]["model"] == now["model"]["model"], "{}: this run trains a {}, not a {}", file.string(),
-             before["model"]["model"].dump(), now["model"]["model"].dump());
-  compare(before["model"]["config"], now["model"]["config"]);
-  compare(before["text"], now["text"]);
-  fail("{}: this run was started with other options", file.string());
-}
-
-void prepare_vocabularies(TrainingText& result, const std::filesystem::path& folder, const TrainOptions& options,
-                          const ParallelCorpus& text) {
-  const std::filesystem::path file = folder / "training" / "options.json";
+void prepare_vocabularies(TrainingText& result, const TrainOptions& options, const ParallelCorpus& text) {
+  const TrainingFolder& folder = *result.folder;
   const Json description = run_description(options, text, result.validation);
-  const std::filesystem::path state = folder / "training" / "state.safetensors";
-  HEED_CHECK(file_exists(state) || !file_exists(folder / "model.safetensors"),
-             "{}: holds a model already, and no training run that could be continued", folder.string());
-  make_folder(folder / "training");
-  result.lock = std::make_unique<FileLock>(folder / "training" / "lock");
-  if (file_exists(state)) {
-    check_same_run(file, description);
-    load_vocabularies(folder, result.source_vocabulary, result.target_vocabulary);
+  if (folder.holds_run()) {
+    folder.check_same_run(description);
+    load_vocabularies(folder.path(), result.source_vocabulary, result.target_vocabulary);
     return;
   }
   if (options.shared_vocabulary) {
@@ -88,8 +62,8 @@ void prepare_vocabularies(TrainingText& result, const std::filesystem::path& fol
     result.source_vocabulary = learn_vocabulary(options, text.source);
     result.target_vocabulary = learn_vocabulary(options, text.target);
   }
-  save_vocabularies(folder, *result.source_vocabulary, *result.target_vocabulary);
-  write_json(file, description);
+  folder.begin(description);
+  save_vocabularies(folder.path(), *result.source_vocabulary, *result.target_vocabulary);
 }
 
 }  // namespace
@@ -102,7 +76,8 @@ TrainingText prepare_training_text(const TrainPaths& paths, const TrainOptions& 
       std::min(result.validation.source.size(), static_cast<std::size_t>(options.validation_sentences));
   result.validation.source.resize(kept);
   result.validation.target.resize(kept);
-  prepare_vocabularies(result, paths.folder, options, text);
+  result.folder = std::make_unique<TrainingFolder>(paths.folder);
+  prepare_vocabularies(result, options, text);
   const Index longest = std::min(options.max_tokens, options.model.max_length() - 1);
   result.corpus = encode_corpus(text, *result.source_vocabulary, *result.target_vocabulary, longest);
   result.encoded_validation =

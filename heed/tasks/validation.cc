@@ -1,0 +1,55 @@
+#include "heed/tasks/validation.h"
+
+#include <algorithm>
+
+#include "heed/metrics/bleu.h"
+#include "heed/tasks/model_batch.h"
+#include "heed/tasks/translate.h"
+#include "heed/text/batching.h"
+
+namespace heed {
+
+Validation::Validation(const TrainingText& text, const TrainOptions& options, const TranslationModel& model)
+    : text_(text), options_(options), model_(model) {}
+
+ValidationScore Validation::measure() {
+  ValidationScore score;
+  score.loss = loss();
+  score.translations = translate();
+  // Text that was tokenised by somebody else must not be tokenised again.
+  const BleuTokenizer tokenizer =
+      options_.tokenizer == TokenizerKind::whitespace ? BleuTokenizer::none : BleuTokenizer::v13a;
+  score.bleu = corpus_bleu(score.translations, std::vector<std::vector<std::string>>{text_.validation.target},
+                           {.tokenizer = tokenizer})
+                   .score;
+  return score;
+}
+
+double Validation::loss() {
+  double nll = 0;
+  Index tokens = 0;
+  Rng rng(0);  // inference draws nothing
+  const Index budget = std::max(options_.batch_tokens, model_.max_length());
+  const EncodedCorpus& corpus = text_.encoded_validation;
+  for (const auto& pairs : plan_batches(padded_lengths(corpus), {.token_budget = budget}, /*seed=*/0, /*epoch=*/0)) {
+    const Context context{.workspace = workspace_, .rng = rng};
+    const LossResult result =
+        model_.loss(context, make_translation_batch(make_batch(corpus, pairs)), {.ignore_index = Vocabulary::kPad});
+    nll += result.nll_sum;
+    tokens += result.tokens;
+  }
+  return nll / static_cast<double>(tokens);
+}
+
+std::vector<std::string> Validation::translate() const {
+  std::vector<std::string> lines = text_.validation.source;
+  for (std::string& line : lines) {
+    if (static_cast<Index>(text_.source_vocabulary->encode(line).size()) + 1 > model_.max_length()) line.clear();
+  }
+  Translator translator(model_, *text_.source_vocabulary, *text_.target_vocabulary);
+  std::vector<std::string> texts;
+  for (const auto& best : translator.translate(lines, {.beam = 1}, "validation text")) texts.push_back(best[0].text);
+  return texts;
+}
+
+}  // namespace heed
