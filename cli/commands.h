@@ -5,6 +5,12 @@
 
 namespace heed::cli {
 
+// Thrown by a command that a signal has stopped and that has said so: the program exits with 128 + signal, as a shell
+// reports it, so that `heed train ... && heed translate ...` does not go on.
+struct Interrupted {
+  int signal;
+};
+
 void add_corpus_command(CLI::App& app);
 void add_train_command(CLI::App& app);
 void add_translate_command(CLI::App& app);

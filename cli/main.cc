@@ -66,6 +66,8 @@ int main(int argc, char** argv) {
       return fail("there is no command " + unknown.front() + ": see heed --help", kWrongUsage);
     }
     return fail(error.what(), kWrongUsage);
+  } catch (const heed::cli::Interrupted& interrupted) {
+    return 128 + interrupted.signal;
   } catch (const heed::Error& error) {
     return fail(error.what(), kFailure);
   } catch (const std::filesystem::filesystem_error& error) {

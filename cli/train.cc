@@ -1,12 +1,15 @@
 // heed train
 #include <atomic>
 #include <csignal>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include <fmt/format.h>
 
 #include "commands.h"
 #include "field_options.h"
+#include "heed/base/file.h"
 #include "heed/tasks/train.h"
 #include "output.h"
 #include "training_display.h"
@@ -15,12 +18,25 @@ namespace heed::cli {
 namespace {
 
 std::atomic<bool> g_interrupted{false};
+std::atomic<int> g_signal{0};
 
 // The first signal asks the run to save and stop; a second one ends it at once, which loses nothing that was saved.
 extern "C" void interrupt(int signal) {
+  g_signal.store(signal);
   g_interrupted.store(true);
   std::signal(signal, SIG_DFL);
 }
+
+// Listens from the first update on. Until then, while text is read and a vocabulary is learned, there is nothing to save,
+// and a signal ends the program as it ends any other.
+class InterruptibleDisplay : public TrainingDisplay {
+ public:
+  void on_start(const CorpusReport& report) override {
+    std::signal(SIGINT, interrupt);
+    std::signal(SIGTERM, interrupt);
+    TrainingDisplay::on_start(report);
+  }
+};
 
 struct TrainCommand {
   TrainPaths paths;
@@ -92,6 +108,16 @@ std::string_view reason(TrainingResult::Stop stop) {
   return "";
 }
 
+double bytes_in(const std::filesystem::path& folder) {
+  double bytes = 0;
+  for (const std::filesystem::path& file : files_in(folder)) {
+    std::error_code gone;
+    const std::uintmax_t size = std::filesystem::file_size(file, gone);
+    if (!gone) bytes += static_cast<double>(size);
+  }
+  return bytes;
+}
+
 void run(const TrainCommand& command) {
   TrainOptions options;
   TrainLimits limits;
@@ -100,18 +126,19 @@ void run(const TrainCommand& command) {
   command.given.apply(options);
   command.given.apply(limits);
   apply_model(options.model, command);
-  std::signal(SIGINT, interrupt);
-  std::signal(SIGTERM, interrupt);
-  TrainingDisplay display;
+  InterruptibleDisplay display;
   const TrainingResult result = train(command.paths, options, limits, display, g_interrupted);
   display.finish();
   print_line(fmt::format("stopped: {}", reason(result.stop)));
-  if (result.stop == TrainingResult::Stop::interrupted) return;
+  if (result.stop == TrainingResult::Stop::interrupted) throw Interrupted{g_signal.load()};
   print_line(fmt::format("{} updates, {} whole epochs, {:.1f} minutes, {:.0f} target tokens a second", result.updates,
                          result.epochs, result.seconds / 60, result.target_tokens_per_second));
   print_line(fmt::format("the model is {}: validation BLEU {:.2f}, loss {:.3f}", describe(result.model),
                          result.model.bleu, result.model.loss));
   print_line(fmt::format("model: {}", command.paths.folder));
+  const std::filesystem::path training = std::filesystem::path(command.paths.folder) / "training";
+  print_line(fmt::format("{} ({:.1f} MB) is only for going on with this run: delete it when you are done",
+                         training.string(), bytes_in(training) / 1e6));
 }
 
 }  // namespace
