@@ -27,8 +27,8 @@ extern "C" void interrupt(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
-// Listens from the first update on. Until then, while text is read and a vocabulary is learned, there is nothing to save,
-// and a signal ends the program as it ends any other.
+// Listens from the first update on. Until then, while text is read and a vocabulary is learned, there is nothing to
+// save, and a signal ends the program as it ends any other.
 class InterruptibleDisplay : public TrainingDisplay {
  public:
   void on_start(const CorpusReport& report) override {

@@ -66,8 +66,8 @@ MultiheadAttention::MultiheadAttention(std::string path, AttentionKind kind, Rng
     : path_(std::move(path)), kind_(kind), options_(checked(options)) {
   const MultiheadAttentionOptions& o = options_;
   if (o.kdim == o.embed_dim && o.vdim == o.embed_dim) {
-    // The fan is that of the whole matrix, as in PyTorch: scores start at half the variance (or, with Xavier's values of
-    // each part alone, post-norm models hardly learn).
+    // The fan is that of the whole matrix, as in PyTorch: with the larger values that each part would have by itself,
+    // post-norm models hardly learn.
     in_proj_weight_ = xavier_uniform(rng, query_width() + 2 * key_width(), o.embed_dim);
   } else {
     q_proj_weight_ = xavier_uniform(rng, query_width(), o.embed_dim);

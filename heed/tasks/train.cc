@@ -225,9 +225,9 @@ class Trainer {
     return checkpoint;
   }
 
-  // Keeps the parameters among those of the last validations, and as the model if they are the best so far: a run that is
-  // left at any moment has the best model that it has seen. Files that the saved state names are removed only after a
-  // newer state is in place: a kill at any moment leaves a state whose files are all there.
+  // Keeps the parameters among those of the last validations, and as the model if they are the best so far: a run that
+  // is left at any moment has the best model that it has seen. Files that the saved state names are removed only after
+  // a newer state is in place: a kill at any moment leaves a state whose files are all there.
   void keep_checkpoint(const Candidate& checkpoint) {
     const bool best = better(checkpoint, state_.best);
     state_.since_better_bleu = checkpoint.bleu > state_.best.bleu ? 0 : state_.since_better_bleu + 1;
@@ -258,8 +258,8 @@ class Trainer {
     save_model_config(text_.folder->path(), config_);
   }
 
-  // Makes the model of the best that there is: the best single checkpoint, or the mean of the last 2, 3, ... of `recent`.
-  // The parameters stay as they are.
+  // Makes the model of the best that there is: the best single checkpoint, or the mean of the last 2, 3, ... of
+  // `recent`. The parameters stay as they are.
   void choose_model(const Candidate& best, const std::vector<Index>& recent) {
     std::vector<Tensor> trained;
     for (const Var& var : vars_) trained.push_back(var.value().clone());

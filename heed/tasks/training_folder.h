@@ -13,8 +13,8 @@
 
 namespace heed {
 
-// A folder is a training run's own once training/options.json is in it, and holds a run that can be continued once there
-// is a saved state: until then (a mistaken option, an early kill) a run starts anew in it.
+// A folder is a training run's own once training/options.json is in it, and holds a run that can be continued once
+// there is a saved state: until then (a mistaken option, an early kill) a run starts anew in it.
 class TrainingFolder {
  public:
   // Throws heed::Error, before anything is touched, where the folder holds files that a run would overwrite and that no
