@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "heed/corpus/corpus.h"
+#include "numbers.h"
 #include "output.h"
 
 namespace heed::cli {
@@ -33,10 +34,11 @@ void add_corpus_command(CLI::App& app) {
   sub->add_option("--out", command->folder,
                   "Folder for train, valid and test: .de, .en and .align (i-j, counted from 0) of each.")
       ->required();
-  sub->add_option("--pairs", options.pairs, "Sentence pairs to train on.")->capture_default_str();
-  sub->add_option("--validation", options.validation, "Pairs for validation.")->capture_default_str();
-  sub->add_option("--test", options.test, "Pairs for testing.")->capture_default_str();
-  sub->add_option("--seed", options.seed, "The same seed gives the same corpus.")->capture_default_str();
+  constexpr NumberRange kPairs = NumberRange::from(0, static_cast<double>(kMostPairs));
+  add_number(*sub, "--pairs", options.pairs, "Sentence pairs to train on.", kPairs);
+  add_number(*sub, "--validation", options.validation, "Pairs for validation.", kPairs);
+  add_number(*sub, "--test", options.test, "Pairs for testing.", kPairs);
+  add_number(*sub, "--seed", options.seed, "The same seed gives the same corpus.", NumberRange::at_least(0));
   sub->footer("Example:\n  heed corpus --pairs 50000 --seed 1 --out data");
   sub->callback([command] { run(*command); });
 }

@@ -18,6 +18,7 @@
 #include "heed/metrics/ter.h"
 #include "heed/tasks/align.h"
 #include "heed/tasks/translate.h"
+#include "numbers.h"
 #include "output.h"
 
 namespace heed::cli {
@@ -243,9 +244,9 @@ void add_evaluate_command(CLI::App& app) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   sub->add_option("--model", command->model, "Score this model's translations of --source.")->excludes("--hypothesis");
   sub->add_option("--source", command->source, "What the model translates.")->needs("--model");
-  sub->add_option("--beam", command->beam.beam, "Hypotheses that the model's search keeps.")
-      ->needs("--model")
-      ->capture_default_str();
+  add_number(*sub, "--beam", command->beam.beam, "Hypotheses that the model's search keeps.",
+             NumberRange::from(1, kWidestBeam))
+      ->needs("--model");
   sub->add_option("--metrics", command->metrics, "Any of bleu, chrf, chrf++, ter, separated by commas.")
       ->delimiter(',')
       ->check(CLI::IsMember({"bleu", "chrf", "chrf++", "ter"}))

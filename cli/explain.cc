@@ -1,5 +1,4 @@
 // heed explain
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 #include "heed/tasks/explain/explanation_picture.h"
 #include "heed/tasks/explain/explanation_text.h"
 #include "heed/tasks/explain/worked_examples.h"
+#include "numbers.h"
 #include "output.h"
 
 namespace heed::cli {
@@ -75,12 +75,6 @@ std::string check_picture_name(const std::string& path) {
   }
 }
 
-std::string check_scale(const std::string& text) {
-  double scale = 0;
-  const bool finite = CLI::detail::lexical_cast(text, scale) && std::isfinite(scale);
-  return finite ? std::string() : "must be a finite number, but is " + text;
-}
-
 }  // namespace
 
 void add_explain_command(CLI::App& app) {
@@ -98,17 +92,13 @@ void add_explain_command(CLI::App& app) {
   v->needs(q)->needs(k);
   sub->add_option("--mask", command->mask,
                   "causal, or a .npy file: boolean [Lq, Lk], true where a query may attend to a key.");
-  sub->add_option("--heads", command->heads, "Split your matrices [L, heads * D] into this many heads.")
-      ->check(CLI::Range(1, 1024))
-      ->needs(q)
-      ->capture_default_str();
-  sub->add_option("--scale", command->scale, "What the scores are multiplied by; 1 / sqrt(D) where it is not given.")
-      ->check(check_scale);
-  sub->add_option("--length", command->length, "Positions of --example positions.")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  sub->add_option("--width", command->width, "Their dimensions.")->check(CLI::Range(1, 1024))->capture_default_str();
-  sub->add_option("--digits", command->digits, "Decimals to print.")->check(CLI::Range(0, 15))->capture_default_str();
+  constexpr NumberRange kSizes = NumberRange::from(1, 1024);
+  add_number(*sub, "--heads", command->heads, "Split your matrices [L, heads * D] into this many heads.", kSizes)
+      ->needs(q);
+  add_number(*sub, "--scale", command->scale, "What the scores are multiplied by; 1 / sqrt(D) where it is not given.");
+  add_number(*sub, "--length", command->length, "Positions of --example positions.", kSizes);
+  add_number(*sub, "--width", command->width, "Their dimensions.", kSizes);
+  add_number(*sub, "--digits", command->digits, "Decimals to print.", NumberRange::from(0, 15));
   sub->add_flag("--json", command->json, "Print one JSON object, with unrounded numbers; null stands for -inf.");
   sub->add_option("--picture", command->picture, "Draw the weights (or the positions) too: .svg, .png or .pdf.")
       ->check(check_picture_name);

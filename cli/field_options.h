@@ -1,5 +1,5 @@
-// Command-line options from a struct's visit_fields: the field max_tokens becomes --max-tokens, with its documentation
-// and default.
+// Command-line options from a struct's visit_fields: the field max_tokens becomes --max-tokens, with its documentation,
+// default and range. A field that is true or false is switched on by its option alone, and off by "--norm-first false".
 //
 //   auto given = std::make_shared<FieldOptions>();
 //   given->add(command, TrainOptions{}, "Training");
@@ -8,12 +8,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <concepts>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "heed/io/fields.h"
+#include "numbers.h"
 
 namespace heed::cli {
 
@@ -25,7 +27,7 @@ class FieldOptions {
   template <HasFields Options>
   void add(CLI::App& command, Options defaults, const std::string& group,
            const std::vector<std::string_view>& skip = {}) {
-    visit_fields(defaults, [&]<typename T>(std::string_view name, T& member, std::string_view doc) {
+    visit_fields(defaults, [&]<typename T>(std::string_view name, T& member, std::string_view doc, NumberRange = {}) {
       if (std::find(skip.begin(), skip.end(), name) != skip.end()) return;
       if (command.get_option_no_throw(flag(name)) != nullptr) return;
       CLI::Option* option = command.add_option_function<std::string>(
@@ -34,24 +36,31 @@ class FieldOptions {
       option->group(group);
       if constexpr (NamedEnum<T>) {
         option->type_name(enum_choices<T>())->default_str(std::string(enum_name(member)));
+      } else if constexpr (std::same_as<T, bool>) {
+        // CLI11 gives the default to an option without its value, and true is what such an option means.
+        option->expected(0, 1)->default_str("true")->option_text(member ? "[true|false]=true" : "[true|false]=false");
       } else {
-        option->type_name(CLI::detail::type_name<T>())->default_str(field_to_json(member).dump());
+        static_assert(NumberField<T>, "an option of this type has no reading yet");
+        option->type_name(number_type<T>())->default_str(fmt::format("{}", member));
       }
     });
   }
 
-  // Sets the fields that were given. Throws CLI::ValidationError for a value that is not of the field's type.
+  // Sets the fields that were given. Throws CLI::ValidationError for a value that is not of the field's type or outside
+  // its range.
   template <HasFields Options>
   void apply(Options& options) const {
-    visit_fields(options, [&]<typename T>(std::string_view name, T& member, std::string_view) {
+    visit_fields(options, [&]<typename T>(std::string_view name, T& member, std::string_view, NumberRange range = {}) {
       const auto found = given_.find(std::string(name));
       if (found == given_.end()) return;
       const std::string& text = found->second;
       if constexpr (NamedEnum<T>) {
         if (!enum_from_name(text, member)) refuse(name, "one of " + enum_choices<T>(), text);
+      } else if constexpr (std::same_as<T, bool>) {
+        if (text != "true" && text != "false") refuse(name, "true or false", text);
+        member = text == "true";
       } else {
-        if (!CLI::detail::lexical_cast(text, member))
-          refuse(name, "of type " + std::string(CLI::detail::type_name<T>()), text);
+        member = read_number<T>(flag(name), text, range);
       }
     });
   }
@@ -60,8 +69,9 @@ class FieldOptions {
   template <HasFields Chosen, HasFields Other>
   void refuse_fields_of(Chosen chosen, Other other, std::string_view chosen_name) const {
     std::vector<std::string_view> known;
-    visit_fields(chosen, [&](std::string_view name, auto&, std::string_view) { known.push_back(name); });
-    visit_fields(other, [&](std::string_view name, auto&, std::string_view) {
+    visit_fields(chosen,
+                 [&](std::string_view name, auto&, std::string_view, NumberRange = {}) { known.push_back(name); });
+    visit_fields(other, [&](std::string_view name, auto&, std::string_view, NumberRange = {}) {
       if (given_.contains(std::string(name)) && std::find(known.begin(), known.end(), name) == known.end()) {
         throw CLI::ValidationError(flag(name), "is not an option of " + std::string(chosen_name));
       }
@@ -75,7 +85,7 @@ class FieldOptions {
     return text;
   }
   [[noreturn]] static void refuse(std::string_view name, const std::string& rule, const std::string& text) {
-    throw CLI::ValidationError(flag(name), "must be " + rule + ", but is " + text);
+    throw CLI::ValidationError(flag(name), "must be " + rule + ", but is " + (text.empty() ? "empty" : text));
   }
 
   std::map<std::string, std::string> given_;  // field name to the text given

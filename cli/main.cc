@@ -12,7 +12,9 @@
 #include "commands.h"
 #include "heed/base/error.h"
 #include "heed/base/parallel.h"
+#include "numbers.h"
 #include "output.h"
+#include "unknown_argument.h"
 
 namespace {
 
@@ -42,13 +44,13 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // and so is a limit on file size
   CLI::App app{"Attention: train a translation model, translate with it, and see what it attends to.", "heed"};
   app.set_version_flag("--version", "heed " HEED_VERSION, "Print the version.");
-  app.set_help_flag("--help", "Print this help.");
+  app.set_help_flag("-h,--help", "Print this help.");
   app.set_help_all_flag("--help-all", "Print the help of every command.");
   app.require_subcommand(1);
   app.fallthrough();
-  app.add_option_function<int>("--threads", heed::set_thread_count,
-                               "Threads to use; by default every core. Results do not depend on it.")
-      ->check(CLI::Range(1, 1024));
+  heed::cli::add_number<int>(app, "--threads", heed::set_thread_count,
+                             "Threads to use; by default every core. Results do not depend on it.",
+                             heed::NumberRange::from(1, 1024));
   heed::cli::add_corpus_command(app);
   heed::cli::add_train_command(app);
   heed::cli::add_translate_command(app);
@@ -56,16 +58,13 @@ int main(int argc, char** argv) {
   heed::cli::add_view_command(app);
   heed::cli::add_explain_command(app);
   heed::cli::add_info_command(app);
+  heed::cli::keep_options_from_being_values(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version
     return answer(app, success);
   } catch (const CLI::ParseError& error) {
-    const std::vector<std::string> unknown = app.remaining();
-    if (app.get_subcommands().empty() && !unknown.empty()) {
-      return fail("there is no command " + unknown.front() + ": see heed --help", kWrongUsage);
-    }
-    return fail(error.what(), kWrongUsage);
+    return fail(heed::cli::describe_mistake(app, error), kWrongUsage);
   } catch (const heed::cli::Interrupted& interrupted) {
     return 128 + interrupted.signal;
   } catch (const heed::Error& error) {

@@ -11,6 +11,7 @@
 #include "heed/base/text_lines.h"
 #include "heed/io/json.h"
 #include "heed/tasks/translate.h"
+#include "numbers.h"
 #include "output.h"
 
 namespace heed::cli {
@@ -48,6 +49,10 @@ void print_translations(const TranslateCommand& command, const std::vector<Trans
 }
 
 void run(const TranslateCommand& command) {
+  if (command.beam.best > command.beam.beam) {
+    throw CLI::ValidationError(
+        "--best", fmt::format("must be at most --beam, which is {}, but is {}", command.beam.beam, command.beam.best));
+  }
   const ModelFolder folder = load_model_folder(command.model);
   Translator translator(folder);
   const std::vector<std::string> lines = read_text_lines(command.input);
@@ -70,16 +75,13 @@ void add_translate_command(CLI::App& app) {
   auto command = std::make_shared<TranslateCommand>();
   sub->add_option("model", command->model, "The model's folder.")->required();
   sub->add_option("--input", command->input, "Text to translate; - is standard input.")->capture_default_str();
-  sub->add_option("--beam", command->beam.beam, "Hypotheses that the search keeps; 1 is greedy.")
-      ->capture_default_str();
-  sub->add_option("--length-penalty", command->beam.length_penalty, "Scores are divided by length to this power.")
-      ->capture_default_str();
-  sub->add_option("--best", command->beam.best,
-                  "Translations for each sentence; above 1, lines begin with the sentence's number.")
-      ->capture_default_str();
-  sub->add_option("--chunk", command->chunk, "Sentences that are translated together.")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_number(*sub, "--beam", command->beam.beam, "Hypotheses that the search keeps; 1 is greedy.",
+             NumberRange::from(1, kWidestBeam));
+  add_number(*sub, "--length-penalty", command->beam.length_penalty, "Scores are divided by length to this power.");
+  add_number(*sub, "--best", command->beam.best,
+             "Translations for each sentence, at most --beam; above 1, lines begin with the sentence's number.",
+             NumberRange::from(1, kWidestBeam));
+  add_number(*sub, "--chunk", command->chunk, "Sentences that are translated together.", NumberRange::at_least(1));
   sub->add_flag("--scores", command->scores, "Print each translation's score before it.");
   sub->add_flag("--json", command->json, "Print one JSON object a sentence, with the score of every token.");
   sub->footer("Example:\n  echo 'Guten Morgen.' | heed translate model --beam 5");

@@ -16,6 +16,7 @@
 #include "heed/tasks/trace.h"
 #include "heed/viz/attention_picture.h"
 #include "heed/viz/page.h"
+#include "numbers.h"
 #include "output.h"
 
 namespace heed::cli {
@@ -99,10 +100,12 @@ const AttentionTrace::Map& chosen_map(const ViewCommand& command, const Attentio
   return *chosen;
 }
 
+Index read_head(const std::string& text) { return read_number<Index>("--head", text, NumberRange::at_least(0)); }
+
 AttentionPictureOptions picture_options(const ViewCommand& command) {
   if (command.head == "mean") return {.heads = HeadChoice::mean};
   if (command.head == "all") return {.heads = HeadChoice::grid};
-  return {.heads = HeadChoice::one, .head = std::stoll(command.head)};
+  return {.heads = HeadChoice::one, .head = read_head(command.head)};
 }
 
 void draw(const ViewCommand& command, const std::vector<AttentionTrace>& traces) {
@@ -151,10 +154,13 @@ std::string check_out(const std::string& path) {
 }
 
 std::string check_head(const std::string& text) {
-  Index head = -1;
-  const bool number = !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; }) &&
-                      CLI::detail::lexical_cast(text, head);
-  return text == "mean" || text == "all" || number ? "" : "must be mean, all or a number from 0, but is " + text;
+  if (text == "mean" || text == "all") return {};
+  try {
+    read_head(text);
+    return {};
+  } catch (const CLI::ValidationError&) {
+    return "must be mean, all or an integer from 0 up, but is " + text;
+  }
 }
 
 }  // namespace
@@ -167,7 +173,8 @@ void add_view_command(CLI::App& app) {
   sub->add_option("--input", command->input, "Sentences, one a line; - is standard input.")->excludes(text);
   sub->add_option("--target", command->target, "Look at this translation of --text instead of the model's own.")
       ->needs(text);
-  sub->add_option("--beam", command->beam.beam, "Hypotheses that the search keeps.")->capture_default_str();
+  add_number(*sub, "--beam", command->beam.beam, "Hypotheses that the search keeps.",
+             NumberRange::from(1, kWidestBeam));
   sub->add_option("--from", command->from, "Draw the traces of this file, without a model.");
   sub->add_option("--out", command->out,
                   "A picture (.svg, .png, .pdf) of one layer of one sentence, or a page (.html) to look around in "
@@ -177,13 +184,13 @@ void add_view_command(CLI::App& app) {
   sub->add_option("--kind", command->kind, "What attends to what: cross (target to source), encoder or decoder.")
       ->check(CLI::IsMember({"cross", "encoder", "decoder"}))
       ->capture_default_str();
-  sub->add_option("--layer", command->layer, "The layer, counted from 0; the last of its kind where it is not given.")
-      ->check(CLI::NonNegativeNumber);
+  add_number(*sub, "--layer", command->layer, "The layer, counted from 0; the last of its kind where it is not given.",
+             NumberRange::at_least(0));
   sub->add_option("--head", command->head, "The head, counted from 0; mean of all; or all, side by side.")
       ->check(check_head)
       ->capture_default_str();
-  sub->add_option("--sentence", command->sentence, "Which of several sentences to draw, counted from 1.")
-      ->check(CLI::PositiveNumber);
+  add_number(*sub, "--sentence", command->sentence, "Which of several sentences to draw, counted from 1.",
+             NumberRange::at_least(1));
   sub->footer(
       "Examples:\n  heed view model --text 'Das Wetter ist heute gut.' --out map.svg\n"
       "  heed view model --input test.de --out attention.html --trace trace.json\n"

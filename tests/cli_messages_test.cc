@@ -43,7 +43,7 @@ void expect_plain_refusal(const std::vector<std::string>& arguments, int exit_co
 }
 
 TEST(CliMessages, ArgumentsAreShownAndCut) {
-  const std::string folder = scratch_folder().string(), model = tiny_model().string();
+  const std::string model = tiny_model().string();
   for (const auto& [argument, part] :
        {std::pair(kHostile, kShown), std::pair(std::string(kLong, 'x'), std::string("xxx"))}) {
     expect_plain_refusal({argument}, kWrongUsage, part);
@@ -56,7 +56,6 @@ TEST(CliMessages, ArgumentsAreShownAndCut) {
     expect_plain_refusal({"view", model, "--text", "a", "--out", "x.svg", "--head", argument}, kWrongUsage, part);
     expect_plain_refusal({"explain", "--mask", argument}, kFailure, part);
     expect_plain_refusal({"explain", "--picture", argument}, kWrongUsage, part);
-    expect_plain_refusal({"corpus", "--out", folder + "/" + argument, "--pairs", "-1"}, kFailure, "pairs");
     expect_plain_refusal({"info", argument}, kFailure, part);
   }
 }

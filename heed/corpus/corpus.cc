@@ -64,12 +64,12 @@ void write_part(const std::vector<SentencePair>& pairs, const std::filesystem::p
 }  // namespace
 
 Corpus generate_corpus(const CorpusOptions& options) {
-  constexpr Index kMost = 10'000'000;
-  bool counts_fit = options.pairs >= 0 && options.validation >= 0 && options.test >= 0 && options.pairs <= kMost &&
-                    options.validation <= kMost && options.test <= kMost;
-  Index wanted = counts_fit ? options.pairs + options.validation + options.test : kMost + 1;
-  HEED_CHECK(wanted <= kMost, "generate_corpus: pairs {}, validation {}, test {} must be >= 0 and sum to at most {}",
-             options.pairs, options.validation, options.test, kMost);
+  bool counts_fit = options.pairs >= 0 && options.validation >= 0 && options.test >= 0 && options.pairs <= kMostPairs &&
+                    options.validation <= kMostPairs && options.test <= kMostPairs;
+  Index wanted = counts_fit ? options.pairs + options.validation + options.test : kMostPairs + 1;
+  HEED_CHECK(wanted <= kMostPairs,
+             "generate_corpus: pairs {}, validation {}, test {} must be >= 0 and sum to at most {}", options.pairs,
+             options.validation, options.test, kMostPairs);
 
   // Test and validation come first: what is frequent is then theirs, and train goes without it.
   std::vector<SentencePair> pairs;

@@ -45,6 +45,8 @@ struct Corpus {
   std::vector<SentencePair> train, validation, test;
 };
 
+inline constexpr Index kMostPairs = 10'000'000;  // of the three parts together
+
 struct CorpusOptions {
   Index pairs = 50000;  // of train
   std::uint64_t seed = 1;
@@ -53,7 +55,7 @@ struct CorpusOptions {
 };
 
 // Draws the corpus. The same options give the same corpus, whatever the thread count; test and validation do not depend
-// on `pairs`. Throws heed::Error where a count is negative or their sum exceeds 10 million (the grammar has far more
+// on `pairs`. Throws heed::Error where a count is negative or their sum exceeds kMostPairs (the grammar has far more
 // sentences, but the likely ones are drawn first).
 Corpus generate_corpus(const CorpusOptions& options = {});
 

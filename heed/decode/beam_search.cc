@@ -110,8 +110,8 @@ class Search {
 };
 
 void check_options(const BeamOptions& options) {
-  HEED_CHECK(options.beam >= 1 && options.beam <= 1000, "beam_search: beam must be from 1 to 1000, but is {}",
-             options.beam);
+  HEED_CHECK(options.beam >= 1 && options.beam <= kWidestBeam, "beam_search: beam must be from 1 to {}, but is {}",
+             kWidestBeam, options.beam);
   HEED_CHECK(options.best >= 1 && options.best <= options.beam,
              "beam_search: best must be from 1 to the beam of {}, but is {}", options.beam, options.best);
   HEED_CHECK(std::isfinite(options.length_penalty), "beam_search: length_penalty must be finite, but is {}",

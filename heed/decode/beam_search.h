@@ -9,6 +9,8 @@
 
 namespace heed {
 
+inline constexpr Index kWidestBeam = 1000;
+
 struct BeamOptions {
   Index beam = 5;             // hypotheses kept for each sentence; 1 is greedy
   double length_penalty = 1;  // a finished hypothesis scores sum(log p) / length^length_penalty, its end token counted

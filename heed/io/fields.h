@@ -11,7 +11,7 @@
 //     Norm norm = Norm::pre;
 //     template <typename V>
 //     friend void visit_fields(Options& o, V&& visit) {
-//       visit("layers", o.layers, "Layers of the encoder and of the decoder.");
+//       visit("layers", o.layers, "Layers of the encoder and of the decoder.", NumberRange::from(1, 1024));
 //       visit("norm", o.norm, "Where a layer normalises: pre (before it) or post (after its residual).");
 //     }
 //   };
@@ -19,8 +19,10 @@
 //   from_json(read_json("config.json"), options);   // else: "config.json: norm: must be one of pre, post, but is ..."
 //   write_json("config.json", to_json(options));
 //
+//   check_ranges(options, "Options");               // else: "Options: layers must be from 1 to 1024, but is 0"
+//
 // A field is a bool, an integer type, float, double, std::string, an enum with enum_names, another such struct (an
-// object in JSON), or a std::vector of these.
+// object in JSON), or a std::vector of these. A number may have a range.
 #pragma once
 
 #include <concepts>
@@ -32,7 +34,9 @@
 #include <utility>
 #include <vector>
 
+#include "heed/base/check.h"
 #include "heed/io/json.h"
+#include "heed/io/number_range.h"
 
 namespace heed {
 
@@ -44,11 +48,15 @@ concept NamedEnum = std::is_enum_v<E> && requires(E value) {
   enum_names(value);
 };
 
-// A struct with visit_fields(options, visit(name, member, doc)).
+// A struct with visit_fields(options, visit(name, member, doc)), or visit(name, member, doc, range) for some.
 template <typename T>
 concept HasFields = std::is_class_v<T> && requires(T& options) {
-  visit_fields(options, [](std::string_view, auto&, std::string_view) {});
+  visit_fields(options, [](std::string_view, auto&, std::string_view, NumberRange = {}) {});
 };
+
+// A field that a range may bound.
+template <typename T>
+concept NumberField = (std::integral<T> || std::floating_point<T>)&&!std::same_as<T, bool>;
 
 // The value's name; empty for a value that enum_names does not list.
 template <NamedEnum E>
@@ -141,7 +149,7 @@ template <HasFields Options>
 Json to_json(const Options& options) {
   Json object = Json::object();
   Options copy = options;  // one visit_fields serves reading and writing, so it takes a mutable struct
-  visit_fields(copy, [&](std::string_view name, const auto& member, std::string_view) {
+  visit_fields(copy, [&](std::string_view name, const auto& member, std::string_view, NumberRange = {}) {
     object.set(name, field_to_json(member));
   });
   return object;
@@ -164,13 +172,26 @@ template <HasFields Options>
 void from_json(const Json& json, Options& options, Missing missing) {
   Options read = options;
   std::vector<std::string_view> names;
-  visit_fields(read, [&](std::string_view name, auto&, std::string_view) { names.push_back(name); });
+  visit_fields(read, [&](std::string_view name, auto&, std::string_view, NumberRange = {}) { names.push_back(name); });
   json.allow_only(names);
-  visit_fields(read, [&](std::string_view name, auto& member, std::string_view) {
+  visit_fields(read, [&](std::string_view name, auto& member, std::string_view, NumberRange = {}) {
     const bool needed = missing == Missing::refuse && !is_later_field<Options>(name);
     if (needed || json.has(name)) field_from_json(json[name], member, missing);
   });
   options = std::move(read);
+}
+
+// Throws heed::Error that begins with `what` and names the field, for a number outside its range; NaN and the
+// infinities are in none.
+template <HasFields Options>
+void check_ranges(const Options& options, std::string_view what) {
+  Options copy = options;
+  visit_fields(copy, [&]<typename T>(std::string_view name, const T& member, std::string_view, NumberRange range = {}) {
+    if constexpr (NumberField<T>) {
+      HEED_CHECK(range.contains(static_cast<double>(member)), "{}: {} must be {}, but is {}", what, name,
+                 range.text().empty() ? "finite" : range.text(), member);
+    }
+  });
 }
 
 }  // namespace heed

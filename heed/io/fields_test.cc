@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <span>
 
 #include "heed/testing/refusal.h"
@@ -112,6 +113,30 @@ TEST(Fields, WrongTypesNameTheKeyAndChangeNothing) {
   EXPECT_EQ(error(R"({"sizes": [1, "2"]})"), "c.json: sizes[1]: must be an integer, but is \"2\"");
   EXPECT_EQ(error("[]"), "c.json: must be an object, but is an array of 0");
   EXPECT_EQ(options.layers, 6);
+}
+
+struct Bounded {
+  Index layers = 6;
+  double dropout = 0.1, bias = 0;
+  bool linear = false;
+  template <typename V>
+  friend void visit_fields(Bounded& b, V&& visit) {
+    visit("layers", b.layers, "Layers.", NumberRange::from(1, 1024));
+    visit("dropout", b.dropout, "Dropout.", NumberRange::from_below(0, 1));
+    visit("bias", b.bias, "Added.");
+    visit("linear", b.linear, "No activation.");
+  }
+};
+
+TEST(Fields, NumbersOutsideTheirRangesAreNamed) {
+  const auto error = [](const Bounded& options) { return refusal([&] { check_ranges(options, "Model"); }); };
+  EXPECT_EQ(error({}), "no error");
+  EXPECT_EQ(error({.layers = 0}), "Model: layers must be from 1 to 1024, but is 0");
+  EXPECT_EQ(error({.dropout = 1}), "Model: dropout must be from 0 to below 1, but is 1");
+  EXPECT_EQ(error({.dropout = std::nan("")}), "Model: dropout must be from 0 to below 1, but is nan");
+  EXPECT_EQ(error({.bias = -5}), "no error");
+  EXPECT_EQ(error({.bias = INFINITY}), "Model: bias must be finite, but is inf");
+  EXPECT_EQ(to_json(Bounded{}).dump(), R"({"layers":6,"dropout":0.1,"bias":0.0,"linear":false})");
 }
 
 TEST(EnumNames, NameAndChoices) {

@@ -1,6 +1,7 @@
 #include "heed/models/rnn_config.h"
 
 #include "heed/base/check.h"
+#include "heed/io/fields.h"
 
 namespace heed {
 namespace {
@@ -15,20 +16,7 @@ double recurrent_weights(CellKind cell, Index inputs, Index units, Index layers,
 }  // namespace
 
 void RnnConfig::check() const {
-  const auto in_range = [](Index value, Index least, Index most, std::string_view name) {
-    HEED_CHECK(value >= least && value <= most, "RnnTranslator: {} must be from {} to {}, but is {}", name, least, most,
-               value);
-  };
-  in_range(source_vocabulary, 1, 1 << 24, "source_vocabulary");
-  in_range(target_vocabulary, 1, 1 << 24, "target_vocabulary");
-  in_range(embedding_width, 1, 1 << 24, "embedding_width");
-  in_range(state_width, 1, 1 << 24, "state_width");
-  in_range(attention_width, 1, 1 << 24, "attention_width");
-  in_range(max_length, 2, 1 << 16, "max_length");
-  in_range(encoder_layers, 1, 1024, "encoder_layers");
-  in_range(decoder_layers, 1, 1024, "decoder_layers");
-  in_range(local_window, 1, 1 << 24, "local_window");
-  HEED_CHECK(dropout >= 0 && dropout < 1, "RnnTranslator: dropout must be at least 0 and below 1, but is {}", dropout);
+  check_ranges(*this, "RnnTranslator");
   HEED_CHECK(!share_embeddings || source_vocabulary == target_vocabulary,
              "RnnTranslator: share_embeddings needs equal vocabularies, but they have {} and {} pieces",
              source_vocabulary, target_vocabulary);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "heed/io/number_range.h"
 #include "heed/layers/recurrent_cell.h"
 #include "heed/layers/rnn_attention.h"
 
@@ -57,29 +58,32 @@ struct RnnConfig {
   template <typename V>
   friend void visit_fields(RnnConfig& c, V&& visit) {
     visit("style", c.style, "Where attention stands: bahdanau (before the decoder's step) or luong (after it).");
-    visit("source_vocabulary", c.source_vocabulary, "Pieces of the source vocabulary.");
-    visit("target_vocabulary", c.target_vocabulary, "Pieces of the target vocabulary.");
-    visit("embedding_width", c.embedding_width,
-          "Width of embeddings, and of the readout before the output projection.");
+    visit("source_vocabulary", c.source_vocabulary, "Pieces of the source vocabulary.", NumberRange::from(1, 1 << 24));
+    visit("target_vocabulary", c.target_vocabulary, "Pieces of the target vocabulary.", NumberRange::from(1, 1 << 24));
+    visit("embedding_width", c.embedding_width, "Width of embeddings, and of the readout before the output projection.",
+          NumberRange::from(1, 1 << 24));
     visit("state_width", c.state_width,
-          "Units of the decoder; of each direction of the encoder (bahdanau), or of both together (luong).");
+          "Units of the decoder; of each direction of the encoder (bahdanau), or of both together (luong).",
+          NumberRange::from(1, 1 << 24));
     visit("cell", c.cell, "Recurrent cell (bahdanau: gru, luong: lstm).");
     visit("bidirectional", c.bidirectional, "The encoder also reads from right to left.");
-    visit("encoder_layers", c.encoder_layers, "Layers of the encoder.");
-    visit("decoder_layers", c.decoder_layers, "Layers of the decoder.");
+    visit("encoder_layers", c.encoder_layers, "Layers of the encoder.", NumberRange::from(1, 1024));
+    visit("decoder_layers", c.decoder_layers, "Layers of the decoder.", NumberRange::from(1, 1024));
     visit("score", c.score,
           "Score of attention (bahdanau: additive, luong: general); concat is another name of additive.");
-    visit("attention_width", c.attention_width, "Hidden width of the additive score.");
+    visit("attention_width", c.attention_width, "Hidden width of the additive score.", NumberRange::from(1, 1 << 24));
     visit("input_feeding", c.input_feeding,
           "The decoder also reads its last attentional vector (luong only, where it is the default).");
-    visit("max_length", c.max_length, "The most tokens of a sentence.");
+    visit("max_length", c.max_length, "The most tokens of a sentence.", NumberRange::from(2, 1 << 16));
     visit("share_embeddings", c.share_embeddings, "One embedding table for source and target.");
     visit("tie_output", c.tie_output, "The output projection is the target's embedding table.");
-    visit("dropout", c.dropout, "Dropout of embeddings, between layers, and of the readout.");
+    visit("dropout", c.dropout, "Dropout of embeddings, between layers, and of the readout.",
+          NumberRange::from_below(0, 1));
     visit("reach", c.reach,
           "What attention looks at: global (the whole source), local-m (around the same place) or local-p (around a "
           "place that the state predicts).");
-    visit("local_window", c.local_window, "local-m, local-p: positions on each side of that place.");
+    visit("local_window", c.local_window, "local-m, local-p: positions on each side of that place.",
+          NumberRange::from(1, 1 << 24));
   }
 };
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "heed/io/number_range.h"
 #include "heed/ops/activation.h"
 #include "heed/ops/attention/mask.h"
 
@@ -70,6 +71,8 @@ struct TransformerConfig {
                                                       "attention_block",  "attention_summary", "attention_global",
                                                       "attention_random", "key_value_heads"};
 
+  static constexpr Index kMostRandom = 16;  // of Mask::bigbird
+
   // Elements of the model's weight matrices.
   double weight_count() const;
   // The keys that self-attention may see at all.
@@ -79,32 +82,41 @@ struct TransformerConfig {
 
   template <typename V>
   friend void visit_fields(TransformerConfig& c, V&& visit) {
-    visit("source_vocabulary", c.source_vocabulary, "Pieces of the source vocabulary.");
-    visit("target_vocabulary", c.target_vocabulary, "Pieces of the target vocabulary.");
-    visit("width", c.width, "Width of the model: of embeddings and of every layer's input and output.");
-    visit("heads", c.heads, "Attention heads; they split the width.");
-    visit("hidden", c.hidden, "Width of the feed-forward network's hidden layer.");
-    visit("encoder_layers", c.encoder_layers, "Layers of the encoder.");
-    visit("decoder_layers", c.decoder_layers, "Layers of the decoder.");
+    visit("source_vocabulary", c.source_vocabulary, "Pieces of the source vocabulary.", NumberRange::from(1, 1 << 24));
+    visit("target_vocabulary", c.target_vocabulary, "Pieces of the target vocabulary.", NumberRange::from(1, 1 << 24));
+    visit("width", c.width, "Width of the model: of embeddings and of every layer's input and output.",
+          NumberRange::from(1, 1 << 24));
+    visit("heads", c.heads, "Attention heads; they split the width.", NumberRange::from(1, 1 << 24));
+    visit("hidden", c.hidden, "Width of the feed-forward network's hidden layer.", NumberRange::from(1, 1 << 24));
+    visit("encoder_layers", c.encoder_layers, "Layers of the encoder.", NumberRange::from(1, 1024));
+    visit("decoder_layers", c.decoder_layers, "Layers of the decoder.", NumberRange::from(1, 1024));
     visit("activation", c.activation, "Activation of the feed-forward network.");
     visit("norm_first", c.norm_first, "Normalise before each sub-layer (pre-norm) instead of after it.");
     visit("positions", c.positions, "Positions: sinusoidal or learned.");
-    visit("max_length", c.max_length, "The most tokens of a sentence.");
+    visit("max_length", c.max_length, "The most tokens of a sentence.", NumberRange::from(2, 1 << 16));
     visit("share_embeddings", c.share_embeddings, "One embedding table for source and target.");
     visit("tie_output", c.tie_output, "The output projection is the target's embedding table.");
-    visit("dropout", c.dropout, "Dropout of embeddings and of each sub-layer's output.");
-    visit("attention_dropout", c.attention_dropout, "Dropout of attention weights; linear attention forms none.");
-    visit("activation_dropout", c.activation_dropout, "Dropout of the feed-forward network's hidden layer.");
+    visit("dropout", c.dropout, "Dropout of embeddings and of each sub-layer's output.", NumberRange::from_below(0, 1));
+    visit("attention_dropout", c.attention_dropout, "Dropout of attention weights; linear attention forms none.",
+          NumberRange::from_below(0, 1));
+    visit("activation_dropout", c.activation_dropout, "Dropout of the feed-forward network's hidden layer.",
+          NumberRange::from_below(0, 1));
     visit("attention", c.attention,
           "Self-attention: softmax (every position), local, strided, fixed, bigbird (sparse) or linear.");
-    visit("attention_window", c.attention_window, "local: positions seen on each side of a token.");
-    visit("attention_stride", c.attention_stride, "strided: positions seen around a token, and the step beyond them.");
-    visit("attention_block", c.attention_block, "fixed, bigbird: positions of a block.");
-    visit("attention_summary", c.attention_summary, "fixed: the last positions of each block, that all tokens see.");
-    visit("attention_global", c.attention_global, "bigbird: the first blocks, that see and are seen by all.");
-    visit("attention_random", c.attention_random, "bigbird: random further blocks for each block and head.");
+    visit("attention_window", c.attention_window, "local: positions seen on each side of a token.",
+          NumberRange::from(0, 1 << 24));
+    visit("attention_stride", c.attention_stride, "strided: positions seen around a token, and the step beyond them.",
+          NumberRange::from(1, 1 << 24));
+    visit("attention_block", c.attention_block, "fixed, bigbird: positions of a block.", NumberRange::from(1, 1 << 24));
+    visit("attention_summary", c.attention_summary, "fixed: the last positions of each block, that all tokens see.",
+          NumberRange::from(0, 1 << 24));
+    visit("attention_global", c.attention_global, "bigbird: the first blocks, that see and are seen by all.",
+          NumberRange::from(0, 1 << 24));
+    visit("attention_random", c.attention_random, "bigbird: random further blocks for each block and head.",
+          NumberRange::from(0, kMostRandom));
     visit("key_value_heads", c.key_value_heads,
-          "Key/value heads of every attention; a divisor of the heads (1: multi-query), or 0: as many.");
+          "Key/value heads of every attention; a divisor of the heads (1: multi-query), or 0: as many.",
+          NumberRange::from(0, 1 << 24));
   }
 };
 
