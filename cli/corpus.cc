@@ -8,6 +8,7 @@
 #include "heed/corpus/corpus.h"
 #include "numbers.h"
 #include "output.h"
+#include "output_files.h"
 
 namespace heed::cli {
 namespace {
@@ -18,6 +19,9 @@ struct CorpusCommand {
 };
 
 void run(const CorpusCommand& command) {
+  std::vector<OptionFile> outputs;
+  for (const std::filesystem::path& file : corpus_files(command.folder)) outputs.push_back({"--out", file});
+  check_outputs(outputs, {});
   const Corpus corpus = generate_corpus(command.options);
   write_corpus(corpus, command.folder);
   print_line(fmt::format("{}: {} training pairs, {} for validation, {} for testing, with gold alignments",

@@ -20,6 +20,7 @@
 #include "heed/tasks/translate.h"
 #include "numbers.h"
 #include "output.h"
+#include "output_files.h"
 
 namespace heed::cli {
 namespace {
@@ -160,6 +161,11 @@ Json json_of(const AttentionHead& head) {
 
 // The head is chosen on one text and judged on another: chosen on the same, its error rate would flatter it.
 void evaluate_attention(const EvaluateCommand& command) {
+  std::vector<OptionFile> inputs = model_inputs("--model", command.model);
+  inputs.insert(inputs.end(),
+                {{"--source", command.source}, {"--reference", command.references.front()}, {"--gold", command.gold}});
+  for (const std::string& file : command.choose_on) inputs.push_back({"--choose-on", file});
+  check_outputs({{"--write-alignment", command.write_alignment}}, inputs);
   const ModelFolder folder = load_model_folder(command.model);
   const AlignedText valid =
       read_aligned_text(command.choose_on[0], command.choose_on[1], command.choose_on[2], command.one_based);

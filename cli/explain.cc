@@ -13,6 +13,7 @@
 #include "heed/tasks/explain/worked_examples.h"
 #include "numbers.h"
 #include "output.h"
+#include "output_files.h"
 
 namespace heed::cli {
 namespace {
@@ -59,6 +60,10 @@ Explanation chosen_walk(const ExplainCommand& command) {
 
 void run(const ExplainCommand& command, const CLI::App& sub) {
   refuse_where_it_means_nothing(command, sub);
+  check_outputs({{"--picture", command.picture.value_or("")}}, {{"--q", command.q.value_or("")},
+                                                                {"--k", command.k.value_or("")},
+                                                                {"--v", command.v.value_or("")},
+                                                                {"--mask", command.mask.value_or("")}});
   const Explanation walk = chosen_walk(command);
   if (command.picture) save_picture(draw_explanation(walk), *command.picture);
   if (command.json) return print_line(to_json(walk).dump(2));

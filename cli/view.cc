@@ -18,6 +18,7 @@
 #include "heed/viz/page.h"
 #include "numbers.h"
 #include "output.h"
+#include "output_files.h"
 
 namespace heed::cli {
 namespace {
@@ -136,6 +137,9 @@ void check_usage(const ViewCommand& command, const CLI::App& sub) {
 
 void run(const ViewCommand& command, const CLI::App& sub) {
   check_usage(command, sub);
+  std::vector<OptionFile> inputs = model_inputs("the model", command.model);
+  inputs.insert(inputs.end(), {{"--input", command.input}, {"--from", command.from}});
+  check_outputs({{"--trace", command.trace}, {"--out", command.out}}, inputs);
   const std::vector<AttentionTrace> traces = command.from.empty() ? make_traces(command) : read_traces(command.from);
   if (!command.trace.empty()) write_traces(command.trace, traces);
   if (!command.out.empty()) draw(command, traces);

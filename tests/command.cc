@@ -40,6 +40,7 @@ class Pipe {
 // Between fork and exec: nothing but system calls.
 [[noreturn]] void become(const char* path, char* const* arguments, const CommandOptions& options, int in, int out,
                          int error) {
+  if (!options.input_file.empty()) in = ::open(options.input_file.c_str(), O_RDONLY);
   if (options.output == Output::full) out = ::open("/dev/full", O_WRONLY);
   ::dup2(in, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);

@@ -19,7 +19,8 @@ enum class Output {
 };
 
 struct CommandOptions {
-  std::string input{};  // standard input
+  std::string input{};       // standard input
+  std::string input_file{};  // standard input is this file instead
   Output output = Output::kept;
   std::optional<std::uint64_t> largest_file{};  // no file may grow beyond this many bytes: a disk that is full
   std::vector<std::string> environment{};       // "NAME=value", added

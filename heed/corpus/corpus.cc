@@ -99,6 +99,14 @@ Corpus generate_corpus(const CorpusOptions& options) {
   return corpus;
 }
 
+std::vector<std::filesystem::path> corpus_files(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const char* part : {"train", "valid", "test"}) {
+    for (const char* ending : {"de", "en", "align"}) files.push_back(folder / fmt::format("{}.{}", part, ending));
+  }
+  return files;
+}
+
 void write_corpus(const Corpus& corpus, const std::filesystem::path& folder) {
   make_folder(folder);
   write_part(corpus.train, folder, "train");

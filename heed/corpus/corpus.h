@@ -59,6 +59,9 @@ struct CorpusOptions {
 // sentences, but the likely ones are drawn first).
 Corpus generate_corpus(const CorpusOptions& options = {});
 
+// The nine files that write_corpus writes in a folder.
+std::vector<std::filesystem::path> corpus_files(const std::filesystem::path& folder);
+
 // Writes train, valid and test in three files each: .de, .en (a sentence a line) and .align (a line of blank-separated
 // "i-j" with i a source and j a target position). The folder is made where it is missing; each file is replaced whole
 // or not at all. Throws heed::Error as write_file does.

@@ -1,0 +1,129 @@
+// No command writes over a file that it reads, or writes one file twice, by whatever name.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "command.h"
+#include "heed/base/file.h"
+#include "trained_model.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::CommandResult;
+using testing::expect_refusal;
+using testing::run_heed;
+using testing::scratch_folder;
+using testing::tiny_corpus;
+using testing::tiny_model;
+
+constexpr int kWrongUsage = 2;
+
+fs::path copied_model(const fs::path& folder) {
+  fs::copy(tiny_model(), folder / "model");
+  return folder / "model";
+}
+
+CommandResult view(const fs::path& model, const fs::path& input, const fs::path& trace, const fs::path& out) {
+  return run_heed({"view", model.string(), "--input", input.string(), "--trace", trace.string(), "--out", out.string(),
+                   "--beam", "1"});
+}
+
+TEST(CliOutputs, NoFileOfTheModelIsReplaced) {
+  const fs::path folder = scratch_folder(), model = copied_model(folder);
+  write_file(folder / "in", "Ja.\n");
+  for (const char* file : {"config.json", "model.safetensors", "vocabulary.spm"}) {
+    const std::string before = read_file(model / file);
+    expect_refusal(view(model, folder / "in", model / file, folder / "x.svg"), kWrongUsage,
+                   {"--trace", (model / file).string(), "the model"});
+    EXPECT_EQ(read_file(model / file), before);
+  }
+  // A name that the model's vocabulary could have: with it the model would have two.
+  expect_refusal(view(model, folder / "in", model / "source.vocab.txt", folder / "x.svg"), kWrongUsage, {"--trace"});
+  const CommandResult result = view(model, folder / "in", model / "trace.json", model / "map.svg");
+  EXPECT_EQ(result.exit_code, 0) << result.error;
+}
+
+TEST(CliOutputs, OneFileHasManyNames) {
+  const fs::path folder = scratch_folder(), model = copied_model(folder), in = folder / "in.html";
+  write_file(in, "Ja.\n");
+  fs::create_directory(folder / "deeper");
+  fs::create_symlink(in, folder / "link.html");
+  fs::create_symlink("../link.html", folder / "deeper" / "link.html");
+  fs::create_hard_link(in, folder / "hard.html");
+  fs::create_directory_symlink(folder, folder / "deeper" / "up");
+  for (const fs::path& name :
+       {in, folder / "deeper" / ".." / "in.html", folder / "link.html", folder / "deeper" / "link.html",
+        folder / "hard.html", folder / "deeper" / "up" / "in.html", fs::relative(in)}) {
+    expect_refusal(view(model, in, folder / "trace.json", name), kWrongUsage, {"--out", "--input", "read"});
+    EXPECT_EQ(read_file(in), "Ja.\n") << name;
+    // By standard input it has no name.
+    expect_refusal(run_heed({"view", model.string(), "--input", "/dev/stdin", "--out", name.string()},
+                            {.input_file = in.string()}),
+                   kWrongUsage, {"--out", "--input"});
+    expect_refusal(
+        run_heed({"view", model.string(), "--input", "-", "--out", name.string()}, {.input_file = in.string()}),
+        kWrongUsage, {"--out", "--input"});
+  }
+  EXPECT_FALSE(fs::exists(folder / "trace.json"));
+}
+
+TEST(CliOutputs, TwoOutputsAreTwoFilesAlsoBeforeTheyAreThere) {
+  const fs::path folder = scratch_folder(), model = copied_model(folder);
+  write_file(folder / "in", "Ja.\n");
+  fs::create_directory(folder / "deeper");
+  fs::create_symlink("new.html", folder / "to_new.html");
+  for (const fs::path& name : {folder / "new.html", folder / "deeper" / ".." / "new.html", folder / "to_new.html"}) {
+    expect_refusal(view(model, folder / "in", folder / "new.html", name), kWrongUsage, {"--out", "--trace", "written"});
+    expect_refusal(view(model, folder / "in", name, folder / "new.html"), kWrongUsage, {"--out", "--trace", "written"});
+  }
+  EXPECT_FALSE(fs::exists(folder / "new.html"));
+  const CommandResult result = view(model, folder / "in", "/dev/null", folder / "new.html");
+  EXPECT_EQ(result.exit_code, 0) << result.error;
+}
+
+TEST(CliOutputs, ATraceIsNotDrawnOverItself) {
+  const fs::path folder = scratch_folder();
+  const std::string trace = (folder / "trace.html").string();
+  ASSERT_EQ(run_heed({"view", tiny_model().string(), "--text", "Ja.", "--trace", trace}).exit_code, 0);
+  const std::string before = read_file(trace);
+  expect_refusal(run_heed({"view", "--from", trace, "--out", trace}), kWrongUsage, {"--out", "--from"});
+  EXPECT_EQ(read_file(trace), before);
+}
+
+TEST(CliOutputs, AnAlignmentIsNotWrittenOverWhatItIsMeasuredBy) {
+  const fs::path folder = scratch_folder();
+  for (const char* file : {"test.de", "test.en", "test.align", "valid.de", "valid.en", "valid.align"}) {
+    fs::copy_file(tiny_corpus() / file, folder / file);
+  }
+  const auto file = [&](const char* name) { return (folder / name).string(); };
+  for (const auto& [name, option] : {std::pair("test.de", "--source"), std::pair("test.en", "--reference"),
+                                     std::pair("test.align", "--gold"), std::pair("valid.align", "--choose-on")}) {
+    const std::string before = read_file(file(name));
+    expect_refusal(run_heed({"evaluate", "--model", tiny_model().string(), "--source", file("test.de"), "--reference",
+                             file("test.en"), "--gold", file("test.align"), "--choose-on", file("valid.de"),
+                             file("valid.en"), file("valid.align"), "--write-alignment", file(name)}),
+                   kWrongUsage, {"--write-alignment", option});
+    EXPECT_EQ(read_file(file(name)), before);
+  }
+}
+
+TEST(CliOutputs, APictureIsNotDrawnOverAnArray) {
+  const fs::path folder = scratch_folder();
+  write_file(folder / "q.svg", "not read: the names are enough");
+  const std::string q = (folder / "q.svg").string();
+  expect_refusal(run_heed({"explain", "--q", q, "--k", q, "--v", q, "--picture", q}), kWrongUsage,
+                 {"--picture", "--q"});
+}
+
+TEST(CliOutputs, ACorpusIsNineFiles) {
+  const fs::path folder = scratch_folder();
+  fs::create_symlink("train.de", folder / "train.en");
+  expect_refusal(run_heed({"corpus", "--out", folder.string(), "--pairs", "10"}), kWrongUsage,
+                 {"train.de", "train.en"});
+  EXPECT_FALSE(fs::exists(folder / "train.de"));
+}
+
+}  // namespace
+}  // namespace heed
