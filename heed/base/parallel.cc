@@ -1,17 +1,56 @@
 #include "heed/base/parallel.h"
 
-#include <omp.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
+#include <cstdlib>
 #include <exception>
+#include <string_view>
+#include <thread>
 
 #include "heed/base/check.h"
+#include "heed/base/thread_pool.h"
 
 namespace heed {
 namespace {
 
-std::atomic<int> g_thread_count{0};  // 0: not set, follow OpenMP
+constexpr int kMostThreads = 1024;
+
+// As OpenMP's programs read it, which users of clusters set; nothing where it is not a plain number.
+int threads_of_environment() {
+  const char* const value = std::getenv("OMP_NUM_THREADS");
+  if (value == nullptr) return 0;
+  const std::string_view text(value);
+  int threads = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+  return error == std::errc() && end == text.data() + text.size() ? threads : 0;
+}
+
+// The cores that the process may run on.
+int cores() {
+  cpu_set_t set;
+  if (::sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+  return static_cast<int>(std::thread::hardware_concurrency());
+}
+
+std::atomic<int>& count() {
+  static std::atomic<int> count = [] {
+    const int wanted = threads_of_environment();
+    return std::clamp(wanted > 0 ? wanted : cores(), 1, kMostThreads);
+  }();
+  return count;
+}
+
+// Whether this thread is at work in a loop.
+thread_local bool t_in_loop = false;
+
+class InLoop {
+ public:
+  InLoop() { t_in_loop = true; }
+  ~InLoop() { t_in_loop = false; }
+};
 
 Index chunks_of(Index count, Index grain) {
   grain = std::max<Index>(grain, 1);
@@ -20,20 +59,17 @@ Index chunks_of(Index count, Index grain) {
 
 }  // namespace
 
-int thread_count() {
-  const int set = g_thread_count.load(std::memory_order_relaxed);
-  return set > 0 ? set : omp_get_max_threads();
-}
+int thread_count() { return count().load(std::memory_order_relaxed); }
 
 void set_thread_count(int threads) {
-  HEED_CHECK(threads >= 1 && threads <= 1024, "set_thread_count: threads must be from 1 to 1024, but is {}", threads);
-  g_thread_count.store(threads, std::memory_order_relaxed);
-  omp_set_num_threads(threads);
+  HEED_CHECK(threads >= 1 && threads <= kMostThreads, "set_thread_count: threads must be from 1 to {}, but is {}",
+             kMostThreads, threads);
+  count().store(threads, std::memory_order_relaxed);
 }
 
 int loop_threads(Index count, Index grain) {
   if (count <= 0) return 0;
-  return omp_in_parallel() ? 1 : static_cast<int>(std::min<Index>(thread_count(), chunks_of(count, grain)));
+  return t_in_loop ? 1 : static_cast<int>(std::min<Index>(thread_count(), chunks_of(count, grain)));
 }
 
 void parallel_for(Index count, Index grain, int threads, const std::function<void(Index, Index, int)>& body) {
@@ -44,21 +80,23 @@ void parallel_for(Index count, Index grain, int threads, const std::function<voi
     const Index begin = chunk * grain;
     body(begin, begin + std::min(count - begin, grain), thread);
   };
-  if (threads <= 1 || omp_in_parallel()) {
+  if (threads <= 1 || t_in_loop) {
     for (Index chunk = 0; chunk < chunks; ++chunk) run(chunk, 0);
     return;
   }
+  std::atomic<Index> next{0};
   std::exception_ptr failure;
   std::atomic<bool> failed{false};
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-  for (Index chunk = 0; chunk < chunks; ++chunk) {
-    if (failed.load(std::memory_order_relaxed)) continue;
-    try {
-      run(chunk, omp_get_thread_num());
-    } catch (...) {
-      if (!failed.exchange(true)) failure = std::current_exception();
+  run_on_threads(threads, [&](int thread) {
+    const InLoop in_loop;
+    for (Index chunk; !failed.load(std::memory_order_relaxed) && (chunk = next.fetch_add(1)) < chunks;) {
+      try {
+        run(chunk, thread);
+      } catch (...) {
+        if (!failed.exchange(true)) failure = std::current_exception();
+      }
     }
-  }
+  });
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -1,4 +1,4 @@
-// The one thread pool (OpenMP), behind one loop.
+// The one thread pool, behind one loop.
 //
 //   parallel_for(rows, 16, [&](Index begin, Index end) { for (Index r = begin; r < end; ++r) work(r); });
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace heed {
 
-// How many threads parallel_for uses: at first, every core the process may run on.
+// How many threads parallel_for uses: at first OMP_NUM_THREADS, or every core the process may run on.
 int thread_count();
 // Sets it; throws heed::Error unless 1 <= threads <= 1024.
 void set_thread_count(int threads);

@@ -1,9 +1,12 @@
 #include "heed/base/parallel.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <limits>
+#include <thread>
 #include <vector>
 
 #include "heed/base/error.h"
@@ -76,6 +79,52 @@ TEST(ParallelFor, RunsOnNoMoreThreadsThanItWasGiven) {
   });
   set_thread_count(before);
   EXPECT_EQ(visited, 1000);
+}
+
+// Each caller's loop is complete, whoever of the pool's threads has time for it.
+TEST(ParallelFor, ManyThreadsMayRunLoopsAtOnce) {
+  const int before = thread_count();
+  set_thread_count(3);
+  std::vector<std::thread> callers;
+  std::vector<Index> sums(8, 0);
+  for (Index& sum : sums) {
+    callers.emplace_back([&sum] {
+      for (int loop = 0; loop < 200; ++loop) {
+        std::atomic<Index> seen{0};
+        parallel_for(50, 3, [&](Index begin, Index end) { seen += end - begin; });
+        sum += seen;
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  set_thread_count(before);
+  EXPECT_EQ(sums, std::vector<Index>(8, 200 * 50));
+}
+
+// The other thread of two begins while this one is at work, and so the two meet.
+TEST(ParallelFor, RunsOnSeveralThreads) {
+  const int before = thread_count();
+  set_thread_count(2);
+  std::atomic<int> at_work{0};
+  parallel_for(2, 1, [&](Index, Index) {
+    ++at_work;
+    while (at_work < 2) std::this_thread::yield();
+  });
+  set_thread_count(before);
+  EXPECT_EQ(at_work, 2);
+}
+
+TEST(ParallelFor, AChildOfForkRunsLoopsToo) {
+  parallel_for(100, 1, [](Index, Index) {});  // the parent has threads, which the child has not
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::atomic<int> seen{0};
+    for (int loop = 0; loop < 100; ++loop) parallel_for(100, 1, [&](Index, Index) { ++seen; });
+    ::_exit(seen == 100 * 100 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 TEST(LoopThreads, AreAtMostOneForEachChunk) {

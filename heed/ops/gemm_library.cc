@@ -1,7 +1,5 @@
 #include "heed/ops/gemm_library.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -13,6 +11,12 @@
 
 #include "heed/base/check.h"
 #include "heed/base/memory.h"
+
+// Of the OpenMP runtime that oneDNN runs on. heed starts no thread of it, and is compiled without OpenMP.
+extern "C" {
+void omp_set_num_threads(int threads) noexcept;
+int omp_get_max_threads() noexcept;
+}
 
 namespace heed {
 namespace {

@@ -1,0 +1,156 @@
+// A pool of threads that help whoever runs a loop.
+//
+// A loop is a Job on its caller's stack. The caller opens it, works on it itself, and closes it when there is nothing
+// left to hand out; threads of the pool join an open job, each with a number of its own, and leave it when they find
+// nothing more to do. A loop therefore never waits for a thread that has not begun: beside other busy processes, or in
+// a child of fork(), which has none of its parent's threads, it goes on with those that are there.
+//
+// A thread without a job looks out for the next one for kPatience, since the next loop mostly begins at once, and then
+// sleeps. OpenMP's threads look out for milliseconds, and take the time from other processes.
+#include "heed/base/thread_pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <immintrin.h>
+#endif
+
+namespace heed {
+namespace {
+
+constexpr std::chrono::microseconds kPatience{50};
+
+void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Looks for `done` for a while; returns whether it came true.
+template <typename Condition>
+bool comes_true_soon(const Condition& done) {
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  do {
+    for (int i = 0; i < 32; ++i) {
+      if (done()) return true;
+      pause();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
+}
+
+struct Job {
+  const std::function<void(int)>* work;
+  int wanted;                   // threads besides the caller that may still join
+  int joined = 0;               // that have joined
+  std::atomic<int> at_work{0};  // of these, that have not left
+};
+
+class Pool {
+ public:
+  void run(int threads, const std::function<void(int)>& work) {
+    Job job{.work = &work, .wanted = threads - 1};
+    {
+      const std::lock_guard lock(mutex_);
+      grow(threads - 1);
+      open_.push_back(&job);
+      opened_.fetch_add(1, std::memory_order_release);
+      for (int i = std::min(sleeping_, job.wanted); i > 0; --i) job_opened_.notify_one();
+    }
+    work(0);
+    {
+      const std::lock_guard lock(mutex_);
+      std::erase(open_, &job);
+    }
+    const auto all_left = [&] { return job.at_work.load(std::memory_order_acquire) == 0; };
+    if (comes_true_soon(all_left)) return;
+    std::unique_lock lock(mutex_);
+    all_left_.wait(lock, all_left);
+  }
+
+ private:
+  // Fewer threads than wanted, where the system gives no more, are slower and not wrong.
+  void grow(int threads) {
+    if (threads <= count_) return;
+    // Signals are for the threads of the program that heed is part of.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+      for (; count_ < threads; ++count_) std::thread([this] { serve(); }).detach();
+    } catch (const std::system_error&) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  void serve() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      if (Job* const job = join()) {
+        const int thread = job->joined;
+        lock.unlock();
+        (*job->work)(thread);
+        lock.lock();
+        // Under the lock: the caller, who may go as soon as it sees this, must not take the job away before.
+        if (job->at_work.fetch_sub(1, std::memory_order_release) == 1) all_left_.notify_all();
+        continue;
+      }
+      const unsigned seen = opened_.load(std::memory_order_relaxed);
+      const auto another = [&] { return opened_.load(std::memory_order_acquire) != seen; };
+      lock.unlock();
+      const bool soon = comes_true_soon(another);
+      lock.lock();
+      if (soon || another()) continue;
+      ++sleeping_;
+      job_opened_.wait(lock, another);
+      --sleeping_;
+    }
+  }
+
+  Job* join() {
+    if (open_.empty()) return nullptr;
+    Job* const job = open_.front();
+    ++job->joined;
+    job->at_work.fetch_add(1, std::memory_order_relaxed);
+    if (--job->wanted == 0) open_.erase(open_.begin());
+    return job;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable job_opened_, all_left_;
+  std::vector<Job*> open_;           // that threads may join, oldest first
+  std::atomic<unsigned> opened_{0};  // jobs so far
+  int count_ = 0, sleeping_ = 0;
+};
+
+// Never destroyed: its threads outlive every static object.
+Pool* g_pool = nullptr;
+
+Pool& pool() {
+  static const bool made = [] {
+    g_pool = new Pool;
+    // A child has none of the threads, and perhaps a lock that one of them held.
+    pthread_atfork(nullptr, nullptr, [] { g_pool = new Pool; });
+    return true;
+  }();
+  static_cast<void>(made);
+  return *g_pool;
+}
+
+}  // namespace
+
+void run_on_threads(int threads, const std::function<void(int)>& work) { pool().run(threads, work); }
+
+}  // namespace heed
