@@ -67,6 +67,8 @@ void set_thread_count(int threads) {
   count().store(threads, std::memory_order_relaxed);
 }
 
+Index grain_of(double work, double enough) { return static_cast<Index>(std::max(enough / std::max(work, 1.0), 1.0)); }
+
 int loop_threads(Index count, Index grain) {
   if (count <= 0) return 0;
   return t_in_loop ? 1 : static_cast<int>(std::min<Index>(thread_count(), chunks_of(count, grain)));

@@ -21,6 +21,10 @@ void set_thread_count(int threads);
 // the one that it began with.
 void parallel_for(Index count, Index grain, const std::function<void(Index begin, Index end)>& body);
 
+// The grain at which a chunk is `enough` work to be worth handing to a thread, where each index is `work`; at least 1.
+// In double, since work is a product of extents, which may be larger than any Index.
+Index grain_of(double work, double enough);
+
 // How many threads that loop would run on now: at most one for each chunk. Who prepares something for each thread reads
 // it once and hands it to the loop below, since it may be another one at the next reading.
 int loop_threads(Index count, Index grain);

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "heed/base/parallel.h"
+#include "heed/tensor/operands.h"
 #include "heed/tensor/rows.h"
 
 namespace heed {
@@ -67,6 +68,7 @@ double slope(Activation activation, double x) {
 }  // namespace
 
 void activate(Activation activation, ConstView x, View y) {
+  check_operands("activate", {}, {{"y", y}}, {{"x", x}});
   const Index size = check_rows("activate", {x, y}).size();
   parallel_for(size, kElementsPerTask, [&](Index begin, Index end) {
     if (x.dtype == DType::f32) {
@@ -77,6 +79,7 @@ void activate(Activation activation, ConstView x, View y) {
 }
 
 void activate_backward(Activation activation, ConstView x, ConstView dy, View dx) {
+  check_operands("activate_backward", {}, {{"dx", dx}}, {{"x", x}, {"dy", dy}});
   const Index size = check_rows("activate_backward", {x, dy, dx}).size();
   parallel_for(size, kElementsPerTask, [&](Index begin, Index end) {
     if (x.dtype == DType::f32) {

@@ -5,6 +5,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
+#include "heed/tensor/operands.h"
 #include "heed/tensor/rows.h"
 
 namespace heed {
@@ -14,6 +15,11 @@ struct Extents {
   Index batch, channels, length, kernel;
   Index held() const { return kernel - 1; }
   Index rows() const { return batch * channels; }
+  // Rows that are worth handing to a thread, `times` over.
+  Index rows_per_task(Index times = 1) const {
+    const double work = static_cast<double>(length) * static_cast<double>(kernel) * static_cast<double>(times);
+    return grain_of(work, kElementsPerTask);
+  }
 };
 
 bool is_like(const ConstView& view, DType dtype, std::initializer_list<Index> shape) {
@@ -22,7 +28,7 @@ bool is_like(const ConstView& view, DType dtype, std::initializer_list<Index> sh
          std::equal(shape.begin(), shape.end(), view.shape.begin());
 }
 
-Extents check_operands(std::string_view function, const CausalConvolution& c) {
+Extents check_extents(std::string_view function, const CausalConvolution& c) {
   HEED_CHECK(c.x.rank == 3 && c.weight.rank == 2 && c.weight.shape[0] == c.x.shape[1] && c.weight.shape[1] >= 1 &&
                  c.x.dtype == c.weight.dtype && (c.x.dtype == DType::f32 || c.x.dtype == DType::f64) &&
                  c.x.contiguous() && c.weight.contiguous(),
@@ -128,11 +134,14 @@ void as_type(DType dtype, const Body& body) {
 
 void causal_convolution(const CausalConvolution& c, View y, View last_state) {
   constexpr std::string_view kName = "causal_convolution";
-  const Extents e = check_operands(kName, c);
+  check_operands(kName, {{"x", c.x}, {"weight", c.weight}, {"bias", c.bias, kOptional}},
+                 {{"y", y, kOptional}, {"last_state", last_state, kOptional}}, {{"the state", c.state, kOptional}});
+  check_apart(kName, {"y", y}, {"the state", c.state});
+  const Extents e = check_extents(kName, c);
   check_result(kName, "y", y, c.x.dtype, {e.batch, e.channels, e.length});
   check_result(kName, "last_state", last_state, c.x.dtype, {e.batch, e.channels, e.held()});
   as_type(c.x.dtype, [&]<typename T>(T) {
-    parallel_for(e.rows(), rows_per_task(e.length * e.kernel), [&](Index begin, Index end) {
+    parallel_for(e.rows(), e.rows_per_task(), [&](Index begin, Index end) {
       for (Index row = begin; row < end; ++row) forward_row<T>(c, e, row, y, last_state);
     });
   });
@@ -141,7 +150,18 @@ void causal_convolution(const CausalConvolution& c, View y, View last_state) {
 void causal_convolution_backward(const CausalConvolution& c, ConstView dy, ConstView dlast_state,
                                  const CausalConvolutionGrad& grad) {
   constexpr std::string_view kName = "causal_convolution_backward";
-  const Extents e = check_operands(kName, c);
+  check_operands(kName,
+                 {{"x", c.x},
+                  {"weight", c.weight},
+                  {"bias", c.bias, kOptional},
+                  {"the state", c.state, kOptional},
+                  {"dy", dy},
+                  {"dlast_state", dlast_state, kOptional}},
+                 {{"dx", grad.dx, kOptional},
+                  {"dstate", grad.dstate, kOptional},
+                  {"dweight", grad.dweight, kOptional},
+                  {"dbias", grad.dbias, kOptional}});
+  const Extents e = check_extents(kName, c);
   HEED_CHECK(!dy.empty(), "{}: dy is empty", kName);
   check_result(kName, "dy", dy, c.x.dtype, {e.batch, e.channels, e.length});
   check_result(kName, "dlast_state", dlast_state, c.x.dtype, {e.batch, e.channels, e.held()});
@@ -150,10 +170,10 @@ void causal_convolution_backward(const CausalConvolution& c, ConstView dy, Const
   check_result(kName, "dweight", grad.dweight, c.x.dtype, {e.channels, e.kernel});
   check_result(kName, "dbias", grad.dbias, c.x.dtype, {e.channels});
   as_type(c.x.dtype, [&]<typename T>(T) {
-    parallel_for(e.rows(), rows_per_task(e.length * e.kernel), [&](Index begin, Index end) {
+    parallel_for(e.rows(), e.rows_per_task(), [&](Index begin, Index end) {
       for (Index row = begin; row < end; ++row) backward_row<T>(c, e, row, dy, dlast_state, grad);
     });
-    parallel_for(e.channels, rows_per_task(e.batch * e.length * e.kernel), [&](Index begin, Index end) {
+    parallel_for(e.channels, e.rows_per_task(e.batch), [&](Index begin, Index end) {
       for (Index channel = begin; channel < end; ++channel) backward_channel<T>(c, e, channel, dy, grad);
     });
   });

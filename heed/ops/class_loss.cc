@@ -5,6 +5,7 @@
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
 #include "heed/ops/softmax.h"
+#include "heed/tensor/operands.h"
 #include "heed/tensor/rows.h"
 #include "heed/tensor/tensor.h"
 
@@ -16,8 +17,8 @@ struct Extents {
   Index size() const { return examples * positions; }
 };
 
-Extents check_operands(std::string_view function, const ConstView& scores, const ConstView& targets,
-                       const ConstView& weight, const ClassLossOptions& options) {
+Extents check_extents(std::string_view function, const ConstView& scores, const ConstView& targets,
+                      const ConstView& weight, const ClassLossOptions& options) {
   HEED_CHECK((scores.rank == 2 || scores.rank == 3) && (scores.dtype == DType::f32 || scores.dtype == DType::f64) &&
                  scores.contiguous() && targets.rank == scores.rank - 1 && targets.dtype == DType::i32 &&
                  targets.contiguous() && targets.shape[0] == scores.shape[0] &&
@@ -113,7 +114,8 @@ void spread_gradient(const Extents& extents, const ConstView& targets, const Con
 }  // namespace
 
 void nll_loss(ConstView log_p, ConstView targets, ConstView weight, const ClassLossOptions& options, View loss) {
-  const Extents extents = check_operands("nll_loss", log_p, targets, weight, options);
+  check_operands("nll_loss", {{"log_p", log_p}, {"targets", targets}, {"weight", weight, kOptional}}, {{"loss", loss}});
+  const Extents extents = check_extents("nll_loss", log_p, targets, weight, options);
   check_loss("nll_loss", loss, log_p, targets, options);
   const auto run = log_p.dtype == DType::f32 ? nll<float> : nll<double>;
   run(extents, log_p, targets, weight, options, loss);
@@ -121,7 +123,9 @@ void nll_loss(ConstView log_p, ConstView targets, ConstView weight, const ClassL
 
 void nll_loss_backward(ConstView targets, ConstView weight, const ClassLossOptions& options, ConstView dloss,
                        View dlog_p) {
-  const Extents extents = check_operands("nll_loss_backward", dlog_p, targets, weight, options);
+  check_operands("nll_loss_backward", {{"targets", targets}, {"weight", weight, kOptional}, {"dloss", dloss}},
+                 {{"dlog_p", dlog_p}});
+  const Extents extents = check_extents("nll_loss_backward", dlog_p, targets, weight, options);
   check_loss("nll_loss_backward", dloss, dlog_p, targets, options);
   const auto factor = [](Index, double at_target) { return -at_target; };
   if (dlog_p.dtype == DType::f32) {
@@ -133,7 +137,9 @@ void nll_loss_backward(ConstView targets, ConstView weight, const ClassLossOptio
 
 void cross_entropy(ConstView logits, ConstView targets, ConstView weight, const ClassLossOptions& options, View loss,
                    View log_p) {
-  const Extents extents = check_operands("cross_entropy", logits, targets, weight, options);
+  check_operands("cross_entropy", {{"logits", logits}, {"targets", targets}, {"weight", weight, kOptional}},
+                 {{"loss", loss}, {"log_p", log_p, kOptional}});
+  const Extents extents = check_extents("cross_entropy", logits, targets, weight, options);
   check_loss("cross_entropy", loss, logits, targets, options);
   if (log_p) check_like("cross_entropy", log_p, logits);
   const Tensor scratch = log_p ? Tensor() : Tensor::empty_like(logits);
@@ -152,7 +158,9 @@ void cross_entropy(ConstView logits, ConstView targets, ConstView weight, const 
 
 void cross_entropy_backward(ConstView log_p, ConstView targets, ConstView weight, const ClassLossOptions& options,
                             ConstView dloss, View dlogits) {
-  const Extents extents = check_operands("cross_entropy_backward", log_p, targets, weight, options);
+  check_operands("cross_entropy_backward", {{"targets", targets}, {"weight", weight, kOptional}, {"dloss", dloss}},
+                 {{"dlogits", dlogits}}, {{"log_p", log_p}});
+  const Extents extents = check_extents("cross_entropy_backward", log_p, targets, weight, options);
   check_loss("cross_entropy_backward", dloss, log_p, targets, options);
   check_like("cross_entropy_backward", dlogits, log_p);
   const auto run = [&]<typename T>(T) {

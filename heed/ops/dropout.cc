@@ -6,6 +6,7 @@
 #include "heed/base/parallel.h"
 #include "heed/base/random.h"
 #include "heed/kernels/dropout.h"
+#include "heed/tensor/operands.h"
 #include "heed/tensor/rows.h"
 
 namespace heed {
@@ -51,11 +52,13 @@ bool dropout_keeps(double p, DropoutKey key, Index index) {
 }
 
 void dropout(ConstView x, double p, DropoutKey key, View y) {
+  check_operands("dropout", {}, {{"y", y}}, {{"x", x}});
   const Index size = check_rows("dropout", {x, y}).size();
   drop(x, p, key, ConstView(), y, size);
 }
 
 void dropout_add(ConstView x, double p, DropoutKey key, ConstView residual, View y) {
+  check_operands("dropout_add", {}, {{"y", y}}, {{"x", x}, {"residual", residual}});
   const Index size = check_rows("dropout_add", {x, residual, y}).size();
   drop(x, p, key, residual, y, size);
 }

@@ -6,6 +6,7 @@
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
 #include "heed/kernels/elementwise.h"
+#include "heed/tensor/operands.h"
 #include "heed/tensor/rows.h"
 
 namespace heed {
@@ -18,6 +19,7 @@ constexpr Index kColumnsPerTask = 256;
 // y_i = f(a_i, b_i), where `kernel` is f on f32 arrays.
 template <typename Kernel, typename F>
 void combine(std::string_view function, ConstView a, ConstView b, View y, Kernel&& kernel, F&& f) {
+  check_operands(function, {}, {{"y", y}}, {{"a", a}, {"b", b}});
   const Index size = check_rows(function, {a, b, y}).size();
   parallel_for(size, kElementsPerTask, [&](Index begin, Index end) {
     if (a.dtype == DType::f32) {
@@ -143,6 +145,7 @@ void add_product_to(ConstView a, ConstView b, View y) {
 }
 
 void add_row(ConstView x, ConstView row, View y) {
+  check_operands("add_row", {{"row", row}}, {{"y", y}}, {{"x", x}});
   check_rows("add_row", {x, y});
   const Rows rows = check_broadcast("add_row", x, row);
   if (x.dtype == DType::f32) return add_row_to_each(x.as<float>(), row.as<float>(), y.as<float>(), rows);
@@ -150,14 +153,20 @@ void add_row(ConstView x, ConstView row, View y) {
 }
 
 void sum_rows_to(ConstView x, View sum) {
+  check_operands("sum_rows_to", {{"x", x}}, {{"sum", sum}});
   const Rows rows = check_broadcast("sum_rows_to", x, sum);
   if (x.dtype == DType::f32) return sum_rows(x.as<float>(), sum.as<float>(), rows);
   sum_rows(x.as<double>(), sum.as<double>(), rows);
 }
 
 void concat(std::span<const ConstView> parts, View y) {
+  check_written("concat", {"y", y});
   Index column = 0;
-  for (const ConstView& part : parts) column = check_part("concat", part, y, column);
+  for (const ConstView& part : parts) {
+    check_operand("concat", {"a part", part});
+    check_apart("concat", {"y", y}, {"a part", part});
+    column = check_part("concat", part, y, column);
+  }
   check_complete("concat", y, column);
   column = 0;
   for (const ConstView& part : parts) {
@@ -168,8 +177,15 @@ void concat(std::span<const ConstView> parts, View y) {
 }
 
 void split(ConstView x, std::span<const View> parts) {
+  check_operand("split", {"x", x});
   Index column = 0;
-  for (const View& part : parts) column = check_part("split", part, x, column);
+  for (std::size_t at = 0; at < parts.size(); ++at) {
+    const Operand part{"a part", parts[at]};
+    check_written("split", part);
+    check_apart("split", part, {"x", x});
+    for (const View& before : parts.first(at)) check_apart("split", part, {"another", before});
+    column = check_part("split", parts[at], x, column);
+  }
   check_complete("split", x, column);
   column = 0;
   for (const View& part : parts) {

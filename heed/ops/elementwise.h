@@ -3,9 +3,9 @@
 //   add(x, sublayer, y);                           // a residual connection
 //   concat({forward, backward}, states);           // [B, L, H] twice into [B, L, 2 H]
 //
-// Views are contiguous, f32 or f64, of one shape in one call, unless said otherwise; outputs may be inputs. Results are
-// overwritten; those of the functions that say += are accumulated. All throw heed::Error for other operands. A NaN in
-// any input gives a NaN.
+// Views are contiguous, f32 or f64, of one shape in one call, unless said otherwise; outputs may be inputs of their
+// shape, whole. Results are overwritten; those of the functions that say += are accumulated. All throw heed::Error for
+// other operands. A NaN in any input gives a NaN.
 #pragma once
 
 #include <span>
@@ -36,7 +36,7 @@ void add_row(ConstView x, ConstView row, View y);
 void sum_rows_to(ConstView x, View sum);
 
 // Joins the parts along the last axis: y [..., sum of widths] = parts [..., width]. Parts and y may have strides (such
-// as a step of a sequence), as long as the last axis has stride 1. The other extents agree.
+// as a step of a sequence), as long as the last axis has stride 1. The other extents agree, and no part lies in y.
 void concat(std::span<const ConstView> parts, View y);
 // Undoes concat: copies the columns of x into the parts, from left to right.
 void split(ConstView x, std::span<const View> parts);

@@ -5,6 +5,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
+#include "heed/tensor/operands.h"
 #include "heed/tensor/rows.h"
 
 namespace heed {
@@ -55,6 +56,7 @@ void scatter_add(const std::int32_t* id, T scale, const T* dy, Index count, Inde
 }  // namespace
 
 void embedding(ConstView table, ConstView ids, double scale, View y) {
+  check_operands("embedding", {{"table", table}, {"ids", ids}}, {{"y", y}});
   check("embedding", table, ids, y);
   const std::int32_t* id = ids.as<std::int32_t>();
   if (y.dtype == DType::f32) {
@@ -65,6 +67,7 @@ void embedding(ConstView table, ConstView ids, double scale, View y) {
 }
 
 void embedding_backward(ConstView ids, double scale, ConstView dy, View dtable) {
+  check_operands("embedding_backward", {{"ids", ids}, {"dy", dy}}, {{"dtable", dtable}});
   check("embedding_backward", dtable, ids, dy);
   const std::int32_t* id = ids.as<std::int32_t>();
   if (dy.dtype == DType::f32) {

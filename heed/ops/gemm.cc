@@ -8,6 +8,7 @@
 #include "heed/kernels/gemm_tile.h"
 #include "heed/kernels/softmax.h"
 #include "heed/ops/gemm_library.h"
+#include "heed/tensor/operands.h"
 
 namespace heed {
 namespace {
@@ -35,12 +36,15 @@ struct TileShape {
 };
 
 // Multiply-adds of a product; with few rows it is the reading of b that takes the time.
-Index work(Index m, Index n, Index k) { return std::max<Index>(m, 8) * n * std::max<Index>(k, 1); }
+double work(Index m, Index n, Index k) {
+  return static_cast<double>(std::max<Index>(m, 8)) * static_cast<double>(n) *
+         static_cast<double>(std::max<Index>(k, 1));
+}
 
 // Large tiles use what is packed of a and b more often; there need be enough of them, with work enough to be worth a
 // hand-over. No bit depends on the tiles, so they may depend on the thread count.
 TileShape tile_shape(Index batch, Index m, Index n, Index k, bool a_transposed) {
-  constexpr Index kLeastWork = 512 * 1024;
+  constexpr double kLeastWork = 512 * 1024;
   const Index threads = thread_count(), enough = threads == 1 ? 1 : 2 * threads;
   // The rows of a transposed a are read a tile's width at a time, and short pieces defeat the prefetcher.
   TileShape tile{std::min<Index>(m, a_transposed ? 1024 : 256), std::min<Index>(n, 1024)};
@@ -59,8 +63,8 @@ void multiply_batch(Index batch, const GemmTile& any, const ItemFn& item) {
   const Index m = any.m, n = any.n;
   const TileShape shape = tile_shape(batch, m, n, any.k, any.a_row == 1 && any.a_col > 1);
   const Index down = (m + shape.rows - 1) / shape.rows, across = (n + shape.columns - 1) / shape.columns;
-  constexpr Index kWorkPerTask = 256 * 1024;
-  const Index grain = std::max<Index>(1, kWorkPerTask / work(shape.rows, shape.columns, any.k));
+  constexpr double kWorkPerTask = 256 * 1024;
+  const Index grain = grain_of(work(shape.rows, shape.columns, any.k), kWorkPerTask);
   parallel_for(batch * down * across, grain, [&](Index begin, Index end) {
     for (Index tile = begin; tile < end; ++tile) {
       GemmTile t = item(tile / (down * across));
@@ -76,9 +80,12 @@ void multiply_batch(Index batch, const GemmTile& any, const ItemFn& item) {
   });
 }
 
-// A weight's gradient: few rows and columns, and a depth of thousands (the tokens).
+// A weight's gradient: few rows and columns, and a depth of thousands (the tokens), though not so many that the sums of
+// its blocks fill the memory.
 bool is_deep(const GemmTile& t) {
-  return t.k >= 2 * kGemmTileDepth && t.m >= 32 && t.n >= 32 && t.m * t.n <= 512 * 512;
+  constexpr Index kMostSums = Index{1} << 25;
+  return t.k >= 2 * kGemmTileDepth && t.m >= 32 && t.n >= 32 && t.m * t.n <= 512 * 512 &&
+         t.k / kGemmTileDepth <= kMostSums / (t.m * t.n);
 }
 
 // Shares out the blocks of the depth instead of tiles, so that each thread reads whole rows of a transposed a and of b.
@@ -139,6 +146,7 @@ V with_two_batch_axes(V view) {
 }
 
 void check(const ConstView& a, const ConstView& b, const View& c, const GemmOptions& options) {
+  check_operands("gemm", {{"a", a}, {"b", b}, {"the bias", options.bias, kOptional}}, {{"c", c}});
   const int rank = c.rank;
   HEED_CHECK(rank >= 2 && a.rank == rank && b.rank == rank && a.shape[rank - 1] == b.shape[rank - 2] &&
                  a.shape[rank - 2] == c.shape[rank - 2] && b.shape[rank - 1] == c.shape[rank - 1] &&

@@ -29,7 +29,8 @@ struct GemmOptions {
 // and for products too small for it, a kernel of heed's own does. f64: the plain sum, for references and gradient
 // checks.
 //
-// Throws heed::Error where ranks, shapes or types disagree or c's layout is not one of the above.
+// Throws heed::Error where ranks, shapes or types disagree, c's layout is not one of the above, or an operand is none
+// (see tensor/operands.h: as everywhere in ops).
 void gemm(ConstView a, ConstView b, View c, const GemmOptions& options = {});
 
 }  // namespace heed

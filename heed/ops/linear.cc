@@ -2,6 +2,7 @@
 
 #include "heed/base/check.h"
 #include "heed/ops/gemm.h"
+#include "heed/tensor/operands.h"
 
 namespace heed {
 namespace {
@@ -23,6 +24,7 @@ bool is_vector(const ConstView& view, DType dtype, Index size) {
 }  // namespace
 
 void linear(ConstView x, ConstView weight, ConstView bias, View y) {
+  check_operands("linear", {{"x", x}, {"weight", weight}, {"bias", bias, kOptional}}, {{"y", y}});
   HEED_CHECK(x.rank == 2 && weight.rank == 2 && y.rank == 2 && x.shape[1] == weight.shape[1] &&
                  y.shape[0] == x.shape[0] && y.shape[1] == weight.shape[0] && x.dtype == y.dtype &&
                  weight.dtype == y.dtype,
@@ -34,6 +36,10 @@ void linear(ConstView x, ConstView weight, ConstView bias, View y) {
 }
 
 void linear_backward(ConstView x, ConstView weight, ConstView dy, View dx, View dweight, View dbias) {
+  // What is not needed is not looked at.
+  check_operands("linear_backward",
+                 {{"x", dweight ? x : ConstView(), !dweight}, {"weight", dx ? weight : ConstView(), !dx}, {"dy", dy}},
+                 {{"dx", dx, kOptional}, {"dweight", dweight, kOptional}, {"dbias", dbias, kOptional}});
   HEED_CHECK(dy.rank == 2, "linear_backward: dy must be [R, Out], but is {}", describe(dy));
   const auto is_matrix = [&](const ConstView& view, Index rows, Index columns) {
     return view.rank == 2 && view.shape[0] == rows && view.shape[1] == columns && view.dtype == dy.dtype;
@@ -43,19 +49,19 @@ void linear_backward(ConstView x, ConstView weight, ConstView dy, View dx, View 
     HEED_CHECK(weight.rank == 2 && is_matrix(weight, out, weight.shape[1]) && is_matrix(dx, rows, weight.shape[1]),
                "linear_backward: needs weight [Out, In] and dx [R, In] for dy {}, but got {} and {}", describe(dy),
                describe(weight), describe(dx));
-    gemm(dy, weight, dx);
   }
   if (dweight) {
     HEED_CHECK(x.rank == 2 && is_matrix(x, rows, x.shape[1]) && is_matrix(dweight, out, x.shape[1]),
                "linear_backward: needs x [R, In] and dweight [Out, In] for dy {}, but got {} and {}", describe(dy),
                describe(x), describe(dweight));
-    gemm(transpose(dy, 0, 1), x, dweight, {.accumulate = true});
   }
   if (dbias) {
     HEED_CHECK(is_vector(dbias, dy.dtype, out), "linear_backward: dbias must be contiguous [Out] for dy {}, but is {}",
                describe(dy), describe(dbias));
-    add_column_sums(dy, dbias);
   }
+  if (dx) gemm(dy, weight, dx);
+  if (dweight) gemm(transpose(dy, 0, 1), x, dweight, {.accumulate = true});
+  if (dbias) add_column_sums(dy, dbias);
 }
 
 }  // namespace heed

@@ -10,6 +10,7 @@
 #include "heed/kernels/softmax.h"
 #include "heed/ops/gemm.h"
 #include "heed/ops/linear.h"
+#include "heed/tensor/operands.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed {
@@ -106,6 +107,9 @@ void scatter_rows(const ConstView& from, const Index* index, const View& to) {
 
 void check(const ConstView& x, const ConstView& weight, const ConstView& bias, const ConstView& targets,
            const CrossEntropyOptions& options, const View& dx, const View& dweight, const View& dbias) {
+  check_operands("linear_cross_entropy",
+                 {{"x", x}, {"weight", weight}, {"bias", bias, kOptional}, {"targets", targets}},
+                 {{"dx", dx, kOptional}, {"dweight", dweight, kOptional}, {"dbias", dbias, kOptional}});
   HEED_CHECK(x.rank == 2 && weight.rank == 2 && x.shape[1] == weight.shape[1] && weight.shape[0] >= 1 &&
                  targets.rank == 1 && targets.shape[0] == x.shape[0] && targets.dtype == DType::i32 &&
                  x.dtype == weight.dtype && (x.dtype == DType::f32 || x.dtype == DType::f64) && x.contiguous() &&

@@ -8,6 +8,7 @@
 #include "heed/base/parallel.h"
 #include "heed/kernels/normalise.h"
 #include "heed/ops/elementwise.h"
+#include "heed/tensor/operands.h"
 #include "heed/tensor/rows.h"
 #include "heed/tensor/tensor.h"
 
@@ -105,6 +106,8 @@ void check_statistic(std::string_view function, std::string_view name, const Con
 
 void forward(std::string_view function, ConstView x, ConstView gamma, ConstView beta, double eps, View y, View mean,
              View rstd, bool centred) {
+  check_operands(function, {{"gamma", gamma, kOptional}, {"beta", beta, kOptional}},
+                 {{"y", y}, {"mean", mean, kOptional}, {"rstd", rstd, kOptional}}, {{"x", x}});
   const Rows rows = check_rows(function, {x, y});
   check_eps(function, rows, eps);
   check_vector(function, "gamma", gamma, x.dtype, rows.width);
@@ -117,6 +120,9 @@ void forward(std::string_view function, ConstView x, ConstView gamma, ConstView 
 
 void backward(std::string_view function, ConstView x, ConstView gamma, ConstView mean, ConstView rstd, ConstView dy,
               View dx, View dgamma, View dbeta, bool centred) {
+  check_operands(function,
+                 {{"x", x}, {"gamma", gamma, kOptional}, {"mean", mean, kOptional}, {"rstd", rstd, kOptional}},
+                 {{"dx", dx, kOptional}, {"dgamma", dgamma, kOptional}, {"dbeta", dbeta, kOptional}}, {{"dy", dy}});
   const Rows rows = dx ? check_rows(function, {x, dy, dx}) : check_rows(function, {x, dy});
   check_eps(function, rows, 0);
   check_vector(function, "gamma", gamma, x.dtype, rows.width);

@@ -8,6 +8,7 @@
 #include "heed/base/parallel.h"
 #include "heed/kernels/elementwise.h"
 #include "heed/ops/recurrent_rows.h"
+#include "heed/tensor/operands.h"
 
 namespace heed {
 namespace {
@@ -16,27 +17,27 @@ constexpr Index kUnitsPerTask = 4096;
 constexpr Index kColumnsPerTask = 256;
 
 // A matrix that a step takes, as wide as `parts` times the number of units.
-struct Operand {
+struct Matrix {
   std::string_view name;
   ConstView view;
   Index parts;
   bool optional = false;
 };
 
-// Checks all operands against `like` [B, H].
+// Checks the shapes of all matrices against `like` [B, H].
 void check_step(std::string_view function, const ConstView& like, const ConstView& active,
-                std::initializer_list<Operand> operands) {
+                std::initializer_list<Matrix> matrices) {
   const bool floating = like.dtype == DType::f32 || like.dtype == DType::f64;
   HEED_CHECK(!like.empty() && like.rank == 2 && floating, "{}: the state must be f32 or f64 [B, H], but is {}",
              function, describe(like));
   const Index batch = like.shape[0], units = like.shape[1];
-  for (const Operand& operand : operands) {
-    if (operand.optional && operand.view.empty()) continue;
-    const Index width = operand.parts * units;
-    const ConstView& view = operand.view;
+  for (const Matrix& matrix : matrices) {
+    if (matrix.optional && matrix.view.empty()) continue;
+    const Index width = matrix.parts * units;
+    const ConstView& view = matrix.view;
     HEED_CHECK(!view.empty() && view.rank == 2 && view.shape[0] == batch && view.shape[1] == width &&
                    view.dtype == like.dtype && (view.stride[1] == 1 || width <= 1),
-               "{}: {} must be {} [{}, {}] with stride 1 along the last axis, but is {}", function, operand.name,
+               "{}: {} must be {} [{}, {}] with stride 1 along the last axis, but is {}", function, matrix.name,
                name_of(like.dtype), batch, width, view.empty() ? "empty" : describe(view));
   }
   HEED_CHECK(active.empty() || (active.rank == 1 && active.shape[0] == batch && active.dtype == DType::boolean),
@@ -120,6 +121,8 @@ void accumulate_peepholes(const LstmStep& step, ConstView c, ConstView dgates, V
 }  // namespace
 
 void gru_cell(const GruStep& step, View h, View saved) {
+  check_operands("gru_cell", {{"gates_x", step.gates_x}, {"gates_h", step.gates_h}, {"active", step.active, kOptional}},
+                 {{"h", h}, {"saved", saved, kOptional}}, {{"h_prev", step.h_prev}});
   check_step("gru_cell", h, step.active,
              {{"gates_x", step.gates_x, 3},
               {"gates_h", step.gates_h, 3},
@@ -134,6 +137,9 @@ void gru_cell(const GruStep& step, View h, View saved) {
 }
 
 void gru_cell_backward(const GruStep& step, ConstView saved, ConstView dh, const GruStepGrad& grad) {
+  check_operands("gru_cell_backward", {{"h_prev", step.h_prev}, {"saved", saved}, {"active", step.active, kOptional}},
+                 {{"dgates_x", grad.dgates_x}, {"dgates_h", grad.dgates_h}, {"dh_prev", grad.dh_prev, kOptional}},
+                 {{"dh", dh}});
   check_step("gru_cell_backward", dh, step.active,
              {{"h_prev", step.h_prev, 1},
               {"saved", saved, kGruSaved},
@@ -153,6 +159,12 @@ void gru_cell_backward(const GruStep& step, ConstView saved, ConstView dh, const
 }
 
 void gru_reset(const GruStep& step, View reset_h, View saved) {
+  check_operands("gru_reset",
+                 {{"gates_x", step.gates_x},
+                  {"gates_h", step.gates_h},
+                  {"h_prev", step.h_prev},
+                  {"active", step.active, kOptional}},
+                 {{"reset_h", reset_h}, {"saved", saved}});
   check_step("gru_reset", reset_h, step.active,
              {{"gates_x", step.gates_x, 3},
               {"gates_h", step.gates_h, 2},
@@ -167,6 +179,9 @@ void gru_reset(const GruStep& step, View reset_h, View saved) {
 }
 
 void gru_update(const GruStep& step, ConstView candidate_h, View h, View saved) {
+  check_operands("gru_update",
+                 {{"gates_x", step.gates_x}, {"candidate_h", candidate_h}, {"active", step.active, kOptional}},
+                 {{"h", h}, {"saved", saved}}, {{"h_prev", step.h_prev}});
   check_step("gru_update", h, step.active,
              {{"gates_x", step.gates_x, 3},
               {"candidate_h", candidate_h, 1},
@@ -181,6 +196,8 @@ void gru_update(const GruStep& step, ConstView candidate_h, View h, View saved) 
 }
 
 void gru_update_backward(const GruStep& step, ConstView saved, ConstView dh, const GruResetGrad& grad) {
+  check_operands("gru_update_backward", {{"h_prev", step.h_prev}, {"saved", saved}, {"active", step.active, kOptional}},
+                 {{"dgates", grad.dgates}, {"dh_prev", grad.dh_prev, kOptional}}, {{"dh", dh}});
   check_step("gru_update_backward", dh, step.active,
              {{"h_prev", step.h_prev, 1},
               {"saved", saved, kGruResetSaved},
@@ -198,6 +215,10 @@ void gru_update_backward(const GruStep& step, ConstView saved, ConstView dh, con
 }
 
 void gru_reset_backward(const GruStep& step, ConstView saved, ConstView dreset_h, const GruResetGrad& grad) {
+  check_operands(
+      "gru_reset_backward",
+      {{"h_prev", step.h_prev}, {"saved", saved}, {"dreset_h", dreset_h}, {"active", step.active, kOptional}},
+      {{"dgates", grad.dgates}, {"dh_prev", grad.dh_prev, kOptional}});
   check_step("gru_reset_backward", dreset_h, step.active,
              {{"h_prev", step.h_prev, 1},
               {"saved", saved, kGruResetSaved},
@@ -214,6 +235,15 @@ void gru_reset_backward(const GruStep& step, ConstView saved, ConstView dreset_h
 }
 
 void lstm_cell(const LstmStep& step, View h, View c, View saved) {
+  check_operands("lstm_cell",
+                 {{"gates_x", step.gates_x},
+                  {"gates_h", step.gates_h, kOptional},
+                  {"peepholes", step.peepholes, kOptional},
+                  {"active", step.active, kOptional}},
+                 {{"h", h}, {"c", c}, {"saved", saved, kOptional}},
+                 {{"c_prev", step.c_prev}, {"h_prev", step.h_prev, kOptional}});
+  check_apart("lstm_cell", {"c", c}, {"h_prev", step.h_prev});
+  check_apart("lstm_cell", {"h", h}, {"c_prev", step.c_prev});
   check_step("lstm_cell", h, step.active,
              {{"gates_x", step.gates_x, 4},
               {"gates_h", step.gates_h, 4, true},
@@ -236,6 +266,19 @@ void lstm_cell(const LstmStep& step, View h, View c, View saved) {
 void lstm_cell_backward(const LstmStep& step, ConstView c, ConstView saved, ConstView dh, ConstView dc,
                         const LstmStepGrad& grad) {
   const char* name = "lstm_cell_backward";
+  check_operands(name,
+                 {{"c_prev", step.c_prev},
+                  {"c", c, grad.dpeepholes.empty()},
+                  {"saved", saved},
+                  {"peepholes", step.peepholes, kOptional},
+                  {"active", step.active, kOptional}},
+                 {{"dgates", grad.dgates},
+                  {"dc_prev", grad.dc_prev, kOptional},
+                  {"dh_prev", grad.dh_prev, kOptional},
+                  {"dpeepholes", grad.dpeepholes, kOptional}},
+                 {{"dh", dh, kOptional}, {"dc", dc, kOptional}});
+  check_apart(name, {"dc_prev", grad.dc_prev}, {"dh", dh});
+  check_apart(name, {"dh_prev", grad.dh_prev}, {"dc", dc});
   check_step(name, dh.empty() ? dc : dh, step.active,
              {{"c_prev", step.c_prev, 1},
               {"c", c, 1, grad.dpeepholes.empty()},
@@ -263,6 +306,9 @@ void lstm_cell_backward(const LstmStep& step, ConstView c, ConstView saved, Cons
 }
 
 void rnn_cell(const RnnStep& step, View h) {
+  check_operands("rnn_cell",
+                 {{"gates_x", step.gates_x}, {"gates_h", step.gates_h, kOptional}, {"active", step.active, kOptional}},
+                 {{"h", h}}, {{"h_prev", step.h_prev, kOptional}});
   check_step("rnn_cell", h, step.active,
              {{"gates_x", step.gates_x, 1},
               {"gates_h", step.gates_h, 1, true},
@@ -275,6 +321,8 @@ void rnn_cell(const RnnStep& step, View h) {
 }
 
 void rnn_cell_backward(const RnnStep& step, ConstView h, ConstView dh, const RnnStepGrad& grad) {
+  check_operands("rnn_cell_backward", {{"h", h}, {"active", step.active, kOptional}},
+                 {{"dgates", grad.dgates}, {"dh_prev", grad.dh_prev, kOptional}}, {{"dh", dh}});
   check_step("rnn_cell_backward", dh, step.active,
              {{"h", h, 1}, {"dh", dh, 1}, {"dgates", grad.dgates, 1}, {"dh_prev", grad.dh_prev, 1, true}});
   for_each_row(dh, [&]<typename T>(Index b) {

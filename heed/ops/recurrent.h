@@ -13,9 +13,10 @@
 // previous state all of the gradient. That is how a shorter sentence of a batch waits, before it begins (in reverse) or
 // after it has ended. An empty `active` means that all rows are.
 //
-// h may be h_prev, c may be c_prev, dh_prev may be dh, dc_prev may be dc. Gradients are overwritten, unless
-// accumulation is stated. A NaN in a unit's gates or state gives NaN in that unit. A row has the same bits in any batch
-// and on any number of threads. All functions throw heed::Error for operands that do not fit.
+// h may be h_prev, c may be c_prev, dh_prev may be dh, dc_prev may be dc, and an RNN's dgates may be dh; all else lies
+// apart. Gradients are overwritten, unless accumulation is stated. A NaN in a unit's gates or state gives NaN in that
+// unit. A row has the same bits in any batch and on any number of threads. All functions throw heed::Error for operands
+// that do not fit.
 #pragma once
 
 #include "heed/tensor/view.h"

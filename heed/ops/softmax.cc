@@ -5,6 +5,7 @@
 
 #include "heed/base/parallel.h"
 #include "heed/kernels/softmax.h"
+#include "heed/tensor/operands.h"
 #include "heed/tensor/rows.h"
 
 namespace heed {
@@ -35,6 +36,7 @@ double log_sum_exp(const double* x, Index n) {
 }  // namespace
 
 void softmax(ConstView x, View y) {
+  check_operands("softmax", {}, {{"y", y}}, {{"x", x}});
   const Rows rows = check_rows("softmax", {x, y});
   const Index n = rows.width;
   for_each_row(
@@ -47,6 +49,7 @@ void softmax(ConstView x, View y) {
 }
 
 void softmax_backward(ConstView y, ConstView dy, View dx) {
+  check_operands("softmax_backward", {{"y", y}}, {{"dx", dx}}, {{"dy", dy}});
   const Rows rows = check_rows("softmax_backward", {y, dy, dx});
   const Index n = rows.width;
   for_each_row(
@@ -61,6 +64,7 @@ void softmax_backward(ConstView y, ConstView dy, View dx) {
 }
 
 void log_softmax(ConstView x, View y) {
+  check_operands("log_softmax", {}, {{"y", y}}, {{"x", x}});
   const Rows rows = check_rows("log_softmax", {x, y});
   const Index n = rows.width;
   for_each_row(
@@ -73,6 +77,7 @@ void log_softmax(ConstView x, View y) {
 }
 
 void log_softmax_backward(ConstView y, ConstView dy, View dx) {
+  check_operands("log_softmax_backward", {{"y", y}}, {{"dx", dx}}, {{"dy", dy}});
   const Rows rows = check_rows("log_softmax_backward", {y, dy, dx});
   const Index n = rows.width;
   for_each_row(

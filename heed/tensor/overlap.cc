@@ -1,31 +1,53 @@
 #include "heed/tensor/overlap.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
-#include <vector>
+#include <cstdlib>
 
 namespace heed {
 namespace {
 
-// One step of an address: t * step for first <= t <= last.
+// One step of an address: t * step for first <= t <= last, with step > 0.
 struct Axis {
   Index step, first, last;
 };
 
-// Where a view's elements lie: base + the sum of the axes, in bytes.
-struct Addresses {
-  Index base;
-  std::vector<Axis> axes;
+// The axes of one view, or of two.
+class Axes {
+ public:
+  void add(const Axis& axis) { axes_[static_cast<std::size_t>(count_++)] = axis; }
+  Axis* begin() { return axes_.data(); }
+  Axis* end() { return axes_.data() + count_; }
+  const Axis* begin() const { return axes_.data(); }
+  const Axis* end() const { return axes_.data() + count_; }
+  int count() const { return count_; }
+
+ private:
+  std::array<Axis, 2 * kMaxRank> axes_{};
+  int count_ = 0;
 };
 
-Addresses addresses_of(const ConstView& view) {
-  const Index size = size_of(view.dtype);
+// Where a view's elements lie: base + the sum of the axes, `unit` times the strides.
+struct Addresses {
+  Index base;
+  Axes axes;
+
+  // Past the last byte of the elements, which are of `size` bytes.
+  Index end(Index size) const {
+    Index sum = base + size;
+    for (const Axis& axis : axes) sum += axis.step * axis.last;
+    return sum;
+  }
+};
+
+Addresses addresses_of(const ConstView& view, Index unit) {
   Addresses at{static_cast<Index>(reinterpret_cast<std::uintptr_t>(view.data)), {}};
   for (int axis = 0; axis < view.rank; ++axis) {
-    const Index step = view.stride[axis] * size, last = view.shape[axis] - 1;
+    const Index step = view.stride[axis] * unit, last = view.shape[axis] - 1;
     if (step == 0 || last == 0) continue;
     if (step < 0) at.base += step * last;
-    at.axes.push_back({std::abs(step), 0, last});
+    at.axes.add({std::abs(step), 0, last});
   }
   return at;
 }
@@ -33,18 +55,21 @@ Addresses addresses_of(const ConstView& view) {
 // Whether some choice of t along every axis sums to a number in [low, high].
 class Search {
  public:
-  explicit Search(std::vector<Axis> axes) : axes_(std::move(axes)) {
+  explicit Search(const Axes& axes) : axes_(axes) {
     std::sort(axes_.begin(), axes_.end(), [](const Axis& a, const Axis& b) { return a.step > b.step; });
   }
 
-  bool reaches(std::size_t axis, Index low, Index high) {
+  bool reaches(Index low, Index high) { return reaches(0, low, high); }
+
+ private:
+  bool reaches(int axis, Index low, Index high) {
     Index least = 0, most = 0;
-    for (std::size_t rest = axis; rest < axes_.size(); ++rest) {
-      least += axes_[rest].step * axes_[rest].first, most += axes_[rest].step * axes_[rest].last;
+    for (const Axis* rest = axes_.begin() + axis; rest != axes_.end(); ++rest) {
+      least += rest->step * rest->first, most += rest->step * rest->last;
     }
     if (high < least || low > most) return false;
-    if (axis == axes_.size() || --budget_ < 0) return true;
-    const Axis& here = axes_[axis];
+    if (axis == axes_.count() || --budget_ < 0) return true;
+    const Axis& here = axes_.begin()[axis];
     least -= here.step * here.first, most -= here.step * here.last;  // of the axes after this one
     // The first t whose reach is not below `low`.
     const Index short_by = low - most - here.first * here.step;
@@ -57,8 +82,7 @@ class Search {
     return false;
   }
 
- private:
-  std::vector<Axis> axes_;
+  Axes axes_;
   Index budget_ = 100000;  // strides that do not nest could branch without end
 };
 
@@ -66,27 +90,57 @@ class Search {
 
 bool overlap(const ConstView& a, const ConstView& b) {
   if (!a || !b || a.size() == 0 || b.size() == 0) return false;
-  Addresses from = addresses_of(a);
-  const Addresses to = addresses_of(b);
-  const auto end = [](const Addresses& at, Index size) {
-    Index sum = at.base + size;
-    for (const Axis& axis : at.axes) sum += axis.step * axis.last;
-    return sum;
-  };
   const Index a_size = size_of(a.dtype), b_size = size_of(b.dtype);
-  if (end(from, a_size) <= to.base || end(to, b_size) <= from.base) return false;
+  Addresses from = addresses_of(a, a_size);
+  const Addresses to = addresses_of(b, b_size);
+  if (from.end(a_size) <= to.base || to.end(b_size) <= from.base) return false;
   // An element of a at x and one of b at y share a byte where -a_size < x - y < b_size.
   for (const Axis& axis : to.axes) {
-    const auto same =
+    Axis* same =
         std::find_if(from.axes.begin(), from.axes.end(), [&](const Axis& other) { return other.step == axis.step; });
     if (same == from.axes.end()) {
-      from.axes.push_back({axis.step, -axis.last, 0});
+      from.axes.add({axis.step, -axis.last, 0});
     } else {
       same->first -= axis.last;
     }
   }
   const Index apart = to.base - from.base;
-  return Search(std::move(from.axes)).reaches(0, apart - a_size + 1, apart + b_size - 1);
+  return Search(from.axes).reaches(apart - a_size + 1, apart + b_size - 1);
+}
+
+bool overlaps_itself(const ConstView& view) {
+  if (view.size() <= 1) return false;
+  for (int axis = 0; axis < view.rank; ++axis) {
+    if (view.shape[axis] > 1 && view.stride[axis] == 0) return true;
+  }
+  Axes axes = addresses_of(view, 1).axes;
+  std::sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return a.step < b.step; });
+  Index reach = 0;  // of the axes with shorter steps
+  const bool nested = std::all_of(axes.begin(), axes.end(), [&](const Axis& axis) {
+    const bool longer = axis.step > reach;
+    reach += axis.step * axis.last;
+    return longer;
+  });
+  if (nested) return false;
+  // Two elements lie at one address where the steps between them, of which the first that is not zero may be taken as
+  // positive, sum to zero.
+  for (Axis* first = axes.begin(); first != axes.end(); ++first) {
+    Axes between;
+    between.add({first->step, 1, first->last});
+    for (const Axis* after = first + 1; after != axes.end(); ++after) {
+      between.add({after->step, -after->last, after->last});
+    }
+    if (Search(between).reaches(0, 0)) return true;
+  }
+  return false;
+}
+
+bool same_elements(const ConstView& a, const ConstView& b) {
+  if (a.data != b.data || a.dtype != b.dtype || !same_shape(a, b)) return false;
+  for (int axis = 0; axis < a.rank; ++axis) {
+    if (a.shape[axis] > 1 && a.stride[axis] != b.stride[axis]) return false;
+  }
+  return true;
 }
 
 }  // namespace heed

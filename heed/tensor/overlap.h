@@ -1,4 +1,4 @@
-// Whether two views share memory: what an operator asks before it writes.
+// Whether views share memory: what an operator asks before it writes. See operands.h, which asks it.
 //
 //   HEED_CHECK(!overlap(out, q), "out must not lie in q");
 #pragma once
@@ -12,5 +12,12 @@ namespace heed {
 // views, and those without elements, overlap nothing. Cost: some steps for each axis, none where the hulls are apart;
 // where strides do not nest and that takes more than 100,000, the answer is true.
 bool overlap(const ConstView& a, const ConstView& b);
+
+// True where two elements of the view are one: a stride of 0, or rows closer to each other than they are long. Exact,
+// and of the same cost.
+bool overlaps_itself(const ConstView& view);
+
+// Whether both views are of the same elements in the same places.
+bool same_elements(const ConstView& a, const ConstView& b);
 
 }  // namespace heed

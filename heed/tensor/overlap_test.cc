@@ -57,5 +57,37 @@ TEST(Overlap, AgreesWithTheSetsOfBytes) {
   EXPECT_LT(shared, std::ssize(views) * std::ssize(views));
 }
 
+TEST(OverlapsItself, AgreesWithTheSetOfAddresses) {
+  std::vector<char> memory(4096);
+  int shared = 0, views = 0;
+  for (Index row : {-7, -3, 0, 1, 2, 3, 4, 5, 12})
+    for (Index column : {-2, 0, 1, 2, 3, 4, 6})
+      for (Index depth : {-1, 1, 5, 24})
+        for (Index rows : {0, 1, 3}) {
+          ConstView view = make_view(memory.data() + 1024, DType::i32, {rows, 4, 2});
+          view.stride = {row, column, depth, 0};
+          std::set<Index> addresses;
+          for (Index i = 0; i < rows; ++i)
+            for (Index j = 0; j < 4; ++j)
+              for (Index k = 0; k < 2; ++k) addresses.insert(view.offset({i, j, k}));
+          const bool meet = std::ssize(addresses) < view.size();
+          shared += meet, ++views;
+          ASSERT_EQ(overlaps_itself(view), meet) << describe(view);
+        }
+  EXPECT_GT(shared, 0);
+  EXPECT_LT(shared, views);
+}
+
+TEST(SameElements, LooksAtTheStridesThatAreUsed) {
+  const Tensor x = Tensor::zeros(DType::f32, {1, 3});
+  View other = x.view();
+  other.stride[0] = 77;  // of an axis with one element
+  EXPECT_TRUE(same_elements(x, other));
+  other.stride[1] = 2;
+  EXPECT_FALSE(same_elements(x, other));
+  EXPECT_FALSE(same_elements(x, slice(x.view(), 1, 0, 2)));
+  EXPECT_FALSE(same_elements(x, x.clone()));
+}
+
 }  // namespace
 }  // namespace heed

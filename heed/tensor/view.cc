@@ -1,5 +1,6 @@
 #include "heed/tensor/view.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "heed/base/check.h"
@@ -185,6 +186,10 @@ std::string describe(const ConstView& view) {
 }
 
 bool same_shape(const ConstView& a, const ConstView& b) { return a.rank == b.rank && a.shape == b.shape; }
+
+bool has_shape(const ConstView& view, std::initializer_list<Index> shape) {
+  return view.rank == static_cast<int>(shape.size()) && std::equal(shape.begin(), shape.end(), view.shape.begin());
+}
 
 void copy(ConstView from, View to) {
   HEED_CHECK(same_shape(from, to), "copy: shapes must agree, but are {} and {}", describe(from), describe(to));

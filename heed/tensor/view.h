@@ -97,6 +97,7 @@ ConstView split_heads(ConstView view, Index heads);
 // "f32 [2, 3, 4]", with strides where the view is not contiguous: for error messages.
 std::string describe(const ConstView& view);
 bool same_shape(const ConstView& a, const ConstView& b);
+bool has_shape(const ConstView& view, std::initializer_list<Index> shape);
 
 // Copies elements, which may convert between floating types; shapes must agree. Throws heed::Error.
 void copy(ConstView from, View to);

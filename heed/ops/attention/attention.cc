@@ -1,5 +1,6 @@
 #include "heed/ops/attention/attention.h"
 
+#include <algorithm>
 #include <initializer_list>
 #include <vector>
 
@@ -12,14 +13,16 @@
 namespace heed {
 namespace {
 
-// A shape, as a view of nothing.
+// A shape, as a view of nothing. Its sizes are not computed: what is not wanted may be as large as it likes.
 ConstView shape_of(std::initializer_list<Index> shape) {
-  return make_view(static_cast<const void*>(nullptr), DType::f32, shape);
+  ConstView view;
+  view.rank = static_cast<int>(shape.size());
+  std::copy(shape.begin(), shape.end(), view.shape.begin());
+  return view;
 }
 
 void check_shape(const char* caller, const char* name, const ConstView& view, const ConstView& like, DType dtype) {
-  if (!view) return;
-  HEED_CHECK(same_shape(view, like) && view.dtype == dtype && has_unit_rows(view),
+  HEED_CHECK(!view || (same_shape(view, like) && view.dtype == dtype && has_unit_rows(view)),
              "{}: {} must be {} of shape [{}] with stride 1 along its last axis, but is {}", caller, name,
              name_of(dtype), fmt::join(like.shape.begin(), like.shape.begin() + like.rank, ", "), describe(view));
 }
@@ -32,7 +35,7 @@ void check_result(const char* caller, const AttentionCase& c, const AttentionRes
 }
 
 void check_row_stat(const char* caller, const char* name, const AttentionCase& c, const ConstView& stat) {
-  HEED_CHECK(!stat || (same_shape(stat, shape_of({c.batch, c.heads, c.queries})) && stat.dtype == c.number),
+  HEED_CHECK(!stat || (has_shape(stat, {c.batch, c.heads, c.queries}) && stat.dtype == c.number),
              "{}: {} must be {} [{}, {}, {}], but is {}", caller, name, name_of(c.number), c.batch, c.heads, c.queries,
              describe(stat));
 }
@@ -107,8 +110,8 @@ AnyView rows_of(const AnyView& view, Range rows) {
 }
 
 // The views of a packed call must have its rows, neither fewer nor more.
-void check_packed_rows(const char* caller, const std::vector<NamedView>& views, Index total) {
-  for (const auto& [name, view] : views) {
+void check_packed_rows(const char* caller, std::initializer_list<Operand> views, Index total) {
+  for (const auto& [name, view, optional] : views) {
     HEED_CHECK(!view || (view.rank >= 3 && view.shape[0] == 1 && view.shape[2] == total),
                "{}: {} of packed sequences must be [1, H, {}, ...], but is {}", caller, name, total, describe(view));
   }
@@ -120,10 +123,11 @@ void attention(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec,
                Workspace& workspace) {
   const char* caller = "attention";
   check_forced_plan();
-  check_written(
-      caller,
-      {{"out", result.out}, {"row_stat", result.row_stat}, {"weights", result.weights}, {"scores", result.scores}},
-      views_read(q, k, v, spec));
+  check_call(caller, spec, {{"q", q}, {"k", k}, {"v", v, kOptional}},
+             {{"out", result.out, kOptional},
+              {"row_stat", result.row_stat, kOptional},
+              {"weights", result.weights, kOptional},
+              {"scores", result.scores, kOptional}});
   std::vector<ForwardCall> calls;
   if (!is_packed(spec)) {
     calls.push_back(make_forward(q, k, v, spec, result, 0));
@@ -148,21 +152,22 @@ void attention_backward(ConstView q, ConstView k, ConstView v, const AttentionSp
                         const AttentionGrad& grad, Workspace& workspace) {
   const char* caller = "attention_backward";
   check_forced_plan();
-  std::vector<NamedView> read = views_read(q, k, v, spec);
-  for (const NamedView& view : {NamedView{"out", saved.out}, NamedView{"row_stat", saved.row_stat},
-                                NamedView{"dout", saved.dout}, NamedView{"drow_stat", saved.drow_stat}}) {
-    read.push_back(view);
-  }
-  check_written(caller,
-                {{"dq", grad.dq},
-                 {"dk", grad.dk},
-                 {"dv", grad.dv},
-                 {"dbias", grad.dbias},
-                 {"dadditive_vector", grad.dadditive_vector},
-                 {"dsinks", grad.dsinks},
-                 {"drelative", grad.drelative},
-                 {"dcentre", grad.dcentre}},
-                read);
+  check_call(caller, spec,
+             {{"q", q},
+              {"k", k},
+              {"v", v, kOptional},
+              {"out", saved.out, kOptional},
+              {"row_stat", saved.row_stat, kOptional},
+              {"dout", saved.dout, kOptional},
+              {"drow_stat", saved.drow_stat, kOptional}},
+             {{"dq", grad.dq, kOptional},
+              {"dk", grad.dk, kOptional},
+              {"dv", grad.dv, kOptional},
+              {"dbias", grad.dbias, kOptional},
+              {"dadditive_vector", grad.dadditive_vector, kOptional},
+              {"dsinks", grad.dsinks, kOptional},
+              {"drelative", grad.drelative, kOptional},
+              {"dcentre", grad.dcentre, kOptional}});
   std::vector<BackwardCall> calls;
   if (!is_packed(spec)) {
     calls.push_back(make_backward(q, k, v, spec, saved, grad, 0));
@@ -201,6 +206,7 @@ void attention_weights(ConstView q, ConstView k, const AttentionSpec& spec, Cons
   check_forced_plan();
   HEED_CHECK(!is_packed(spec), "{}: packed sequences have weights of no one shape: ask for one sequence at a time",
              caller);
+  check_call(caller, spec, {{"q", q}, {"k", k}, {"row_stat", row_stat, kOptional}}, {{"weights", weights, kOptional}});
   const AttentionCase problem = make_attention_case(caller, q, k, {}, spec);
   HEED_CHECK(row_stat && weights, "{}: row_stat and weights must be given, but are {} and {}", caller,
              describe(row_stat), describe(weights));
@@ -214,9 +220,6 @@ void attention_weights(ConstView q, ConstView k, const AttentionSpec& spec, Cons
   const ConstView shape = shape_of({problem.batch, extent("head", part.heads, problem.heads),
                                     extent("row", part.rows, problem.queries), problem.keys});
   check_shape(caller, "weights", weights, shape, problem.dtype);
-  std::vector<NamedView> read = views_read(q, k, {}, spec);
-  read.emplace_back("row_stat", row_stat);
-  check_written(caller, {{"weights", weights}}, read);
   reference_weights(problem, row_stat, part, weights);
 }
 

@@ -66,7 +66,8 @@ struct AttentionGrad {
 //   head that a NaN or infinity behind the mask would spoil is computed again in double, and may differ in its last
 //   bits from what it is beside finite numbers.)
 // Packed sequences (spec.sequences.query_offsets) give out and row_stat only.
-// Throws heed::Error naming the rule and the shapes. HEED_PLAN forces an algorithm: see plan.h.
+// B, Lq and Lk may be 0, up to 2^30; the rest is at least 1. Throws heed::Error naming the rule and the shapes, before
+// anything is written. HEED_PLAN forces an algorithm: see plan.h.
 void attention(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, const AttentionResult& result,
                Workspace& workspace);
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "heed/base/check.h"
+#include "heed/tensor/operands.h"
 
 namespace heed {
 namespace {
@@ -52,8 +53,8 @@ void check_parameter(const char* caller, const char* name, const ConstView& view
 
 void check_random_features(const char* caller, AttentionCase& c) {
   const ConstView& projection = c.spec.score.feature_map.projection;
-  HEED_CHECK(projection && projection.rank == 2 && projection.shape[0] >= 1 && projection.shape[1] == c.width &&
-                 projection.dtype == c.number && has_unit_rows(projection),
+  HEED_CHECK(projection && projection.rank == 2 && projection.shape[0] >= 1 && projection.shape[0] <= kMostPositions &&
+                 projection.shape[1] == c.width && projection.dtype == c.number && has_unit_rows(projection),
              "{}: random features need a projection {} [M >= 1, D = {}] with stride 1 along D, but got {}", caller,
              name_of(c.number), c.width, describe(projection));
   HEED_CHECK(c.scale > 0, "{}: the scale of random features must be positive, but is {}", caller, c.scale);
@@ -87,6 +88,7 @@ void check_score(const char* caller, AttentionCase& c) {
 
 AttentionCase make_attention_case(const char* caller, const ConstView& q, const ConstView& k, const ConstView& v,
                                   const AttentionSpec& spec, Index first_batch) {
+  check_operand(caller, {"q", q}), check_operand(caller, {"k", k}), check_operand(caller, {"v", v, kOptional});
   AttentionCase c;
   c.q = q, c.spec = spec;
   check_q(caller, q);
@@ -96,10 +98,15 @@ AttentionCase make_attention_case(const char* caller, const ConstView& q, const 
   c.batch = q.shape[0], c.heads = q.shape[1], c.queries = q.shape[2], c.width = q.shape[3];
   const ConstView& pages = spec.sequences.pages;
   if (pages) check_pages(caller, c, k);
-  c.key_heads = k.shape[1], c.keys = pages ? pages.shape[1] * k.shape[2] : k.shape[2];
+  c.key_heads = k.shape[1], c.keys = k.shape[2];
+  if (pages && __builtin_mul_overflow(pages.shape[1], k.shape[2], &c.keys)) c.keys = -1;
+  HEED_CHECK(c.queries <= kMostPositions && c.keys >= 0 && c.keys <= kMostPositions && c.width <= kMostPositions,
+             "{}: sequences may have up to {} queries and keys of up to as many numbers, but q is {} and k {}", caller,
+             kMostPositions, describe(q), describe(k));
   HEED_CHECK((pages || k.shape[0] == c.batch) && k.shape[3] == c.width && c.width >= 1,
              "{}: q [B, H, Lq, D] and k [B, Hk, Lk, D] must agree in B and D >= 1, but are {} and {}", caller,
              describe(q), describe(k));
+  HEED_CHECK(c.heads >= 1, "{}: q must have at least one head, but is {}", caller, describe(q));
   HEED_CHECK(c.key_heads >= 1 && c.heads % c.key_heads == 0,
              "{}: the heads of q must be a multiple of the heads of k, but q is {} and k {}", caller, describe(q),
              describe(k));
@@ -110,6 +117,8 @@ AttentionCase make_attention_case(const char* caller, const ConstView& q, const 
     c.value_width = v.shape[3];
     HEED_CHECK(v.shape[0] == k.shape[0] && v.shape[1] == c.key_heads && v.shape[2] == k.shape[2],
                "{}: k and v must agree in [B, Hk, Lk], but are {} and {}", caller, describe(k), describe(v));
+    HEED_CHECK(c.value_width >= 1 && c.value_width <= kMostPositions,
+               "{}: the values must have a width Dv from 1 to {}, but v is {}", caller, kMostPositions, describe(v));
     c.v = RowSource(v, pages);
   }
   check_score(caller, c);

@@ -72,6 +72,20 @@ TEST(AttentionErrors, RanksTypesShapesAndStrides) {
             }),
             "attention: out must be f32 of shape [2, 4, 3, 7] with stride 1 along its last axis, but is f32 [2, 4, 3, "
             "6]");
+  EXPECT_EQ(failing([](AttentionProblem& p) {
+              p.q = zeros({2, 0, 3, 8});
+            }),
+            "attention: q must have at least one head, but is f32 [2, 0, 3, 8]");
+  EXPECT_EQ(failing([](AttentionProblem& p) {
+              p.v = zeros({2, 2, 5, 0});
+            }),
+            "attention: the values must have a width Dv from 1 to 1073741824, but v is f32 [2, 2, 5, 0]");
+  const Tensor one = zeros({1, 1, 1, 8});
+  View repeated = one.view();
+  repeated.shape[2] = (Index{1} << 30) + 1, repeated.stride[2] = 0;
+  EXPECT_EQ(failing([&](AttentionProblem& p) { p.k = Tensor::borrow(repeated); }),
+            "attention: sequences may have up to 1073741824 queries and keys of up to as many numbers, but q is f32 "
+            "[2, 4, 3, 8] and k f32 [1, 1, 1073741825, 8] with strides [8, 8, 0, 1]");
   const Tensor turned = zeros({2, 4, 8, 3});
   EXPECT_EQ(failing([&](AttentionProblem& p) { p.q = Tensor::borrow(transpose(turned.view(), 2, 3)); }),
             "attention: q must have stride 1 along its last axis, but is f32 [2, 4, 3, 8] with strides [96, 24, 1, 3]");
@@ -252,7 +266,7 @@ TEST(AttentionErrors, WhatIsWrittenMayNotLieInWhatIsReadOrWritten) {
   View spread = row.view();
   spread.shape[2] = 5, spread.stride[2] = 0;
   EXPECT_EQ(refusal([&] { attention(p.q, p.k, p.v, {}, {.out = spread}, workspace); }),
-            "attention: out must not have a stride of 0, but is f32 [1, 1, 5, 8] with strides [8, 8, 0, 1]");
+            "attention: elements of out share memory, but it is written: f32 [1, 1, 5, 8] with strides [8, 8, 0, 1]");
 }
 
 TEST(AttentionErrors, OfChosenWeights) {

@@ -167,25 +167,32 @@ void attention_double_backward(ConstView q, ConstView k, ConstView v, const Atte
   HEED_CHECK(!spec.sequences.pages && !spec.sequences.query_offsets && !spec.sequences.key_offsets,
              "{}: packed and paged sequences have no second derivatives", caller);
   HEED_CHECK(!saved.drow_stat, "{}: a gradient of row_stat is not taken further", caller);
+  check_call(caller, spec,
+             {{"q", q},
+              {"k", k},
+              {"v", v, kOptional},
+              {"row_stat", saved.row_stat, kOptional},
+              {"dout", saved.dout, kOptional},
+              {"ddq", second.ddq, kOptional},
+              {"ddk", second.ddk, kOptional},
+              {"ddv", second.ddv, kOptional}},
+             {{"dq", grad.dq, kOptional},
+              {"dk", grad.dk, kOptional},
+              {"dv", grad.dv, kOptional},
+              {"ddout", grad.ddout, kOptional}});
   const AttentionCase c = make_attention_case(caller, q, k, v, spec);
-  const ConstView stat = make_view(static_cast<const void*>(nullptr), c.number, {c.batch, c.heads, c.queries});
-  const ConstView rows =
-      make_view(static_cast<const void*>(nullptr), c.dtype, {c.batch, c.heads, c.queries, c.value_width});
   HEED_CHECK(v && saved.dout && saved.row_stat, "{}: v, row_stat and dout must be given, but are {}, {} and {}", caller,
              describe(v), describe(saved.row_stat), describe(saved.dout));
-  HEED_CHECK(same_shape(saved.row_stat, stat) && saved.row_stat.dtype == c.number, "{}: row_stat must be {}, but is {}",
-             caller, describe(stat), describe(saved.row_stat));
-  check_like("dout", saved.dout, rows);
+  HEED_CHECK(has_shape(saved.row_stat, {c.batch, c.heads, c.queries}) && saved.row_stat.dtype == c.number,
+             "{}: row_stat must be {} [{}, {}, {}], but is {}", caller, name_of(c.number), c.batch, c.heads, c.queries,
+             describe(saved.row_stat));
+  HEED_CHECK(has_shape(saved.dout, {c.batch, c.heads, c.queries, c.value_width}) && saved.dout.dtype == c.dtype &&
+                 has_unit_rows(saved.dout),
+             "{}: dout must be {} [{}, {}, {}, {}], with stride 1 along its last axis, but is {}", caller,
+             name_of(c.dtype), c.batch, c.heads, c.queries, c.value_width, describe(saved.dout));
   check_like("ddq", second.ddq, q), check_like("ddk", second.ddk, k), check_like("ddv", second.ddv, v);
   check_like("dq", grad.dq, q), check_like("dk", grad.dk, k), check_like("dv", grad.dv, v);
-  check_like("ddout", grad.ddout, rows);
-  std::vector<NamedView> read = views_read(q, k, v, spec);
-  for (const NamedView& view :
-       {NamedView{"row_stat", saved.row_stat}, NamedView{"dout", saved.dout}, NamedView{"ddq", second.ddq},
-        NamedView{"ddk", second.ddk}, NamedView{"ddv", second.ddv}}) {
-    read.push_back(view);
-  }
-  check_written(caller, {{"dq", grad.dq}, {"dk", grad.dk}, {"dv", grad.dv}, {"ddout", grad.ddout}}, read);
+  check_like("ddout", grad.ddout, saved.dout);
   parallel_for(c.batch * c.key_heads, 1, [&](Index begin, Index end) {
     for (Index unit = begin; unit < end; ++unit) {
       SecondOrderHead(c, saved, second, grad, unit / c.key_heads, unit % c.key_heads).compute();

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "heed/base/check.h"
-#include "heed/ops/attention/memory_check.h"
 #include "heed/ops/attention/thread_scratch.h"
+#include "heed/tensor/operands.h"
 #include "heed/tensor/row_storage.h"
 
 namespace heed {
@@ -25,8 +25,7 @@ struct Problem {
 
 void check_view(std::string_view function, std::string_view name, const ConstView& view,
                 std::initializer_list<Index> shape, bool unit_rows) {
-  const bool fits = view.rank == static_cast<int>(shape.size()) &&
-                    std::equal(shape.begin(), shape.end(), view.shape.begin()) && is_floating(view.dtype);
+  const bool fits = has_shape(view, shape) && is_floating(view.dtype);
   HEED_CHECK(fits && (!unit_rows || has_unit_rows(view)), "{}: {} must be floating [{}]{}, but is {}", function, name,
              fmt::join(shape, ", "), unit_rows ? " with a unit last stride" : "", describe(view));
 }
@@ -68,6 +67,11 @@ Problem make_problem(std::string_view function, const LinearAttention& x) {
             .key_width = q.shape[3],
             .value_width = v.shape[3],
             .scale = x.scale.value_or(1 / std::sqrt(static_cast<double>(q.shape[3])))};
+  // The states that backward keeps for a head, and what else it holds of a token.
+  const double kept = (2 * std::sqrt(static_cast<double>(p.length)) + 4) * static_cast<double>(p.key_width + 16) *
+                      static_cast<double>(p.value_width + 16);
+  HEED_CHECK(kept < 0x1p42, "{}: states of [{}, {}] over {} tokens are more than a memory holds", function, p.key_width,
+             p.value_width, p.length);
   check_rows(function, "q", q, p, p.heads, p.key_width);
   check_rows(function, "k", k, p, p.states, p.key_width);
   check_rows(function, "v", v, p, p.states, p.value_width);
@@ -365,22 +369,23 @@ void backward(const Problem& p, const ConstView& dout, const ConstView& dstate_o
   });
 }
 
-std::vector<NamedView> operands_of(const LinearAttention& x) {
-  return {{"q", x.q}, {"k", x.k}, {"v", x.v}, {"decay", x.decay}, {"beta", x.beta}, {"erase", x.erase}};
-}
-
 }  // namespace
 
 void linear_attention(const LinearAttention& x, const LinearAttentionResult& result, Workspace& workspace) {
   constexpr std::string_view kFunction = "linear_attention";
+  check_operands(kFunction,
+                 {{"q", x.q},
+                  {"k", x.k},
+                  {"v", x.v},
+                  {"decay", x.decay, kOptional},
+                  {"beta", x.beta, kOptional},
+                  {"erase", x.erase, kOptional}},
+                 {{"out", result.out, kOptional}, {"the last state", result.state, kOptional}},
+                 {{"the state", x.state, kOptional}});
+  check_apart(kFunction, {"out", result.out}, {"the state", x.state});
   const Problem p = make_problem(kFunction, x);
   if (result.out) check_rows(kFunction, "out", result.out, p, p.heads, p.value_width);
   if (result.state) check_state(kFunction, "the last state", result.state, p);
-  std::vector<NamedView> read = operands_of(x);
-  check_written(kFunction.data(), {{"the last state", result.state}}, read);
-  read.emplace_back("the state", x.state);
-  read.emplace_back("the last state", result.state);
-  check_written(kFunction.data(), {{"out", result.out}}, read);
   if (x.q.dtype == DType::f64) return forward<double>(p, result, workspace);
   forward<float>(p, result, workspace);
 }
@@ -388,6 +393,23 @@ void linear_attention(const LinearAttention& x, const LinearAttentionResult& res
 void linear_attention_backward(const LinearAttention& x, ConstView dout, ConstView dstate_out,
                                const LinearAttentionGrad& grad, Workspace& workspace) {
   constexpr std::string_view kFunction = "linear_attention_backward";
+  check_operands(kFunction,
+                 {{"q", x.q},
+                  {"k", x.k},
+                  {"v", x.v},
+                  {"decay", x.decay, kOptional},
+                  {"beta", x.beta, kOptional},
+                  {"erase", x.erase, kOptional},
+                  {"the state", x.state, kOptional},
+                  {"dout", dout},
+                  {"dstate_out", dstate_out, kOptional}},
+                 {{"dq", grad.dq, kOptional},
+                  {"dk", grad.dk, kOptional},
+                  {"dv", grad.dv, kOptional},
+                  {"ddecay", grad.ddecay, kOptional},
+                  {"dbeta", grad.dbeta, kOptional},
+                  {"derase", grad.derase, kOptional},
+                  {"dstate", grad.dstate, kOptional}});
   const Problem p = make_problem(kFunction, x);
   check_rows(kFunction, "dout", dout, p, p.heads, p.value_width);
   if (dstate_out) check_state(kFunction, "dstate_out", dstate_out, p);
@@ -403,20 +425,6 @@ void linear_attention_backward(const LinearAttention& x, ConstView dout, ConstVi
   if (grad.ddecay) check_decay(kFunction, "ddecay", grad.ddecay, p);
   if (grad.dbeta) check_beta(kFunction, "dbeta", grad.dbeta, p);
   if (grad.derase) check_rows(kFunction, "derase", grad.derase, p, p.states, p.key_width);
-  std::vector<NamedView> read = operands_of(x);
-  for (const NamedView& view :
-       {NamedView{"the state", x.state}, NamedView{"dout", dout}, NamedView{"dstate_out", dstate_out}}) {
-    read.push_back(view);
-  }
-  check_written(kFunction.data(),
-                {{"dq", grad.dq},
-                 {"dk", grad.dk},
-                 {"dv", grad.dv},
-                 {"ddecay", grad.ddecay},
-                 {"dbeta", grad.dbeta},
-                 {"derase", grad.derase},
-                 {"dstate", grad.dstate}},
-                read);
   if (x.q.dtype == DType::f64) return backward<double>(p, dout, dstate_out, grad, workspace);
   backward<float>(p, dout, dstate_out, grad, workspace);
 }

@@ -49,7 +49,8 @@ struct LinearAttentionGrad {
 // Computed in f32 (f64 for f64 q). O(Dk Dv) for each token and head, whatever L. A NaN stays in the state; a decay of
 // -inf forgets. With L = 0 the state is copied. The bits of a sequence do not depend on the batch, on later tokens or
 // on the thread count; cutting it in two calls changes none while the state between them is kept in f32 (f64 for f64).
-// Throws heed::Error for operands that disagree, and for results that lie in anything that is read but the state.
+// Throws heed::Error for operands that disagree, and for results that lie in anything that is read: but the last state
+// may be the state, whole.
 void linear_attention(const LinearAttention& x, const LinearAttentionResult& result, Workspace& workspace);
 
 // The gradients from dout [B, H, L, Dv] and dstate_out [B, Hk, Dk, Dv], that of the last state (empty: zero). States

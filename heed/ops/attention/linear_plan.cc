@@ -297,14 +297,18 @@ std::string refuse(const AttentionCase& c) {
   return {};
 }
 
+// Multiply-adds of so many tokens that write to the state or read it.
+double token_work(const AttentionCase& c, Index tokens) {
+  return static_cast<double>(tokens) * static_cast<double>(c.features) * static_cast<double>(c.value_width + 1);
+}
+
 // Runs compute(first axis, second axis) of Direction on all threads.
 template <typename Direction, typename Given, typename... Wanted>
-void for_heads(const AttentionCase& c, Index heads, Index work, bool backward, Workspace& workspace, const Given& given,
-               const Wanted&... wanted) {
+void for_heads(const AttentionCase& c, Index heads, double work, bool backward, Workspace& workspace,
+               const Given& given, const Wanted&... wanted) {
   const ScoreFeatures<float> features(c);
-  const Index grain = std::max<Index>(kChunkWork / std::max<Index>(work, 1), 1);
-  parallel_for_with_scratch(workspace, LinearWork::bytes(c, features, backward), c.batch * heads, grain,
-                            [&](Index begin, Index end, char* memory) {
+  parallel_for_with_scratch(workspace, LinearWork::bytes(c, features, backward), c.batch * heads,
+                            grain_of(work, kChunkWork), [&](Index begin, Index end, char* memory) {
                               const LinearWork thread(c, features, memory, backward);
                               Direction direction(c, given, wanted..., thread);
                               for (Index unit = begin; unit < end; ++unit)
@@ -314,7 +318,7 @@ void for_heads(const AttentionCase& c, Index heads, Index work, bool backward, W
 
 void forward(const AttentionCase& c, const AttentionResult& result, Workspace& workspace) {
   if (result.out || result.row_stat) {
-    const Index work = (c.queries + c.keys) * c.features * (c.value_width + 1);
+    const double work = token_work(c, c.queries + c.keys);
     for_heads<LinearForward>(c, c.heads, work, false, workspace, result);
   }
   if (!result.weights && !result.scores) return;
@@ -325,7 +329,7 @@ void forward(const AttentionCase& c, const AttentionResult& result, Workspace& w
 }
 
 void backward(const AttentionCase& c, const AttentionSaved& saved, const AttentionGrad& grad, Workspace& workspace) {
-  const Index work = 3 * (c.queries * c.group + c.keys) * c.features * (c.value_width + 1);
+  const double work = 3 * token_work(c, c.queries * c.group + c.keys);
   for_heads<LinearBackward>(c, c.key_heads, work, true, workspace, saved, grad);
 }
 

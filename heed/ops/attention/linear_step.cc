@@ -72,36 +72,31 @@ class HeadSteps {
 template <typename Sum>
 void step(const AttentionCase& c, const LinearState& state, const View& out) {
   const ScoreFeatures<Sum> features(c);
-  const Index work = std::max<Index>(c.keys * (c.group + 1) * c.features * c.value_width, 1);
-  parallel_for(c.batch * c.key_heads, std::max<Index>(kChunkWork / work, 1), [&](Index begin, Index end) {
+  const double work =
+      static_cast<double>(c.keys) * static_cast<double>(c.group + 1) * static_cast<double>(c.features * c.value_width);
+  parallel_for(c.batch * c.key_heads, grain_of(work, kChunkWork), [&](Index begin, Index end) {
     HeadSteps<Sum> steps(c, features, state, out);
     for (Index unit = begin; unit < end; ++unit) steps.compute(unit / c.key_heads, unit % c.key_heads);
   });
 }
 
 void check_state(const AttentionCase& c, const LinearState& state) {
-  const auto fits = [&](const Tensor& tensor, const ConstView& shape) {
-    return !tensor.is_empty() && tensor.dtype() == c.number && same_shape(tensor, shape);
+  const auto fits = [&](const Tensor& tensor, std::initializer_list<Index> shape) {
+    return !tensor.is_empty() && tensor.dtype() == c.number && has_shape(tensor, shape) && tensor.view().contiguous();
   };
-  const ConstView values =
-      make_view(static_cast<const void*>(nullptr), c.number, {c.batch, c.key_heads, c.features, c.value_width});
-  const ConstView sums = make_view(static_cast<const void*>(nullptr), c.number, {c.batch, c.key_heads, c.features});
-  HEED_CHECK(fits(state.values, values) && fits(state.sums, sums),
-             "linear_step: the state must be {} of shapes [{}, {}, {}, {}] and [{}, {}, {}], but is {} and {}",
+  HEED_CHECK(fits(state.values, {c.batch, c.key_heads, c.features, c.value_width}) &&
+                 fits(state.sums, {c.batch, c.key_heads, c.features}),
+             "linear_step: the state must be contiguous {} of shapes [{}, {}, {}, {}] and [{}, {}, {}], but is {} and "
+             "{}",
              name_of(c.number), c.batch, c.key_heads, c.features, c.value_width, c.batch, c.key_heads, c.features,
              describe(state.values), describe(state.sums));
 }
 
-void check_out(const AttentionCase& c, const LinearState& state, const View& out) {
-  const ConstView shape =
-      make_view(static_cast<const void*>(nullptr), c.dtype, {c.batch, c.heads, c.queries, c.value_width});
-  HEED_CHECK(same_shape(out, shape) && out.dtype == c.dtype && has_unit_rows(out),
+void check_out(const AttentionCase& c, const View& out) {
+  HEED_CHECK(!out || (has_shape(out, {c.batch, c.heads, c.queries, c.value_width}) && out.dtype == c.dtype &&
+                      has_unit_rows(out)),
              "linear_step: out must be {} of shape [{}, {}, {}, {}] with stride 1 along its last axis, but is {}",
              name_of(c.dtype), c.batch, c.heads, c.queries, c.value_width, describe(out));
-  std::vector<NamedView> read = views_read(c.q, c.k.view(), c.v.view(), c.spec);
-  read.emplace_back("the state's values", state.values.view());
-  read.emplace_back("the state's sums", state.sums.view());
-  check_written("linear_step", {{"out", out}}, read);
 }
 
 }  // namespace
@@ -114,12 +109,16 @@ LinearState LinearState::zeros(Index batch, Index key_heads, Index features, Ind
 void linear_step(ConstView q, ConstView k, ConstView v, const Score& score, const LinearState& state, View out) {
   HEED_CHECK(score.kind == Score::Kind::feature_map, "linear_step: the score must have a feature map");
   HEED_CHECK(v, "linear_step: v must be given");
-  const AttentionCase c =
-      make_attention_case("linear_step", q, k, v, {.score = score, .normaliser = Normaliser::sum()});
+  const AttentionSpec spec{.score = score, .normaliser = Normaliser::sum()};
+  check_call("linear_step", spec, {{"q", q}, {"k", k}, {"v", v}},
+             {{"out", out, kOptional},
+              {"the state's values", state.values.view(), kOptional},
+              {"the state's sums", state.sums.view(), kOptional}});
+  const AttentionCase c = make_attention_case("linear_step", q, k, v, spec);
   HEED_CHECK(c.queries == c.keys, "linear_step: q and k must be of the same tokens, but are {} and {}", describe(q),
              describe(k));
   check_state(c, state);
-  if (out) check_out(c, state, out);
+  check_out(c, out);
   c.number == DType::f64 ? step<double>(c, state, out) : step<float>(c, state, out);
 }
 

@@ -154,12 +154,14 @@ TEST(LinearStep, RefusesOperandsThatDisagree) {
             "linear_step: q and k must be of the same tokens, but are f32 [2, 4, 3, 8] with strides [4800, 1200, 8, 1] "
             "and f32 [2, 2, 150, 8]");
   EXPECT_EQ(refusal([&] { linear_step(x.q, x.k, x.v, x.score, LinearState::zeros(2, 2, 7, 6), out); }),
-            "linear_step: the state must be f32 of shapes [2, 2, 8, 6] and [2, 2, 8], but is f32 [2, 2, 7, 6] and f32 "
+            "linear_step: the state must be contiguous f32 of shapes [2, 2, 8, 6] and [2, 2, 8], but is f32 [2, 2, 7, "
+            "6] and f32 "
             "[2, 2, 7]");
-  EXPECT_EQ(refusal([&] { linear_step(x.q, x.k, x.v, x.score, {}, out); }),
-            "linear_step: the state must be f32 of shapes [2, 2, 8, 6] and [2, 2, 8], but is an empty view and an "
-            "empty view");
-  EXPECT_EQ(refusal([&] { linear_step(x.q, x.k, x.v, x.score, state, x.q); }),
+  EXPECT_EQ(
+      refusal([&] { linear_step(x.q, x.k, x.v, x.score, {}, out); }),
+      "linear_step: the state must be contiguous f32 of shapes [2, 2, 8, 6] and [2, 2, 8], but is an empty view and an "
+      "empty view");
+  EXPECT_EQ(refusal([&] { linear_step(x.q, x.k, x.v, x.score, state, x.q.clone()); }),
             "linear_step: out must be f32 of shape [2, 4, 150, 6] with stride 1 along its last axis, but is f32 [2, 4, "
             "150, 8]");
   EXPECT_EQ(refusal([&] { linear_step(x.q, x.k, x.v, x.score, state, slice(x.q.view(), 3, 0, 6)); }).substr(0, 30),

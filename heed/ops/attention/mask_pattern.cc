@@ -10,14 +10,15 @@
 #include "heed/base/random.h"
 #include "heed/ops/attention/mask.h"
 #include "heed/ops/attention/numbers.h"
+#include "heed/tensor/operands.h"
 
 namespace heed {
 namespace {
 
 Index floor_divide(Index a, Index b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 
-// No position is as large: what is larger acts the same, and sums and products of two of these do not overflow.
-constexpr Index kFarthest = Index{1} << 30;
+// What is farther than any position acts the same, and sums and products of two of these do not overflow.
+constexpr Index kFarthest = kMostPositions;
 
 // How many j of the range have (j - origin) % step == 0.
 Index count_steps(Range range, Index origin, Index step) {
@@ -41,6 +42,7 @@ class BooleanPattern final : public MaskPattern {
  public:
   explicit BooleanPattern(ConstView allowed) : given_(allowed), allowed_(broadcast_axes(allowed, 4)) {}
   void check(const char* caller, const MaskShape& shape) const override {
+    check_operand(caller, {"the boolean mask", given_});
     const auto fits = [&](int axis, Index extent) { return given_.shape[axis] == extent || given_.shape[axis] == 1; };
     HEED_CHECK(given_.dtype == DType::boolean && given_.rank == 4 && fits(0, shape.batch) && fits(1, shape.heads) &&
                    fits(2, shape.queries) && fits(3, shape.keys),
@@ -72,6 +74,8 @@ class SegmentPattern final : public MaskPattern {
   SegmentPattern(ConstView of_queries, ConstView of_keys)
       : given_{of_queries, of_keys}, queries_(broadcast_axes(of_queries, 1)), keys_(broadcast_axes(of_keys, 1)) {}
   void check(const char* caller, const MaskShape& shape) const override {
+    check_operand(caller, {"the queries' segments", given_.first});
+    check_operand(caller, {"the keys' segments", given_.second});
     const auto fits = [&](const ConstView& view, Index length) {
       return is_integer(view.dtype) && view.rank == 2 && (view.shape[0] == shape.batch || view.shape[0] == 1) &&
              view.shape[1] == length;
@@ -237,6 +241,7 @@ class TilePattern final : public MaskPattern {
     if (open_.shape[0] == 1) open_.stride[0] = 0;
   }
   void check(const char* caller, const MaskShape& shape) const override {
+    check_operand(caller, {"the tiles", given_});
     const Index down = (shape.queries + rows_ - 1) / rows_, across = (shape.keys + keys_ - 1) / keys_;
     HEED_CHECK(given_.dtype == DType::boolean && given_.rank == 3 &&
                    (given_.shape[0] == shape.heads || given_.shape[0] == 1) && given_.shape[1] == down &&

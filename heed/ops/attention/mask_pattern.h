@@ -15,6 +15,9 @@
 
 namespace heed {
 
+// The most queries, and keys, that a problem may have: no position is as large.
+inline constexpr Index kMostPositions = Index{1} << 30;
+
 // The problem that a mask is laid over.
 struct MaskShape {
   Index batch = 0, heads = 0, queries = 0, keys = 0;

@@ -1,57 +1,44 @@
 #include "heed/ops/attention/memory_check.h"
 
-#include "heed/base/check.h"
-#include "heed/tensor/overlap.h"
-
 namespace heed {
+namespace {
 
-std::vector<NamedView> views_read(const ConstView& q, const ConstView& k, const ConstView& v,
-                                  const AttentionSpec& spec) {
-  std::vector<NamedView> read{{"q", q},
-                              {"k", k},
-                              {"v", v},
-                              {"the additive score's vector", spec.score.additive_vector},
-                              {"the random features' projection", spec.score.feature_map.projection},
-                              {"the dense bias", spec.bias.dense},
-                              {"the ALiBi slopes", spec.bias.alibi},
-                              {"the relative bias", spec.bias.relative.table},
-                              {"the Gaussian's centre", spec.bias.gaussian.centre},
-                              {"the sinks", spec.normaliser.sinks},
-                              {"the key lengths", spec.mask.lengths},
-                              {"the query offsets", spec.sequences.query_offsets},
-                              {"the key offsets", spec.sequences.key_offsets},
-                              {"the pages", spec.sequences.pages}};
-  const auto add_window = [&](const std::optional<Window>& window) {
+// Calls f(name, view) for every view of a spec; an empty one is not given.
+template <typename F>
+void for_views(const AttentionSpec& spec, const F& f) {
+  f("the additive score's vector", spec.score.additive_vector);
+  f("the random features' projection", spec.score.feature_map.projection);
+  f("the dense bias", spec.bias.dense);
+  f("the ALiBi slopes", spec.bias.alibi);
+  f("the relative bias", spec.bias.relative.table);
+  f("the Gaussian's centre", spec.bias.gaussian.centre);
+  f("the sinks", spec.normaliser.sinks);
+  f("the query offsets", spec.sequences.query_offsets);
+  f("the key offsets", spec.sequences.key_offsets);
+  f("the pages", spec.sequences.pages);
+  const auto interval = [&](const std::optional<Window>& window, const ConstView& lengths) {
+    f("the key lengths", lengths);
     if (!window) return;
-    read.emplace_back("the window's centre", window->centre);
-    read.emplace_back("the window's prefix", window->prefix);
+    f("the window's centre", window->centre);
+    f("the window's prefix", window->prefix);
   };
-  add_window(spec.mask.window);
-  for (const KeyInterval& more : spec.mask.further) {
-    add_window(more.window);
-    read.emplace_back("the key lengths", more.lengths);
-  }
+  interval(spec.mask.window, spec.mask.lengths);
+  for (const KeyInterval& more : spec.mask.further) interval(more.window, more.lengths);
   for (const auto& pattern : spec.mask.patterns) {
-    for (const ConstView& view : pattern->views()) read.emplace_back("a mask", view);
+    for (const ConstView& view : pattern->views()) f("a mask", view);
   }
-  return read;
 }
 
-void check_written(const char* caller, const std::vector<NamedView>& written, const std::vector<NamedView>& read) {
-  const auto check = [&](const NamedView& a, const NamedView& b) {
-    HEED_CHECK(!overlap(a.second, b.second), "{}: {} overlaps {}: {} and {}", caller, a.first, b.first,
-               describe(a.second), describe(b.second));
-  };
-  for (std::size_t at = 0; at < written.size(); ++at) {
-    const auto& [name, view] = written[at];
-    if (!view || view.size() == 0) continue;
-    for (int axis = 0; axis < view.rank; ++axis) {
-      HEED_CHECK(view.shape[axis] <= 1 || view.stride[axis] != 0, "{}: {} must not have a stride of 0, but is {}",
-                 caller, name, describe(view));
-    }
-    for (std::size_t before = 0; before < at; ++before) check(written[at], written[before]);
-    for (const NamedView& other : read) check(written[at], other);
-  }
+}  // namespace
+
+void check_call(const char* caller, const AttentionSpec& spec, std::initializer_list<Operand> read,
+                std::initializer_list<Operand> written) {
+  check_operands(caller, read, written);
+  for_views(spec, [&](std::string_view name, const ConstView& view) {
+    const Operand operand{name, view, kOptional};
+    check_operand(caller, operand);
+    for (const Operand& one : written) check_apart(caller, one, operand);
+  });
 }
 
 }  // namespace heed

@@ -1,23 +1,15 @@
-// What a call may write: nothing that it reads, and nothing twice.
+// What an attention call asks of its views: see tensor/operands.h.
 #pragma once
 
-#include <string>
-#include <utility>
-#include <vector>
+#include <initializer_list>
 
 #include "heed/ops/attention/spec.h"
-#include "heed/tensor/view.h"
+#include "heed/tensor/operands.h"
 
 namespace heed {
 
-using NamedView = std::pair<std::string, ConstView>;  // an empty view is not there
-
-// Every view that a call reads: q, k, v and those in its spec.
-std::vector<NamedView> views_read(const ConstView& q, const ConstView& k, const ConstView& v,
-                                  const AttentionSpec& spec);
-
-// Throws heed::Error, naming `caller` and both views, where a written view overlaps a read one or another written one,
-// or has a stride of 0.
-void check_written(const char* caller, const std::vector<NamedView>& written, const std::vector<NamedView>& read);
+// check_operands() of a call, with the views of its spec among those that are read.
+void check_call(const char* caller, const AttentionSpec& spec, std::initializer_list<Operand> read,
+                std::initializer_list<Operand> written);
 
 }  // namespace heed

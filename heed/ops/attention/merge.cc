@@ -8,6 +8,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
+#include "heed/tensor/operands.h"
 #include "heed/tensor/row_storage.h"
 #include "heed/tensor/rows.h"
 
@@ -143,6 +144,8 @@ void merge_rows_backward(const AttentionPart& a, const AttentionPart& b, ConstVi
 
 void merge_attention(const AttentionPart& a, const AttentionPart& b, const MergedAttention& result) {
   constexpr std::string_view kFunction = "merge_attention";
+  check_operands(kFunction, {}, {{"out", result.out, kOptional}, {"row_stat", result.row_stat, kOptional}},
+                 {{"a.out", a.out}, {"b.out", b.out}, {"a.row_stat", a.row_stat}, {"b.row_stat", b.row_stat}});
   check_parts(kFunction, a, b);
   if (result.out) check_rows_of(kFunction, "out", result.out, a.out);
   if (result.row_stat) check_stat(kFunction, "row_stat", result.row_stat, a.out);
@@ -153,6 +156,17 @@ void merge_attention(const AttentionPart& a, const AttentionPart& b, const Merge
 void merge_attention_backward(const AttentionPart& a, const AttentionPart& b, ConstView dout, ConstView drow_stat,
                               const MergeGrad& grad) {
   constexpr std::string_view kFunction = "merge_attention_backward";
+  check_operands(kFunction,
+                 {{"a.out", a.out},
+                  {"a.row_stat", a.row_stat},
+                  {"b.out", b.out},
+                  {"b.row_stat", b.row_stat},
+                  {"drow_stat", drow_stat, kOptional}},
+                 {{"dout_a", grad.dout_a, kOptional},
+                  {"dout_b", grad.dout_b, kOptional},
+                  {"drow_stat_a", grad.drow_stat_a, kOptional},
+                  {"drow_stat_b", grad.drow_stat_b, kOptional}},
+                 {{"dout", dout}});
   check_parts(kFunction, a, b);
   check_rows_of(kFunction, "dout", dout, a.out);
   if (drow_stat) check_stat(kFunction, "drow_stat", drow_stat, a.out);

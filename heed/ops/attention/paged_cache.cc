@@ -4,12 +4,14 @@
 #include <utility>
 
 #include "heed/base/check.h"
+#include "heed/tensor/operands.h"
 #include "heed/tensor/row_storage.h"
 
 namespace heed {
 
 PagedCache::PagedCache(const PagedCacheOptions& options, Index batch) : options_(options) {
   const auto& o = options;
+  HEED_CHECK(batch <= kMostPositions, "PagedCache: the batch must be at most {}, but is {}", kMostPositions, batch);
   HEED_CHECK(
       o.key_heads >= 1 && o.width >= 1 && o.value_width >= 1 && o.page >= 1 && o.pages >= 1 && batch >= 0,
       "PagedCache: sizes must be at least 1, but are {} heads, widths {} and {}, {} pages of {} tokens, batch {}",
@@ -63,6 +65,12 @@ Index PagedCache::writable_page(std::size_t b) {
 }
 
 void PagedCache::append(ConstView k, ConstView v) {
+  constexpr const char* kName = "PagedCache::append";
+  for (const Operand& rows : {Operand{"k", k}, Operand{"v", v}}) {
+    check_operand(kName, rows);
+    check_apart(kName, {"the pool of keys", keys_.view()}, rows);
+    check_apart(kName, {"the pool of values", values_.view()}, rows);
+  }
   const auto fits = [&](const ConstView& rows, Index width) {
     return rows.rank == 4 && is_floating(rows.dtype) && rows.shape[0] == batch() &&
            rows.shape[1] == options_.key_heads && rows.shape[3] == width;

@@ -32,8 +32,9 @@ class PagedCache {
   Index free_pages() const { return static_cast<Index>(free_.size()); }
 
   // Appends rows k [B, Hk, L, D] and v [B, Hk, L, Dv] to every sequence, of any floating type: rounded to the cache's.
-  // A page that sequences share is copied before it is written. Throws heed::Error where the shapes disagree, or the
-  // pool has too few free pages, naming how many it wants; then nothing has changed.
+  // A page that sequences share is copied before it is written. Throws heed::Error where the shapes disagree, where k
+  // or v lie in the cache's own pools, or where these have too few free pages, naming how many it wants; then nothing
+  // has changed.
   void append(ConstView k, ConstView v);
   // Sequence i becomes what sequence from[i] is; the batch becomes from.size(). Pages are shared, not copied; those
   // that nobody uses any more are free again. Throws heed::Error for an index that there is not.

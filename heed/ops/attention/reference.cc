@@ -249,8 +249,8 @@ class HeadLoops {
 std::string refuse(const AttentionCase&) { return {}; }
 
 void forward(const AttentionCase& c, const AttentionResult& result, Workspace&) {
-  const Index work = std::max<Index>(c.queries * c.keys * (c.width + c.value_width), 1);
-  parallel_for(c.batch * c.heads, std::max<Index>(kChunkWork / work, 1), [&](Index begin, Index end) {
+  const double work = static_cast<double>(c.queries * c.keys) * static_cast<double>(c.width + c.value_width);
+  parallel_for(c.batch * c.heads, grain_of(work, kChunkWork), [&](Index begin, Index end) {
     for (Index head = begin; head < end; ++head) {
       const Index h = head % c.heads;
       HeadLoops<double> loops(c, head / c.heads, h / c.group, DType::f64);

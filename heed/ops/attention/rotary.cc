@@ -8,6 +8,7 @@
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
 #include "heed/ops/attention/numbers.h"
+#include "heed/tensor/operands.h"
 #include "heed/tensor/row_storage.h"
 #include "heed/tensor/rows.h"
 
@@ -147,6 +148,8 @@ void turn(ConstView x, const RotaryAngles& angles, RotaryPairing pairing, View o
 
 void run(std::string_view function, ConstView x, const RotaryAngles& angles, RotaryPairing pairing, View out,
          int direction) {
+  check_operands(function, {{"cos", angles.cos}, {"sin", angles.sin}, {"positions", angles.positions, kOptional}},
+                 {{function == "rotary" ? "out" : "dx", out}}, {{function == "rotary" ? "x" : "dout", x}});
   check(function, x, angles, out);
   if (x.dtype == DType::f64) return turn<double>(x, angles, pairing, out, direction);
   turn<float>(x, angles, pairing, out, static_cast<float>(direction));

@@ -1,16 +1,19 @@
 #include "heed/ops/attention/spec.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "heed/base/check.h"
 #include "heed/base/random.h"
 #include "heed/ops/attention/numbers.h"
+#include "heed/tensor/operands.h"
 
 namespace heed {
 namespace {
 
 void check_filled(const char* caller, const char* name, const View& view, int rank) {
+  check_written(caller, {name, view});
   HEED_CHECK(view && view.rank == rank && (view.dtype == DType::f32 || view.dtype == DType::f64),
              "{}: {} must be f32 or f64 of rank {}, but are {}", caller, name, rank, describe(view));
 }
@@ -41,8 +44,10 @@ void orthogonal_random_features(View projection, std::uint64_t seed) {
   const Index features = projection.shape[0], width = projection.shape[1];
   HEED_CHECK(width >= 1, "orthogonal_random_features: D must be at least 1, but the features are {}",
              describe(projection));
+  if (features == 0) return;
   Rng rng(seed);
-  std::vector<double> block(static_cast<std::size_t>(width * width)), drawn(static_cast<std::size_t>(width));
+  std::vector<double> block(static_cast<std::size_t>(std::min(features, width) * width));
+  std::vector<double> drawn(static_cast<std::size_t>(width));
   for (Index m = 0; m < features; ++m) {
     double* row = &block[static_cast<std::size_t>(m % width * width)];
     for (Index d = 0; d < width; ++d) row[d] = rng.normal();

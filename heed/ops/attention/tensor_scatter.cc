@@ -5,6 +5,7 @@
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
 #include "heed/ops/attention/numbers.h"
+#include "heed/tensor/operands.h"
 
 namespace heed {
 namespace {
@@ -38,6 +39,7 @@ void check(const ConstView& update, const ConstView& start, const View& cache, i
 }  // namespace
 
 void tensor_scatter(ConstView update, ConstView start, View cache, int axis, ScatterMode mode) {
+  check_operands("tensor_scatter", {{"update", update}, {"start", start, kOptional}}, {{"cache", cache}});
   if (axis < 0) axis += cache.rank;
   check(update, start, cache, axis, mode);
   const int along = axis - 1;  // within one batch element

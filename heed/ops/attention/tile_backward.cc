@@ -203,9 +203,9 @@ void tiled_backward(const TileScore& score, const AttentionCase& c, const Attent
   float* dvectors = vector ? workspace.take<float>(c.batch * c.key_heads * c.width) : nullptr;
   if (vector) std::fill_n(dvectors, c.batch * c.key_heads * c.width, 0.0f);
 
-  const Index work =
-      std::max<Index>(c.queries, 1) * c.group * std::max<Index>(c.keys, 1) * (c.width + c.value_width) * 2;
-  const Index bytes = TileWork::bytes(c, rows, columns, true), grain = std::max<Index>(kChunkWork / work, 1);
+  const double work = static_cast<double>(c.queries * c.group) * static_cast<double>(c.keys) *
+                      static_cast<double>(c.width + c.value_width) * 2;
+  const Index bytes = TileWork::bytes(c, rows, columns, true), grain = grain_of(work, kChunkWork);
   parallel_for_with_scratch(workspace, bytes, batches * groups, grain, [&](Index begin, Index end, char* memory) {
     TileWork thread(c, score, memory, rows, columns, true);
     BackwardHead head(score, c, saved, grad, thread);

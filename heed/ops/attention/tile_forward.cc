@@ -148,9 +148,9 @@ void deep_gemm_tile(kernels::GemmTile tile) {
 void tiled_forward(const TileScore& score, const AttentionCase& c, const AttentionResult& result,
                    Workspace& workspace) {
   const Index rows = forward_rows(c), tiles = (c.queries + rows - 1) / rows;
-  const Index work = rows * std::max<Index>(c.keys, 1) * (c.width + c.value_width);
+  const double work = static_cast<double>(rows * c.keys) * static_cast<double>(c.width + c.value_width);
   const Index units = c.batch * c.heads * tiles;
-  const Index bytes = TileWork::bytes(c, rows, c.keys, false), grain = std::max<Index>(kChunkWork / work, 1);
+  const Index bytes = TileWork::bytes(c, rows, c.keys, false), grain = grain_of(work, kChunkWork);
   parallel_for_with_scratch(workspace, bytes, units, grain, [&](Index begin, Index end, char* memory) {
     TileWork thread(c, score, memory, rows, c.keys, false);
     ForwardTile tile(score, c, result, thread);
