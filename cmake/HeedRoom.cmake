@@ -1,9 +1,10 @@
-# heed_room(NAME [ROOMS lower rooms...] [LIBRARIES third-party libraries...] [TEST_ROOMS rooms that only its tests use...]
-#           [TEST_LIBRARIES third-party libraries that only its tests use...])
+# heed_room(NAME [ROOMS lower rooms...] [LIBRARIES third-party libraries...] [HEADER_LIBRARIES third-party libraries of headers alone...]
+#           [TEST_ROOMS rooms that only its tests use...] [TEST_LIBRARIES third-party libraries that only its tests use...])
 #
 # A room is a folder of heed/: every .cc in it is one static library heed_NAME, which links only the lower rooms it names;
 # every *_test.cc in it is one test program heed_NAME_test, every *_bench.cc one benchmark program. A folder within a room's is a
-# room of its own (ops/attention: heed_ops_attention) where it is declared before the one around it.
+# room of its own (ops/attention: heed_ops_attention) where it is declared before the one around it. Rooms are how heed is built and
+# tested; what is installed is made of them (HeedLibrary.cmake).
 set(HEED_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-psabi)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND HEED_WARNINGS -Wno-restrict)  # GCC 12 raises false alarms in std::string at -O3 (its bug 105651)
@@ -16,15 +17,13 @@ if(HEED_WERROR)
 endif()
 
 function(heed_room folder)
-  cmake_parse_arguments(room "" "" "ROOMS;LIBRARIES;TEST_ROOMS;TEST_LIBRARIES" ${ARGN})
+  cmake_parse_arguments(room "" "" "ROOMS;LIBRARIES;HEADER_LIBRARIES;TEST_ROOMS;TEST_LIBRARIES" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
   file(GLOB_RECURSE sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS ${folder}/*.cc)
-  file(GLOB_RECURSE headers RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS ${folder}/*.h)
   get_property(rooms GLOBAL PROPERTY HEED_ROOM_FOLDERS)
   foreach(within IN LISTS rooms)
     if(within MATCHES "^${folder}/")
       list(FILTER sources EXCLUDE REGEX "^${within}/")
-      list(FILTER headers EXCLUDE REGEX "^${within}/")
     endif()
   endforeach()
   set_property(GLOBAL APPEND PROPERTY HEED_ROOM_FOLDERS ${folder})
@@ -38,30 +37,19 @@ function(heed_room folder)
     list(TRANSFORM ${list} PREPEND heed_)
   endforeach()
 
-  if(sources)
-    add_library(heed_${name} STATIC ${sources})
-    set(scope PUBLIC)
-    target_compile_options(heed_${name} PRIVATE ${HEED_WARNINGS})
-    target_link_libraries(heed_${name} PUBLIC ${room_ROOMS} PRIVATE ${room_LIBRARIES})
-  else()
-    add_library(heed_${name} INTERFACE)
-    set(scope INTERFACE)
-    target_link_libraries(heed_${name} INTERFACE ${room_ROOMS})
-  endif()
-  add_library(heed::${name} ALIAS heed_${name})
-  set_target_properties(heed_${name} PROPERTIES EXPORT_NAME ${name})
-  target_compile_features(heed_${name} ${scope} cxx_std_20)
-  target_sources(heed_${name} ${scope} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
-  if(NOT name STREQUAL "testing")  # it serves heed's own tests only
-    install(TARGETS heed_${name} EXPORT heedTargets FILE_SET HEADERS)
-  endif()
+  add_library(heed_${name} STATIC ${sources})
+  target_compile_options(heed_${name} PRIVATE ${HEED_WARNINGS})
+  target_compile_features(heed_${name} PUBLIC cxx_std_20)
+  target_include_directories(heed_${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(heed_${name} PUBLIC ${room_ROOMS} PRIVATE ${room_LIBRARIES} ${room_HEADER_LIBRARIES})
+  set_target_properties(heed_${name} PROPERTIES HEED_LIBRARIES "${room_LIBRARIES}")
 
   if(HEED_BUILD_TESTS AND tests)
     add_executable(heed_${name}_test ${tests})
     target_compile_options(heed_${name}_test PRIVATE ${HEED_WARNINGS})
     target_compile_definitions(heed_${name}_test PRIVATE HEED_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    target_link_libraries(heed_${name}_test PRIVATE heed_${name} ${room_TEST_ROOMS} ${room_LIBRARIES} ${room_TEST_LIBRARIES}
-      GTest::gtest_main)
+    target_link_libraries(heed_${name}_test PRIVATE heed_${name} ${room_TEST_ROOMS} ${room_LIBRARIES}
+      ${room_HEADER_LIBRARIES} ${room_TEST_LIBRARIES} GTest::gtest_main)
     gtest_discover_tests(heed_${name}_test TEST_PREFIX "${folder}/" DISCOVERY_TIMEOUT 60
       PROPERTIES TIMEOUT 300 LABELS ${folder})
   endif()
@@ -70,5 +58,4 @@ function(heed_room folder)
     target_compile_options(heed_${name}_bench PRIVATE ${HEED_WARNINGS})
     target_link_libraries(heed_${name}_bench PRIVATE heed_${name} ${room_LIBRARIES} benchmark::benchmark_main)
   endif()
-  set_property(GLOBAL APPEND PROPERTY HEED_ROOMS heed_${name})
 endfunction()

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "heed/base/error.h"
 #include "heed/base/index.h"
 
 namespace heed {

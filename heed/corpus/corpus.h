@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heed/base/error.h"
 #include "heed/base/index.h"
 
 namespace heed {

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "heed/base/error.h"
 #include "heed/base/index.h"
 
 namespace heed {

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "heed/base/error.h"
+
 namespace heed {
 
 // The instruction sets that this machine has and the kernels were compiled for, the best first. Never empty.

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "heed/base/error.h"
+
 namespace heed {
 
 enum class BleuTokenizer {

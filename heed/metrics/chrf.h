@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "heed/base/error.h"
+
 namespace heed {
 
 struct ChrfOptions {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heed/base/error.h"
 #include "heed/base/index.h"
 #include "heed/metrics/ter_tokenizer.h"
 

@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <string>
 
+#include "heed/base/error.h"
 #include "heed/base/index.h"
 #include "heed/tensor/dtype.h"
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 
+#include "heed/base/error.h"
 #include "heed/viz/canvas.h"
 
 namespace heed {
