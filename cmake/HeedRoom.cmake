@@ -50,6 +50,7 @@ function(heed_room folder)
     target_compile_definitions(heed_${name}_test PRIVATE HEED_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     target_link_libraries(heed_${name}_test PRIVATE heed_${name} ${room_TEST_ROOMS} ${room_LIBRARIES}
       ${room_HEADER_LIBRARIES} ${room_TEST_LIBRARIES} GTest::gtest_main)
+    add_dependencies(heed_${name}_test heed_test_data)
     gtest_discover_tests(heed_${name}_test TEST_PREFIX "${folder}/" DISCOVERY_TIMEOUT 60
       PROPERTIES TIMEOUT 300 LABELS ${folder})
   endif()

@@ -75,16 +75,14 @@ void write_log_softmax(const fs::path& folder, float expected) {
 }
 
 TEST(Conformance, EveryOnnxCaseIsMatched) {
-  HEED_DATA_OR_SKIP(folder, "onnx");
-  const CommandResult result = run({folder.string()});
+  const CommandResult result = run({testing::tree_data("onnx").string()});
   EXPECT_EQ(result.exit_code, 0) << result.output << result.error;
   const std::size_t counts = result.output.rfind('\n', result.output.size() - 2) + 1;  // npos + 1 is the start
   EXPECT_GE(std::stoi(result.output.substr(counts)), 150) << result.output;
 }
 
 TEST(Conformance, EveryTransformerLayerOfPyTorchsTestsIsMatched) {
-  HEED_DATA_OR_SKIP(file, "pytorch/layers.json");
-  const CommandResult result = run({"--pytorch", file.string()});
+  const CommandResult result = run({"--pytorch", testing::tree_data("pytorch/layers.json").string()});
   EXPECT_EQ(result.exit_code, 0) << result.error;
   EXPECT_EQ(result.output, "11 passed, 0 failed, 0 skipped\n");
 }

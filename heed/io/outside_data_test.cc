@@ -35,19 +35,9 @@ std::string onnx_name(DType dtype) {
   return "";
 }
 
-class OutsideData : public ::testing::Test {
- protected:
-  fs::path folder_;
-  void SetUp() override {
-    const auto folder = testing::data_path(HEED_SOURCE_DIR, "");
-    if (!folder) GTEST_SKIP() << "no folder $HEED_DATA or ../shared/data";
-    folder_ = *folder;
-  }
-};
-
-TEST_F(OutsideData, EveryArrayOfTheOnnxCasesIsWhatItsCaseSays) {
+TEST(OutsideData, EveryArrayOfTheOnnxCasesIsWhatItsCaseSays) {
   int read = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(folder_ / "onnx")) {
+  for (const auto& entry : fs::recursive_directory_iterator(testing::tree_data("onnx"))) {
     if (entry.path().filename() != "case.json") continue;
     const Json json = read_json(entry.path());
     for (const char* side : {"inputs", "outputs"}) {
@@ -64,10 +54,10 @@ TEST_F(OutsideData, EveryArrayOfTheOnnxCasesIsWhatItsCaseSays) {
   EXPECT_GE(read, 600);
 }
 
-TEST_F(OutsideData, ArraysAreWrittenByteForByteAsNumpyDoes) {
+TEST(OutsideData, ArraysAreWrittenByteForByteAsNumpyDoes) {
   const fs::path copy = fs::path(::testing::TempDir()) / "heed_outside_copy.npy";
   int compared = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(folder_ / "onnx" / "attention")) {
+  for (const auto& entry : fs::recursive_directory_iterator(testing::tree_data("onnx/attention"))) {
     if (entry.path().extension() != ".npy") continue;
     const std::string bytes = read_file(entry.path());
     if (bytes.find("'fortran_order': True") < 128) continue;
@@ -79,15 +69,24 @@ TEST_F(OutsideData, ArraysAreWrittenByteForByteAsNumpyDoes) {
   fs::remove(copy);
 }
 
-TEST_F(OutsideData, EveryJsonIsTheSameAfterDumpAndParse) {
+void expect_every_json_to_survive(const fs::path& folder) {
   int read = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     if (entry.path().extension() != ".json") continue;
     const Json json = read_json(entry.path());
     EXPECT_EQ(Json::parse(json.dump(2)), json) << entry.path();
     ++read;
   }
   EXPECT_GE(read, 100);
+}
+
+TEST(OutsideData, EveryJsonOfTheTreeIsTheSameAfterDumpAndParse) {
+  expect_every_json_to_survive(testing::tree_data(""));
+}
+
+TEST(OutsideData, EveryJsonIsTheSameAfterDumpAndParse) {
+  HEED_DATA_OR_SKIP(folder, "");
+  expect_every_json_to_survive(folder);
 }
 
 }  // namespace

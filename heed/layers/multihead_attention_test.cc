@@ -194,8 +194,7 @@ Span span_of(const Json& text) {  // "2..10", "4..10 even"
 }
 
 TEST(MultiheadAttention, AgreesWithTheDefinitionOverPyTorchsOwnGrid) {
-  HEED_DATA_OR_SKIP(file, "pytorch/grids.json");
-  const Json grid = read_json(file)["pytorch"]["mha"];
+  const Json grid = read_json(testing::tree_data("pytorch/grids.json"))["pytorch"]["mha"];
   const double atol = grid["atol"].number();
   Rng draw(7);
   for (Index round = 0; round < grid["rounds"].integer(1, 1000); ++round) {

@@ -4,6 +4,10 @@
 
 namespace heed::testing {
 
+std::filesystem::path tree_data(const std::filesystem::path& relative) {
+  return std::filesystem::path(HEED_TEST_DATA) / relative;
+}
+
 std::optional<std::filesystem::path> data_path(const std::filesystem::path& source_folder,
                                                const std::filesystem::path& relative) {
   const char* set = std::getenv("HEED_DATA");

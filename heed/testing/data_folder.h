@@ -1,10 +1,14 @@
-// Where the tests' outside truth lies.
+// Where the tests' outside truth lies (docs/test-data.md).
 #pragma once
 
 #include <filesystem>
 #include <optional>
 
 namespace heed::testing {
+
+// A file or folder of the numeric cases of others that are in the tree, tests/data, as the build unpacked them: it is
+// there for everybody.
+std::filesystem::path tree_data(const std::filesystem::path& relative);
 
 // $HEED_DATA, or ../shared/data beside the source tree, followed by `relative`; nothing where that is not there.
 std::optional<std::filesystem::path> data_path(const std::filesystem::path& source_folder,

@@ -1,4 +1,4 @@
-// flash-attention's grid, and PyTorch's for the same GPU kernels (shared/data/pytorch/grids.json), on every plan that
+// flash-attention's grid, and PyTorch's for the same GPU kernels (tests/data/pytorch/grids.json), on every plan that
 // takes the case, forward and backward, in bf16 and f16. The rule of both: the error, against the definition in f64 of
 // the widened inputs, is at most a few times that of a plain program that keeps every stage in the storage type.
 //
@@ -308,7 +308,7 @@ class KernelGrid : public ::testing::TestWithParam<std::size_t> {
 INSTANTIATE_TEST_SUITE_P(Part, KernelGrid, ::testing::Range(std::size_t{0}, kParts));
 
 TEST_P(KernelGrid, FlashAttentionsCasesAreNearlyAsGoodAsPlain) {
-  HEED_DATA_OR_SKIP(grids, "pytorch/grids.json");
+  const std::filesystem::path grids = testing::tree_data("pytorch/grids.json");
   const Json grid = read_json(grids)["flash_attention"]["grid"];
   const Axes axes(grid, {"dtypes", "kind", "causal", "local_window", "alibi", "softcap", "dropout", "d", "seq_q_k"});
   const Rule rule = [](std::size_t answer, double plain) { return Bound{(answer == 0 ? 2 : 3) * plain}; };
@@ -320,7 +320,7 @@ TEST_P(KernelGrid, FlashAttentionsCasesAreNearlyAsGoodAsPlain) {
 }
 
 TEST_P(KernelGrid, FlashAttentionsCausalCasesAreAlignedAtTheBottomRight) {
-  HEED_DATA_OR_SKIP(grids, "pytorch/grids.json");
+  const std::filesystem::path grids = testing::tree_data("pytorch/grids.json");
   const Json grid = read_json(grids)["flash_attention"]["grid"];
   const Axes axes(grid, {"dtypes", "kind", "local_window", "d", "causal_seq_q_k"});
   const Rule rule = [](std::size_t, double plain) { return Bound{2 * plain + 1e-5}; };
@@ -343,7 +343,7 @@ std::vector<double> fudge_factors(bool masked, bool dropped, Index mask_size) {
 // PyTorch's relative part is the plain program's largest, and no less than the default. Next to a zero the largest is
 // any number, and would let everything pass: here it is the default.
 TEST_P(KernelGrid, PyTorchsGpuCasesAreNearlyAsGoodAsPlain) {
-  HEED_DATA_OR_SKIP(grids, "pytorch/grids.json");
+  const std::filesystem::path grids = testing::tree_data("pytorch/grids.json");
   const Json pytorch = read_json(grids)["pytorch"], grid = pytorch["sdpa_gpu_grads"];
   Axes axes(grid, {"dtypes", "batch", "seq_q", "seq_k", "head_dim", "dropout", "scale"});
   axes.add("causal", Json::array({false, true}));

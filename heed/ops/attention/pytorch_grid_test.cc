@@ -1,4 +1,4 @@
-// PyTorch's grids for scaled_dot_product_attention on the CPU (shared/data/pytorch/grids.json: shapes, types,
+// PyTorch's grids for scaled_dot_product_attention on the CPU (tests/data/pytorch/grids.json: shapes, types,
 // tolerances), on every plan that takes the case, forward and backward, against one head by the book in double.
 //
 // What is left out, and why: the grids take minutes on one core, most of it in the double loops here.
@@ -273,7 +273,7 @@ void check_small_shapes(const Json& pytorch, const std::string& type) {
 }
 
 TEST(PyTorchSmallGrid, IsWhatTheBookSays) {
-  HEED_DATA_OR_SKIP(grids, "pytorch/grids.json");
+  const std::filesystem::path grids = testing::tree_data("pytorch/grids.json");
   const Json pytorch = read_json(grids)["pytorch"];
   for (const std::string& type : pytorch["sdpa_math"]["dtypes"].string_list()) check_small_shapes(pytorch, type);
 }
@@ -285,7 +285,7 @@ INSTANTIATE_TEST_SUITE_P(Types, PyTorchGrid, ::testing::Values("float64", "float
                          [](const auto& tested) { return std::string(tested.param); });
 
 TEST_P(PyTorchGrid, FusedPlansAreWhatTheBookSays) {
-  HEED_DATA_OR_SKIP(grids, "pytorch/grids.json");
+  const std::filesystem::path grids = testing::tree_data("pytorch/grids.json");
   const Json pytorch = read_json(grids)["pytorch"], grid = pytorch["sdpa_cpu_fused_vs_math"];
   const std::vector<std::string> dtypes = grid["dtypes"].string_list();
   const std::vector<Json> axes{grid["dtypes"], grid["batch"],    grid["seq"],
@@ -312,7 +312,7 @@ TEST_P(PyTorchGrid, FusedPlansAreWhatTheBookSays) {
 }
 
 TEST_P(PyTorchGrid, MasksOfEveryShapeAreWhatTheBookSays) {
-  HEED_DATA_OR_SKIP(grids, "pytorch/grids.json");
+  const std::filesystem::path grids = testing::tree_data("pytorch/grids.json");
   const Json pytorch = read_json(grids)["pytorch"], grid = pytorch["sdpa_cpu_fused_mask_vs_math"];
   const DType dtype = dtype_of(GetParam());
   const Index full[] = {grid["batch"].integer(), grid["heads"].integer(), grid["q_len"].integer(),
@@ -338,7 +338,7 @@ TEST_P(PyTorchGrid, MasksOfEveryShapeAreWhatTheBookSays) {
 // PyTorch looks at the output only. Its one tolerance for gradients on the CPU is that of the fused plans, for
 // sum(out).
 TEST_P(PyTorchGrid, ABandOfMinusInfinityIsAWindow) {
-  HEED_DATA_OR_SKIP(grids, "pytorch/grids.json");
+  const std::filesystem::path grids = testing::tree_data("pytorch/grids.json");
   const Json pytorch = read_json(grids)["pytorch"], grid = pytorch["sdpa_inf_band"];
   const DType dtype = dtype_of(GetParam());
   const Index length = grid["seq"].integer(), below = 9;
@@ -357,7 +357,7 @@ TEST_P(PyTorchGrid, ABandOfMinusInfinityIsAWindow) {
 // to it in f64: scores of 1e5 and more leave a row statistic in f32 two digits after the point, and a rounding of the
 // weights' gradient is multiplied by 10000.
 TEST_P(PyTorchGrid, ANegativeScaleTurnsTheOrderRound) {
-  HEED_DATA_OR_SKIP(grids, "pytorch/grids.json");
+  const std::filesystem::path grids = testing::tree_data("pytorch/grids.json");
   const Json pytorch = read_json(grids)["pytorch"], grid = pytorch["sdpa_negative_scale"];
   const std::vector<Index> shape = grid["shape"].integer_list();
   Call call(dtype_of(GetParam()), shape.at(0), shape.at(1), shape.at(2), shape.at(2), shape.at(3));
