@@ -9,7 +9,7 @@
 
 #include "commands.h"
 #include "heed/base/check.h"
-#include "heed/base/file.h"
+#include "heed/base/file_writer.h"
 #include "heed/base/text_lines.h"
 #include "heed/io/fields.h"
 #include "heed/io/json.h"

@@ -7,7 +7,7 @@
 
 #include "command.h"
 #include "heed/base/control_characters.h"
-#include "heed/base/file.h"
+#include "heed/base/file_writer.h"
 #include "heed/io/json.h"
 #include "heed/io/safetensors.h"
 #include "trained_model.h"

@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "heed/base/file.h"
+#include "heed/base/file_writer.h"
 #include "heed/base/text_lines.h"
 #include "heed/io/json.h"
 #include "heed/observe/trace.h"

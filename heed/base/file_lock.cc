@@ -12,7 +12,7 @@
 namespace heed {
 
 FileLock::FileLock(const std::filesystem::path& path)
-    : descriptor_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+    : descriptor_(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666)) {
   HEED_CHECK(descriptor_ >= 0, "{}: cannot write: {}", path.string(), std::strerror(errno));
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
   const int reason = errno;

@@ -9,8 +9,8 @@ namespace heed {
 
 class FileLock {
  public:
-  // Makes the file where it is missing and locks it. Throws heed::Error where another process holds it, or it cannot be
-  // made.
+  // Makes the file where it is missing and locks it; a link is not followed. Throws heed::Error where another process
+  // holds it, or it cannot be made.
   explicit FileLock(const std::filesystem::path& path);
   ~FileLock();
   FileLock(const FileLock&) = delete;

@@ -20,5 +20,14 @@ TEST(FileLock, IsHeldByOneAtATime) {
 
 TEST(FileLock, NamesAFolderThatIsNotThere) { EXPECT_THROW(FileLock{"/nowhere/at/all/lock"}, Error); }
 
+TEST(FileLock, FollowsNoLink) {
+  const std::filesystem::path link = std::filesystem::path(::testing::TempDir()) / "heed_file_lock_link",
+                              target = std::filesystem::path(::testing::TempDir()) / "heed_file_lock_target";
+  std::filesystem::create_symlink(target, link);
+  EXPECT_THROW(FileLock{link}, Error);
+  EXPECT_FALSE(std::filesystem::exists(target));
+  std::filesystem::remove(link);
+}
+
 }  // namespace
 }  // namespace heed

@@ -1,9 +1,9 @@
 #include "heed/base/printable.h"
+#include "heed/base/utf8.h"
 
 #include <fmt/format.h>
 
 #include "heed/base/control_characters.h"
-#include "heed/base/file.h"
 
 namespace heed {
 namespace {

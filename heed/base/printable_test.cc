@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "heed/base/file.h"
-
 namespace heed {
 namespace {
 

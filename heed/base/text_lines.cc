@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "heed/base/check.h"
-#include "heed/base/file.h"
+#include "heed/base/utf8.h"
 
 namespace heed {
 namespace {
@@ -162,14 +162,14 @@ void TextLineReader::fill() {
   const std::size_t before = buffer_.size();
   buffer_.resize(before + kReadBytes);
   ::ssize_t got = -1;
-  do {
+  while (got < 0 && failure_ == 0) {
     ::pollfd waiting{descriptor_, POLLIN, 0};  // a descriptor may be set not to block
     ::poll(&waiting, 1, -1);
     got = ::read(descriptor_, buffer_.data() + before, kReadBytes);
-  } while (got < 0 && (errno == EINTR || errno == EAGAIN));
-  const int reason = errno;
+    if (got < 0 && errno != EINTR && errno != EAGAIN) failure_ = errno;
+  }
   buffer_.resize(before + static_cast<std::size_t>(std::max<::ssize_t>(got, 0)));
-  HEED_CHECK(got >= 0, "{}: cannot read: {}", name_, std::strerror(reason));
+  HEED_CHECK(failure_ == 0, "{}: cannot read: {}", name_, std::strerror(failure_));
   ended_ = got == 0;
 }
 

@@ -66,6 +66,7 @@ class TextLineReader {
   std::string buffer_;
   std::size_t at_ = 0;    // of buffer_: where the next line begins
   bool ended_ = false;    // nothing is left to read
+  int failure_ = 0;       // why nothing more can be read; the system says it only once
   bool passing_ = false;  // over the rest of a line that was cut
   Index number_ = 0;      // of the last line that was taken
   std::vector<Index> cut_lines_;

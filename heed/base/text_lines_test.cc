@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/base/file_writer.h"
 #include "heed/testing/refusal.h"
 
 namespace heed {
@@ -141,6 +143,23 @@ TEST_F(TextLinesTest, WhatCannotBeReadIsNamed) {
   const int before = ::dup(STDIN_FILENO);
   ::close(STDIN_FILENO);
   EXPECT_EQ(refusal([] { read_text_lines("-"); }), "standard input: cannot read: Bad file descriptor");
+  if (before >= 0) ::dup2(before, STDIN_FILENO), ::close(before);
+}
+
+TEST(TextLines, InputThatBreaksOffIsAnErrorAndNoEnd) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  const int before = ::dup(STDIN_FILENO);
+  ASSERT_EQ(::dup2(ends[1], STDIN_FILENO), STDIN_FILENO);
+  ASSERT_EQ(::write(ends[0], "one\nhalf", 8), 8);
+  ASSERT_EQ(::write(ends[1], "unheard", 7), 7);  // a peer that goes without having read this resets the connection
+  ::close(ends[0]);
+  ::close(ends[1]);
+  TextLineReader reader("-");
+  EXPECT_EQ(reader.read(kAll), (Lines{"one"}));
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_EQ(refusal([&] { reader.read(kAll); }), "standard input: cannot read: Connection reset by peer");
+  }
   if (before >= 0) ::dup2(before, STDIN_FILENO), ::close(before);
 }
 

@@ -8,6 +8,8 @@
 
 #include "heed/base/check.h"
 #include "heed/base/file.h"
+#include "heed/base/file_lock.h"
+#include "heed/base/file_writer.h"
 #include "heed/base/parallel.h"
 #include "heed/base/random.h"
 #include "heed/corpus/sentence.h"
@@ -109,6 +111,7 @@ std::vector<std::filesystem::path> corpus_files(const std::filesystem::path& fol
 
 void write_corpus(const Corpus& corpus, const std::filesystem::path& folder) {
   make_folder(folder);
+  const FileLock lock(folder / ".lock");  // two corpora in one folder would mix their files
   write_part(corpus.train, folder, "train");
   write_part(corpus.validation, folder, "valid");
   write_part(corpus.test, folder, "test");

@@ -65,7 +65,7 @@ std::vector<std::filesystem::path> corpus_files(const std::filesystem::path& fol
 
 // Writes train, valid and test in three files each: .de, .en (a sentence a line) and .align (a line of blank-separated
 // "i-j" with i a source and j a target position). The folder is made where it is missing; each file is replaced whole
-// or not at all. Throws heed::Error as write_file does.
+// or not at all. Throws heed::Error as write_file does, and where another process writes a corpus into the folder.
 void write_corpus(const Corpus& corpus, const std::filesystem::path& folder);
 
 // The words that alignments count: the sentence is split at blanks, and each of . , ? ! : at the end of such a piece is

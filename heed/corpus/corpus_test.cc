@@ -9,9 +9,10 @@
 #include <unordered_set>
 
 #include "heed/base/error.h"
-#include "heed/base/file.h"
+#include "heed/base/file_lock.h"
 #include "heed/base/parallel.h"
 #include "heed/base/text_lines.h"
+#include "heed/base/utf8.h"
 #include "heed/corpus/sentence.h"
 
 namespace heed {
@@ -219,6 +220,21 @@ TEST(WriteCorpus, WritesThreeFilesAPartWithALineAPair) {
     }
   }
   std::filesystem::remove_all(folder.parent_path());
+}
+
+TEST(WriteCorpus, RefusesAFolderThatAnotherWriterIsAtWorkIn) {
+  const auto folder = std::filesystem::temp_directory_path() / "heed_corpus_test_locked";
+  const Corpus corpus = generate_corpus({.pairs = 5, .validation = 1, .test = 1});
+  write_corpus(corpus, folder);
+  std::filesystem::remove(folder / "train.de");
+  {
+    const FileLock lock(folder / ".lock");
+    EXPECT_THROW(write_corpus(corpus, folder), Error);
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "train.de"));
+  write_corpus(corpus, folder);
+  EXPECT_TRUE(std::filesystem::exists(folder / "train.de"));
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

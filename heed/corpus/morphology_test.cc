@@ -6,7 +6,7 @@
 #include <string>
 
 #include "heed/base/error.h"
-#include "heed/base/file.h"
+#include "heed/base/utf8.h"
 
 namespace heed::grammar {
 namespace {

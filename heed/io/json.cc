@@ -6,6 +6,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/file.h"
+#include "heed/base/file_writer.h"
 #include "heed/base/printable.h"
 #include "heed/io/json_node.h"
 

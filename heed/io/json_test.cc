@@ -8,6 +8,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/base/utf8.h"
 #include "heed/testing/refusal.h"
 
 namespace heed {

@@ -9,6 +9,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/file.h"
+#include "heed/base/file_writer.h"
 #include "heed/base/printable.h"
 #include "heed/io/shape.h"
 

@@ -8,7 +8,9 @@
 
 #include "heed/base/check.h"
 #include "heed/base/file.h"
+#include "heed/base/file_writer.h"
 #include "heed/base/printable.h"
+#include "heed/base/utf8.h"
 #include "heed/io/json.h"
 #include "heed/io/shape.h"
 

@@ -10,6 +10,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/base/file_writer.h"
 #include "heed/testing/refusal.h"
 
 namespace heed {

@@ -1,7 +1,7 @@
 #include "heed/metrics/segments.h"
 
 #include "heed/base/check.h"
-#include "heed/base/file.h"
+#include "heed/base/utf8.h"
 
 namespace heed {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "heed/base/check.h"
-#include "heed/base/file.h"
 #include "heed/base/index.h"
+#include "heed/base/utf8.h"
 
 namespace heed {
 namespace {

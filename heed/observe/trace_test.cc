@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "heed/base/error.h"
-#include "heed/base/file.h"
 #include "heed/testing/refusal.h"
 
 namespace heed {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "heed/base/file.h"
+#include "heed/base/file_writer.h"
 #include "heed/corpus/corpus.h"
 #include "heed/tasks/trace.h"
 #include "heed/testing/refusal.h"

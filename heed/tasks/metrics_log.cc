@@ -2,21 +2,24 @@
 
 #include <string>
 
-#include "heed/base/check.h"
+#include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/base/file_writer.h"
 
 namespace heed {
+namespace {
 
-MetricsLog::MetricsLog(std::filesystem::path file, Index update) : file_(std::move(file)) {
+// Rewrites the log without what comes after `update`; returns its path.
+const std::filesystem::path& cut_after(const std::filesystem::path& file, Index update) {
   std::string kept;
-  if (update > 0 && file_exists(file_)) {
-    const std::string text = read_file(file_);
+  if (update > 0 && file_exists(file)) {
+    const std::string text = read_file(file);
     for (std::size_t begin = 0; begin < text.size();) {
       const std::size_t end = text.find('\n', begin);
       if (end == std::string::npos) break;
       const std::string_view line = std::string_view(text).substr(begin, end - begin);
       try {
-        if (Json::parse(line, file_.string())["update"].integer() > update) break;
+        if (Json::parse(line, file.string())["update"].integer() > update) break;
       } catch (const Error&) {
         break;  // damaged: what follows cannot be trusted either, and it is only a log
       }
@@ -24,14 +27,12 @@ MetricsLog::MetricsLog(std::filesystem::path file, Index update) : file_(std::mo
       begin = end + 1;
     }
   }
-  write_file(file_, kept);
-  stream_.open(file_, std::ios::app);
-  HEED_CHECK(stream_.good(), "{}: cannot write", file_.string());
+  write_file(file, kept);
+  return file;
 }
 
-void MetricsLog::write(const Json& object) {
-  stream_ << object.dump() << '\n' << std::flush;
-  HEED_CHECK(stream_.good(), "{}: cannot write: is the disk full?", file_.string());
-}
+}  // namespace
+
+MetricsLog::MetricsLog(const std::filesystem::path& file, Index update) : appender_(cut_after(file, update)) {}
 
 }  // namespace heed

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
 
+#include "heed/base/file_writer.h"
 #include "heed/io/json.h"
 
 namespace heed {
@@ -12,14 +12,13 @@ class MetricsLog {
  public:
   // Opens the log to go on after `update`: lines of later updates, and one cut short by a kill, are dropped. Throws
   // heed::Error.
-  MetricsLog(std::filesystem::path file, Index update);
+  MetricsLog(const std::filesystem::path& file, Index update);
 
   // Appends an object, which has a member "update". Throws heed::Error where it cannot be written.
-  void write(const Json& object);
+  void write(const Json& object) { appender_.append(object.dump() + "\n"); }
 
  private:
-  std::filesystem::path file_;
-  std::ofstream stream_;
+  FileAppender appender_;
 };
 
 }  // namespace heed

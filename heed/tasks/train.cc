@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "heed/base/check.h"
-#include "heed/base/file.h"
 #include "heed/io/json.h"
 #include "heed/optim/schedule.h"
 #include "heed/tasks/checkpoints.h"

@@ -4,6 +4,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/base/file_writer.h"
 #include "heed/base/parallel.h"
 #include "heed/testing/refusal.h"
 #include "heed/text/whitespace_vocabulary.h"

@@ -9,8 +9,8 @@
 
 #include "heed/base/check.h"
 #include "heed/base/control_characters.h"
-#include "heed/base/file.h"
 #include "heed/base/printable.h"
+#include "heed/base/utf8.h"
 
 namespace heed {
 namespace {

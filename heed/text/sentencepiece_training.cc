@@ -11,7 +11,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/control_characters.h"
-#include "heed/base/file.h"
+#include "heed/base/utf8.h"
 #include "heed/text/sentencepiece_vocabulary.h"
 
 namespace heed {

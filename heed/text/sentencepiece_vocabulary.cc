@@ -5,6 +5,7 @@
 #include "heed/base/check.h"
 #include "heed/base/control_characters.h"
 #include "heed/base/file.h"
+#include "heed/base/file_writer.h"
 #include "heed/text/sentencepiece_model_check.h"
 
 namespace heed {

@@ -8,6 +8,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/base/file_writer.h"
 #include "heed/base/text_lines.h"
 #include "heed/testing/data_folder.h"
 #include "heed/testing/refusal.h"

@@ -6,8 +6,10 @@
 #include "heed/base/check.h"
 #include "heed/base/control_characters.h"
 #include "heed/base/file.h"
+#include "heed/base/file_writer.h"
 #include "heed/base/printable.h"
 #include "heed/base/text_lines.h"
+#include "heed/base/utf8.h"
 
 namespace heed {
 namespace {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "heed/base/file.h"
+#include "heed/base/file_writer.h"
 #include "heed/viz/page.h"
 
 namespace heed {

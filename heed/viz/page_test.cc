@@ -7,6 +7,7 @@
 #include "heed/base/error.h"
 #include "heed/base/file.h"
 #include "heed/base/random.h"
+#include "heed/base/utf8.h"
 #include "heed/io/json.h"
 #include "heed/viz/page_files.h"
 

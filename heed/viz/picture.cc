@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "heed/base/check.h"
-#include "heed/base/file.h"
+#include "heed/base/file_writer.h"
 #include "heed/viz/backends.h"
 
 namespace heed {

@@ -10,6 +10,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/base/utf8.h"
 #include "heed/testing/refusal.h"
 #include "heed/viz/visible_text.h"
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "heed/base/file.h"
+#include "heed/base/utf8.h"
 
 namespace heed {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "heed/base/file.h"
 #include "heed/base/random.h"
+#include "heed/base/utf8.h"
 
 namespace heed {
 namespace {

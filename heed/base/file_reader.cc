@@ -1,0 +1,43 @@
+#include "heed/base/file_reader.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "heed/base/check.h"
+
+namespace heed {
+
+FileReader::FileReader(const std::filesystem::path& path)
+    : name_(path.string()), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  HEED_CHECK(descriptor_ >= 0, "{}: cannot open: {}", name_, std::strerror(errno));
+  struct ::stat status {};
+  if (::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode)) size_ = status.st_size;
+}
+
+FileReader::~FileReader() { ::close(descriptor_); }
+
+Index FileReader::read(void* to, Index bytes) {
+  Index total = 0;
+  while (total < bytes) {
+    const ::ssize_t got = ::read(descriptor_, static_cast<char*>(to) + total, static_cast<std::size_t>(bytes - total));
+    if (got < 0 && errno == EINTR) continue;
+    HEED_CHECK(got >= 0, "{}: cannot read: {}", name_, std::strerror(errno));
+    if (got == 0) break;
+    total += got;
+  }
+  return total;
+}
+
+std::string FileReader::read_rest() {
+  std::string contents;
+  if (size_) contents.reserve(static_cast<std::size_t>(*size_));
+  char buffer[1 << 16];
+  while (const Index got = read(buffer, sizeof buffer)) contents.append(buffer, static_cast<std::size_t>(got));
+  return contents;
+}
+
+}  // namespace heed
