@@ -12,6 +12,7 @@
 #include "commands.h"
 #include "heed/base/error.h"
 #include "heed/base/parallel.h"
+#include "heed/base/standard_streams.h"
 #include "numbers.h"
 #include "output.h"
 #include "unknown_argument.h"
@@ -40,6 +41,7 @@ int answer(const CLI::App& app, const CLI::Success& success) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  heed::hold_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of writing, which is reported like any other
   std::signal(SIGXFSZ, SIG_IGN);  // and so is a limit on file size
   CLI::App app{"Attention: train a translation model, translate with it, and see what it attends to.", "heed"};

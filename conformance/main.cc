@@ -8,6 +8,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/printable.h"
+#include "heed/base/standard_streams.h"
 #include "onnx.h"
 #include "pytorch.h"
 
@@ -41,6 +42,7 @@ int run(const std::string& onnx_folder, const std::string& pytorch_file) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  heed::hold_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of writing, which is reported like any other
   const std::string first = argc > 1 ? argv[1] : "", second = argc > 2 ? argv[2] : "";
   if (argc == 2 && first == "--help") {

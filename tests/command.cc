@@ -42,6 +42,7 @@ class Pipe {
                          int error) {
   if (!options.input_file.empty()) in = ::open(options.input_file.c_str(), O_RDONLY);
   if (options.output == Output::full) out = ::open("/dev/full", O_WRONLY);
+  if (options.input_path) in = ::open(options.input_path->c_str(), O_RDONLY);
   ::dup2(in, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(error, STDERR_FILENO);
@@ -50,6 +51,7 @@ class Pipe {
     ::setrlimit(RLIMIT_FSIZE, &limit);
   }
   for (const std::string& setting : options.environment) ::putenv(const_cast<char*>(setting.c_str()));
+  for (int descriptor : options.closed) ::close(descriptor);
   ::execv(path, arguments);
   ::_exit(127);
 }

@@ -24,6 +24,8 @@ struct CommandOptions {
   Output output = Output::kept;
   std::optional<std::uint64_t> largest_file{};  // no file may grow beyond this many bytes: a disk that is full
   std::vector<std::string> environment{};       // "NAME=value", added
+  std::optional<std::string> input_path{};      // what standard input is opened on, instead of `input`
+  std::vector<int> closed{};                    // descriptors that are closed when the program starts
 };
 
 struct CommandResult {
