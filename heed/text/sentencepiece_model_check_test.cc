@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <limits>
+#include <span>
 
 #include "heed/base/error.h"
 #include "heed/base/random.h"
@@ -77,7 +80,7 @@ std::string normalizer(const std::vector<std::uint32_t>& units, std::string_view
   std::string map(4 + units.size() * 4, '\0');
   const auto size = static_cast<std::uint32_t>(units.size() * 4);
   std::memcpy(map.data(), &size, 4);
-  std::memcpy(map.data() + 4, units.data(), size);
+  std::ranges::copy(std::as_bytes(std::span(units)), reinterpret_cast<std::byte*>(map.data()) + 4);
   return field(2, map.append(strings));
 }
 constexpr std::uint32_t link(char label, std::uint32_t offset, bool leaf) {
@@ -184,6 +187,7 @@ TEST(SentencePieceModelCheck, FollowsTheNormaliserToItsStrings) {
   EXPECT_FALSE(survives(model("", normalizer(units, std::string_view("x\0\xFF\0", 4)))));    // not UTF-8
   EXPECT_FALSE(survives(model("", normalizer(units, std::string_view("x\xC3\xA4\0", 4)))));  // inside a character
   EXPECT_FALSE(survives(model("", normalizer(units, ""))));
+  EXPECT_FALSE(survives(model("", normalizer({}, strings))));
   changed = units;
   changed[128 ^ 'c'] = link('c', 1 << 20, false);  // children outside the trie
   EXPECT_FALSE(survives(model("", normalizer(changed, strings))));
