@@ -27,22 +27,23 @@ class Pool {
     {
       const std::lock_guard lock(mutex_);
       in_use_ += bytes;
-      peak_ = std::max(peak_, in_use_);
       if (auto found = idle_.find(bytes); found != idle_.end() && !found->second.empty()) {
         void* block = found->second.back();
         found->second.pop_back();
         idle_bytes_ -= bytes;
+        peak_ = std::max(peak_, in_use_);
         return block;
       }
       // Idle blocks of other sizes must not pile up beside what is in use.
-      if (in_use_ + idle_bytes_ > peak_) release_locked();
+      if (in_use_ + idle_bytes_ > std::max(peak_, in_use_)) release_locked();
     }
     void* block = std::aligned_alloc(kAlignment, bytes);
+    const std::lock_guard lock(mutex_);
     if (block == nullptr) {
-      const std::lock_guard lock(mutex_);
       in_use_ -= bytes;
       throw std::bad_alloc();
     }
+    peak_ = std::max(peak_, in_use_);  // not before there is memory: what nobody has would be allowed to lie idle
     return block;
   }
 
@@ -85,6 +86,7 @@ Pool& pool() {
 }  // namespace
 
 std::shared_ptr<void> allocate(Index bytes) {
+  if (bytes < 0 || bytes > kMostBytes) throw std::bad_alloc();
   const std::size_t rounded = size_class(bytes);
   return {pool().take(rounded), [rounded](void* block) { pool().give(block, rounded); }};
 }

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "heed/base/check.h"
 #include "heed/base/memory.h"
 
 namespace heed {
 
-void* Workspace::take_bytes(Index bytes) {
-  bytes = std::max<Index>((bytes + 63) / 64 * 64, 64);
+void* Workspace::take_bytes(Index count, Index element_bytes) {
+  HEED_CHECK(count >= 0 && count <= kMostBytes / element_bytes,
+             "Workspace::take: {} elements of {} bytes are more than any machine has", count, element_bytes);
+  const Index bytes = std::max<Index>((count * element_bytes + 63) / 64 * 64, 64);
   while (block_ < blocks_.size() && used_ + bytes > blocks_[block_].size) {
     ++block_;
     used_ = 0;

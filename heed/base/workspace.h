@@ -29,16 +29,16 @@ class Workspace {
     Index used_;
   };
 
-  // 64-byte aligned, not initialised.
+  // 64-byte aligned, not initialised. Throws heed::Error for a negative count, and for more than a machine holds.
   template <typename T>
   T* take(Index count) {
-    return static_cast<T*>(take_bytes(count * static_cast<Index>(sizeof(T))));
+    return static_cast<T*>(take_bytes(count, sizeof(T)));
   }
   // Bytes held from the system.
   Index capacity() const;
 
  private:
-  void* take_bytes(Index bytes);
+  void* take_bytes(Index count, Index element_bytes);
 
   struct Block {
     std::shared_ptr<void> memory;

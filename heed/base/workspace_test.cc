@@ -3,6 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <limits>
+#include <new>
+
+#include "heed/base/error.h"
+#include "heed/base/memory.h"
+#include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
@@ -27,6 +33,24 @@ TEST(Workspace, ScopesGiveBackAndASecondRunAllocatesNothing) {
   const Index held = workspace.capacity();
   for (int i = 0; i < 5; ++i) run();
   EXPECT_EQ(workspace.capacity(), held);
+}
+
+TEST(Workspace, RefusesWhatNoMachineHas) {
+  Workspace workspace;
+  constexpr Index kLargest = std::numeric_limits<Index>::max();
+  EXPECT_EQ(testing::refusal([&] { workspace.take<float>(kLargest); }),
+            "Workspace::take: 9223372036854775807 elements of 4 bytes are more than any machine has");
+  EXPECT_THROW(workspace.take<char>(kLargest), Error);
+  EXPECT_THROW(workspace.take<double>(kLargest / 8 + 1), Error);
+  EXPECT_THROW(workspace.take<float>(-1), Error);
+  EXPECT_EQ(workspace.capacity(), 0);
+  EXPECT_NE(workspace.take<float>(0), nullptr);
+}
+
+TEST(Memory, WhatCannotBeHadIsRefusedAndForgotten) {
+  for (const Index bytes : {Index{-1}, std::numeric_limits<Index>::min(), std::numeric_limits<Index>::max()}) {
+    EXPECT_THROW(allocate(bytes), std::bad_alloc);
+  }
 }
 
 }  // namespace

@@ -11,7 +11,8 @@
 #include "heed/base/file.h"
 #include "heed/base/file_writer.h"
 #include "heed/base/printable.h"
-#include "heed/io/shape.h"
+#include "heed/io/file_tensor.h"
+#include "heed/tensor/shape_bytes.h"
 
 namespace heed {
 namespace {

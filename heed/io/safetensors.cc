@@ -11,8 +11,9 @@
 #include "heed/base/file_writer.h"
 #include "heed/base/printable.h"
 #include "heed/base/utf8.h"
+#include "heed/io/file_tensor.h"
 #include "heed/io/json.h"
-#include "heed/io/shape.h"
+#include "heed/tensor/shape_bytes.h"
 
 namespace heed {
 namespace {

@@ -2,31 +2,12 @@
 
 #include "heed/base/check.h"
 #include "heed/base/memory.h"
+#include "heed/tensor/shape_bytes.h"
 
 namespace heed {
-namespace {
-
-// An allocation that no machine has is the caller's mistake (or a hostile file's): say so instead of failing in the
-// allocator.
-constexpr Index kMaxBytes = Index{1} << 46;
-
-void check_size(std::initializer_list<Index> shape, DType dtype) {
-  Index bytes = size_of(dtype);
-  for (Index extent : shape) {
-    HEED_CHECK(extent >= 0 && (extent == 0 || bytes <= kMaxBytes / extent),
-               "Tensor: a {} tensor of shape [{}] is too large", name_of(dtype), fmt::join(shape, ", "));
-    bytes *= extent;
-  }
-}
-
-}  // namespace
-
 Tensor Tensor::empty(DType dtype, std::initializer_list<Index> shape) {
-  check_size(shape, dtype);
   Tensor tensor;
-  Index size = size_of(dtype);
-  for (Index extent : shape) size *= extent;
-  tensor.storage_ = allocate(size);
+  tensor.storage_ = allocate(checked_bytes(dtype, {shape.begin(), shape.size()}, "Tensor"));
   tensor.view_ = make_view(tensor.storage_.get(), dtype, shape);
   return tensor;
 }
@@ -62,6 +43,12 @@ Tensor Tensor::copy_of(const ConstView& view) {
   Tensor tensor = empty_like(view);
   copy(view, tensor);
   return tensor;
+}
+
+Tensor Tensor::copy_of_all(const ConstView& view, Index values) {
+  HEED_CHECK(values == view.size(), "Tensor::from: the shape has {} elements, but there are {} values", view.size(),
+             values);
+  return copy_of(view);
 }
 
 Tensor Tensor::borrow(const View& view) {

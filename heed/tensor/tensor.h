@@ -29,13 +29,14 @@ class Tensor {
   static Tensor copy_of(const ConstView& view);
   // A tensor over memory that somebody else owns and keeps alive, with the view's strides.
   static Tensor borrow(const View& view);
+  // Copies as many values as the shape has elements; throws heed::Error where there are more or fewer.
   template <typename T>
   static Tensor from(std::span<const T> values, std::initializer_list<Index> shape) {
-    return copy_of(make_view(values.data(), shape));
+    return copy_of_all(make_view(values.data(), shape), static_cast<Index>(values.size()));
   }
   template <typename T>
   static Tensor from(const std::vector<T>& values, std::initializer_list<Index> shape) {
-    return copy_of(make_view(values.data(), shape));
+    return from(std::span<const T>(values), shape);
   }
 
   operator View() const { return view_; }  // NOLINT: a tensor is used as its view
@@ -67,6 +68,8 @@ class Tensor {
   }
 
  private:
+  static Tensor copy_of_all(const ConstView& view, Index values);
+
   View view_;
   std::shared_ptr<void> storage_;
 };

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "heed/base/error.h"
+#include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
@@ -54,6 +57,46 @@ TEST(Tensor, ConvertsBetweenFloatingTypes) {
 TEST(Tensor, RefusesSizesThatNoMachineHas) {
   EXPECT_THROW(Tensor::empty(DType::f32, {Index{1} << 40, Index{1} << 40}), Error);
   EXPECT_THROW(Tensor::empty(DType::f32, {-1}), Error);
+  // Neither a product that overflows to something small, nor strides beside an extent of zero.
+  EXPECT_THROW(Tensor::empty(DType::f32, {Index{1} << 32, Index{1} << 32}), Error);
+  EXPECT_THROW(Tensor::empty(DType::f32, {0, Index{1} << 62, Index{1} << 62}), Error);
+  EXPECT_THROW(Tensor::empty(DType::f32, {Index{1} << 62, 0, Index{1} << 62}), Error);
+}
+
+TEST(View, RefusesSizesThatNoMachineHas) {
+  float x = 0;
+  EXPECT_EQ(testing::refusal([&] {
+              make_view(&x, {Index{1} << 32, Index{1} << 32});
+            }),
+            "make_view: the shape [4294967296, 4294967296] is too large");
+  EXPECT_THROW(make_view(&x, {0, Index{1} << 62, Index{1} << 62}), Error);
+  EXPECT_THROW(make_view(&x, {std::numeric_limits<Index>::max()}), Error);
+  EXPECT_EQ(testing::refusal([&] {
+              reshape(make_view(&x, {1}), {Index{1} << 32, Index{1} << 32, 1});
+            }),
+            "reshape: the shape [4294967296, 4294967296, 1] is too large");
+  EXPECT_EQ(testing::refusal([&] {
+              make_view(&x, {1, 1, 1, 1, 1});
+            }),
+            "make_view: the rank must be at most 4, but is 5");
+}
+
+TEST(Tensor, IsMadeFromAsManyValuesAsItHasElements) {
+  const std::vector<float> two = {1, 2}, none;
+  EXPECT_EQ(testing::refusal([&] { Tensor::from(two, {3}); }),
+            "Tensor::from: the shape has 3 elements, but there are 2 values");
+  EXPECT_THROW(Tensor::from(two, {1}), Error);
+  EXPECT_EQ(Tensor::from(none, {0, 4}).size(), 0);
+}
+
+TEST(Tensor, EmptyOnesAreCopiedFilledAndConverted) {
+  const std::vector<float> none;
+  const ConstView nothing = make_view(none.data(), {2, 0});  // the data of an empty vector may be null
+  for (const Tensor& tensor : {Tensor::copy_of(nothing), Tensor::zeros(DType::f32, {2, 0}).to(DType::f16)}) {
+    EXPECT_EQ(tensor.size(), 0);
+    fill(tensor, 1);
+    EXPECT_EQ(tensor.clone().gather_rows(std::vector<Index>{1, 0, 1}).size(), 0);
+  }
 }
 
 TEST(Tensor, ZeroExtentsAreLegal) {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "heed/base/check.h"
+#include "heed/tensor/shape_bytes.h"
 
 namespace heed {
 namespace {
@@ -64,17 +65,13 @@ void store(const View& view, Index offset, double value) {
 }
 
 template <typename V>
-V make(V view, DType dtype, std::initializer_list<Index> shape) {
-  HEED_CHECK(shape.size() <= kMaxRank, "make_view: rank must be at most {}, but is {}", kMaxRank, shape.size());
+V make(V view, DType dtype, std::initializer_list<Index> shape, std::string_view function) {
+  checked_bytes(dtype, {shape.begin(), shape.size()}, function);
   view.dtype = dtype;
   view.rank = static_cast<int>(shape.size());
-  int axis = 0;
-  for (Index extent : shape) {
-    HEED_CHECK(extent >= 0, "make_view: extents must not be negative, but axis {} is {}", axis, extent);
-    view.shape[axis++] = extent;
-  }
+  std::copy(shape.begin(), shape.end(), view.shape.begin());
   Index stride = 1;
-  for (axis = view.rank - 1; axis >= 0; --axis) {
+  for (int axis = view.rank - 1; axis >= 0; --axis) {
     view.stride[axis] = stride;
     stride *= view.shape[axis];
   }
@@ -123,7 +120,7 @@ V selected(V view, int axis, Index index) {
 template <typename V>
 V reshaped(V view, std::initializer_list<Index> shape) {
   HEED_CHECK(view.contiguous(), "reshape: the view must be contiguous, but is {}", describe(view));
-  V result = make(V{}, view.dtype, shape);
+  V result = make(V{}, view.dtype, shape, "reshape");
   HEED_CHECK(result.size() == view.size(), "reshape: {} has {} elements, the new shape has {}", describe(view),
              view.size(), result.size());
   result.data = view.data;
@@ -156,12 +153,12 @@ bool ConstView::contiguous() const {
 View make_view(void* data, DType dtype, std::initializer_list<Index> shape) {
   View view;
   view.data = data;
-  return make(view, dtype, shape);
+  return make(view, dtype, shape, "make_view");
 }
 ConstView make_view(const void* data, DType dtype, std::initializer_list<Index> shape) {
   ConstView view;
   view.data = data;
-  return make(view, dtype, shape);
+  return make(view, dtype, shape, "make_view");
 }
 
 View transpose(View view, int a, int b) { return transposed(view, a, b); }

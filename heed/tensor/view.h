@@ -63,7 +63,8 @@ struct View : ConstView {
   }
 };
 
-// A row-major view of the given shape over memory that the caller owns.
+// A row-major view of the given shape over memory that the caller owns. Throws heed::Error for more than kMaxRank axes,
+// a negative extent, and extents whose product (zeros left out) is more than a machine holds.
 View make_view(void* data, DType dtype, std::initializer_list<Index> shape);
 ConstView make_view(const void* data, DType dtype, std::initializer_list<Index> shape);
 template <typename T>
