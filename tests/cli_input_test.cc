@@ -4,11 +4,14 @@
 
 #include <cstring>
 #include <filesystem>
+#include <limits>
+#include <map>
 
 #include "command.h"
 #include "heed/base/file.h"
 #include "heed/base/file_writer.h"
 #include "heed/base/text_lines.h"
+#include "heed/io/safetensors.h"
 #include "trained_model.h"
 
 namespace heed {
@@ -271,6 +274,19 @@ TEST(CliModel, WeightsThatAreNotTheConfigurationsAreNamed) {
   expect_refusal(with("\"heads\": 2", "\"head\": 2"), kFailure, {config, "head"});
   expect_refusal(with("\"model\": \"transformer\"", "\"model\": \"markov\""), kFailure, {config, "markov"});
   expect_refusal(with("\"max_length\": 100", "\"max_length\": -1"), kFailure, {"max_length"});
+}
+
+TEST(CliModel, WeightsThatAreNotFiniteAreNamed) {
+  const auto model = copied_model();
+  const std::filesystem::path file = model / "model.safetensors";
+  const std::map<std::string, Tensor> tensors = read_safetensors(file);
+  const std::string name = "decoder.layers.0.multihead_attn.in_proj_weight";
+  tensors.at(name).at<float>({2, 3}) = std::numeric_limits<float>::infinity();
+  write_safetensors(file, {tensors.begin(), tensors.end()});
+  const std::initializer_list<std::string> parts = {file.string() + ": " + name, "element 35 is inf"};
+  expect_refusal(translate_with(model), kFailure, parts);
+  expect_refusal(run_heed({"info", model.string()}), kFailure, parts);
+  expect_refusal(run_heed({"view", model.string(), "--text", "Ja.", "--out", "x.svg"}), kFailure, parts);
 }
 
 TEST(CliModel, AVocabularyOfAnotherModelIsRefused) {

@@ -3,6 +3,7 @@
 #include "heed/base/check.h"
 #include "heed/base/file.h"
 #include "heed/base/printable.h"
+#include "heed/io/file_tensor.h"
 #include "heed/io/safetensors.h"
 #include "heed/text/sentencepiece_vocabulary.h"
 #include "heed/text/whitespace_vocabulary.h"
@@ -98,6 +99,7 @@ void set_parameters(const std::map<std::string, Tensor>& tensors, const Paramete
     HEED_CHECK(same_shape(value, var.value().view()) && value.dtype == var.dtype(),
                "{}: {}{} is {}, but the model needs {}", file.string(), prefix, name, describe(value),
                describe(var.value().view()));
+    check_finite(found->second, fmt::format("{}: {}{}", file.string(), prefix, name));
     var.set_value(value);
   }
   if (!prefix.empty()) return;

@@ -36,8 +36,8 @@ void save_model_config(const std::filesystem::path& folder, const ModelConfig& c
 // Writes named parameter values to a safetensors file.
 void save_parameters(const std::filesystem::path& file, const ParameterList& parameters);
 // Sets every parameter from tensors of the same name and shape; `prefix` stands before the names in the file. Throws
-// heed::Error naming the file and the parameter where one is missing, has another shape or type, or (without a prefix)
-// is not the model's.
+// heed::Error naming the file and the parameter where one is missing, has another shape or type, holds an element that
+// is not finite, or (without a prefix) is not the model's.
 void set_parameters(const std::map<std::string, Tensor>& tensors, const ParameterList& parameters,
                     const std::filesystem::path& file, std::string_view prefix = {});
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <map>
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
@@ -13,6 +14,7 @@
 #include "heed/base/text_lines.h"
 #include "heed/corpus/corpus.h"
 #include "heed/io/json.h"
+#include "heed/io/safetensors.h"
 #include "heed/tasks/translate.h"
 #include "heed/tasks/validation.h"
 #include "heed/testing/refusal.h"
@@ -205,6 +207,24 @@ TEST_F(TrainTest, LeavesAModelThatTranslates) {
   const auto translations = translator.translate(read_text_lines(folder_ / "test.de"), {.beam = 2, .best = 2});
   ASSERT_EQ(translations.size(), 8u);
   for (const auto& best : translations) EXPECT_EQ(best.size(), 2u);
+}
+
+TEST_F(TrainTest, AStateThatIsNotFiniteIsRefusedByName) {
+  run("model", 4);
+  const std::filesystem::path state = folder_ / "model" / "training" / "state.safetensors";
+  std::map<std::string, std::string> metadata;
+  const std::map<std::string, Tensor> sound = read_safetensors(state, &metadata);
+  const std::string parameter = "encoder.layers.0.linear1.weight";
+  for (const char* kind : {"value:", "first_moment:", "second_moment:"}) {
+    std::map<std::string, ConstView> tensors;
+    for (const auto& [name, tensor] : sound) tensors[name] = tensor.view();
+    const Tensor spoiled = sound.at(kind + parameter).clone();
+    spoiled.at<float>({1, 2}) = std::numeric_limits<float>::quiet_NaN();
+    tensors[kind + parameter] = spoiled.view();
+    write_safetensors(state, tensors, metadata);
+    EXPECT_EQ(refusal("model", 8),
+              state.string() + ": " + kind + parameter + ": every element must be finite, but element 18 is nan");
+  }
 }
 
 TEST_F(TrainTest, AnInterruptedRunContinuesToTheSameBits) {
