@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "heed/base/file.h"
+#include "heed/base/file_writer.h"
 #include "trained_model.h"
 
 namespace heed {
