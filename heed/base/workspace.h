@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "heed/base/error.h"
 #include "heed/base/index.h"
 
 namespace heed {

@@ -26,6 +26,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <string>
@@ -34,7 +35,6 @@
 #include <utility>
 #include <vector>
 
-#include "heed/base/check.h"
 #include "heed/io/json.h"
 #include "heed/io/number_range.h"
 
@@ -187,9 +187,10 @@ template <HasFields Options>
 void check_ranges(const Options& options, std::string_view what) {
   Options copy = options;
   visit_fields(copy, [&]<typename T>(std::string_view name, const T& member, std::string_view, NumberRange range = {}) {
-    if constexpr (NumberField<T>) {
-      HEED_CHECK(range.contains(static_cast<double>(member)), "{}: {} must be {}, but is {}", what, name,
-                 range.text().empty() ? "finite" : range.text(), member);
+    if constexpr (std::floating_point<T>) {
+      range.check(what, name, member);
+    } else if constexpr (NumberField<T>) {
+      range.check(what, name, static_cast<std::int64_t>(member));
     }
   });
 }

@@ -5,8 +5,12 @@
 //   kProbability.text() == "from 0 to below 1";          // "dropout must be from 0 to below 1, but is 1"
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
+
+#include "heed/base/error.h"
 
 namespace heed {
 
@@ -25,6 +29,10 @@ class NumberRange {
   bool contains(double value) const;
   // "from 1 to 1024", "from 0 to below 1", "from 1 up", "above 0"; empty where every value is allowed.
   std::string text() const;
+  // Throws heed::Error, "Transformer: layers must be from 1 to 1024, but is 0", where the value is not contained.
+  void check(std::string_view what, std::string_view name, std::int64_t value) const;
+  void check(std::string_view what, std::string_view name, float value) const;
+  void check(std::string_view what, std::string_view name, double value) const;
 
  private:
   static constexpr double kNoBound = std::numeric_limits<double>::infinity();
