@@ -42,13 +42,11 @@ double Validation::loss() {
 }
 
 std::vector<std::string> Validation::translate() const {
-  std::vector<std::string> lines = text_.validation.source;
-  for (std::string& line : lines) {
-    if (static_cast<Index>(text_.source_vocabulary->encode(line).size()) + 1 > model_.max_length()) line.clear();
-  }
-  Translator translator(model_, *text_.source_vocabulary, *text_.target_vocabulary);
+  Translator translator(model_, *text_.source_vocabulary, *text_.target_vocabulary, LongLines::empty);
   std::vector<std::string> texts;
-  for (const auto& best : translator.translate(lines, {.beam = 1}, "validation text")) texts.push_back(best[0].text);
+  for (const auto& best : translator.translate(text_.validation.source, {.beam = 1}, "validation text")) {
+    texts.push_back(best[0].text);
+  }
   return texts;
 }
 
