@@ -1,8 +1,11 @@
 // heed train
+#include <unistd.h>
+
 #include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -20,6 +23,13 @@ namespace {
 std::atomic<bool> g_interrupted{false};
 std::atomic<int> g_signal{0};
 
+// While text is read and a vocabulary is learned there is nothing to save.
+extern "C" void leave(int signal) {
+  constexpr std::string_view kWord = "heed: interrupted before training began\n";
+  static_cast<void>(!::write(STDERR_FILENO, kWord.data(), kWord.size()));
+  ::_exit(128 + signal);
+}
+
 // The first signal asks the run to save and stop; a second one ends it at once, which loses nothing that was saved.
 extern "C" void interrupt(int signal) {
   g_signal.store(signal);
@@ -27,14 +37,18 @@ extern "C" void interrupt(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
-// Listens from the first update on. Until then, while text is read and a vocabulary is learned, there is nothing to
-// save, and a signal ends the program as it ends any other.
 class InterruptibleDisplay : public TrainingDisplay {
  public:
+  InterruptibleDisplay() { answer_signals_with(leave); }
   void on_start(const CorpusReport& report) override {
-    std::signal(SIGINT, interrupt);
-    std::signal(SIGTERM, interrupt);
+    answer_signals_with(interrupt);
     TrainingDisplay::on_start(report);
+  }
+
+ private:
+  static void answer_signals_with(void (*answer)(int)) {
+    std::signal(SIGINT, answer);
+    std::signal(SIGTERM, answer);
   }
 };
 

@@ -39,6 +39,10 @@ void TrainingDisplay::finish() {
   bar_shown_ = false;
 }
 
+void TrainingDisplay::on_vocabulary(Index lines, Index most_pieces) {
+  line(fmt::format("learning a vocabulary of at most {} pieces from {} lines", most_pieces, lines));
+}
+
 void TrainingDisplay::on_start(const CorpusReport& r) {
   line(fmt::format("{} training pairs ({} empty and {} long left out), {} batches an epoch", r.pairs, r.dropped_empty,
                    r.dropped_long, r.batches_per_epoch));

@@ -11,6 +11,7 @@ namespace heed::cli {
 class TrainingDisplay : public TrainingMonitor {
  public:
   TrainingDisplay();
+  void on_vocabulary(Index lines, Index most_pieces) override;
   void on_start(const CorpusReport& report) override;
   void on_resume(Index update) override;
   void on_update(const UpdateReport& report) override;

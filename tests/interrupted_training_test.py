@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """interrupted_training_test.py HEED: training that Ctrl-C or a service manager stops says so, saves, and exits with 130 or 143, so that
-a command behind && does not run; the same command goes on."""
+a command behind && does not run; the same command goes on. While the vocabulary is learned there is nothing to save yet, and it stops at once."""
 
 import pathlib
 import signal
@@ -18,15 +18,16 @@ def train_command(heed, data, model, updates):
     ]
 
 
-def interrupt(command, number):
-    """Sends the signal as soon as the run says that it trains. Returns its exit status and what it printed."""
+def interrupt(command, number, moment="parameters"):
+    """Sends the signal as soon as the run says a line with this word, by default that it trains. Returns its exit status, what it printed
+    and what it said after that line."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     for line in process.stderr:
-        if "parameters" in line:
+        if moment in line:
             process.send_signal(number)
             break
-    output, _ = process.communicate()
-    return process.returncode, output
+    said, output = process.stderr.read(), process.stdout.read()
+    return process.wait(), output, said
 
 
 def expect(what, seen, wanted):
@@ -39,15 +40,23 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         data = root / "data"
-        subprocess.run([heed, "corpus", "--pairs", "200", "--validation", "8", "--test", "1", "--out", data], check=True,
-                       stdout=subprocess.DEVNULL)
+        large = root / "large"  # whose vocabulary takes seconds
+        for corpus, pairs in ((data, 200), (large, 20000)):
+            subprocess.run([heed, "corpus", "--pairs", str(pairs), "--validation", "8", "--test", "1", "--out", corpus], check=True,
+                           stdout=subprocess.DEVNULL)
         for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
             model = root / number.name
-            returned, output = interrupt(train_command(heed, data, model, 10**9), number)
+            returned, output, _ = interrupt(train_command(heed, data, model, 10**9), number)
             expect(f"exit status after {number.name}", returned, status)
             expect(f"output after {number.name}", output, "stopped: interrupted; the same command goes on from here\n")
             expect("files of a model without a validation", (model / "model.safetensors").exists(), False)
             expect("a saved state", (model / "training" / "state.safetensors").exists(), True)
+            early = root / f"{number.name}-early"
+            seen = interrupt(train_command(heed, large, early, 1), number, "learning a vocabulary")
+            expect(f"{number.name} while a vocabulary is learned", seen, (status, "", "heed: interrupted before training began\n"))
+            expect("files of a run that has not begun", [path.name for path in early.rglob("*") if path.is_file()], ["lock"])
+            again = subprocess.run(train_command(heed, data, early, 1), capture_output=True, text=True, check=False)
+            expect("exit status of the next run in that folder", (again.returncode, again.stderr[-300:] if again.returncode else ""), (0, ""))
         # A run that goes on from there ends well, and one that ends well exits with 0.
         again = subprocess.run(train_command(heed, data, root / "SIGINT", 1), capture_output=True, text=True, check=False)
         expect("exit status of a run that ends", (again.returncode, again.stderr[-300:] if again.returncode else ""), (0, ""))

@@ -50,7 +50,7 @@ class Trainer {
         limits_(limits),
         monitor_(monitor),
         stop_(stop),
-        text_(prepare_training_text(paths, options)),
+        text_(prepare_training_text(paths, options, monitor)),
         lengths_(padded_lengths(text_.corpus)),
         config_(config_of(options, text_)),
         model_(new_model(config_, seed())),

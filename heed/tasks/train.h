@@ -4,51 +4,12 @@
 #pragma once
 
 #include <atomic>
-#include <string>
-#include <vector>
 
 #include "heed/tasks/checkpoints.h"
 #include "heed/tasks/train_options.h"
+#include "heed/tasks/training_monitor.h"
 
 namespace heed {
-
-struct CorpusReport {
-  Index pairs, dropped_empty, dropped_long;
-  Index source_vocabulary, target_vocabulary;
-  Index parameters;
-  Index batches_per_epoch;
-};
-
-struct UpdateReport {
-  Index update, epoch;
-  double loss;  // label-smoothed cross-entropy of a target token, in nats, lately
-  double rate;
-  double gradient_norm;
-  double tokens_per_second;  // target tokens, lately
-  double progress;           // of the nearest limit, from 0 to 1; 0 where there is none
-  double seconds_left;       // to that limit; 0 where there is none
-};
-
-struct ValidationReport {
-  Index update = 0, epoch = 0;
-  double loss = 0;  // without label smoothing
-  double bleu = 0;  // greedy; 13a tokens, or none where the text is tokenised already
-  bool best = false;
-  std::vector<std::string> sources, references, translations;  // a few samples
-};
-
-// Told what happens; the library itself prints nothing.
-class TrainingMonitor {
- public:
-  virtual ~TrainingMonitor() = default;
-  virtual void on_start(const CorpusReport&) {}
-  virtual void on_resume(Index /*update*/) {}
-  virtual void on_update(const UpdateReport&) {}
-  virtual void on_validation(const ValidationReport&) {}
-  // At the end: a mean of checkpoints that may become the model.
-  virtual void on_candidate(const Candidate&) {}
-  virtual void on_save(Index /*update*/) {}
-};
 
 struct TrainingResult {
   enum class Stop { max_updates, max_epochs, max_minutes, patience, interrupted, finished_before };

@@ -15,7 +15,9 @@
 namespace heed {
 namespace {
 
-std::shared_ptr<const Vocabulary> learn_vocabulary(const TrainOptions& options, std::span<const std::string> lines) {
+std::shared_ptr<const Vocabulary> learn_vocabulary(const TrainOptions& options, std::span<const std::string> lines,
+                                                   TrainingMonitor& monitor) {
+  monitor.on_vocabulary(std::ssize(lines), options.vocabulary_size);
   if (options.tokenizer == TokenizerKind::whitespace) {
     return std::make_shared<WhitespaceVocabulary>(
         WhitespaceVocabulary::build(lines, {.max_size = options.vocabulary_size}));
@@ -46,7 +48,8 @@ Json run_description(const TrainOptions& options, const ParallelCorpus& text, co
        {"text", Json::object({{"training_text", fingerprint(text)}, {"validation_text", fingerprint(validation)}})}});
 }
 
-void prepare_vocabularies(TrainingText& result, const TrainOptions& options, const ParallelCorpus& text) {
+void prepare_vocabularies(TrainingText& result, const TrainOptions& options, const ParallelCorpus& text,
+                          TrainingMonitor& monitor) {
   const TrainingFolder& folder = *result.folder;
   const Json description = run_description(options, text, result.validation);
   if (folder.holds_run()) {
@@ -57,10 +60,10 @@ void prepare_vocabularies(TrainingText& result, const TrainOptions& options, con
   if (options.shared_vocabulary) {
     std::vector<std::string> lines = text.source;
     lines.insert(lines.end(), text.target.begin(), text.target.end());
-    result.source_vocabulary = result.target_vocabulary = learn_vocabulary(options, lines);
+    result.source_vocabulary = result.target_vocabulary = learn_vocabulary(options, lines, monitor);
   } else {
-    result.source_vocabulary = learn_vocabulary(options, text.source);
-    result.target_vocabulary = learn_vocabulary(options, text.target);
+    result.source_vocabulary = learn_vocabulary(options, text.source, monitor);
+    result.target_vocabulary = learn_vocabulary(options, text.target, monitor);
   }
   folder.begin(description);
   save_vocabularies(folder.path(), *result.source_vocabulary, *result.target_vocabulary);
@@ -68,7 +71,7 @@ void prepare_vocabularies(TrainingText& result, const TrainOptions& options, con
 
 }  // namespace
 
-TrainingText prepare_training_text(const TrainPaths& paths, const TrainOptions& options) {
+TrainingText prepare_training_text(const TrainPaths& paths, const TrainOptions& options, TrainingMonitor& monitor) {
   const ParallelCorpus text = read_parallel_corpus(paths.source, paths.target);
   TrainingText result;
   result.validation = read_parallel_corpus(paths.valid_source, paths.valid_target);
@@ -77,7 +80,7 @@ TrainingText prepare_training_text(const TrainPaths& paths, const TrainOptions& 
   result.validation.source.resize(kept);
   result.validation.target.resize(kept);
   result.folder = std::make_unique<TrainingFolder>(paths.folder);
-  prepare_vocabularies(result, options, text);
+  prepare_vocabularies(result, options, text, monitor);
   const Index longest = std::min(options.max_tokens, options.model.max_length() - 1);
   result.corpus = encode_corpus(text, *result.source_vocabulary, *result.target_vocabulary, longest);
   result.encoded_validation =

@@ -5,6 +5,7 @@
 
 #include "heed/tasks/train_options.h"
 #include "heed/tasks/training_folder.h"
+#include "heed/tasks/training_monitor.h"
 #include "heed/text/parallel_corpus.h"
 
 namespace heed {
@@ -18,9 +19,10 @@ struct TrainingText {
   Index dropped_empty = 0;  // training pairs with an empty side
 };
 
-// Reads the text, and only then opens the folder; learns the vocabularies or, where the folder holds a run, loads them.
+// Reads the text, and only then opens the folder; learns the vocabularies, which it tells the monitor, or, where the
+// folder holds a run, loads them.
 // Throws heed::Error for bad text, for a run with other options or other text, naming the first difference, and for a
 // folder that a run may not have (heed/tasks/training_folder.h).
-TrainingText prepare_training_text(const TrainPaths& paths, const TrainOptions& options);
+TrainingText prepare_training_text(const TrainPaths& paths, const TrainOptions& options, TrainingMonitor& monitor);
 
 }  // namespace heed
