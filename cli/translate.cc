@@ -1,16 +1,16 @@
 // heed translate
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "commands.h"
-#include "heed/base/check.h"
 #include "heed/base/text_lines.h"
 #include "heed/io/json.h"
 #include "heed/tasks/translate.h"
+#include "long_lines.h"
 #include "numbers.h"
 #include "output.h"
 
@@ -20,7 +20,8 @@ namespace {
 struct TranslateCommand {
   std::string model, input = "-";
   BeamOptions beam;
-  Index chunk = 512;
+  Index chunk = 2048;
+  LongLines long_lines = LongLines::fail;
   bool scores = false, json = false;
 };
 
@@ -54,18 +55,30 @@ void run(const TranslateCommand& command) {
         "--best", fmt::format("must be at most --beam, which is {}, but is {}", command.beam.beam, command.beam.best));
   }
   const ModelFolder folder = load_model_folder(command.model);
-  Translator translator(folder);
-  const std::vector<std::string> lines = read_text_lines(command.input);
-  const std::string name = command.input == "-" ? "standard input" : command.input;
-  // Chunk by chunk, so that translations of a long text appear while it is worked on.
-  for (std::size_t begin = 0; begin < lines.size(); begin += static_cast<std::size_t>(command.chunk)) {
-    const std::size_t end = std::min(lines.size(), begin + static_cast<std::size_t>(command.chunk));
-    const auto results = translator.translate(std::span(lines).subspan(begin, end - begin), command.beam, name,
-                                              static_cast<Index>(begin) + 1);
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      print_translations(command, results[i], static_cast<Index>(begin + i) + 1, *folder.target_vocabulary);
+  Translator translator(folder, command.long_lines);
+  const bool fail_at_long = command.long_lines == LongLines::fail;
+  TextLineReader reader(command.input, fail_at_long ? TextLineReader::LongLine::refuse : TextLineReader::LongLine::cut);
+  const std::string name = text_name(command.input);
+  LongLineWarning warning(name, command.long_lines);
+  // As lines come: who writes a line and waits for its translation gets it, and those of a long text appear while it is
+  // worked on.
+  Index first = 1;
+  const auto translate = [&](std::span<const std::string> lines) {
+    for (const auto& best : translator.translate(lines, command.beam, name, first)) {
+      print_translations(command, best, first++, *folder.target_vocabulary);
     }
+    warning.add(translator.long_lines());
+  };
+  for (std::vector<std::string> lines; !(lines = reader.read(command.chunk)).empty();) {
+    if (command.long_lines == LongLines::empty) {
+      for (Index cut : reader.cut_lines()) lines[static_cast<std::size_t>(cut - first)].clear();
+    }
+    warning.add(reader.cut_lines());
+    const std::size_t sound = fail_at_long ? translator.count_before_long_line(lines) : lines.size();
+    translate(std::span(lines).first(sound));
+    translate(std::span(lines).subspan(sound));  // begins with the line that it fails at
   }
+  warning.print();
 }
 
 }  // namespace
@@ -81,7 +94,10 @@ void add_translate_command(CLI::App& app) {
   add_number(*sub, "--best", command->beam.best,
              "Translations for each sentence, at most --beam; above 1, lines begin with the sentence's number.",
              NumberRange::from(1, kWidestBeam));
-  add_number(*sub, "--chunk", command->chunk, "Sentences that are translated together.", NumberRange::at_least(1));
+  add_number(*sub, "--chunk", command->chunk,
+             "Sentences that are translated together, at most; fewer where no more are there yet.",
+             NumberRange::at_least(1));
+  add_long_lines(*sub, command->long_lines);
   sub->add_flag("--scores", command->scores, "Print each translation's score before it.");
   sub->add_flag("--json", command->json, "Print one JSON object a sentence, with the score of every token.");
   sub->footer("Example:\n  echo 'Guten Morgen.' | heed translate model --beam 5");

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,10 @@
 #include "heed/base/text_lines.h"
 #include "heed/io/fields.h"
 #include "heed/tasks/trace.h"
+#include "heed/tasks/translate.h"
 #include "heed/viz/attention_picture.h"
 #include "heed/viz/page.h"
+#include "long_lines.h"
 #include "numbers.h"
 #include "output.h"
 #include "output_files.h"
@@ -29,6 +32,7 @@ struct ViewCommand {
   std::string head = "mean", kind = "cross";
   std::optional<Index> layer, sentence;
   BeamOptions beam;
+  LongLines long_lines = LongLines::fail;
 };
 
 bool is_page(const std::string& path) {
@@ -45,27 +49,56 @@ std::string folder_name(const std::string& folder) {
   return path.parent_path().filename().string();
 }
 
-AttentionTrace trace_of(const ViewCommand& command, const ModelFolder& folder, const std::string& text) {
-  if (!command.target) return trace_translation(folder, text, command.beam);
-  return trace_pair(folder, text, folder.target_vocabulary->encode(*command.target));
+// What is looked at, and each line's translation.
+struct Views {
+  std::vector<AttentionTrace> traces;     // of the lines that hold a sentence
+  std::vector<std::string> translations;  // of all lines
+};
+
+AttentionTrace make_trace(const ViewCommand& command, const ModelFolder& folder, const std::string& source,
+                          std::span<const int> target_ids) {
+  AttentionTrace trace = trace_pair(folder, source, target_ids, command.long_lines == LongLines::crop);
+  trace.model = folder_name(command.model);
+  return trace;
 }
 
-std::vector<AttentionTrace> make_traces(const ViewCommand& command) {
+Views view_translations(const ViewCommand& command, const ModelFolder& folder) {
   const bool given = command.text.has_value();
-  const std::vector<std::string> lines = given ? std::vector{*command.text} : read_text_lines(command.input);
-  const std::string name = given ? "--text" : command.input == "-" ? "standard input" : command.input;
-  HEED_CHECK(!lines.empty(), "{}: is empty: there is no sentence to look at", name);
-  const ModelFolder folder = load_model_folder(command.model);
-  std::vector<AttentionTrace> traces;
+  const std::vector<std::string> lines =
+      given ? split_text_lines(*command.text, "--text") : read_text_lines(command.input);
+  const std::string name = given ? "--text" : text_name(command.input);
+  Translator translator(folder, command.long_lines);
+  const auto translations = translator.translate(lines, command.beam, name);
+  Views views;
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    try {
-      traces.push_back(trace_of(command, folder, lines[i]));
-    } catch (const Error& error) {
-      fail("{}:{}: {}", name, i + 1, error.what());
-    }
-    traces.back().model = folder_name(command.model);
+    const Translation& best = translations[i].front();
+    views.translations.push_back(best.text);
+    const bool was_read = !best.token_scores.empty();
+    if (was_read) views.traces.push_back(make_trace(command, folder, lines[i], best.tokens));
   }
-  return traces;
+  HEED_CHECK(!views.traces.empty(), "{}: {}there is no sentence to look at", name, lines.empty() ? "is empty: " : "");
+  LongLineWarning warning(name, command.long_lines);
+  warning.add(translator.long_lines());
+  warning.print();
+  return views;
+}
+
+std::string read_one_line(const char* option, const std::string& text) {
+  const std::vector<std::string> lines = split_text_lines(text, option);
+  HEED_CHECK(lines.size() <= 1, "{}: must be one line where --target is given, but has {}", option, lines.size());
+  return lines.empty() ? "" : lines.front();
+}
+
+Views view_given_pair(const ViewCommand& command, const ModelFolder& folder) {
+  const std::string source = read_one_line("--text", *command.text),
+                    target = read_one_line("--target", *command.target);
+  const AttentionTrace trace = make_trace(command, folder, source, folder.target_vocabulary->encode(target));
+  return {{trace}, {trace.target_text}};
+}
+
+Views make_views(const ViewCommand& command) {
+  const ModelFolder folder = load_model_folder(command.model);
+  return command.target ? view_given_pair(command, folder) : view_translations(command, folder);
 }
 
 const AttentionTrace& chosen_trace(const ViewCommand& command, const std::vector<AttentionTrace>& traces) {
@@ -122,12 +155,13 @@ void check_usage(const ViewCommand& command, const CLI::App& sub) {
   if (command.out.empty() && command.trace.empty()) throw CLI::RequiredError("One of --out and --trace");
   if (command.model.empty() == command.from.empty()) throw CLI::RequiredError("One of a model and --from");
   if (!command.from.empty()) {
-    for (const char* option : {"--text", "--input", "--target", "--beam", "--trace"}) {
+    for (const char* option : {"--text", "--input", "--target", "--beam", "--trace", "--long-lines"}) {
       if (sub.count(option) > 0) refuse(option, "means nothing with --from");
     }
   } else if (command.text.has_value() == !command.input.empty()) {
     throw CLI::RequiredError("One of --text and --input");
   }
+  if (command.target && sub.count("--long-lines") > 0) refuse("--long-lines", "means nothing with --target");
   if (command.out.empty() || is_page(command.out)) {
     for (const char* option : {"--layer", "--head", "--kind", "--sentence"}) {
       if (sub.count(option) > 0) refuse(option, "is for pictures: a page shows everything");
@@ -140,11 +174,10 @@ void run(const ViewCommand& command, const CLI::App& sub) {
   std::vector<OptionFile> inputs = model_inputs("the model", command.model);
   inputs.insert(inputs.end(), {{"--input", command.input}, {"--from", command.from}});
   check_outputs({{"--trace", command.trace}, {"--out", command.out}}, inputs);
-  const std::vector<AttentionTrace> traces = command.from.empty() ? make_traces(command) : read_traces(command.from);
-  if (!command.trace.empty()) write_traces(command.trace, traces);
-  if (!command.out.empty()) draw(command, traces);
-  if (!command.from.empty()) return;
-  for (const AttentionTrace& trace : traces) print_line(trace.target_text);
+  const Views views = command.from.empty() ? make_views(command) : Views{read_traces(command.from), {}};
+  if (!command.trace.empty()) write_traces(command.trace, views.traces);
+  if (!command.out.empty()) draw(command, views.traces);
+  for (const std::string& translation : views.translations) print_line(translation);
 }
 
 std::string check_out(const std::string& path) {
@@ -179,6 +212,7 @@ void add_view_command(CLI::App& app) {
       ->needs(text);
   add_number(*sub, "--beam", command->beam.beam, "Hypotheses that the search keeps.",
              NumberRange::from(1, kWidestBeam));
+  add_long_lines(*sub, command->long_lines);
   sub->add_option("--from", command->from, "Draw the traces of this file, without a model.");
   sub->add_option("--out", command->out,
                   "A picture (.svg, .png, .pdf) of one layer of one sentence, or a page (.html) to look around in "
@@ -193,8 +227,8 @@ void add_view_command(CLI::App& app) {
   sub->add_option("--head", command->head, "The head, counted from 0; mean of all; or all, side by side.")
       ->check(check_head)
       ->capture_default_str();
-  add_number(*sub, "--sentence", command->sentence, "Which of several sentences to draw, counted from 1.",
-             NumberRange::at_least(1));
+  add_number(*sub, "--sentence", command->sentence,
+             "Which of several sentences to draw, counted from 1 without blank lines.", NumberRange::at_least(1));
   sub->footer(
       "Examples:\n  heed view model --text 'Das Wetter ist heute gut.' --out map.svg\n"
       "  heed view model --input test.de --out attention.html --trace trace.json\n"

@@ -125,8 +125,31 @@ TEST(CliText, InvalidUtf8IsNamedWithItsLineAndByte) {
 TEST(CliText, ASentenceThatIsTooLongIsNamedWithItsLine) {
   std::string sentence;
   for (int i = 0; i < 200; ++i) sentence += "Hund ";
-  expect_refusal(translate("Ja.\n" + sentence + "\n"), kFailure, {"standard input:2", "99"});
-  expect_refusal(run_heed({"view", tiny_model().string(), "--text", sentence, "--out", "x.svg"}), kFailure, {"99"});
+  expect_refusal(translate("Ja.\n" + sentence + "\n"), kFailure, {"heed: standard input:2: the sentence has", "99"});
+  const std::string model = tiny_model().string(), file = file_with(scratch_folder(), "text", "Ja.\n\n" + sentence);
+  expect_refusal(run_heed({"view", model, "--text", sentence, "--out", "x.svg"}), kFailure,
+                 {"heed: --text:1: the sentence has", "99"});
+  expect_refusal(run_heed({"view", model, "--input", file, "--out", "x.svg"}), kFailure,
+                 {"heed: " + file + ":3: the sentence has", "99"});
+  expect_refusal(run_heed({"view", model, "--text", "Ja.", "--target", sentence, "--out", "x.svg"}), kFailure,
+                 {"the target has", "99"});
+}
+
+TEST(CliText, TextThatIsAnArgumentKeepsTheSameRules) {
+  const auto view = [](const std::string& text, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"view", tiny_model().string(), "--text", text, "--beam", "1", "--out"};
+    arguments.push_back((scratch_folder() / "x.html").string());
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_heed(arguments);
+  };
+  expect_refusal(view("Ja.\nb\xFF"), kFailure, {"heed: --text:2: byte 2 is not valid UTF-8"});
+  expect_refusal(view(std::string(kLongestLine + 1, '#')), kFailure, {"heed: --text:1: the line has more than 65536"});
+  expect_refusal(view(""), kFailure, {"heed: --text: is empty: there is no sentence to look at"});
+  expect_refusal(view(" "), kFailure, {"heed: --text: there is no sentence to look at"});
+  expect_refusal(view("Ja.", {"--target", "b\xFF"}), kFailure, {"heed: --target:1: byte 2 is not valid UTF-8"});
+  expect_refusal(view("Ja.", {"--target", "Yes.\nNo."}), kFailure, {"--target: must be one line"});
+  const CommandResult two = view("Ja.\nNein.\n");
+  EXPECT_EQ(two.output, translate("Ja.\nNein.\n").output) << two.error;
 }
 
 TEST(CliText, ALineOverTheLimitIsNamedWhereverTextIsRead) {

@@ -237,11 +237,6 @@ TEST(CliView, ASavedTraceDrawsTheSamePicture) {
   EXPECT_FALSE(std::filesystem::exists(path("x.svg")));
 }
 
-TEST(CliView, ASentenceWithoutTokensIsNamed) {
-  expect_refusal(run_heed({"view", tiny_model().string(), "--input", "-", "--out", "x.svg"}, {.input = "Ja.\n\n"}),
-                 kFailure, {"standard input:2", "no tokens"});
-}
-
 TEST(CliInfo, CountsAModelsParametersAsItsFileDoes) {
   const Json model = Json::parse(output_of({"info", tiny_model().string(), "--json", "--parameters"}));
   const Json file = Json::parse(output_of({"info", (tiny_model() / "model.safetensors").string(), "--json"}));

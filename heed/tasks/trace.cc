@@ -5,18 +5,29 @@
 #include "heed/base/check.h"
 #include "heed/observe/recorder.h"
 #include "heed/tasks/model_batch.h"
-#include "heed/tasks/translate.h"
 
 namespace heed {
 
-AttentionTrace trace_pair(const ModelFolder& folder, const std::string& source_text, std::span<const int> target_ids) {
+namespace {
+
+std::vector<int> fit_to_model(std::string_view side, std::span<const int> ids, Index max_length, bool crop) {
+  const auto most = static_cast<std::size_t>(max_length - 1);
+  HEED_CHECK(crop || ids.size() <= most, "trace_pair: the {} has {} tokens, and the model can hold {}", side,
+             ids.size(), most);
+  ids = ids.first(std::min(ids.size(), most));
+  return {ids.begin(), ids.end()};
+}
+
+}  // namespace
+
+AttentionTrace trace_pair(const ModelFolder& folder, const std::string& source_text, std::span<const int> given_ids,
+                          bool crop) {
   const Vocabulary& source = *folder.source_vocabulary;
   const Vocabulary& target = *folder.target_vocabulary;
-  const std::vector<int> source_ids = source.encode(source_text);
-  HEED_CHECK(!source_ids.empty(), "trace: the source sentence has no tokens");
-  const Index longest = static_cast<Index>(std::max(source_ids.size(), target_ids.size())) + 1;
-  HEED_CHECK(longest <= folder.model->max_length(), "trace: a side has {} tokens, and the model can hold {}",
-             longest - 1, folder.model->max_length() - 1);
+  const Index max_length = folder.model->max_length();
+  const std::vector<int> source_ids = fit_to_model("source", source.encode(source_text), max_length, crop);
+  const std::vector<int> target_ids = fit_to_model("target", given_ids, max_length, crop);
+  HEED_CHECK(!source_ids.empty(), "trace_pair: the source has no tokens");
   std::vector<std::int32_t> input{target.begin()}, output(target_ids.begin(), target_ids.end());
   input.insert(input.end(), target_ids.begin(), target_ids.end());
   output.push_back(target.end());
@@ -40,13 +51,6 @@ AttentionTrace trace_pair(const ModelFolder& folder, const std::string& source_t
   for (std::int32_t id : output) trace.target_tokens.push_back(target.piece(id));
   trace.maps = recorder.take_maps();
   return trace;
-}
-
-AttentionTrace trace_translation(const ModelFolder& folder, const std::string& source_text,
-                                 const BeamOptions& options) {
-  Translator translator(folder);
-  const auto best = translator.translate({&source_text, 1}, options);
-  return trace_pair(folder, source_text, best[0][0].tokens);
 }
 
 }  // namespace heed

@@ -1,21 +1,22 @@
 // What a model attends to while it translates one sentence.
 //
-//   AttentionTrace trace = trace_translation(model, "Guten Morgen.", {.beam = 5});
+//   const std::string source = "Guten Morgen.";
+//   const auto best = Translator(model).translate({&source, 1}, {.beam = 5});
+//   AttentionTrace trace = trace_pair(model, source, best[0][0].tokens);
 #pragma once
 
+#include <span>
 #include <string>
 
-#include "heed/decode/beam_search.h"
 #include "heed/observe/trace.h"
 #include "heed/tasks/model_folder.h"
 
 namespace heed {
 
 // Runs the model once over the source and the given target ids (without end token), teacher-forced, and records every
-// attention map. Throws heed::Error for a sentence without tokens or of more than the model can hold.
-AttentionTrace trace_pair(const ModelFolder& folder, const std::string& source_text, std::span<const int> target_ids);
-
-// Translates, and traces the best translation.
-AttentionTrace trace_translation(const ModelFolder& folder, const std::string& source_text, const BeamOptions& options);
+// attention map. Throws heed::Error for a source without tokens, and for a side of more tokens than the model can hold;
+// with `crop` the first ones are looked at instead.
+AttentionTrace trace_pair(const ModelFolder& folder, const std::string& source_text, std::span<const int> target_ids,
+                          bool crop = false);
 
 }  // namespace heed
