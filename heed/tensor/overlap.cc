@@ -13,10 +13,14 @@ struct Axis {
   Index step, first, last;
 };
 
-// The axes of one view, or of two.
+// The axes of one view, or of two, the longest step first.
 class Axes {
  public:
-  void add(const Axis& axis) { axes_[static_cast<std::size_t>(count_++)] = axis; }
+  void add(const Axis& axis) {
+    Axis* at = axes_.data() + count_++;
+    for (; at != axes_.data() && at[-1].step < axis.step; --at) *at = at[-1];
+    *at = axis;
+  }
   Axis* begin() { return axes_.data(); }
   Axis* end() { return axes_.data() + count_; }
   const Axis* begin() const { return axes_.data(); }
@@ -55,9 +59,7 @@ Addresses addresses_of(const ConstView& view, Index unit) {
 // Whether some choice of t along every axis sums to a number in [low, high].
 class Search {
  public:
-  explicit Search(const Axes& axes) : axes_(axes) {
-    std::sort(axes_.begin(), axes_.end(), [](const Axis& a, const Axis& b) { return a.step > b.step; });
-  }
+  explicit Search(const Axes& axes) : axes_(axes) {}
 
   bool reaches(Index low, Index high) { return reaches(0, low, high); }
 
@@ -113,18 +115,17 @@ bool overlaps_itself(const ConstView& view) {
   for (int axis = 0; axis < view.rank; ++axis) {
     if (view.shape[axis] > 1 && view.stride[axis] == 0) return true;
   }
-  Axes axes = addresses_of(view, 1).axes;
-  std::sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return a.step < b.step; });
+  const Axes axes = addresses_of(view, 1).axes;
   Index reach = 0;  // of the axes with shorter steps
-  const bool nested = std::all_of(axes.begin(), axes.end(), [&](const Axis& axis) {
-    const bool longer = axis.step > reach;
-    reach += axis.step * axis.last;
-    return longer;
-  });
+  bool nested = true;
+  for (const Axis* axis = axes.end(); axis-- != axes.begin();) {
+    nested &= axis->step > reach;
+    reach += axis->step * axis->last;
+  }
   if (nested) return false;
   // Two elements lie at one address where the steps between them, of which the first that is not zero may be taken as
   // positive, sum to zero.
-  for (Axis* first = axes.begin(); first != axes.end(); ++first) {
+  for (const Axis* first = axes.begin(); first != axes.end(); ++first) {
     Axes between;
     between.add({first->step, 1, first->last});
     for (const Axis* after = first + 1; after != axes.end(); ++after) {
