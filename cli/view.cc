@@ -11,7 +11,6 @@
 
 #include "commands.h"
 #include "heed/base/check.h"
-#include "heed/base/file_writer.h"
 #include "heed/base/text_lines.h"
 #include "heed/io/fields.h"
 #include "heed/tasks/trace.h"
@@ -143,7 +142,7 @@ AttentionPictureOptions picture_options(const ViewCommand& command) {
 }
 
 void draw(const ViewCommand& command, const std::vector<AttentionTrace>& traces) {
-  if (is_page(command.out)) return write_file(command.out, attention_page(traces));
+  if (is_page(command.out)) return write_attention_page(command.out, traces);
   const AttentionTrace& trace = chosen_trace(command, traces);
   save_picture(draw_attention(trace, chosen_map(command, trace), picture_options(command)), command.out);
 }

@@ -13,8 +13,15 @@
 namespace heed {
 namespace {
 
-// The double with the fewest digits that still rounds to the float: 0.1f becomes 0.1, not 0.10000000149011612.
-double shortest(float value) {
+// Two keys or indices of a path, one under the other.
+std::string joined(std::string above, std::string_view below) {
+  if (!above.empty() && !below.empty() && !below.starts_with('[')) above += '.';
+  return above.append(below);
+}
+
+}  // namespace
+
+double shortest_double(float value) {
   char digits[32];
   const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value);
   double wide = 0;
@@ -22,7 +29,28 @@ double shortest(float value) {
   return static_cast<float>(wide) == value ? wide : value;
 }
 
-}  // namespace
+void Json::Node::push(Node item) {
+  auto* const integers = std::get_if<Integers>(&value);
+  auto* const numbers = std::get_if<Numbers>(&value);
+  const bool first = integers == nullptr && numbers == nullptr && std::get<Array>(value).empty();
+  if (const Index* integer = std::get_if<Index>(&item.value); integer != nullptr && (first || integers != nullptr)) {
+    if (first) value = Integers{};
+    return std::get<Integers>(value).push_back(*integer);
+  }
+  if (const double* number = std::get_if<double>(&item.value); number != nullptr && (first || numbers != nullptr)) {
+    if (first) value = Numbers{};
+    return std::get<Numbers>(value).push_back(*number);
+  }
+  if (integers != nullptr || numbers != nullptr) {
+    Array array;
+    const auto add = [&](const auto& list) {
+      for (const auto number : list) array.emplace_back().value = number;
+    };
+    integers != nullptr ? add(*integers) : add(*numbers);
+    value = std::move(array);
+  }
+  std::get<Array>(value).push_back(std::move(item));
+}
 
 Json::Json() : Json(Node{}) {}
 Json::Json(Leaf, bool value) : Json(Node{value}) {}
@@ -43,21 +71,33 @@ Json Json::object(std::vector<Member> members) {
 }
 
 Json Json::array(std::vector<Json> items) {
-  Node::Array array;
-  array.reserve(items.size());
-  for (Json& item : items) array.push_back(item.release());
-  return Json(Node{std::move(array)});
+  Node array{Node::Array{}};
+  for (Json& item : items) array.push(item.release());
+  return Json(std::move(array));
 }
 
 Json Json::array_of(std::span<const float> values) {
-  Node::Array array(values.size());
-  std::ranges::transform(values, array.begin(), [](float value) { return Node{shortest(value)}; });
-  return Json(Node{std::move(array)});
+  Node::Numbers numbers(values.size());
+  std::ranges::transform(values, numbers.begin(), shortest_double);
+  return array_of(std::span<const double>(numbers));
 }
 
-Json Json::array_of(std::span<const double> values) { return Json(Node::list_of(values)); }
-Json Json::array_of(std::span<const Index> values) { return Json(Node::list_of(values)); }
-Json Json::array_of(std::span<const std::string> values) { return Json(Node::list_of(values)); }
+Json Json::array_of(std::span<const double> values) {
+  if (values.empty()) return array();
+  return Json(Node{Node::Numbers(values.begin(), values.end())});
+}
+
+Json Json::array_of(std::span<const Index> values) {
+  if (values.empty()) return array();
+  return Json(Node{Node::Integers(values.begin(), values.end())});
+}
+
+Json Json::array_of(std::span<const std::string> values) {
+  Node::Array array;
+  array.reserve(values.size());
+  for (const std::string& value : values) array.push_back(Node{value});
+  return Json(Node{std::move(array)});
+}
 
 void Json::set(std::string_view key, Json value) {
   if (kind() != Kind::object) refuse("must be an object");
@@ -75,7 +115,7 @@ void Json::set(std::string_view key, Json value) {
 void Json::append(Json value) {
   if (kind() != Kind::array) refuse("must be an array");
   Node node = value.release();
-  std::get<Node::Array>(own().value).push_back(std::move(node));
+  own().push(std::move(node));
 }
 
 Json::Kind Json::kind() const { return at_->kind(); }
@@ -109,7 +149,7 @@ const std::string& Json::string() const {
 }
 
 Index Json::size() const {
-  if (kind() == Kind::array) return static_cast<Index>(std::get<Node::Array>(at_->value).size());
+  if (kind() == Kind::array) return at_->visit_array([](const auto& list) { return std::ssize(list); });
   if (kind() != Kind::object) refuse("must be an array or an object");
   return static_cast<Index>(std::get<Node::Object>(at_->value).size());
 }
@@ -130,20 +170,33 @@ Json Json::operator[](std::string_view key) const {
 
 bool Json::has(std::string_view key) const { return find(key) != nullptr; }
 
+// An item of a list of numbers has no Node that it could point to, and becomes a document of its own.
+Json Json::item(Index index) const {
+  const auto i = static_cast<std::size_t>(index);
+  if (const auto* array = std::get_if<Node::Array>(&at_->value)) return child((*array)[i]);
+  auto document = std::make_shared<Document>();
+  document->name = document_->name;
+  if (const auto* integers = std::get_if<Node::Integers>(&at_->value)) {
+    document->root.value = (*integers)[i];
+  } else {
+    document->root.value = std::get<Node::Numbers>(at_->value)[i];
+  }
+  document->place = [list = *this, index] { return joined(list.path(), fmt::format("[{}]", index)); };
+  const Node* const root = &document->root;
+  return Json(std::move(document), root);
+}
+
 Json Json::operator[](Index index) const {
   if (kind() != Kind::array) refuse("must be an array");
-  const auto& array = std::get<Node::Array>(at_->value);
-  if (index < 0 || index >= static_cast<Index>(array.size())) {
-    fail("{}: item {} was asked for, but there are {}", where(), index, array.size());
-  }
-  return child(array[static_cast<std::size_t>(index)]);
+  if (index < 0 || index >= size()) fail("{}: item {} was asked for, but there are {}", where(), index, size());
+  return item(index);
 }
 
 std::vector<Json> Json::items() const {
   if (kind() != Kind::array) refuse("must be an array");
   std::vector<Json> items;
   items.reserve(static_cast<std::size_t>(size()));
-  for (const Node& node : std::get<Node::Array>(at_->value)) items.push_back(child(node));
+  for (Index i = 0; i < size(); ++i) items.push_back(item(i));
   return items;
 }
 
@@ -155,22 +208,36 @@ std::vector<Json::Member> Json::members() const {
   return members;
 }
 
-std::vector<double> Json::number_list() const {
+template <typename T>
+std::vector<T> Json::numbers_as() const {
   if (kind() != Kind::array) refuse("must be an array of numbers");
-  std::vector<double> list;
+  std::vector<T> list;
   list.reserve(static_cast<std::size_t>(size()));
-  for (const Node& node : std::get<Node::Array>(at_->value)) {
-    const double* const value = std::get_if<double>(&node.value);
-    list.push_back(value != nullptr ? *value : child(node).number());
+  if (at_->is_number_list()) {
+    at_->visit_array([&](const auto& numbers) {
+      for (const auto& number : numbers) {
+        if constexpr (std::is_arithmetic_v<std::decay_t<decltype(number)>>) list.push_back(static_cast<T>(number));
+      }
+    });
+  } else {
+    for (Index i = 0; i < size(); ++i) list.push_back(static_cast<T>(item(i).number()));
   }
   return list;
 }
+
+std::vector<double> Json::number_list() const { return numbers_as<double>(); }
+std::vector<float> Json::float_list() const { return numbers_as<float>(); }
 
 std::vector<Index> Json::integer_list(Index least, Index most) const {
   if (kind() != Kind::array) refuse("must be an array of integers");
   std::vector<Index> list;
   list.reserve(static_cast<std::size_t>(size()));
-  for (const Node& node : std::get<Node::Array>(at_->value)) list.push_back(child(node).integer(least, most));
+  const auto* integers = std::get_if<Node::Integers>(&at_->value);
+  for (Index i = 0; i < size(); ++i) {
+    const Index value = integers != nullptr ? (*integers)[static_cast<std::size_t>(i)] : least;
+    const bool plain = integers != nullptr && least <= value && value <= most;
+    list.push_back(plain ? value : item(i).integer(least, most));
+  }
   return list;
 }
 
@@ -178,7 +245,7 @@ std::vector<std::string> Json::string_list() const {
   if (kind() != Kind::array) refuse("must be an array of strings");
   std::vector<std::string> list;
   list.reserve(static_cast<std::size_t>(size()));
-  for (const Node& node : std::get<Node::Array>(at_->value)) list.push_back(child(node).string());
+  for (Index i = 0; i < size(); ++i) list.push_back(item(i).string());
   return list;
 }
 
@@ -192,8 +259,7 @@ void Json::allow_only(std::span<const std::string_view> known) const {
 
 // Nodes do not know their parents, which keeps them small: the way to this one is searched for, from the root, when an
 // error needs it.
-std::string Json::where() const {
-  const std::string name = document_->name.empty() ? "JSON" : document_->name;
+std::string Json::path() const {
   std::vector<std::string> steps;
   const auto reach = [&](const auto& self, const Node& node) -> bool {
     if (&node == at_) return true;
@@ -209,12 +275,15 @@ std::string Json::where() const {
     return false;
   };
   reach(reach, document_->root);
-  std::string path;
-  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-    if (!path.empty() && !step->starts_with('[')) path += '.';
-    path += *step;
-  }
-  return path.empty() ? name : fmt::format("{}: {}", name, path);
+  std::string path = document_->place ? document_->place() : "";
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) path = joined(std::move(path), *step);
+  return path;
+}
+
+std::string Json::where() const {
+  const std::string name = document_->name.empty() ? "JSON" : document_->name;
+  const std::string way = path();
+  return way.empty() ? name : fmt::format("{}: {}", name, way);
 }
 
 void Json::refuse(std::string_view rule) const {

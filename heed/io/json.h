@@ -8,6 +8,7 @@
 
 #include <concepts>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
@@ -32,6 +33,8 @@ class Json {
 
   // The deepest nesting that parse and dump accept.
   static constexpr int kMaxDepth = 200;
+  // The most values that a member which parse_members hands over may hold.
+  static constexpr int kMostMemberValues = 1024;
 
   // Building. Not explicit: Json::object({{"layers", 6}, {"name", "base"}}) should read as JSON does.
   Json();
@@ -77,6 +80,7 @@ class Json {
   std::vector<Json> items() const;
   std::vector<Member> members() const;
   std::vector<double> number_list() const;
+  std::vector<float> float_list() const;  // of numbers, each rounded
   std::vector<Index> integer_list(Index least = std::numeric_limits<Index>::min(),
                                   Index most = std::numeric_limits<Index>::max()) const;
   std::vector<std::string> string_list() const;
@@ -97,6 +101,13 @@ class Json {
   // heed::Error naming the line and byte for what is not JSON, invalid UTF-8, numbers beyond double, keys that appear
   // twice in an object and nesting beyond kMaxDepth.
   static Json parse(std::string_view text, std::string_view name = "JSON");
+  // Parses an object and hands over its members as they come, each with its path, one or two keys, so that only one of
+  // them is held at a time. The members of the member `opened`, where that is an object, are handed over one by one,
+  // and after them what is left of it, an empty object. Throws as parse does, for a member of more than
+  // kMostMemberValues values, and what `visit` throws.
+  using MemberVisitor = std::function<void(std::span<const std::string> path, const Json& value)>;
+  static void parse_members(std::string_view text, std::string_view name, const MemberVisitor& visit,
+                            std::string_view opened = {});
   // The text; one line with indent 0, otherwise one member or item a line (lists of plain values stay on one line). The
   // same value gives the same bytes, and parse gives back an equal value. Throws heed::Error for strings that are not
   // UTF-8, for infinities and NaN, which JSON cannot hold, and for nesting beyond kMaxDepth.
@@ -110,7 +121,7 @@ class Json {
   struct Node;
   struct Document;
   class Parser;
-  class Writer;
+  friend class JsonStream;
 
   Json(Leaf, bool value);
   Json(Leaf, Index value);
@@ -122,6 +133,11 @@ class Json {
   Node& own();
   Node release();
   Json child(const Node& node) const { return Json(document_, &node); }
+  Json item(Index index) const;
+  template <typename T>
+  std::vector<T> numbers_as() const;
+  // The way to this value from what was parsed: "model.layers[3]".
+  std::string path() const;
   const Node* find(std::string_view key) const;
 
   std::shared_ptr<Document> document_;

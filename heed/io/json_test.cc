@@ -1,5 +1,6 @@
 #include "heed/io/json.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -172,6 +173,97 @@ TEST(JsonDump, RefusesWhatJsonCannotHold) {
   EXPECT_THROW(Json("\xFF").dump(), Error);
   EXPECT_THROW(Json(std::nan("")).string(), Error);  // the message can be made
   EXPECT_THROW(Json("\xFF").integer(), Error);
+}
+
+TEST(Json, ListsOfNumbersAreArraysLikeAnyOther) {
+  // Held as numbers alone, as mixed items, and grown from one to the other: the same value.
+  const Json integers = Json::parse("[1, 2, 3]", "f.json"), numbers = Json::parse("[0.5, 2.0]", "f.json"),
+             mixed = Json::parse("[1, 2.5, \"a\", [3]]", "f.json");
+  EXPECT_EQ(integers, Json::array({1, 2, 3}));
+  EXPECT_EQ(integers, Json::array_of(std::vector<Index>{1, 2, 3}));
+  EXPECT_EQ(numbers, Json::array_of(std::vector<float>{0.5f, 2.0f}));
+  EXPECT_EQ(Json::array(), Json::array_of(std::vector<Index>{}));
+  EXPECT_EQ(Json::array(), Json::array_of(std::vector<double>{}));
+  EXPECT_NE(Json::parse("[1, 2]"), Json::parse("[1.0, 2.0]"));
+  Json grown = Json::array();
+  grown.append(1);
+  grown.append(2.5);
+  grown.append("a");
+  grown.append(Json::array({3}));
+  EXPECT_EQ(grown, mixed);
+  for (const Json& json : {integers, numbers, mixed}) {
+    EXPECT_EQ(json.kind(), Json::Kind::array);
+    EXPECT_EQ(static_cast<Index>(json.items().size()), json.size());
+    EXPECT_EQ(Json::parse(json.dump()), json);
+    EXPECT_EQ(Json::parse(json.dump(2)), json);
+  }
+  EXPECT_EQ(integers.number_list(), (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(numbers.float_list(), (std::vector<float>{0.5f, 2.0f}));
+  EXPECT_EQ(Json::parse("[1, 2.5]").float_list(), (std::vector<float>{1, 2.5f}));
+  EXPECT_EQ(integers[2].integer(), 3);
+  EXPECT_EQ(integers.items()[0].integer(), 1);
+  EXPECT_EQ(refusal([&] { integers[3]; }), "f.json: item 3 was asked for, but there are 3");
+}
+
+TEST(Json, AnItemOfAListOfNumbersKnowsItsPlace) {
+  const Json file = Json::parse(R"({"a": [{"b": [1, 2]}, [0.5]]})", "f.json");
+  const auto item = [&] { return file["a"][0]["b"][1]; };
+  EXPECT_EQ(item().where(), "f.json: a[0].b[1]");
+  EXPECT_EQ(refusal([&] { item().string(); }), "f.json: a[0].b[1]: must be a string, but is 2");
+  EXPECT_EQ(refusal([&] { file["a"][0]["b"].integer_list(2); }),
+            "f.json: a[0].b[0]: must be an integer of at least 2, but is 1");
+  EXPECT_EQ(refusal([&] { file["a"][0]["b"].string_list(); }), "f.json: a[0].b[0]: must be a string, but is 1");
+  EXPECT_EQ(refusal([&] { file["a"][1].integer_list(); }), "f.json: a[1][0]: must be an integer, but is 0.5");
+  EXPECT_EQ(Json::parse("[7]")[0].where(), "JSON: [0]");
+}
+
+TEST(JsonParseMembers, HandsThemOverInTheirOrderWithTheirPlaces) {
+  std::vector<std::string> seen;
+  const auto visit = [&](std::span<const std::string> path, const Json& value) {
+    seen.push_back(fmt::format("{}={}@{}", fmt::join(path, "/"), value.dump(), value.where()));
+  };
+  const std::string text = R"({"a": {"x": [1]}, "m": {"k": "v", "n": {"k": 2}}, "": 3})";
+  Json::parse_members(text, "f", visit, "m");
+  EXPECT_EQ(seen, (std::vector<std::string>{R"(a={"x":[1]}@f: a)", R"(m/k="v"@f: m.k)", R"(m/n={"k":2}@f: m.n)",
+                                            "m={}@f: m", "=3@f"}));
+  seen.clear();
+  Json::parse_members(R"({"m": [{"k": 1}]})", "f", visit, "m");
+  EXPECT_EQ(seen, std::vector<std::string>{R"(m=[{"k":1}]@f: m)"});
+  EXPECT_EQ(refusal([&] {
+              Json::parse_members(R"({"m": {"k": 7}})", "f",
+                                  [](std::span<const std::string>, const Json& value) { value.string(); }, "m");
+            }),
+            "f: m.k: must be a string, but is 7");
+}
+
+TEST(JsonParseMembers, AMemberIsSmallAndTheyAreMany) {
+  const auto members = [](int count, int values) {
+    std::string text = "{\"m\":{\"\":0";
+    for (int i = 0; i < count; ++i) {
+      text += fmt::format(",\"{}\":[0", i);
+      for (int k = 1; k < values; ++k) text += k % 2 ? ",{}" : ",[]";
+      text += ']';
+    }
+    return text + "}}";
+  };
+  Index seen = 0;
+  const auto count = [&](std::span<const std::string>, const Json&) { ++seen; };
+  const int most = Json::kMostMemberValues - 1;  // and the array itself
+  Json::parse_members(members(3, most), "f", count, "m");
+  EXPECT_EQ(seen, 5);
+  EXPECT_EQ(refusal([&] { Json::parse_members(members(1, most + 1), "f", count, "m"); }),
+            "f: m.0: holds more than 1024 values");
+  EXPECT_EQ(refusal([&] { Json::parse_members(members(3, 1000), "f", count); }), "f: m: holds more than 1024 values");
+}
+
+TEST(JsonParseMembers, RefusesWhatIsNotAnObject) {
+  const auto visit = [](std::span<const std::string>, const Json&) {};
+  for (const char* text : {"[1]", "7", "\"a\"", "null"}) {
+    EXPECT_EQ(refusal([&] { Json::parse_members(text, "f", visit); }), "f: must be an object") << text;
+  }
+  EXPECT_EQ(refusal([&] { Json::parse_members(R"({"a":1,"a":2})", "f", visit); }),
+            "f: the key \"a\" appears twice in one object");
+  EXPECT_EQ(refusal([&] { Json::parse_members("{\"a\":1", "f", visit); }).substr(0, 12), "f:1: byte 7:");
 }
 
 TEST(JsonFile, RoundTripsAndNamesTheFile) {

@@ -10,6 +10,8 @@
 #include "heed/base/printable.h"
 #include "heed/base/utf8.h"
 #include "heed/io/fields.h"
+#include "heed/io/json.h"
+#include "heed/io/json_stream.h"
 
 namespace heed {
 namespace {
@@ -49,13 +51,46 @@ void check_map(const AttentionTrace& trace, const AttentionTrace::Map& map, std:
              *bad);
 }
 
-Json map_to_json(const AttentionTrace::Map& map) {
-  return Json::object({{"path", map.path},
-                       {"kind", enum_name(map.kind)},
-                       {"heads", map.heads},
-                       {"queries", map.queries},
-                       {"keys", map.keys},
-                       {"weights", Json::array_of(map.weights)}});
+void stream_map(JsonStream& json, const AttentionTrace::Map& map) {
+  json.open_object();
+  json.key("path"), json.value(map.path);
+  json.key("kind"), json.value(enum_name(map.kind));
+  json.key("heads"), json.integer(map.heads);
+  json.key("queries"), json.integer(map.queries);
+  json.key("keys"), json.integer(map.keys);
+  json.key("weights"), json.open_list();
+  for (float weight : map.weights) json.number(weight);
+  json.close();
+  json.close();
+}
+
+void stream_trace(JsonStream& json, const AttentionTrace& trace) {
+  json.open_object();
+  json.key("model"), json.value(trace.model);
+  json.key("source_text"), json.value(trace.source_text);
+  json.key("target_text"), json.value(trace.target_text);
+  json.key("source_tokens"), json.value(Json::array_of(trace.source_tokens));
+  json.key("decoder_tokens"), json.value(Json::array_of(trace.decoder_tokens));
+  json.key("target_tokens"), json.value(Json::array_of(trace.target_tokens));
+  json.key("maps"), json.open_array();
+  for (const AttentionTrace::Map& map : trace.maps) stream_map(json, map);
+  json.close();
+  json.close();
+}
+
+// Piece by piece: as one text, or one Json, the weights would take many times their size.
+void stream_traces(std::span<const AttentionTrace> traces, const JsonStream::Sink& sink) {
+  for (std::size_t i = 0; i < traces.size(); ++i) validate(traces[i], fmt::format("traces[{}]", i));
+  JsonStream json(sink, 1);
+  json.open_object();
+  json.key("format"), json.value(kFormat);
+  json.key("version"), json.integer(kVersion);
+  json.key("traces"), json.open_array();
+  for (const AttentionTrace& trace : traces) stream_trace(json, trace);
+  json.close();
+  json.close();
+  json.finish();
+  sink("\n");
 }
 
 AttentionTrace::Map map_from_json(const Json& json) {
@@ -66,8 +101,7 @@ AttentionTrace::Map map_from_json(const Json& json) {
   map.heads = json["heads"].integer(1, kMaxTraceHeads);
   map.queries = json["queries"].integer(0, kMaxTraceTokens);
   map.keys = json["keys"].integer(0, kMaxTraceTokens);
-  const std::vector<double> weights = json["weights"].number_list();
-  map.weights.assign(weights.begin(), weights.end());
+  map.weights = json["weights"].float_list();
   return map;
 }
 
@@ -121,28 +155,10 @@ void validate(const AttentionTrace& trace, std::string_view name) {
   }
 }
 
-Json to_json(const AttentionTrace& trace) {
-  validate(trace, "to_json(AttentionTrace)");
-  Json maps = Json::array();
-  for (const AttentionTrace::Map& map : trace.maps) maps.append(map_to_json(map));
-  Json json = Json::object({{"model", trace.model},
-                            {"source_text", trace.source_text},
-                            {"target_text", trace.target_text},
-                            {"source_tokens", Json::array_of(trace.source_tokens)},
-                            {"decoder_tokens", Json::array_of(trace.decoder_tokens)},
-                            {"target_tokens", Json::array_of(trace.target_tokens)}});
-  json.set("maps", std::move(maps));
-  return json;
-}
-
-AttentionTrace trace_from_json(const Json& json) { return read_one(json, json.where()); }
-
 std::string traces_to_text(std::span<const AttentionTrace> traces) {
-  Json list = Json::array();
-  for (const AttentionTrace& trace : traces) list.append(to_json(trace));
-  Json file = Json::object({{"format", kFormat}, {"version", kVersion}});
-  file.set("traces", std::move(list));
-  return file.dump(1) + "\n";
+  std::string text;
+  stream_traces(traces, [&](std::string_view piece) { text += piece; });
+  return text;
 }
 
 std::vector<AttentionTrace> parse_traces(std::string_view text, std::string_view name) {
@@ -158,7 +174,9 @@ std::vector<AttentionTrace> parse_traces(std::string_view text, std::string_view
 }
 
 void write_traces(const std::filesystem::path& path, std::span<const AttentionTrace> traces) {
-  write_file(path, traces_to_text(traces));
+  FileWriter writer(path);
+  stream_traces(traces, [&](std::string_view piece) { writer.write(piece); });
+  writer.commit();
 }
 
 std::vector<AttentionTrace> read_traces(const std::filesystem::path& path) {

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "heed/base/index.h"
-#include "heed/io/json.h"
 #include "heed/observe/observer.h"
 
 namespace heed {
@@ -56,13 +55,10 @@ inline constexpr Index kMaxTraceTokens = 65536;
 // weights.
 void validate(const AttentionTrace& trace, std::string_view name);
 
-// {"model": ..., "source_text": ..., ..., "maps": [{"path": ..., "kind": "cross", "heads": ..., "weights": [...]}]}.
-// Weights keep their bits. Both throw heed::Error for what validate refuses, reading also for missing and unknown keys.
-Json to_json(const AttentionTrace& trace);
-AttentionTrace trace_from_json(const Json& json);
-
-// A file of traces: {"format": "heed attention traces", "version": 1, "traces": [...]}. The same traces give the same
-// bytes.
+// A file of traces: {"format": "heed attention traces", "version": 1, "traces": [{"model": ..., "source_text": ...,
+// ..., "maps": [{"path": ..., "kind": "cross", "heads": ..., "weights": [...]}]}]}. Weights keep their bits, and the
+// same traces give the same bytes. All throw heed::Error for what validate refuses, reading also for missing and
+// unknown keys.
 std::string traces_to_text(std::span<const AttentionTrace> traces);
 std::vector<AttentionTrace> parse_traces(std::string_view text, std::string_view name);
 void write_traces(const std::filesystem::path& path, std::span<const AttentionTrace> traces);

@@ -3,13 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "heed/base/check.h"
+#include "heed/base/file_writer.h"
 #include "heed/io/fields.h"
 #include "heed/io/json.h"
+#include "heed/io/json_stream.h"
 #include "heed/viz/attention_picture.h"
 #include "heed/viz/colour.h"
 #include "heed/viz/page_files.h"
@@ -34,35 +39,38 @@ Json tokens(const std::vector<std::string>& list) {
 }
 
 // In thousandths: whole numbers are half as long as decimals.
-Json thousandths(const std::vector<float>& weights) {
+Index thousandths(float weight) {
   constexpr double kLargest = 1e9;
-  std::vector<Index> rounded;
-  rounded.reserve(weights.size());
-  for (float weight : weights) rounded.push_back(std::llround(std::clamp(1000.0 * weight, -kLargest, kLargest)));
-  return Json::array_of(rounded);
+  return std::llround(std::clamp(1000.0 * weight, -kLargest, kLargest));
 }
 
-Json map_json(const AttentionTrace::Map& map) {
+void stream_map(JsonStream& json, const AttentionTrace::Map& map) {
   const std::optional<Index> layer = layer_of(map.path);
-  return Json::object({{"path", visible_text(map.path)},
-                       {"layer", layer ? Json(*layer) : Json()},
-                       {"kind", enum_name(map.kind)},
-                       {"heads", map.heads},
-                       {"queries", map.queries},
-                       {"keys", map.keys},
-                       {"weights", thousandths(map.weights)}});
+  json.open_object();
+  json.key("path"), json.value(visible_text(map.path));
+  json.key("layer"), json.value(layer ? Json(*layer) : Json());
+  json.key("kind"), json.value(enum_name(map.kind));
+  json.key("heads"), json.integer(map.heads);
+  json.key("queries"), json.integer(map.queries);
+  json.key("keys"), json.integer(map.keys);
+  json.key("weights"), json.open_list();
+  for (float weight : map.weights) json.integer(thousandths(weight));
+  json.close();
+  json.close();
 }
 
-Json trace_json(const AttentionTrace& trace) {
-  std::vector<Json> maps;
-  for (const AttentionTrace::Map& map : trace.maps) maps.push_back(map_json(map));
-  return Json::object({{"model", visible_text(trace.model)},
-                       {"source_text", visible_text(trace.source_text)},
-                       {"target_text", visible_text(trace.target_text)},
-                       {"source", tokens(trace.source_tokens)},
-                       {"decoder", tokens(trace.decoder_tokens)},
-                       {"target", tokens(trace.target_tokens)},
-                       {"maps", Json::array(std::move(maps))}});
+void stream_trace(JsonStream& json, const AttentionTrace& trace) {
+  json.open_object();
+  json.key("model"), json.value(visible_text(trace.model));
+  json.key("source_text"), json.value(visible_text(trace.source_text));
+  json.key("target_text"), json.value(visible_text(trace.target_text));
+  json.key("source"), json.value(tokens(trace.source_tokens));
+  json.key("decoder"), json.value(tokens(trace.decoder_tokens));
+  json.key("target"), json.value(tokens(trace.target_tokens));
+  json.key("maps"), json.open_array();
+  for (const AttentionTrace::Map& map : trace.maps) stream_map(json, map);
+  json.close();
+  json.close();
 }
 
 // JSON that an HTML parser cannot take for markup: these characters occur in JSON only inside strings, where the
@@ -85,31 +93,40 @@ std::string embeddable(std::string_view json) {
   return out;
 }
 
-// The template with each {{name}} replaced, in one pass: what is put in is not looked through again.
-std::string fill_in(std::string_view page, std::initializer_list<std::pair<std::string_view, std::string_view>> parts) {
-  std::string out;
+using Sink = JsonStream::Sink;
+
+// The data of the page, which its script reads.
+void stream_data(std::span<const AttentionTrace> traces, const Sink& sink) {
+  JsonStream json([&](std::string_view piece) { sink(embeddable(piece)); });
+  json.open_object();
+  json.key("light"), json.value(colours(Theme::light));
+  json.key("dark"), json.value(colours(Theme::dark));
+  json.key("traces"), json.open_array();
+  for (const AttentionTrace& trace : traces) stream_trace(json, trace);
+  json.close();
+  json.close();
+  json.finish();
+}
+
+// Gives the template to the sink, with write(name) in the place of each {{name}}, in one pass: what is put in is not
+// looked through again.
+void fill_in(std::string_view page, const Sink& sink, const std::function<void(std::string_view)>& write) {
   for (;;) {
     const std::size_t open = page.find("{{");
-    out += page.substr(0, open);
-    if (open == std::string_view::npos) return out;
+    sink(page.substr(0, open));
+    if (open == std::string_view::npos) return;
     const std::size_t close = page.find("}}", open);
-    HEED_CHECK(close != std::string_view::npos, "attention_page: the template has an open {{{{");
-    const std::string_view name = page.substr(open + 2, close - open - 2);
-    const auto* part = std::ranges::find(parts, name, &std::pair<std::string_view, std::string_view>::first);
-    HEED_CHECK(part != parts.end(), "attention_page: the template asks for an unknown part, {}", name);
-    out += part->second;
+    HEED_CHECK(close != std::string_view::npos, "write_attention_page: the template has an open {{{{");
+    write(page.substr(open + 2, close - open - 2));
     page.remove_prefix(close + 2);
   }
 }
 
-}  // namespace
-
-std::string attention_page(std::span<const AttentionTrace> traces) {
-  HEED_CHECK(!traces.empty(), "attention_page: there must be a trace, but there is none");
+void check(std::span<const AttentionTrace> traces) {
+  HEED_CHECK(!traces.empty(), "write_attention_page: there must be a trace, but there is none");
   Index weights = 0;
-  std::vector<Json> list;
   for (std::size_t i = 0; i < traces.size(); ++i) {
-    const std::string name = fmt::format("attention_page: trace {}", i);
+    const std::string name = fmt::format("write_attention_page: trace {}", i);
     validate(traces[i], name);
     HEED_CHECK(!traces[i].maps.empty(), "{}: must have a map, but has none", name);
     for (const AttentionTrace::Map& map : traces[i].maps) {
@@ -119,14 +136,24 @@ std::string attention_page(std::span<const AttentionTrace> traces) {
     }
     HEED_CHECK(weights <= kMostWeights, "{}: a page holds at most {} weights, but with this one there are {}", name,
                kMostWeights, weights);
-    list.push_back(trace_json(traces[i]));
   }
-  Json data = Json::object({{"light", colours(Theme::light)}, {"dark", colours(Theme::dark)}});
-  data.set("traces", Json::array(std::move(list)));
-  const std::string json = embeddable(data.dump());
+}
+
+}  // namespace
+
+void write_attention_page(const std::filesystem::path& path, std::span<const AttentionTrace> traces) {
+  check(traces);
   const std::string& model = traces.front().model;
-  const std::string title = escape_markup(model.empty() ? "Attention" : "Attention · " + model);
-  return fill_in(kPageHtml, {{"title", title}, {"style", kPageCss}, {"script", kPageJs}, {"data", json}});
+  FileWriter file(path);
+  const Sink sink = [&](std::string_view piece) { file.write(piece); };
+  fill_in(kPageHtml, sink, [&](std::string_view name) {
+    if (name == "title") return sink(escape_markup(model.empty() ? "Attention" : "Attention · " + model));
+    if (name == "style") return sink(kPageCss);
+    if (name == "script") return sink(kPageJs);
+    if (name == "data") return stream_data(traces, sink);
+    fail("write_attention_page: the template asks for an unknown part, {}", name);
+  });
+  file.commit();
 }
 
 }  // namespace heed

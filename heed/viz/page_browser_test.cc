@@ -113,7 +113,8 @@ TEST(AttentionPageInABrowser, ShowsWhatAReaderAsksFor) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "heed_page_browser_test";
   std::filesystem::remove_all(folder);
   make_folder(folder);
-  std::string page = attention_page(sample());
+  write_attention_page(folder / "page.html", std::vector{sample()});
+  std::string page = read_file(folder / "page.html");
   page.insert(page.rfind("</body>"), kReader);
   write_file(folder / "page.html", page);
   const std::string dom = output_of("timeout 60 '" + browser +

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
+#include "heed/base/file_writer.h"
 #include "heed/base/random.h"
 #include "heed/base/utf8.h"
 #include "heed/io/json.h"
@@ -30,7 +32,13 @@ AttentionTrace sample() {
   return trace;
 }
 
-std::string page_of(const AttentionTrace& trace) { return attention_page({&trace, 1}); }
+std::string page_of(const AttentionTrace& trace) {
+  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "heed_page_test.html";
+  write_attention_page(path, {&trace, 1});
+  std::string page = read_file(path);
+  std::filesystem::remove(path);
+  return page;
+}
 
 Json data_of(const std::string& page) {
   const std::string_view open = R"(<script id="data" type="application/json">)";
@@ -111,7 +119,11 @@ TEST(AttentionPage, TheScriptFindsItsPlaces) {
 TEST(AttentionPage, TheSameTracesGiveTheSameBytes) { EXPECT_EQ(page_of(sample()), page_of(sample())); }
 
 TEST(AttentionPage, RefusesWhatItCannotShow) {
-  EXPECT_THROW(attention_page({}), Error);
+  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "heed_page_refused.html";
+  write_file(path, "old");
+  EXPECT_THROW(write_attention_page(path, {}), Error);
+  EXPECT_EQ(read_file(path), "old");
+  std::filesystem::remove(path);
   AttentionTrace trace = sample();
   trace.maps.clear();
   EXPECT_THROW(page_of(trace), Error);
