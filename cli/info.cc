@@ -2,13 +2,14 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <map>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "commands.h"
 #include "heed/base/parallel.h"
 #include "heed/base/printable.h"
+#include "heed/io/json_stream.h"
 #include "heed/io/safetensors.h"
 #include "heed/kernels/target.h"
 #include "heed/ops/attention/plan.h"
@@ -23,16 +24,18 @@ struct InfoCommand {
   bool parameters = false, json = false;
 };
 
-Json tensor_json(const std::string& name, const ConstView& tensor) {
-  return Json::object({{"name", name},
-                       {"dtype", name_of(tensor.dtype)},
-                       {"shape", Json::array_of(std::span(tensor.shape.data(), tensor.rank))},
-                       {"count", tensor.size()}});
+using Extents = std::span<const Index>;
+
+Json tensor_json(const std::string& name, DType dtype, Extents shape, Index count) {
+  return Json::object({{"name", name}, {"dtype", name_of(dtype)}, {"shape", Json::array_of(shape)}, {"count", count}});
 }
 
-std::string tensor_line(const std::string& name, const ConstView& tensor) {
-  return fmt::format("  {:<48} {:<20} {:>10}\n", printable(name), describe(tensor), tensor.size());
+std::string tensor_line(const std::string& name, DType dtype, Extents shape, Index count) {
+  return fmt::format("  {:<48} {:<20} {:>10}\n", printable(name),
+                     fmt::format("{} [{}]", name_of(dtype), fmt::join(shape, ", ")), count);
 }
+
+Extents extents(const Shape& shape, int rank) { return Extents(shape).first(static_cast<std::size_t>(rank)); }
 
 // --- This program ----------------------------------------------------------------------------------------------------
 
@@ -81,7 +84,10 @@ void show_model(const InfoCommand& command) {
                                 {"target_vocabulary", vocabulary_json(*model.target_vocabulary)}});
     if (command.parameters) {
       Json list = Json::array();
-      for (const auto& [name, var] : parameters) list.append(tensor_json(name, var.value().view()));
+      for (const auto& [name, var] : parameters) {
+        const View& value = var.value().view();
+        list.append(tensor_json(name, value.dtype, extents(value.shape, value.rank), value.size()));
+      }
       object.set("parameters", std::move(list));
     }
     return print_line(object.dump(2));
@@ -93,32 +99,56 @@ void show_model(const InfoCommand& command) {
   }
   if (command.parameters) {
     text += "parameters\n";
-    for (const auto& [name, var] : parameters) text += tensor_line(name, var.value().view());
+    for (const auto& [name, var] : parameters) {
+      const View& value = var.value().view();
+      text += tensor_line(name, value.dtype, extents(value.shape, value.rank), value.size());
+    }
   }
   print(text);
 }
 
 // --- A safetensors file ----------------------------------------------------------------------------------------------
 
+// A header may name hundreds of thousands of tensors: they are printed piece by piece.
+void show_tensors_as_json(const SafetensorsHeader& header, Index count) {
+  JsonStream json(print, 2);
+  json.open_object();
+  json.key("tensors"), json.open_array();
+  for (const auto& [name, entry] : header.tensors) {
+    json.value(tensor_json(name, entry.dtype, extents(entry.shape, entry.rank), entry.size()));
+  }
+  json.close();
+  json.key("count"), json.integer(count);
+  json.key("metadata"), json.open_object();
+  for (const auto& [key, value] : header.metadata) json.key(key), json.value(value);
+  json.close();
+  json.close();
+  json.finish();
+  print("\n");
+}
+
+void show_tensors_as_text(const SafetensorsHeader& header, Index count) {
+  constexpr std::size_t kPieceBytes = std::size_t{1} << 16;
+  std::string text = fmt::format("{} tensors, {} numbers\n", header.tensors.size(), count);
+  const auto add = [&](const std::string& line) {
+    text += line;
+    if (text.size() < kPieceBytes) return;
+    print(text);
+    text.clear();
+  };
+  for (const auto& [name, entry] : header.tensors) {
+    add(tensor_line(name, entry.dtype, extents(entry.shape, entry.rank), entry.size()));
+  }
+  if (!header.metadata.empty()) add("metadata\n");
+  for (const auto& [key, value] : header.metadata) add(fmt::format("  {}: {}\n", printable(key), printable(value)));
+  print(text);
+}
+
 void show_tensors(const InfoCommand& command) {
-  std::map<std::string, std::string> metadata;
-  const std::map<std::string, Tensor> tensors = read_safetensors(command.what, &metadata);
+  const SafetensorsHeader header = read_safetensors_header(command.what);
   Index count = 0;
-  Json list = Json::array(), data = Json::object();
-  std::string text;
-  for (const auto& [name, tensor] : tensors) {
-    count += tensor.size();
-    if (command.json) list.append(tensor_json(name, tensor.view()));
-    text += tensor_line(name, tensor.view());
-  }
-  for (const auto& [key, value] : metadata) data.set(key, value);
-  if (command.json) {
-    return print_line(Json::object({{"tensors", list}, {"count", count}, {"metadata", data}}).dump(2));
-  }
-  print(fmt::format("{} tensors, {} numbers\n{}", tensors.size(), count, text));
-  if (metadata.empty()) return;
-  print_line("metadata");
-  for (const auto& [key, value] : metadata) print_line(fmt::format("  {}: {}", printable(key), printable(value)));
+  for (const auto& [name, entry] : header.tensors) count += entry.size();
+  command.json ? show_tensors_as_json(header, count) : show_tensors_as_text(header, count);
 }
 
 void run(const InfoCommand& command) {

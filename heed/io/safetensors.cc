@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+#include <functional>
+#include <span>
 #include <tuple>
 #include <vector>
 
 #include "heed/base/check.h"
-#include "heed/base/file.h"
+#include "heed/base/file_reader.h"
 #include "heed/base/file_writer.h"
 #include "heed/base/printable.h"
 #include "heed/base/utf8.h"
@@ -22,8 +23,11 @@ namespace {
 // Lengths and elements are copied as they are.
 static_assert(std::endian::native == std::endian::little, "safetensors files are little endian");
 
-constexpr std::uint64_t kLengthBytes = 8;
-constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // the format's own limit
+constexpr Index kLengthBytes = 8;
+// The format's own implementation takes 100,000,000 bytes. A third of that names 250,000 tensors, more than any file in
+// use has; and a header takes five times its size in memory.
+constexpr std::uint64_t kMaxHeaderBytes = std::uint64_t{1} << 25;
+constexpr std::size_t kMostMetadata = 65536;
 constexpr std::string_view kMetadata = "__metadata__";
 
 constexpr std::pair<std::string_view, DType> kDTypes[] = {
@@ -42,19 +46,45 @@ std::string_view dtype_name(DType dtype) {
   return std::ranges::find(kDTypes, dtype, &std::pair<std::string_view, DType>::second)->first;
 }
 
-// What the header says about one tensor, in bytes from the end of the header.
-struct Entry {
+using Entry = SafetensorsHeader::Entry;
+
+// Where a file's bytes come from, in their order.
+struct Source {
   std::string name;
-  DType dtype;
-  std::vector<Index> shape;
-  Index begin, end;
+  Index size;  // of all of it
+  std::function<Index(void*, Index)> read_some;
+
+  void read(void* to, Index bytes) const {
+    const Index got = read_some(to, bytes);
+    HEED_CHECK(got == bytes, "{}: cut short: {} bytes of {}", name, got, bytes);
+  }
 };
+
+Source source_of(std::string_view bytes, std::string_view name) {
+  const auto read_some = [rest = bytes](void* to, Index wanted) mutable {
+    const std::string_view taken = rest.substr(0, static_cast<std::size_t>(wanted));
+    std::ranges::copy(taken, static_cast<char*>(to));
+    rest.remove_prefix(taken.size());
+    return static_cast<Index>(taken.size());
+  };
+  return {std::string(name), static_cast<Index>(bytes.size()), read_some};
+}
+
+// A pipe tells its size only at its end: it is read whole, into `held`.
+Source source_of(FileReader& file, const std::filesystem::path& path, std::string& held) {
+  if (!file.size()) return source_of(held = file.read_rest(), path.string());
+  return {path.string(), *file.size(), [&file](void* to, Index bytes) { return file.read(to, bytes); }};
+}
 
 Entry parse_entry(const std::string& name, const Json& json, Index data_bytes, std::string_view file) {
   json.allow_only({"dtype", "shape", "data_offsets"});
-  Entry entry{name, dtype_of(json["dtype"]), json["shape"].integer_list(0), 0, 0};
+  Entry entry;
+  entry.dtype = dtype_of(json["dtype"]);
+  const std::vector<Index> shape = json["shape"].integer_list(0);
   const std::string where = fmt::format("{}: {}", file, printable(name));
-  const Index bytes = checked_bytes(entry.dtype, entry.shape, where);
+  const Index bytes = checked_bytes(entry.dtype, shape, where);
+  entry.rank = static_cast<int>(shape.size());
+  std::ranges::copy(shape, entry.shape.begin());
   const std::vector<Index> offsets = json["data_offsets"].integer_list(0);
   HEED_CHECK(offsets.size() == 2, "{}: data_offsets must be [begin, end], but has {} items", where, offsets.size());
   entry.begin = offsets[0];
@@ -63,67 +93,105 @@ Entry parse_entry(const std::string& name, const Json& json, Index data_bytes, s
              "{}: data_offsets [{}, {}] lie outside the file's {} bytes of data", where, entry.begin, entry.end,
              data_bytes);
   HEED_CHECK(entry.end - entry.begin == bytes, "{}: {} [{}] takes {} bytes, but data_offsets [{}, {}] hold {}", where,
-             dtype_name(entry.dtype), fmt::join(entry.shape, ", "), bytes, entry.begin, entry.end,
-             entry.end - entry.begin);
+             dtype_name(entry.dtype), fmt::join(shape, ", "), bytes, entry.begin, entry.end, entry.end - entry.begin);
   return entry;
 }
 
-// Every byte of the data must belong to exactly one tensor: sorts the entries by their bytes.
-void check_cover(std::vector<Entry>& entries, Index data_bytes, std::string_view file) {
-  std::ranges::sort(entries, {}, [](const Entry& entry) { return std::tie(entry.begin, entry.end); });
+using Entries = std::vector<const std::pair<const std::string, Entry>*>;
+
+// The entries in the order of their bytes, every one of which must belong to exactly one tensor.
+Entries in_file_order(const SafetensorsHeader& header, Index data_bytes, std::string_view file) {
+  Entries entries;
+  for (const auto& item : header.tensors) entries.push_back(&item);
+  std::ranges::stable_sort(entries, {},
+                           [](const auto* item) { return std::tie(item->second.begin, item->second.end); });
   Index end = 0;
-  for (const Entry& entry : entries) {
+  for (const auto* item : entries) {
+    const auto& [name, entry] = *item;
     HEED_CHECK(entry.begin >= end, "{}: {}: its bytes from {} overlap those of another tensor, which end at {}", file,
-               printable(entry.name), entry.begin, end);
-    HEED_CHECK(entry.begin == end, "{}: {}: the {} bytes of data before it belong to no tensor", file,
-               printable(entry.name), entry.begin - end);
+               printable(name), entry.begin, end);
+    HEED_CHECK(entry.begin == end, "{}: {}: the {} bytes of data before it belong to no tensor", file, printable(name),
+               entry.begin - end);
     end = entry.end;
   }
   HEED_CHECK(end == data_bytes, "{}: the last {} bytes belong to no tensor", file, data_bytes - end);
+  return entries;
+}
+
+struct Opened {
+  SafetensorsHeader header;
+  Index data_bytes;
+};
+
+// Reads what stands before the data. Entries are taken one by one: the header's Json would be many times its size.
+Opened open_source(const Source& source) {
+  const std::string& name = source.name;
+  HEED_CHECK(source.size >= kLengthBytes, "{}: not a safetensors file: {} bytes", name, source.size);
+  std::uint64_t length = 0;
+  source.read(&length, kLengthBytes);
+  HEED_CHECK(length <= kMaxHeaderBytes,
+             "{}: a header of {} bytes, over the limit of {}: too many tensors, or not a safetensors file", name,
+             length, kMaxHeaderBytes);
+  const Index header_bytes = static_cast<Index>(length), data_bytes = source.size - kLengthBytes - header_bytes;
+  HEED_CHECK(data_bytes >= 0, "{}: cut short: a header of {} bytes in a file of {}", name, length, source.size);
+  std::string text(length, '\0');
+  source.read(text.data(), header_bytes);
+  HEED_CHECK(text.starts_with('{'), "{}: not a safetensors file: the header is not a JSON object", name);
+
+  Opened opened{{}, data_bytes};
+  auto& [tensors, metadata] = opened.header;
+  Json::parse_members(
+      text, fmt::format("{}: header", name),
+      [&](std::span<const std::string> path, const Json& value) {
+        if (path[0] != kMetadata) {
+          tensors.emplace(path[0], parse_entry(path[0], value, data_bytes, name));
+        } else if (path.size() == 1) {
+          value.members();  // an object, whose members have been here
+        } else {
+          HEED_CHECK(metadata.size() < kMostMetadata, "{}: header: {} has more than {} texts", name, kMetadata,
+                     kMostMetadata);
+          metadata.emplace(path[1], value.string());
+        }
+      },
+      kMetadata);
+  return opened;
+}
+
+std::map<std::string, Tensor> read_tensors(const Source& source, std::map<std::string, std::string>* metadata) {
+  Opened opened = open_source(source);
+  std::map<std::string, Tensor> tensors;
+  for (const auto* item : in_file_order(opened.header, opened.data_bytes, source.name)) {
+    const auto& [name, entry] = *item;
+    const Tensor tensor =
+        tensor_of_shape(entry.dtype, std::span(entry.shape).first(static_cast<std::size_t>(entry.rank)));
+    source.read(tensor.data<char>(), entry.end - entry.begin);
+    if (entry.dtype == DType::boolean) check_booleans(tensor, fmt::format("{}: {}", source.name, printable(name)));
+    tensors[name] = tensor;
+  }
+  if (metadata != nullptr) *metadata = std::move(opened.header.metadata);
+  return tensors;
 }
 
 }  // namespace
 
-std::map<std::string, Tensor> parse_safetensors(std::string_view bytes, std::string_view name,
-                                                std::map<std::string, std::string>* metadata) {
-  HEED_CHECK(bytes.size() >= kLengthBytes, "{}: not a safetensors file: {} bytes", name, bytes.size());
-  std::uint64_t length = 0;
-  std::memcpy(&length, bytes.data(), kLengthBytes);
-  HEED_CHECK(length <= kMaxHeaderBytes, "{}: not a safetensors file: a header of {} bytes, more than {}", name, length,
-             kMaxHeaderBytes);
-  HEED_CHECK(length <= bytes.size() - kLengthBytes, "{}: cut short: a header of {} bytes in a file of {}", name, length,
-             bytes.size());
-  const std::string_view header = bytes.substr(kLengthBytes, length);
-  const std::string_view data = bytes.substr(kLengthBytes + length);
-  HEED_CHECK(header.starts_with('{'), "{}: not a safetensors file: the header is not a JSON object", name);
-
-  std::vector<Entry> entries;
-  std::map<std::string, std::string> texts;
-  for (const auto& [key, value] : Json::parse(header, fmt::format("{}: header", name)).members()) {
-    if (key == kMetadata) {
-      for (const auto& [text_key, text] : value.members()) texts[text_key] = text.string();
-    } else {
-      entries.push_back(parse_entry(key, value, static_cast<Index>(data.size()), name));
-    }
-  }
-  check_cover(entries, static_cast<Index>(data.size()), name);
-
-  std::map<std::string, Tensor> tensors;
-  for (const Entry& entry : entries) {
-    const Tensor tensor = tensor_of_shape(entry.dtype, entry.shape);
-    std::ranges::copy(
-        data.substr(static_cast<std::size_t>(entry.begin), static_cast<std::size_t>(entry.end - entry.begin)),
-        tensor.data<char>());
-    if (entry.dtype == DType::boolean) check_booleans(tensor, fmt::format("{}: {}", name, printable(entry.name)));
-    tensors[entry.name] = tensor;
-  }
-  if (metadata != nullptr) *metadata = std::move(texts);
-  return tensors;
+SafetensorsHeader read_safetensors_header(const std::filesystem::path& path) {
+  FileReader file(path);
+  std::string held;
+  Opened opened = open_source(source_of(file, path, held));
+  in_file_order(opened.header, opened.data_bytes, path.string());
+  return std::move(opened.header);
 }
 
 std::map<std::string, Tensor> read_safetensors(const std::filesystem::path& path,
                                                std::map<std::string, std::string>* metadata) {
-  return parse_safetensors(read_file(path), path.string(), metadata);
+  FileReader file(path);
+  std::string held;
+  return read_tensors(source_of(file, path, held), metadata);
+}
+
+std::map<std::string, Tensor> parse_safetensors(std::string_view bytes, std::string_view name,
+                                                std::map<std::string, std::string>* metadata) {
+  return read_tensors(source_of(bytes, name), metadata);
 }
 
 void write_safetensors(const std::filesystem::path& path, const std::map<std::string, ConstView>& tensors,
@@ -157,7 +225,8 @@ void write_safetensors(const std::filesystem::path& path, const std::map<std::st
   }
   std::string header = Json::object(std::move(members)).dump();
   header.resize((header.size() + 7) / 8 * 8, ' ');
-  HEED_CHECK(header.size() <= kMaxHeaderBytes, "{}: the header would be over {} bytes", file, kMaxHeaderBytes);
+  HEED_CHECK(header.size() <= kMaxHeaderBytes, "{}: the header would be of {} bytes, over the limit of {}", file,
+             header.size(), kMaxHeaderBytes);
 
   FileWriter writer(path);
   const std::uint64_t length = header.size();

@@ -15,17 +15,34 @@
 namespace heed {
 
 // Reads every tensor: F32, F64, F16, BF16, I32, I64 and BOOL of rank 0 to 4. Where `metadata` is given, it becomes the
-// file's
-// __metadata__, or empty. Nothing in the file is trusted: throws heed::Error that names the file, and the tensor where
-// there is one, for a header that is cut short, over 100 MB or not a JSON object, a name that appears twice, another
-// dtype or rank, a shape that does not agree with its bytes, and bytes that overlap, belong to no tensor or are
-// missing.
+// file's __metadata__, or empty. Nothing in the file is trusted: throws heed::Error that names the file, and the tensor
+// where there is one, for a header that is cut short, over 32 MiB or not a JSON object, a name that appears twice,
+// another dtype or rank, a shape that does not agree with its bytes, bytes that overlap, belong to no tensor or are
+// missing, and more than 65,536 texts of metadata.
 std::map<std::string, Tensor> read_safetensors(const std::filesystem::path& path,
                                                std::map<std::string, std::string>* metadata = nullptr);
 
 // The same of bytes in memory; `name` stands for the file in errors.
 std::map<std::string, Tensor> parse_safetensors(std::string_view bytes, std::string_view name,
                                                 std::map<std::string, std::string>* metadata = nullptr);
+
+// What a file says about its tensors.
+struct SafetensorsHeader {
+  struct Entry {
+    DType dtype = DType::f32;
+    int rank = 0;
+    Shape shape{1, 1, 1, 1};
+    Index begin = 0, end = 0;  // its bytes, from the end of the header
+
+    Index size() const { return (end - begin) / size_of(dtype); }
+  };
+  std::map<std::string, Entry> tensors;
+  std::map<std::string, std::string> metadata;
+};
+
+// Reads the header alone, however large the tensors are; throws as read_safetensors does. Cost: some five times the
+// header's size in memory.
+SafetensorsHeader read_safetensors_header(const std::filesystem::path& path);
 
 // Replaces the file, whole or not at all. The same tensors and metadata give the same bytes: tensors lie in the order
 // of their element size, largest first, and then of their names, so that each is aligned to its element in a file that

@@ -1,12 +1,15 @@
 #include "heed/io/safetensors.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <thread>
 
 #include "heed/base/error.h"
 #include "heed/base/file.h"
@@ -17,6 +20,7 @@ namespace heed {
 namespace {
 
 using testing::refusal;
+using namespace std::string_literals;
 
 // A file of this header and data, whatever they say.
 std::string file_of(const std::string& header, const std::string& data) {
@@ -123,12 +127,72 @@ TEST_F(SafetensorsFile, TheFileIsNamed) {
   EXPECT_THROW(read_safetensors(folder_ / "absent"), Error);
 }
 
+TEST_F(SafetensorsFile, TheHeaderSaysWhatTheTensorsAre) {
+  write_safetensors(folder_ / "m", {{"w", Tensor::zeros(DType::f16, {2, 3})}, {"s", Tensor::zeros(DType::i64, {})}},
+                    {{"k", "v"}});
+  const SafetensorsHeader header = read_safetensors_header(folder_ / "m");
+  ASSERT_EQ(header.tensors.size(), 2u);
+  const SafetensorsHeader::Entry &w = header.tensors.at("w"), &s = header.tensors.at("s");
+  EXPECT_EQ(w.dtype, DType::f16);
+  EXPECT_EQ(w.rank, 2);
+  EXPECT_EQ(w.shape, (Shape{2, 3, 1, 1}));
+  EXPECT_EQ(w.size(), 6);
+  EXPECT_EQ(s.dtype, DType::i64);
+  EXPECT_EQ(s.rank, 0);
+  EXPECT_EQ(s.size(), 1);
+  EXPECT_EQ(header.metadata, (std::map<std::string, std::string>{{"k", "v"}}));
+}
+
+TEST_F(SafetensorsFile, TheHeaderIsReadWithoutTheTensors) {
+  // A file of 4 TiB, which takes no room on the disk.
+  const Index elements = Index{1} << 40;
+  const std::string bytes = file_of(
+      fmt::format(R"({{"w":{{"dtype":"F32","shape":[{}],"data_offsets":[0,{}]}}}})", elements, 4 * elements), "");
+  write_file(folder_ / "m", bytes);
+  std::error_code error;
+  std::filesystem::resize_file(folder_ / "m", bytes.size() + 4 * static_cast<std::uintmax_t>(elements), error);
+  if (error) GTEST_SKIP() << "the file system has no files of 4 TiB: " << error.message();
+  EXPECT_EQ(read_safetensors_header(folder_ / "m").tensors.at("w").size(), elements);
+}
+
+TEST_F(SafetensorsFile, APipeIsReadAsAFileIs) {
+  const Tensor x = Tensor::from(std::vector<float>{1, 2, 3}, {3});
+  write_safetensors(folder_ / "m", {{"x", x}});
+  const std::string bytes = read_file(folder_ / "m");
+  const std::filesystem::path pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const auto through_pipe = [&](const auto& read) {
+    std::thread writer([&] {
+      FileWriter out(pipe);
+      out.write(bytes);
+      out.commit();
+    });
+    const auto result = read(pipe);
+    writer.join();
+    return result;
+  };
+  EXPECT_EQ(through_pipe([](const auto& path) { return read_safetensors(path); }).at("x").template at<float>({2}), 3);
+  EXPECT_EQ(through_pipe(read_safetensors_header).tensors.at("x").size(), 3);
+}
+
+TEST_F(SafetensorsFile, AHeaderThatNobodyWouldReadIsNotWritten) {
+  const Tensor x = Tensor::from(std::vector<float>{1}, {1});
+  const std::string error = refusal([&] { write_safetensors(folder_ / "m", {{std::string(1 << 25, 'x'), x}}); });
+  EXPECT_NE(error.find("m: the header would be of 335"), std::string::npos) << error;
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "m"));
+}
+
 TEST_F(SafetensorsFile, EveryPrefixIsAnError) {
   const Tensor x = Tensor::from(std::vector<float>{1, 2, 3}, {3});
   write_safetensors(folder_ / "m", {{"x", x}, {"y", x}});
   const std::string bytes = read_file(folder_ / "m");
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_THROW(parse_safetensors(std::string_view(bytes).substr(0, size), "m"), Error) << size;
+  }
+  for (std::size_t size = bytes.size(); size-- > 0;) {
+    std::filesystem::resize_file(folder_ / "m", size);
+    EXPECT_THROW(read_safetensors(folder_ / "m"), Error) << size;
+    EXPECT_THROW(read_safetensors_header(folder_ / "m"), Error) << size;
   }
 }
 
@@ -162,9 +226,17 @@ TEST(SafetensorsHostile, HeaderLengths) {
   std::string bytes = file_of("{}", "");
   bytes[0] = 3;
   EXPECT_EQ(refusal([&] { parse_safetensors(bytes, "m.st"); }), "m.st: cut short: a header of 3 bytes in a file of 10");
+  bytes.replace(0, 8, "\1\0\0\2\0\0\0\0"s);  // one over the limit; then the limit
+  EXPECT_EQ(
+      refusal([&] { parse_safetensors(bytes, "m.st"); }),
+      "m.st: a header of 33554433 bytes, over the limit of 33554432: too many tensors, or not a safetensors file");
+  bytes[0] = 0;
+  EXPECT_EQ(refusal([&] { parse_safetensors(bytes, "m.st"); }),
+            "m.st: cut short: a header of 33554432 bytes in a file of 10");
   bytes.replace(0, 8, std::string(8, '\xFF'));
   EXPECT_EQ(refusal([&] { parse_safetensors(bytes, "m.st"); }),
-            "m.st: not a safetensors file: a header of 18446744073709551615 bytes, more than 100000000");
+            "m.st: a header of 18446744073709551615 bytes, over the limit of 33554432: too many tensors, or not a "
+            "safetensors file");
   EXPECT_EQ(refusal([&] { parse_safetensors("", "m.st"); }), "m.st: not a safetensors file: 0 bytes");
 }
 
@@ -254,6 +326,14 @@ TEST(SafetensorsHostile, BytesOfTwoTensorsOrOfNone) {
 TEST(SafetensorsHostile, BooleansThatAreNeitherTrueNorFalse) {
   EXPECT_EQ(hostile(R"({"w":{"dtype":"BOOL","shape":[2],"data_offsets":[0,2]}})", std::string("\x01\x02")),
             "m.st: w: a boolean must be 0 or 1, but element 1 is 2");
+}
+
+TEST(SafetensorsHostile, MoreTextsThanAnyFileHas) {
+  std::string header = R"({"__metadata__":{"0":"")";
+  for (int i = 1; i < 65537; ++i) header += fmt::format(R"(,"{}":"")", i);
+  EXPECT_EQ(hostile(header + "}}", ""), "m.st: header: __metadata__ has more than 65536 texts");
+  EXPECT_EQ(hostile(R"({"__metadata__":[]})", ""),
+            "m.st: header: __metadata__: must be an object, but is an array of 0");
 }
 
 TEST(SafetensorsHostile, NamesCannotSteerTheTerminal) {
