@@ -377,11 +377,5 @@ TEST(CliDisk, AForbiddenPlaceIsNamed) {
                  kFailure, {"/proc/model"});
 }
 
-TEST(CliDisk, AFolderIsNoFile) {
-  const std::string folder = scratch_folder().string();
-  expect_refusal(run_heed({"evaluate", "--hypothesis", folder, "--reference", folder}), kFailure, {folder});
-  expect_refusal(run_heed({"translate", tiny_model().string(), "--input", folder}), kFailure, {folder});
-}
-
 }  // namespace
 }  // namespace heed

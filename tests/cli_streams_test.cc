@@ -1,4 +1,4 @@
-// What the programs do where standard input, output or error is not there, or cannot be read.
+// What the programs do where standard input, output or error is not there.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -26,14 +26,6 @@ constexpr int kFailure = 1;
 
 CommandResult translate(const CommandOptions& options) {
   return run_heed({"translate", tiny_model().string(), "--beam", "1"}, options);
-}
-
-TEST(CliStreams, InputThatCannotBeReadIsNoEmptyText) {
-  expect_refusal(translate({.closed = {STDIN_FILENO}}), kFailure, {"standard input", "Bad file descriptor"});
-  expect_refusal(translate({.input_path = scratch_folder().string()}), kFailure, {"standard input", "directory"});
-  expect_refusal(run_heed({"evaluate", "--hypothesis", "-", "--reference", (tiny_corpus() / "test.en").string()},
-                          {.closed = {STDIN_FILENO}}),
-                 kFailure, {"standard input", "Bad file descriptor"});
 }
 
 TEST(CliStreams, ResultsThatNobodyCanGetAreAnError) {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +20,14 @@ namespace {
 class Pipe {
  public:
   Pipe() { HEED_CHECK(::pipe2(ends_.data(), O_CLOEXEC) == 0, "run_program: cannot make a pipe"); }
+  // Brings this text, and then fails: a connection whose other side went without reading what was sent to it.
+  explicit Pipe(std::string_view text) {
+    HEED_CHECK(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends_.data()) == 0 &&
+                   ::write(end(1), text.data(), text.size()) == static_cast<::ssize_t>(text.size()) &&
+                   ::write(end(0), "unread", 6) == 6,
+               "run_program: cannot make a connection");
+    close(1);
+  }
   ~Pipe() {
     close(0);
     close(1);
@@ -42,7 +51,6 @@ class Pipe {
                          int error) {
   if (!options.input_file.empty()) in = ::open(options.input_file.c_str(), O_RDONLY);
   if (options.output == Output::full) out = ::open("/dev/full", O_WRONLY);
-  if (options.input_path) in = ::open(options.input_path->c_str(), O_RDONLY);
   ::dup2(in, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(error, STDERR_FILENO);
@@ -87,7 +95,8 @@ CommandResult run_program(const char* path, const std::vector<std::string>& argu
   std::vector<char*> pointers{const_cast<char*>(path)};
   for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);
-  Pipe in, out, error;
+  Pipe in = options.input_fails ? Pipe(options.input) : Pipe();
+  Pipe out, error;
   if (options.output == Output::unread) out.close(0);
   const ::pid_t child = ::fork();
   HEED_CHECK(child >= 0, "run_program: cannot start a process");

@@ -20,11 +20,11 @@ enum class Output {
 
 struct CommandOptions {
   std::string input{};       // standard input
-  std::string input_file{};  // standard input is this file instead
+  std::string input_file{};  // what standard input is opened on, instead of `input`
+  bool input_fails = false;  // reading what comes after `input` is an error, not the end
   Output output = Output::kept;
   std::optional<std::uint64_t> largest_file{};  // no file may grow beyond this many bytes: a disk that is full
   std::vector<std::string> environment{};       // "NAME=value", added
-  std::optional<std::string> input_path{};      // what standard input is opened on, instead of `input`
   std::vector<int> closed{};                    // descriptors that are closed when the program starts
 };
 

@@ -15,7 +15,8 @@ FileReader::FileReader(const std::filesystem::path& path)
     : name_(path.string()), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
   HEED_CHECK(descriptor_ >= 0, "{}: cannot open: {}", name_, std::strerror(errno));
   struct ::stat status {};
-  if (::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode)) size_ = status.st_size;
+  // The files of /proc say 0, whatever they hold.
+  if (::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) size_ = status.st_size;
 }
 
 FileReader::~FileReader() { ::close(descriptor_); }

@@ -21,7 +21,8 @@ class FileReader {
   FileReader(const FileReader&) = delete;
   FileReader& operator=(const FileReader&) = delete;
 
-  // The bytes of a regular file; nothing for a pipe or a device, whose end is known only when it is reached.
+  // The bytes of a regular file; nothing for an empty file, a pipe or a device, whose end is known only when it is
+  // reached.
   std::optional<Index> size() const { return size_; }
   // Reads `bytes` bytes, fewer only at the end of the file; returns how many.
   Index read(void* to, Index bytes);
