@@ -227,6 +227,23 @@ TEST_F(TrainTest, AStateThatIsNotFiniteIsRefusedByName) {
   }
 }
 
+TEST_F(TrainTest, AStateWithCountsThatNoRunReachesIsRefusedByName) {
+  run("model", 4);
+  const std::filesystem::path file = folder_ / "model" / "training" / "state.safetensors";
+  std::map<std::string, std::string> metadata;
+  const std::map<std::string, Tensor> tensors = read_safetensors(file, &metadata);
+  const Json sound = Json::parse(metadata["state"]);
+  for (const char* count : {"update", "epoch", "batch", "since_better_bleu"}) {
+    for (const Index bad : {std::numeric_limits<Index>::max(), Index{-1}}) {
+      Json state = sound;
+      state.set(count, bad);
+      write_safetensors(file, {tensors.begin(), tensors.end()}, {{"state", state.dump()}});
+      const std::string error = refusal("model", 8);
+      EXPECT_TRUE(error.starts_with(file.string() + ": " + count + ": must be an integer from 0 to ")) << error;
+    }
+  }
+}
+
 TEST_F(TrainTest, AnInterruptedRunContinuesToTheSameBits) {
   run("straight", 10);
   for (Index at : {1, 4, 7}) {  // before, at and after a validation
