@@ -8,9 +8,6 @@
 set(HEED_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-psabi)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND HEED_WARNINGS -Wno-restrict)  # GCC 12 raises false alarms in std::string at -O3 (its bug 105651)
-  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-    list(APPEND HEED_WARNINGS -Wno-maybe-uninitialized)  # and in std::regex where it instruments
-  endif()
 endif()
 if(HEED_WERROR)
   list(APPEND HEED_WARNINGS -Werror)

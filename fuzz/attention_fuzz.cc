@@ -1,8 +1,5 @@
 // Attention on problems that a fuzzer chooses: whatever the features, every plan is as good as plain loops, the public
 // calls take the problem, and no address or arithmetic is out of bounds.
-//
-//   cmake --preset fuzz && cmake --build --preset fuzz --target heed_attention_fuzz
-//   build/fuzz/fuzz/heed_attention_fuzz -max_total_time=600 -max_len=160 CORPUS_FOLDER
 #include <fmt/format.h>
 
 #include <cstdint>

@@ -8,6 +8,8 @@
 #include <new>
 #include <vector>
 
+#include "heed/base/poison.h"
+
 namespace heed {
 namespace {
 
@@ -88,7 +90,14 @@ Pool& pool() {
 std::shared_ptr<void> allocate(Index bytes) {
   if (bytes < 0 || bytes > kMostBytes) throw std::bad_alloc();
   const std::size_t rounded = size_class(bytes);
-  return {pool().take(rounded), [rounded](void* block) { pool().give(block, rounded); }};
+  void* const taken = pool().take(rounded);
+  // Not what lies behind the bytes that were asked for.
+  poison(taken, static_cast<Index>(rounded));
+  unpoison(taken, bytes);
+  return {taken, [rounded](void* block) {
+            poison(block, static_cast<Index>(rounded));
+            pool().give(block, rounded);
+          }};
 }
 
 void release_idle_memory() { pool().release(); }

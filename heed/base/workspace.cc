@@ -4,6 +4,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/memory.h"
+#include "heed/base/poison.h"
 
 namespace heed {
 
@@ -19,11 +20,21 @@ void* Workspace::take_bytes(Index count, Index element_bytes) {
     // Each block doubles what is held, so a long-lived workspace has few of them.
     const Index size = std::max({bytes, capacity(), Index{1} << 16});
     blocks_.push_back({allocate(size), size});
+    poison(blocks_.back().memory.get(), size);
     used_ = 0;
   }
   void* taken = static_cast<char*>(blocks_[block_].memory.get()) + used_;
+  unpoison(taken, count * element_bytes);
   used_ += bytes;
   return taken;
+}
+
+void Workspace::give_back_to(std::size_t block, Index used) {
+  for (std::size_t i = block; i < std::min(block_ + 1, blocks_.size()); ++i) {
+    const Index kept = i == block ? used : 0;
+    poison(static_cast<const char*>(blocks_[i].memory.get()) + kept, blocks_[i].size - kept);
+  }
+  block_ = block, used_ = used;
 }
 
 Index Workspace::capacity() const {

@@ -8,6 +8,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/memory.h"
+#include "heed/base/poison.h"
 #include "heed/testing/refusal.h"
 
 namespace heed {
@@ -45,6 +46,32 @@ TEST(Workspace, RefusesWhatNoMachineHas) {
   EXPECT_THROW(workspace.take<float>(-1), Error);
   EXPECT_EQ(workspace.capacity(), 0);
   EXPECT_NE(workspace.take<float>(0), nullptr);
+}
+
+TEST(Workspace, TheAddressSanitizerSeesUseOfWhatNobodyHasTaken) {
+  Workspace workspace;
+  const char* first = nullptr;
+  const char* second = nullptr;
+  {
+    const Workspace::Scope scope(workspace);
+    first = workspace.take<char>(10), second = workspace.take<char>(1 << 20);  // in another block
+    EXPECT_FALSE(is_poisoned(first + 9));
+    EXPECT_EQ(is_poisoned(first + 10), kAddressSanitizer);
+    EXPECT_FALSE(is_poisoned(second));
+  }
+  EXPECT_EQ(is_poisoned(first), kAddressSanitizer);
+  EXPECT_EQ(is_poisoned(second), kAddressSanitizer);
+  const Workspace::Scope scope(workspace);
+  EXPECT_FALSE(is_poisoned(workspace.take<char>(10)));
+}
+
+TEST(Memory, TheAddressSanitizerSeesUseOfIdleBlocksAndBehindTheBytesAskedFor) {
+  std::shared_ptr<void> block = allocate(1000);
+  const char* const bytes = static_cast<const char*>(block.get());
+  EXPECT_FALSE(is_poisoned(bytes + 999));
+  EXPECT_EQ(is_poisoned(bytes + 1000), kAddressSanitizer);
+  block.reset();
+  EXPECT_EQ(is_poisoned(bytes), kAddressSanitizer);
 }
 
 TEST(Memory, WhatCannotBeHadIsRefusedAndForgotten) {

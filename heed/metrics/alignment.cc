@@ -5,12 +5,14 @@
 #include <limits>
 
 #include "heed/base/check.h"
+#include "heed/base/printable.h"
 
 namespace heed {
 namespace {
 
 constexpr Index kMaxWord = std::numeric_limits<std::int32_t>::max();
 constexpr std::string_view kSpaces = " \t\r\n\v\f";
+constexpr std::size_t kShownBytes = 40;  // of a link, in an error
 
 struct ParsedLink {
   AlignmentLink link;
@@ -37,9 +39,9 @@ ParsedLink parse_link(std::string_view item, const AlignmentFormat& format, std:
     rest.remove_prefix(1);
     good = (kind == '-' || kind == 'p') && read_word(rest, target) && rest.empty();
   }
-  HEED_CHECK(good, "{}:{}: a link must read i-j or ipj, but is '{:.40}'", format.name, line, item);
+  HEED_CHECK(good, "{}:{}: a link must read i-j or ipj, but is '{}'", format.name, line, printable(item, kShownBytes));
   HEED_CHECK(source >= first && target >= first, "{}:{}: words count from {}, but a link is '{}'", format.name, line,
-             first, item);
+             first, printable(item, kShownBytes));
   return {{source - first, target - first}, kind == '-'};
 }
 

@@ -72,6 +72,14 @@ TEST(Alignment, WhatIsNoLinkIsNamedWithItsLine) {
   EXPECT_EQ(refusal([] { parse_alignments(Lines{"0p0"}, {.name = "a"}); }), "a:1: only gold has possible links ('p')");
 }
 
+TEST(Alignment, WhatIsNoLinkIsShownSoThatItSteersNoTerminal) {
+  EXPECT_EQ(refusal([] { parse_alignments(Lines{"1-\x1B[2J"}, {.name = "f"}); }),
+            "f:1: a link must read i-j or ipj, but is '1-\\x1B[2J'");
+  const std::string zeros(100, '0');
+  EXPECT_EQ(refusal([&] { parse_alignments(Lines{zeros + "-1"}, {.name = "f", .one_based = true}); }),
+            "f:1: words count from 1, but a link is '" + zeros.substr(0, 40) + "...'");
+}
+
 TEST(Alignment, DifferentNumbersOfSentencePairsAreRefused) {
   EXPECT_EQ(refusal([] { score_alignments(parse_alignments(Lines{"0-0"}), {}); }),
             "score_alignments: 1 alignments, but gold for 0 sentence pairs");

@@ -215,10 +215,16 @@ void check_normalizer(std::string_view bytes, std::string_view name) {
   }
 }
 
-// message TrainerSpec { ...; bool treat_whitespace_as_suffix = 24; ... }
+// message TrainerSpec { ...; bool treat_whitespace_as_suffix = 24; ...; string unk_surface = 44; ... }
 void check_trainer(std::string_view bytes, std::string_view name) {
   for (MessageReader reader(bytes, name); !reader.done();) {
     const Field field = reader.next();
+    if (field.number == 44) {  // what the library decodes an unknown piece to
+      check_type(field, WireType::bytes, "unknown piece's text", name);
+      HEED_CHECK(valid_utf8(field.bytes) && !has_control_character(field.bytes),
+                 "{}: the text for an unknown piece is not UTF-8 without control characters: '{}'", name,
+                 printable(field.bytes));
+    }
     HEED_CHECK(field.number != 24 || field.value == 0, "{}: a model with treat_whitespace_as_suffix is not supported",
                name);
   }

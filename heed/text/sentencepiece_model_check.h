@@ -7,11 +7,11 @@ namespace heed {
 
 // Walks the bytes of a model (the protobuf wire format of SentencePiece's ModelProto) and throws heed::Error that names
 // it `name` unless SentencePiece 0.1.97 can hold and use it without reading outside it. Checked here: every length;
-// that pieces are UTF-8 without control characters, with finite scores; that the normaliser's table, a double-array
-// trie whose links and string offsets the library follows blindly, stays inside itself, has no cycle, and gives no more
-// matches at a position than the library has room for. Refused too, as heed does not support them: spaces marked at the
-// end of words, or not marked. What SentencePiece checks on its own (duplicate pieces, a missing unknown symbol,
-// incomplete byte pieces) is left to it.
+// that pieces, and the text for an unknown one, are UTF-8 without control characters; that scores are finite; that the
+// normaliser's table, a double-array trie whose links and string offsets the library follows blindly, stays inside
+// itself, has no cycle, and gives no more matches at a position than the library has room for. Refused too, as heed
+// does not support them: spaces marked at the end of words, or not marked. What SentencePiece checks on its own
+// (duplicate pieces, a missing unknown symbol, incomplete byte pieces) is left to it.
 void check_sentencepiece_model(std::string_view bytes, std::string_view name);
 
 }  // namespace heed

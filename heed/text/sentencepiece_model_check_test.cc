@@ -157,6 +157,16 @@ TEST(SentencePieceModelCheck, RefusesUnsoundPieces) {
   EXPECT_TRUE(survives(model(piece("b", 4) + piece("bb", 4) + piece("c", 5))));
 }
 
+TEST(SentencePieceModelCheck, RefusesATextForTheUnknownPieceThatIsNone) {
+  const auto shown = [](std::string_view text) {  // unk_surface, field 44 of the trainer's
+    return field(2, "\xE2\x02" + std::string(1, static_cast<char>(text.size())) + std::string(text));
+  };
+  EXPECT_TRUE(survives(model(shown(" \xE2\x81\x87 "))));
+  EXPECT_FALSE(survives(model(shown("b\x81\x87"))));
+  EXPECT_FALSE(survives(model(shown("\x1B[31m"))));
+  EXPECT_FALSE(survives(model(field(2, std::string("\xE0\x02\x01", 3)))));  // a number
+}
+
 TEST(SentencePieceModelCheck, RefusesOtherIdsForTheSymbols) {
   EXPECT_FALSE(survives(piece("<unk>", 2) + piece("<s>", 3) + piece("</s>", 3) + piece("a")));
   EXPECT_FALSE(survives(piece("a") + model("")));

@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""make_seeds.py HEED TEST_DATA FOLDER: what each fuzz target starts from: real files, cut to be small, in FOLDER/TARGET, and the
+words of their formats in FOLDER/TARGET.dict. They are made by the command HEED, and taken from TEST_DATA (tests/data, unpacked) and from
+$HEED_DATA (by default ../shared/data), where that is there."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+LARGEST = 8192  # bytes of a seed that is taken as it is
+MAGIC = b"\x93NUMPY"
+
+# The options of small models: each is a folder with a configuration, a vocabulary, weights and a training state.
+TINY = """--max-length 40 --max-tokens 39 --batch-tokens 200 --vocabulary-size 90 --max-updates 2 --validate-every 1
+  --validation-sentences 2 --average 2""".split()
+TRANSFORMER = "--width 4 --hidden 4 --heads 2 --encoder-layers 1 --decoder-layers 1".split()
+RNN = "--embedding-width 4 --state-width 4 --attention-width 4".split()
+MODELS = {
+    "softmax": TRANSFORMER,
+    "unigram": TRANSFORMER + "--tokenizer unigram --attention linear --norm-first false --positions learned".split(),
+    "bigbird": TRANSFORMER + "--tokenizer whitespace --attention bigbird --key-value-heads 1 --share-embeddings false "
+                             "--tie-output false --shared-vocabulary false".split(),
+    "bahdanau": "--model bahdanau".split() + RNN,
+    "luong": "--model luong --tokenizer whitespace --score dot --reach local-p".split() + RNN,
+}
+
+
+class Seeds:
+    def __init__(self, folder):
+        self.folder = folder
+        self.count = 0
+        self.known = set()
+
+    def add(self, target, data):
+        if not data or len(data) > LARGEST * 2 or (target, data) in self.known:
+            return
+        self.known.add((target, data))
+        (self.folder / target).mkdir(exist_ok=True)
+        (self.folder / target / f"seed-{self.count:04}").write_bytes(data)
+        self.count += 1
+
+    def write_dictionary(self, target, more=()):
+        """The quoted words of a target's seeds, which are in a form of JSON or of Python."""
+        words = set(more)
+        for path in (self.folder / target).iterdir():
+            words |= set(re.findall(rb"""["']([A-Za-z0-9_<|]{2,24})["']""", path.read_bytes()))
+        lines = "".join(f'"{word.decode()}"\n' for word in sorted(words))
+        (self.folder / f"{target}.dict").write_text(lines, encoding="ascii")
+
+
+def run(*arguments):
+    done = subprocess.run([str(argument) for argument in arguments], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(done.args)}\n{done.stderr}")
+
+
+def first_lines(path, count):
+    with open(path, "rb") as file:
+        return b"".join(line for _, line in zip(range(count), file))
+
+
+def compact(data):
+    """A JSON text without its spaces, and with no list of more than eight items."""
+
+    def cut(value):
+        if isinstance(value, dict):
+            return {key: cut(item) for key, item in value.items()}
+        return [cut(item) for item in value[:8]] if isinstance(value, list) else value
+
+    return json.dumps(cut(json.loads(data)), separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def small_safetensors(data, limit=1024):
+    """The first tensors of a safetensors file that together take at most `limit` bytes, as such a file."""
+    length = struct.unpack("<Q", data[:8])[0]
+    header, tensors = json.loads(data[8:8 + length]), data[8 + length:]
+    kept, body = {}, b""
+    for name, tensor in header.items():
+        if name == "__metadata__":
+            kept[name] = tensor
+            continue
+        begin, end = tensor["data_offsets"]
+        if len(body) + end - begin > limit:
+            continue
+        kept[name] = dict(tensor, data_offsets=[len(body), len(body) + end - begin])
+        body += tensors[begin:end]
+    text = json.dumps(kept, separators=(",", ":")).encode()
+    return struct.pack("<Q", len(text)) + text + body
+
+
+def protobuf_fields(data):
+    """The fields of a message: (number, wire type, all bytes, the bytes that a field of bytes holds)."""
+    def varint(at):
+        value = shift = 0
+        while True:
+            value |= (data[at] & 127) << shift
+            at, shift = at + 1, shift + 7
+            if data[at - 1] < 128:
+                return value, at
+
+    at = 0
+    while at < len(data):
+        begin = at
+        tag, at = varint(at)
+        content = b""
+        if tag & 7 == 0:
+            _, at = varint(at)
+        elif tag & 7 == 2:
+            size, at = varint(at)
+            content, at = data[at:at + size], at + size
+        else:
+            at += 8 if tag & 7 == 1 else 4
+        yield tag >> 3, data[begin:at], content
+
+
+def bytes_field(number, content):
+    size, head = len(content), bytes([number << 3 | 2])
+    while size >= 128:
+        head, size = head + bytes([size & 127 | 128]), size >> 7
+    return head + bytes([size]) + content
+
+
+def small_character_map():
+    """A normaliser's table that turns c into a: as that of heed/text/sentencepiece_model_check_test.cc."""
+    units = [1 << 31] * 256
+    c = 128 ^ ord("c")
+    units[0] = 128 << 10
+    units[c] = ord("c") | 1 << 8 | 1 << 10
+    units[c ^ 1] = 1 << 31 | 2
+    trie = struct.pack("<256I", *units)
+    return struct.pack("<I", len(trie)) + trie + b"x\0a\0"
+
+
+def small_sentencepiece(data, character_map, pieces=40):
+    """A model with its first pieces, and another table in its normaliser, whose own is hundreds of kilobytes."""
+    out = b""
+    for number, field, content in protobuf_fields(data):
+        if number == 1:
+            pieces -= 1
+            out += field if pieces >= 0 else b""
+        elif number == 3:
+            rest = b"".join(inner for inner_number, inner, _ in protobuf_fields(content) if inner_number != 2)
+            out += bytes_field(3, rest + (bytes_field(2, character_map) if character_map else b""))
+        else:
+            out += field
+    return out
+
+
+def add_model(seeds, heed, text, folder, options):
+    run(heed, "train", "--source", text / "train.de", "--target", text / "train.en", "--valid-source", text / "valid.de",
+        "--valid-target", text / "valid.en", "--out", folder, *TINY, *options)
+    config = (folder / "config.json").read_bytes()
+    seeds.add("model_config", config)
+    seeds.add("json", config)
+    seeds.add("json", (folder / "training" / "options.json").read_bytes())
+    seeds.add("safetensors", small_safetensors((folder / "model.safetensors").read_bytes()))
+    state = (folder / "training" / "state.safetensors").read_bytes()
+    seeds.add("safetensors", small_safetensors(state))
+    seeds.add("training_state", state)
+    length = struct.unpack("<Q", state[:8])[0]
+    seeds.add("training_state", json.loads(state[8:8 + length])["__metadata__"]["state"].encode())
+    for vocabulary in sorted(folder.glob("*.spm")):
+        for character_map in (b"", small_character_map()):
+            seeds.add("sentencepiece", small_sentencepiece(vocabulary.read_bytes(), character_map))
+    for vocabulary in sorted(folder.glob("*.vocab.txt")):
+        seeds.add("whitespace_vocabulary", first_lines(vocabulary, 40))
+    for number, sentence in enumerate(("Hund", "Der Mann ruft seine Frau an.")):
+        trace = folder / f"trace-{number}.json"
+        run(heed, "view", folder, "--text", sentence, "--beam", "1", "--out", folder / "page.html", "--trace", trace)
+        seeds.add("trace", compact(trace.read_bytes()) if number else trace.read_bytes())
+
+
+def add_made_files(seeds, heed, work):
+    text = work / "text"
+    run(heed, "corpus", "--pairs", "40", "--validation", "2", "--test", "20", "--out", text)
+    for path in sorted(text.iterdir()):
+        seeds.add("text_lines", first_lines(path, 5))
+        if path.suffix == ".align":
+            seeds.add("alignment", first_lines(path, 5))
+    for name, options in MODELS.items():
+        add_model(seeds, heed, text, work / name, options)
+
+
+def add_cases(seeds, onnx):
+    for path in sorted(onnx.rglob("case.json")):
+        case = json.loads(path.read_bytes())
+        arrays = []
+        for value in case["inputs"] + case["outputs"]:
+            if value:
+                arrays.append((path.parent / value["file"]).read_bytes())
+                value["file"] = f"{len(arrays) - 1}.npy"
+        del case["source"]
+        text = json.dumps(case, separators=(",", ":")).encode()
+        for array in arrays:
+            if len(array) <= 512:
+                seeds.add("npy", array)
+        if len(text) + sum(map(len, arrays)) <= LARGEST:
+            seeds.add("conformance_case", text + b"".join(arrays))
+            seeds.add("json", text)
+
+
+def add_files_of_others(seeds, data):
+    for path in sorted(data.rglob("*.safetensors")):
+        seeds.add("safetensors", small_safetensors(path.read_bytes()))
+    for path in sorted(data.rglob("*.model")):
+        seeds.add("sentencepiece", small_sentencepiece(path.read_bytes(), b""))
+    for path in sorted(data.rglob("*.gold")):
+        seeds.add("alignment", first_lines(path, 4))
+        seeds.add("text_lines", first_lines(path, 4))
+    for path in sorted(data.rglob("*vocabulary.txt")):
+        seeds.add("whitespace_vocabulary", b"<pad>\n<unk>\n<s>\n</s>\n" + first_lines(path, 40))
+
+
+def add_written_seeds(seeds):
+    """What is a line or two, and stands in no file."""
+    for text in ("10", "010", "-2", "0.5", "5e-1", "1e400", "9223372036854775807", "9223372036854775808", "-9223372036854775808",
+                 "inf", "nan", "0x10", "+5", " 5", "1,5", "2147483648", "1.7976931348623157e308", ""):
+        seeds.add("numbers", text.encode())
+    for text in (b"a\r\nb\n\nc", b"\x1f\x8b\x08", b"\xff\xfea\0", "ä\n日本語\n𝄞".encode(), b"a" * 65540 + b"\nb\n"):
+        (seeds.folder / "text_lines").mkdir(exist_ok=True)
+        (seeds.folder / "text_lines" / f"written-{len(text)}").write_bytes(text)
+    for text in ("0-0 1p2\n\n3-4", "1-1 2p3 2-3"):
+        seeds.add("alignment", text.encode())
+    seeds.add("json", b'{"a":[1,-0.5,1e300,true,false,null,"\\u00e4\\ud834\\udd1e\\n"],"b":{"c":{}}}')
+    (seeds.folder / "attention").mkdir(exist_ok=True)  # every input is a problem: it needs none to start from
+
+
+def main():
+    heed, test_data, folder = map(pathlib.Path, sys.argv[1:])
+    part = folder.with_name(folder.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    seeds = Seeds(part)
+    with tempfile.TemporaryDirectory() as work:
+        add_made_files(seeds, heed, pathlib.Path(work))
+    add_cases(seeds, test_data / "onnx")
+    others = pathlib.Path(os.environ.get("HEED_DATA", pathlib.Path(__file__).parents[2] / "shared" / "data"))
+    if others.is_dir():
+        add_files_of_others(seeds, others)
+    add_written_seeds(seeds)
+    for target in ("json", "model_config", "trace", "training_state", "conformance_case", "npy"):
+        seeds.write_dictionary(target)
+    seeds.write_dictionary("safetensors", (b"F32", b"F64", b"F16", b"BF16", b"I32", b"I64", b"BOOL", b"data_offsets"))
+    part.rename(folder)
+    print(f"{seeds.count} seeds in {folder}")
+
+
+if __name__ == "__main__":
+    main()

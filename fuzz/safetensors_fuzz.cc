@@ -1,0 +1,48 @@
+// Safetensors files: what was read and is written again reads the same, and is written with the same bytes.
+#include "heed/io/safetensors.h"
+
+#include "heed/base/file.h"
+#include "property.h"
+#include "scratch_file.h"
+
+namespace heed::fuzz {
+namespace {
+
+struct Contents {
+  std::map<std::string, Tensor> tensors;
+  std::map<std::string, std::string> metadata;
+};
+
+Contents read(std::string_view bytes) {
+  Contents contents;
+  contents.tensors = parse_safetensors(bytes, "input", &contents.metadata);
+  return contents;
+}
+
+std::string write(const Contents& contents) {
+  const std::filesystem::path file = scratch_folder() / "written.safetensors";
+  write_safetensors(file, {contents.tensors.begin(), contents.tensors.end()}, contents.metadata);
+  return read_file(file);
+}
+
+void check(std::string_view bytes) {
+  const auto contents = taken([&] { return read(bytes); });
+  if (!contents) return;
+  const std::string written = write(*contents);
+  const Contents again = read(written);
+  require(again.metadata == contents->metadata, "metadata that is written reads the same");
+  require(again.tensors.size() == contents->tensors.size(), "every tensor is written");
+  for (const auto& [name, tensor] : contents->tensors) {
+    require(again.tensors.contains(name) && same(again.tensors.at(name), tensor),
+            "a tensor that is written reads the same");
+  }
+  require(write(again) == written, "the same tensors are the same bytes");
+}
+
+}  // namespace
+}  // namespace heed::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  return 0;
+}

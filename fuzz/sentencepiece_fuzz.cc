@@ -1,0 +1,51 @@
+// SentencePiece's models: one that is taken is safe to use, and what it encodes and decodes is as Vocabulary says.
+#include <algorithm>
+
+#include "heed/base/control_characters.h"
+#include "heed/base/utf8.h"
+#include "heed/text/sentencepiece_vocabulary.h"
+#include "property.h"
+
+namespace heed::fuzz {
+namespace {
+
+constexpr std::string_view kTexts[] = {"the cat läuft ﬁ ① 日本語。 x", "", " a  b ccc ", "\xFF\xC3(",
+                                       "Å K ℌ ﷺ \xE2\x96\x81"};
+constexpr Index kMostPieces = 300;
+
+// `decode` is of ids that encode gave, or of any.
+void check_decoding(const SentencePieceVocabulary& vocabulary, const std::vector<int>& ids) {
+  const auto text = taken([&] { return vocabulary.decode(ids); });
+  if (text) require(!has_control_character(*text) && valid_utf8(*text), "what is decoded is one line of UTF-8");
+  const std::vector<int> words = vocabulary.word_of_pieces(ids);
+  require(words.size() == ids.size() && std::ranges::all_of(words, [](int word) { return word >= -1; }),
+          "every piece has a word or none");
+}
+
+void check(std::string_view bytes) {
+  const auto vocabulary = taken([&] { return SentencePieceVocabulary::from_bytes(bytes, "input"); });
+  if (!vocabulary) return;
+  require(vocabulary->bytes() == bytes, "a model is kept as it is");
+  for (const std::string_view text : kTexts) {
+    const auto ids = taken([&] { return vocabulary->encode(text); });
+    if (!ids) continue;
+    for (const int id : *ids) {
+      require(id >= 0 && id < vocabulary->size() && id != Vocabulary::kPad && id != Vocabulary::kBegin &&
+                  id != Vocabulary::kEnd,
+              "text becomes pieces of the vocabulary, and none of pad, begin and end");
+    }
+    check_decoding(*vocabulary, *ids);
+  }
+  for (int id = 0; id < std::min(vocabulary->size(), kMostPieces); ++id) {
+    require(!has_control_character(vocabulary->piece(id)), "a piece can be shown");
+    check_decoding(*vocabulary, {id, id});
+  }
+}
+
+}  // namespace
+}  // namespace heed::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  return 0;
+}
