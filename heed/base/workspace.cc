@@ -20,21 +20,14 @@ void* Workspace::take_bytes(Index count, Index element_bytes) {
     // Each block doubles what is held, so a long-lived workspace has few of them.
     const Index size = std::max({bytes, capacity(), Index{1} << 16});
     blocks_.push_back({allocate(size), size});
-    poison(blocks_.back().memory.get(), size);
     used_ = 0;
   }
+  // What scopes gave back lies behind what is taken now, and nobody may use it.
   void* taken = static_cast<char*>(blocks_[block_].memory.get()) + used_;
+  poison(taken, blocks_[block_].size - used_);
   unpoison(taken, count * element_bytes);
   used_ += bytes;
   return taken;
-}
-
-void Workspace::give_back_to(std::size_t block, Index used) {
-  for (std::size_t i = block; i < std::min(block_ + 1, blocks_.size()); ++i) {
-    const Index kept = i == block ? used : 0;
-    poison(static_cast<const char*>(blocks_[i].memory.get()) + kept, blocks_[i].size - kept);
-  }
-  block_ = block, used_ = used;
 }
 
 Index Workspace::capacity() const {

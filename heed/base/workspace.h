@@ -20,7 +20,7 @@ class Workspace {
   class Scope {
    public:
     explicit Scope(Workspace& workspace) : workspace_(workspace), block_(workspace.block_), used_(workspace.used_) {}
-    ~Scope() { workspace_.give_back_to(block_, used_); }
+    ~Scope() { workspace_.block_ = block_, workspace_.used_ = used_; }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
@@ -40,7 +40,6 @@ class Workspace {
 
  private:
   void* take_bytes(Index count, Index element_bytes);
-  void give_back_to(std::size_t block, Index used);
 
   struct Block {
     std::shared_ptr<void> memory;
