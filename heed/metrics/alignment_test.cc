@@ -74,7 +74,7 @@ TEST(Alignment, WhatIsNoLinkIsNamedWithItsLine) {
 
 TEST(Alignment, WhatIsNoLinkIsShownSoThatItSteersNoTerminal) {
   EXPECT_EQ(refusal([] { parse_alignments(Lines{"1-\x1B[2J"}, {.name = "f"}); }),
-            "f:1: a link must read i-j or ipj, but is '1-\\x1B[2J'");
+            "f:1: a link must read i-j or ipj, but is '1-\\x1b[2J'");
   const std::string zeros(100, '0');
   EXPECT_EQ(refusal([&] { parse_alignments(Lines{zeros + "-1"}, {.name = "f", .one_based = true}); }),
             "f:1: words count from 1, but a link is '" + zeros.substr(0, 40) + "...'");
