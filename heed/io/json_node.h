@@ -20,7 +20,13 @@ struct Json::Node {
   using Integers = std::vector<Index>;
   using Numbers = std::vector<double>;
   // The first alternatives are in the order of Json::Kind.
-  std::variant<std::monostate, bool, Index, double, std::string, Array, Object, Integers, Numbers> value;
+  using Value = std::variant<std::monostate, bool, Index, double, std::string, Array, Object, Integers, Numbers>;
+  Value value;
+
+  // Stated, since Object's pairs ask whether a Node can be made of nothing: of an aggregate, clang would have to know
+  // the pairs for the answer.
+  Node() = default;
+  explicit Node(Value of) : value(std::move(of)) {}
 
   Kind kind() const { return is_number_list() ? Kind::array : static_cast<Kind>(value.index()); }
   bool is_number_list() const {

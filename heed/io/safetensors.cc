@@ -139,7 +139,8 @@ Opened open_source(const Source& source) {
   HEED_CHECK(text.starts_with('{'), "{}: not a safetensors file: the header is not a JSON object", name);
 
   Opened opened{{}, data_bytes};
-  auto& [tensors, metadata] = opened.header;
+  std::map<std::string, SafetensorsHeader::Entry>& tensors = opened.header.tensors;
+  std::map<std::string, std::string>& metadata = opened.header.metadata;
   Json::parse_members(
       text, fmt::format("{}: header", name),
       [&](std::span<const std::string> path, const Json& value) {
