@@ -222,8 +222,9 @@ void run(const EvaluateCommand& command) {
   evaluate_translations(command);
 }
 
-void add_alignment_options(CLI::App& sub, EvaluateCommand& command) {
-  CLI::Option* alignment = sub.get_option("--alignment")->group("Alignments");
+void add_alignment_options(CLI::App& sub, EvaluateCommand& command, CLI::Option* hypothesis, CLI::Option* model) {
+  CLI::Option* alignment = sub.add_option("--alignment", command.alignment,
+                                          "Score these word alignments, i-j counted from 0, against --gold.");
   CLI::Option* gold = sub.add_option("--gold", command.gold, "Gold word alignments: i-j, or ipj where only possible.");
   CLI::Option* one_based =
       sub.add_flag("--one-based", command.one_based, "Words count from 1 in alignment files, not from 0.");
@@ -233,10 +234,10 @@ void add_alignment_options(CLI::App& sub, EvaluateCommand& command) {
                      "layer and head are chosen whose attention aligns best.");
   CLI::Option* write = sub.add_option("--write-alignment", command.write_alignment,
                                       "With --choose-on: write the chosen head's alignments of --source here.");
-  choose->expected(3)->type_name("FILE")->needs("--model");
+  choose->expected(3)->type_name("FILE")->needs(model);
   write->needs(choose);
-  alignment->excludes("--hypothesis")->excludes("--model");
-  for (CLI::Option* option : {gold, one_based, choose, write}) option->group("Alignments");
+  alignment->excludes(hypothesis)->excludes(model);
+  for (CLI::Option* option : {alignment, gold, one_based, choose, write}) option->group("Alignments");
 }
 
 }  // namespace
@@ -244,15 +245,17 @@ void add_alignment_options(CLI::App& sub, EvaluateCommand& command) {
 void add_evaluate_command(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("evaluate", "Score translations (BLEU, chrF, TER) or word alignments (AER).");
   auto command = std::make_shared<EvaluateCommand>();
-  sub->add_option("--hypothesis", command->hypothesis, "Translations, one a line; - is standard input.");
+  CLI::Option* hypothesis =
+      sub->add_option("--hypothesis", command->hypothesis, "Translations, one a line; - is standard input.");
   sub->add_option("--reference", command->references, "Good translations of the same lines. May be given again.")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  sub->add_option("--model", command->model, "Score this model's translations of --source.")->excludes("--hypothesis");
-  sub->add_option("--source", command->source, "What the model translates.")->needs("--model");
+  CLI::Option* model = sub->add_option("--model", command->model, "Score this model's translations of --source.");
+  model->excludes(hypothesis);
+  sub->add_option("--source", command->source, "What the model translates.")->needs(model);
   add_number(*sub, "--beam", command->beam.beam, "Hypotheses that the model's search keeps.",
              NumberRange::from(1, kWidestBeam))
-      ->needs("--model");
+      ->needs(model);
   sub->add_option("--metrics", command->metrics, "Any of bleu, chrf, chrf++, ter, separated by commas.")
       ->delimiter(',')
       ->check(CLI::IsMember({"bleu", "chrf", "chrf++", "ter"}))
@@ -264,9 +267,7 @@ void add_evaluate_command(CLI::App& app) {
       ->check(CLI::IsMember({"exp", "floor", "add-k", "none"}))
       ->capture_default_str();
   sub->add_flag("--lowercase", command->lowercase, "BLEU and chrF ignore case; TER always does.");
-  sub->add_option("--alignment", command->alignment,
-                  "Score these word alignments, i-j counted from 0, against --gold.");
-  add_alignment_options(*sub, *command);
+  add_alignment_options(*sub, *command, hypothesis, model);
   sub->add_flag("--json", command->json, "Print JSON, with unrounded numbers.");
   sub->footer(
       "Examples:\n  heed translate model --input test.de | heed evaluate --hypothesis - --reference test.en\n"

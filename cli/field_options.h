@@ -16,6 +16,7 @@
 
 #include "heed/io/fields.h"
 #include "numbers.h"
+#include "option_names.h"
 
 namespace heed::cli {
 
@@ -29,7 +30,7 @@ class FieldOptions {
            const std::vector<std::string_view>& skip = {}) {
     visit_fields(defaults, [&]<typename T>(std::string_view name, T& member, std::string_view doc, NumberRange = {}) {
       if (std::find(skip.begin(), skip.end(), name) != skip.end()) return;
-      if (command.get_option_no_throw(flag(name)) != nullptr) return;
+      if (has_option(command, flag(name))) return;
       CLI::Option* option = command.add_option_function<std::string>(
           flag(name), [this, key = std::string(name)](const std::string& text) { given_[key] = text; },
           std::string(doc));

@@ -1,7 +1,6 @@
 // heed: train a translation model, translate with it, and see what it attends to.
 #include <CLI/CLI.hpp>
 #include <csignal>
-#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <new>
@@ -38,12 +37,7 @@ int answer(const CLI::App& app, const CLI::Success& success) {
   return code;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  heed::hold_standard_streams();
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of writing, which is reported like any other
-  std::signal(SIGXFSZ, SIG_IGN);  // and so is a limit on file size
+int run(int argc, char** argv) {
   CLI::App app{"Attention: train a translation model, translate with it, and see what it attends to.", "heed"};
   app.set_version_flag("--version", "heed " HEED_VERSION, "Print the version.");
   app.set_help_flag("-h,--help", "Print this help.");
@@ -74,9 +68,23 @@ int main(int argc, char** argv) {
   } catch (const std::filesystem::filesystem_error& error) {
     return fail(error.path1().string() + ": " + error.code().message(), kFailure);
   } catch (const std::bad_alloc&) {
-    return fail("out of memory", kFailure);
+    throw;
   } catch (const std::exception& error) {
     return fail(std::string("internal error: ") + error.what(), kFailure);
   }
   return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  heed::hold_standard_streams();
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of writing, which is reported like any other
+  std::signal(SIGXFSZ, SIG_IGN);  // and so is a limit on file size
+  try {
+    return run(argc, argv);
+  } catch (const std::bad_alloc&) {  // also where options are set up or a message is put together
+    heed::cli::print_out_of_memory();
+    return kFailure;
+  }
 }

@@ -3,12 +3,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <string>
 
 #include "heed/base/error.h"
 #include "heed/base/printable.h"
+#include "heed/base/system_call.h"
 
 namespace heed::cli {
 namespace {
@@ -17,17 +17,20 @@ constexpr std::size_t kMessageBytes = 2000, kArgumentBytes = 1000;
 
 }  // namespace
 
+// Not by the standard library's streams, which give up where a signal interrupts them.
 void print(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+  if (!write_whole(STDOUT_FILENO, text)) {
     throw Error(std::string("standard output: cannot write: ") + std::strerror(errno));
   }
 }
 
 void print_line(std::string_view text) { print(std::string(text) + '\n'); }
 
-void print_message(std::string_view message) {
-  std::fprintf(stderr, "heed: %s\n", printable(message, kMessageBytes).c_str());
-}
+void print_message(std::string_view message) { print_progress("heed: " + printable(message, kMessageBytes) + "\n"); }
+
+void print_out_of_memory() { print_progress("heed: out of memory\n"); }
+
+void print_progress(std::string_view text) { static_cast<void>(write_whole(STDERR_FILENO, text)); }
 
 std::string shown(std::string_view argument) { return printable(argument, kArgumentBytes); }
 

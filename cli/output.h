@@ -1,5 +1,5 @@
-// Standard output that notices when nobody reads it, or when the disk behind it is full; and messages, on standard
-// error.
+// Standard output that notices when nobody reads it, or when the disk behind it is full; and messages and progress, on
+// standard error.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace heed::cli {
 
-// Writes to standard output; flushes. Throws heed::Error where it cannot.
+// Writes to standard output. Throws heed::Error where it cannot.
 void print(std::string_view text);
 // print with a final newline.
 void print_line(std::string_view text);
@@ -15,6 +15,10 @@ void print_line(std::string_view text);
 // Writes "heed: message" to standard error: one line, cut where it is very long, which cannot steer a terminal whatever
 // the message holds.
 void print_message(std::string_view message);
+// The same of a lack of memory. Allocates nothing.
+void print_out_of_memory();
+// Writes to standard error what is no message: progress. Where it cannot, nobody sees it.
+void print_progress(std::string_view text);
 
 // A path or another argument, for a line on standard output.
 std::string shown(std::string_view argument);

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <optional>
 #include <system_error>
 #include <utility>
 
+#include "heed/base/check.h"
 #include "heed/tasks/model_folder.h"
 
 namespace heed::cli {
@@ -29,24 +31,32 @@ struct FileIdentity {
 };
 
 // weakly_canonical stops at a link to what is not there, so the last name's links are followed first.
-std::filesystem::path place_of(std::filesystem::path path) {
-  std::error_code ignored;  // where the system cannot follow a path, opening it will say so
-  for (int links = 0; links < kMostLinks && std::filesystem::is_symlink(path, ignored); ++links) {
-    path = path.parent_path() / std::filesystem::read_symlink(path, ignored);
+std::filesystem::path place_of(std::filesystem::path path, std::error_code& error) {
+  for (int links = 0; links < kMostLinks; ++links) {
+    const std::filesystem::file_status status = std::filesystem::symlink_status(path, error);
+    if (std::filesystem::status_known(status)) error.clear();  // nothing there is no error
+    if (error || !std::filesystem::is_symlink(status)) break;
+    const std::filesystem::path next = std::filesystem::read_symlink(path, error);
+    if (error) break;
+    path = path.parent_path() / next;
   }
-  const std::filesystem::path absolute = std::filesystem::absolute(path, ignored);
-  const std::filesystem::path place = std::filesystem::weakly_canonical(absolute, ignored);
-  return place.empty() ? absolute.lexically_normal() : place;
+  const std::filesystem::path absolute = error ? path : std::filesystem::absolute(path, error);
+  return error ? absolute : std::filesystem::weakly_canonical(absolute, error);
 }
 
-FileIdentity identity_of(const std::filesystem::path& path) {
+// Throws heed::Error, which names `name`, where the system cannot say what is at the path: a command that does not know
+// whether it would write over what it reads must not begin.
+FileIdentity identity_of(const std::filesystem::path& path, const std::string& name) {
   const bool standard_input = path == "-";
   FileIdentity identity;
-  if (!standard_input) identity.place = place_of(path);
+  std::error_code error;
+  if (!standard_input) identity.place = place_of(path, error);
   struct ::stat status {};
-  const int failed = standard_input ? ::fstat(STDIN_FILENO, &status) : ::stat(path.c_str(), &status);
-  if (failed == 0) identity.inode = {status.st_dev, status.st_ino};
-  identity.special = failed == 0 && !S_ISREG(status.st_mode);
+  const bool there = !error && (standard_input ? ::fstat(STDIN_FILENO, &status) : ::stat(path.c_str(), &status)) == 0;
+  if (!error && !there && errno != ENOENT && errno != ENOTDIR) error.assign(errno, std::generic_category());
+  HEED_CHECK(!error, "{}: cannot look at it: {}", standard_input ? "standard input" : name, error.message());
+  if (there) identity.inode = {status.st_dev, status.st_ino};
+  identity.special = there && !S_ISREG(status.st_mode);
   return identity;
 }
 
@@ -55,12 +65,12 @@ FileIdentity identity_of(const std::filesystem::path& path) {
 void check_outputs(const std::vector<OptionFile>& outputs, const std::vector<OptionFile>& inputs) {
   std::vector<std::pair<const OptionFile*, FileIdentity>> others;
   for (const OptionFile& input : inputs) {
-    if (!input.path.empty()) others.emplace_back(&input, identity_of(input.path));
+    if (!input.path.empty()) others.emplace_back(&input, identity_of(input.path, input.path.string()));
   }
   const std::size_t read = others.size();
   for (const OptionFile& output : outputs) {
     if (output.path.empty()) continue;
-    const FileIdentity identity = identity_of("." / output.path);  // "-" is a file's name here
+    const FileIdentity identity = identity_of("." / output.path, output.path.string());  // "-" is a file's name here
     for (std::size_t i = 0; i < others.size(); ++i) {
       const auto& [other, other_identity] = others[i];
       if (!identity.same_file(other_identity)) continue;

@@ -12,6 +12,7 @@
 
 #include "commands.h"
 #include "field_options.h"
+#include "heed/base/check.h"
 #include "heed/base/file.h"
 #include "heed/tasks/train.h"
 #include "output.h"
@@ -125,9 +126,11 @@ std::string_view reason(TrainingResult::Stop stop) {
 double bytes_in(const std::filesystem::path& folder) {
   double bytes = 0;
   for (const std::filesystem::path& file : files_in(folder)) {
-    std::error_code gone;
-    const std::uintmax_t size = std::filesystem::file_size(file, gone);
-    if (!gone) bytes += static_cast<double>(size);
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(file, error);
+    if (error == std::errc::no_such_file_or_directory) continue;
+    HEED_CHECK(!error, "{}: cannot look at it: {}", file.string(), error.message());
+    bytes += static_cast<double>(size);
   }
   return bytes;
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstdio>
 
 #include "output.h"
 
@@ -31,11 +30,11 @@ TrainingDisplay::TrainingDisplay() : terminal_(error_is_terminal()), last_shown_
 
 void TrainingDisplay::line(const std::string& text) {
   finish();
-  std::fprintf(stderr, "%s\n", text.c_str());
+  print_progress(text + "\n");
 }
 
 void TrainingDisplay::finish() {
-  if (bar_shown_) std::fputc('\n', stderr);
+  if (bar_shown_) print_progress("\n");
   bar_shown_ = false;
 }
 
@@ -61,8 +60,7 @@ void TrainingDisplay::on_update(const UpdateReport& r) {
       fmt::format("update {}  epoch {}  loss {:.3f}  {:.0f} tokens/s", r.update, r.epoch, r.loss, r.tokens_per_second);
   if (r.seconds_left > 0) text += fmt::format("  {} left", duration(r.seconds_left));
   if (!terminal_) return line(text);
-  std::fprintf(stderr, "\r\033[K%s %s", r.progress > 0 ? bar(r.progress).c_str() : "", text.c_str());
-  std::fflush(stderr);
+  print_progress(fmt::format("\r\033[K{} {}", r.progress > 0 ? bar(r.progress) : "", text));
   bar_shown_ = true;
 }
 

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "option_names.h"
+
 namespace heed::cli {
 namespace {
 
@@ -112,9 +114,7 @@ void keep_options_from_being_values(CLI::App& app) {
     for (CLI::Option* option : command->get_options()) {
       if (option->get_type_size() == 0) continue;  // a flag, which takes no value
       option->check([command](const std::string& text) {
-        const bool is_option =
-            text.starts_with("--") && text.size() > 2 && command->get_option_no_throw(text) != nullptr;
-        return is_option ? "needs a value, but is followed by " + text : std::string();
+        return has_option(*command, text) ? "needs a value, but is followed by " + text : std::string();
       });
     }
   }

@@ -9,7 +9,9 @@
 #include <cstring>
 
 #include "heed/base/check.h"
+#include "heed/base/descriptor.h"
 #include "heed/base/file_reader.h"
+#include "heed/base/system_call.h"
 
 namespace heed {
 
@@ -17,7 +19,9 @@ std::string read_file(const std::filesystem::path& path) { return FileReader(pat
 
 void make_folder(const std::filesystem::path& path) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (std::filesystem::is_directory(status)) return;
+  HEED_CHECK(std::filesystem::status_known(status), "{}: cannot make this folder: {}", path.string(), error.message());
   const std::filesystem::path parent = path.parent_path();
   if (!parent.empty() && parent != path) make_folder(parent);
   if (::mkdir(path.c_str(), 0777) == 0) return sync_folder_of(path);
@@ -29,10 +33,15 @@ void make_folder(const std::filesystem::path& path) {
 
 void sync_folder_of(const std::filesystem::path& path) {
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  ::fsync(descriptor);
-  ::close(descriptor);
+  const Descriptor descriptor(
+      uninterrupted([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  if (descriptor.open()) {
+    if (uninterrupted([&] { return ::fsync(descriptor.number()); }) == 0) return;
+    if (errno == EINVAL || errno == EBADF) return;  // a file system that does not flush folders
+  } else if (errno == EACCES) {
+    return;  // a folder may be written to and not be read
+  }
+  fail("{}: cannot flush: {}", folder.string(), std::strerror(errno));
 }
 
 bool file_exists(const std::filesystem::path& path) {
@@ -51,7 +60,10 @@ void remove_file(const std::filesystem::path& path) {
 std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
   std::error_code error;
-  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+  std::filesystem::directory_iterator entry;
+  do entry = std::filesystem::directory_iterator(folder, error);
+  while (error == std::errc::interrupted);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
     files.push_back(entry->path());
   }
   HEED_CHECK(!error, "{}: cannot read this folder: {}", folder.string(), error.message());

@@ -18,7 +18,8 @@ std::string read_file(const std::filesystem::path& path);
 void make_folder(const std::filesystem::path& path);
 
 // Puts the names that the folder of `path` holds on disk: a file that is made, renamed or removed is durable only then.
-// Does nothing where the file system does not open folders.
+// Does nothing where the file system does not flush folders, or this one may not be read. Throws heed::Error naming the
+// folder and the reason.
 void sync_folder_of(const std::filesystem::path& path);
 
 // Whether there is a file or folder. Throws heed::Error where that cannot be told (no permission on a parent folder).

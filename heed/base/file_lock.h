@@ -5,6 +5,8 @@
 
 #include <filesystem>
 
+#include "heed/base/descriptor.h"
+
 namespace heed {
 
 class FileLock {
@@ -12,12 +14,9 @@ class FileLock {
   // Makes the file where it is missing and locks it; a link is not followed. Throws heed::Error where another process
   // holds it, or it cannot be made.
   explicit FileLock(const std::filesystem::path& path);
-  ~FileLock();
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
 
  private:
-  int descriptor_;
+  Descriptor descriptor_;  // the file stays: removing it would let a third process lock another file of the same name
 };
 
 }  // namespace heed

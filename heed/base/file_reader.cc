@@ -8,24 +8,25 @@
 #include <cstring>
 
 #include "heed/base/check.h"
+#include "heed/base/system_call.h"
 
 namespace heed {
 
 FileReader::FileReader(const std::filesystem::path& path)
-    : name_(path.string()), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-  HEED_CHECK(descriptor_ >= 0, "{}: cannot open: {}", name_, std::strerror(errno));
+    : name_(path.string()), descriptor_(uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); })) {
+  HEED_CHECK(descriptor_.open(), "{}: cannot open: {}", name_, std::strerror(errno));
   struct ::stat status {};
+  HEED_CHECK(::fstat(descriptor_.number(), &status) == 0, "{}: cannot look at it: {}", name_, std::strerror(errno));
   // The files of /proc say 0, whatever they hold.
-  if (::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) size_ = status.st_size;
+  if (S_ISREG(status.st_mode) && status.st_size > 0) size_ = status.st_size;
 }
-
-FileReader::~FileReader() { ::close(descriptor_); }
 
 Index FileReader::read(void* to, Index bytes) {
   Index total = 0;
   while (total < bytes) {
-    const ::ssize_t got = ::read(descriptor_, static_cast<char*>(to) + total, static_cast<std::size_t>(bytes - total));
-    if (got < 0 && errno == EINTR) continue;
+    const ::ssize_t got = uninterrupted([&] {
+      return ::read(descriptor_.number(), static_cast<char*>(to) + total, static_cast<std::size_t>(bytes - total));
+    });
     HEED_CHECK(got >= 0, "{}: cannot read: {}", name_, std::strerror(errno));
     if (got == 0) break;
     total += got;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "heed/base/descriptor.h"
 #include "heed/base/index.h"
 
 namespace heed {
@@ -17,9 +18,6 @@ namespace heed {
 class FileReader {
  public:
   explicit FileReader(const std::filesystem::path& path);
-  ~FileReader();
-  FileReader(const FileReader&) = delete;
-  FileReader& operator=(const FileReader&) = delete;
 
   // The bytes of a regular file; nothing for an empty file, a pipe or a device, whose end is known only when it is
   // reached.
@@ -30,7 +28,7 @@ class FileReader {
 
  private:
   std::string name_;
-  int descriptor_;
+  Descriptor descriptor_;
   std::optional<Index> size_;
 };
 

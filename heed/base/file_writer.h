@@ -11,6 +11,7 @@
 #include <optional>
 #include <string_view>
 
+#include "heed/base/descriptor.h"
 #include "heed/base/index.h"
 
 namespace heed {
@@ -41,7 +42,7 @@ class FileWriter {
   std::filesystem::path path_;    // as the caller says it
   std::filesystem::path target_;  // the same with links followed
   std::filesystem::path part_;    // what is renamed to it; empty where the bytes go straight to their place
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   std::optional<::mode_t> mode_;  // the permissions of the file that is replaced
 };
 
@@ -50,15 +51,12 @@ class FileWriter {
 class FileAppender {
  public:
   explicit FileAppender(std::filesystem::path path);
-  ~FileAppender();
-  FileAppender(const FileAppender&) = delete;
-  FileAppender& operator=(const FileAppender&) = delete;
 
   void append(std::string_view text);
 
  private:
   std::filesystem::path path_;
-  int descriptor_;
+  Descriptor descriptor_;
 };
 
 }  // namespace heed

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "heed/base/check.h"
+#include "heed/base/system_call.h"
 #include "heed/base/utf8.h"
 
 namespace heed {
@@ -92,7 +93,7 @@ std::string text_name(const std::filesystem::path& path) { return path == "-" ? 
 
 TextLineReader::TextLineReader(const std::filesystem::path& path, LongLine long_line)
     : name_(text_name(path)), long_line_(long_line) {
-  descriptor_ = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  descriptor_ = path == "-" ? STDIN_FILENO : uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); });
   HEED_CHECK(descriptor_ >= 0, "{}: cannot open: {}", name_, std::strerror(errno));
 #ifdef F_SETPIPE_SZ
   // What is written while lines are worked on waits there, so that the next lines are many. Not a pipe: it stays as is.

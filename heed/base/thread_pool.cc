@@ -17,6 +17,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -91,6 +92,7 @@ class Pool {
     try {
       for (; count_ < threads; ++count_) std::thread([this] { serve(); }).detach();
     } catch (const std::system_error&) {
+    } catch (const std::bad_alloc&) {
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }

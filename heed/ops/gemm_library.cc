@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <optional>
 #include <string_view>
@@ -36,6 +37,11 @@ std::optional<Layout> library_layout(Index rows, Index columns, Index row_stride
   if ((row_stride == 1 || rows == 1) && (column_stride >= rows || columns == 1))
     return Layout{true, columns == 1 ? rows : column_stride};
   return std::nullopt;
+}
+
+// The library's word for std::bad_alloc becomes that again.
+void check_memory(const dnnl::error& error) {
+  if (error.status == dnnl_out_of_memory) throw std::bad_alloc();
 }
 
 dnnl::engine& cpu() {
@@ -118,7 +124,8 @@ Product make_product(const ProductKey& key) {
     if (key.flags & 8) add(DNNL_ARG_BIAS, product.bias, bias);
     add(DNNL_ARG_SCRATCHPAD, product.scratch, scratch);
     product.usable = true;
-  } catch (const dnnl::error&) {  // a shape that the library does not take
+  } catch (const dnnl::error& error) {  // a shape that the library does not take
+    check_memory(error);
   }
   return product;
 }
@@ -179,6 +186,7 @@ bool multiply_with_library(const GemmTile& t) {
   try {
     cache.run(product, t);
   } catch (const dnnl::error& error) {
+    check_memory(error);
     fail("gemm: the library failed on [{}, {}] x [{}, {}]: {}", t.m, t.k, t.k, t.n, error.what());
   }
   return true;

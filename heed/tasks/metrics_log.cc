@@ -10,7 +10,7 @@ namespace heed {
 namespace {
 
 // Rewrites the log without what comes after `update`; returns its path.
-const std::filesystem::path& cut_after(const std::filesystem::path& file, Index update) {
+const std::filesystem::path& cut_after(const std::filesystem::path& file, Index update, bool validated) {
   std::string kept;
   if (update > 0 && file_exists(file)) {
     const std::string text = read_file(file);
@@ -19,7 +19,9 @@ const std::filesystem::path& cut_after(const std::filesystem::path& file, Index 
       if (end == std::string::npos) break;
       const std::string_view line = std::string_view(text).substr(begin, end - begin);
       try {
-        if (Json::parse(line, file.string())["update"].integer() > update) break;
+        const Json entry = Json::parse(line, file.string());
+        const Index of = entry["update"].integer();
+        if (of > update || (of == update && !validated && entry.has("validation_loss"))) break;
       } catch (const Error&) {
         break;  // damaged: what follows cannot be trusted either, and it is only a log
       }
@@ -33,6 +35,7 @@ const std::filesystem::path& cut_after(const std::filesystem::path& file, Index 
 
 }  // namespace
 
-MetricsLog::MetricsLog(const std::filesystem::path& file, Index update) : appender_(cut_after(file, update)) {}
+MetricsLog::MetricsLog(const std::filesystem::path& file, Index update, bool validated)
+    : appender_(cut_after(file, update, validated)) {}
 
 }  // namespace heed

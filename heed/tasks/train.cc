@@ -69,7 +69,7 @@ class Trainer {
   TrainingResult run() {
     if (state_.finished && limit_reached()) return result(TrainingResult::Stop::finished_before);
     state_.finished = false;
-    log_.emplace(text_.folder->path() / "metrics.jsonl", state_.update);
+    log_.emplace(text_.folder->path() / "metrics.jsonl", state_.update, validated());
     started_ = Clock::now();
     while (true) {
       const BatchPlan plan = plan_epoch(state_.epoch);
@@ -116,6 +116,9 @@ class Trainer {
     last_saved_ = state_.update;
     rng_ = Rng(seed(), /*stream=*/2, state_.rng_position);
   }
+
+  // Whether the last update's parameters are among those of the validations that the run keeps.
+  bool validated() const { return !state_.recent.empty() && state_.recent.back() == state_.update; }
 
   std::uint64_t seed() const { return static_cast<std::uint64_t>(options_.seed); }
 
@@ -296,7 +299,7 @@ class Trainer {
   TrainingResult finish(TrainingResult::Stop stop) {
     Candidate best = state_.best;
     std::vector<Index> recent = state_.recent;
-    if (recent.empty() || recent.back() != state_.update) {
+    if (!validated()) {
       const Candidate last = validate();
       checkpoints_.write(state_.update);
       recent.push_back(state_.update);

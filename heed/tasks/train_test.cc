@@ -361,6 +361,23 @@ TEST_F(TrainTest, MetricsHaveALineForEachUpdateEvenAfterAnInterruption) {
   EXPECT_EQ(updates, 6);
 }
 
+// The last update's validation, which is for the model alone, is not the run's: whoever goes on from there, after the
+// end or after a kill just before it, does not find it in the log.
+TEST_F(TrainTest, MetricsOfARunThatGoesOnAreThoseOfOneThatNeverStopped) {
+  run("stopped", 6);  // validates after update 4, and at the end
+  run("stopped", 12);
+  run("straight", 12);
+  const auto lines = [&](const std::string& model) {
+    std::vector<std::pair<Index, bool>> found;
+    for (const std::string& line : read_text_lines(folder_ / model / "metrics.jsonl")) {
+      const Json json = Json::parse(line, "line");
+      found.emplace_back(json["update"].integer(), json.has("validation_loss"));
+    }
+    return found;
+  };
+  EXPECT_EQ(lines("stopped"), lines("straight"));
+}
+
 TEST_F(TrainTest, AFolderWithAModelThatWasNotTrainedThereIsNotOverwritten) {
   make_folder(folder_ / "other");
   write_file(folder_ / "other" / "model.safetensors", "precious");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <new>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -106,6 +107,8 @@ std::string run_trainer(std::span<const std::string> lines, std::string type, In
     const auto status = sentencepiece::SentencePieceTrainer::Train(arguments, &iterator, &model);
     HEED_CHECK(status.ok(), "SentencePieceVocabulary::train: {}", status.message());
   } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
     fail("SentencePieceVocabulary::train: {}", error.what());

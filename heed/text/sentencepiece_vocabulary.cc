@@ -2,6 +2,8 @@
 
 #include <sentencepiece_processor.h>
 
+#include <new>
+
 #include "heed/base/check.h"
 #include "heed/base/control_characters.h"
 #include "heed/base/file.h"
@@ -29,6 +31,8 @@ SentencePieceVocabulary SentencePieceVocabulary::from_bytes(std::string_view mod
     const auto status = impl->processor.LoadFromSerializedProto(impl->bytes);
     HEED_CHECK(status.ok(), "{}: SentencePiece refuses this model: {}", name, status.message());
   } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {  // the trie inside it throws its own
     fail("{}: SentencePiece refuses this model: {}", name, error.what());

@@ -1,6 +1,7 @@
 #include "heed/text/vocabulary.h"
 
 #include "heed/base/check.h"
+#include "heed/base/file.h"
 #include "heed/text/sentencepiece_vocabulary.h"
 #include "heed/text/whitespace_vocabulary.h"
 
@@ -41,9 +42,7 @@ void Vocabulary::check_id(int id, std::string_view function) const {
 std::unique_ptr<Vocabulary> load_vocabulary(const std::filesystem::path& folder, std::string_view stem) {
   const std::filesystem::path spm = SentencePieceVocabulary::path_in(folder, stem);
   const std::filesystem::path list = WhitespaceVocabulary::path_in(folder, stem);
-  std::error_code ignored;  // what cannot be looked at is not there
-  const bool has_spm = std::filesystem::exists(spm, ignored);
-  const bool has_list = std::filesystem::exists(list, ignored);
+  const bool has_spm = file_exists(spm), has_list = file_exists(list);
   HEED_CHECK(has_spm || has_list, "load_vocabulary: there is neither {} nor {}", spm.string(), list.string());
   HEED_CHECK(!has_spm || !has_list, "load_vocabulary: there are both {} and {}; remove one", spm.string(),
              list.string());
