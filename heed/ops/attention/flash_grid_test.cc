@@ -118,8 +118,8 @@ void choose_rows(Problem& p, const Sizes& n) {
     for (Index r = 0; r < rows; ++r) {
       const Index i = rows == 1 ? 0 : r * (n.queries - 1) / (rows - 1);
       p.compared.at<std::uint8_t>({b, h, i, 0}) = 1;
-      const auto row = [&](const Tensor& t) { return select(select(select(t.view(), 0, b), 0, h), 0, i); };
-      copy(row(p.dout), row(dout));
+      const auto row = [i](const View& head) { return select(head, 0, i); };
+      copy(row(select(select(p.dout.view(), 0, b), 0, h)), row(select(select(dout.view(), 0, b), 0, h)));
     }
   p.dout = dout;
 }
