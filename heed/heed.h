@@ -18,6 +18,7 @@
 #include "heed/base/random.h"
 #include "heed/corpus/corpus.h"
 #include "heed/decode/beam_search.h"
+#include "heed/decode/sampling.h"
 #include "heed/io/fields.h"
 #include "heed/io/json.h"
 #include "heed/io/npy.h"
