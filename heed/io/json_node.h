@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -27,6 +28,14 @@ struct Json::Node {
   // the pairs for the answer.
   Node() = default;
   explicit Node(Value of) : value(std::move(of)) {}
+  // The variant's own copy, in GCC 12, takes apart what it has not made where memory runs out.
+  Node(const Node& other) {
+    std::visit([this](const auto& held) { value.emplace<std::remove_cvref_t<decltype(held)>>(held); }, other.value);
+  }
+  Node(Node&&) noexcept = default;
+  Node& operator=(const Node&) = default;
+  Node& operator=(Node&&) noexcept = default;
+  ~Node() = default;
 
   Kind kind() const { return is_number_list() ? Kind::array : static_cast<Kind>(value.index()); }
   bool is_number_list() const {
