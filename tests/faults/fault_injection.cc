@@ -4,7 +4,8 @@
 //   HEED_FAULT=read:3:short      the third read returns half of what it could
 //   HEED_FAULT=allocate:90+:12   the 90th allocation fails and all after it; who asks on for ever ends with 99
 //   HEED_FAULT_LOG=file          what was counted, or only the call that failed, one a line: kind, number, file (of an
-//                              allocation, the libraries that ask for it)
+//                              allocation, the libraries that ask for it); then, where the process crashes or asks for
+//                              ever, a line of its own: crash, signal or 0, the libraries that it does so in
 //
 // Counted is what main and its threads do: calls on the standard streams and on files within the current folder, named
 // by relative paths or by absolute ones; every allocation. Whatever the libraries read elsewhere is left alone, so that
@@ -25,6 +26,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -107,10 +109,10 @@ void remember(int descriptor, const char* path) {
   std::snprintf(g_path[descriptor], kPathBytes, "%s", path == nullptr ? "" : path);
 }
 
-void log_call(Kind kind, long number, const char* what) {
+void log_call(std::string_view kind, long number, const char* what) {
   if (g_log < 0) return;
   char line[2 * kPathBytes];
-  const int length = std::snprintf(line, sizeof line, "%s %ld %s\n", kNames[kind].data(), number, what);
+  const int length = std::snprintf(line, sizeof line, "%s %ld %s\n", kind.data(), number, what);
   ::syscall(SYS_write, g_log, line, std::min<std::size_t>(static_cast<std::size_t>(length), sizeof line - 1));
 }
 
@@ -119,7 +121,7 @@ int fault(Kind kind, const char* what) {
   if (what == nullptr || !g_counting.load(std::memory_order_relaxed)) return kNone;
   const long number = ++g_count[kind];
   const bool chosen = kind == g_kind && number == g_number;
-  if (g_kind < 0 || chosen) log_call(kind, number, what);
+  if (g_kind < 0 || chosen) log_call(kNames[kind], number, what);
   return chosen ? g_error : kNone;
 }
 
@@ -131,7 +133,7 @@ bool fails(Kind kind, const char* what) {
 }
 
 // The libraries that the calls lead through, innermost first: "libstdc++.so.6 heed libc.so.6".
-void log_callers(Kind kind, long number) {
+void log_callers(std::string_view kind, long number) {
   std::array<void*, 64> frames;
   const int count = ::backtrace(frames.data(), static_cast<int>(frames.size()));
   char libraries[kPathBytes] = "";
@@ -148,12 +150,25 @@ void log_callers(Kind kind, long number) {
   log_call(kind, number, libraries);
 }
 
+// Says where the process crashes; it then ends by the same signal.
+void log_crash(int signal) { log_callers("crash", signal); }
+
+void watch_crashes() {
+  struct sigaction watch {};
+  watch.sa_handler = log_crash;
+  watch.sa_flags = static_cast<int>(SA_RESETHAND);  // what crashed is run again, or abort goes on
+  for (int signal : {SIGSEGV, SIGABRT}) ::sigaction(signal, &watch, nullptr);
+}
+
 bool allocation_fails() {
   if (!g_counting.load(std::memory_order_relaxed)) return false;
   const long number = ++g_count[kAllocate];
   if (g_kind != kAllocate || number < g_number || (!g_onwards && number > g_number)) return false;
-  if (number == g_number) log_callers(kAllocate, number);
-  if (number > g_number + kMostRefusals) ::_exit(kAsksForEver);
+  if (number == g_number) log_callers(kNames[kAllocate], number);
+  if (number > g_number + kMostRefusals) {
+    log_callers("crash", 0);
+    ::_exit(kAsksForEver);
+  }
   errno = g_error;
   return true;
 }
@@ -190,10 +205,11 @@ int counted_main(int argc, char** argv, char** environment) {
   read_plan();
   std::array<void*, 1> frame;
   ::backtrace(frame.data(), 1);  // loads at its first use what it needs
+  watch_crashes();
   g_counting = true;
   const int status = g_main(argc, argv, environment);
   g_counting = false;
-  if (g_kind < 0) log_call(kAllocate, g_count[kAllocate], "");
+  if (g_kind < 0) log_call(kNames[kAllocate], g_count[kAllocate], "");
   return status;
 }
 

@@ -68,15 +68,24 @@ def harmless(kind, what):
     return None
 
 
-def excused(status, what):
-    """Why a command may crash, or ask for memory for ever, where this allocation failed; None where it must not."""
-    if status not in (-signal.SIGSEGV, -signal.SIGABRT, ASKED_FOR_EVER):
+def excused(outcome, failed_in, crashed_in):
+    """Why a command may crash, or ask for memory for ever, where the library `failed_in` was refused an allocation; None where it must
+    not: it crashed elsewhere, or in one of heed's functions that lets no exception through, although from there."""
+    if outcome.status not in (-signal.SIGSEGV, -signal.SIGABRT, ASKED_FOR_EVER) or crashed_in != failed_in:
         return None
-    if "libfontconfig" in what:
+    if "terminate called after throwing" in outcome.error:
+        return None
+    if "libfontconfig" in failed_in:
         return "Fontconfig uses what it could not allocate, or tries for ever to load its configuration"
-    if "libsentencepiece" in what and status == -signal.SIGSEGV:
+    if "libsentencepiece" in failed_in and outcome.status != ASKED_FOR_EVER:
         return "Protobuf, in SentencePiece, cannot take a message apart that it could not put together"
     return None
+
+
+def innermost(libraries):
+    """The library that calls, of those that a log names: the first that is not the system's or C++'s own, which act for others."""
+    acts_for_others = ("libheed_fault_injection", "libstdc++", "libc.so", "libgcc_s", "ld-linux")
+    return next((library for library in libraries.split() if not library.startswith(acts_for_others)), "")
 
 
 def may_leave_part(kind):
@@ -132,9 +141,10 @@ class Bench:
         return Outcome(done.returncode, done.stdout, done.stderr.decode(errors="replace"), Tree(self.work))
 
     def struck(self):
-        """What the last run's fault struck, or None where the run made no such call."""
-        text = self.log.read_text() if self.log.exists() else ""
-        return text.split("\n")[0].split(" ", 2)[2] if text else None
+        """What the last run's fault struck, or None where the run made no such call; and the libraries in which it then crashed, or ""."""
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        crash = lines.pop().split(" ", 2)[2] if lines and lines[-1].startswith("crash ") else ""
+        return lines[0].split(" ", 2)[2] if lines else None, crash
 
     def counted(self):
         """The calls of the last run: kind to what each was on."""
@@ -275,13 +285,13 @@ def try_faults(bench, task, everything, only):
             continue
         bench.place(task.start)
         outcome = bench.run(task, fault)
-        what = bench.struck()
+        what, crash = bench.struck()
         if what is None:  # the last allocations of threads are not always as many
             if kind != "allocate":
                 wrong.append(f"{task.name}: {fault}: was not met")
             continue
         tried[kind] += 1
-        excuse = excused(outcome.status, what) if kind == "allocate" else None
+        excuse = excused(outcome, innermost(what), innermost(crash)) if kind == "allocate" else None
         if excuse:
             excuses[excuse] += 1
         problem = ((not excuse and judge(task, start, alone, outcome, kind, what, error)) or judge_files(task, start, alone, outcome)
