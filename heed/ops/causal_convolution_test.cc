@@ -38,7 +38,8 @@ struct Problem {
 constexpr struct { Index length, kernel; } kExtents[] = {{1, 4}, {2, 4}, {3, 4}, {7, 4}, {5, 1}, {9, 2}};
 
 TEST(CausalConvolution, IsTheSumOverTheLastInputs) {
-  for (const auto& [length, kernel] : kExtents) {
+  for (const auto& extents : kExtents) {
+    const Index length = extents.length, kernel = extents.kernel;
     const Problem p(DType::f64, 2, 3, length, kernel);
     p.run();
     for (Index b = 0; b < 2; ++b)
