@@ -105,19 +105,19 @@ void choose_model(ModelConfig& model, const std::string& name) {
   if (name == "luong") model.rnn = luong_config();
 }
 
-std::string_view reason(TrainingResult::Stop stop) {
+std::string_view reason(TrainingStop stop) {
   switch (stop) {
-    case TrainingResult::Stop::max_updates:
+    case TrainingStop::max_updates:
       return "the limit of updates";
-    case TrainingResult::Stop::max_epochs:
+    case TrainingStop::max_epochs:
       return "the limit of epochs";
-    case TrainingResult::Stop::max_minutes:
+    case TrainingStop::max_minutes:
       return "the limit of minutes";
-    case TrainingResult::Stop::patience:
+    case TrainingStop::patience:
       return "no better validation for a while";
-    case TrainingResult::Stop::interrupted:
+    case TrainingStop::interrupted:
       return "interrupted; the same command goes on from here";
-    case TrainingResult::Stop::finished_before:
+    case TrainingStop::finished_before:
       return "it had reached its limit before";
   }
   return "";
@@ -147,7 +147,7 @@ void run(const TrainCommand& command) {
   const TrainingResult result = train(command.paths, options, limits, display, g_interrupted);
   display.finish();
   print_line(fmt::format("stopped: {}", reason(result.stop)));
-  if (result.stop == TrainingResult::Stop::interrupted) throw Interrupted{g_signal.load()};
+  if (result.stop == TrainingStop::interrupted) throw Interrupted{g_signal.load()};
   print_line(fmt::format("{} updates, {} whole epochs, {:.1f} minutes, {:.0f} target tokens a second", result.updates,
                          result.epochs, result.seconds / 60, result.target_tokens_per_second));
   print_line(fmt::format("the model is {}: validation BLEU {:.2f}, loss {:.3f}", describe(result.model),

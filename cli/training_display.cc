@@ -67,8 +67,8 @@ void TrainingDisplay::on_update(const UpdateReport& r) {
 void TrainingDisplay::on_validation(const ValidationReport& r) {
   line(fmt::format("validation at update {}: loss {:.3f}  BLEU {:.2f}{}", r.update, r.loss, r.bleu,
                    r.best ? "  (best)" : ""));
-  for (std::size_t i = 0; i < r.sources.size(); ++i) {
-    line(fmt::format("    {}\n      = {}\n      > {}", r.sources[i], r.references[i], r.translations[i]));
+  for (const SampleTranslation& sample : r.samples) {
+    line(fmt::format("    {}\n      = {}\n      > {}", sample.source, sample.reference, sample.translation));
   }
 }
 

@@ -1,79 +1,99 @@
 #include "heed/tasks/checkpoints.h"
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
-#include <string_view>
 
-#include "heed/base/check.h"
-#include "heed/base/file.h"
-#include "heed/io/safetensors.h"
 #include "heed/tasks/model_folder.h"
 
 namespace heed {
 namespace {
 
-constexpr std::string_view kPrefix = "parameters-", kSuffix = ".safetensors";
-
-std::string file_name(Index update) { return fmt::format("{}{}{}", kPrefix, update, kSuffix); }
-
-// The update whose file has this very name; none for any other name, such as parameters-best.safetensors.
-std::optional<Index> update_of(std::string_view name) {
-  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return {};
-  const std::string_view digits = name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
-  Index update = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), update);
-  if (file_name(update) != name) return {};
-  return update;
+std::vector<Index> kept_updates(const TrainingState& state) {
+  std::vector<Index> updates = state.recent;
+  updates.insert(updates.end(), state.best.updates.begin(), state.best.updates.end());
+  return updates;
 }
 
 }  // namespace
 
-bool better(const Candidate& a, const Candidate& b) {
-  if (a.bleu != b.bleu) return a.bleu > b.bleu;
-  return a.loss < b.loss;
+Checkpoints::Checkpoints(const TrainingFolder& folder, const ModelConfig& config, const ParameterList& parameters,
+                         Adam& adam, Index average, TrainingMonitor& monitor)
+    : folder_(folder),
+      config_(config),
+      parameters_(parameters),
+      adam_(adam),
+      average_(average),
+      monitor_(monitor),
+      files_(folder.training(), parameters) {}
+
+TrainingState Checkpoints::resume() {
+  TrainingState state;
+  if (folder_.holds_run()) {
+    state = load_training_state(folder_.state_file(), parameters_, adam_);
+    monitor_.on_resume(state.update);
+  }
+  files_.remove_all_but(kept_updates(state));
+  last_saved_ = state.update;
+  return state;
 }
 
-std::string describe(const Candidate& candidate) {
-  const std::vector<Index>& updates = candidate.updates;
-  if (updates.size() == 1) return fmt::format("the checkpoint of update {}", updates.front());
-  return fmt::format("the mean of the checkpoints of updates {} and {}",
-                     fmt::join(updates.begin(), updates.end() - 1, ", "), updates.back());
+void Checkpoints::save(const TrainingState& state) {
+  save_training_state(folder_.state_file(), state, parameters_, adam_);
+  last_saved_ = state.update;
+  monitor_.on_save(state.update);
 }
 
-Checkpoints::Checkpoints(std::filesystem::path folder, const ParameterList& parameters)
-    : folder_(std::move(folder)), parameters_(parameters) {}
-
-std::filesystem::path Checkpoints::file(Index update) const { return folder_ / file_name(update); }
-
-void Checkpoints::write(Index update) const { save_parameters(file(update), parameters_); }
-
-void Checkpoints::set_to_mean(const std::vector<Index>& updates) const {
-  HEED_CHECK(!updates.empty(), "Checkpoints::set_to_mean: there are no checkpoints");
-  std::vector<std::vector<double>> sums;
-  for (const auto& [name, var] : parameters_) sums.emplace_back(static_cast<std::size_t>(var.value().size()), 0.0);
-  for (Index update : updates) {
-    set_parameters(read_safetensors(file(update)), parameters_, file(update));
-    for (std::size_t p = 0; p < parameters_.size(); ++p) {
-      const float* value = parameters_[p].var.value().data<float>();
-      for (std::size_t i = 0; i < sums[p].size(); ++i) sums[p][i] += value[i];
-    }
-  }
-  for (std::size_t p = 0; p < parameters_.size(); ++p) {
-    float* value = parameters_[p].var.value().data<float>();
-    for (std::size_t i = 0; i < sums[p].size(); ++i) {
-      value[i] = static_cast<float>(sums[p][i] / static_cast<double>(updates.size()));
-    }
-  }
+// Files that the saved state names are removed only after a newer state is in place: a kill at any moment leaves a
+// state whose files are all there.
+void Checkpoints::keep(TrainingState& state, const Candidate& checkpoint) {
+  const bool best = better(checkpoint, state.best);
+  state.since_better_bleu = checkpoint.bleu > state.best.bleu ? 0 : state.since_better_bleu + 1;
+  if (best) state.best = state.model = checkpoint;
+  state.recent.push_back(state.update);
+  if (static_cast<Index>(state.recent.size()) > average_) state.recent.erase(state.recent.begin());
+  files_.write(state.update);
+  save(state);
+  if (best) write_model();
+  files_.remove_all_but(kept_updates(state));
 }
 
-void Checkpoints::remove_all_but(const std::vector<Index>& updates) const {
-  std::vector<std::filesystem::path> others;
-  for (const std::filesystem::path& path : files_in(folder_)) {
-    const std::optional<Index> update = update_of(path.filename().string());
-    if (update && std::find(updates.begin(), updates.end(), *update) == updates.end()) others.push_back(path);
+void Checkpoints::finish(TrainingState& state, const std::optional<Candidate>& last,
+                         const std::function<ValidationScore()>& measure) {
+  Candidate best = state.best;
+  std::vector<Index> recent = state.recent;
+  if (last) {
+    files_.write(state.update);
+    recent.push_back(state.update);
+    if (better(*last, best)) best = *last;
   }
-  for (const std::filesystem::path& path : others) remove_file(path);
+  std::vector<Tensor> trained;
+  for (const auto& [name, var] : parameters_) trained.push_back(var.value().clone());
+  state.model = best_candidate(best, recent, measure);
+  files_.set_to_mean(state.model.updates);
+  write_model();
+  for (std::size_t i = 0; i < trained.size(); ++i) parameters_[i].var.set_value(trained[i].view());
+  state.finished = true;
+  save(state);
+  files_.remove_all_but(kept_updates(state));
+}
+
+void Checkpoints::write_model() const {
+  save_parameters(folder_.path() / "model.safetensors", parameters_);
+  save_model_config(folder_.path(), config_);
+}
+
+Candidate Checkpoints::best_candidate(const Candidate& best, const std::vector<Index>& recent,
+                                      const std::function<ValidationScore()>& measure) {
+  Candidate chosen = best;
+  const Index most = std::min(average_, static_cast<Index>(recent.size()));
+  for (Index count = 2; count <= most; ++count) {
+    Candidate mean{.updates = {recent.end() - count, recent.end()}};
+    files_.set_to_mean(mean.updates);
+    const ValidationScore score = measure();
+    mean.bleu = score.bleu, mean.loss = score.loss;
+    monitor_.on_candidate(mean);
+    if (better(mean, chosen)) chosen = mean;
+  }
+  return chosen;
 }
 
 }  // namespace heed

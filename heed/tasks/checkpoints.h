@@ -1,50 +1,62 @@
-// The parameters that a training run keeps at its validations, and which of them become the model.
+// What a training run leaves in its folder to go on from, and which of the parameters that it has had become the model.
 //
-//   Checkpoints checkpoints(folder / "training", parameters);
-//   checkpoints.write(update);                               // training/parameters-UPDATE.safetensors
-//   checkpoints.set_to_mean({100, 200});
-//   checkpoints.remove_all_but({200, 300});
+//   Checkpoints checkpoints(folder, config, parameters, adam, options.average, monitor);
+//   TrainingState state = checkpoints.resume();
+//   checkpoints.keep(state, validated);            // after a validation
+//   checkpoints.finish(state, {}, measure);        // at the end
 #pragma once
 
-#include <filesystem>
-#include <string>
+#include <functional>
+#include <optional>
 #include <vector>
 
-#include "heed/layers/parameters.h"
+#include "heed/models/model_config.h"
+#include "heed/tasks/parameter_files.h"
+#include "heed/tasks/training_folder.h"
+#include "heed/tasks/training_monitor.h"
+#include "heed/tasks/training_state.h"
+#include "heed/tasks/validation.h"
 
 namespace heed {
 
-// What a validation gave for the mean of the parameters after the `updates`, of which there is mostly one.
-struct Candidate {
-  std::vector<Index> updates;
-  double bleu = -1;  // no validation yet
-  double loss = 0;
-};
-
-// By BLEU on the validation text, and where that is the same by the loss.
-bool better(const Candidate& a, const Candidate& b);
-
-// "the checkpoint of update 200", "the mean of the checkpoints of updates 100 and 200".
-std::string describe(const Candidate& candidate);
-
 class Checkpoints {
  public:
-  // Holds on to the parameters, which it writes from and reads into. The folder is there already.
-  Checkpoints(std::filesystem::path folder, const ParameterList& parameters);
+  // Holds on to all but `average`, the number of the last validations whose parameters are kept for their mean.
+  Checkpoints(const TrainingFolder& folder, const ModelConfig& config, const ParameterList& parameters, Adam& adam,
+              Index average, TrainingMonitor& monitor);
 
-  // Writes the parameters as those after `update`.
-  void write(Index update) const;
-  // Sets the parameters to the mean of those after the updates, summed in double in the order given. Throws heed::Error
-  // naming the file for one that is missing or does not fit.
-  void set_to_mean(const std::vector<Index>& updates) const;
-  // Removes the files of other updates. Files of other names, which are somebody else's, stay.
-  void remove_all_but(const std::vector<Index>& updates) const;
+  // The state of the run that the folder holds, whose parameters and moments it sets; a new one where there is none.
+  // Removes parameters that no state names, which a kill may leave. Throws heed::Error naming a file that does not fit.
+  TrainingState resume();
+  // Writes the state, the parameters and the moments.
+  void save(const TrainingState& state);
+  // Keeps the parameters, which were validated, among those of the last validations, and as the model if they are the
+  // best so far: a run that is left at any moment has the best model that it has seen. Saves the state.
+  void keep(TrainingState& state, const Candidate& checkpoint);
+  // Makes the model of the best that there is: the best single checkpoint, or the mean of the last 2, 3, ... of those
+  // kept, which `measure` scores. `last` is the validation of the parameters as they are, where they are not kept: they
+  // count for the model, but not for a run that goes on from here, which is to end as one that never stopped. Saves the
+  // state as finished; the parameters stay as they are.
+  void finish(TrainingState& state, const std::optional<Candidate>& last,
+              const std::function<ValidationScore()>& measure);
+
+  // The update after which the state was last saved, and where.
+  Index last_saved() const { return last_saved_; }
+  std::filesystem::path place() const { return folder_.training(); }
 
  private:
-  std::filesystem::path file(Index update) const;
+  void write_model() const;
+  Candidate best_candidate(const Candidate& best, const std::vector<Index>& recent,
+                           const std::function<ValidationScore()>& measure);
 
-  std::filesystem::path folder_;
+  const TrainingFolder& folder_;
+  const ModelConfig& config_;
   const ParameterList& parameters_;
+  Adam& adam_;
+  Index average_;
+  TrainingMonitor& monitor_;
+  ParameterFiles files_;
+  Index last_saved_ = 0;
 };
 
 }  // namespace heed

@@ -5,15 +5,14 @@
 
 #include <atomic>
 
-#include "heed/tasks/checkpoints.h"
+#include "heed/tasks/candidate.h"
 #include "heed/tasks/train_options.h"
 #include "heed/tasks/training_monitor.h"
 
 namespace heed {
 
 struct TrainingResult {
-  enum class Stop { max_updates, max_epochs, max_minutes, patience, interrupted, finished_before };
-  Stop stop;
+  TrainingStop stop;
   Index updates = 0;
   Index epochs = 0;                     // whole passes over the text
   double seconds = 0;                   // of training, validations counted

@@ -89,6 +89,9 @@ struct TrainLimits {
   }
 };
 
+// Why a run stopped: a limit; or a request; or it had reached its limit before it was begun again.
+enum class TrainingStop { max_updates, max_epochs, max_minutes, patience, interrupted, finished_before };
+
 // Throws heed::Error naming the option that makes no sense.
 void check(const TrainOptions& options, const TrainLimits& limits);
 

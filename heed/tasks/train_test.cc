@@ -200,7 +200,7 @@ TEST_F(TrainTest, TheLossThatIsReportedIsThatOfTheLastUpdatesTogether) {
 
 TEST_F(TrainTest, LeavesAModelThatTranslates) {
   const TrainingResult result = run("model", 6);
-  EXPECT_EQ(result.stop, TrainingResult::Stop::max_updates);
+  EXPECT_EQ(result.stop, TrainingStop::max_updates);
   EXPECT_EQ(result.updates, 6);
   const ModelFolder model = load_model_folder(folder_ / "model");
   Translator translator(model);
@@ -251,7 +251,7 @@ TEST_F(TrainTest, AnInterruptedRunContinuesToTheSameBits) {
     const std::string name = "interrupted" + std::to_string(at);
     Interrupter interrupter(stop_, at);
     const TrainingResult first = train(paths(name), options_, {.max_updates = 10}, interrupter, stop_);
-    EXPECT_EQ(first.stop, TrainingResult::Stop::interrupted);
+    EXPECT_EQ(first.stop, TrainingStop::interrupted);
     EXPECT_EQ(first.updates, at);
     stop_ = false;
     run(name, 10);
@@ -283,7 +283,7 @@ TEST_F(TrainTest, AccumulationAndSeedMatter) {
 TEST_F(TrainTest, AFinishedRunIsLeftAsItIsAndMayGoOnUnderAHigherLimit) {
   run("model", 4);
   const std::string bytes = model_bytes("model");
-  EXPECT_EQ(run("model", 4).stop, TrainingResult::Stop::finished_before);
+  EXPECT_EQ(run("model", 4).stop, TrainingStop::finished_before);
   EXPECT_EQ(model_bytes("model"), bytes);
   EXPECT_EQ(run("model", 8).updates, 8);
   run("straight", 8);
@@ -388,7 +388,7 @@ TEST_F(TrainTest, AFolderWithAModelThatWasNotTrainedThereIsNotOverwritten) {
 TEST_F(TrainTest, PatienceStopsARunThatGetsNoBetter) {
   options_.rate = 1e-12;  // nothing is learned
   const TrainingResult result = train(paths("model"), options_, {.max_updates = 400, .patience = 2}, monitor_, stop_);
-  EXPECT_EQ(result.stop, TrainingResult::Stop::patience);
+  EXPECT_EQ(result.stop, TrainingStop::patience);
   EXPECT_EQ(result.updates, 12);  // a first validation, and two that are no better
 }
 

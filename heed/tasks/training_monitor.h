@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "heed/base/index.h"
-#include "heed/tasks/checkpoints.h"
+#include "heed/tasks/candidate.h"
 
 namespace heed {
 
@@ -26,12 +26,16 @@ struct UpdateReport {
   double seconds_left;       // to that limit; 0 where there is none
 };
 
+struct SampleTranslation {
+  std::string source, reference, translation;
+};
+
 struct ValidationReport {
   Index update = 0, epoch = 0;
   double loss = 0;  // without label smoothing
   double bleu = 0;  // greedy; 13a tokens, or none where the text is tokenised already
   bool best = false;
-  std::vector<std::string> sources, references, translations;  // a few samples
+  std::vector<SampleTranslation> samples;
 };
 
 // Told what happens; the library itself prints nothing.

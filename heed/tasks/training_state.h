@@ -7,7 +7,7 @@
 #include "heed/base/random.h"
 #include "heed/layers/parameters.h"
 #include "heed/optim/adam.h"
-#include "heed/tasks/checkpoints.h"
+#include "heed/tasks/candidate.h"
 
 namespace heed {
 
@@ -17,11 +17,14 @@ struct TrainingState {
   Index batch = 0;                 // batches of it that are done
   std::uint64_t rng_position = 0;  // of the generator that dropout draws from
   double seconds = 0;              // of training so far
-  std::vector<Index> recent;       // updates of the last validations, whose parameters are kept for their mean
-  Candidate best;                  // of the validations so far; its parameters are kept too
+  std::vector<Index> recent = {};  // updates of the last validations, whose parameters are kept for their mean
+  Candidate best = {};             // of the validations so far; its parameters are kept too
   Index since_better_bleu = 0;     // validations since the greatest BLEU
-  Candidate model;                 // what model.safetensors is made of
+  Candidate model = {};            // what model.safetensors is made of
   bool finished = false;           // a limit was reached
+
+  // Whether the last update's parameters are among those of the validations that the run keeps.
+  bool validated() const { return !recent.empty() && recent.back() == update; }
 };
 
 // training/state.safetensors: the state, parameters and Adam's moments.

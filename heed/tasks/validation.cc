@@ -15,13 +15,14 @@ Validation::Validation(const TrainingText& text, const TrainOptions& options, co
 ValidationScore Validation::measure() {
   ValidationScore score;
   score.loss = loss();
-  score.translations = translate();
+  const std::vector<std::string> translations = translate();
   // Text that was tokenised by somebody else must not be tokenised again.
   const BleuTokenizer tokenizer =
       options_.tokenizer == TokenizerKind::whitespace ? BleuTokenizer::none : BleuTokenizer::v13a;
-  score.bleu = corpus_bleu(score.translations, std::vector<std::vector<std::string>>{text_.validation.target},
+  score.bleu = corpus_bleu(translations, std::vector<std::vector<std::string>>{text_.validation.target},
                            {.tokenizer = tokenizer})
                    .score;
+  score.samples = samples(translations);
   return score;
 }
 
@@ -48,6 +49,17 @@ std::vector<std::string> Validation::translate() const {
     texts.push_back(best[0].text);
   }
   return texts;
+}
+
+// Spread over the whole text.
+std::vector<SampleTranslation> Validation::samples(const std::vector<std::string>& translations) const {
+  constexpr std::size_t kSamples = 3;
+  std::vector<SampleTranslation> samples;
+  for (std::size_t i = 0; i < std::min(kSamples, translations.size()); ++i) {
+    const std::size_t at = i * translations.size() / kSamples;
+    samples.push_back({text_.validation.source[at], text_.validation.target[at], translations[at]});
+  }
+  return samples;
 }
 
 }  // namespace heed

@@ -12,9 +12,9 @@
 namespace heed {
 
 struct ValidationScore {
-  double loss = 0;                        // cross-entropy of a target token in nats, without label smoothing
-  double bleu = 0;                        // of the translations
-  std::vector<std::string> translations;  // greedy; of lines longer than the model can hold: empty
+  double loss = 0;  // cross-entropy of a target token in nats, without label smoothing
+  double bleu = 0;  // of greedy translations; that of a line longer than the model can hold is empty
+  std::vector<SampleTranslation> samples = {};  // three, or as many as there are
 };
 
 class Validation {
@@ -28,6 +28,7 @@ class Validation {
  private:
   double loss();
   std::vector<std::string> translate() const;
+  std::vector<SampleTranslation> samples(const std::vector<std::string>& translations) const;
 
   const TrainingText& text_;
   const TrainOptions& options_;

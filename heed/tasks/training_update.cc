@@ -1,0 +1,61 @@
+#include "heed/tasks/training_update.h"
+
+#include "heed/optim/schedule.h"
+#include "heed/tasks/model_batch.h"
+#include "heed/text/vocabulary.h"
+
+namespace heed {
+namespace {
+
+std::vector<Var> vars_of(const ParameterList& parameters) {
+  std::vector<Var> vars;
+  for (const auto& [name, var] : parameters) vars.push_back(var);
+  return vars;
+}
+
+Index target_tokens(std::span<const Batch> batches) {
+  Index tokens = 0;
+  for (const Batch& batch : batches) tokens += batch.target_tokens;
+  return tokens;
+}
+
+}  // namespace
+
+TrainingUpdate::TrainingUpdate(const TranslationModel& model, const ParameterList& parameters,
+                               const TrainOptions& options)
+    : model_(model),
+      options_(options),
+      parameters_(vars_of(parameters)),
+      adam_(AdamOptions{options.adam_beta1, options.adam_beta2, 1e-9, options.weight_decay}, parameters_),
+      rng_(static_cast<std::uint64_t>(options.seed), /*stream=*/2) {}
+
+// Processes that share an update would add up their tokens before the gradients are scaled by them, and the loss and
+// the gradients before the norm is taken; everything else each does by itself.
+UpdateResult TrainingUpdate::run(Index number, std::span<const Batch> batches) {
+  UpdateResult result{.target_tokens = target_tokens(batches)};
+  result.loss = accumulate(batches, result.target_tokens) / static_cast<double>(result.target_tokens);
+  result.gradient_norm = gradient_norm(parameters_);
+  result.rate = inverse_square_root_rate(options_.rate, options_.warmup, number);
+  if (!result.finite()) return result;
+  const bool too_long = options_.clip > 0 && result.gradient_norm > options_.clip;
+  adam_.step(result.rate, too_long ? options_.clip / result.gradient_norm : 1.0);
+  return result;
+}
+
+// Leaves the gradients of the mean loss of `tokens` target tokens, and returns the sum of the losses.
+double TrainingUpdate::accumulate(std::span<const Batch> batches, Index tokens) {
+  for (const Var& parameter : parameters_) parameter.zero_grad();
+  const CrossEntropyOptions options{.label_smoothing = options_.label_smoothing,
+                                    .ignore_index = Vocabulary::kPad,
+                                    .gradient_scale = 1.0 / static_cast<double>(tokens)};
+  double loss = 0;
+  for (const Batch& batch : batches) {
+    Tape tape;
+    const Context context{.tape = &tape, .workspace = workspace_, .rng = rng_, .training = true};
+    loss += model_.loss(context, make_translation_batch(batch), options).loss_sum;
+    tape.backward();
+  }
+  return loss;
+}
+
+}  // namespace heed

@@ -1,0 +1,52 @@
+// One update of a model's parameters from some batches.
+//
+//   TrainingUpdate update(model, parameters, options);
+//   const UpdateResult result = update.run(1, batches);
+#pragma once
+
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "heed/base/random.h"
+#include "heed/base/workspace.h"
+#include "heed/layers/parameters.h"
+#include "heed/optim/adam.h"
+#include "heed/tasks/train_options.h"
+#include "heed/text/batching.h"
+
+namespace heed {
+
+struct UpdateResult {
+  Index target_tokens = 0;
+  double loss = 0;           // label-smoothed cross-entropy of a target token, in nats
+  double gradient_norm = 0;  // before it is clipped
+  double rate = 0;
+
+  bool finite() const { return std::isfinite(loss) && std::isfinite(gradient_norm); }
+};
+
+class TrainingUpdate {
+ public:
+  // Holds on to all three, which must outlive it. Options: rate and warm-up, label smoothing, clipping, Adam's.
+  TrainingUpdate(const TranslationModel& model, const ParameterList& parameters, const TrainOptions& options);
+
+  // The update of this number, which counts from 1: adds up the gradients of the batches, clips their norm and takes
+  // Adam's step. Where the loss or a gradient is not finite the parameters stay as they are.
+  UpdateResult run(Index number, std::span<const Batch> batches);
+
+  Adam& adam() { return adam_; }
+  Rng& rng() { return rng_; }
+
+ private:
+  double accumulate(std::span<const Batch> batches, Index tokens);
+
+  const TranslationModel& model_;
+  const TrainOptions& options_;
+  std::vector<Var> parameters_;
+  Adam adam_;
+  Workspace workspace_;
+  Rng rng_;
+};
+
+}  // namespace heed

@@ -1,0 +1,92 @@
+#include "heed/tasks/training_update.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <memory>
+
+#include "heed/models/model_config.h"
+#include "heed/testing/gradient_check.h"
+
+namespace heed {
+namespace {
+
+TrainOptions small_options() {
+  TrainOptions options;
+  TransformerConfig& t = options.model.transformer;
+  t.source_vocabulary = t.target_vocabulary = 12;
+  t.width = 16, t.hidden = 32, t.heads = 2, t.encoder_layers = t.decoder_layers = 1,
+  t.dropout = t.attention_dropout = t.activation_dropout = 0;
+  return options;
+}
+
+// A small model and the update of its parameters.
+struct Trained {
+  explicit Trained(const TrainOptions& given)
+      : options(given), model(make(given)), parameters(model->parameters()), update(*model, parameters, options) {}
+
+  static std::unique_ptr<TranslationModel> make(const TrainOptions& options) {
+    Rng rng(1);
+    return make_model(options.model, rng);
+  }
+
+  TrainOptions options;
+  std::unique_ptr<TranslationModel> model;
+  ParameterList parameters;
+  TrainingUpdate update;
+};
+
+Batch batch_of(std::vector<EncodedPair> pairs) {
+  EncodedCorpus corpus;
+  corpus.pairs = std::move(pairs);
+  std::vector<Index> all;
+  for (Index i = 0; i < corpus.size(); ++i) all.push_back(i);
+  return make_batch(corpus, all);
+}
+
+const EncodedPair kShort{{4, 5}, {6}}, kLong{{7, 8, 9, 4}, {10, 11, 5, 6, 7}};
+
+TEST(TrainingUpdate, TheLossIsTheMeanOverTheTokensOfAllBatches) {
+  const Batch first = batch_of({kShort}), second = batch_of({kLong});
+  const auto of = [](std::vector<Batch> batches) { return Trained(small_options()).update.run(1, batches); };
+  const UpdateResult a = of({first}), b = of({second}), both = of({first, second});
+  EXPECT_EQ(both.target_tokens, a.target_tokens + b.target_tokens);
+  EXPECT_NEAR(both.loss,
+              (a.loss * static_cast<double>(a.target_tokens) + b.loss * static_cast<double>(b.target_tokens)) /
+                  static_cast<double>(both.target_tokens),
+              1e-9);
+}
+
+TEST(TrainingUpdate, ALongGradientIsClippedAndAShortOneLeftAlone) {
+  const std::vector<Batch> batches{batch_of({kShort, kLong})};
+  for (const double clip : {0.0, 0.01, 1e6}) {
+    TrainOptions options = small_options();
+    options.clip = clip;
+    Trained trained(options);
+    const UpdateResult result = trained.update.run(1, batches);
+    ASSERT_GT(result.gradient_norm, 0.01);
+    double squares = 0;  // Adam's first moment is 1 - beta1 times the gradient that it was given
+    for (std::size_t p = 0; p < trained.parameters.size(); ++p) {
+      const Tensor& moment = trained.update.adam().first_moment(p);
+      for (Index i = 0; i < moment.size(); ++i) {
+        const double g = moment.data<float>()[i] / (1 - options.adam_beta1);
+        squares += g * g;
+      }
+    }
+    EXPECT_NEAR(std::sqrt(squares), clip == 0.01 ? clip : result.gradient_norm, 1e-5 * result.gradient_norm) << clip;
+  }
+}
+
+TEST(TrainingUpdate, WhatIsNotFiniteChangesNothing) {
+  Trained trained(small_options()), fresh(small_options());
+  const Tensor& spoiled = trained.parameters[0].var.value();
+  fill(spoiled, std::numeric_limits<double>::quiet_NaN());
+  EXPECT_FALSE(trained.update.run(1, std::vector<Batch>{batch_of({kLong})}).finite());
+  EXPECT_EQ(trained.update.adam().updates(), 0);
+  for (std::size_t p = 1; p < trained.parameters.size(); ++p) {
+    EXPECT_TRUE(testing::same_bits(trained.parameters[p].var, fresh.parameters[p].var)) << trained.parameters[p].name;
+  }
+}
+
+}  // namespace
+}  // namespace heed
