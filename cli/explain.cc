@@ -40,9 +40,9 @@ void refuse_where_it_means_nothing(const ExplainCommand& command, const CLI::App
 }
 
 Explanation attention_walk(const ExplainCommand& command) {
-  AttentionProblem problem = two_by_two_problem();
+  AttentionInputs problem = two_by_two_inputs();
   if (command.q) {
-    problem = read_attention_problem({.q = *command.q, .k = *command.k, .v = *command.v, .heads = command.heads});
+    problem = read_attention_inputs({.q = *command.q, .k = *command.k, .v = *command.v, .heads = command.heads});
   }
   problem.scale = command.scale;
   problem.causal = command.mask == "causal";

@@ -12,7 +12,7 @@
 #include "heed/io/json_stream.h"
 #include "heed/io/safetensors.h"
 #include "heed/kernels/target.h"
-#include "heed/ops/attention/plan.h"
+#include "heed/ops/attention/plans/plan.h"
 #include "heed/tasks/model_folder.h"
 #include "output.h"
 

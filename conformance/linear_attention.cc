@@ -1,5 +1,5 @@
-// LinearAttention.
-#include "heed/ops/attention/linear_attention.h"
+// GatedDeltaRule.
+#include "heed/ops/gated_delta/gated_delta_rule.h"
 
 #include "heed/base/check.h"
 #include "heed/base/printable.h"
@@ -35,7 +35,7 @@ Outputs run_linear_attention(const Case& c) {
   c.allow_attributes({"chunk_size", "kv_num_heads", "q_num_heads", "scale", "update_rule"});
   check_rule(c);
   const Index heads = c.integer("q_num_heads", 0, 1), kv_heads = c.integer("kv_num_heads", 0, 1);
-  LinearAttention x{
+  GatedDeltaRule x{
       .q = heads_of(c, kQuery, heads), .k = heads_of(c, kKey, kv_heads), .v = heads_of(c, kValue, kv_heads)};
   const Index batch = x.q.shape[0], length = x.q.shape[2], value_width = x.v.shape[3];
   // [B, L, Hk] as [B, Hk, L]; one number may stand for all heads.
@@ -53,7 +53,7 @@ Outputs run_linear_attention(const Case& c) {
   const Array state =
       make_array(c.has(kPastState) ? x.state.dtype : x.q.dtype, {batch, kv_heads, x.k.shape[3], value_width});
   Workspace workspace;
-  linear_attention(x, {.out = split_heads(as_tensor(out, "out").view(), heads), .state = as_tensor(state, "state")},
+  gated_delta_rule(x, {.out = split_heads(as_tensor(out, "out").view(), heads), .state = as_tensor(state, "state")},
                    workspace);
   return {out, state};
 }

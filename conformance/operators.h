@@ -47,7 +47,7 @@ Outputs causal_conv_with_state(const Case& c);
 // positions.cc
 Outputs rotary_embedding(const Case& c);
 Outputs run_tensor_scatter(const Case& c);
-// linear_attention.cc
+// gated_delta_rule.cc
 Outputs run_linear_attention(const Case& c);
 
 }  // namespace heed::conformance

@@ -1,8 +1,8 @@
 // RotaryEmbedding and TensorScatter.
 #include "heed/base/check.h"
 #include "heed/base/printable.h"
-#include "heed/ops/attention/rotary.h"
 #include "heed/ops/attention/tensor_scatter.h"
+#include "heed/ops/rotary/rotary.h"
 #include "operators.h"
 
 namespace heed::conformance {

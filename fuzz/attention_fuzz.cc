@@ -7,7 +7,7 @@
 #include <iostream>
 
 #include "heed/base/parallel.h"
-#include "heed/ops/attention/plan.h"
+#include "heed/ops/attention/plans/plan.h"
 #include "heed/testing/attention_answer.h"
 #include "heed/testing/gradient_check.h"
 
@@ -16,13 +16,13 @@ namespace {
 
 using namespace testing;
 
-void stop(const AttentionProblem& problem, std::string_view what) {
+void stop(const AttentionSample& problem, std::string_view what) {
   std::cerr << what << "\n" << describe(problem) << "\n";
   std::abort();
 }
 
 // Whether the public call gives the bits of the first plan that takes the problem.
-void call(const AttentionProblem& p, const AttentionAnswer& first) {
+void call(const AttentionSample& p, const AttentionAnswer& first) {
   if (p.page > 0) return;
   Workspace workspace;
   const Tensor out = Tensor::empty_like(first.out), stat = Tensor::empty_like(first.row_stat);
@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace heed;
   set_thread_count(1);
   Choices choices(std::span<const std::uint8_t>(data, size));
-  const AttentionProblem problem = random_attention_problem(choices);
+  const AttentionSample problem = random_attention_sample(choices);
   const AttentionYardstick yardstick(problem);
   const auto plans = plans_for(problem);
   for (const AttentionPlan* plan : plans) {

@@ -10,11 +10,11 @@
 
 #include "heed/ops/attention/attention.h"
 #include "heed/ops/attention/double_backward.h"
-#include "heed/ops/attention/linear_attention.h"
 #include "heed/ops/attention/linear_step.h"
 #include "heed/ops/attention/merge.h"
 #include "heed/ops/attention/paged_cache.h"
-#include "heed/ops/attention/rotary.h"
+#include "heed/ops/gated_delta/gated_delta_rule.h"
+#include "heed/ops/rotary/rotary.h"
 #include "heed/testing/gradient_check.h"
 
 namespace heed {

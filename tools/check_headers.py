@@ -11,7 +11,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ATTENTION, ALL, ERROR = "heed/attention.h", "heed/heed.h", "heed/base/error.h"
 # The rooms of heed_attention (heed/CMakeLists.txt).
-ATTENTION_ROOMS = ("heed/base/", "heed/tensor/", "heed/kernels/", "heed/ops/attention/")
+ATTENTION_ROOMS = ("heed/base/", "heed/tensor/", "heed/kernels/", "heed/ops/attention/", "heed/ops/rotary/", "heed/ops/gated_delta/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 
 

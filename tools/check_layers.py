@@ -11,13 +11,15 @@ LEVELS = {
     "base": 0,
     "tensor": 1, "text": 1, "metrics": 1, "corpus": 1,
     "kernels": 2, "io": 2,
-    "ops/attention": 3, "ops": 3,
-    "autograd": 4, "observe": 4,
-    "layers": 5, "optim": 5, "viz": 5,
-    "models": 6,
-    "decode": 7,
-    "tasks": 8,
-    "cli": 9, "conformance": 9,
+    # Attention: what is asked, the problem that it makes, the plans that compute it, and the calls.
+    "ops/attention/spec": 3, "ops/attention/problem": 4, "ops/attention/plans": 5, "ops/attention": 6,
+    "ops/rotary": 3, "ops/gated_delta": 3, "ops": 3,
+    "autograd": 7, "observe": 7,
+    "layers": 8, "optim": 8, "viz": 8,
+    "models": 9,
+    "decode": 10,
+    "tasks": 11,
+    "cli": 12, "conformance": 12,
 }
 # The testing room serves tests only, which may use it from any room.
 TESTING = "testing"
@@ -45,8 +47,8 @@ def room_of(file):
     parts = pathlib.PurePath(file).parts
     if parts[0] != "heed":
         return parts[0]
-    within = "/".join(parts[1:3])
-    return within if within in LEVELS else parts[1]
+    folders = ["/".join(parts[1:depth]) for depth in range(len(parts) - 1, 1, -1)]
+    return next((folder for folder in folders if folder in LEVELS), parts[1])
 
 
 def is_test(path):

@@ -7,7 +7,7 @@
 #include "heed/autograd/attention.h"
 #include "heed/autograd/context.h"
 #include "heed/autograd/var.h"
-#include "heed/ops/attention/rotary.h"
+#include "heed/ops/rotary/rotary.h"
 
 namespace heed {
 

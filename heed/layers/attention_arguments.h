@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "heed/ops/attention/mask.h"
+#include "heed/ops/attention/spec/mask.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed {

@@ -16,7 +16,7 @@
 #include "heed/layers/key_value_cache.h"
 #include "heed/layers/linear.h"
 #include "heed/observe/observer.h"
-#include "heed/ops/attention/rotary.h"
+#include "heed/ops/rotary/rotary.h"
 
 namespace heed {
 

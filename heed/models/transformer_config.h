@@ -10,7 +10,7 @@
 
 #include "heed/io/number_range.h"
 #include "heed/ops/activation.h"
-#include "heed/ops/attention/mask.h"
+#include "heed/ops/attention/spec/mask.h"
 
 namespace heed {
 

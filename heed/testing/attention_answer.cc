@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "heed/ops/attention/reference.h"
+#include "heed/ops/attention/plans/reference.h"
 #include "heed/testing/attention_magnitudes.h"
 #include "heed/testing/gradient_check.h"
 
@@ -36,7 +36,7 @@ View rows_in(std::vector<Tensor>& memory, const Tensor& like, RowLayout layout) 
   }
 }
 
-LaidOut lay_out(const AttentionProblem& p) {
+LaidOut lay_out(const AttentionSample& p) {
   LaidOut rows;
   const bool packed = p.layout == RowLayout::packed && p.page == 0 && p.q.dim(2) == p.k.dim(2) &&
                       p.q.dtype() == p.k.dtype() && p.q.dtype() == p.v.dtype();
@@ -70,7 +70,7 @@ Tensor pool_of(const Tensor& rows, Index page) {
 }
 
 // Page numbers; a page in which no key is left is null.
-Tensor page_numbers(const AttentionProblem& p) {
+Tensor page_numbers(const AttentionSample& p) {
   const Index batch = p.k.dim(0), pages = p.k.dim(2) / p.page;
   const Tensor numbers = Tensor::zeros(DType::i32, {batch, pages});
   const MaskRows mask(p.spec.mask, {batch, p.q.dim(1), p.q.dim(2), p.k.dim(2)});
@@ -85,10 +85,10 @@ Tensor page_numbers(const AttentionProblem& p) {
 struct Given {
   LaidOut rows;
   Tensor k_pool, v_pool, pages;
-  AttentionCase problem;
+  AttentionProblem problem;
 };
 
-Given give(const AttentionProblem& p, const char* caller) {
+Given give(const AttentionSample& p, const char* caller) {
   Given given;
   given.rows = lay_out(p);
   copy(p.q, given.rows.q);
@@ -96,10 +96,10 @@ Given give(const AttentionProblem& p, const char* caller) {
   if (p.page > 0) {
     given.k_pool = pool_of(p.k, p.page), given.v_pool = pool_of(p.v, p.page);
     spec.sequences.pages = given.pages = page_numbers(p);
-    given.problem = make_attention_case(caller, given.rows.q, given.k_pool, given.v_pool, spec);
+    given.problem = make_attention_problem(caller, given.rows.q, given.k_pool, given.v_pool, spec);
   } else {
     copy(p.k, given.rows.k), copy(p.v, given.rows.v);
-    given.problem = make_attention_case(caller, given.rows.q, given.rows.k, given.rows.v, spec);
+    given.problem = make_attention_problem(caller, given.rows.q, given.rows.k, given.rows.v, spec);
   }
   return given;
 }
@@ -141,7 +141,7 @@ double unit_of(DType dtype) { return dtype == DType::bf16 ? 0x1p-7 : dtype == DT
 
 }  // namespace
 
-std::vector<const AttentionPlan*> plans_for(const AttentionProblem& problem) {
+std::vector<const AttentionPlan*> plans_for(const AttentionSample& problem) {
   const Given given = give(problem, "plans_for");
   std::vector<const AttentionPlan*> plans;
   for (const AttentionPlan& plan : attention_plans()) {
@@ -150,9 +150,9 @@ std::vector<const AttentionPlan*> plans_for(const AttentionProblem& problem) {
   return plans;
 }
 
-AttentionAnswer solve(const AttentionPlan& plan, const AttentionProblem& p) {
+AttentionAnswer solve(const AttentionPlan& plan, const AttentionSample& p) {
   const Given given = give(p, "solve");
-  const AttentionCase& c = given.problem;
+  const AttentionProblem& c = given.problem;
   Workspace workspace;
   AttentionAnswer a;
   a.row_stat = Tensor::empty(c.number, {c.batch, c.heads, c.queries});
@@ -187,7 +187,7 @@ AttentionAnswer solve(const AttentionPlan& plan, const AttentionProblem& p) {
   return a;
 }
 
-AttentionYardstick::AttentionYardstick(const AttentionProblem& problem)
+AttentionYardstick::AttentionYardstick(const AttentionSample& problem)
     : exact_(solve(kReferencePlan, problem.in_f64())), plain_(solve(kPlainPlan, problem)) {
   const AttentionMagnitudes magnitudes = magnitudes_of(problem.in_f64(), exact_);
   for (std::size_t m = 0; m < std::size(kAttentionAnswerParts); ++m) {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "heed/ops/attention/plan.h"
-#include "heed/testing/attention_problem.h"
+#include "heed/ops/attention/plans/plan.h"
+#include "heed/testing/attention_sample.h"
 
 namespace heed::testing {
 
@@ -35,11 +35,11 @@ inline constexpr AttentionAnswerPart kAttentionAnswerParts[] = {{"out", &Attenti
                                                                 {"dcentre", &AttentionAnswer::dcentre}};
 
 // The plans that take the problem.
-std::vector<const AttentionPlan*> plans_for(const AttentionProblem& problem);
+std::vector<const AttentionPlan*> plans_for(const AttentionSample& problem);
 
 // Everything that the plan computes, with the numbers laid out in memory as the problem says. What is overwritten
 // begins as other numbers, what accumulates as zero. A paged problem has no gradients.
-AttentionAnswer solve(const AttentionPlan& plan, const AttentionProblem& problem);
+AttentionAnswer solve(const AttentionPlan& plan, const AttentionSample& problem);
 
 // The rule by which a fast plan is right: each part's error, against kReferencePlan in f64, is at most 3 times that of
 // kPlainPlan (twice for what the forward pass gives in 16 bits), which computes as plainly as possible in the same
@@ -47,7 +47,7 @@ AttentionAnswer solve(const AttentionPlan& plan, const AttentionProblem& problem
 // largest sum of magnitudes that the part is made of (4 units in the last place), and one of the storage type.
 class AttentionYardstick {
  public:
-  explicit AttentionYardstick(const AttentionProblem& problem);
+  explicit AttentionYardstick(const AttentionSample& problem);
   // What is wrong with an answer to the problem; empty where nothing is.
   std::string complaint(const AttentionAnswer& answer) const;
 

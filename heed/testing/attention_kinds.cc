@@ -5,8 +5,8 @@
 
 namespace heed::testing {
 
-AttentionProblem plain_problem(const AttentionShape& s, DType dtype) {
-  AttentionProblem p;
+AttentionSample plain_problem(const AttentionShape& s, DType dtype) {
+  AttentionSample p;
   p.q = random_tensor(dtype, {s.batch, s.heads, s.queries, s.width}, 1);
   p.k = random_tensor(dtype, {s.batch, s.key_heads, s.keys, s.width}, 2);
   p.v = random_tensor(dtype, {s.batch, s.key_heads, s.keys, s.value_width}, 3);
@@ -14,12 +14,12 @@ AttentionProblem plain_problem(const AttentionShape& s, DType dtype) {
   return p;
 }
 
-std::vector<AttentionProblem> attention_kinds(const AttentionShape& shape, DType dtype) {
-  std::vector<AttentionProblem> kinds;
-  const AttentionProblem plain = plain_problem(shape, dtype);
+std::vector<AttentionSample> attention_kinds(const AttentionShape& shape, DType dtype) {
+  std::vector<AttentionSample> kinds;
+  const AttentionSample plain = plain_problem(shape, dtype);
   const DType number = dtype == DType::f64 ? DType::f64 : DType::f32;
-  const auto add = [&](const Score& score, const Normaliser& normaliser) -> AttentionProblem& {
-    AttentionProblem& p = kinds.emplace_back(plain);
+  const auto add = [&](const Score& score, const Normaliser& normaliser) -> AttentionSample& {
+    AttentionSample& p = kinds.emplace_back(plain);
     p.spec.score = score, p.spec.normaliser = normaliser;
     return p;
   };
@@ -35,22 +35,22 @@ std::vector<AttentionProblem> attention_kinds(const AttentionShape& shape, DType
     for (const Normaliser& normaliser : {Normaliser::softmax(), Normaliser::sum()}) {
       const bool random = map == FeatureMap::Kind::positive_random;
       if (random && normaliser.kind != Normaliser::Kind::sum) continue;  // they are exponentials already
-      AttentionProblem& p = add(Score::features({.kind = map}), normaliser);
+      AttentionSample& p = add(Score::features({.kind = map}), normaliser);
       if (!random) continue;
       p.projection = Tensor::empty(number, {6, shape.width});
       orthogonal_random_features(p.projection, 7);
     }
-  for (AttentionProblem& p : kinds) p.bind();
+  for (AttentionSample& p : kinds) p.bind();
   return kinds;
 }
 
-bool has_positive_weights(const AttentionProblem& p) {
+bool has_positive_weights(const AttentionSample& p) {
   const Normaliser::Kind kind = p.spec.normaliser.kind;
   if (kind == Normaliser::Kind::sum) return p.spec.score.feature_map.kind != FeatureMap::Kind::relu;
   return kind != Normaliser::Kind::sparsemax && kind != Normaliser::Kind::entmax15;
 }
 
-bool has_weights_that_sum_to_one(const AttentionProblem& p) {
+bool has_weights_that_sum_to_one(const AttentionSample& p) {
   return p.spec.normaliser.kind != Normaliser::Kind::sigmoid && p.sinks.is_empty();
 }
 

@@ -1,6 +1,6 @@
 // One small attention problem for each score and each normaliser: what a test of a property runs over.
 //
-//   for (AttentionProblem& p : attention_kinds({.queries = 3, .keys = 5})) {
+//   for (AttentionSample& p : attention_kinds({.queries = 3, .keys = 5})) {
 //     p.spec.mask = Mask::causal();
 //     for (const AttentionPlan* plan : plans_for(p)) EXPECT_EQ(..., solve(*plan, p).out) << describe(p);
 //   }
@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "heed/testing/attention_problem.h"
+#include "heed/testing/attention_sample.h"
 
 namespace heed::testing {
 
@@ -17,14 +17,14 @@ struct AttentionShape {
 };
 
 // A scaled dot product with a softmax and nothing else, of normal numbers.
-AttentionProblem plain_problem(const AttentionShape& shape, DType dtype = DType::f32);
+AttentionSample plain_problem(const AttentionShape& shape, DType dtype = DType::f32);
 
 // Every score with a softmax, every other normaliser, and sinks.
-std::vector<AttentionProblem> attention_kinds(const AttentionShape& shape, DType dtype = DType::f32);
+std::vector<AttentionSample> attention_kinds(const AttentionShape& shape, DType dtype = DType::f32);
 
 // Whether an allowed key's weight is above zero whatever its score, and whether a row's weights sum to one.
-bool has_positive_weights(const AttentionProblem& problem);
-bool has_weights_that_sum_to_one(const AttentionProblem& problem);
+bool has_positive_weights(const AttentionSample& problem);
+bool has_weights_that_sum_to_one(const AttentionSample& problem);
 
 // Booleans of which a third are false.
 Tensor random_booleans(std::initializer_list<Index> shape, std::uint64_t seed);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "heed/ops/attention/score_features.h"
+#include "heed/ops/attention/problem/score_features.h"
 
 namespace heed::testing {
 namespace {
@@ -38,10 +38,10 @@ double norm_of(const double* x, Index count) {
 
 class Sums {
  public:
-  Sums(const AttentionProblem& problem, const AttentionAnswer& exact)
+  Sums(const AttentionSample& problem, const AttentionAnswer& exact)
       : p_(problem),
         a_(exact),
-        c_(make_attention_case("magnitudes_of", p_.q, p_.k, p_.v, p_.spec)),
+        c_(make_attention_problem("magnitudes_of", p_.q, p_.k, p_.v, p_.spec)),
         map_(c_),
         dk_(Tensor::zeros(DType::f64, {c_.batch, c_.key_heads, c_.keys})),
         dv_(Tensor::zeros_like(dk_)),
@@ -201,9 +201,9 @@ class Sums {
     c_.bias.add_gradient(b, h, i, {0, c_.keys}, dscores.data(), learned);
   }
 
-  const AttentionProblem& p_;
+  const AttentionSample& p_;
   const AttentionAnswer& a_;
-  const AttentionCase c_;
+  const AttentionProblem c_;
   const ScoreFeatures<double> map_;
   std::vector<double> phi_q_, phi_k_;
   std::vector<Score> scores_;  // of the row at work
@@ -213,7 +213,7 @@ class Sums {
 
 }  // namespace
 
-AttentionMagnitudes magnitudes_of(const AttentionProblem& problem, const AttentionAnswer& exact) {
+AttentionMagnitudes magnitudes_of(const AttentionSample& problem, const AttentionAnswer& exact) {
   return Sums(problem, exact).take();
 }
 

@@ -11,6 +11,6 @@ struct AttentionMagnitudes {
 };
 
 // Of a problem in f64 and its exact answer.
-AttentionMagnitudes magnitudes_of(const AttentionProblem& problem, const AttentionAnswer& exact);
+AttentionMagnitudes magnitudes_of(const AttentionSample& problem, const AttentionAnswer& exact);
 
 }  // namespace heed::testing

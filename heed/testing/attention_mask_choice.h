@@ -1,9 +1,9 @@
-// A random mask: part of random_attention_problem, and of the mask's own tests.
+// A random mask: part of random_attention_sample, and of the mask's own tests.
 #pragma once
 
 #include <vector>
 
-#include "heed/ops/attention/mask.h"
+#include "heed/ops/attention/spec/mask.h"
 #include "heed/tensor/tensor.h"
 #include "heed/testing/choices.h"
 

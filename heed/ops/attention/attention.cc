@@ -6,9 +6,9 @@
 
 #include "heed/base/check.h"
 #include "heed/ops/attention/memory_check.h"
-#include "heed/ops/attention/packed_sequences.h"
-#include "heed/ops/attention/plan.h"
-#include "heed/ops/attention/reference.h"
+#include "heed/ops/attention/plans/plan.h"
+#include "heed/ops/attention/plans/reference.h"
+#include "heed/ops/attention/problem/packed_sequences.h"
 
 namespace heed {
 namespace {
@@ -27,14 +27,14 @@ void check_shape(const char* caller, const char* name, const ConstView& view, co
              name_of(dtype), fmt::join(like.shape.begin(), like.shape.begin() + like.rank, ", "), describe(view));
 }
 
-void check_result(const char* caller, const AttentionCase& c, const AttentionResult& result) {
+void check_result(const char* caller, const AttentionProblem& c, const AttentionResult& result) {
   check_shape(caller, "out", result.out, shape_of({c.batch, c.heads, c.queries, c.value_width}), c.dtype);
   const ConstView square = shape_of({c.batch, c.heads, c.queries, c.keys});
   check_shape(caller, "weights", result.weights, square, c.dtype);
   check_shape(caller, "scores", result.scores, square, c.dtype);
 }
 
-void check_row_stat(const char* caller, const char* name, const AttentionCase& c, const ConstView& stat) {
+void check_row_stat(const char* caller, const char* name, const AttentionProblem& c, const ConstView& stat) {
   HEED_CHECK(!stat || (has_shape(stat, {c.batch, c.heads, c.queries}) && stat.dtype == c.number),
              "{}: {} must be {} [{}, {}, {}], but is {}", caller, name, name_of(c.number), c.batch, c.heads, c.queries,
              describe(stat));
@@ -48,7 +48,7 @@ void check_parameter_gradient(const char* name, const char* what, const ConstVie
   check_shape("attention_backward", name, gradient, parameter, number);
 }
 
-void check_gradients(const AttentionCase& c, const AttentionGrad& grad) {
+void check_gradients(const AttentionProblem& c, const AttentionGrad& grad) {
   const char* caller = "attention_backward";
   check_shape(caller, "dq", grad.dq, c.q, c.dtype);
   check_shape(caller, "dk", grad.dk, c.k.view(), c.k.view().dtype);
@@ -63,14 +63,14 @@ void check_gradients(const AttentionCase& c, const AttentionGrad& grad) {
 
 // One problem with what it fills, checked.
 struct ForwardCall {
-  AttentionCase problem;
+  AttentionProblem problem;
   AttentionResult result;
 };
 
 ForwardCall make_forward(const ConstView& q, const ConstView& k, const ConstView& v, const AttentionSpec& spec,
                          const AttentionResult& result, Index first_batch) {
   const char* caller = "attention";
-  ForwardCall call{make_attention_case(caller, q, k, v, spec, first_batch), result};
+  ForwardCall call{make_attention_problem(caller, q, k, v, spec, first_batch), result};
   HEED_CHECK(v || !result.out, "{}: out is wanted, but v is an empty view", caller);
   check_row_stat(caller, "row_stat", call.problem, result.row_stat);
   check_result(caller, call.problem, result);
@@ -78,7 +78,7 @@ ForwardCall make_forward(const ConstView& q, const ConstView& k, const ConstView
 }
 
 struct BackwardCall {
-  AttentionCase problem;
+  AttentionProblem problem;
   AttentionSaved saved;
   AttentionGrad grad;
 };
@@ -86,8 +86,8 @@ struct BackwardCall {
 BackwardCall make_backward(const ConstView& q, const ConstView& k, const ConstView& v, const AttentionSpec& spec,
                            const AttentionSaved& saved, const AttentionGrad& grad, Index first_batch) {
   const char* caller = "attention_backward";
-  BackwardCall call{make_attention_case(caller, q, k, v, spec, first_batch), saved, grad};
-  const AttentionCase& problem = call.problem;
+  BackwardCall call{make_attention_problem(caller, q, k, v, spec, first_batch), saved, grad};
+  const AttentionProblem& problem = call.problem;
   HEED_CHECK(v && saved.out && saved.row_stat && saved.dout,
              "{}: v, out, row_stat and dout must be given, but are {}, {}, {} and {}", caller, describe(v),
              describe(saved.out), describe(saved.row_stat), describe(saved.dout));
@@ -207,7 +207,7 @@ void attention_weights(ConstView q, ConstView k, const AttentionSpec& spec, Cons
   HEED_CHECK(!is_packed(spec), "{}: packed sequences have weights of no one shape: ask for one sequence at a time",
              caller);
   check_call(caller, spec, {{"q", q}, {"k", k}, {"row_stat", row_stat, kOptional}}, {{"weights", weights, kOptional}});
-  const AttentionCase problem = make_attention_case(caller, q, k, {}, spec);
+  const AttentionProblem problem = make_attention_problem(caller, q, k, {}, spec);
   HEED_CHECK(row_stat && weights, "{}: row_stat and weights must be given, but are {} and {}", caller,
              describe(row_stat), describe(weights));
   check_row_stat(caller, "row_stat", problem, row_stat);
@@ -232,7 +232,7 @@ std::string explain(ConstView q, ConstView k, ConstView v, const AttentionSpec& 
     one = first.spec;
     q = rows_of(q, first.queries), k = rows_of(k, first.keys), v = rows_of(v, first.keys);
   }
-  const AttentionCase problem = make_attention_case("explain", q, k, v, one);
+  const AttentionProblem problem = make_attention_problem("explain", q, k, v, one);
   return explain_plans(problem, fmt::format("q {}, k {}, v {}", describe(q), describe(k), describe(v)));
 }
 

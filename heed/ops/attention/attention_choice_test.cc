@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "heed/ops/attention/attention.h"
-#include "heed/ops/attention/plan.h"
+#include "heed/ops/attention/plans/plan.h"
 #include "heed/testing/attention_kinds.h"
 #include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
 
-using testing::AttentionProblem;
+using testing::AttentionSample;
 using testing::refusal;
 
 // Sets HEED_PLAN while it lives.
@@ -22,7 +22,7 @@ struct ForcedPlan {
 };
 
 TEST(AttentionChoice, HeedPlanForcesAPlanAndExplainsARefusal) {
-  const AttentionProblem p = testing::plain_problem({.queries = 3, .keys = 4});
+  const AttentionSample p = testing::plain_problem({.queries = 3, .keys = 4});
   const Tensor out = Tensor::zeros(DType::f32, {1, 1, 3, 8});
   Workspace workspace;
   const auto call = [&] { attention(p.q, p.k, p.v, p.spec, {.out = out}, workspace); };
@@ -43,7 +43,7 @@ TEST(AttentionChoice, HeedPlanForcesAPlanAndExplainsARefusal) {
 
 // Also by those that would not come to choose a plan.
 TEST(AttentionChoice, EveryCallRefusesANameThatIsNoPlan) {
-  const AttentionProblem p = testing::plain_problem({.queries = 3, .keys = 4});
+  const AttentionSample p = testing::plain_problem({.queries = 3, .keys = 4});
   const Tensor out = Tensor::zeros(DType::f32, {1, 1, 3, 8}), row_stat = Tensor::zeros(DType::f32, {1, 1, 3});
   const Tensor weights = Tensor::zeros(DType::f32, {1, 1, 3, 4});
   const Tensor nothing = Tensor::zeros(DType::f32, {1, 1, 0, 8}), no_offsets = Tensor::zeros(DType::i32, {1});
@@ -67,9 +67,9 @@ TEST(AttentionChoice, ThePlanDependsOnNoLength) {
     for (Index queries : {1, 33})
       for (Index keys : {0, 1, 200}) {
         names.emplace_back();
-        for (const AttentionProblem& p :
+        for (const AttentionSample& p :
              testing::attention_kinds({.batch = batch, .heads = 2, .key_heads = 2, .queries = queries, .keys = keys})) {
-          names.back().push_back(choose_attention_plan(make_attention_case("test", p.q, p.k, p.v, p.spec)).name);
+          names.back().push_back(choose_attention_plan(make_attention_problem("test", p.q, p.k, p.v, p.spec)).name);
         }
       }
   for (const auto& of_kinds : names) EXPECT_EQ(of_kinds, names[0]);

@@ -11,7 +11,7 @@
 namespace heed {
 namespace {
 
-using testing::AttentionProblem;
+using testing::AttentionSample;
 using testing::plain_problem;
 using testing::refusal;
 
@@ -21,8 +21,8 @@ constexpr testing::AttentionShape kShape{
 Tensor zeros(std::initializer_list<Index> shape, DType dtype = DType::f32) { return Tensor::zeros(dtype, shape); }
 
 // The refusal of a problem that was spoilt; out is of the sound one.
-std::string failing(const std::function<void(AttentionProblem&)>& spoil) {
-  AttentionProblem p = plain_problem(kShape);
+std::string failing(const std::function<void(AttentionSample&)>& spoil) {
+  AttentionSample p = plain_problem(kShape);
   spoil(p);
   Workspace workspace;
   const Tensor out = zeros({2, 4, 3, 6});
@@ -30,138 +30,138 @@ std::string failing(const std::function<void(AttentionProblem&)>& spoil) {
 }
 
 TEST(AttentionErrors, RanksTypesShapesAndStrides) {
-  EXPECT_EQ(failing([](AttentionProblem&) {}), "no error");
-  EXPECT_EQ(failing([](AttentionProblem& p) {
+  EXPECT_EQ(failing([](AttentionSample&) {}), "no error");
+  EXPECT_EQ(failing([](AttentionSample& p) {
               p.q = zeros({2, 3, 8});
             }),
             "attention: q must be [B, H, Lq, D], but is f32 [2, 3, 8]");
-  EXPECT_EQ(failing([](AttentionProblem& p) {
+  EXPECT_EQ(failing([](AttentionSample& p) {
               p.q = zeros({2, 4, 3, 8}, DType::i32);
             }),
             "attention: q must be f32, bf16, f16 or f64, but is i32 [2, 4, 3, 8]");
-  EXPECT_EQ(failing([](AttentionProblem& p) {
+  EXPECT_EQ(failing([](AttentionSample& p) {
               p.v = zeros({5, 6});
             }),
             "attention: v must be [B, Hk, Lk, Dv], but is f32 [5, 6]");
-  EXPECT_EQ(failing([](AttentionProblem& p) { p.k = p.k.to(DType::f64); }),
+  EXPECT_EQ(failing([](AttentionSample& p) { p.k = p.k.to(DType::f64); }),
             "attention: k must be f32 as q is, or bf16 or f16, but is f64 [2, 2, 5, 8]");
-  EXPECT_EQ(failing([](AttentionProblem& p) { p.q = p.q.to(DType::bf16); }),
+  EXPECT_EQ(failing([](AttentionSample& p) { p.q = p.q.to(DType::bf16); }),
             "attention: k must be bf16 as q is, but is f32 [2, 2, 5, 8]");
-  EXPECT_EQ(failing([](AttentionProblem& p) {
+  EXPECT_EQ(failing([](AttentionSample& p) {
               p.k = zeros({2, 2, 5, 7});
             }),
             "attention: q [B, H, Lq, D] and k [B, Hk, Lk, D] must agree in B and D >= 1, but are f32 [2, 4, 3, 8] and "
             "f32 [2, 2, 5, 7]");
-  EXPECT_EQ(failing([](AttentionProblem& p) {
+  EXPECT_EQ(failing([](AttentionSample& p) {
               p.k = zeros({1, 2, 5, 8});
             }),
             "attention: q [B, H, Lq, D] and k [B, Hk, Lk, D] must agree in B and D >= 1, but are f32 [2, 4, 3, 8] and "
             "f32 [1, 2, 5, 8]");
-  EXPECT_EQ(failing([](AttentionProblem& p) {
+  EXPECT_EQ(failing([](AttentionSample& p) {
               p.k = zeros({2, 3, 5, 8});
             }),
             "attention: the heads of q must be a multiple of the heads of k, but q is f32 [2, 4, 3, 8] and k f32 [2, "
             "3, 5, 8]");
-  EXPECT_EQ(failing([](AttentionProblem& p) {
+  EXPECT_EQ(failing([](AttentionSample& p) {
               p.v = zeros({2, 2, 4, 6});
             }),
             "attention: k and v must agree in [B, Hk, Lk], but are f32 [2, 2, 5, 8] and f32 [2, 2, 4, 6]");
-  EXPECT_EQ(failing([](AttentionProblem& p) { p.v = Tensor(); }), "attention: out is wanted, but v is an empty view");
-  EXPECT_EQ(failing([](AttentionProblem& p) {
+  EXPECT_EQ(failing([](AttentionSample& p) { p.v = Tensor(); }), "attention: out is wanted, but v is an empty view");
+  EXPECT_EQ(failing([](AttentionSample& p) {
               p.v = zeros({2, 2, 5, 7});
             }),
             "attention: out must be f32 of shape [2, 4, 3, 7] with stride 1 along its last axis, but is f32 [2, 4, 3, "
             "6]");
-  EXPECT_EQ(failing([](AttentionProblem& p) {
+  EXPECT_EQ(failing([](AttentionSample& p) {
               p.q = zeros({2, 0, 3, 8});
             }),
             "attention: q must have at least one head, but is f32 [2, 0, 3, 8]");
-  EXPECT_EQ(failing([](AttentionProblem& p) {
+  EXPECT_EQ(failing([](AttentionSample& p) {
               p.v = zeros({2, 2, 5, 0});
             }),
             "attention: the values must have a width Dv from 1 to 1073741824, but v is f32 [2, 2, 5, 0]");
   const Tensor one = zeros({1, 1, 1, 8});
   View repeated = one.view();
   repeated.shape[2] = (Index{1} << 30) + 1, repeated.stride[2] = 0;
-  EXPECT_EQ(failing([&](AttentionProblem& p) { p.k = Tensor::borrow(repeated); }),
+  EXPECT_EQ(failing([&](AttentionSample& p) { p.k = Tensor::borrow(repeated); }),
             "attention: sequences may have up to 1073741824 queries and keys of up to as many numbers, but q is f32 "
             "[2, 4, 3, 8] and k f32 [1, 1, 1073741825, 8] with strides [8, 8, 0, 1]");
   const Tensor turned = zeros({2, 4, 8, 3});
-  EXPECT_EQ(failing([&](AttentionProblem& p) { p.q = Tensor::borrow(transpose(turned.view(), 2, 3)); }),
+  EXPECT_EQ(failing([&](AttentionSample& p) { p.q = Tensor::borrow(transpose(turned.view(), 2, 3)); }),
             "attention: q must have stride 1 along its last axis, but is f32 [2, 4, 3, 8] with strides [96, 24, 1, 3]");
 }
 
 TEST(AttentionErrors, OfTheScore) {
-  EXPECT_EQ(failing([](AttentionProblem& p) { p.spec.score.kind = Score::Kind::additive; }),
+  EXPECT_EQ(failing([](AttentionSample& p) { p.spec.score.kind = Score::Kind::additive; }),
             "attention: the additive score's vector must be a contiguous vector f32 [8], but is an empty view");
-  EXPECT_EQ(failing([](AttentionProblem& p) {
+  EXPECT_EQ(failing([](AttentionSample& p) {
               p.vector = zeros({8}), p.spec.score.kind = Score::Kind::additive, p.spec.score.scale = 2, p.bind();
             }),
             "attention: the additive score has no scale, but 2 was given");
-  EXPECT_EQ(failing([](AttentionProblem& p) { p.spec.score.scale = std::nan(""); }),
+  EXPECT_EQ(failing([](AttentionSample& p) { p.spec.score.scale = std::nan(""); }),
             "attention: the scale must be finite, but is nan");
-  EXPECT_EQ(failing([](AttentionProblem& p) { p.spec.score.scale = HUGE_VAL; }),
+  EXPECT_EQ(failing([](AttentionSample& p) { p.spec.score.scale = HUGE_VAL; }),
             "attention: the scale must be finite, but is inf");
   const FeatureMap random{.kind = FeatureMap::Kind::positive_random};
   EXPECT_EQ(
-      failing([&](AttentionProblem& p) { p.spec.score = Score::features(random); }),
+      failing([&](AttentionSample& p) { p.spec.score = Score::features(random); }),
       "attention: random features need a projection f32 [M >= 1, D = 8] with stride 1 along D, but got an empty view");
   EXPECT_EQ(
-      failing([&](AttentionProblem& p) {
+      failing([&](AttentionSample& p) {
         p.spec.score = Score::features(random), p.projection = zeros({4, 7}), p.bind();
       }),
       "attention: random features need a projection f32 [M >= 1, D = 8] with stride 1 along D, but got f32 [4, 7]");
-  EXPECT_EQ(failing([&](AttentionProblem& p) {
+  EXPECT_EQ(failing([&](AttentionSample& p) {
               p.spec.score = Score::features(random, -1.0), p.projection = zeros({4, 8}), p.bind();
             }),
             "attention: the scale of random features must be positive, but is -1");
 }
 
 TEST(AttentionErrors, OfTheBias) {
-  EXPECT_EQ(failing([](AttentionProblem& p) { p.spec.bias.soft_cap = 0; }),
+  EXPECT_EQ(failing([](AttentionSample& p) { p.spec.bias.soft_cap = 0; }),
             "attention: the soft-cap must be positive and finite, but is 0");
-  EXPECT_EQ(failing([](AttentionProblem& p) {
+  EXPECT_EQ(failing([](AttentionSample& p) {
               p.dense = zeros({2, 3, 3, 5}), p.bind();
             }),
             "attention: the dense bias must be f32, bf16 or f16 [B | 1, H | 1, Lq | 1, Lk | 1] of [2, 4, 3, 5], but is "
             "f32 [2, 3, 3, 5]");
-  EXPECT_EQ(failing([](AttentionProblem& p) { p.alibi = zeros({2}), p.bind(); }),
+  EXPECT_EQ(failing([](AttentionSample& p) { p.alibi = zeros({2}), p.bind(); }),
             "attention: the ALiBi slopes must be f32 [H = 4], but are f32 [2]");
-  EXPECT_EQ(failing([](AttentionProblem& p) {
+  EXPECT_EQ(failing([](AttentionSample& p) {
               p.relative = zeros({8, 2}), p.bind();
             }),
             "attention: the relative bias must be f32 [buckets >= 4, H = 4], but is f32 [8, 2]");
-  EXPECT_EQ(failing([](AttentionProblem& p) {
+  EXPECT_EQ(failing([](AttentionSample& p) {
               p.relative = zeros({8, 4}), p.spec.bias.relative.max_distance = 2, p.bind();
             }),
             "attention: the relative bias's max_distance must be above 2, but is 2");
-  EXPECT_EQ(failing([](AttentionProblem& p) {
+  EXPECT_EQ(failing([](AttentionSample& p) {
               p.centre = zeros({2, 4, 5}), p.bind();
             }),
             "attention: the Gaussian's centre must be f32 [B | 1, H | 1, Lq] of [2, 4, 3], but is f32 [2, 4, 5]");
-  EXPECT_EQ(failing([](AttentionProblem& p) {
+  EXPECT_EQ(failing([](AttentionSample& p) {
               p.centre = zeros({1, 1, 3}), p.spec.bias.gaussian.sigma = 0, p.bind();
             }),
             "attention: the Gaussian's sigma must be positive and finite, but is 0");
 }
 
 TEST(AttentionErrors, OfTheNormaliserAndDropout) {
-  EXPECT_EQ(failing([](AttentionProblem& p) { p.sinks = zeros({2}), p.bind(); }),
+  EXPECT_EQ(failing([](AttentionSample& p) { p.sinks = zeros({2}), p.bind(); }),
             "attention: the sinks must be a contiguous vector f32 [4], but is f32 [2]");
-  EXPECT_EQ(failing([](AttentionProblem& p) {
+  EXPECT_EQ(failing([](AttentionSample& p) {
               p.sinks = zeros({4}), p.bind(), p.spec.normaliser.kind = Normaliser::Kind::sparsemax;
             }),
             "attention: only softmax has sinks");
-  EXPECT_EQ(failing([](AttentionProblem& p) { p.spec.dropout.probability = 1; }),
+  EXPECT_EQ(failing([](AttentionSample& p) { p.spec.dropout.probability = 1; }),
             "attention: the dropout probability must be in [0, 1), but is 1");
-  EXPECT_EQ(failing([](AttentionProblem& p) { p.spec.dropout.probability = std::nan(""); }),
+  EXPECT_EQ(failing([](AttentionSample& p) { p.spec.dropout.probability = std::nan(""); }),
             "attention: the dropout probability must be in [0, 1), but is nan");
 }
 
 TEST(AttentionErrors, OfTheMaskNameTheCall) {
   const Tensor three = zeros({3}, DType::i32), long_keys = Tensor::from(std::vector<std::int32_t>{6, 0}, {2});
   const Tensor narrow = zeros({2, 1, 1, 3}, DType::boolean);
-  const auto with = [](const Mask& mask) { return failing([&](AttentionProblem& p) { p.spec.mask = mask; }); };
+  const auto with = [](const Mask& mask) { return failing([&](AttentionSample& p) { p.spec.mask = mask; }); };
   EXPECT_EQ(with(Mask::key_lengths(three)), "attention: key lengths must be i32 or i64 [2], but are i32 [3]");
   EXPECT_EQ(with(Mask::key_lengths(long_keys)),
             "attention: key lengths must be in [0, Lk = 5], but that of batch element 0 is 6");
@@ -173,7 +173,7 @@ TEST(AttentionErrors, OfTheMaskNameTheCall) {
 TEST(AttentionErrors, OfPages) {
   const auto paged = [](const std::vector<std::int32_t>& numbers, Index count, bool lengths = true) {
     const Tensor pages = Tensor::from(numbers, {2, count}), all = Tensor::from(std::vector<std::int32_t>{4, 3}, {2});
-    return failing([&](AttentionProblem& p) {
+    return failing([&](AttentionSample& p) {
       p.k = zeros({3, 2, 2, 8}), p.v = zeros({3, 2, 2, 6});
       p.spec.sequences.pages = pages.view();
       if (lengths) p.spec.mask.lengths = all.view();
@@ -191,7 +191,7 @@ TEST(AttentionErrors, OfPages) {
 TEST(AttentionErrors, OfPackedSequences) {
   const auto packed = [](const std::vector<std::int32_t>& queries, const std::vector<std::int32_t>& keys,
                          bool weights = false) {
-    const AttentionProblem p = plain_problem({.queries = 4, .keys = 6});
+    const AttentionSample p = plain_problem({.queries = 4, .keys = 6});
     const Tensor of_queries = Tensor::from(queries, {std::ssize(queries)});
     const Tensor of_keys = Tensor::from(keys, {std::ssize(keys)});
     AttentionSpec spec;
@@ -215,7 +215,7 @@ TEST(AttentionErrors, OfPackedSequences) {
 
 // A forward call's outputs, for the backward calls below.
 struct Saved {
-  AttentionProblem p = plain_problem(kShape);
+  AttentionSample p = plain_problem(kShape);
   Tensor out = zeros({2, 4, 3, 6}), stat = zeros({2, 4, 3});
 
   std::string refused(const AttentionGrad& grad, const AttentionSpec& spec = {}) const {
@@ -254,7 +254,7 @@ TEST(AttentionErrors, OfGradients) {
 TEST(AttentionErrors, WhatIsWrittenMayNotLieInWhatIsReadOrWritten) {
   const Saved s;
   Workspace workspace;
-  AttentionProblem p = plain_problem({.queries = 5, .keys = 5});
+  AttentionSample p = plain_problem({.queries = 5, .keys = 5});
   EXPECT_EQ(refusal([&] { attention(p.q, p.k, p.v, {}, {.out = p.v}, workspace); }),
             "attention: out overlaps v: f32 [1, 1, 5, 8] and f32 [1, 1, 5, 8]");
   const Tensor square = zeros({1, 1, 5, 5});
@@ -270,7 +270,7 @@ TEST(AttentionErrors, WhatIsWrittenMayNotLieInWhatIsReadOrWritten) {
 }
 
 TEST(AttentionErrors, OfChosenWeights) {
-  const AttentionProblem p = plain_problem(kShape);
+  const AttentionSample p = plain_problem(kShape);
   const Tensor stat = zeros({2, 4, 3}), weights = zeros({2, 4, 3, 5});
   Workspace workspace;
   const auto asked = [&](const AttentionSelection& chosen) {

@@ -14,7 +14,7 @@ namespace heed {
 namespace {
 
 using testing::attention_kinds;
-using testing::AttentionProblem;
+using testing::AttentionSample;
 using testing::gradient_error;
 using testing::plain_problem;
 using testing::random_tensor;
@@ -35,7 +35,7 @@ double finite_sum(const Tensor& stat, const Tensor& weights) {
 
 // Weights for row_stat in the loss. A `sum` may be in the thousands, and would bury the differences of the rest in its
 // rounding: they are scaled to its size.
-Tensor weights_of_stat(AttentionProblem p) {
+Tensor weights_of_stat(AttentionSample p) {
   p.bind();
   const Tensor stat = Tensor::zeros(DType::f64, {p.q.dim(0), p.q.dim(1), p.q.dim(2)});
   Workspace workspace;
@@ -49,7 +49,7 @@ Tensor weights_of_stat(AttentionProblem p) {
 }
 
 // Holds every gradient of sum(out * dout) + sum(row_stat * drow_stat) against differences.
-void expect_gradients(AttentionProblem p) {
+void expect_gradients(AttentionSample p) {
   p.bind();
   SCOPED_TRACE(describe(p));
   Workspace workspace;
@@ -94,23 +94,23 @@ void expect_gradients(AttentionProblem p) {
 }
 
 // Each kind in f64, of numbers whose roundings cross no kink. Random features and sums of relu need no further scale.
-std::vector<AttentionProblem> kinds() { return attention_kinds(kShape, DType::f64); }
+std::vector<AttentionSample> kinds() { return attention_kinds(kShape, DType::f64); }
 
-bool takes_any_bias(const AttentionProblem& p) { return p.spec.normaliser.kind != Normaliser::Kind::sum; }
+bool takes_any_bias(const AttentionSample& p) { return p.spec.normaliser.kind != Normaliser::Kind::sum; }
 
 TEST(AttentionGradient, OfEveryScoreAndNormaliser) {
-  for (const AttentionProblem& p : kinds()) expect_gradients(p);
+  for (const AttentionSample& p : kinds()) expect_gradients(p);
 }
 
 TEST(AttentionGradient, OfALossThatHoldsRowStat) {
-  for (AttentionProblem p : kinds()) {
+  for (AttentionSample p : kinds()) {
     p.drow_stat = weights_of_stat(p);
     expect_gradients(p);
   }
 }
 
 TEST(AttentionGradient, OfAScaledScore) {
-  AttentionProblem p = plain_problem(kShape, DType::f64);
+  AttentionSample p = plain_problem(kShape, DType::f64);
   for (double scale : {0.3, 1.0, -0.7, 0.0}) {
     for (auto kind : {Score::Kind::dot, Score::Kind::squared_distance, Score::Kind::cosine}) {
       p.spec.score = {.kind = kind, .scale = scale};
@@ -128,7 +128,7 @@ TEST(AttentionGradient, OfAScaledScore) {
 }
 
 TEST(AttentionGradient, OfASoftCap) {
-  for (AttentionProblem p : kinds()) {
+  for (AttentionSample p : kinds()) {
     p.spec.bias.soft_cap = 1.2;
     expect_gradients(p);
   }
@@ -137,7 +137,7 @@ TEST(AttentionGradient, OfASoftCap) {
 TEST(AttentionGradient, OfABiasBroadcastAlongEachAxis) {
   for (int broadcast = 0; broadcast < 16; ++broadcast) {
     const auto axis = [&](int bit, Index extent) { return (broadcast >> bit & 1) != 0 ? Index{1} : extent; };
-    for (AttentionProblem p : kinds()) {
+    for (AttentionSample p : kinds()) {
       if (broadcast % 5 != 0 && p.spec.score.kind != Score::Kind::dot) continue;
       p.dense = random_tensor(DType::f64, {axis(0, 2), axis(1, 4), axis(2, 3), axis(3, 5)}, 6);
       if (!takes_any_bias(p)) {
@@ -150,7 +150,7 @@ TEST(AttentionGradient, OfABiasBroadcastAlongEachAxis) {
 }
 
 TEST(AttentionGradient, OfABiasThatRefusesKeys) {
-  for (AttentionProblem p : kinds()) {
+  for (AttentionSample p : kinds()) {
     p.dense = Tensor::zeros(DType::f64, {1, 1, 3, 5});
     for (Index j = 0; j < 5; ++j) {
       if (j != 2) p.dense.at<double>({0, 0, 1, j}) = -HUGE_VAL;
@@ -181,7 +181,7 @@ TEST(AttentionGradient, OfABiasThatRefusesKeys) {
 
 TEST(AttentionGradient, OfRelativePositions) {
   for (bool bidirectional : {true, false})
-    for (AttentionProblem p : kinds()) {
+    for (AttentionSample p : kinds()) {
       if (!takes_any_bias(p)) continue;
       p.relative = random_tensor(DType::f64, {4, 4}, 7);
       p.spec.bias.relative.bidirectional = bidirectional, p.spec.bias.relative.max_distance = 4;
@@ -193,7 +193,7 @@ TEST(AttentionGradient, OfRelativePositions) {
 TEST(AttentionGradient, OfTheGaussiansCentre) {
   for (Index batch : {1, 2})
     for (Index heads : {1, 4})
-      for (AttentionProblem p : kinds()) {
+      for (AttentionSample p : kinds()) {
         if (!takes_any_bias(p)) continue;
         p.centre = random_tensor(DType::f64, {batch, heads, 3}, 7, 2);
         p.spec.bias.gaussian.sigma = 1.5;
@@ -202,7 +202,7 @@ TEST(AttentionGradient, OfTheGaussiansCentre) {
 }
 
 TEST(AttentionGradient, BesideAlibiAndTogether) {
-  for (AttentionProblem p : kinds()) {
+  for (AttentionSample p : kinds()) {
     if (!takes_any_bias(p)) continue;
     p.alibi = Tensor::empty(DType::f64, {4});
     alibi_slopes(p.alibi);
@@ -225,7 +225,7 @@ TEST(AttentionGradient, OfMasks) {
        {Mask::causal(), Mask::causal(Anchor::start), Mask::sliding_window(1, 1), Mask::key_lengths(lengths),
         Mask::boolean(allowed), Mask::causal() & Mask::key_lengths(lengths) & Mask::boolean(allowed),
         Mask::longformer({.radius = 1, .global = 1}), Mask::fixed({.block = 2, .summary = 1})}) {
-    for (AttentionProblem p : kinds()) {
+    for (AttentionSample p : kinds()) {
       p.spec.mask = mask;
       p.drow_stat = weights_of_stat(p);
       expect_gradients(p);
@@ -234,7 +234,7 @@ TEST(AttentionGradient, OfMasks) {
 }
 
 TEST(AttentionGradient, OfDropout) {
-  for (AttentionProblem p : kinds()) {
+  for (AttentionSample p : kinds()) {
     p.spec.mask = Mask::causal();
     p.spec.dropout = {.probability = 0.4, .seed = 3, .stream = 8};
     expect_gradients(p);

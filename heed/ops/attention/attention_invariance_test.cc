@@ -13,7 +13,7 @@ namespace {
 
 using testing::attention_kinds;
 using testing::AttentionAnswer;
-using testing::AttentionProblem;
+using testing::AttentionSample;
 using testing::AttentionShape;
 using testing::largest_difference;
 using testing::plain_problem;
@@ -23,15 +23,15 @@ using testing::same_bits;
 using testing::solve;
 
 // The kinds, the storage types, and sparse masks that can be counted from the start.
-std::vector<AttentionProblem> variants(const AttentionShape& shape) {
-  std::vector<AttentionProblem> all = attention_kinds(shape);
+std::vector<AttentionSample> variants(const AttentionShape& shape) {
+  std::vector<AttentionSample> all = attention_kinds(shape);
   for (DType type : {DType::bf16, DType::f16}) all.push_back(plain_problem(shape, type));
-  AttentionProblem cached = plain_problem(shape);
+  AttentionSample cached = plain_problem(shape);
   cached.k = cached.k.to(DType::bf16), cached.v = cached.v.to(DType::bf16);
   all.push_back(cached);
   for (const Mask& mask : {Mask::longformer({.radius = 3, .global = 2}), Mask::fixed({.block = 5, .summary = 1}),
                            Mask::bigbird({.block = 4, .window = 1, .global = 1, .random = 1, .positions = 64})}) {
-    AttentionProblem sparse = plain_problem(shape);
+    AttentionSample sparse = plain_problem(shape);
     sparse.spec.mask = mask;
     sparse.spec.mask.anchor = Anchor::start;
     all.push_back(sparse);
@@ -45,14 +45,14 @@ constexpr Tensor AttentionAnswer::*kRowAnswers[] = {&AttentionAnswer::out, &Atte
 TEST(AttentionInvariance, AnElementOfABatchHasTheSameBitsAlone) {
   const Tensor lengths = Tensor::from(std::vector<std::int64_t>{20, 37, 1}, {3});
   const AttentionShape shape{.batch = 3, .heads = 4, .key_heads = 2, .queries = 9, .keys = 37, .width = 24};
-  for (AttentionProblem p : variants(shape)) {
+  for (AttentionSample p : variants(shape)) {
     p.spec.mask = p.spec.mask & Mask::causal(Anchor::start) & Mask::key_lengths(lengths);
     for (const AttentionPlan* plan : plans_for(p)) {
       const AttentionAnswer together = solve(*plan, p);
       for (Index b = 0; b < 3; ++b) {
-        AttentionProblem alone = p;
-        for (Tensor AttentionProblem::*member :
-             {&AttentionProblem::q, &AttentionProblem::k, &AttentionProblem::v, &AttentionProblem::dout}) {
+        AttentionSample alone = p;
+        for (Tensor AttentionSample::*member :
+             {&AttentionSample::q, &AttentionSample::k, &AttentionSample::v, &AttentionSample::dout}) {
           alone.*member = (p.*member).rows(b, b + 1);
         }
         alone.spec.mask.lengths = slice(p.spec.mask.lengths, 0, b, b + 1);
@@ -72,8 +72,8 @@ Tensor padded_rows(const Tensor& tensor, Index rows, std::uint64_t seed) {
   return longer;
 }
 
-AttentionProblem padded(const AttentionProblem& p, Index queries, Index keys) {
-  AttentionProblem longer = p;
+AttentionSample padded(const AttentionSample& p, Index queries, Index keys) {
+  AttentionSample longer = p;
   longer.q = padded_rows(p.q, queries, 21), longer.dout = padded_rows(p.dout, queries, 22);
   longer.k = padded_rows(p.k, keys, 23), longer.v = padded_rows(p.v, keys, 24);
   fill(slice(longer.dout.view(), 2, p.q.dim(2), queries), 0);  // a padded position has no loss
@@ -82,7 +82,7 @@ AttentionProblem padded(const AttentionProblem& p, Index queries, Index keys) {
 
 TEST(AttentionInvariance, KeysBehindTheMaskAndRowsBehindTheLastChangeNoBit) {
   const Tensor lengths = Tensor::from(std::vector<std::int64_t>{14, 10}, {2});
-  for (AttentionProblem p :
+  for (AttentionSample p :
        variants({.batch = 2, .heads = 2, .queries = 9, .keys = 14, .width = 16, .value_width = 16})) {
     p.spec.dropout = {.probability = 0.2, .seed = 5, .stream = 6};
     p.spec.mask = p.spec.mask & Mask::sliding_window(11, 4, Anchor::start) & Mask::key_lengths(lengths);
@@ -106,7 +106,7 @@ TEST(AttentionInvariance, KeysBehindTheMaskAndRowsBehindTheLastChangeNoBit) {
 
 TEST(AttentionInvariance, TheThreadCountChangesNoBit) {
   const int threads = thread_count();
-  for (AttentionProblem p :
+  for (AttentionSample p :
        variants({.batch = 3, .heads = 4, .key_heads = 2, .queries = 70, .keys = 90, .width = 16, .value_width = 16})) {
     if (p.spec.normaliser.kind != Normaliser::Kind::sum) {
       p.dense = random_tensor(DType::f32, {1, 4, 1, 90}, 4);  // its gradient is a sum over the batch and the rows
@@ -131,7 +131,7 @@ TEST(AttentionInvariance, TheThreadCountChangesNoBit) {
 
 TEST(AttentionInvariance, TheLayoutInMemoryChangesNoBit) {
   using testing::RowLayout;
-  for (AttentionProblem p : variants({.batch = 2, .heads = 4, .key_heads = 2, .queries = 11, .keys = 11})) {
+  for (AttentionSample p : variants({.batch = 2, .heads = 4, .key_heads = 2, .queries = 11, .keys = 11})) {
     for (const AttentionPlan* plan : plans_for(p)) {
       p.layout = RowLayout::heads_first;
       const AttentionAnswer apart = solve(*plan, p);
@@ -145,8 +145,8 @@ TEST(AttentionInvariance, TheLayoutInMemoryChangesNoBit) {
 }
 
 TEST(AttentionInvariance, HeadsReadTheirKeyValueHead) {
-  for (const AttentionProblem& p : variants({.batch = 2, .heads = 6, .key_heads = 2, .queries = 5, .keys = 17})) {
-    AttentionProblem repeated = p;
+  for (const AttentionSample& p : variants({.batch = 2, .heads = 6, .key_heads = 2, .queries = 5, .keys = 17})) {
+    AttentionSample repeated = p;
     repeated.k = Tensor::empty(p.k.dtype(), {2, 6, 17, 8}), repeated.v = Tensor::empty(p.v.dtype(), {2, 6, 17, 8});
     for (Index h = 0; h < 6; ++h) {
       copy(select(p.k, 1, h / 3), select(repeated.k, 1, h));
@@ -170,11 +170,11 @@ TEST(AttentionInvariance, HeadsReadTheirKeyValueHead) {
 }
 
 TEST(AttentionWanted, OnlyWhatIsWantedIsComputed) {
-  for (const AttentionProblem& p : variants({.heads = 2, .key_heads = 2, .queries = 5, .keys = 9})) {
+  for (const AttentionSample& p : variants({.heads = 2, .key_heads = 2, .queries = 5, .keys = 9})) {
     for (const AttentionPlan* plan : plans_for(p)) {
       SCOPED_TRACE(std::string(plan->name) + ": " + describe(p));
       const AttentionAnswer all = solve(*plan, p);
-      const AttentionCase c = make_attention_case("test", p.q, p.k, p.v, p.spec);
+      const AttentionProblem c = make_attention_problem("test", p.q, p.k, p.v, p.spec);
       Workspace workspace;
       const Tensor weights = Tensor::zeros_like(all.weights), scores = Tensor::zeros_like(all.scores),
                    stat = Tensor::zeros_like(all.row_stat);
@@ -197,7 +197,7 @@ TEST(AttentionWanted, OnlyWhatIsWantedIsComputed) {
 }
 
 TEST(AttentionWanted, ParametersAccumulateAndActivationsAreOverwritten) {
-  for (AttentionProblem p : attention_kinds({.batch = 2, .heads = 2, .key_heads = 2, .queries = 5, .keys = 9})) {
+  for (AttentionSample p : attention_kinds({.batch = 2, .heads = 2, .key_heads = 2, .queries = 5, .keys = 9})) {
     if (p.spec.normaliser.kind != Normaliser::Kind::sum) {
       p.dense = random_tensor(DType::f32, {1, 2, 5, 9}, 4);
       p.relative = random_tensor(DType::f32, {8, 2}, 5);
@@ -210,7 +210,7 @@ TEST(AttentionWanted, ParametersAccumulateAndActivationsAreOverwritten) {
       const auto again = [](const Tensor& tensor) { return tensor.is_empty() ? Tensor() : tensor.clone(); };
       for (const auto& part : testing::kAttentionAnswerParts) twice.*part.tensor = again(once.*part.tensor);
       Workspace workspace;
-      plan->backward(make_attention_case("test", p.q, p.k, p.v, p.spec),
+      plan->backward(make_attention_problem("test", p.q, p.k, p.v, p.spec),
                      {.out = once.out.view(), .row_stat = once.row_stat.view(), .dout = p.dout.view()},
                      {.dq = twice.dq,
                       .dk = twice.dk,

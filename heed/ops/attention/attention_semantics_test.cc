@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "heed/ops/attention/attention.h"
-#include "heed/ops/attention/dropout_mask.h"
-#include "heed/ops/attention/reference.h"
+#include "heed/ops/attention/plans/reference.h"
+#include "heed/ops/attention/problem/dropout_mask.h"
 #include "heed/testing/attention_answer.h"
 #include "heed/testing/attention_kinds.h"
 #include "heed/testing/gradient_check.h"
@@ -16,7 +16,7 @@ namespace {
 
 using testing::attention_kinds;
 using testing::AttentionAnswer;
-using testing::AttentionProblem;
+using testing::AttentionSample;
 using testing::largest_difference;
 using testing::plans_for;
 using testing::random_booleans;
@@ -36,7 +36,7 @@ void expect_zero(const ConstView& view, const char* what) {
 
 TEST(AttentionSemantics, ARowWithNoAllowedKeyIsZeroWithStatMinusInfinityAndZeroGradient) {
   const Tensor lengths = Tensor::from(std::vector<std::int32_t>{0, 4}, {2});
-  for (AttentionProblem p : attention_kinds({.batch = 2, .heads = 2, .key_heads = 2, .queries = 3, .keys = 5})) {
+  for (AttentionSample p : attention_kinds({.batch = 2, .heads = 2, .key_heads = 2, .queries = 3, .keys = 5})) {
     p.spec.mask = Mask::key_lengths(lengths);
     p.spec.dropout = {.probability = 0.5, .seed = 1, .stream = 2};
     p.drow_stat = random_tensor(DType::f32, {2, 2, 3}, 9);
@@ -55,7 +55,7 @@ TEST(AttentionSemantics, ARowWithNoAllowedKeyIsZeroWithStatMinusInfinityAndZeroG
 }
 
 TEST(AttentionSemantics, NoKeysAtAllIsADeadRowEverywhere) {
-  for (const AttentionProblem& p : attention_kinds({.heads = 2, .queries = 3, .keys = 0})) {
+  for (const AttentionSample& p : attention_kinds({.heads = 2, .queries = 3, .keys = 0})) {
     for (const AttentionPlan* plan : plans_for(p)) {
       const AttentionAnswer a = solve(*plan, p);
       expect_zero(a.out, "out"), expect_zero(a.dq, "dq");
@@ -67,7 +67,7 @@ TEST(AttentionSemantics, NoKeysAtAllIsADeadRowEverywhere) {
 TEST(AttentionSemantics, ACallWithoutKeysOrWithoutQueriesIsACall) {
   Workspace workspace;
   for (auto [queries, keys] : {std::pair<Index, Index>{3, 0}, {0, 5}, {0, 0}}) {
-    for (const AttentionProblem& p : attention_kinds({.heads = 2, .queries = queries, .keys = keys})) {
+    for (const AttentionSample& p : attention_kinds({.heads = 2, .queries = queries, .keys = keys})) {
       const Tensor out = Tensor::zeros_like(p.dout), stat = Tensor::zeros(DType::f32, {1, 2, queries});
       attention(p.q, p.k, p.v, p.spec, {.out = out, .row_stat = stat}, workspace);
       const Tensor dq = random_tensor(DType::f32, {1, 2, queries, 8}, 1),
@@ -87,12 +87,12 @@ TEST(AttentionSemantics, ABiasOfMinusInfinityIsAMask) {
       bias.at<float>({0, 0, i, j}) = open ? 0 : -kInfinity;
       allowed.at<std::uint8_t>({0, 0, i, j}) = open;
     }
-  for (AttentionProblem p : attention_kinds({.queries = 4, .keys = 9})) {
-    AttentionProblem masked = p;
+  for (AttentionSample p : attention_kinds({.queries = 4, .keys = 9})) {
+    AttentionSample masked = p;
     p.dense = bias, p.bind();
     masked.spec.mask = Mask::boolean(allowed);
     for (const AttentionPlan* plan : plans_for(p)) {
-      if (!plan->refuse(make_attention_case("test", masked.q, masked.k, masked.v, masked.spec)).empty()) continue;
+      if (!plan->refuse(make_attention_problem("test", masked.q, masked.k, masked.v, masked.spec)).empty()) continue;
       const AttentionAnswer a = solve(*plan, p), b = solve(*plan, masked);
       for (auto part : kRowAnswers) EXPECT_TRUE(same_bits(a.*part, b.*part)) << plan->name << ": " << describe(p);
     }
@@ -101,7 +101,7 @@ TEST(AttentionSemantics, ABiasOfMinusInfinityIsAMask) {
 
 TEST(AttentionSemantics, NaNInAQueryPropagatesToItsRowAlone) {
   const Tensor lengths = Tensor::from(std::vector<std::int64_t>{35}, {1});
-  for (AttentionProblem p : attention_kinds({.queries = 3, .keys = 40})) {
+  for (AttentionSample p : attention_kinds({.queries = 3, .keys = 40})) {
     p.q.at<float>({0, 0, 1, 2}) = kNaN;
     p.spec.mask = Mask::key_lengths(lengths);
     const bool relu = p.spec.score.kind == Score::Kind::feature_map &&
@@ -129,7 +129,7 @@ TEST(AttentionSemantics, NaNInAQueryPropagatesToItsRowAlone) {
 }
 
 TEST(AttentionSemantics, NaNInAnAllowedValuePropagates) {
-  for (AttentionProblem p : attention_kinds({.queries = 3, .keys = 5})) {
+  for (AttentionSample p : attention_kinds({.queries = 3, .keys = 5})) {
     p.v.at<float>({0, 0, 4, 1}) = kNaN;
     for (const AttentionPlan* plan : plans_for(p)) {
       const AttentionAnswer a = solve(*plan, p);
@@ -147,8 +147,8 @@ TEST(AttentionSemantics, WhatTheMaskRefusesDoesNotCountBeItNaN) {
                allowed = random_booleans({1, 1, 1, 21}, 5);
   for (Index j = 6; j < 21; ++j) allowed.at<std::uint8_t>({0, 0, 0, j}) = 0;
   Mask blocks = Mask::predicate([](Index, Index, Index, Index j) { return j < 6; });
-  for (AttentionProblem p : attention_kinds({.batch = 2, .heads = 2, .queries = 6, .keys = 21})) {
-    AttentionProblem spoilt = p;
+  for (AttentionSample p : attention_kinds({.batch = 2, .heads = 2, .queries = 6, .keys = 21})) {
+    AttentionSample spoilt = p;
     spoilt.k = p.k.clone(), spoilt.v = p.v.clone();
     const float garbage[] = {kNaN, kInfinity, -kInfinity, 1e30f};
     for (Index b = 0; b < 2; ++b)
@@ -171,9 +171,9 @@ TEST(AttentionSemantics, WhatTheMaskRefusesDoesNotCountBeItNaN) {
 
 TEST(AttentionSemantics, AFutureKeyChangesNothingUnderACausalMask) {
   for (Anchor anchor : {Anchor::start, Anchor::end}) {
-    for (AttentionProblem p : attention_kinds({.heads = 2, .key_heads = 2, .queries = 5, .keys = 9})) {
+    for (AttentionSample p : attention_kinds({.heads = 2, .key_heads = 2, .queries = 5, .keys = 9})) {
       p.spec.mask = Mask::causal(anchor);
-      AttentionProblem changed = p;
+      AttentionSample changed = p;
       changed.k = p.k.clone(), changed.v = p.v.clone();
       const Index row = 2, first_future = row + (anchor == Anchor::end ? 9 - 5 : 0) + 1;
       for (Index h = 0; h < 2; ++h)
@@ -202,8 +202,8 @@ TEST(AttentionSemantics, TheAnchorSaysWhereTheLastQueryStands) {
           const Index last = anchor == Anchor::start ? i : i + (anchor == Anchor::end ? 9 : length) - 4;
           allowed.at<std::uint8_t>({b, 0, i, j}) = j <= last && j < length;
         }
-    for (AttentionProblem p : attention_kinds({.batch = 2, .queries = 4, .keys = 9})) {
-      AttentionProblem dense = p;
+    for (AttentionSample p : attention_kinds({.batch = 2, .queries = 4, .keys = 9})) {
+      AttentionSample dense = p;
       p.spec.mask = Mask::causal(anchor) & Mask::key_lengths(lengths);
       dense.spec.mask = Mask::boolean(allowed);
       const AttentionAnswer truth = solve(kReferencePlan, dense);
@@ -219,7 +219,7 @@ TEST(AttentionSemantics, TheAnchorSaysWhereTheLastQueryStands) {
 
 TEST(AttentionSemantics, CausalWindowPaddingAndDenseMasksIntersectAndTrueMeansAttend) {
   const Tensor lengths = Tensor::from(std::vector<std::int64_t>{6, 8}, {2}), open = random_booleans({2, 1, 7, 9}, 11);
-  for (AttentionProblem p : attention_kinds({.batch = 2, .heads = 2, .key_heads = 2, .queries = 7, .keys = 9})) {
+  for (AttentionSample p : attention_kinds({.batch = 2, .heads = 2, .key_heads = 2, .queries = 7, .keys = 9})) {
     p.spec.mask = Mask::sliding_window(3, 0, Anchor::end) & Mask::key_lengths(lengths) & Mask::boolean(open);
     for (const AttentionPlan* plan : plans_for(p)) {
       const AttentionAnswer a = solve(*plan, p);
@@ -240,7 +240,7 @@ TEST(AttentionSemantics, CausalWindowPaddingAndDenseMasksIntersectAndTrueMeansAt
 
 // score x scale -> cap -> + bias -> mask, each stage from the one before by its formula.
 TEST(AttentionSemantics, StagesOfTheScoreComeInTheirOrder) {
-  for (AttentionProblem p : attention_kinds({.queries = 4, .keys = 20})) {
+  for (AttentionSample p : attention_kinds({.queries = 4, .keys = 20})) {
     p.spec.bias.soft_cap = 1.5;
     p.dense = random_tensor(DType::f32, {1, 1, 4, 20}, 3, 2);
     if (p.spec.normaliser.kind == Normaliser::Kind::sum) p.dense = Tensor::zeros_like(p.dense);
@@ -275,7 +275,7 @@ TEST(AttentionSemantics, StagesOfTheScoreComeInTheirOrder) {
 
 // Normalise, then drop, then multiply: the weights that are returned are before dropout, and sum to one.
 TEST(AttentionSemantics, WeightsAreBeforeDropoutAndMultiplyTheValuesToTheOutput) {
-  for (AttentionProblem p :
+  for (AttentionSample p :
        attention_kinds({.batch = 2, .heads = 4, .key_heads = 2, .queries = 6, .keys = 30, .value_width = 12})) {
     p.spec.mask = Mask::causal();
     p.spec.dropout = {.probability = 0.3, .seed = 8, .stream = 1};
@@ -305,7 +305,7 @@ TEST(AttentionSemantics, WeightsAreBeforeDropoutAndMultiplyTheValuesToTheOutput)
 }
 
 TEST(AttentionSemantics, AScoreFarFromZeroDoesNotOverflow) {
-  for (AttentionProblem p : attention_kinds({.queries = 2, .keys = 20})) {
+  for (AttentionSample p : attention_kinds({.queries = 2, .keys = 20})) {
     if (p.spec.normaliser.kind != Normaliser::Kind::softmax || !p.sinks.is_empty()) continue;
     p.dense = Tensor::zeros(DType::f32, {1, 1, 2, 20});
     for (Index j = 0; j < 20; ++j) {
@@ -324,9 +324,9 @@ TEST(AttentionSemantics, AScoreFarFromZeroDoesNotOverflow) {
 // Attention sinks: one more logit that takes weight and gives no value, as a further key whose score is the sink and
 // whose value is zero.
 TEST(AttentionSemantics, ASinkIsAKeyWithoutAValue) {
-  AttentionProblem p = testing::plain_problem({.heads = 2, .key_heads = 2, .queries = 3, .keys = 7});
+  AttentionSample p = testing::plain_problem({.heads = 2, .key_heads = 2, .queries = 3, .keys = 7});
   p.sinks = random_tensor(DType::f32, {2}, 6), p.bind();
-  AttentionProblem longer = testing::plain_problem({.heads = 2, .key_heads = 2, .queries = 3, .keys = 8});
+  AttentionSample longer = testing::plain_problem({.heads = 2, .key_heads = 2, .queries = 3, .keys = 8});
   copy(p.q, longer.q), copy(p.k, slice(longer.k.view(), 2, 0, 7)), copy(p.v, slice(longer.v.view(), 2, 0, 7));
   fill(slice(longer.k.view(), 2, 7, 8), 0), fill(slice(longer.v.view(), 2, 7, 8), 0);
   longer.dense = Tensor::zeros(DType::f32, {1, 2, 1, 8});

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "heed/ops/attention/attention.h"
-#include "heed/ops/attention/plan.h"
+#include "heed/ops/attention/plans/plan.h"
 #include "heed/testing/attention_answer.h"
 #include "heed/testing/attention_kinds.h"
 #include "heed/testing/gradient_check.h"
@@ -16,7 +16,7 @@ namespace {
 
 using testing::attention_kinds;
 using testing::AttentionAnswer;
-using testing::AttentionProblem;
+using testing::AttentionSample;
 using testing::Choices;
 using testing::largest_difference;
 using testing::plain_problem;
@@ -29,11 +29,11 @@ TEST(AttentionStorage, APagedCacheGivesTheBitsOfOneThatLiesInLine) {
   Index compared = 0;
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     Choices choices(seed);
-    AttentionProblem p = testing::random_attention_problem(choices);
+    AttentionSample p = testing::random_attention_sample(choices);
     if (p.page == 0) continue;
     for (const AttentionPlan* plan : plans_for(p)) {
       const AttentionAnswer paged = solve(*plan, p);
-      AttentionProblem in_line = p;
+      AttentionSample in_line = p;
       in_line.page = 0;
       const AttentionAnswer other = solve(*plan, in_line);
       for (auto part :
@@ -49,8 +49,8 @@ TEST(AttentionStorage, APagedCacheGivesTheBitsOfOneThatLiesInLine) {
 // f32 beside k and v of 16 bits: the numbers as f32, and only the gradients of k and v rounded.
 TEST(AttentionStorage, ACacheOf16BitsGivesTheBitsOfTheSameNumbersInF32) {
   for (DType type : {DType::bf16, DType::f16}) {
-    for (AttentionProblem wide : attention_kinds({.batch = 2, .heads = 4, .key_heads = 2, .queries = 9, .keys = 70})) {
-      AttentionProblem narrow = wide;
+    for (AttentionSample wide : attention_kinds({.batch = 2, .heads = 4, .key_heads = 2, .queries = 9, .keys = 70})) {
+      AttentionSample narrow = wide;
       narrow.k = wide.k.to(type), narrow.v = wide.v.to(type);
       wide.k = narrow.k.to(DType::f32), wide.v = narrow.v.to(DType::f32);
       for (const AttentionPlan* plan : plans_for(narrow)) {
@@ -73,8 +73,8 @@ struct Packed {
   Tensor query_offsets = Tensor::from(queries, {5}), key_offsets = Tensor::from(keys, {5});
   Tensor lengths = Tensor::from(std::vector<std::int64_t>{7, 1, 0, 16}, {4});
 
-  AttentionProblem problem(const AttentionProblem& kind) const {
-    AttentionProblem p = kind;
+  AttentionSample problem(const AttentionSample& kind) const {
+    AttentionSample p = kind;
     p.spec.mask = Mask::causal() & Mask::key_lengths(lengths);
     p.spec.sequences = {.query_offsets = query_offsets.view(), .key_offsets = key_offsets.view()};
     p.spec.dropout = {.probability = 0.2, .seed = 4, .stream = 1};
@@ -84,8 +84,8 @@ struct Packed {
 
 TEST(AttentionStorage, PackedSequencesGiveTheBitsOfEachByItself) {
   const Packed packed;
-  for (const AttentionProblem& kind : attention_kinds({.heads = 4, .key_heads = 2, .queries = 15, .keys = 30})) {
-    AttentionProblem p = packed.problem(kind);
+  for (const AttentionSample& kind : attention_kinds({.heads = 4, .key_heads = 2, .queries = 15, .keys = 30})) {
+    AttentionSample p = packed.problem(kind);
     p.centre = random_tensor(DType::f32, {1, 4, 15}, 3);
     if (p.spec.normaliser.kind == Normaliser::Kind::sum) p.centre = Tensor();
     p.spec.bias.gaussian.sigma = 9;
@@ -111,7 +111,7 @@ TEST(AttentionStorage, PackedSequencesGiveTheBitsOfEachByItself) {
       spec.mask.lengths = slice(spec.mask.lengths, 0, n, n + 1);
       spec.bias.gaussian.centre = of(p.centre, packed.queries);
       const View q = of(p.q, packed.queries), k = of(p.k, packed.keys), v = of(p.v, packed.keys);
-      const AttentionCase one = make_attention_case("test", q, k, v, spec, n);
+      const AttentionProblem one = make_attention_problem("test", q, k, v, spec, n);
       const AttentionPlan& plan = choose_attention_plan(one);
       const Tensor own_out = Tensor::copy_of(of(out, packed.queries)),
                    own_stat = Tensor::copy_of(of(stat, packed.queries));
@@ -146,7 +146,7 @@ TEST(AttentionStorage, PackedSequencesGiveTheBitsOfEachByItself) {
 
 // Any weight again from row_stat: all of them, and chosen heads and rows in the order in which they are asked for.
 TEST(AttentionStorage, RowStatGivesAnyWeightsBack) {
-  for (AttentionProblem p : attention_kinds({.batch = 2, .heads = 4, .key_heads = 2, .queries = 6, .keys = 30})) {
+  for (AttentionSample p : attention_kinds({.batch = 2, .heads = 4, .key_heads = 2, .queries = 6, .keys = 30})) {
     if (p.spec.normaliser.kind != Normaliser::Kind::sum) p.dense = random_tensor(DType::f32, {1, 4, 6, 30}, 8);
     p.spec.mask = Mask::sliding_window(9, 2, Anchor::start);
     p.spec.dropout = {.probability = 0.5, .seed = 1, .stream = 1};
@@ -175,9 +175,9 @@ TEST(AttentionStorage, RowStatGivesAnyWeightsBack) {
 }
 
 TEST(AttentionStorage, NumbersOf16BitsComeBackRounded) {
-  const AttentionProblem p = plain_problem({.heads = 2, .queries = 5, .keys = 9}, DType::bf16);
-  AttentionProblem wide = p;
-  for (Tensor AttentionProblem::*member : {&AttentionProblem::q, &AttentionProblem::k, &AttentionProblem::v}) {
+  const AttentionSample p = plain_problem({.heads = 2, .queries = 5, .keys = 9}, DType::bf16);
+  AttentionSample wide = p;
+  for (Tensor AttentionSample::*member : {&AttentionSample::q, &AttentionSample::k, &AttentionSample::v}) {
     wide.*member = (p.*member).to(DType::f32);
   }
   wide.dout = p.dout.to(DType::f32);

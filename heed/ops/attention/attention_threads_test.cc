@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "heed/base/parallel.h"
-#include "heed/ops/attention/linear_attention.h"
+#include "heed/ops/gated_delta/gated_delta_rule.h"
 #include "heed/testing/attention_kinds.h"
 
 namespace heed {
@@ -36,7 +36,7 @@ constexpr testing::AttentionShape kShape{
     .batch = 4, .heads = 8, .key_heads = 4, .queries = 48, .keys = 48, .width = 32, .value_width = 32};
 
 // All results of a problem's calls, one after another.
-std::vector<float> results_of(const testing::AttentionProblem& p, Workspace& workspace) {
+std::vector<float> results_of(const testing::AttentionSample& p, Workspace& workspace) {
   const Tensor out = Tensor::empty_like(p.dout.view()), row_stat = Tensor::empty(DType::f32, {4, 8, 48});
   const Tensor dq = Tensor::empty_like(p.q.view()), dk = Tensor::empty_like(p.k.view());
   const Tensor dv = Tensor::empty_like(p.v.view()), state = Tensor::empty(DType::f32, {4, 4, 32, 32});
@@ -49,16 +49,16 @@ std::vector<float> results_of(const testing::AttentionProblem& p, Workspace& wor
   attention_backward(p.q, p.k, p.v, p.spec, {.out = out, .row_stat = row_stat, .dout = p.dout},
                      {.dq = dq, .dk = dk, .dv = dv}, workspace);
   keep({out, row_stat, dq, dk, dv});
-  linear_attention({.q = p.q, .k = p.k, .v = p.v}, {.out = out, .state = state}, workspace);
+  gated_delta_rule({.q = p.q, .k = p.k, .v = p.v}, {.out = out, .state = state}, workspace);
   keep({out, state});
   return all;
 }
 
 TEST(AttentionThreads, TheThreadCountMayBeSetAtAnyMoment) {
-  std::vector<testing::AttentionProblem> problems;
+  std::vector<testing::AttentionSample> problems;
   for (Score score : {Score::scaled_dot(), Score::additive({}), Score::features({})}) {
     problems.push_back(testing::plain_problem(kShape));
-    testing::AttentionProblem& p = problems.back();
+    testing::AttentionSample& p = problems.back();
     p.spec.score = score;
     if (score.kind == Score::Kind::additive) p.vector = Tensor::zeros(DType::f32, {kShape.width});
     if (score.kind == Score::Kind::feature_map) p.spec.normaliser = Normaliser::sum();
@@ -66,7 +66,7 @@ TEST(AttentionThreads, TheThreadCountMayBeSetAtAnyMoment) {
   }
   std::vector<std::vector<float>> expected;
   Workspace workspace;
-  for (const testing::AttentionProblem& p : problems) expected.push_back(results_of(p, workspace));
+  for (const testing::AttentionSample& p : problems) expected.push_back(results_of(p, workspace));
 
   const RestlessThreadCount restless;
   std::atomic<int> different{0};

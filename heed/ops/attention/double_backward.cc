@@ -6,8 +6,8 @@
 
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
-#include "heed/ops/attention/attention_case.h"
 #include "heed/ops/attention/memory_check.h"
+#include "heed/ops/attention/problem/attention_problem.h"
 
 namespace heed {
 namespace {
@@ -25,7 +25,7 @@ using Rows = std::vector<double>;
 //   dL/dx = w (dL/dw - sum w dL/dw)         dL/ds = cap' dL/dx + cap'' a dx         dL/da = ds
 class SecondOrderHead {
  public:
-  SecondOrderHead(const AttentionCase& problem, const AttentionSaved& given, const AttentionSecond& incoming,
+  SecondOrderHead(const AttentionProblem& problem, const AttentionSaved& given, const AttentionSecond& incoming,
                   const AttentionSecondGrad& wanted, Index batch, Index key_head)
       : c(problem), saved(given), second(incoming), grad(wanted), b(batch), g(key_head) {
     k_ = rows_of(c.k.view(), c.width), v_ = rows_of(c.v.view(), c.value_width);
@@ -137,7 +137,7 @@ class SecondOrderHead {
     }
   }
 
-  const AttentionCase& c;
+  const AttentionProblem& c;
   const AttentionSaved& saved;
   const AttentionSecond& second;
   const AttentionSecondGrad& grad;
@@ -180,7 +180,7 @@ void attention_double_backward(ConstView q, ConstView k, ConstView v, const Atte
               {"dk", grad.dk, kOptional},
               {"dv", grad.dv, kOptional},
               {"ddout", grad.ddout, kOptional}});
-  const AttentionCase c = make_attention_case(caller, q, k, v, spec);
+  const AttentionProblem c = make_attention_problem(caller, q, k, v, spec);
   HEED_CHECK(v && saved.dout && saved.row_stat, "{}: v, row_stat and dout must be given, but are {}, {} and {}", caller,
              describe(v), describe(saved.row_stat), describe(saved.dout));
   HEED_CHECK(has_shape(saved.row_stat, {c.batch, c.heads, c.queries}) && saved.row_stat.dtype == c.number,

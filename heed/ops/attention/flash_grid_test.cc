@@ -26,9 +26,9 @@
 #include "heed/base/random.h"
 #include "heed/io/json.h"
 #include "heed/ops/attention/attention.h"
-#include "heed/ops/attention/numbers.h"
-#include "heed/ops/attention/plan.h"
-#include "heed/ops/attention/reference.h"
+#include "heed/ops/attention/plans/plan.h"
+#include "heed/ops/attention/plans/reference.h"
+#include "heed/tensor/numbers.h"
 #include "heed/testing/covering.h"
 #include "heed/testing/data_folder.h"
 #include "heed/testing/gradient_check.h"
@@ -174,7 +174,7 @@ constexpr Tensor Answer::*kAnswers[] = {&Answer::out, &Answer::dq, &Answer::dk, 
 constexpr const char* kAnswerNames[] = {"out", "dq", "dk", "dv", "dbias"};
 
 Answer solve(const AttentionPlan& plan, const Problem& p) {
-  const AttentionCase c = make_attention_case("test", p.q, p.k, p.v, p.spec);
+  const AttentionProblem c = make_attention_problem("test", p.q, p.k, p.v, p.spec);
   Workspace workspace;
   Answer a{Tensor::empty_like(p.dout), Tensor::empty_like(p.q), Tensor::empty_like(p.k), Tensor::empty_like(p.v), {}};
   for (const Tensor& t : {a.out, a.dq, a.dk, a.dv}) fill(t, 77);  // must be overwritten
@@ -237,7 +237,7 @@ void expect_within(const Problem& p, const Sight& sight, const Rule& rule, const
     }
     return true;
   };
-  const AttentionCase c = make_attention_case("test", p.q, p.k, p.v, p.spec);
+  const AttentionProblem c = make_attention_problem("test", p.q, p.k, p.v, p.spec);
   for (const AttentionPlan& plan : attention_plans()) {
     if (!plan.refuse(c).empty() || (plan.name == "reference" && p.work() > kReferenceWork)) continue;
     const Answer got = solve(plan, p), again = solve(plan, p);

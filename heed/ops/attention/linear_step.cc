@@ -5,9 +5,9 @@
 
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
-#include "heed/ops/attention/attention_case.h"
 #include "heed/ops/attention/memory_check.h"
-#include "heed/ops/attention/score_features.h"
+#include "heed/ops/attention/problem/attention_problem.h"
+#include "heed/ops/attention/problem/score_features.h"
 
 namespace heed {
 namespace {
@@ -18,7 +18,8 @@ constexpr Index kChunkWork = 1 << 16;  // multiply-adds that are worth handing t
 template <typename Sum>
 class HeadSteps {
  public:
-  HeadSteps(const AttentionCase& problem, const ScoreFeatures<Sum>& features, const LinearState& state, const View& out)
+  HeadSteps(const AttentionProblem& problem, const ScoreFeatures<Sum>& features, const LinearState& state,
+            const View& out)
       : c(problem),
         features_(features),
         state_(state),
@@ -62,7 +63,7 @@ class HeadSteps {
     store_row(value_.data(), c.value_width, out_, out_.offset({b, h, t}));
   }
 
-  const AttentionCase& c;
+  const AttentionProblem& c;
   const ScoreFeatures<Sum>& features_;
   const LinearState& state_;
   const View& out_;
@@ -70,7 +71,7 @@ class HeadSteps {
 };
 
 template <typename Sum>
-void step(const AttentionCase& c, const LinearState& state, const View& out) {
+void step(const AttentionProblem& c, const LinearState& state, const View& out) {
   const ScoreFeatures<Sum> features(c);
   const double work =
       static_cast<double>(c.keys) * static_cast<double>(c.group + 1) * static_cast<double>(c.features * c.value_width);
@@ -80,7 +81,7 @@ void step(const AttentionCase& c, const LinearState& state, const View& out) {
   });
 }
 
-void check_state(const AttentionCase& c, const LinearState& state) {
+void check_state(const AttentionProblem& c, const LinearState& state) {
   const auto fits = [&](const Tensor& tensor, std::initializer_list<Index> shape) {
     return !tensor.is_empty() && tensor.dtype() == c.number && has_shape(tensor, shape) && tensor.view().contiguous();
   };
@@ -92,7 +93,7 @@ void check_state(const AttentionCase& c, const LinearState& state) {
              describe(state.values), describe(state.sums));
 }
 
-void check_out(const AttentionCase& c, const View& out) {
+void check_out(const AttentionProblem& c, const View& out) {
   HEED_CHECK(!out || (has_shape(out, {c.batch, c.heads, c.queries, c.value_width}) && out.dtype == c.dtype &&
                       has_unit_rows(out)),
              "linear_step: out must be {} of shape [{}, {}, {}, {}] with stride 1 along its last axis, but is {}",
@@ -114,7 +115,7 @@ void linear_step(ConstView q, ConstView k, ConstView v, const Score& score, cons
              {{"out", out, kOptional},
               {"the state's values", state.values.view(), kOptional},
               {"the state's sums", state.sums.view(), kOptional}});
-  const AttentionCase c = make_attention_case("linear_step", q, k, v, spec);
+  const AttentionProblem c = make_attention_problem("linear_step", q, k, v, spec);
   HEED_CHECK(c.queries == c.keys, "linear_step: q and k must be of the same tokens, but are {} and {}", describe(q),
              describe(k));
   check_state(c, state);

@@ -7,7 +7,7 @@
 //   linear_step(q1, k1, v1, Score::features({}), state, o1);   // the next token, [B, H, 1, D]
 #pragma once
 
-#include "heed/ops/attention/spec.h"
+#include "heed/ops/attention/spec/spec.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed {

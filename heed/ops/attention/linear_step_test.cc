@@ -72,7 +72,7 @@ TEST(LinearStep, ASequenceDecodedTokenByTokenIsTheCausalCall) {
   for (const FeatureMap::Kind map : kMaps)
     for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
       const Sequence x = make_sequence(map, dtype, dtype);
-      testing::AttentionProblem p;
+      testing::AttentionSample p;
       p.q = x.q, p.k = x.k, p.v = x.v, p.projection = x.projection;
       p.dout = Tensor::zeros(dtype, {kBatch, kHeads, kLength, kValueWidth});
       p.spec = {.score = x.score, .mask = Mask::causal(), .normaliser = Normaliser::sum()};

@@ -3,7 +3,7 @@
 
 #include <initializer_list>
 
-#include "heed/ops/attention/spec.h"
+#include "heed/ops/attention/spec/spec.h"
 #include "heed/tensor/operands.h"
 
 namespace heed {

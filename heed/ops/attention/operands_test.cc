@@ -4,12 +4,12 @@
 #include "heed/base/error.h"
 #include "heed/ops/attention/attention.h"
 #include "heed/ops/attention/double_backward.h"
-#include "heed/ops/attention/linear_attention.h"
 #include "heed/ops/attention/linear_step.h"
 #include "heed/ops/attention/merge.h"
 #include "heed/ops/attention/paged_cache.h"
-#include "heed/ops/attention/rotary.h"
 #include "heed/ops/attention/tensor_scatter.h"
+#include "heed/ops/gated_delta/gated_delta_rule.h"
+#include "heed/ops/rotary/rotary.h"
 #include "heed/testing/operator_call.h"
 
 namespace heed {
@@ -221,7 +221,7 @@ std::vector<OperatorCall> beside_attention() {
                    {"beta", "BGL", optional},
                    {"erase", "BGLD", optional},
                    {"state", "BGDV", optional}};
-  const auto ruled = [](const CallViews& v) { return LinearAttention{v[0], v[1], v[2], v[3], v[4], v[5], v[6]}; };
+  const auto ruled = [](const CallViews& v) { return GatedDeltaRule{v[0], v[1], v[2], v[3], v[4], v[5], v[6]}; };
   const Views parts{{"a.out", "BHLV"}, {"a.row_stat", "BHL"}, {"b.out", "BHLV"}, {"b.row_stat", "BHL"}};
   return {
       {"attention_double_backward",
@@ -239,13 +239,13 @@ std::vector<OperatorCall> beside_attention() {
                                    {v[8], v[9], v[10], v[11]});
        },
        "BLK"},
-      {"linear_attention", rule + Views{{"out", "BHLV", wanted}, {"the last state", "BGDV", wanted}},
+      {"gated_delta_rule", rule + Views{{"out", "BHLV", wanted}, {"the last state", "BGDV", wanted}},
        [=](const CallViews& v) {
          Workspace workspace;
-         linear_attention(ruled(v), {v[7], v[8]}, workspace);
+         gated_delta_rule(ruled(v), {v[7], v[8]}, workspace);
        },
        "BHLV"},
-      {"linear_attention_backward",
+      {"gated_delta_rule_backward",
        rule + Views{{"dout", "BHLV"},
                     {"dstate_out", "BGDV", optional},
                     {"dq", "BHLD", wanted},
@@ -257,7 +257,7 @@ std::vector<OperatorCall> beside_attention() {
                     {"dstate", "BGDV", wanted}},
        [=](const CallViews& v) {
          Workspace workspace;
-         linear_attention_backward(ruled(v), v[7], v[8], {v[9], v[10], v[11], v[12], v[13], v[14], v[15]}, workspace);
+         gated_delta_rule_backward(ruled(v), v[7], v[8], {v[9], v[10], v[11], v[12], v[13], v[14], v[15]}, workspace);
        },
        "BHLV"},
       {"linear_step",

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "heed/ops/attention/spec.h"
+#include "heed/ops/attention/spec/spec.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed {

@@ -18,7 +18,7 @@
 #include "heed/base/random.h"
 #include "heed/io/json.h"
 #include "heed/ops/attention/attention.h"
-#include "heed/ops/attention/plan.h"
+#include "heed/ops/attention/plans/plan.h"
 #include "heed/testing/covering.h"
 #include "heed/testing/data_folder.h"
 #include "heed/testing/gradient_check.h"
@@ -203,7 +203,7 @@ void expect_close(const Call& call, const Tolerances& tolerances, const std::str
   book.emplace_back(call, 0, 0);
   if (batch * heads > 1) book.emplace_back(call, batch - 1, heads - 1);
   const AttentionSpec spec = call.spec();
-  const AttentionCase problem = make_attention_case("test", call.q, call.k, call.v, spec);
+  const AttentionProblem problem = make_attention_problem("test", call.q, call.k, call.v, spec);
   Workspace workspace;
   int plans = 0;
   for (const AttentionPlan& plan : attention_plans()) {

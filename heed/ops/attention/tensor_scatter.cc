@@ -4,7 +4,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
-#include "heed/ops/attention/numbers.h"
+#include "heed/tensor/numbers.h"
 #include "heed/tensor/operands.h"
 
 namespace heed {

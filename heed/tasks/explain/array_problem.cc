@@ -84,7 +84,7 @@ void check_agreement(const Array& q, const Array& k, const Array& v) {
 
 }  // namespace
 
-AttentionProblem read_attention_problem(const AttentionFiles& files) {
+AttentionInputs read_attention_inputs(const AttentionFiles& files) {
   HEED_CHECK(files.heads >= 1, "explain: there must be at least one head, but there are {}", files.heads);
   Array q = read_array(files.q), k = read_array(files.k), v = read_array(files.v);
   HEED_CHECK(q.tensor.rank() == k.tensor.rank() && q.tensor.rank() == v.tensor.rank(),
@@ -97,12 +97,12 @@ AttentionProblem read_attention_problem(const AttentionFiles& files) {
     }
   }
   check_agreement(q, k, v);
-  AttentionProblem problem{.q = q.tensor, .k = k.tensor, .v = v.tensor};
+  AttentionInputs problem{.q = q.tensor, .k = k.tensor, .v = v.tensor};
   problem.heads_of_one_matrix = files.heads > 1;
   return problem;
 }
 
-void read_mask(const std::filesystem::path& file, AttentionProblem& problem) {
+void read_mask(const std::filesystem::path& file, AttentionInputs& problem) {
   const Tensor mask = read_npy(file);
   const Index queries = problem.q.dim(2), keys = problem.k.dim(2);
   const std::string seen = describe(mask.view());

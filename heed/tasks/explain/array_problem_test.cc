@@ -35,7 +35,7 @@ class ArrayProblem : public ::testing::Test {
             .v = save("v.npy", testing::random_tensor(DType::f32, v, 3).to(dtype))};
   }
   static std::string refusal(const AttentionFiles& files) {
-    return testing::refusal([&] { read_attention_problem(files); });
+    return testing::refusal([&] { read_attention_inputs(files); });
   }
 
   std::filesystem::path folder_;
@@ -46,18 +46,18 @@ void expect_names(const std::string& message, std::initializer_list<const char*>
 }
 
 TEST_F(ArrayProblem, LeadingAxesAreAdded) {
-  const AttentionProblem matrices = read_attention_problem(save_all({2, 3}, {4, 3}, {4, 5}));
+  const AttentionInputs matrices = read_attention_inputs(save_all({2, 3}, {4, 3}, {4, 5}));
   EXPECT_EQ(describe(matrices.q.view()), "f64 [1, 1, 2, 3]");
-  const AttentionProblem heads = read_attention_problem(save_all({6, 2, 3}, {2, 4, 3}, {2, 4, 5}));
+  const AttentionInputs heads = read_attention_inputs(save_all({6, 2, 3}, {2, 4, 3}, {2, 4, 5}));
   EXPECT_EQ(describe(heads.q.view()), "f64 [1, 6, 2, 3]");
   EXPECT_EQ(describe(heads.v.view()), "f64 [1, 2, 4, 5]");
-  const AttentionProblem batches = read_attention_problem(save_all({2, 1, 2, 3}, {2, 1, 4, 3}, {2, 1, 4, 5}));
+  const AttentionInputs batches = read_attention_inputs(save_all({2, 1, 2, 3}, {2, 1, 4, 3}, {2, 1, 4, 5}));
   EXPECT_EQ(describe(batches.k.view()), "f64 [2, 1, 4, 3]");
 }
 
 TEST_F(ArrayProblem, TheUsersArraysGiveTheOperatorsWeights) {
   const AttentionFiles files = save_all({3, 4}, {5, 4}, {5, 2});
-  const Explanation walk = explain_attention(read_attention_problem(files));
+  const Explanation walk = explain_attention(read_attention_inputs(files));
   const Tensor q = read_npy(files.q).reshape({1, 1, 3, 4}), k = read_npy(files.k).reshape({1, 1, 5, 4});
   const Tensor v = read_npy(files.v).reshape({1, 1, 5, 2});
   const Tensor weights = Tensor::zeros(DType::f32, {1, 1, 3, 5}), out = Tensor::zeros(DType::f32, {1, 1, 3, 2});
@@ -74,7 +74,7 @@ TEST_F(ArrayProblem, TheUsersArraysGiveTheOperatorsWeights) {
 TEST_F(ArrayProblem, ColumnsAreSplitIntoHeads) {
   AttentionFiles files = save_all({2, 6}, {4, 6}, {4, 2}, DType::f64);
   files.heads = 2;
-  const AttentionProblem problem = read_attention_problem(files);
+  const AttentionInputs problem = read_attention_inputs(files);
   EXPECT_EQ(describe(problem.q.view()), "f64 [1, 2, 2, 3]");
   EXPECT_EQ(problem.q.at<double>({0, 1, 1, 0}), read_npy(files.q).at<double>({1, 3}));
   EXPECT_TRUE(problem.heads_of_one_matrix);
@@ -85,7 +85,7 @@ TEST_F(ArrayProblem, WholeAndHalfNumbersAreNumbers) {
   const AttentionFiles files{.q = save("q.npy", Tensor::from(std::vector<std::int64_t>{1, 0, 1, 0, 1, 1}, {2, 3})),
                              .k = save("k.npy", Tensor::from(std::vector<std::int32_t>{1, 1, 0, 0, 1, 1}, {2, 3})),
                              .v = save("v.npy", Tensor::from(std::vector<float>{1, 2, 3, 4}, {2, 2}).to(DType::f16))};
-  const Explanation walk = explain_attention(read_attention_problem(files));
+  const Explanation walk = explain_attention(read_attention_inputs(files));
   EXPECT_EQ(walk.step("scores").matrices[0].values, (std::vector<double>{1, 1, 1, 2}));
   EXPECT_EQ(walk.step("output").matrices[0].value(0, 1), 3);
 }
@@ -112,18 +112,18 @@ TEST_F(ArrayProblem, ErrorsNameTheFilesAndTheirShapes) {
 }
 
 TEST_F(ArrayProblem, AMaskIsTrueWhereAQueryMayAttend) {
-  AttentionProblem problem = two_by_two_problem();
+  AttentionInputs problem = two_by_two_inputs();
   const Tensor mask = Tensor::zeros(DType::boolean, {2, 2});
   mask.at<bool>({0, 0}) = mask.at<bool>({1, 0}) = mask.at<bool>({1, 1}) = true;
   read_mask(save("mask.npy", mask), problem);
-  AttentionProblem causal = two_by_two_problem();
+  AttentionInputs causal = two_by_two_inputs();
   causal.causal = true;
   EXPECT_EQ(explain_attention(problem).step("weights").matrices[0].values,
             explain_attention(causal).step("weights").matrices[0].values);
 }
 
 TEST_F(ArrayProblem, AMaskThatDoesNotFitIsRefused) {
-  AttentionProblem problem = two_by_two_problem();
+  AttentionInputs problem = two_by_two_inputs();
   const auto refusal_of = [&](const Tensor& mask) {
     return testing::refusal([&] { read_mask(save("mask.npy", mask), problem); });
   };

@@ -15,7 +15,7 @@ constexpr Index kMostNumbers = 1 << 20;
 // Sums of exponentials from e^-5 = 0.007 to e^20, nine digits: beyond, nobody adds them by hand.
 constexpr double kLeastLogSum = -5, kLargestLogSum = 20;
 
-void check_size(const AttentionProblem& problem) {
+void check_size(const AttentionInputs& problem) {
   for (const Tensor* tensor : {&problem.q, &problem.k, &problem.v}) {
     HEED_CHECK(tensor->rank() == 4 && tensor->dtype() == DType::f64,
                "explain_attention: q, k and v must be f64 [B, H, L, D], but one is {}", describe(tensor->view()));
@@ -34,7 +34,7 @@ void check_size(const AttentionProblem& problem) {
 // One matrix for every head of every batch element of a tensor [B, H, R, C].
 class HeadMatrices {
  public:
-  explicit HeadMatrices(const AttentionProblem& problem)
+  explicit HeadMatrices(const AttentionInputs& problem)
       : batch_(problem.q.dim(0)), several_heads_(problem.q.dim(1) > 1 || problem.k.dim(1) > 1) {}
 
   std::vector<LabelledMatrix> of(const std::string& name, const Tensor& tensor, std::string_view rows,
@@ -82,7 +82,7 @@ bool any_row_stat(const AttentionStages& stages, bool (*is)(double)) {
   return std::any_of(stat, stat + stages.row_stat.size(), is);
 }
 
-ExplanationStep inputs_step(const AttentionProblem& p, const HeadMatrices& heads) {
+ExplanationStep inputs_step(const AttentionInputs& p, const HeadMatrices& heads) {
   ExplanationStep step{
       .name = "inputs",
       .title = "queries, keys and values",
@@ -106,7 +106,7 @@ ExplanationStep scores_step(const AttentionStages& stages, const HeadMatrices& h
           .matrices = heads.of("scores", stages.scores, "q", "k")};
 }
 
-ExplanationStep scaled_step(const AttentionProblem& p, const AttentionStages& stages, const HeadMatrices& heads) {
+ExplanationStep scaled_step(const AttentionInputs& p, const AttentionStages& stages, const HeadMatrices& heads) {
   const Index width = p.q.dim(3);
   ExplanationStep step{.name = "scaled",
                        .title = "kept at one size, however long the vectors are",
@@ -125,7 +125,7 @@ ExplanationStep scaled_step(const AttentionProblem& p, const AttentionStages& st
   return step;
 }
 
-ExplanationStep masked_step(const AttentionProblem& p, const AttentionStages& stages, const HeadMatrices& heads) {
+ExplanationStep masked_step(const AttentionInputs& p, const AttentionStages& stages, const HeadMatrices& heads) {
   ExplanationStep step{.name = "masked",
                        .title = "there is no mask",
                        .formula = "masked = scaled",
@@ -190,13 +190,13 @@ ExplanationStep concatenation_step(const AttentionStages& stages) {
 
 }  // namespace
 
-AttentionProblem two_by_two_problem() {
+AttentionInputs two_by_two_inputs() {
   return {.q = as_one_head(small_matrix({{1, 0, 1}, {0, 1, 1}})),
           .k = as_one_head(small_matrix({{1, 1, 0}, {0, 1, 1}})),
           .v = as_one_head(small_matrix({{1, 2}, {3, 4}}))};
 }
 
-Explanation explain_attention(const AttentionProblem& problem) {
+Explanation explain_attention(const AttentionInputs& problem) {
   check_size(problem);
   AttentionSpec spec{.score = Score::scaled_dot(problem.scale)};
   if (problem.causal) spec.mask = Mask::causal();

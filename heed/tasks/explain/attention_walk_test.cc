@@ -25,14 +25,14 @@ void expect_close(const Values& seen, const Values& expected, double tolerance) 
   for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_NEAR(seen[i], expected[i], tolerance) << "at " << i;
 }
 
-AttentionProblem random_problem(Index batch, Index heads, Index key_heads, Index queries, Index keys) {
+AttentionInputs random_problem(Index batch, Index heads, Index key_heads, Index queries, Index keys) {
   return {.q = testing::random_tensor(DType::f64, {batch, heads, queries, 5}, 1),
           .k = testing::random_tensor(DType::f64, {batch, key_heads, keys, 5}, 2),
           .v = testing::random_tensor(DType::f64, {batch, key_heads, keys, 3}, 3)};
 }
 
 TEST(ExplainAttention, TheTwoByTwoExampleHasItsStatedNumbers) {
-  const Explanation walk = explain_attention(two_by_two_problem());
+  const Explanation walk = explain_attention(two_by_two_inputs());
   EXPECT_EQ(values_of(walk, "scores"), (Values{1, 1, 1, 2}));
   const double third = 1 / std::sqrt(3.0);
   expect_close(values_of(walk, "scaled"), {third, third, third, 2 * third}, 1e-15);
@@ -45,7 +45,7 @@ TEST(ExplainAttention, TheTwoByTwoExampleHasItsStatedNumbers) {
 }
 
 TEST(ExplainAttention, TheTwoByTwoExampleIsPrintedAsTutorialsPrintIt) {
-  const std::string text = to_text(explain_attention(two_by_two_problem()), 3);
+  const std::string text = to_text(explain_attention(two_by_two_inputs()), 3);
   EXPECT_NE(text.find("   scores [2, 2]\n       k1  k2\n   q1   1   1\n   q2   1   2\n"), std::string::npos) << text;
   EXPECT_NE(text.find("   scaled [2, 2]\n          k1     k2\n   q1  0.577  0.577\n   q2  0.577  1.155\n"),
             std::string::npos)
@@ -56,7 +56,7 @@ TEST(ExplainAttention, TheTwoByTwoExampleIsPrintedAsTutorialsPrintIt) {
 }
 
 TEST(ExplainAttention, ACausalMaskLeavesTheFirstQueryItsOwnKey) {
-  AttentionProblem problem = two_by_two_problem();
+  AttentionInputs problem = two_by_two_inputs();
   problem.causal = true;
   const Explanation walk = explain_attention(problem);
   EXPECT_EQ(values_of(walk, "masked")[1], -kInfinity);
@@ -68,7 +68,7 @@ TEST(ExplainAttention, ACausalMaskLeavesTheFirstQueryItsOwnKey) {
 
 TEST(ExplainAttention, EveryNumberIsTheOperators) {
   for (const bool causal : {false, true}) {
-    AttentionProblem problem = random_problem(2, 4, 2, 3, 5);
+    AttentionInputs problem = random_problem(2, 4, 2, 3, 5);
     problem.causal = causal;
     const Explanation walk = explain_attention(problem);
     const Tensor scores = Tensor::zeros(DType::f64, {2, 4, 3, 5}), weights = Tensor::zeros(DType::f64, {2, 4, 3, 5});
@@ -106,7 +106,7 @@ TEST(ExplainAttention, MatricesOfSeveralHeadsSayWhichTheyAre) {
 }
 
 TEST(ExplainAttention, AScaleReplacesTheSquareRoot) {
-  AttentionProblem problem = two_by_two_problem();
+  AttentionInputs problem = two_by_two_inputs();
   problem.scale = 2;
   const Explanation walk = explain_attention(problem);
   EXPECT_EQ(values_of(walk, "scores"), (Values{1, 1, 1, 2}));
@@ -115,7 +115,7 @@ TEST(ExplainAttention, AScaleReplacesTheSquareRoot) {
 }
 
 TEST(ExplainAttention, AMaskAndACausalMaskIntersect) {
-  AttentionProblem problem = random_problem(1, 1, 1, 3, 3);
+  AttentionInputs problem = random_problem(1, 1, 1, 3, 3);
   problem.causal = true;
   problem.allowed = Tensor::zeros(DType::boolean, {1, 1, 3, 3});
   fill(problem.allowed.view(), 1);
@@ -129,7 +129,7 @@ TEST(ExplainAttention, AMaskAndACausalMaskIntersect) {
 }
 
 TEST(ExplainAttention, AQueryWithoutKeysGetsNothing) {
-  AttentionProblem problem = two_by_two_problem();
+  AttentionInputs problem = two_by_two_inputs();
   problem.allowed = Tensor::zeros(DType::boolean, {1, 1, 2, 2});
   problem.allowed.at<bool>({0, 0, 1, 0}) = true;
   const Explanation walk = explain_attention(problem);
@@ -141,7 +141,7 @@ TEST(ExplainAttention, AQueryWithoutKeysGetsNothing) {
 
 TEST(ExplainAttention, ExponentialsThatNobodyCanWriteAreLeftOut) {
   for (double scale : {1000.0, -1000.0, std::numeric_limits<double>::denorm_min()}) {
-    AttentionProblem problem = two_by_two_problem();
+    AttentionInputs problem = two_by_two_inputs();
     problem.scale = scale;
     bool shown = false;
     const Explanation walk = explain_attention(problem);
@@ -152,7 +152,7 @@ TEST(ExplainAttention, ExponentialsThatNobodyCanWriteAreLeftOut) {
 }
 
 TEST(ExplainAttention, NotANumberIsShownNotHidden) {
-  AttentionProblem problem = two_by_two_problem();
+  AttentionInputs problem = two_by_two_inputs();
   problem.q = problem.q.clone();
   problem.q.at<double>({0, 0, 0, 0}) = std::numeric_limits<double>::quiet_NaN();
   const Explanation walk = explain_attention(problem);
@@ -162,7 +162,7 @@ TEST(ExplainAttention, NotANumberIsShownNotHidden) {
 }
 
 TEST(ExplainAttention, HeadsOfOneMatrixAreJoined) {
-  AttentionProblem problem = random_problem(1, 2, 2, 3, 3);
+  AttentionInputs problem = random_problem(1, 2, 2, 3, 3);
   problem.heads_of_one_matrix = true;
   const Explanation walk = explain_attention(problem);
   const Values joined = values_of(walk, "concatenation");
@@ -174,12 +174,12 @@ TEST(ExplainAttention, HeadsOfOneMatrixAreJoined) {
 }
 
 TEST(ExplainAttention, RefusesWhatNobodyCouldFollow) {
-  const AttentionProblem large = random_problem(1, 1, 1, 2000, 2000);
+  const AttentionInputs large = random_problem(1, 1, 1, 2000, 2000);
   EXPECT_THROW(explain_attention(large), Error);
-  AttentionProblem empty = two_by_two_problem();
+  AttentionInputs empty = two_by_two_inputs();
   empty.q = Tensor::zeros(DType::f64, {1, 1, 0, 3});
   EXPECT_THROW(explain_attention(empty), Error);
-  AttentionProblem single = two_by_two_problem();
+  AttentionInputs single = two_by_two_inputs();
   single.q = single.q.to(DType::f32);
   EXPECT_THROW(explain_attention(single), Error);
 }

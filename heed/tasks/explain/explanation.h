@@ -1,6 +1,6 @@
 // A computation taken apart: named steps, each with its formula, its matrices and a sentence on what it means.
 //
-//   Explanation walk = explain_attention(two_by_two_problem());      // or read_attention_problem, explain_luong, ...
+//   Explanation walk = explain_attention(two_by_two_inputs());      // or read_attention_inputs, explain_luong, ...
 //   std::string text = to_text(walk, 3);                             // explanation_text.h
 //   save_picture(draw_explanation(walk), "weights.svg");             // explanation_picture.h
 //   Json json = to_json(walk);

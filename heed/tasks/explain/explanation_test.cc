@@ -14,9 +14,9 @@ namespace heed {
 namespace {
 
 std::vector<Explanation> all_walks() {
-  AttentionProblem causal = two_by_two_problem();
+  AttentionInputs causal = two_by_two_inputs();
   causal.causal = true;
-  return {explain_attention(two_by_two_problem()),
+  return {explain_attention(two_by_two_inputs()),
           explain_attention(causal),
           explain_thinking_machines(),
           explain_bahdanau(),
@@ -119,7 +119,7 @@ TEST(Explanation, EveryWalkHasAPicture) {
 }
 
 TEST(Explanation, APictureOfWeightsShowsThem) {
-  const std::string svg = render(draw_explanation(explain_attention(two_by_two_problem())), PictureFormat::svg);
+  const std::string svg = render(draw_explanation(explain_attention(two_by_two_inputs())), PictureFormat::svg);
   for (const char* number : {"0.500", "0.360", "0.640"}) EXPECT_NE(svg.find(number), std::string::npos) << number;
 }
 

@@ -1,6 +1,6 @@
 // An explanation as text to read in a terminal.
 //
-//   std::fputs(to_text(explain_attention(two_by_two_problem()), 3).c_str(), stdout);
+//   std::fputs(to_text(explain_attention(two_by_two_inputs()), 3).c_str(), stdout);
 #pragma once
 
 #include <string>

@@ -1,0 +1,55 @@
+// Attention over tiles of rows, f32: the part that the dot and the additive score share. A tile is some rows of one
+// head against the blocks of keys that its mask leaves them; it lies in cache while it turns from products into scores,
+// weights, and (in the backward pass) gradients.
+#pragma once
+
+#include "heed/kernels/gemm_tile.h"
+#include "heed/ops/attention/plans/plan.h"
+
+namespace heed {
+
+// Rows of f32.
+struct FloatRows {
+  float* data = nullptr;
+  Index row = 0;  // floats from row to row
+};
+
+// What the score of a tile is made of.
+struct TileOperands {
+  Index rows, keys, width;
+  FloatRows q, k;       // rows x width and keys x width
+  const float* vector;  // of the additive score
+};
+
+// Where its gradients are added; null data: not wanted.
+struct TileFlows {
+  FloatRows dq, dk;
+  float* dvector;
+};
+
+// A score function, by its two halves. Tiles are row-major with `stride` floats to a row.
+struct TileScore {
+  bool scaled;  // whether the products are multiplied by the case's scale
+  // Fills the tile with products: q_i . k_j, or what the score has in their place.
+  void (*products)(const TileOperands& x, float* products, Index stride);
+  // From the gradient of the products: adds to dq, to dk, and to dvector [width].
+  void (*gradients)(const TileOperands& x, const float* dproducts, Index stride, const TileFlows& to);
+};
+
+// Each sum over keys or queries is one chain in ascending order, cut at multiples of kGemmTileDepth keys (kPatternBlock
+// under a mask that is no interval of each row), and of 64 queries for dk and dv, so a row's bits depend on that row
+// alone. Refused keys add exact zeros. Beside its inputs and outputs a call takes, for each thread, a forward tile of
+// at least 8 rows by Lk, or a backward tile of 64 rows by kGemmTileDepth; 16-bit k and v add f32 sums of dk and dv, Lk
+// rows each.
+void tiled_forward(const TileScore& score, const AttentionProblem& c, const AttentionResult& result,
+                   Workspace& workspace);
+void tiled_backward(const TileScore& score, const AttentionProblem& c, const AttentionSaved& saved,
+                    const AttentionGrad& grad, Workspace& workspace);
+
+// gemm_tile for any k: chains of kGemmTileDepth, added in order to c.
+void deep_gemm_tile(kernels::GemmTile tile);
+
+extern const AttentionPlan kTiledPlan;
+extern const AttentionPlan kAdditivePlan;
+
+}  // namespace heed

@@ -1,0 +1,225 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "heed/base/thread_scratch.h"
+#include "heed/ops/attention/plans/reference.h"
+#include "heed/ops/attention/plans/tile.h"
+#include "heed/ops/attention/plans/tile_work.h"
+
+namespace heed {
+namespace {
+
+constexpr Index kBackwardRows = 64;    // fixed: the sums of dk and dv are cut here
+constexpr Index kChunkWork = 1 << 20;  // multiply-adds that are worth handing to a thread
+
+void clear(FloatRows rows, Index count, Index width) {
+  for (Index r = 0; r < count; ++r) std::fill_n(rows.data + r * rows.row, width, 0.0f);
+}
+
+// All that flows through one key/value head, a tile of rows and a block of keys at a time.
+class BackwardHead {
+ public:
+  BackwardHead(const TileScore& score, const AttentionProblem& problem, const AttentionSaved& given,
+               const AttentionGrad& wanted, TileWork& thread)
+      : score_(score), c(problem), saved(given), grad(wanted), work_(thread) {}
+
+  // `dvector` [D]: where the gradient of the additive vector is added, or null.
+  void compute(Index b, Index g, float* dvector) {
+    dvector_ = dvector;
+    dk_ = sums_of(grad.dk, work_.dk_sums(), b, g);
+    dv_ = sums_of(grad.dv, work_.dv_sums(), b, g);
+    const Index first = g * c.group;
+    for (Index h = first; h < first + c.group; ++h) {
+      for (Index i = 0; i < c.queries; i += kBackwardRows) {
+        add_tile({b, h, {i, std::min(c.queries, i + kBackwardRows)}});
+      }
+    }
+    store_sums(grad.dk, dk_, b, g);
+    store_sums(grad.dv, dv_, b, g);
+    // What a mask refuses must not count, but zero times a NaN or an infinity is not zero.
+    const auto have_nan = [&](const ConstView& view, Index head, Index heads) {
+      for (Index h = head; view && h < head + heads; ++h) {
+        if (rows_have_nan(view, {b, h, {0, view.shape[2]}})) return true;
+      }
+      return false;
+    };
+    const bool spoilt = have_nan(grad.dq, first, c.group) || have_nan(grad.dk, g, 1) || have_nan(grad.dv, g, 1);
+    if (!spoilt) return;
+    AttentionGrad again;  // what accumulates is masked by the kernels, and was right
+    again.dq = grad.dq, again.dk = grad.dk, again.dv = grad.dv;
+    reference_backward_group(c, saved, again, b, g);
+  }
+
+ private:
+  // Where f32 sums for a head's rows are made: in place, or in scratch where the gradient is of 16 bits.
+  FloatRows sums_of(const View& view, float* scratch, Index b, Index g) {
+    if (!view) return {};
+    const FloatRows sums = view.dtype == DType::f32 ? FloatRows{&view.at<float>({b, g}), view.stride[2]}
+                                                    : FloatRows{scratch, view.shape[3]};
+    clear(sums, view.shape[2], view.shape[3]);
+    return sums;
+  }
+  void store_sums(const View& view, FloatRows sums, Index b, Index g) {
+    if (!view || view.dtype == DType::f32) return;
+    for (Index j = 0; j < view.shape[2]; ++j)
+      store_row(sums.data + j * sums.row, view.shape[3], view, view.offset({b, g, j}));
+  }
+
+  // delta: what the row's scores give back together, sum_j w_j dP_j. That is dout . out, but for an `out` that was
+  // rounded to 16 bits: there a difference of delta and dP that should vanish would not, and delta is summed anew.
+  void read_delta(const RowTile& tile, FloatRows q, FloatRows dout, const std::vector<KeyBlock>& blocks) {
+    const Index rows = tile.rows.size();
+    if (c.dtype == DType::f32) {
+      const float* out = &saved.out.at<float>({tile.b, tile.h, tile.rows.begin});
+      kernels::attention_row_dots(rows, c.value_width, dout.data, dout.row, out, saved.out.stride[2], work_.delta());
+      return;
+    }
+    std::vector<double> sums(static_cast<std::size_t>(rows), 0);
+    std::fill_n(work_.delta(), rows, 0.0f);
+    for (const KeyBlock& block : blocks) {
+      score_gradients(tile, block, work_.operands(tile, q, block.keys), dout);
+      for (Index r = 0; r < rows; ++r) {
+        const float* row = work_.dbias() + r * work_.stride();  // w dP
+        for (Index j = 0; j < block.keys.size(); ++j) sums[static_cast<std::size_t>(r)] += row[j];
+      }
+    }
+    for (Index r = 0; r < rows; ++r) work_.delta()[r] = static_cast<float>(sums[static_cast<std::size_t>(r)]);
+  }
+
+  void read_stat(const RowTile& tile) {
+    for (Index r = 0; r < tile.rows.size(); ++r) {
+      work_.stat()[r] = saved.row_stat.at<float>({tile.b, tile.h, tile.rows.begin + r});
+    }
+  }
+
+  // The gradients of row_stat and of the sink, which both go by delta.
+  void flow_through_stat(const RowTile& tile) {
+    const float sink = c.sink<float>(tile.h);
+    double dsink = 0;
+    for (Index r = 0; r < tile.rows.size(); ++r) {
+      if (work_.stat()[r] == -std::numeric_limits<float>::infinity()) continue;
+      if (saved.drow_stat) work_.delta()[r] -= saved.drow_stat.at<float>({tile.b, tile.h, tile.rows.begin + r});
+      if (grad.dsinks) dsink -= std::exp(double{sink} - work_.stat()[r]) * work_.delta()[r];
+    }
+    if (grad.dsinks) grad.dsinks.at<float>({tile.h}) += static_cast<float>(dsink);
+  }
+
+  void add_tile(const RowTile& tile) {
+    FloatRows dq;
+    if (grad.dq) {
+      dq = c.dtype == DType::f32 ? FloatRows{&grad.dq.at<float>({tile.b, tile.h, tile.rows.begin}), grad.dq.stride[2]}
+                                 : FloatRows{work_.dq_scratch(), c.width};
+      clear(dq, tile.rows.size(), c.width);
+    }
+    const FloatRows q = work_.q_rows(tile), dout = work_.rows_of(saved.dout, tile, work_.dout_scratch());
+    const std::vector<KeyBlock>& blocks = work_.open_blocks(tile, false);
+    read_stat(tile);
+    read_delta(tile, q, dout, blocks);
+    flow_through_stat(tile);
+    for (const KeyBlock& block : blocks) add_block(tile, block, q, dout, dq);
+    for (Index r = 0; grad.dq && c.dtype != DType::f32 && r < tile.rows.size(); ++r) {
+      store_row(dq.data + r * dq.row, c.width, grad.dq, grad.dq.offset({tile.b, tile.h, tile.rows.begin + r}));
+    }
+  }
+
+  // Leaves the block's weights after dropout in the tile, and the gradients of its products beside it.
+  void score_gradients(const RowTile& tile, const KeyBlock& block, const TileOperands& operands, FloatRows dout) {
+    const Index stride = work_.stride();
+    score_.products(operands, work_.tile(), stride);
+    const FloatRows values = work_.values_of(tile.b, tile.h / c.group, block.keys);
+    // The gradient of the weights, dout . v.
+    deep_gemm_tile({.m = operands.rows,
+                    .n = operands.keys,
+                    .k = c.value_width,
+                    .a = dout.data,
+                    .a_row = dout.row,
+                    .a_col = 1,
+                    .b = values.data,
+                    .b_row = 1,
+                    .b_col = values.row,
+                    .c = work_.dtile(),
+                    .c_row = stride,
+                    .bias = nullptr,
+                    .alpha = 1,
+                    .accumulate = false});
+    kernels::attention_softmax_backward_rows(work_.passes(tile, &block, 1), work_.stat(), work_.delta(), work_.tile(),
+                                             work_.dtile(), work_.dbias());
+  }
+
+  void add_block(const RowTile& tile, const KeyBlock& block, FloatRows q, FloatRows dout, FloatRows dq) {
+    const Index rows = tile.rows.size(), stride = work_.stride();
+    const TileOperands operands = work_.operands(tile, q, block.keys);
+    score_gradients(tile, block, operands, dout);
+    for (Index r = 0; c.bias.active() && r < rows; ++r) {
+      c.bias.add_gradient(tile.b, tile.h, tile.rows.begin + r, block.keys, work_.dbias() + r * stride, grad);
+    }
+    // dv += weights^T dout.
+    if (grad.dv) {
+      kernels::gemm_tile({.m = block.keys.size(),
+                          .n = c.value_width,
+                          .k = rows,
+                          .a = work_.tile(),
+                          .a_row = 1,
+                          .a_col = stride,
+                          .b = dout.data,
+                          .b_row = dout.row,
+                          .b_col = 1,
+                          .c = dv_.data + block.keys.begin * dv_.row,
+                          .c_row = dv_.row,
+                          .bias = nullptr,
+                          .alpha = 1,
+                          .accumulate = true});
+    }
+    TileFlows flows{.dq = dq, .dk = dk_, .dvector = dvector_};
+    if (dk_.data != nullptr) flows.dk.data += block.keys.begin * dk_.row;
+    if (grad.dq || grad.dk || dvector_ != nullptr) score_.gradients(operands, work_.dtile(), stride, flows);
+  }
+
+  const TileScore& score_;
+  const AttentionProblem& c;
+  const AttentionSaved& saved;
+  const AttentionGrad& grad;
+  TileWork& work_;
+  FloatRows dk_, dv_;
+  float* dvector_ = nullptr;
+};
+
+}  // namespace
+
+// Key/value heads are independent, but for a parameter's gradient that several of them share: those run one after
+// another.
+void tiled_backward(const TileScore& score, const AttentionProblem& c, const AttentionSaved& saved,
+                    const AttentionGrad& grad, Workspace& workspace) {
+  const Workspace::Scope scope(workspace);
+  const auto shared = [](const View& gradient, int axis) { return gradient && gradient.shape[axis] == 1; };
+  const bool batch_in_order = shared(grad.dbias, 0) || shared(grad.dcentre, 0) || grad.dsinks || grad.drelative;
+  const bool heads_in_order = shared(grad.dbias, 1) || shared(grad.dcentre, 1);
+  const Index batches = batch_in_order ? 1 : c.batch, groups = heads_in_order ? 1 : c.key_heads;
+  const Index rows = std::min(std::max<Index>(c.queries, 1), kBackwardRows);
+  const Index columns = std::min(c.keys, kernels::kGemmTileDepth);
+  // One sum for each key/value head, added in order at the end.
+  const bool vector = bool{grad.dadditive_vector};
+  float* dvectors = vector ? workspace.take<float>(c.batch * c.key_heads * c.width) : nullptr;
+  if (vector) std::fill_n(dvectors, c.batch * c.key_heads * c.width, 0.0f);
+
+  const double work = static_cast<double>(c.queries * c.group) * static_cast<double>(c.keys) *
+                      static_cast<double>(c.width + c.value_width) * 2;
+  const Index bytes = TileWork::bytes(c, rows, columns, true), grain = grain_of(work, kChunkWork);
+  parallel_for_with_scratch(workspace, bytes, batches * groups, grain, [&](Index begin, Index end, char* memory) {
+    TileWork thread(c, score, memory, rows, columns, true);
+    BackwardHead head(score, c, saved, grad, thread);
+    for (Index unit = begin; unit < end; ++unit) {
+      const Index b0 = unit / groups, g0 = unit % groups;
+      for (Index b = b0; b < (batch_in_order ? c.batch : b0 + 1); ++b)
+        for (Index g = g0; g < (heads_in_order ? c.key_heads : g0 + 1); ++g) {
+          head.compute(b, g, vector ? dvectors + (b * c.key_heads + g) * c.width : nullptr);
+        }
+    }
+  });
+  if (!vector) return;
+  for (Index unit = 0; unit < c.batch * c.key_heads; ++unit)
+    for (Index d = 0; d < c.width; ++d) grad.dadditive_vector.at<float>({d}) += dvectors[unit * c.width + d];
+}
+
+}  // namespace heed

@@ -1,0 +1,174 @@
+#include "heed/ops/attention/plans/tile_work.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "heed/kernels/widen.h"
+
+namespace heed {
+namespace {
+
+Index round_up(Index value, Index unit) { return (value + unit - 1) / unit * unit; }
+Index round_down(Index value, Index unit) { return value / unit * unit; }
+
+// Whether rows can be read where they lie.
+bool lies_as_floats(const RowSource& source) { return source.view().dtype == DType::f32 && !source.paged(); }
+
+void widen_row(const ConstView& view, std::initializer_list<Index> index, Index count, float* to) {
+  if (view.dtype == DType::bf16) {
+    kernels::widen(&view.at<BFloat16>(index), count, to);
+  } else if (view.dtype == DType::f16) {
+    kernels::widen(&view.at<Float16>(index), count, to);
+  } else {
+    std::copy_n(&view.at<float>(index), count, to);
+  }
+}
+
+}  // namespace
+
+TileWork::TileWork(const AttentionProblem& c, const TileScore& score, char* scratch, Index rows, Index columns,
+                   bool backward)
+    : c_(c), score_(score) {
+  layout(scratch, rows, columns, backward);
+}
+
+Index TileWork::bytes(const AttentionProblem& c, Index rows, Index columns, bool backward) {
+  TileWork measured(c, TileScore{}, nullptr, rows, columns, backward);
+  return measured.layout(nullptr, rows, columns, backward);
+}
+
+// Cuts the scratch memory into what this case needs; returns how much that is.
+Index TileWork::layout(char* base, Index rows, Index columns, bool backward) {
+  // A line more than the columns, so that rows do not start in the same cache set.
+  stride_ = round_up(columns, kernels::kAttentionLanes) + kernels::kAttentionLanes;
+  Index used = 0;
+  const auto take = [&]<typename T>(T*& pointer, bool wanted, Index count) {
+    if (!wanted) return;
+    pointer = base == nullptr ? nullptr : reinterpret_cast<T*>(base + used);
+    used += round_up(count * static_cast<Index>(sizeof(T)), 64);
+  };
+  const bool narrow_q = c_.dtype != DType::f32;
+  const bool narrow_k = !lies_as_floats(c_.k), narrow_v = c_.v && !lies_as_floats(c_.v);
+  const Index area = rows * stride_, block = kernels::kGemmTileDepth;
+  take(tile_, true, area);
+  take(dtile_, backward, area);
+  take(bias_, c_.bias.active(), area);
+  take(dbias_, backward && (c_.bias.active() || narrow_q), area);
+  take(allowed_, !c_.mask.hull_is_exact(), area);
+  take(bits_, c_.dropout.active(), area);
+  take(begin_, true, rows);
+  take(end_, true, rows);
+  take(stat_, true, rows);
+  take(delta_, true, rows);
+  take(q_, narrow_q, rows * c_.width);
+  take(k_, narrow_k, block * c_.width);
+  take(v_, narrow_v, block * c_.value_width);
+  take(out_, narrow_q && !backward, rows * c_.value_width);
+  take(dout_, narrow_q && backward, rows * c_.value_width);
+  take(dq_, narrow_q && backward, rows * c_.width);
+  take(dk_, narrow_k && backward, c_.keys * c_.width);
+  take(dv_, narrow_v && backward, c_.keys * c_.value_width);
+  return used;
+}
+
+const std::vector<KeyBlock>& TileWork::open_blocks(const RowTile& tile, bool all) {
+  blocks_.clear();
+  const bool exact = c_.mask.hull_is_exact();
+  const Index size = exact ? kernels::kGemmTileDepth : kPatternBlock;
+  const Range hull = all ? Range{0, c_.keys} : c_.mask.keys(tile.b, tile.h, tile.rows);
+  Index column = 0;
+  for (Index begin = round_down(hull.begin, exact ? kernels::kAttentionLanes : size); begin < hull.end;) {
+    const Range keys{begin, std::min(hull.end, round_down(begin, size) + size)};
+    begin = keys.end;
+    const TileCover cover = exact || all ? TileCover::some : c_.mask.cover(tile.b, tile.h, tile.rows, keys);
+    if (cover == TileCover::none) continue;
+    blocks_.push_back({keys, column, cover == TileCover::all});
+    column += keys.size();
+  }
+  return blocks_;
+}
+
+kernels::AttentionRows TileWork::passes(const RowTile& tile, const KeyBlock* blocks, Index count) {
+  kernels::AttentionRows passes;
+  const Index first = count == 0 ? 0 : blocks[0].column;
+  passes.rows = tile.rows.size(), passes.stride = stride_;
+  passes.columns = count == 0 ? 0 : blocks[count - 1].column + blocks[count - 1].keys.size() - first;
+  passes.scale = score_.scaled ? static_cast<float>(c_.scale) : 1.0f;
+  passes.cap = static_cast<float>(c_.cap);
+  passes.sink = c_.sink<float>(tile.h);
+  passes.begin = begin_, passes.end = end_;
+  passes.bias = bias_, passes.bits = bits_;
+  const bool exact = c_.mask.hull_is_exact();
+  if (!exact) passes.allowed = allowed_, passes.allowed_row = stride_;
+  if (c_.dropout.active()) {
+    passes.threshold = c_.dropout.threshold();
+    passes.keep_scale = static_cast<float>(c_.dropout.scale());
+  }
+  for (Index r = 0; r < passes.rows; ++r) {
+    const Index i = tile.rows.begin + r;
+    const Range keys = exact && count > 0 ? c_.mask.keys(tile.b, tile.h, i) : Range{};
+    begin_[r] = exact ? keys.begin - (count == 0 ? 0 : blocks[0].keys.begin) : 0;
+    end_[r] = exact ? keys.end - (count == 0 ? 0 : blocks[0].keys.begin) : passes.columns;
+    if (keys.empty() && exact) begin_[r] = end_[r] = 0;
+    for (Index n = 0; n < count; ++n) {
+      const KeyBlock& block = blocks[n];
+      const Index at = r * stride_ + block.column - first;
+      if (!exact && block.whole) std::fill_n(allowed_ + at, block.keys.size(), std::uint8_t{1});
+      if (!exact && !block.whole) c_.mask.fill(tile.b, tile.h, i, block.keys, allowed_ + at);
+      if (!c_.bias.active()) continue;
+      std::fill_n(bias_ + at, round_up(block.keys.size(), kernels::kAttentionLanes), 0.0f);
+      c_.bias.add(tile.b, tile.h, i, block.keys, bias_ + at);
+    }
+  }
+  for (Index n = 0; n < count && c_.dropout.active(); ++n) {
+    kernels::attention_dropout_bits(c_.dropout.seed(), c_.dropout.head_stream(tile.b, tile.h), tile.rows.begin,
+                                    passes.rows, blocks[n].keys.begin, blocks[n].keys.size(),
+                                    bits_ + blocks[n].column - first, stride_);
+  }
+  return passes;
+}
+
+FloatRows TileWork::rows_of(const ConstView& view, const RowTile& tile, float* scratch) const {
+  if (view.dtype == DType::f32) {
+    return {const_cast<float*>(&view.at<float>({tile.b, tile.h, tile.rows.begin})), view.stride[2]};
+  }
+  for (Index r = 0; r < tile.rows.size(); ++r) {
+    widen_row(view, {tile.b, tile.h, tile.rows.begin + r}, view.shape[3], scratch + r * view.shape[3]);
+  }
+  return {scratch, view.shape[3]};
+}
+
+FloatRows TileWork::block_of(const RowSource& source, Index b, Index g, Range keys, float* scratch) const {
+  const ConstView& view = source.view();
+  if (lies_as_floats(source)) return {const_cast<float*>(&view.at<float>({b, g, keys.begin})), view.stride[2]};
+  const Index width = view.shape[3];
+  for (Index j = keys.begin; j < keys.end; ++j) {
+    float* to = scratch + (j - keys.begin) * width;
+    source.paged() ? source.load(b, g, j, to) : widen_row(view, {b, g, j}, width, to);
+  }
+  return {scratch, width};
+}
+
+TileOperands TileWork::operands(const RowTile& tile, FloatRows q, Range keys) const {
+  return {.rows = tile.rows.size(),
+          .keys = keys.size(),
+          .width = c_.width,
+          .q = q,
+          .k = keys_of(tile.b, tile.h / c_.group, keys),
+          .vector = c_.spec.score.additive_vector.as<float>()};
+}
+
+bool rows_have_nan(const ConstView& view, const RowTile& tile) {
+  if (!view || tile.rows.empty()) return false;
+  if (view.dtype == DType::f32) {
+    return kernels::attention_any_nan(tile.rows.size(), view.shape[3],
+                                      &view.at<float>({tile.b, tile.h, tile.rows.begin}), view.stride[2]);
+  }
+  for (Index i = tile.rows.begin; i < tile.rows.end; ++i)
+    for (Index d = 0; d < view.shape[3]; ++d) {
+      if (std::isnan(number_at<float>(view, {tile.b, tile.h, i, d}))) return true;
+    }
+  return false;
+}
+
+}  // namespace heed

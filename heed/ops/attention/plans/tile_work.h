@@ -1,0 +1,83 @@
+// What a thread works with while it computes tiles: its scratch memory, the blocks of keys of the tile at work, and the
+// operands of a block as f32 wherever and in whatever type they lie.
+#pragma once
+
+#include <vector>
+
+#include "heed/kernels/attention_rows.h"
+#include "heed/ops/attention/plans/tile.h"
+
+namespace heed {
+
+// Blocks that are judged one by one under a mask that is no interval of each row.
+inline constexpr Index kPatternBlock = 64;
+
+// Keys of the tile, and the column at which they begin: a multiple of kAttentionLanes, as keys.begin is. Columns leave
+// out the blocks that are refused to every row.
+struct KeyBlock {
+  Range keys;
+  Index column;
+  bool whole;  // the mask allows every key to every row
+};
+
+// Some rows of a head.
+struct RowTile {
+  Index b, h;
+  Range rows;
+};
+
+class TileWork {
+ public:
+  // The bytes of scratch for tiles of `rows` rows and `columns` columns.
+  static Index bytes(const AttentionProblem& c, Index rows, Index columns, bool backward);
+  TileWork(const AttentionProblem& c, const TileScore& score, char* scratch, Index rows, Index columns, bool backward);
+
+  // Floats from row to row of a tile.
+  Index stride() const { return stride_; }
+  float* tile() const { return tile_; }
+  float* dtile() const { return dtile_; }
+  float* dbias() const { return dbias_; }
+  float* stat() const { return stat_; }
+  float* delta() const { return delta_; }
+
+  // The blocks that are not refused to every row; with `all`, every block.
+  const std::vector<KeyBlock>& open_blocks(const RowTile& rows, bool all);
+
+  // The row passes' view of `count` blocks that lie one after another from column 0 of `tile` on: masks, bias, dropout.
+  kernels::AttentionRows passes(const RowTile& rows, const KeyBlock* blocks, Index count);
+
+  // Rows as f32: where they lie, or read into scratch that the next call of the same kind overwrites.
+  FloatRows q_rows(const RowTile& rows) const { return rows_of(c_.q, rows, q_); }
+  FloatRows rows_of(const ConstView& view, const RowTile& rows, float* scratch) const;
+  FloatRows keys_of(Index b, Index g, Range keys) const { return block_of(c_.k, b, g, keys, k_); }
+  FloatRows values_of(Index b, Index g, Range keys) const { return block_of(c_.v, b, g, keys, v_); }
+  TileOperands operands(const RowTile& rows, FloatRows q, Range keys) const;
+
+  // Scratch for rows of the head's output, its gradient, and the gradient of q.
+  float* out_scratch() const { return out_; }
+  float* dout_scratch() const { return dout_; }
+  float* dq_scratch() const { return dq_; }
+  // For the sums of dk and dv of a whole key/value head; null where those are f32 themselves.
+  float* dk_sums() const { return dk_; }
+  float* dv_sums() const { return dv_; }
+
+ private:
+  Index layout(char* base, Index rows, Index columns, bool backward);
+  FloatRows block_of(const RowSource& source, Index b, Index g, Range keys, float* scratch) const;
+
+  const AttentionProblem& c_;
+  TileScore score_;
+  Index stride_ = 0;
+  std::vector<KeyBlock> blocks_;
+  float *tile_ = nullptr, *dtile_ = nullptr, *bias_ = nullptr, *dbias_ = nullptr, *stat_ = nullptr, *delta_ = nullptr;
+  float *q_ = nullptr, *k_ = nullptr, *v_ = nullptr, *out_ = nullptr, *dout_ = nullptr, *dq_ = nullptr, *dk_ = nullptr,
+        *dv_ = nullptr;
+  Index *begin_ = nullptr, *end_ = nullptr;
+  std::uint8_t* allowed_ = nullptr;
+  std::uint16_t* bits_ = nullptr;
+};
+
+// Whether rows of a [B, H, L, D] view hold a NaN.
+bool rows_have_nan(const ConstView& view, const RowTile& rows);
+
+}  // namespace heed

@@ -1,0 +1,148 @@
+#include "heed/ops/attention/problem/bias_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "heed/base/check.h"
+#include "heed/tensor/numbers.h"
+
+namespace heed {
+namespace {
+
+// T5's bucket of a distance >= 0 among `buckets`: half of them one to a distance, the rest on a logarithmic scale.
+Index distance_bucket(Index distance, Index buckets, Index max_distance) {
+  const Index exact = buckets / 2;
+  if (distance < exact) return distance;
+  const double along = std::log(static_cast<double>(distance) / static_cast<double>(exact)) /
+                       std::log(static_cast<double>(max_distance) / static_cast<double>(exact));
+  return std::min(buckets - 1, exact + static_cast<Index>(along * static_cast<double>(buckets - exact)));
+}
+
+void check_dense(const char* caller, const ConstView& dense, const MaskShape& shape, DType number) {
+  const auto fits = [&](int axis, Index extent) { return dense.shape[axis] == extent || dense.shape[axis] == 1; };
+  const bool type = dense.dtype == number || (number == DType::f32 && is_16_bit(dense.dtype));
+  HEED_CHECK(type && dense.rank == 4 && fits(0, shape.batch) && fits(1, shape.heads) && fits(2, shape.queries) &&
+                 fits(3, shape.keys),
+             "{}: the dense bias must be {} [B | 1, H | 1, Lq | 1, Lk | 1] of [{}, {}, {}, {}], but is {}", caller,
+             number == DType::f64 ? "f64" : "f32, bf16 or f16", shape.batch, shape.heads, shape.queries, shape.keys,
+             describe(dense));
+}
+
+}  // namespace
+
+BiasRows::BiasRows(const Bias& bias, const MaskRows& mask, const MaskShape& shape, DType number, const char* caller)
+    : bias_(bias), mask_(mask) {
+  if (bias.dense) {
+    check_dense(caller, bias.dense, shape, number);
+    bias_.dense = broadcast_axes(bias.dense, 4);
+  }
+  HEED_CHECK(!bias.alibi || (bias.alibi.rank == 1 && bias.alibi.shape[0] == shape.heads && bias.alibi.dtype == number),
+             "{}: the ALiBi slopes must be {} [H = {}], but are {}", caller, name_of(number), shape.heads,
+             describe(bias.alibi));
+  if (const ConstView& centre = bias.gaussian.centre) {
+    const auto fits = [&](int axis, Index extent) { return centre.shape[axis] == extent || centre.shape[axis] == 1; };
+    HEED_CHECK(centre.dtype == number && centre.rank == 3 && fits(0, shape.batch) && fits(1, shape.heads) &&
+                   centre.shape[2] == shape.queries,
+               "{}: the Gaussian's centre must be {} [B | 1, H | 1, Lq] of [{}, {}, {}], but is {}", caller,
+               name_of(number), shape.batch, shape.heads, shape.queries, describe(centre));
+    HEED_CHECK(std::isfinite(bias.gaussian.sigma) && bias.gaussian.sigma > 0,
+               "{}: the Gaussian's sigma must be positive and finite, but is {}", caller, bias.gaussian.sigma);
+    bias_.gaussian.centre = broadcast_axes(centre, 2);
+  }
+  const RelativeBias& relative = bias.relative;
+  if (!relative.table) return;
+  const ConstView& table = relative.table;
+  const Index buckets = table.shape[0] / (relative.bidirectional ? 2 : 1);
+  HEED_CHECK(table.rank == 2 && table.shape[1] == shape.heads && table.dtype == number && buckets >= 2,
+             "{}: the relative bias must be {} [buckets >= {}, H = {}], but is {}", caller, name_of(number),
+             relative.bidirectional ? 4 : 2, shape.heads, describe(table));
+  HEED_CHECK(relative.max_distance > buckets / 2, "{}: the relative bias's max_distance must be above {}, but is {}",
+             caller, buckets / 2, relative.max_distance);
+  // No distance is longer than this problem.
+  const Index reach = std::min(relative.max_distance, shape.queries + shape.keys);
+  for (Index distance = 0; distance <= reach; ++distance) {
+    const Index at = distance_bucket(distance, buckets, relative.max_distance);
+    before_.push_back(at);
+    after_.push_back(!relative.bidirectional ? 0 : distance == 0 ? at : buckets + at);
+  }
+}
+
+Index BiasRows::bucket(Index distance) const {
+  const std::vector<Index>& side = distance > 0 ? after_ : before_;
+  return side[static_cast<std::size_t>(std::min(std::abs(distance), std::ssize(side) - 1))];
+}
+
+template <typename Sum>
+void BiasRows::add(Index b, Index h, Index i, Range keys, Sum* scores) const {
+  const Index position = mask_.position(b, i);
+  if (bias_.dense) {
+    with_float_type(bias_.dense.dtype, [&](auto* type) {
+      using T = std::remove_pointer_t<decltype(type)>;
+      const T* row = bias_.dense.as<T>() + bias_.dense.offset({b, h, i});
+      const Index step = bias_.dense.stride[3];
+      for (Index j = keys.begin; j < keys.end; ++j) scores[j - keys.begin] += static_cast<Sum>(widened(row[j * step]));
+    });
+  }
+  if (bias_.alibi) {
+    const Sum slope = number_at<Sum>(bias_.alibi, {h});
+    for (Index j = keys.begin; j < keys.end; ++j) {
+      scores[j - keys.begin] -= slope * static_cast<Sum>(std::abs(j - position));
+    }
+  }
+  if (bias_.relative.table) {
+    for (Index j = keys.begin; j < keys.end; ++j) {
+      scores[j - keys.begin] += number_at<Sum>(bias_.relative.table, {bucket(j - position), h});
+    }
+  }
+  if (bias_.gaussian.centre) {
+    const double centre = number_at<double>(bias_.gaussian.centre, {b, h, i});
+    constexpr double kLowest = std::numeric_limits<Sum>::lowest();  // a centre far away is no mask
+    for (Index j = keys.begin; j < keys.end; ++j) {
+      const double distance = (static_cast<double>(j) - centre) / bias_.gaussian.sigma;
+      scores[j - keys.begin] += static_cast<Sum>(std::max(-0.5 * distance * distance, kLowest));
+    }
+  }
+}
+
+template <typename Sum>
+void BiasRows::add_gradient(Index b, Index h, Index i, Range keys, const Sum* dscores,
+                            const AttentionGrad& grad) const {
+  if (grad.dbias) {
+    const View dbias = broadcast_axes(grad.dbias, 4);
+    with_float_type(dbias.dtype, [&](auto* type) {
+      using T = std::remove_pointer_t<decltype(type)>;
+      T* row = dbias.as<T>() + dbias.offset({b, h, i});
+      for (Index j = keys.begin; j < keys.end; ++j) {
+        T& to = row[j * dbias.stride[3]];
+        to = narrowed<T>(widened(to) + dscores[j - keys.begin]);
+      }
+    });
+  }
+  if (grad.drelative) {
+    const Index position = mask_.position(b, i);
+    for (Index j = keys.begin; j < keys.end;) {  // the keys of one bucket are neighbours: one sum, added once
+      const Index at = bucket(j - position);
+      double sum = 0;
+      for (; j < keys.end && bucket(j - position) == at; ++j) sum += dscores[j - keys.begin];
+      add_number(grad.drelative, {at, h}, static_cast<Sum>(sum));
+    }
+  }
+  if (grad.dcentre) {
+    const double centre = number_at<double>(bias_.gaussian.centre, {b, h, i});
+    double sum = 0;
+    for (Index j = keys.begin; j < keys.end; ++j) {
+      // A key that has no gradient has none here, however far it is.
+      if (dscores[j - keys.begin] != 0) sum += dscores[j - keys.begin] * (static_cast<double>(j) - centre);
+    }
+    sum /= bias_.gaussian.sigma * bias_.gaussian.sigma;
+    add_number(broadcast_axes(grad.dcentre, 2), {b, h, i}, static_cast<Sum>(sum));
+  }
+}
+
+template void BiasRows::add(Index, Index, Index, Range, float*) const;
+template void BiasRows::add(Index, Index, Index, Range, double*) const;
+template void BiasRows::add_gradient(Index, Index, Index, Range, const float*, const AttentionGrad&) const;
+template void BiasRows::add_gradient(Index, Index, Index, Range, const double*, const AttentionGrad&) const;
+
+}  // namespace heed

@@ -1,0 +1,41 @@
+// A bias laid over one problem: its parts summed for a stretch of a row, and their gradients.
+//
+//   BiasRows bias(spec.bias, mask, shape, DType::f32, "attention");
+//   bias.add(b, h, i, {0, 64}, scores);                      // scores[j] += b_ij
+//   bias.add_gradient(b, h, i, {0, 64}, dscores, grad);
+#pragma once
+
+#include <vector>
+
+#include "heed/ops/attention/spec/mask.h"
+#include "heed/ops/attention/spec/results.h"
+#include "heed/ops/attention/spec/spec.h"
+
+namespace heed {
+
+class BiasRows {
+ public:
+  BiasRows() = default;
+  // `number` is the type of the learned parts: f32, or f64. Throws heed::Error, naming `caller`, where a part does not
+  // fit the problem.
+  BiasRows(const Bias& bias, const MaskRows& mask, const MaskShape& shape, DType number, const char* caller);
+
+  // Whether there is anything to add.
+  bool active() const { return bias_.dense || bias_.alibi || bias_.relative.table || bias_.gaussian.centre; }
+  // scores[j - keys.begin] += b_ij. Sum is float or double.
+  template <typename Sum>
+  void add(Index b, Index h, Index i, Range keys, Sum* scores) const;
+  // Adds the gradients of the learned parts that are wanted, from dscores[j - keys.begin] = dL / db_ij. Rows that share
+  // a number must come one after another.
+  template <typename Sum>
+  void add_gradient(Index b, Index h, Index i, Range keys, const Sum* dscores, const AttentionGrad& grad) const;
+
+ private:
+  Index bucket(Index distance) const;  // of the key after the query
+
+  Bias bias_;  // views with strides of 0 where an extent of 1 stands for all
+  MaskRows mask_;
+  std::vector<Index> before_, after_;  // T5's bucket of each distance up to max_distance
+};
+
+}  // namespace heed

@@ -1,0 +1,317 @@
+// The patterns behind the named constructors of Mask.
+#include "heed/ops/attention/spec/mask_pattern.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+#include "heed/base/check.h"
+#include "heed/base/random.h"
+#include "heed/ops/attention/spec/mask.h"
+#include "heed/tensor/numbers.h"
+#include "heed/tensor/operands.h"
+
+namespace heed {
+namespace {
+
+Index floor_divide(Index a, Index b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
+
+// What is farther than any position acts the same, and sums and products of two of these do not overflow.
+constexpr Index kFarthest = kMostPositions;
+
+// How many j of the range have (j - origin) % step == 0.
+Index count_steps(Range range, Index origin, Index step) {
+  if (range.empty()) return 0;
+  return floor_divide(range.end - 1 - origin, step) - floor_divide(range.begin - 1 - origin, step);
+}
+
+void check_positive(const char* pattern, const char* name, Index value) {
+  HEED_CHECK(value >= 1, "Mask::{}: {} must be at least 1, but is {}", pattern, name, value);
+}
+
+void check_not_negative(const char* pattern, const char* name, Index value) {
+  HEED_CHECK(value >= 0, "Mask::{}: {} must not be negative, but is {}", pattern, name, value);
+}
+
+void check_reach(const char* pattern, const char* name, Index value) {
+  HEED_CHECK(value <= kFarthest, "Mask::{}: {} must be at most {}, but is {}", pattern, name, kFarthest, value);
+}
+
+class BooleanPattern final : public MaskPattern {
+ public:
+  explicit BooleanPattern(ConstView allowed) : given_(allowed), allowed_(broadcast_axes(allowed, 4)) {}
+  void check(const char* caller, const MaskShape& shape) const override {
+    check_operand(caller, {"the boolean mask", given_});
+    const auto fits = [&](int axis, Index extent) { return given_.shape[axis] == extent || given_.shape[axis] == 1; };
+    HEED_CHECK(given_.dtype == DType::boolean && given_.rank == 4 && fits(0, shape.batch) && fits(1, shape.heads) &&
+                   fits(2, shape.queries) && fits(3, shape.keys),
+               "{}: the boolean mask must be boolean [B | 1, H | 1, Lq | 1, Lk | 1] of [{}, {}, {}, {}], but is {}",
+               caller, shape.batch, shape.heads, shape.queries, shape.keys, describe(given_));
+  }
+  std::vector<ConstView> views() const override { return {given_}; }
+  bool has_rows() const override { return given_.shape[2] != 1; }
+  bool allows(Index b, Index h, Query query, Index j) const override {
+    return allowed_.at<std::uint8_t>({b, h, query.row, j}) != 0;
+  }
+  Index count(Index b, Index h, Query query, Range keys) const override {
+    const std::uint8_t* row = &allowed_.at<std::uint8_t>({b, h, query.row});
+    Index count = 0;
+    for (Index j = keys.begin; j < keys.end; ++j) count += row[j * allowed_.stride[3]] != 0;
+    return count;
+  }
+  void refuse(Index b, Index h, Query query, Range keys, std::uint8_t* allowed) const override {
+    const std::uint8_t* row = &allowed_.at<std::uint8_t>({b, h, query.row});
+    for (Index j = keys.begin; j < keys.end; ++j) allowed[j - keys.begin] &= row[j * allowed_.stride[3]] != 0;
+  }
+
+ private:
+  ConstView given_, allowed_;
+};
+
+class SegmentPattern final : public MaskPattern {
+ public:
+  SegmentPattern(ConstView of_queries, ConstView of_keys)
+      : given_{of_queries, of_keys}, queries_(broadcast_axes(of_queries, 1)), keys_(broadcast_axes(of_keys, 1)) {}
+  void check(const char* caller, const MaskShape& shape) const override {
+    check_operand(caller, {"the queries' segments", given_.first});
+    check_operand(caller, {"the keys' segments", given_.second});
+    const auto fits = [&](const ConstView& view, Index length) {
+      return is_integer(view.dtype) && view.rank == 2 && (view.shape[0] == shape.batch || view.shape[0] == 1) &&
+             view.shape[1] == length;
+    };
+    HEED_CHECK(fits(given_.first, shape.queries) && fits(given_.second, shape.keys),
+               "{}: segments must be i32 or i64 [B | 1, Lq] and [B | 1, Lk] of B = {}, Lq = {}, Lk = {}, but are {} "
+               "and {}",
+               caller, shape.batch, shape.queries, shape.keys, describe(given_.first), describe(given_.second));
+  }
+  std::vector<ConstView> views() const override { return {given_.first, given_.second}; }
+  bool allows(Index b, Index, Query query, Index j) const override {
+    return integer_at(queries_, {b, query.row}) == integer_at(keys_, {b, j});
+  }
+
+ private:
+  std::pair<ConstView, ConstView> given_;
+  ConstView queries_, keys_;
+};
+
+// What depends on where the query stands.
+class PositionPattern : public MaskPattern {
+ public:
+  bool has_positions() const final { return true; }
+  bool has_rows() const final { return false; }
+};
+
+class StridedPattern final : public PositionPattern {
+ public:
+  explicit StridedPattern(Strided pattern) : stride_(std::min(pattern.stride, kFarthest)) {
+    check_positive("strided", "stride", stride_);
+  }
+  bool allows(Index, Index, Query query, Index j) const override {
+    const Index distance = std::abs(query.position - j);
+    return distance <= stride_ || distance % stride_ == 0;
+  }
+  Index count(Index, Index, Query query, Range keys) const override {
+    const Range near = intersect(keys, {query.position - stride_, query.position + stride_ + 1});
+    return near.size() + count_steps(keys, query.position, stride_) - count_steps(near, query.position, stride_);
+  }
+
+ private:
+  Index stride_;
+};
+
+class FixedPattern final : public PositionPattern {
+ public:
+  explicit FixedPattern(Fixed pattern) : block_(pattern.block), summary_(pattern.summary) {
+    check_positive("fixed", "block", block_);
+    HEED_CHECK(summary_ >= 0 && summary_ <= block_, "Mask::fixed: summary must be in [0, block = {}], but is {}",
+               block_, summary_);
+    check_reach("fixed", "block", block_);
+  }
+  bool allows(Index, Index, Query query, Index j) const override {
+    return j / block_ == floor_divide(query.position, block_) || j % block_ >= block_ - summary_;
+  }
+  Index count(Index, Index, Query query, Range keys) const override {
+    const Index block = floor_divide(query.position, block_);
+    const Range own = intersect(keys, {block * block_, (block + 1) * block_});
+    return own.size() + summaries(keys) - summaries(own);
+  }
+
+ private:
+  Index summaries_before(Index j) const {
+    return j / block_ * summary_ + std::max<Index>(0, j % block_ - (block_ - summary_));
+  }
+  Index summaries(Range keys) const { return summaries_before(keys.end) - summaries_before(keys.begin); }
+
+  Index block_, summary_;
+};
+
+class LongformerPattern final : public PositionPattern {
+ public:
+  explicit LongformerPattern(Longformer pattern) : p_(pattern) {
+    check_not_negative("longformer", "radius", p_.radius);
+    check_not_negative("longformer", "global", p_.global);
+    check_positive("longformer", "dilation", p_.dilation);
+    p_.radius = std::min(p_.radius, kFarthest), p_.dilation = std::min(p_.dilation, kFarthest);
+  }
+  bool allows(Index, Index, Query query, Index j) const override {
+    const Index distance = std::abs(query.position - j);
+    return is_global(query.position) || is_global(j) ||
+           (distance <= p_.radius * p_.dilation && distance % p_.dilation == 0);
+  }
+  Index count(Index, Index, Query query, Range keys) const override {
+    if (is_global(query.position)) return keys.size();
+    const Index reach = p_.radius * p_.dilation;
+    const Range local = intersect(keys, {std::max(query.position - reach, p_.global), query.position + reach + 1});
+    return intersect(keys, {0, p_.global}).size() + count_steps(local, query.position, p_.dilation);
+  }
+
+ private:
+  bool is_global(Index position) const { return position >= 0 && position < p_.global; }
+
+  Longformer p_;
+};
+
+class BigBirdPattern final : public PositionPattern {
+ public:
+  explicit BigBirdPattern(BigBird pattern) : p_(pattern) {
+    check_positive("bigbird", "block", p_.block);
+    check_reach("bigbird", "block", p_.block);
+    HEED_CHECK(p_.window >= 0 && p_.window % 2 == 1, "Mask::bigbird: window must be odd, but is {}", p_.window);
+    check_not_negative("bigbird", "global", p_.global);
+    HEED_CHECK(p_.random >= 0 && p_.random <= kMostRandom, "Mask::bigbird: random must be in [0, {}], but is {}",
+               kMostRandom, p_.random);
+    check_positive("bigbird", "positions", p_.positions);
+    check_reach("bigbird", "positions", p_.positions);
+    blocks_ = (p_.positions + p_.block - 1) / p_.block;
+  }
+  bool allows(Index, Index h, Query query, Index j) const override {
+    const Index row = floor_divide(query.position, p_.block);
+    return open(row, draw(h, row), j / p_.block);
+  }
+  Index count(Index, Index h, Query query, Range keys) const override {
+    const Index row = floor_divide(query.position, p_.block);
+    const Drawn drawn = draw(h, row);
+    Index count = 0;
+    for (Index column = keys.begin / p_.block; column * p_.block < keys.end; ++column) {
+      if (open(row, drawn, column)) count += intersect(keys, {column * p_.block, (column + 1) * p_.block}).size();
+    }
+    return count;
+  }
+
+ private:
+  static constexpr Index kMostRandom = 16;
+  struct Drawn {
+    std::array<Index, kMostRandom> columns;
+    Index count = 0;
+  };
+
+  bool is_global(Index block) const { return block >= 0 && block < p_.global; }
+  bool always_open(Index row, Index column) const {
+    return is_global(row) || is_global(column) || std::abs(row - column) <= p_.window / 2;
+  }
+  bool open(Index row, const Drawn& drawn, Index column) const {
+    const Index* end = drawn.columns.data() + drawn.count;
+    return always_open(row, column) || std::find(drawn.columns.data(), end, column) != end;
+  }
+  // Distinct blocks that are not open anyway, as many as there are.
+  Drawn draw(Index h, Index row) const {
+    Drawn drawn;
+    Index free = 0;
+    for (Index column = 0; column < blocks_ && free < p_.random; ++column) free += !always_open(row, column);
+    Rng rng(p_.seed, (static_cast<std::uint64_t>(h) << 32) + static_cast<std::uint32_t>(row));
+    while (drawn.count < free) {
+      const Index column = rng.below(blocks_);
+      if (!open(row, drawn, column)) drawn.columns[static_cast<std::size_t>(drawn.count++)] = column;
+    }
+    return drawn;
+  }
+
+  BigBird p_;
+  Index blocks_ = 0;
+};
+
+class TilePattern final : public MaskPattern {
+ public:
+  TilePattern(ConstView open, Index rows, Index keys) : given_(open), open_(open), rows_(rows), keys_(keys) {
+    check_positive("tiles", "rows", rows);
+    check_positive("tiles", "keys", keys);
+    check_reach("tiles", "rows", rows);
+    check_reach("tiles", "keys", keys);
+    if (open_.shape[0] == 1) open_.stride[0] = 0;
+  }
+  void check(const char* caller, const MaskShape& shape) const override {
+    check_operand(caller, {"the tiles", given_});
+    const Index down = (shape.queries + rows_ - 1) / rows_, across = (shape.keys + keys_ - 1) / keys_;
+    HEED_CHECK(given_.dtype == DType::boolean && given_.rank == 3 &&
+                   (given_.shape[0] == shape.heads || given_.shape[0] == 1) && given_.shape[1] == down &&
+                   given_.shape[2] == across,
+               "{}: the tiles of {} x {} must be boolean [H | 1, {}, {}] of H = {}, but are {}", caller, rows_, keys_,
+               down, across, shape.heads, describe(given_));
+  }
+  std::vector<ConstView> views() const override { return {given_}; }
+  bool allows(Index, Index h, Query query, Index j) const override {
+    return open_.at<std::uint8_t>({h, query.row / rows_, j / keys_}) != 0;
+  }
+  Index count(Index, Index h, Query query, Range keys) const override {
+    Index count = 0;
+    for (Index column = keys.begin / keys_; column * keys_ < keys.end; ++column) {
+      if (open_.at<std::uint8_t>({h, query.row / rows_, column}) != 0) {
+        count += intersect(keys, {column * keys_, (column + 1) * keys_}).size();
+      }
+    }
+    return count;
+  }
+
+ private:
+  ConstView given_, open_;
+  Index rows_, keys_;
+};
+
+class PredicatePattern final : public MaskPattern {
+ public:
+  explicit PredicatePattern(std::function<bool(Index, Index, Index, Index)> allows) : allows_(std::move(allows)) {
+    HEED_CHECK(allows_ != nullptr, "Mask::predicate: the function must not be empty");
+  }
+  bool allows(Index b, Index h, Query query, Index j) const override { return allows_(b, h, query.row, j); }
+
+ private:
+  std::function<bool(Index, Index, Index, Index)> allows_;
+};
+
+template <typename Pattern, typename... Arguments>
+Mask mask_of(Arguments&&... arguments) {
+  Mask mask;
+  mask.patterns.push_back(std::make_shared<Pattern>(std::forward<Arguments>(arguments)...));
+  return mask;
+}
+
+}  // namespace
+
+void MaskPattern::check(const char*, const MaskShape&) const {}
+
+Index MaskPattern::count(Index b, Index h, Query query, Range keys) const {
+  Index count = 0;
+  for (Index j = keys.begin; j < keys.end; ++j) count += allows(b, h, query, j);
+  return count;
+}
+
+void MaskPattern::refuse(Index b, Index h, Query query, Range keys, std::uint8_t* allowed) const {
+  for (Index j = keys.begin; j < keys.end; ++j) {
+    std::uint8_t& bit = allowed[j - keys.begin];
+    if (bit != 0 && !allows(b, h, query, j)) bit = 0;
+  }
+}
+
+Mask Mask::boolean(ConstView allowed) { return mask_of<BooleanPattern>(allowed); }
+Mask Mask::segments(ConstView of_queries, ConstView of_keys) { return mask_of<SegmentPattern>(of_queries, of_keys); }
+Mask Mask::strided(Strided pattern) { return mask_of<StridedPattern>(pattern); }
+Mask Mask::fixed(Fixed pattern) { return mask_of<FixedPattern>(pattern); }
+Mask Mask::longformer(Longformer pattern) { return mask_of<LongformerPattern>(pattern); }
+Mask Mask::bigbird(BigBird pattern) { return mask_of<BigBirdPattern>(pattern); }
+Mask Mask::tiles(ConstView open, Index rows, Index keys) { return mask_of<TilePattern>(open, rows, keys); }
+Mask Mask::predicate(std::function<bool(Index b, Index h, Index i, Index j)> allows) {
+  return mask_of<PredicatePattern>(std::move(allows));
+}
+
+}  // namespace heed
