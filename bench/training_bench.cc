@@ -59,7 +59,8 @@ int main(int argc, char** argv) {
     const auto begin = Clock::now();
     for (const Var& parameter : parameters) parameter.zero_grad();
     Tape tape;
-    const Context context{.tape = &tape, .workspace = workspace, .rng = rng, .training = true};
+    DropoutCalls dropout({.update = i});
+    const Context context = Context::training(tape, workspace, dropout);
     model.loss(context, batch, {.label_smoothing = 0.1, .gradient_scale = 1 / tokens});
     const auto after_forward = Clock::now();
     tape.backward();

@@ -66,7 +66,7 @@ std::string run_case(const Json& item, const TransformerLayerOptions& shape, dou
   options.activation = activation == "gelu" ? Activation::gelu : Activation::relu;
   Rng rng(1);
   Workspace workspace;
-  const Context context{.workspace = workspace, .rng = rng};
+  const Context context = Context::inference(workspace);
   const LayerMask mask = padding(item["key_padding_mask"]), memory_mask = padding(item["memory_key_padding_mask"]);
   Var x(batch_first(item["input"], shape.width));
   for (Index layer = item["layers"].integer(1, 100); layer > 0; --layer) {

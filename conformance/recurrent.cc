@@ -97,7 +97,7 @@ class Network {
     const Recurrent layer(rng, {.cell = cell_, .inputs = x_.dim(2), .hidden = hidden_, .direction = direction_});
     set_parameters(layer);
     Workspace workspace;
-    const Context context{.workspace = workspace, .rng = rng};
+    const Context context = Context::inference(workspace);
     const Tensor lengths = c_.has(kLengths) ? c_.int32(kLengths).elements : Tensor();
     const RecurrentOutput output = layer.forward(context, Var(x_), lengths, initial_states());
     Outputs outputs{sequence(output.states.value()), states(output.last, &RecurrentState::h)};

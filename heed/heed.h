@@ -8,6 +8,7 @@
 #include "heed/attention.h"
 #include "heed/autograd/attention.h"
 #include "heed/autograd/context.h"
+#include "heed/autograd/dropout_calls.h"
 #include "heed/autograd/loss.h"
 #include "heed/autograd/operators.h"
 #include "heed/autograd/record.h"

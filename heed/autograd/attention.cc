@@ -72,9 +72,9 @@ Var attention(const Context& context, const Heads& q, const Heads& k, const Head
   if (parameters.dense_bias) spec.bias.dense = parameters.dense_bias;
   if (parameters.sinks) spec.normaliser.sinks = parameters.sinks;
   if (parameters.centre) spec.bias.gaussian.centre = parameters.centre;
-  if (context.training && spec.dropout.probability > 0) {
-    spec.dropout.seed = context.rng.seed();
-    spec.dropout.stream = context.rng.next();
+  if (context.dropout != nullptr && spec.dropout.probability > 0) {
+    const DropoutKey key = context.dropout->next();
+    spec.dropout.seed = key.seed, spec.dropout.stream = key.stream;
   } else {
     spec.dropout = {};
   }

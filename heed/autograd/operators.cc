@@ -120,8 +120,8 @@ Var add_positions(const Context& context, const Var& x, const Var& table, Index 
 }
 
 Var dropout(const Context& context, const Var& x, double p) {
-  if (!context.training || p == 0) return x;
-  const DropoutKey key{context.rng.seed(), context.rng.next()};
+  if (context.dropout == nullptr || p == 0) return x;
+  const DropoutKey key = context.dropout->next();
   Tensor y = Tensor::empty_like(x.value().view());
   dropout(x, p, key, y);
   return record(context, y, {x}, [=](const Tensor& dy) {
@@ -132,8 +132,8 @@ Var dropout(const Context& context, const Var& x, double p) {
 }
 
 Var dropout_add(const Context& context, const Var& x, double p, const Var& residual) {
-  if (!context.training || p == 0) return add(context, x, residual);
-  const DropoutKey key{context.rng.seed(), context.rng.next()};
+  if (context.dropout == nullptr || p == 0) return add(context, x, residual);
+  const DropoutKey key = context.dropout->next();
   Tensor y = Tensor::empty_like(x.value().view());
   dropout_add(x, p, key, residual, y);
   return record(context, y, {x, residual}, [=](const Tensor& dy) {

@@ -27,7 +27,7 @@ Var embedding(const Context& context, const Var& table, const Tensor& ids, doubl
 // x + table[position] for x [B, L, D] and positions first, first + 1, ...; table [max, D] is a constant or a parameter.
 // Throws heed::Error for a position past the table.
 Var add_positions(const Context& context, const Var& x, const Var& table, Index first);
-// Zeroes elements with probability p and divides the rest by 1 - p, in training; x itself otherwise.
+// Zeroes elements with probability p and divides the rest by 1 - p, where the context has dropout; x itself otherwise.
 Var dropout(const Context& context, const Var& x, double p);
 // residual + dropout(x).
 Var dropout_add(const Context& context, const Var& x, double p, const Var& residual);

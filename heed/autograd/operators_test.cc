@@ -26,8 +26,8 @@ void check(const std::string& name, const std::vector<Var>& inputs, const std::f
   SCOPED_TRACE(name);
   Workspace workspace;
   Tape tape;
-  Rng rng(5);
-  const Var y = forward({.tape = &tape, .workspace = workspace, .rng = rng, .training = true});
+  DropoutCalls dropout({.seed = 5});
+  const Var y = forward(Context::training(tape, workspace, dropout));
   Tensor weights = Tensor::empty_like(y.value().view());
   copy(reshape(random_tensor(DType::f64, {weights.size()}, 77).view(), {weights.size()}),
        reshape(weights.view(), {weights.size()}));
@@ -35,8 +35,8 @@ void check(const std::string& name, const std::vector<Var>& inputs, const std::f
   tape.backward();
   EXPECT_TRUE(tape.empty());
   const auto loss = [&] {
-    Rng again(5);
-    return testing::weighted_sum(forward({.workspace = workspace, .rng = again, .training = true}), weights);
+    DropoutCalls again({.seed = 5});
+    return testing::weighted_sum(forward({.workspace = workspace, .dropout = &again}), weights);
   };
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     ASSERT_TRUE(inputs[i].has_grad()) << "input " << i;
@@ -63,8 +63,7 @@ TEST(Operators, GradientsOfTablesAgreeWithFiniteDifferences) {
   check("embedding", {table}, [&](const Context& c) { return embedding(c, table, ids, 2.5); });
   check("add_positions", {x, positions}, [&](const Context& c) { return add_positions(c, x, positions, 2); });
   Workspace workspace;
-  Rng rng(1);
-  EXPECT_THROW(add_positions({.workspace = workspace, .rng = rng}, x, positions, 5), Error);
+  EXPECT_THROW(add_positions(Context::inference(workspace), x, positions, 5), Error);
 }
 
 TEST(Operators, GradientsOfDropoutAgreeWithFiniteDifferences) {
@@ -110,9 +109,8 @@ TEST(Loss, GradientReachesWhatLiesBelow) {
   const Var x = input({2, 3, 4}, 1), w = input({6, 4}, 2);
   const Tensor targets = Tensor::from(std::vector<std::int32_t>{1, 5, 0, 3, 2, 0}, {2, 3});
   Workspace workspace;
-  Rng rng(1);
   const auto loss = [&](Tape* tape) {
-    const Context context{.tape = tape, .workspace = workspace, .rng = rng};
+    const Context context{.tape = tape, .workspace = workspace};
     return 0.25 * linear_cross_entropy(context, activate(context, Activation::tanh, x), w, {}, targets,
                                        {.label_smoothing = 0.1, .ignore_index = 0, .gradient_scale = 0.25})
                       .loss_sum;
@@ -137,8 +135,7 @@ TEST(Var, AParametersRowsShareItsGradient) {
 TEST(Var, TwoConsumersOfOneGradientDoNotShareTheirSums) {
   Tape tape;
   Workspace workspace;
-  Rng rng(1);
-  const Context context{.tape = &tape, .workspace = workspace, .rng = rng};
+  const Context context{.tape = &tape, .workspace = workspace};
   const Var a = input({3}, 1), b = input({3}, 2);
   // d(2a + b) flows whole into both sides of add; a gets another part, which must not show in b.
   const Var y = add(context, reshape(context, a, {3}), b);
@@ -151,9 +148,8 @@ TEST(Var, TwoConsumersOfOneGradientDoNotShareTheirSums) {
 
 TEST(Var, WithoutATapeNothingIsRecordedAndNoGradientIsMade) {
   Workspace workspace;
-  Rng rng(1);
   const Var x = input({2, 4}, 1);
-  const Var y = activate({.workspace = workspace, .rng = rng}, Activation::relu, x);
+  const Var y = activate(Context::inference(workspace), Activation::relu, x);
   EXPECT_FALSE(y.requires_grad());
   y.add_grad(Tensor::zeros(DType::f64, {2, 4}));
   EXPECT_FALSE(y.has_grad());

@@ -20,13 +20,12 @@ constexpr Index kBatch = 2, kLength = 3, kWidth = 4, kFeatures = 5 * kWidth;
 
 class RotaryVar : public ::testing::Test {
  protected:
-  Context context(Tape* tape) { return {.tape = tape, .workspace = workspace_, .rng = rng_}; }
+  Context context(Tape* tape) { return {.tape = tape, .workspace = workspace_}; }
 
   RotaryTables tables_ = rotary_tables({.width = kWidth, .base = 20}, 9, DType::f64);
   Tensor positions_ = Tensor::from<std::int32_t>({4, 0, 6, 2, 2, 5}, {kBatch, kLength});
   Var source_ = Var::parameter(random_tensor(DType::f64, {kBatch, kLength, kFeatures}, 1));
   Workspace workspace_;
-  Rng rng_{1};
 };
 
 TEST_F(RotaryVar, TurnsTheNamedHeadsAndCopiesTheOthers) {

@@ -1,7 +1,7 @@
 // The record of what was computed, run backwards for gradients.
 //
 //   Tape tape;
-//   Context context{.tape = &tape, .workspace = workspace, .rng = rng, .training = true};
+//   const Context context = Context::training(tape, workspace, dropout);
 //   Var loss_input = layer.forward(context, x);
 //   loss_input.add_grad(seed); tape.backward();
 #pragma once

@@ -142,8 +142,7 @@ std::vector<std::vector<Hypothesis>> beam_search(const TranslationModel& model, 
   check_options(options);
   std::vector<std::vector<Hypothesis>> results(static_cast<std::size_t>(source.lengths.size()));
   if (results.empty()) return results;
-  Rng rng(0);
-  const Context context{.workspace = workspace, .rng = rng};
+  const Context context = Context::inference(workspace);
   const std::unique_ptr<DecoderState> state = model.start(context, source);
   const Search search(options, special);
   std::vector<Sentence> active = begin_sentences(model, source, options);

@@ -38,9 +38,7 @@ struct Layer {
       parameters[name] = var;
     }
   }
-  Context context(AttentionObserver* observer = nullptr) {
-    return {.workspace = workspace, .rng = rng, .observer = observer};
-  }
+  Context context(AttentionObserver* observer = nullptr) { return Context::inference(workspace, observer); }
   Attended operator()(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionArguments& arguments = {}) {
     return attention.forward(context(), Var(q), Var(k), Var(v), arguments);
   }
@@ -518,8 +516,8 @@ void check_gradients(const Options& options, const AttentionArguments& arguments
   Layer layer(options);
   for (const auto& [name, var] : layer.list) var.convert(DType::f64);
   const auto forward = [&](Tape* tape) {
-    Rng dropout(3);
-    const Context context{.tape = tape, .workspace = layer.workspace, .rng = dropout, .training = true};
+    DropoutCalls dropout({.seed = 3});
+    const Context context{.tape = tape, .workspace = layer.workspace, .dropout = &dropout};
     return layer.attention.forward(context, inputs[0], inputs[inputs.size() / 2], inputs.back(), arguments).out;
   };
   for (const Var& input : inputs) input.clear_grad();

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "heed/autograd/context.h"
+#include "heed/base/random.h"
 #include "heed/layers/parameters.h"
 
 namespace heed {

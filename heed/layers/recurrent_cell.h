@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "heed/autograd/context.h"
+#include "heed/base/random.h"
 #include "heed/layers/parameters.h"
 
 namespace heed {

@@ -45,8 +45,7 @@ class RecurrentTest : public ::testing::Test {
 
   int threads_ = thread_count();
   Workspace workspace_;
-  Rng rng_{3};
-  Context inference_{.workspace = workspace_, .rng = rng_};
+  Context inference_ = Context::inference(workspace_);
 };
 
 class RecurrentOf : public RecurrentTest, public ::testing::WithParamInterface<Case> {};
@@ -91,7 +90,7 @@ TEST_P(RecurrentOf, GradientsAgreeWithFiniteDifferences) {
     return sum;
   };
   Tape tape;
-  Context context{.tape = &tape, .workspace = workspace_, .rng = rng_};
+  Context context{.tape = &tape, .workspace = workspace_};
   const RecurrentOutput output = layer.forward(context, x, lengths, initial);
   output.states.add_grad(weight.clone());
   for (const RecurrentState& state : output.last) {
@@ -186,7 +185,7 @@ TEST(Recurrent, ASentenceOfLengthZeroKeepsItsInitialState) {
   Rng rng(1);
   const Recurrent layer(rng, {.cell = CellKind::gru, .inputs = 3, .hidden = 4});
   Workspace workspace;
-  const Context context{.workspace = workspace, .rng = rng};
+  const Context context = Context::inference(workspace);
   const Tensor start = random_tensor(DType::f32, {2, 4}, 1);
   const RecurrentOutput output =
       layer.forward(context, Var(random_tensor(DType::f32, {2, 3, 3}, 2)), lengths_of({0, 3}), {{{Var(start), {}}}});
@@ -197,7 +196,7 @@ TEST(Recurrent, ASentenceOfLengthZeroKeepsItsInitialState) {
 TEST(Recurrent, RefusesWhatDoesNotFit) {
   Rng rng(1);
   Workspace workspace;
-  const Context context{.workspace = workspace, .rng = rng};
+  const Context context = Context::inference(workspace);
   EXPECT_THROW(Recurrent(rng, {.inputs = 0, .hidden = 4}), Error);
   EXPECT_THROW(Recurrent(rng, {.inputs = 3, .hidden = 4, .layers = 0}), Error);
   EXPECT_THROW(Recurrent(rng, {.inputs = 3, .hidden = 4, .dropout = 1}), Error);

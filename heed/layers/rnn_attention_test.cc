@@ -26,7 +26,7 @@ class RnnAttentionReach : public ::testing::Test {
   // The weights [B, 1, L, S] of queries that stand at 2, 3, ...
   Tensor weights(const RnnAttention& attention) {
     Weights observer;
-    const Context context{.workspace = workspace_, .rng = rng_, .observer = &observer};
+    const Context context = Context::inference(workspace_, &observer);
     attention.forward(context, queries_, attention.prepare(context, states_, lengths_), 2);
     return observer.seen;
   }
@@ -59,7 +59,6 @@ class RnnAttentionReach : public ::testing::Test {
 
   static constexpr double kNone = -std::numeric_limits<double>::infinity();
   Workspace workspace_;
-  Rng rng_{1};
   Var queries_{random_tensor(DType::f32, {kBatch, kQueries, kWidth}, 1)};
   Var states_{random_tensor(DType::f32, {kBatch, kStates, kWidth}, 2)};
   Tensor lengths_ = Tensor::from(std::vector<std::int32_t>{9, 3}, {kBatch});

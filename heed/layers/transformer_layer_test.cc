@@ -24,17 +24,17 @@ void check_gradients(const ParameterList& parameters, std::vector<Var> inputs, F
     add_to(noise, reshape(value.view(), {value.size()}));
   }
   Workspace workspace;
-  const auto context = [&](Tape* tape, Rng& rng) {
-    return Context{.tape = tape, .workspace = workspace, .rng = rng, .training = true};
+  const auto context = [&](Tape* tape, DropoutCalls& dropout) {
+    return Context{.tape = tape, .workspace = workspace, .dropout = &dropout};
   };
   Tape tape;
-  Rng rng(3);
-  const Var y = forward(context(&tape, rng));
+  DropoutCalls dropout({.seed = 3});
+  const Var y = forward(context(&tape, dropout));
   const Tensor weights = random_tensor(DType::f64, {y.value().size()}, 99).reshape({y.dim(0), y.dim(1), y.dim(2)});
   y.add_grad(weights);
   tape.backward();
   const auto loss = [&] {
-    Rng again(3);  // the same dropout
+    DropoutCalls again({.seed = 3});
     return testing::weighted_sum(forward(context(nullptr, again)), weights);
   };
   for (const auto& [name, var] : parameters)
@@ -92,7 +92,7 @@ TEST(TransformerDecoderLayer, SteppingWithACacheGivesTheBitsOfTheWholeSequence) 
   Rng rng(1);
   const TransformerDecoderLayer layer("", rng, {.width = 32, .heads = 4, .hidden = 48, .norm_first = true});
   Workspace workspace;
-  const Context context{.workspace = workspace, .rng = rng};
+  const Context context = Context::inference(workspace);
   const Index batch = 3, length = 21, source = 7;
   const Var x(random_tensor(DType::f32, {batch, length, 32}, 7)),
       memory(random_tensor(DType::f32, {batch, source, 32}, 8));
@@ -112,7 +112,7 @@ TEST(TransformerEncoderLayer, ARowHasTheSameBitsInAnotherBatchPaddingAndThreadCo
   Rng rng(1);
   const TransformerEncoderLayer layer("", rng, {.width = 64, .heads = 4, .hidden = 128});
   Workspace workspace;
-  const Context context{.workspace = workspace, .rng = rng};
+  const Context context = Context::inference(workspace);
   const int before = thread_count();
   const Tensor x = random_tensor(DType::f32, {5, 40, 64}, 7);
   const Tensor lengths = Tensor::from(std::vector<std::int32_t>{40, 11, 23, 1, 17}, {5});

@@ -126,8 +126,7 @@ class RnnOf : public ::testing::TestWithParam<Named> {
 
   int threads_ = thread_count();
   Workspace workspace_;
-  Rng rng_{3};
-  Context inference_{.workspace = workspace_, .rng = rng_};
+  Context inference_ = Context::inference(workspace_);
 };
 
 INSTANTIATE_TEST_SUITE_P(Configurations, RnnOf, ::testing::ValuesIn(configurations()),
@@ -140,9 +139,8 @@ TEST_P(RnnOf, GradientsAgreeWithFiniteDifferences) {
   const TranslationBatch batch = small_batch();
   const CrossEntropyOptions options{.label_smoothing = 0.1, .gradient_scale = 0.5};
   const auto loss = [&](Tape* tape) {
-    Rng dropout(7);
-    return 0.5 * model.loss({.tape = tape, .workspace = workspace_, .rng = dropout, .training = true}, batch, options)
-                     .loss_sum;
+    DropoutCalls dropout({.seed = 7});
+    return 0.5 * model.loss({.tape = tape, .workspace = workspace_, .dropout = &dropout}, batch, options).loss_sum;
   };
   Tape tape;
   loss(&tape);

@@ -62,9 +62,8 @@ void check_gradients(const TransformerConfig& config) {
   const CrossEntropyOptions options{.label_smoothing = 0.1, .gradient_scale = 0.5};
   Workspace workspace;
   const auto loss = [&](Tape* tape) {
-    Rng dropout(7);
-    return 0.5 * model.loss({.tape = tape, .workspace = workspace, .rng = dropout, .training = true}, batch, options)
-                     .loss_sum;
+    DropoutCalls dropout({.seed = 7});
+    return 0.5 * model.loss({.tape = tape, .workspace = workspace, .dropout = &dropout}, batch, options).loss_sum;
   };
   Tape tape;
   loss(&tape);
@@ -101,7 +100,7 @@ TEST(Transformer, SteppingGivesTheLossOfTeacherForcingInEverySelfAttention) {
     const Transformer model(config, rng);
     for (const auto& [parameter, var] : model.parameters()) var.convert(DType::f64);
     Workspace workspace;
-    const Context context{.workspace = workspace, .rng = rng};
+    const Context context = Context::inference(workspace);
     const TranslationBatch batch{source, Tensor::from(input, {1, 8}), Tensor::from(output, {1, 8})};
     const double whole = model.loss(context, batch, {}).loss_sum;
     const auto state = model.start(context, source);
@@ -124,7 +123,7 @@ TEST(Transformer, ALocalDecoderSeesItsWindowAlone) {
   Rng rng(1);
   const Transformer model(config, rng);
   Workspace workspace;
-  const Context context{.workspace = workspace, .rng = rng};
+  const Context context = Context::inference(workspace);
   using Ids = std::vector<std::int32_t>;
   const TokenBatch source{Tensor::from(Ids{4, 5, 3}, {1, 3}), Tensor::from(Ids{3}, {1})};
   const auto logits_after = [&](const Ids& tokens) {
@@ -156,7 +155,7 @@ TEST(Transformer, SteppingGivesTheBitsOfTeacherForcingInAnyBatch) {
   Rng rng(1);
   const Transformer model(config, rng);
   Workspace workspace;
-  const Context context{.workspace = workspace, .rng = rng};
+  const Context context = Context::inference(workspace);
   using Ids = std::vector<std::int32_t>;
   const TokenBatch both{Tensor::from(Ids{4, 5, 6, 3, 7, 8, 3, 0}, {2, 4}), Tensor::from(Ids{4, 3}, {2})};
   const TokenBatch second{Tensor::from(Ids{7, 8, 3}, {1, 3}), Tensor::from(Ids{3}, {1})};
@@ -172,7 +171,7 @@ TEST(Transformer, SelectingRowsMovesEverythingThatBelongsToThem) {
   Rng rng(1);
   const Transformer model(small_config(), rng);
   Workspace workspace;
-  const Context context{.workspace = workspace, .rng = rng};
+  const Context context = Context::inference(workspace);
   using Ids = std::vector<std::int32_t>;
   const TokenBatch source = small_batch().source;
   const auto straight = model.start(context, source), swapped = model.start(context, source);

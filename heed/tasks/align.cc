@@ -205,11 +205,10 @@ using VisitMap = std::function<void(const PreparedPair& pair, const std::string&
 void visit_maps(const ModelFolder& folder, const PreparedText& text, std::optional<std::string_view> path,
                 const VisitMap& visit) {
   Workspace workspace;
-  Rng rng(0);
   for (const std::vector<Index>& pairs : batches_of(text.corpus)) {
     const Batch batch = make_batch(text.corpus, pairs);
     CrossAttentionRecorder recorder(batch.target_length, path);
-    const Context context{.workspace = workspace, .rng = rng, .observer = &recorder};
+    const Context context = Context::inference(workspace, &recorder);
     folder.model->loss(context, make_translation_batch(batch), {.ignore_index = folder.target_vocabulary->pad()});
     for (const CrossAttentionRecorder::Layer& layer : recorder.layers()) {
       for (std::size_t row = 0; row < pairs.size(); ++row) {

@@ -49,14 +49,13 @@ double train_to_reverse(const RnnTranslator& model, Index updates) {
   for (const auto& [name, var] : model.parameters()) parameters.push_back(var);
   Adam adam({.beta2 = 0.98}, parameters);
   Workspace workspace;
-  Rng data(5), draws(6);
+  Rng data(5);
   double last = 0;
   for (Index update = 1; update <= updates; ++update) {
     const TranslationBatch batch = reversal_batch(data);
     for (const Var& var : parameters) var.zero_grad();
     Tape tape;
-    const LossResult result =
-        model.loss({.tape = &tape, .workspace = workspace, .rng = draws, .training = true}, batch, {});
+    const LossResult result = model.loss({.tape = &tape, .workspace = workspace}, batch, {});
     tape.backward();
     const double tokens = static_cast<double>(result.tokens);
     adam.step(inverse_square_root_rate(0.01, 40, update), 1 / tokens);

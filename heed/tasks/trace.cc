@@ -36,8 +36,7 @@ AttentionTrace trace_pair(const ModelFolder& folder, const std::string& source_t
   AttentionRecorder recorder(
       {.row = 0, .source_length = static_cast<Index>(source_ids.size()) + 1, .target_length = length});
   Workspace workspace;
-  Rng rng(0);
-  const Context context{.workspace = workspace, .rng = rng, .observer = &recorder};
+  const Context context = Context::inference(workspace, &recorder);
   const TranslationBatch batch{make_token_batch({&source_ids, 1}), Tensor::from(input, {1, length}),
                                Tensor::from(output, {1, length})};
   folder.model->loss(context, batch, {.ignore_index = target.pad()});

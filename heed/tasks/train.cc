@@ -66,7 +66,6 @@ class TrainingLoop {
                       text_.source_vocabulary->size(), text_.target_vocabulary->size(), element_count(parameters_),
                       batches_.in_epoch(0)});
     state_ = checkpoints_.resume();
-    update_.rng() = Rng(static_cast<std::uint64_t>(options.seed), /*stream=*/2, state_.rng_position);
   }
 
   TrainingResult run() {
@@ -102,7 +101,6 @@ class TrainingLoop {
                checkpoints_.place().string());
     ++state_.update;
     state_.batch += static_cast<Index>(batches.size());
-    state_.rng_position = update_.rng().position();
     const double before = state_.seconds;
     state_.seconds = stopwatch_.seconds();
     log_->on_update(state_, result, state_.seconds - before,

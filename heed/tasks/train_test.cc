@@ -244,6 +244,19 @@ TEST_F(TrainTest, AStateWithCountsThatNoRunReachesIsRefusedByName) {
   }
 }
 
+TEST_F(TrainTest, AStateOfAnOlderHeedIsRefused) {
+  run("model", 4);
+  const std::filesystem::path file = folder_ / "model" / "training" / "state.safetensors";
+  std::map<std::string, std::string> metadata;
+  const std::map<std::string, Tensor> tensors = read_safetensors(file, &metadata);
+  Json state = Json::parse(metadata["state"]);
+  state.set("rng_position", 96);
+  write_safetensors(file, {tensors.begin(), tensors.end()}, {{"state", state.dump()}});
+  EXPECT_EQ(refusal("model", 8), file.string() +
+                                     ": was saved by an older heed, whose dropout nobody draws again: go on with that, "
+                                     "or train anew in another folder");
+}
+
 TEST_F(TrainTest, AnInterruptedRunContinuesToTheSameBits) {
   run("straight", 10);
   for (Index at : {1, 4, 7}) {  // before, at and after a validation

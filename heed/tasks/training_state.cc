@@ -47,7 +47,6 @@ void save_training_state(const std::filesystem::path& file, const TrainingState&
   const Json json = Json::object({{"update", state.update},
                                   {"epoch", state.epoch},
                                   {"batch", state.batch},
-                                  {"rng_position", static_cast<Index>(state.rng_position)},
                                   {"seconds", state.seconds},
                                   {"recent", Json::array_of(state.recent)},
                                   {"best", to_json(state.best)},
@@ -62,11 +61,14 @@ TrainingState load_training_state(const std::filesystem::path& file, const Param
   const std::map<std::string, Tensor> tensors = read_safetensors(file, &metadata);
   HEED_CHECK(metadata.contains("state"), "{}: is not a training state", file.string());
   const Json json = Json::parse(metadata["state"], file.string());
+  HEED_CHECK(!json.has("rng_position"),
+             "{}: was saved by an older heed, whose dropout nobody draws again: go on with that, or train anew in "
+             "another folder",
+             file.string());
   TrainingState state;
   state.update = json["update"].integer(0, kMostUpdates);
   state.epoch = json["epoch"].integer(0, kMostUpdates);
   state.batch = json["batch"].integer(0, kMostUpdates);
-  state.rng_position = static_cast<std::uint64_t>(json["rng_position"].integer(0));
   state.seconds = json["seconds"].number();
   state.recent = json["recent"].integer_list(0, kMostUpdates);
   state.best = candidate_from_json(json["best"]);

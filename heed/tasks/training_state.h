@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <vector>
 
-#include "heed/base/random.h"
 #include "heed/layers/parameters.h"
 #include "heed/optim/adam.h"
 #include "heed/tasks/candidate.h"
@@ -15,7 +14,6 @@ struct TrainingState {
   Index update = 0;                // updates done
   Index epoch = 0;                 // the epoch under way, from 0
   Index batch = 0;                 // batches of it that are done
-  std::uint64_t rng_position = 0;  // of the generator that dropout draws from
   double seconds = 0;              // of training so far
   std::vector<Index> recent = {};  // updates of the last validations, whose parameters are kept for their mean
   Candidate best = {};             // of the validations so far; its parameters are kept too

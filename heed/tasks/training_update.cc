@@ -26,14 +26,13 @@ TrainingUpdate::TrainingUpdate(const TranslationModel& model, const ParameterLis
     : model_(model),
       options_(options),
       parameters_(vars_of(parameters)),
-      adam_(AdamOptions{options.adam_beta1, options.adam_beta2, 1e-9, options.weight_decay}, parameters_),
-      rng_(static_cast<std::uint64_t>(options.seed), /*stream=*/2) {}
+      adam_(AdamOptions{options.adam_beta1, options.adam_beta2, 1e-9, options.weight_decay}, parameters_) {}
 
 // Processes that share an update would add up their tokens before the gradients are scaled by them, and the loss and
 // the gradients before the norm is taken; everything else each does by itself.
 UpdateResult TrainingUpdate::run(Index number, std::span<const Batch> batches) {
   UpdateResult result{.target_tokens = target_tokens(batches)};
-  result.loss = accumulate(batches, result.target_tokens) / static_cast<double>(result.target_tokens);
+  result.loss = accumulate(number, batches, result.target_tokens) / static_cast<double>(result.target_tokens);
   result.gradient_norm = gradient_norm(parameters_);
   result.rate = inverse_square_root_rate(options_.rate, options_.warmup, number);
   if (!result.finite()) return result;
@@ -43,16 +42,17 @@ UpdateResult TrainingUpdate::run(Index number, std::span<const Batch> batches) {
 }
 
 // Leaves the gradients of the mean loss of `tokens` target tokens, and returns the sum of the losses.
-double TrainingUpdate::accumulate(std::span<const Batch> batches, Index tokens) {
+double TrainingUpdate::accumulate(Index number, std::span<const Batch> batches, Index tokens) {
   for (const Var& parameter : parameters_) parameter.zero_grad();
   const CrossEntropyOptions options{.label_smoothing = options_.label_smoothing,
                                     .ignore_index = Vocabulary::kPad,
                                     .gradient_scale = 1.0 / static_cast<double>(tokens)};
   double loss = 0;
-  for (const Batch& batch : batches) {
+  for (std::size_t b = 0; b < batches.size(); ++b) {
+    DropoutCalls dropout({static_cast<std::uint64_t>(options_.seed), number, static_cast<Index>(b)});
     Tape tape;
-    const Context context{.tape = &tape, .workspace = workspace_, .rng = rng_, .training = true};
-    loss += model_.loss(context, make_translation_batch(batch), options).loss_sum;
+    const Context context = Context::training(tape, workspace_, dropout);
+    loss += model_.loss(context, make_translation_batch(batches[b]), options).loss_sum;
     tape.backward();
   }
   return loss;

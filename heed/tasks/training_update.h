@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-#include "heed/base/random.h"
 #include "heed/base/workspace.h"
 #include "heed/layers/parameters.h"
 #include "heed/optim/adam.h"
@@ -28,25 +27,25 @@ struct UpdateResult {
 
 class TrainingUpdate {
  public:
-  // Holds on to all three, which must outlive it. Options: rate and warm-up, label smoothing, clipping, Adam's.
+  // Holds on to all three, which must outlive it. Options: seed, rate and warm-up, label smoothing, clipping,
+  // Adam's.
   TrainingUpdate(const TranslationModel& model, const ParameterList& parameters, const TrainOptions& options);
 
   // The update of this number, which counts from 1: adds up the gradients of the batches, clips their norm and takes
-  // Adam's step. Where the loss or a gradient is not finite the parameters stay as they are.
+  // Adam's step. What dropout drops depends on the seed, the number and the place among the batches alone. Where the
+  // loss or a gradient is not finite the parameters stay as they are.
   UpdateResult run(Index number, std::span<const Batch> batches);
 
   Adam& adam() { return adam_; }
-  Rng& rng() { return rng_; }
 
  private:
-  double accumulate(std::span<const Batch> batches, Index tokens);
+  double accumulate(Index number, std::span<const Batch> batches, Index tokens);
 
   const TranslationModel& model_;
   const TrainOptions& options_;
   std::vector<Var> parameters_;
   Adam adam_;
   Workspace workspace_;
-  Rng rng_;
 };
 
 }  // namespace heed

@@ -77,6 +77,21 @@ TEST(TrainingUpdate, ALongGradientIsClippedAndAShortOneLeftAlone) {
   }
 }
 
+// What a run that goes on depends on: no generator stands between one update and the next.
+TEST(TrainingUpdate, WhatIsDroppedDependsOnTheNumberAndNotOnEarlierUpdates) {
+  TrainOptions options = small_options();
+  options.model.transformer.dropout = 0.5;
+  const std::vector<Batch> batches{batch_of({kShort}), batch_of({kShort})};
+  const auto loss = [&](Index number, Index earlier) {
+    options.rate = 0;  // the parameters stay
+    Trained trained(options);
+    for (Index before = number - earlier; before < number; ++before) trained.update.run(before, batches);
+    return trained.update.run(number, batches).loss;
+  };
+  EXPECT_EQ(loss(5, 0), loss(5, 3));
+  EXPECT_NE(loss(5, 0), loss(6, 0));
+}
+
 TEST(TrainingUpdate, WhatIsNotFiniteChangesNothing) {
   Trained trained(small_options()), fresh(small_options());
   const Tensor& spoiled = trained.parameters[0].var.value();

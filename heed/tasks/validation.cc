@@ -29,11 +29,10 @@ ValidationScore Validation::measure() {
 double Validation::loss() {
   double nll = 0;
   Index tokens = 0;
-  Rng rng(0);  // inference draws nothing
   const Index budget = std::max(options_.batch_tokens, model_.max_length());
   const EncodedCorpus& corpus = text_.encoded_validation;
   for (const auto& pairs : plan_batches(padded_lengths(corpus), {.token_budget = budget}, /*seed=*/0, /*epoch=*/0)) {
-    const Context context{.workspace = workspace_, .rng = rng};
+    const Context context = Context::inference(workspace_);
     const LossResult result =
         model_.loss(context, make_translation_batch(make_batch(corpus, pairs)), {.ignore_index = Vocabulary::kPad});
     nll += result.nll_sum;

@@ -26,7 +26,7 @@ int main() {
     Rng rng(1);
     Workspace workspace;
     const Linear linear(rng, 64, 64);
-    const Var y = linear.forward({.workspace = workspace, .rng = rng}, Var(Tensor::zeros(DType::f32, {64, 64})));
+    const Var y = linear.forward(Context::inference(workspace), Var(Tensor::zeros(DType::f32, {64, 64})));
     const std::vector<std::string> text = {"a dog, a man"};
     const std::vector<std::vector<std::string>> references = {text};
     const double bleu = corpus_bleu(text, references, {.tokenizer = BleuTokenizer::intl}).score;
