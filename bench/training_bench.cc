@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "heed/base/parallel.h"
+#include "heed/layers/drawn_parameters.h"
 #include "heed/models/transformer.h"
 #include "heed/optim/adam.h"
 
@@ -30,10 +31,11 @@ int main(int argc, char** argv) {
   config.max_length = 64;
   config.dropout = config.attention_dropout = config.activation_dropout = 0.1;
   Rng rng(0);
-  const Transformer model(config, rng);
+  DrawnParameters drawn(rng);
+  const Transformer model(drawn, config);
   std::vector<Var> parameters;
   Index count = 0;
-  for (const auto& [name, var] : model.parameters()) {
+  for (const auto& [name, var] : drawn.list()) {
     parameters.push_back(var);
     count += var.value().size();
   }

@@ -71,7 +71,7 @@ std::string vocabulary_text(const ModelFolder& model) {
 
 void show_model(const InfoCommand& command) {
   const ModelFolder model = load_model_folder(command.what);
-  const ParameterList parameters = model.model->parameters();
+  const ParameterList& parameters = model.parameters;
   const Json config = to_json(model.config);
   Index count = 0;
   for (const NamedParameter& parameter : parameters) count += parameter.var.value().view().size();

@@ -5,6 +5,7 @@
 #include "compare.h"
 #include "heed/base/check.h"
 #include "heed/io/json.h"
+#include "heed/layers/drawn_parameters.h"
 #include "heed/layers/transformer_layer.h"
 
 namespace heed::conformance {
@@ -48,12 +49,9 @@ LayerMask padding(const Json& json) {
 }
 
 // Every parameter is cos(0), cos(1), ... row-major.
-template <typename Layer>
-void set_cosines(const Layer& layer) {
-  ParameterList parameters;
-  layer.parameters("", parameters);
+void set_cosines(const ParameterList& parameters) {
   for (const auto& [name, var] : parameters) {
-    float* value = var.value().template data<float>();
+    float* value = var.value().data<float>();
     for (Index i = 0; i < var.value().size(); ++i) value[i] = static_cast<float>(std::cos(static_cast<double>(i)));
   }
 }
@@ -70,18 +68,20 @@ std::string run_case(const Json& item, const TransformerLayerOptions& shape, dou
   const LayerMask mask = padding(item["key_padding_mask"]), memory_mask = padding(item["memory_key_padding_mask"]);
   Var x(batch_first(item["input"], shape.width));
   for (Index layer = item["layers"].integer(1, 100); layer > 0; --layer) {
+    DrawnParameters drawn(rng);
     if (kind == "encoder") {
-      const TransformerEncoderLayer encoder("", rng, options);
-      set_cosines(encoder);
+      const TransformerEncoderLayer encoder(drawn, options);
+      set_cosines(drawn.list());
       x = encoder.forward(context, x, mask);
     } else {
-      const TransformerDecoderLayer decoder("", rng, options);
-      set_cosines(decoder);
+      const TransformerDecoderLayer decoder(drawn, options);
+      set_cosines(drawn.list());
       const Var memory = decoder.project_memory(context, Var(batch_first(item["memory"], shape.width)));
       x = decoder.forward(context, x, mask, memory, memory_mask);
     }
   }
-  if (item["final_norm"].boolean()) x = LayerNorm(shape.width).forward(context, x);
+  DrawnParameters drawn(rng);
+  if (item["final_norm"].boolean()) x = LayerNorm(drawn, shape.width).forward(context, x);
   const Tensor got = x.value(), expected = batch_first(item["expected"], shape.width);
   const auto array = [](const Tensor& t) { return with_shape(t, {t.dim(0), t.dim(1), t.dim(2)}); };
   const std::string differs = difference(array(got), array(expected), rtol, atol);

@@ -6,6 +6,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/printable.h"
+#include "heed/layers/drawn_parameters.h"
 #include "operators.h"
 
 namespace heed::conformance {
@@ -94,8 +95,9 @@ class Network {
 
   Outputs run() const {
     Rng rng(1);
-    const Recurrent layer(rng, {.cell = cell_, .inputs = x_.dim(2), .hidden = hidden_, .direction = direction_});
-    set_parameters(layer);
+    DrawnParameters drawn(rng);
+    const Recurrent layer(drawn, {.cell = cell_, .inputs = x_.dim(2), .hidden = hidden_, .direction = direction_});
+    set_parameters(drawn.list());
     Workspace workspace;
     const Context context = Context::inference(workspace);
     const Tensor lengths = c_.has(kLengths) ? c_.int32(kLengths).elements : Tensor();
@@ -113,9 +115,7 @@ class Network {
                text_of(shape), text_of(c_.input(i).shape));
   }
 
-  void set_parameters(const Recurrent& layer) const {
-    ParameterList list;
-    layer.parameters("", list);
+  void set_parameters(const ParameterList& list) const {
     const Index gates = gate_count(cell_) * hidden_;
     const std::size_t each = list.size() / static_cast<std::size_t>(directions_);
     const Tensor w = single(kW), r = single(kR),

@@ -290,13 +290,15 @@ TEST(CliModel, WeightsThatAreNotTheConfigurationsAreNamed) {
   expect_refusal(with("\"width\": 16", "\"width\": 32"), kFailure, {weights});
   expect_refusal(with("\"hidden\": 32", "\"hidden\": 16"), kFailure, {weights, "linear1"});
   expect_refusal(with("\"encoder_layers\": 1", "\"encoder_layers\": 2"), kFailure, {weights});
-  expect_refusal(with("\"width\": 16", "\"width\": 9007199254740992"), kFailure, {weights});  // nothing is allocated
-  expect_refusal(with("\"decoder_layers\": 1", "\"decoder_layers\": 1000000000"), kFailure, {weights});
-  expect_refusal(with("\"heads\": 2", "\"heads\": 3"), kFailure, {"heads"});
+  expect_refusal(with("\"width\": 16", "\"width\": 16777216"), kFailure, {weights});  // nothing is allocated
+  expect_refusal(with("\"decoder_layers\": 1", "\"decoder_layers\": 1024"), kFailure, {weights});
+  expect_refusal(with("\"width\": 16", "\"width\": 9007199254740992"), kFailure, {config, "width"});
+  expect_refusal(with("\"decoder_layers\": 1", "\"decoder_layers\": 1000000000"), kFailure, {config, "layers"});
+  expect_refusal(with("\"heads\": 2", "\"heads\": 3"), kFailure, {config, "heads"});
   expect_refusal(with("\"heads\": 2", "\"heads\": \"two\""), kFailure, {config, "heads"});
   expect_refusal(with("\"heads\": 2", "\"head\": 2"), kFailure, {config, "head"});
   expect_refusal(with("\"model\": \"transformer\"", "\"model\": \"markov\""), kFailure, {config, "markov"});
-  expect_refusal(with("\"max_length\": 100", "\"max_length\": -1"), kFailure, {"max_length"});
+  expect_refusal(with("\"max_length\": 100", "\"max_length\": -1"), kFailure, {config, "max_length"});
 }
 
 TEST(CliModel, WeightsThatAreNotFiniteAreNamed) {

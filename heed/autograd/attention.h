@@ -31,8 +31,8 @@ struct AttentionParameters {
 };
 
 // Computes attention and returns [B, Lq, heads * Dv]: the heads side by side. spec.dropout.probability acts where the
-// context has dropout, and its seed and stream are the context's. `weights`, where not empty, is filled with [B, H, Lq, Lk].
-// The tensors behind spec's views (key lengths, masks) must outlive the tape; pass them in `keep`.
+// context has dropout, and its seed and stream are the context's. `weights`, where not empty, is filled with [B, H, Lq,
+// Lk]. The tensors behind spec's views (key lengths, masks) must outlive the tape; pass them in `keep`.
 Var attention(const Context& context, const Heads& q, const Heads& k, const Heads& v, AttentionSpec spec,
               const AttentionParameters& parameters, View weights, std::vector<Tensor> keep);
 

@@ -12,9 +12,9 @@ namespace heed {
 
 struct AttentionObserver;
 
-// tape == nullptr is inference through the same layer code. Dropout acts where `dropout` is given, which each call takes
-// its key from; nothing else is random. The observer, where there is one, is offered the weights of every attention
-// layer (heed/observe/observer.h).
+// tape == nullptr is inference through the same layer code. Dropout acts where `dropout` is given, which each call
+// takes its key from; nothing else is random. The observer, where there is one, is offered the weights of every
+// attention layer (heed/observe/observer.h).
 struct Context {
   Tape* tape = nullptr;
   Workspace& workspace;

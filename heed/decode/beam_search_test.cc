@@ -25,7 +25,6 @@ class TableModel : public TranslationModel {
     }
   };
 
-  ParameterList parameters() const override { return {}; }
   LossResult loss(const Context&, const TranslationBatch&, const CrossEntropyOptions&) const override { return {}; }
   Index max_length() const override { return 100; }
 

@@ -118,13 +118,13 @@ Entries in_file_order(const SafetensorsHeader& header, Index data_bytes, std::st
   return entries;
 }
 
-struct Opened {
+struct Contents {
   SafetensorsHeader header;
-  Index data_bytes;
+  Entries order;  // of the header's tensors
 };
 
 // Reads what stands before the data. Entries are taken one by one: the header's Json would be many times its size.
-Opened open_source(const Source& source) {
+Contents read_header(const Source& source) {
   const std::string& name = source.name;
   HEED_CHECK(source.size >= kLengthBytes, "{}: not a safetensors file: {} bytes", name, source.size);
   std::uint64_t length = 0;
@@ -138,9 +138,9 @@ Opened open_source(const Source& source) {
   source.read(text.data(), header_bytes);
   HEED_CHECK(text.starts_with('{'), "{}: not a safetensors file: the header is not a JSON object", name);
 
-  Opened opened{{}, data_bytes};
-  std::map<std::string, SafetensorsHeader::Entry>& tensors = opened.header.tensors;
-  std::map<std::string, std::string>& metadata = opened.header.metadata;
+  Contents contents;
+  std::map<std::string, SafetensorsHeader::Entry>& tensors = contents.header.tensors;
+  std::map<std::string, std::string>& metadata = contents.header.metadata;
   Json::parse_members(
       text, fmt::format("{}: header", name),
       [&](std::span<const std::string> path, const Json& value) {
@@ -155,44 +155,71 @@ Opened open_source(const Source& source) {
         }
       },
       kMetadata);
-  return opened;
+  contents.order = in_file_order(contents.header, data_bytes, name);
+  return contents;
 }
 
-std::map<std::string, Tensor> read_tensors(const Source& source, std::map<std::string, std::string>* metadata) {
-  Opened opened = open_source(source);
-  std::map<std::string, Tensor> tensors;
-  for (const auto* item : in_file_order(opened.header, opened.data_bytes, source.name)) {
+// Reads the data of a source that stands behind its header.
+template <typename Take>
+void read_data(const Source& source, const Contents& contents, Take&& take) {
+  for (const auto* item : contents.order) {
     const auto& [name, entry] = *item;
-    const Tensor tensor =
-        tensor_of_shape(entry.dtype, std::span(entry.shape).first(static_cast<std::size_t>(entry.rank)));
+    Tensor tensor = tensor_of_shape(entry.dtype, std::span(entry.shape).first(static_cast<std::size_t>(entry.rank)));
     source.read(tensor.data<char>(), entry.end - entry.begin);
     if (entry.dtype == DType::boolean) check_booleans(tensor, fmt::format("{}: {}", source.name, printable(name)));
-    tensors[name] = tensor;
+    take(name, std::move(tensor));
   }
-  if (metadata != nullptr) *metadata = std::move(opened.header.metadata);
-  return tensors;
 }
 
 }  // namespace
 
+struct SafetensorsFile::Opened {
+  explicit Opened(const std::filesystem::path& path)
+      : file(path), source(source_of(file, path, held)), contents(read_header(source)) {}
+
+  FileReader file;
+  std::string held;
+  Source source;
+  Contents contents;
+};
+
+SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : opened_(std::make_unique<Opened>(path)) {}
+SafetensorsFile::SafetensorsFile(SafetensorsFile&&) noexcept = default;
+SafetensorsFile& SafetensorsFile::operator=(SafetensorsFile&&) noexcept = default;
+SafetensorsFile::~SafetensorsFile() = default;
+
+const std::string& SafetensorsFile::name() const { return opened_->source.name; }
+
+const SafetensorsHeader& SafetensorsFile::header() const { return opened_->contents.header; }
+
+void SafetensorsFile::read(const std::function<void(const std::string&, Tensor)>& take) {
+  read_data(opened_->source, opened_->contents, take);
+}
+
 SafetensorsHeader read_safetensors_header(const std::filesystem::path& path) {
   FileReader file(path);
   std::string held;
-  Opened opened = open_source(source_of(file, path, held));
-  in_file_order(opened.header, opened.data_bytes, path.string());
-  return std::move(opened.header);
+  return read_header(source_of(file, path, held)).header;
 }
 
 std::map<std::string, Tensor> read_safetensors(const std::filesystem::path& path,
                                                std::map<std::string, std::string>* metadata) {
-  FileReader file(path);
-  std::string held;
-  return read_tensors(source_of(file, path, held), metadata);
+  SafetensorsFile file(path);
+  if (metadata != nullptr) *metadata = file.header().metadata;
+  std::map<std::string, Tensor> tensors;
+  file.read([&](const std::string& name, Tensor tensor) { tensors[name] = std::move(tensor); });
+  return tensors;
 }
 
 std::map<std::string, Tensor> parse_safetensors(std::string_view bytes, std::string_view name,
                                                 std::map<std::string, std::string>* metadata) {
-  return read_tensors(source_of(bytes, name), metadata);
+  const Source source = source_of(bytes, name);
+  const Contents contents = read_header(source);
+  if (metadata != nullptr) *metadata = contents.header.metadata;
+  std::map<std::string, Tensor> tensors;
+  read_data(source, contents,
+            [&](const std::string& tensor_name, Tensor tensor) { tensors[tensor_name] = std::move(tensor); });
+  return tensors;
 }
 
 void write_safetensors(const std::filesystem::path& path, const std::map<std::string, ConstView>& tensors,

@@ -3,10 +3,13 @@
 //   write_safetensors("model.safetensors", {{"linear.weight", w}, {"linear.bias", b}}, {{"step", "100"}});
 //   std::map<std::string, std::string> metadata;
 //   std::map<std::string, Tensor> tensors = read_safetensors("model.safetensors", &metadata);
+//   SafetensorsFile file("model.safetensors");     // its header; file.read hands over one tensor after the other
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -40,8 +43,28 @@ struct SafetensorsHeader {
   std::map<std::string, std::string> metadata;
 };
 
-// Reads the header alone, however large the tensors are; throws as read_safetensors does. Cost: some five times the
-// header's size in memory.
+// A file that is open, whose header has been read and whose tensors have not: it can be looked at, and refused, before
+// memory is asked for. Cost: some five times the header's size in memory.
+class SafetensorsFile {
+ public:
+  // Throws as read_safetensors does, but for booleans that are neither 0 nor 1.
+  explicit SafetensorsFile(const std::filesystem::path& path);
+  SafetensorsFile(SafetensorsFile&&) noexcept;
+  SafetensorsFile& operator=(SafetensorsFile&&) noexcept;
+  ~SafetensorsFile();
+
+  // The path, for errors.
+  const std::string& name() const;
+  const SafetensorsHeader& header() const;
+  // Reads the tensors in the order of their bytes and hands each over, in memory of its own. To be called once.
+  void read(const std::function<void(const std::string& name, Tensor tensor)>& take);
+
+ private:
+  struct Opened;
+  std::unique_ptr<Opened> opened_;
+};
+
+// The header alone, however large the tensors are.
 SafetensorsHeader read_safetensors_header(const std::filesystem::path& path);
 
 // Replaces the file, whole or not at all. The same tensors and metadata give the same bytes: tensors lie in the order

@@ -40,7 +40,7 @@ bool same_bytes(const Tensor& a, const Tensor& b) {
          std::memcmp(a.data<char>(), b.data<char>(), static_cast<std::size_t>(a.size() * size_of(a.dtype()))) == 0;
 }
 
-class SafetensorsFile : public ::testing::Test {
+class SafetensorsOnDisk : public ::testing::Test {
  protected:
   std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_safetensors_test" /
                                   ::testing::UnitTest::GetInstance()->current_test_info()->name();
@@ -48,7 +48,7 @@ class SafetensorsFile : public ::testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 };
 
-TEST_F(SafetensorsFile, EveryTypeAndRankRoundTripsBitForBit) {
+TEST_F(SafetensorsOnDisk, EveryTypeAndRankRoundTripsBitForBit) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const Tensor flags = Tensor::zeros(DType::boolean, {3});
   fill(slice(flags.view(), 0, 1, 2), 1);
@@ -76,7 +76,7 @@ TEST_F(SafetensorsFile, EveryTypeAndRankRoundTripsBitForBit) {
   }
 }
 
-TEST_F(SafetensorsFile, TheBytesAreThoseOfTheFormat) {
+TEST_F(SafetensorsOnDisk, TheBytesAreThoseOfTheFormat) {
   const Tensor x = Tensor::from(std::vector<float>{1, 2}, {2});
   write_safetensors(folder_ / "m", {{"b", x}, {"a", x}}, {{"k", "v"}});
   std::string header = R"({"__metadata__":{"k":"v"},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
@@ -86,7 +86,7 @@ TEST_F(SafetensorsFile, TheBytesAreThoseOfTheFormat) {
   EXPECT_EQ(read_file(folder_ / "m"), file_of(header, data));
 }
 
-TEST_F(SafetensorsFile, EveryTensorIsAlignedInTheFile) {
+TEST_F(SafetensorsOnDisk, EveryTensorIsAlignedInTheFile) {
   const Tensor byte = Tensor::zeros(DType::boolean, {1}), wide = Tensor::zeros(DType::i64, {1}),
                word = Tensor::zeros(DType::f32, {3});
   write_safetensors(folder_ / "m", {{"a", byte}, {"b", word}, {"c", wide}});
@@ -97,7 +97,7 @@ TEST_F(SafetensorsFile, EveryTensorIsAlignedInTheFile) {
   EXPECT_EQ((bytes.size() - 21) % 8, 0u);
 }
 
-TEST_F(SafetensorsFile, StridedViewsAreWrittenInRowMajorOrder) {
+TEST_F(SafetensorsOnDisk, StridedViewsAreWrittenInRowMajorOrder) {
   const Tensor x = Tensor::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, 3});
   write_safetensors(folder_ / "m", {{"t", transpose(x.view(), 0, 1)}});
   const Tensor t = read_safetensors(folder_ / "m").at("t");
@@ -105,7 +105,7 @@ TEST_F(SafetensorsFile, StridedViewsAreWrittenInRowMajorOrder) {
     for (Index j = 0; j < 2; ++j) EXPECT_EQ(t.at<float>({i, j}), x.at<float>({j, i}));
 }
 
-TEST_F(SafetensorsFile, AFailedWriteLeavesTheOldFile) {
+TEST_F(SafetensorsOnDisk, AFailedWriteLeavesTheOldFile) {
   const Tensor x = Tensor::zeros(DType::f32, {2});
   write_safetensors(folder_ / "m", {{"x", x}});
   const std::string before = read_file(folder_ / "m");
@@ -119,7 +119,7 @@ TEST_F(SafetensorsFile, AFailedWriteLeavesTheOldFile) {
   EXPECT_EQ(read_file(folder_ / "m"), before);
 }
 
-TEST_F(SafetensorsFile, TheFileIsNamed) {
+TEST_F(SafetensorsOnDisk, TheFileIsNamed) {
   write_file(folder_ / "bad.safetensors", "short");
   EXPECT_NE(
       refusal([&] { read_safetensors(folder_ / "bad.safetensors"); }).find("bad.safetensors: not a safetensors file"),
@@ -127,7 +127,7 @@ TEST_F(SafetensorsFile, TheFileIsNamed) {
   EXPECT_THROW(read_safetensors(folder_ / "absent"), Error);
 }
 
-TEST_F(SafetensorsFile, TheHeaderSaysWhatTheTensorsAre) {
+TEST_F(SafetensorsOnDisk, TheHeaderSaysWhatTheTensorsAre) {
   write_safetensors(folder_ / "m", {{"w", Tensor::zeros(DType::f16, {2, 3})}, {"s", Tensor::zeros(DType::i64, {})}},
                     {{"k", "v"}});
   const SafetensorsHeader header = read_safetensors_header(folder_ / "m");
@@ -143,7 +143,7 @@ TEST_F(SafetensorsFile, TheHeaderSaysWhatTheTensorsAre) {
   EXPECT_EQ(header.metadata, (std::map<std::string, std::string>{{"k", "v"}}));
 }
 
-TEST_F(SafetensorsFile, TheHeaderIsReadWithoutTheTensors) {
+TEST_F(SafetensorsOnDisk, TheHeaderIsReadWithoutTheTensors) {
   // A file of 4 TiB, which takes no room on the disk.
   const Index elements = Index{1} << 40;
   const std::string bytes = file_of(
@@ -155,7 +155,7 @@ TEST_F(SafetensorsFile, TheHeaderIsReadWithoutTheTensors) {
   EXPECT_EQ(read_safetensors_header(folder_ / "m").tensors.at("w").size(), elements);
 }
 
-TEST_F(SafetensorsFile, APipeIsReadAsAFileIs) {
+TEST_F(SafetensorsOnDisk, APipeIsReadAsAFileIs) {
   const Tensor x = Tensor::from(std::vector<float>{1, 2, 3}, {3});
   write_safetensors(folder_ / "m", {{"x", x}});
   const std::string bytes = read_file(folder_ / "m");
@@ -175,14 +175,14 @@ TEST_F(SafetensorsFile, APipeIsReadAsAFileIs) {
   EXPECT_EQ(through_pipe(read_safetensors_header).tensors.at("x").size(), 3);
 }
 
-TEST_F(SafetensorsFile, AHeaderThatNobodyWouldReadIsNotWritten) {
+TEST_F(SafetensorsOnDisk, AHeaderThatNobodyWouldReadIsNotWritten) {
   const Tensor x = Tensor::from(std::vector<float>{1}, {1});
   const std::string error = refusal([&] { write_safetensors(folder_ / "m", {{std::string(1 << 25, 'x'), x}}); });
   EXPECT_NE(error.find("m: the header would be of 335"), std::string::npos) << error;
   EXPECT_FALSE(std::filesystem::exists(folder_ / "m"));
 }
 
-TEST_F(SafetensorsFile, EveryPrefixIsAnError) {
+TEST_F(SafetensorsOnDisk, EveryPrefixIsAnError) {
   const Tensor x = Tensor::from(std::vector<float>{1, 2, 3}, {3});
   write_safetensors(folder_ / "m", {{"x", x}, {"y", x}});
   const std::string bytes = read_file(folder_ / "m");
@@ -197,7 +197,7 @@ TEST_F(SafetensorsFile, EveryPrefixIsAnError) {
 }
 
 // One flipped byte of the header: an error or another valid file, never a crash (run under the sanitisers).
-TEST_F(SafetensorsFile, CorruptHeadersAreErrorsOrValid) {
+TEST_F(SafetensorsOnDisk, CorruptHeadersAreErrorsOrValid) {
   const Tensor x = Tensor::from(std::vector<float>{1, 2, 3}, {3});
   write_safetensors(folder_ / "m", {{"x", x}, {"y", x}}, {{"k", "v"}});
   const std::string bytes = read_file(folder_ / "m");

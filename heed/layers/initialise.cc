@@ -2,28 +2,30 @@
 
 #include <cmath>
 
+#include "heed/base/check.h"
+
 namespace heed {
 
-Var uniform_parameter(Rng& rng, std::initializer_list<Index> shape, double bound) {
-  const Tensor value = Tensor::empty(DType::f32, shape);
-  for (Index i = 0; i < value.size(); ++i) value.data<float>()[i] = static_cast<float>((2 * rng.uniform() - 1) * bound);
-  return Var::parameter(value);
+Initial Initial::xavier(Index outputs, Index inputs) {
+  return uniform(std::sqrt(6.0 / static_cast<double>(outputs + inputs)));
 }
 
-Var xavier_uniform(Rng& rng, Index outputs, Index inputs) {
-  return uniform_parameter(rng, {outputs, inputs}, std::sqrt(6.0 / static_cast<double>(outputs + inputs)));
-}
-
-Var normal_parameter(Rng& rng, Index rows, Index columns, double deviation) {
-  const Tensor value = Tensor::empty(DType::f32, {rows, columns});
-  for (Index i = 0; i < value.size(); ++i) value.data<float>()[i] = static_cast<float>(rng.normal() * deviation);
-  return Var::parameter(value);
-}
-
-Var constant_parameter(std::initializer_list<Index> shape, double value) {
-  const Tensor tensor = Tensor::empty(DType::f32, shape);
-  fill(tensor, value);
-  return Var::parameter(tensor);
+void initialise(const View& view, const Initial& initial, Rng& rng) {
+  HEED_CHECK(view.dtype == DType::f32 && view.contiguous(), "initialise: needs contiguous f32, but got {}",
+             describe(view));
+  float* const values = view.as<float>();
+  switch (initial.kind) {
+    case Initial::Kind::uniform:
+      // Adding zero makes no element -0.
+      for (Index i = 0; i < view.size(); ++i)
+        values[i] = static_cast<float>((2 * rng.uniform() - 1) * initial.scale + 0.0);
+      return;
+    case Initial::Kind::normal:
+      for (Index i = 0; i < view.size(); ++i) values[i] = static_cast<float>(rng.normal() * initial.scale);
+      return;
+    case Initial::Kind::constant:
+      return fill(view, initial.scale);
+  }
 }
 
 }  // namespace heed

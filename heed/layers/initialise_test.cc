@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 
+#include "heed/layers/drawn_parameters.h"
 #include "heed/layers/embedding.h"
 #include "heed/layers/recurrent.h"
 #include "heed/layers/transformer_layer.h"
@@ -87,23 +88,22 @@ std::map<std::string, Distribution> layer_values(int norms) {
 }
 
 TEST(InitialValues, OfATransformersLayersAreThoseOfPyTorch) {
-  Rng rng(1);
   const TransformerLayerOptions options{.width = 96, .heads = 4, .hidden = 160};
-  ParameterList encoder, decoder;
-  TransformerEncoderLayer("", rng, options).parameters("", encoder);
-  expect_distributions(encoder, layer_values(2));
-  TransformerDecoderLayer("", rng, options).parameters("", decoder);
+  DrawnParameters encoder(Rng(1)), decoder(Rng(2));
+  const TransformerEncoderLayer encoder_layer(encoder, options);
+  expect_distributions(encoder.list(), layer_values(2));
+  const TransformerDecoderLayer decoder_layer(decoder, options);
   std::map<std::string, Distribution> expected = layer_values(3);
   expected.merge(attention_values("multihead_attn"));
-  expect_distributions(decoder, expected);
+  expect_distributions(decoder.list(), expected);
 }
 
 TEST(InitialValues, OfMultiHeadAttentionAreThoseOfPyTorch) {
-  Rng rng(2);
+  std::uint64_t seed = 2;
   const auto values = [&](const MultiheadAttentionOptions& options) {
-    ParameterList list;
-    MultiheadAttention("", AttentionKind::encoder, rng, options).parameters("a", list);
-    return list;
+    DrawnParameters drawn{Rng(seed++)};
+    const MultiheadAttention attention(ParameterScope(drawn) / "a", AttentionKind::encoder, options);
+    return drawn.list();
   };
   std::map<std::string, Distribution> expected = attention_values("a");
   const double row = 1 / std::sqrt(kWidth);  // torch.nn.init.xavier_normal_ of [1, 1, width]
@@ -123,11 +123,10 @@ TEST(InitialValues, OfMultiHeadAttentionAreThoseOfPyTorch) {
 }
 
 TEST(InitialValues, OfRecurrentLayersAreThoseOfPyTorch) {
-  Rng rng(3);
   for (CellKind cell : {CellKind::rnn, CellKind::gru, CellKind::lstm}) {
-    ParameterList list;
-    const Recurrent layer(rng, {.cell = cell, .inputs = 40, .hidden = 80, .direction = Direction::both});
-    layer.parameters("", list);
+    DrawnParameters drawn(Rng(3));
+    const Recurrent layer(drawn, {.cell = cell, .inputs = 40, .hidden = 80, .direction = Direction::both});
+    const ParameterList& list = drawn.list();
     std::map<std::string, Distribution> expected;
     for (const auto& [name, var] : list) expected.insert({name, uniform(1 / std::sqrt(80.0))});
     EXPECT_EQ(expected.size(), 8u);
@@ -138,12 +137,10 @@ TEST(InitialValues, OfRecurrentLayersAreThoseOfPyTorch) {
 // torch.nn.Embedding is standard normal. heed's rows are that when they are looked up; the table itself, which a tied
 // output multiplies with, is smaller by the scale (Vaswani et al. 2017, section 3.4).
 TEST(InitialValues, OfAnEmbeddingAreStandardNormalWhenLookedUp) {
-  Rng rng(4);
+  DrawnParameters drawn(Rng(4));
   const double scale = std::sqrt(kWidth);
-  const Embedding embedding(rng, 500, 96, scale);
-  ParameterList list;
-  embedding.parameters("embedding", list);
-  expect_distributions(list, {{"embedding.weight", normal(1 / scale)}});
+  const Embedding embedding(ParameterScope(drawn) / "embedding", 500, 96, scale);
+  expect_distributions(drawn.list(), {{"embedding.weight", normal(1 / scale)}});
 }
 
 }  // namespace

@@ -1,21 +1,19 @@
 // Layer normalisation with a learned gain and offset (torch.nn.LayerNorm; Ba et al. 2016).
 #pragma once
 
-#include <string>
-
 #include "heed/autograd/context.h"
-#include "heed/layers/parameters.h"
+#include "heed/layers/parameter_scope.h"
 
 namespace heed {
 
 class LayerNorm {
  public:
   LayerNorm() = default;
-  explicit LayerNorm(Index width, double epsilon = 1e-5);
+  // weight [width], 1 at first, and bias [width], 0.
+  LayerNorm(const ParameterScope& scope, Index width, double epsilon = 1e-5);
 
   // x [..., width], each row on its own.
   Var forward(const Context& context, const Var& x) const;
-  void parameters(const std::string& path, ParameterList& list) const;
 
  private:
   Var weight_, bias_;

@@ -3,19 +3,19 @@
 #include <cmath>
 
 #include "heed/autograd/operators.h"
-#include "heed/layers/initialise.h"
 
 namespace heed {
 
-Linear::Linear(Rng& rng, Index inputs, Index outputs, bool bias) : weight_(xavier_uniform(rng, outputs, inputs)) {
-  if (bias) bias_ = uniform_parameter(rng, {outputs}, 1 / std::sqrt(static_cast<double>(inputs)));
+Linear::Linear(const ParameterScope& scope, Index inputs, Index outputs, bool bias)
+    : weight_(scope.matrix("weight", outputs, inputs, Initial::xavier(outputs, inputs))) {
+  if (bias) bias_ = scope.vector("bias", outputs, Initial::uniform(1 / std::sqrt(static_cast<double>(inputs))));
+}
+
+Linear::Linear(const ParameterScope& scope, Index inputs, Index outputs, const Initial& bias)
+    : Linear(scope, inputs, outputs, false) {
+  bias_ = scope.vector("bias", outputs, bias);
 }
 
 Var Linear::forward(const Context& context, const Var& x) const { return linear(context, x, weight_, bias_); }
-
-void Linear::parameters(const std::string& path, ParameterList& list) const {
-  add_parameter(list, path, "weight", weight_);
-  add_parameter(list, path, "bias", bias_);
-}
 
 }  // namespace heed

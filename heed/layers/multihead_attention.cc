@@ -7,7 +7,6 @@
 #include "heed/autograd/operators.h"
 #include "heed/autograd/rotary.h"
 #include "heed/base/check.h"
-#include "heed/layers/initialise.h"
 
 namespace heed {
 namespace {
@@ -39,12 +38,6 @@ MultiheadAttentionOptions checked(MultiheadAttentionOptions o) {
   return o;
 }
 
-// A key or value of its own, [1, 1, width]: Xavier normal, as in PyTorch.
-Var learned_row(Rng& rng, Index width) {
-  const double deviation = 1 / std::sqrt(static_cast<double>(width));
-  return Var::parameter(normal_parameter(rng, 1, width, deviation).value().reshape({1, 1, width}));
-}
-
 // [B, H, Lq, Lk] as [B, Lq, Lk].
 template <typename T>
 Tensor mean_over_heads(const Tensor& weights) {
@@ -61,25 +54,36 @@ Tensor mean_over_heads(const Tensor& weights) {
 
 }  // namespace
 
-MultiheadAttention::MultiheadAttention(std::string path, AttentionKind kind, Rng& rng,
+MultiheadAttention::MultiheadAttention(const ParameterScope& scope, AttentionKind kind,
                                        const MultiheadAttentionOptions& options)
-    : path_(std::move(path)), kind_(kind), options_(checked(options)) {
+    : path_(scope.path()), kind_(kind), options_(checked(options)) {
   const MultiheadAttentionOptions& o = options_;
+  const auto projection = [&](std::string_view name, Index outputs, Index inputs) {
+    return scope.matrix(name, outputs, inputs, Initial::xavier(outputs, inputs));
+  };
+  const Index all = query_width() + 2 * key_width();
   if (o.kdim == o.embed_dim && o.vdim == o.embed_dim) {
     // The fan is that of the whole matrix, as in PyTorch: with the larger values that each part would have by itself,
     // post-norm models hardly learn.
-    in_proj_weight_ = xavier_uniform(rng, query_width() + 2 * key_width(), o.embed_dim);
+    in_proj_weight_ = projection("in_proj_weight", all, o.embed_dim);
   } else {
-    q_proj_weight_ = xavier_uniform(rng, query_width(), o.embed_dim);
-    k_proj_weight_ = xavier_uniform(rng, key_width(), o.kdim);
-    v_proj_weight_ = xavier_uniform(rng, key_width(), o.vdim);
+    q_proj_weight_ = projection("q_proj_weight", query_width(), o.embed_dim);
+    k_proj_weight_ = projection("k_proj_weight", key_width(), o.kdim);
+    v_proj_weight_ = projection("v_proj_weight", key_width(), o.vdim);
   }
-  if (o.bias) in_proj_bias_ = constant_parameter({query_width() + 2 * key_width()}, 0);
-  if (o.add_bias_kv) bias_k_ = learned_row(rng, key_width()), bias_v_ = learned_row(rng, key_width());
-  if (o.sinks) sinks_ = constant_parameter({o.num_heads}, 0);
-  if (o.rotary) angles_ = rotary_tables(*o.rotary, o.max_positions, DType::f32);
-  out_proj_ = Linear(rng, query_width(), o.embed_dim, o.bias);
-  if (o.bias) fill(out_proj_.bias().value(), 0);
+  const Initial zero = Initial::constant(0);
+  if (o.bias) in_proj_bias_ = scope.vector("in_proj_bias", all, zero);
+  if (o.add_bias_kv) {
+    // Xavier normal, as in PyTorch.
+    const Initial row = Initial::normal(1 / std::sqrt(static_cast<double>(key_width())));
+    bias_k_ = scope.tensor("bias_k", {1, 1, key_width()}, row);
+    bias_v_ = scope.tensor("bias_v", {1, 1, key_width()}, row);
+  }
+  if (o.sinks) sinks_ = scope.vector("sinks", o.num_heads, zero);
+  if (o.rotary) angles_ = scope.computed([&] { return rotary_tables(*o.rotary, o.max_positions, DType::f32); });
+  // As in PyTorch, the bias is zero but takes the draws of a Linear's: those after it stay what they are.
+  out_proj_ = o.bias ? Linear(scope / "out_proj", query_width(), o.embed_dim, Initial::uniform(0))
+                     : Linear(scope / "out_proj", query_width(), o.embed_dim, /*bias=*/false);
 }
 
 // --- Projections -----------------------------------------------------------------------------------------------------
@@ -87,7 +91,9 @@ MultiheadAttention::MultiheadAttention(std::string path, AttentionKind kind, Rng
 Var MultiheadAttention::project(const Context& context, const Var& x, const Var& separate, Index begin,
                                 Index end) const {
   const auto rows = [&](const Var& all) {
-    return all.empty() || all.dim(0) == end - begin ? all : all.parameter_rows(begin, end);
+    if (all.empty() || all.dim(0) == end - begin) return all;
+    // Inference has no gradient to share, and no memory for one.
+    return context.tape != nullptr ? all.parameter_rows(begin, end) : Var(all.value().rows(begin, end));
   };
   return linear(context, x, packed() ? rows(in_proj_weight_) : separate, rows(in_proj_bias_));
 }
@@ -217,18 +223,6 @@ Attended MultiheadAttention::attend(const Context& context, const Var& q, const 
     attended.weights = q.dtype() == DType::f64 ? mean_over_heads<double>(weights) : mean_over_heads<float>(weights);
   }
   return attended;
-}
-
-void MultiheadAttention::parameters(const std::string& path, ParameterList& list) const {
-  add_parameter(list, path, "in_proj_weight", in_proj_weight_);
-  add_parameter(list, path, "q_proj_weight", q_proj_weight_);
-  add_parameter(list, path, "k_proj_weight", k_proj_weight_);
-  add_parameter(list, path, "v_proj_weight", v_proj_weight_);
-  add_parameter(list, path, "in_proj_bias", in_proj_bias_);
-  add_parameter(list, path, "bias_k", bias_k_);
-  add_parameter(list, path, "bias_v", bias_v_);
-  add_parameter(list, path, "sinks", sinks_);
-  out_proj_.parameters(join_path(path, "out_proj"), list);
 }
 
 }  // namespace heed

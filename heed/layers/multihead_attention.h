@@ -2,7 +2,7 @@
 // torch.nn.MultiheadAttention, and grouped key/value heads, heads of any width, rotary positions, sinks, sparse masks
 // and linear attention as further options.
 //
-//   MultiheadAttention attention("encoder.layers.0.self_attn", AttentionKind::encoder, rng,
+//   MultiheadAttention attention(scope / "self_attn", AttentionKind::encoder,
 //                                {.embed_dim = 512, .num_heads = 8, .dropout = 0.1, .num_kv_heads = 2});
 //   Var y = attention.forward(context, x, {Mask::key_lengths(lengths), {lengths}});                // self
 //   Attended z = attention.forward(context, x, memory, memory, {.key_padding_mask = padding, .need_weights = true});
@@ -62,9 +62,9 @@ struct Attended {
 class MultiheadAttention {
  public:
   MultiheadAttention() = default;
-  // `path` names the layer to observers, as in the checkpoint. Throws heed::Error for options that make no sense:
-  // widths and heads that do not divide, and linear attention with sinks or dropout, since it forms no weights.
-  MultiheadAttention(std::string path, AttentionKind kind, Rng& rng, const MultiheadAttentionOptions& options);
+  // The scope's path names the layer to observers. Throws heed::Error for options that make no sense: widths and heads
+  // that do not divide, and linear attention with sinks or dropout, since it forms no weights.
+  MultiheadAttention(const ParameterScope& scope, AttentionKind kind, const MultiheadAttentionOptions& options);
 
   // Attention of query [B, Lq, embed_dim] over key [B, Lk, kdim] and value [B, Lk, vdim]: out [B, Lq, embed_dim].
   // Keys and values may be of anything: other words, patches of a picture, passages that a search found.
@@ -89,7 +89,6 @@ class MultiheadAttention {
   const MultiheadAttentionOptions& options() const { return options_; }
   // Features of all projected keys, and of all projected values.
   Index key_width() const { return options_.num_kv_heads * options_.head_dim; }
-  void parameters(const std::string& path, ParameterList& list) const;
 
  private:
   // Features of all projected queries.

@@ -12,6 +12,7 @@
 
 #include "heed/io/json.h"
 #include "heed/io/safetensors.h"
+#include "heed/layers/drawn_parameters.h"
 #include "heed/ops/elementwise.h"
 #include "heed/testing/data_folder.h"
 #include "heed/testing/gradient_check.h"
@@ -31,9 +32,10 @@ constexpr double kTolerance = 1e-5;  // PyTorch's own tests: atol of outputs and
 // A layer with initial weights, none of whose biases and sinks is zero as they are at first, and what a call needs.
 struct Layer {
   explicit Layer(const Options& options, std::uint64_t seed = 1, const std::string& path = "attention")
-      : rng(seed), attention(path, AttentionKind::cross, rng, options) {
-    attention.parameters("", list);
-    for (const auto& [name, var] : list) {
+      : rng(seed), drawn(rng), attention(ParameterScope(drawn) / path, AttentionKind::cross, options) {
+    for (const auto& [path_name, var] : drawn.list()) {
+      const std::string name = path_name.substr(path.size() + 1);
+      list.push_back({name, var});
       if (var.rank() == 1) var.set_value(random_tensor(DType::f32, {var.dim(0)}, seed++, 0.5));
       parameters[name] = var;
     }
@@ -49,6 +51,7 @@ struct Layer {
 
   Rng rng;
   Workspace workspace;
+  DrawnParameters drawn;
   MultiheadAttention attention;
   ParameterList list;
   std::map<std::string, Var> parameters;

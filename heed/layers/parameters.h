@@ -1,12 +1,9 @@
-// The named parameters of a model, in a fixed order.
+// The named parameters of a model, in the order in which its layers asked for them.
 //
-//   ParameterList list;
-//   model.parameters(list);
-//   for (const auto& [name, var] : list) ...
+//   for (const auto& [name, var] : drawn.list()) ...
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "heed/autograd/var.h"
@@ -20,14 +17,12 @@ struct NamedParameter {
 
 using ParameterList = std::vector<NamedParameter>;
 
-// "a.b", or "b" where the path is empty.
-inline std::string join_path(const std::string& path, std::string_view name) {
-  return path.empty() ? std::string(name) : path + "." + std::string(name);
-}
+// What a parameter is, without its value.
+struct ParameterShape {
+  std::string name;
+  std::vector<Index> shape;
 
-// Adds a layer's parameter unless it is empty (a layer without bias).
-inline void add_parameter(ParameterList& list, const std::string& path, std::string_view name, const Var& var) {
-  if (var) list.push_back({join_path(path, name), var});
-}
+  friend bool operator==(const ParameterShape&, const ParameterShape&) = default;
+};
 
 }  // namespace heed

@@ -3,15 +3,14 @@
 #include <cmath>
 
 #include "heed/autograd/operators.h"
-#include "heed/layers/initialise.h"
 
 namespace heed {
 
 Tensor sinusoidal_positions(Index length, Index width) {
   const Tensor table = Tensor::empty(DType::f32, {length, width});
-  for (Index p = 0; p < length; ++p) {
-    for (Index i = 0; i < width; ++i) {
-      const double rate = std::pow(10000.0, -static_cast<double>(i / 2 * 2) / static_cast<double>(width));
+  for (Index i = 0; i < width; ++i) {
+    const double rate = std::pow(10000.0, -static_cast<double>(i / 2 * 2) / static_cast<double>(width));
+    for (Index p = 0; p < length; ++p) {
       const double angle = static_cast<double>(p) * rate;
       table.at<float>({p, i}) = static_cast<float>(i % 2 == 0 ? std::sin(angle) : std::cos(angle));
     }
@@ -19,15 +18,15 @@ Tensor sinusoidal_positions(Index length, Index width) {
   return table;
 }
 
-Positions Positions::sinusoidal(Index length, Index width) {
+Positions Positions::sinusoidal(const ParameterScope& scope, Index length, Index width) {
   Positions positions;
-  positions.table_ = Var(sinusoidal_positions(length, width));
+  positions.table_ = Var(scope.computed([&] { return sinusoidal_positions(length, width); }));
   return positions;
 }
 
-Positions Positions::learned(Rng& rng, Index length, Index width) {
+Positions Positions::learned(const ParameterScope& scope, Index length, Index width) {
   Positions positions;
-  positions.table_ = normal_parameter(rng, length, width, 0.02);
+  positions.table_ = scope.matrix("weight", length, width, Initial::normal(0.02));
   return positions;
 }
 
@@ -35,10 +34,6 @@ Var Positions::forward(const Context& context, const Var& x, Index first) const 
   // A gradient check runs in f64; the constant table follows.
   const Var table = table_.dtype() == x.dtype() ? table_ : Var(table_.value().to(x.dtype()));
   return add_positions(context, x, table, first);
-}
-
-void Positions::parameters(const std::string& path, ParameterList& list) const {
-  if (table_.requires_grad()) add_parameter(list, path, "weight", table_);
 }
 
 }  // namespace heed

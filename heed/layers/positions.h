@@ -1,11 +1,8 @@
 // Where a token stands: sinusoidal or learned positions, added to its embedding.
 #pragma once
 
-#include <string>
-
 #include "heed/autograd/context.h"
-#include "heed/base/random.h"
-#include "heed/layers/parameters.h"
+#include "heed/layers/parameter_scope.h"
 
 namespace heed {
 
@@ -16,14 +13,12 @@ Tensor sinusoidal_positions(Index length, Index width);
 class Positions {
  public:
   Positions() = default;
-  static Positions sinusoidal(Index length, Index width);
-  // A parameter [length, width], normal with deviation 0.02.
-  static Positions learned(Rng& rng, Index length, Index width);
+  static Positions sinusoidal(const ParameterScope& scope, Index length, Index width);
+  // weight [length, width], normal with deviation 0.02.
+  static Positions learned(const ParameterScope& scope, Index length, Index width);
 
   // x [B, L, width] plus the positions first, first + 1, ... Throws heed::Error past the table's length.
   Var forward(const Context& context, const Var& x, Index first = 0) const;
-  // Only learned positions are parameters.
-  void parameters(const std::string& path, ParameterList& list) const;
 
  private:
   Var table_;

@@ -1,5 +1,7 @@
 #include "heed/layers/recurrent.h"
 
+#include <string>
+
 #include "heed/autograd/operators.h"
 #include "heed/autograd/recurrent.h"
 #include "heed/base/check.h"
@@ -53,13 +55,15 @@ void check_lengths(const Tensor& lengths, const Var& x) {
 
 }  // namespace
 
-Recurrent::Recurrent(Rng& rng, const RecurrentOptions& options) : options_(options) {
+Recurrent::Recurrent(const ParameterScope& scope, const RecurrentOptions& options) : options_(options) {
   HEED_CHECK(options.layers >= 1, "Recurrent: layers must be positive, but is {}", options.layers);
   HEED_CHECK(options.dropout >= 0 && options.dropout < 1,
              "Recurrent: dropout must be at least 0 and below 1, but is {}", options.dropout);
   for (Index layer = 0; layer < options.layers; ++layer) {
     for (Index d = 0; d < directions(); ++d) {
-      cells_.emplace_back(options.cell, rng, layer == 0 ? options.inputs : width(), options.hidden);
+      const bool reverse = options.direction == Direction::reverse || d == 1;
+      cells_.emplace_back(scope, "_l" + std::to_string(layer) + (reverse ? "_reverse" : ""), options.cell,
+                          layer == 0 ? options.inputs : width(), options.hidden);
     }
   }
 }
@@ -100,14 +104,6 @@ std::vector<RecurrentState> Recurrent::step(const Context& context, const Var& x
     next.push_back(cells_[layer].step(context, cells_[layer].project(context, input), states[layer]));
   }
   return next;
-}
-
-void Recurrent::parameters(const std::string& path, ParameterList& list) const {
-  for (std::size_t i = 0; i < cells_.size(); ++i) {
-    const std::size_t count = static_cast<std::size_t>(directions());
-    const bool reverse = options_.direction == Direction::reverse || i % count == 1;
-    cells_[i].parameters(path, "_l" + std::to_string(i / count) + (reverse ? "_reverse" : ""), list);
-  }
 }
 
 }  // namespace heed

@@ -1,11 +1,11 @@
 // Stacked recurrent layers over padded sentences (torch.nn.RNN, GRU and LSTM, with their parameter names).
 //
-//   Recurrent encoder(rng, {.cell = CellKind::gru, .inputs = 128, .hidden = 256, .direction = Direction::both});
+//   const RecurrentOptions options{.inputs = 128, .hidden = 256, .direction = Direction::both};
+//   Recurrent encoder(scope / "encoder", options);
 //   RecurrentOutput output = encoder.forward(context, x, lengths);        // output.states [B, L, 512]
 #pragma once
 
 #include <span>
-#include <string>
 #include <vector>
 
 #include "heed/layers/recurrent_cell.h"
@@ -33,8 +33,9 @@ struct RecurrentOutput {
 class Recurrent {
  public:
   Recurrent() = default;
+  // The parameters of each layer and direction (see RecurrentCell), "weight_ih_l0", "weight_ih_l0_reverse" and so on.
   // Throws heed::Error for extents that are not positive and dropout outside [0, 1).
-  Recurrent(Rng& rng, const RecurrentOptions& options);
+  Recurrent(const ParameterScope& scope, const RecurrentOptions& options);
 
   // Reads x [B, L, inputs]. `lengths`, i32 [B], says how many positions of a sentence count; empty: all. A sentence's
   // result depends, to the bit, neither on what its padding holds nor on the batch; the reverse direction starts at its
@@ -44,9 +45,6 @@ class Recurrent {
                           std::span<const RecurrentState> initial = {}) const;
   // One position x [B, inputs] after `states`, one a layer; the last one's h is the output. Direction::forward only.
   std::vector<RecurrentState> step(const Context& context, const Var& x, std::span<const RecurrentState> states) const;
-
-  // "weight_ih_l0", "weight_ih_l0_reverse" and so on directly under path.
-  void parameters(const std::string& path, ParameterList& list) const;
 
   // Features of a position of `states`: directions * hidden.
   Index width() const { return directions() * options_.hidden; }

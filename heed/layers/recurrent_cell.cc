@@ -1,11 +1,11 @@
 #include "heed/layers/recurrent_cell.h"
 
 #include <cmath>
+#include <string>
 
 #include "heed/autograd/operators.h"
 #include "heed/autograd/recurrent.h"
 #include "heed/base/check.h"
-#include "heed/layers/initialise.h"
 
 namespace heed {
 
@@ -23,16 +23,19 @@ Index gate_count(CellKind kind) {
   fail("gate_count: cell {} is none", static_cast<int>(kind));
 }
 
-RecurrentCell::RecurrentCell(CellKind kind, Rng& rng, Index inputs, Index hidden) : kind_(kind), hidden_(hidden) {
+RecurrentCell::RecurrentCell(const ParameterScope& scope, std::string_view suffix, CellKind kind, Index inputs,
+                             Index hidden)
+    : kind_(kind), hidden_(hidden) {
   HEED_CHECK(inputs >= 1 && hidden >= 1, "RecurrentCell: inputs and hidden must be positive, but are {} and {}", inputs,
              hidden);
   const Index gates = gate_count(kind) * hidden;
-  const double bound = 1 / std::sqrt(static_cast<double>(hidden));
-  weight_ih_ = uniform_parameter(rng, {gates, inputs}, bound);
-  weight_hh_ = uniform_parameter(rng, {gates, hidden}, bound);
-  bias_ih_ = uniform_parameter(rng, {gates}, bound);
-  bias_hh_ = uniform_parameter(rng, {gates}, bound);
-  if (kind == CellKind::lstm_peephole) weight_peephole_ = uniform_parameter(rng, {3 * hidden}, bound);
+  const Initial initial = Initial::uniform(1 / std::sqrt(static_cast<double>(hidden)));
+  const auto named = [&](std::string_view name) { return std::string(name) + std::string(suffix); };
+  weight_ih_ = scope.matrix(named("weight_ih"), gates, inputs, initial);
+  weight_hh_ = scope.matrix(named("weight_hh"), gates, hidden, initial);
+  bias_ih_ = scope.vector(named("bias_ih"), gates, initial);
+  bias_hh_ = scope.vector(named("bias_hh"), gates, initial);
+  if (kind == CellKind::lstm_peephole) weight_peephole_ = scope.vector(named("weight_peephole"), 3 * hidden, initial);
 }
 
 Var RecurrentCell::project(const Context& context, const Var& x) const {
@@ -54,14 +57,6 @@ RecurrentState RecurrentCell::step(const Context& context, const Var& gates_x, c
 RecurrentState RecurrentCell::zero_state(DType dtype, Index rows) const {
   const Var zeros(Tensor::zeros(dtype, {rows, hidden_}));
   return {zeros, gate_count(kind_) == 4 ? zeros : Var()};
-}
-
-void RecurrentCell::parameters(const std::string& path, const std::string& suffix, ParameterList& list) const {
-  add_parameter(list, path, "weight_ih" + suffix, weight_ih_);
-  add_parameter(list, path, "weight_hh" + suffix, weight_hh_);
-  add_parameter(list, path, "bias_ih" + suffix, bias_ih_);
-  add_parameter(list, path, "bias_hh" + suffix, bias_hh_);
-  add_parameter(list, path, "weight_peephole" + suffix, weight_peephole_);
 }
 
 }  // namespace heed

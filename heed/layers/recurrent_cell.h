@@ -1,18 +1,16 @@
 // One recurrent cell with its parameters, named as those of torch.nn.RNN, GRU and LSTM.
 //
-//   RecurrentCell cell(CellKind::gru, rng, 128, 256);
+//   RecurrentCell cell(scope / "encoder", "_l0", CellKind::gru, 128, 256);
 //   RecurrentState state = cell.zero_state(DType::f32, batch);
 //   state = cell.step(context, cell.project(context, x), state);          // x [B, 128], state.h [B, 256]
 #pragma once
 
 #include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 
 #include "heed/autograd/context.h"
-#include "heed/base/random.h"
-#include "heed/layers/parameters.h"
+#include "heed/layers/parameter_scope.h"
 
 namespace heed {
 
@@ -41,9 +39,11 @@ struct RecurrentState {
 
 class RecurrentCell {
  public:
-  // Every parameter uniform in +-1 / sqrt(hidden), as PyTorch's. Throws heed::Error unless inputs and hidden are
-  // positive.
-  RecurrentCell(CellKind kind, Rng& rng, Index inputs, Index hidden);
+  // weight_ih [gates, inputs], weight_hh [gates, hidden], bias_ih and bias_hh [gates] with gates = gate_count * hidden,
+  // and weight_peephole [3 * hidden] in the order i, f, o where the kind has it; each name with `suffix` behind it,
+  // such as "_l0_reverse". All are uniform in +-1 / sqrt(hidden), as PyTorch's. Throws heed::Error unless inputs and
+  // hidden are positive.
+  RecurrentCell(const ParameterScope& scope, std::string_view suffix, CellKind kind, Index inputs, Index hidden);
 
   // The inputs' part of the gates for any number of steps at once: x [..., inputs] to [..., gate_count * hidden].
   Var project(const Context& context, const Var& x) const;
@@ -53,17 +53,12 @@ class RecurrentCell {
                       const Tensor& active = {}) const;
   RecurrentState zero_state(DType dtype, Index rows) const;
 
-  // weight_ih, weight_hh, bias_ih and bias_hh (and weight_peephole [3 * hidden], in the order i, f, o), each with
-  // `suffix`, such as
-  // "_l0_reverse".
-  void parameters(const std::string& path, const std::string& suffix, ParameterList& list) const;
-
  private:
   CellKind kind_;
   Index hidden_;
-  Var weight_ih_, weight_hh_;  // [gates, inputs], [gates, hidden]
-  Var bias_ih_, bias_hh_;      // [gates]
-  Var weight_peephole_;        // lstm_peephole only
+  Var weight_ih_, weight_hh_;
+  Var bias_ih_, bias_hh_;
+  Var weight_peephole_;
 };
 
 }  // namespace heed

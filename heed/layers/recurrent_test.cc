@@ -6,6 +6,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/parallel.h"
+#include "heed/layers/drawn_parameters.h"
 #include "heed/testing/gradient_check.h"
 
 namespace heed {
@@ -32,9 +33,13 @@ std::string case_name(const ::testing::TestParamInfo<Case>& info) {
   return std::string(name) + "_" + kDirections[static_cast<int>(info.param.direction)];
 }
 
+Recurrent make(ParameterSource& source, CellKind cell, Direction direction, Index layers) {
+  return Recurrent(source, {.cell = cell, .inputs = 3, .hidden = 4, .layers = layers, .direction = direction});
+}
+
 Recurrent make(CellKind cell, Direction direction, Index layers) {
-  Rng rng(7);
-  return Recurrent(rng, {.cell = cell, .inputs = 3, .hidden = 4, .layers = layers, .direction = direction});
+  DrawnParameters drawn(Rng(7));
+  return make(drawn, cell, direction, layers);
 }
 
 class RecurrentTest : public ::testing::Test {
@@ -59,14 +64,13 @@ INSTANTIATE_TEST_SUITE_P(
     case_name);
 
 TEST_P(RecurrentOf, GradientsAgreeWithFiniteDifferences) {
-  const Recurrent layer = make(GetParam().cell, GetParam().direction, 2);
-  ParameterList parameters;
-  layer.parameters("", parameters);
-  for (const auto& [name, var] : parameters) var.convert(DType::f64);
+  DrawnParameters drawn(Rng(7));
+  const Recurrent layer = make(drawn, GetParam().cell, GetParam().direction, 2);
+  for (const auto& [name, var] : drawn.list()) var.convert(DType::f64);
   const Var x = Var::parameter(random_tensor(DType::f64, {3, 4, 3}, 1));
   const Tensor lengths = lengths_of({4, 2, 3});
   std::vector<RecurrentState> initial;
-  ParameterList checked = parameters;
+  ParameterList checked = drawn.list();
   checked.push_back({"x", x});
   const std::size_t states = layer.forward(inference_, x, lengths).last.size();
   const bool memory = gate_count(GetParam().cell) == 4;
@@ -130,9 +134,9 @@ TEST_F(RecurrentTest, ReadingBackwardsIsReadingTheReversedSentence) {
   const Tensor x = random_tensor(DType::f32, {2, 5, 3}, 1), reversed = Tensor::empty_like(x.view());
   for (Index t = 0; t < 5; ++t) copy(select(x.view(), 1, t), select(reversed.view(), 1, 4 - t));
   for (const auto& [name, cell] : kCellKindNames) {
-    const Recurrent layer = make(cell, Direction::both, 1);
-    ParameterList list;
-    layer.parameters("", list);
+    DrawnParameters drawn(Rng(7));
+    const Recurrent layer = make(drawn, cell, Direction::both, 1);
+    const ParameterList& list = drawn.list();
     const std::size_t half = list.size() / 2;  // the forward direction's parameters, then the reverse one's
     for (std::size_t i = 0; i < half; ++i) {
       EXPECT_EQ(list[i].name + "_reverse", list[half + i].name);
@@ -166,11 +170,10 @@ TEST_F(RecurrentTest, StepByStepIsTheWholeSequence) {
 }
 
 TEST(Recurrent, ParametersHaveTorchsNamesAndShapes) {
-  Rng rng(1);
-  const Recurrent layer(rng,
+  DrawnParameters drawn(Rng(1));
+  const Recurrent layer(ParameterScope(drawn) / "encoder",
                         {.cell = CellKind::lstm, .inputs = 3, .hidden = 4, .layers = 2, .direction = Direction::both});
-  ParameterList list;
-  layer.parameters("encoder", list);
+  const ParameterList& list = drawn.list();
   ASSERT_EQ(list.size(), 16u);
   const std::vector<std::string> first{"encoder.weight_ih_l0", "encoder.weight_hh_l0", "encoder.bias_ih_l0",
                                        "encoder.bias_hh_l0", "encoder.weight_ih_l0_reverse"};
@@ -183,7 +186,8 @@ TEST(Recurrent, ParametersHaveTorchsNamesAndShapes) {
 
 TEST(Recurrent, ASentenceOfLengthZeroKeepsItsInitialState) {
   Rng rng(1);
-  const Recurrent layer(rng, {.cell = CellKind::gru, .inputs = 3, .hidden = 4});
+  DrawnParameters drawn(rng);
+  const Recurrent layer(drawn, {.cell = CellKind::gru, .inputs = 3, .hidden = 4});
   Workspace workspace;
   const Context context = Context::inference(workspace);
   const Tensor start = random_tensor(DType::f32, {2, 4}, 1);
@@ -197,10 +201,11 @@ TEST(Recurrent, RefusesWhatDoesNotFit) {
   Rng rng(1);
   Workspace workspace;
   const Context context = Context::inference(workspace);
-  EXPECT_THROW(Recurrent(rng, {.inputs = 0, .hidden = 4}), Error);
-  EXPECT_THROW(Recurrent(rng, {.inputs = 3, .hidden = 4, .layers = 0}), Error);
-  EXPECT_THROW(Recurrent(rng, {.inputs = 3, .hidden = 4, .dropout = 1}), Error);
-  const Recurrent layer(rng, {.inputs = 3, .hidden = 4, .direction = Direction::both});
+  DrawnParameters drawn(rng);
+  EXPECT_THROW(Recurrent(drawn, {.inputs = 0, .hidden = 4}), Error);
+  EXPECT_THROW(Recurrent(drawn, {.inputs = 3, .hidden = 4, .layers = 0}), Error);
+  EXPECT_THROW(Recurrent(drawn, {.inputs = 3, .hidden = 4, .dropout = 1}), Error);
+  const Recurrent layer(drawn, {.inputs = 3, .hidden = 4, .direction = Direction::both});
   const Var x(random_tensor(DType::f32, {2, 3, 3}, 2));
   EXPECT_THROW(layer.forward(context, Var(random_tensor(DType::f32, {2, 3, 4}, 2)), {}), Error);
   EXPECT_THROW(layer.forward(context, x, lengths_of({3, 4})), Error);

@@ -1,14 +1,11 @@
 #include "heed/layers/rnn_attention.h"
 
-#include <cmath>
 #include <numeric>
-#include <utility>
 
 #include "heed/autograd/attention.h"
 #include "heed/autograd/operators.h"
 #include "heed/autograd/record.h"
 #include "heed/base/check.h"
-#include "heed/layers/initialise.h"
 #include "heed/ops/elementwise.h"
 
 namespace heed {
@@ -32,18 +29,18 @@ void AttentionMemory::select_rows(std::span<const Index> rows) {
   lengths = lengths.gather_rows(rows);
 }
 
-RnnAttention::RnnAttention(std::string path, Rng& rng, const RnnAttentionOptions& options)
-    : path_(std::move(path)), options_(options) {
+RnnAttention::RnnAttention(const ParameterScope& scope, const RnnAttentionOptions& options)
+    : path_(scope.path()), options_(options) {
   const auto [score, query_width, memory_width, width, reach, window] = options;
   HEED_CHECK(window >= 1, "RnnAttention: the window must be at least 1, but is {}", window);
   switch (score) {
     case RnnScore::additive:
-      query_projection_ = Linear(rng, query_width, width, /*bias=*/false);
-      key_projection_ = Linear(rng, memory_width, width, /*bias=*/false);
-      vector_ = uniform_parameter(rng, {width}, std::sqrt(6.0 / static_cast<double>(width + 1)));  // Glorot's bound
+      query_projection_ = Linear(scope / "query_proj", query_width, width, /*bias=*/false);
+      key_projection_ = Linear(scope / "key_proj", memory_width, width, /*bias=*/false);
+      vector_ = scope.vector("vector", width, Initial::xavier(1, width));
       break;
     case RnnScore::general:
-      key_projection_ = Linear(rng, memory_width, query_width, /*bias=*/false);
+      key_projection_ = Linear(scope / "key_proj", memory_width, query_width, /*bias=*/false);
       break;
     case RnnScore::dot:
       HEED_CHECK(query_width == memory_width,
@@ -52,8 +49,8 @@ RnnAttention::RnnAttention(std::string path, Rng& rng, const RnnAttentionOptions
       break;
   }
   if (reach != RnnReach::local_p) return;
-  position_projection_ = Linear(rng, query_width, query_width, /*bias=*/false);
-  position_vector_ = Linear(rng, query_width, 1, /*bias=*/false);
+  position_projection_ = Linear(scope / "position_proj", query_width, query_width, /*bias=*/false);
+  position_vector_ = Linear(scope / "position_vector", query_width, 1, /*bias=*/false);
 }
 
 AttentionMemory RnnAttention::prepare(const Context& context, const Var& states, const Tensor& lengths) const {
@@ -94,14 +91,6 @@ Var RnnAttention::forward(const Context& context, const Var& query, const Attent
                              {.additive_vector = vector_, .centre = centre}, weights, {memory.lengths, places});
   if (!weights.is_empty()) context.observer->on_weights(site, weights);
   return mean;
-}
-
-void RnnAttention::parameters(const std::string& path, ParameterList& list) const {
-  query_projection_.parameters(join_path(path, "query_proj"), list);
-  key_projection_.parameters(join_path(path, "key_proj"), list);
-  add_parameter(list, path, "vector", vector_);
-  position_projection_.parameters(join_path(path, "position_proj"), list);
-  position_vector_.parameters(join_path(path, "position_vector"), list);
 }
 
 }  // namespace heed

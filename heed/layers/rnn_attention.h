@@ -2,7 +2,7 @@
 // 2015, global and local).
 //
 //   const RnnAttentionOptions options{.score = RnnScore::additive, .query_width = 256, .memory_width = 512};
-//   RnnAttention attention("decoder.attention", rng, options);
+//   RnnAttention attention(scope / "decoder" / "attention", options);
 //   AttentionMemory memory = attention.prepare(context, encoder_states, lengths);     // once a sentence
 //   Var c = attention.forward(context, query, memory, t);                             // at each step, or for all
 #pragma once
@@ -64,19 +64,17 @@ struct AttentionMemory {
 class RnnAttention {
  public:
   RnnAttention() = default;
-  // For queries [.., query_width] over states [.., memory_width]. `path` names the layer to observers, as in the
-  // checkpoint. Throws heed::Error for a dot of different widths, and for a window below 1.
-  RnnAttention(std::string path, Rng& rng, const RnnAttentionOptions& options);
+  // For queries [.., query_width] over states [.., memory_width]. The scope's path names the layer to observers.
+  // Parameters: additive: query_proj.weight, key_proj.weight, vector; general: key_proj.weight; dot: none. local_p:
+  // position_proj.weight (W_p) and position_vector.weight (v_p) as well.
+  // Throws heed::Error for a dot of different widths, and for a window below 1.
+  RnnAttention(const ParameterScope& scope, const RnnAttentionOptions& options);
 
   // Projects the states [B, S, memory_width], which every query shares. lengths i32 [B]: the states that count.
   AttentionMemory prepare(const Context& context, const Var& states, const Tensor& lengths) const;
   // The weighted mean of the states for each query [B, L, query_width]: [B, L, memory_width]; 0 where there are no
   // states to look at. The queries stand at positions first, first + 1, ... of the target, which local_m reads.
   Var forward(const Context& context, const Var& query, const AttentionMemory& memory, Index first) const;
-
-  // additive: query_proj.weight, key_proj.weight, vector; general: key_proj.weight; dot: none.
-  // local_p: position_proj.weight (W_p) and position_vector.weight (v_p) as well.
-  void parameters(const std::string& path, ParameterList& list) const;
 
  private:
   // local_p: p of each query [B, L, query_width], [B, 1, L].

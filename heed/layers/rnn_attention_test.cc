@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "heed/layers/drawn_parameters.h"
 #include "heed/testing/gradient_check.h"
 #include "heed/testing/refusal.h"
 
@@ -31,10 +32,12 @@ class RnnAttentionReach : public ::testing::Test {
     return observer.seen;
   }
   RnnAttention make(RnnReach reach, Index window) {
-    Rng rng(1);
-    return RnnAttention(
-        "attention", rng,
+    DrawnParameters drawn(Rng(1));
+    const RnnAttention attention(
+        drawn,
         {.score = RnnScore::dot, .query_width = kWidth, .memory_width = kWidth, .reach = reach, .window = window});
+    for (const auto& [name, var] : drawn.list()) parameters_[name] = var.value();
+    return attention;
   }
   // The definition: the dot scores, with what `bias` adds.
   template <typename Bias>
@@ -62,6 +65,7 @@ class RnnAttentionReach : public ::testing::Test {
   Var queries_{random_tensor(DType::f32, {kBatch, kQueries, kWidth}, 1)};
   Var states_{random_tensor(DType::f32, {kBatch, kStates, kWidth}, 2)};
   Tensor lengths_ = Tensor::from(std::vector<std::int32_t>{9, 3}, {kBatch});
+  std::map<std::string, Tensor> parameters_;
 };
 
 TEST_F(RnnAttentionReach, GlobalSeesEveryState) {
@@ -76,12 +80,8 @@ TEST_F(RnnAttentionReach, LocalMSeesTheStatesAroundTheQuerysOwnPosition) {
 
 TEST_F(RnnAttentionReach, LocalPSeesTheStatesAroundThePredictedPositionUnderAGaussian) {
   const RnnAttention attention = make(RnnReach::local_p, 2);
-  ParameterList list;
-  attention.parameters("", list);
-  std::map<std::string, Tensor> parameters;
-  for (const auto& [name, var] : list) parameters[name] = var.value();
-  ASSERT_EQ(parameters.size(), 2U);
-  const Tensor &w = parameters.at("position_proj.weight"), &v = parameters.at("position_vector.weight");
+  ASSERT_EQ(parameters_.size(), 2U);
+  const Tensor &w = parameters_.at("position_proj.weight"), &v = parameters_.at("position_vector.weight");
   expect_weights(weights(attention), [&](Index b, Index i, Index j) {
     double sum = 0;
     for (Index r = 0; r < kWidth; ++r) {

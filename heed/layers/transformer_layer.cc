@@ -30,14 +30,13 @@ MultiheadAttentionOptions self_attention(const TransformerLayerOptions& options)
 
 }  // namespace
 
-TransformerEncoderLayer::TransformerEncoderLayer(const std::string& path, Rng& rng,
-                                                 const TransformerLayerOptions& options)
+TransformerEncoderLayer::TransformerEncoderLayer(const ParameterScope& scope, const TransformerLayerOptions& options)
     : norm_first_(options.norm_first),
       dropout_(options.dropout),
-      self_attention_(join_path(path, "self_attn"), AttentionKind::encoder, rng, self_attention(options)),
-      feed_forward_(rng, options.width, options.hidden, options.activation, options.activation_dropout),
-      norm1_(options.width),
-      norm2_(options.width) {}
+      self_attention_(scope / "self_attn", AttentionKind::encoder, self_attention(options)),
+      feed_forward_(scope, options.width, options.hidden, options.activation, options.activation_dropout),
+      norm1_(scope / "norm1", options.width),
+      norm2_(scope / "norm2", options.width) {}
 
 Var TransformerEncoderLayer::forward(const Context& context, const Var& x, const LayerMask& mask) const {
   const Var attended = residual(context, x, norm1_, norm_first_, dropout_,
@@ -46,23 +45,15 @@ Var TransformerEncoderLayer::forward(const Context& context, const Var& x, const
                   [&](const Var& in) { return feed_forward_.forward(context, in); });
 }
 
-void TransformerEncoderLayer::parameters(const std::string& path, ParameterList& list) const {
-  self_attention_.parameters(join_path(path, "self_attn"), list);
-  feed_forward_.parameters(path, list);
-  norm1_.parameters(join_path(path, "norm1"), list);
-  norm2_.parameters(join_path(path, "norm2"), list);
-}
-
-TransformerDecoderLayer::TransformerDecoderLayer(const std::string& path, Rng& rng,
-                                                 const TransformerLayerOptions& options)
+TransformerDecoderLayer::TransformerDecoderLayer(const ParameterScope& scope, const TransformerLayerOptions& options)
     : norm_first_(options.norm_first),
       dropout_(options.dropout),
-      self_attention_(join_path(path, "self_attn"), AttentionKind::decoder, rng, self_attention(options)),
-      cross_attention_(join_path(path, "multihead_attn"), AttentionKind::cross, rng, cross_attention(options)),
-      feed_forward_(rng, options.width, options.hidden, options.activation, options.activation_dropout),
-      norm1_(options.width),
-      norm2_(options.width),
-      norm3_(options.width) {}
+      self_attention_(scope / "self_attn", AttentionKind::decoder, self_attention(options)),
+      cross_attention_(scope / "multihead_attn", AttentionKind::cross, cross_attention(options)),
+      feed_forward_(scope, options.width, options.hidden, options.activation, options.activation_dropout),
+      norm1_(scope / "norm1", options.width),
+      norm2_(scope / "norm2", options.width),
+      norm3_(scope / "norm3", options.width) {}
 
 template <typename SelfAttention>
 Var TransformerDecoderLayer::forward_with(const Context& context, const Var& x, SelfAttention self_attention,
@@ -91,15 +82,6 @@ Var TransformerDecoderLayer::step(const Context& context, const Var& x, KeyValue
   return forward_with(
       context, x, [&](const Var& in) { return self_attention_.step(context, in, cache); }, memory_projection,
       memory_mask);
-}
-
-void TransformerDecoderLayer::parameters(const std::string& path, ParameterList& list) const {
-  self_attention_.parameters(join_path(path, "self_attn"), list);
-  cross_attention_.parameters(join_path(path, "multihead_attn"), list);
-  feed_forward_.parameters(path, list);
-  norm1_.parameters(join_path(path, "norm1"), list);
-  norm2_.parameters(join_path(path, "norm2"), list);
-  norm3_.parameters(join_path(path, "norm3"), list);
 }
 
 }  // namespace heed

@@ -2,8 +2,6 @@
 // and torch.nn.TransformerDecoderLayer.
 #pragma once
 
-#include <string>
-
 #include "heed/layers/feed_forward.h"
 #include "heed/layers/layer_norm.h"
 #include "heed/layers/multihead_attention.h"
@@ -27,11 +25,10 @@ struct TransformerLayerOptions {
 // Self-attention, then feed-forward.
 class TransformerEncoderLayer {
  public:
-  TransformerEncoderLayer(const std::string& path, Rng& rng, const TransformerLayerOptions& options);
+  TransformerEncoderLayer(const ParameterScope& scope, const TransformerLayerOptions& options);
 
   // x [B, L, width] to the same shape; `mask` says which keys a query may see.
   Var forward(const Context& context, const Var& x, const LayerMask& mask) const;
-  void parameters(const std::string& path, ParameterList& list) const;
 
  private:
   bool norm_first_;
@@ -44,7 +41,7 @@ class TransformerEncoderLayer {
 // Self-attention, cross-attention over the encoder's output, then feed-forward.
 class TransformerDecoderLayer {
  public:
-  TransformerDecoderLayer(const std::string& path, Rng& rng, const TransformerLayerOptions& options);
+  TransformerDecoderLayer(const ParameterScope& scope, const TransformerLayerOptions& options);
 
   // x [B, L, width]; memory_projection is what project_memory returned for the encoder's output.
   Var forward(const Context& context, const Var& x, const LayerMask& mask, const Var& memory_projection,
@@ -55,7 +52,6 @@ class TransformerDecoderLayer {
   // One more position x [B, 1, width] after those in the cache. Inference only.
   Var step(const Context& context, const Var& x, KeyValueCache& cache, const Var& memory_projection,
            const LayerMask& memory_mask) const;
-  void parameters(const std::string& path, ParameterList& list) const;
 
  private:
   template <typename SelfAttention>

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "heed/base/parallel.h"
+#include "heed/layers/drawn_parameters.h"
 #include "heed/ops/elementwise.h"
 #include "heed/testing/gradient_check.h"
 
@@ -61,13 +62,11 @@ TransformerLayerOptions small_options(bool norm_first) {
 
 TEST(TransformerEncoderLayer, GradientsAgreeWithFiniteDifferences) {
   for (bool norm_first : {false, true}) {
-    Rng rng(1);
-    const TransformerEncoderLayer layer("", rng, small_options(norm_first));
-    ParameterList parameters;
-    layer.parameters("", parameters);
+    DrawnParameters drawn(Rng(1));
+    const TransformerEncoderLayer layer(drawn, small_options(norm_first));
     const Var x = random_input(2, 3, 8, 5);
     const Tensor lengths = Tensor::from(std::vector<std::int32_t>{3, 2}, {2});
-    check_gradients(parameters, {x}, [&](const Context& context) {
+    check_gradients(drawn.list(), {x}, [&](const Context& context) {
       return layer.forward(context, x, {Mask::key_lengths(lengths), {lengths}});
     });
   }
@@ -75,13 +74,11 @@ TEST(TransformerEncoderLayer, GradientsAgreeWithFiniteDifferences) {
 
 TEST(TransformerDecoderLayer, GradientsAgreeWithFiniteDifferences) {
   for (bool norm_first : {false, true}) {
-    Rng rng(1);
-    const TransformerDecoderLayer layer("", rng, small_options(norm_first));
-    ParameterList parameters;
-    layer.parameters("", parameters);
+    DrawnParameters drawn(Rng(1));
+    const TransformerDecoderLayer layer(drawn, small_options(norm_first));
     const Var x = random_input(2, 3, 8, 5), memory = random_input(2, 4, 8, 6);
     const Tensor lengths = Tensor::from(std::vector<std::int32_t>{4, 2}, {2});
-    check_gradients(parameters, {x, memory}, [&](const Context& context) {
+    check_gradients(drawn.list(), {x, memory}, [&](const Context& context) {
       return layer.forward(context, x, {Mask::causal(), {}}, layer.project_memory(context, memory),
                            {Mask::key_lengths(lengths), {lengths}});
     });
@@ -90,7 +87,8 @@ TEST(TransformerDecoderLayer, GradientsAgreeWithFiniteDifferences) {
 
 TEST(TransformerDecoderLayer, SteppingWithACacheGivesTheBitsOfTheWholeSequence) {
   Rng rng(1);
-  const TransformerDecoderLayer layer("", rng, {.width = 32, .heads = 4, .hidden = 48, .norm_first = true});
+  DrawnParameters drawn(rng);
+  const TransformerDecoderLayer layer(drawn, {.width = 32, .heads = 4, .hidden = 48, .norm_first = true});
   Workspace workspace;
   const Context context = Context::inference(workspace);
   const Index batch = 3, length = 21, source = 7;
@@ -110,7 +108,8 @@ TEST(TransformerDecoderLayer, SteppingWithACacheGivesTheBitsOfTheWholeSequence) 
 
 TEST(TransformerEncoderLayer, ARowHasTheSameBitsInAnotherBatchPaddingAndThreadCount) {
   Rng rng(1);
-  const TransformerEncoderLayer layer("", rng, {.width = 64, .heads = 4, .hidden = 128});
+  DrawnParameters drawn(rng);
+  const TransformerEncoderLayer layer(drawn, {.width = 64, .heads = 4, .hidden = 128});
   Workspace workspace;
   const Context context = Context::inference(workspace);
   const int before = thread_count();

@@ -39,10 +39,6 @@ bool ModelConfig::share_embeddings() const {
   return visit_chosen(*this, [](const auto& chosen) { return chosen.share_embeddings; });
 }
 
-double ModelConfig::weight_count() const {
-  return visit_chosen(*this, [](const auto& chosen) { return chosen.weight_count(); });
-}
-
 Json to_json(const ModelConfig& config) {
   const Json fields = visit_chosen(config, [](const auto& chosen) { return to_json(chosen); });
   return Json::object({{"model", field_to_json(config.kind)}, {"config", fields}});
@@ -56,12 +52,12 @@ ModelConfig model_config_from_json(const Json& json) {
   return config;
 }
 
-std::unique_ptr<TranslationModel> make_model(const ModelConfig& config, Rng& rng) {
+std::unique_ptr<TranslationModel> make_model(const ParameterScope& scope, const ModelConfig& config) {
   switch (config.kind) {
     case ModelKind::transformer:
-      return std::make_unique<Transformer>(config.transformer, rng);
+      return std::make_unique<Transformer>(scope, config.transformer);
     case ModelKind::rnn:
-      return std::make_unique<RnnTranslator>(config.rnn, rng);
+      return std::make_unique<RnnTranslator>(scope, config.rnn);
   }
   fail("make_model: kind {} is none", static_cast<int>(config.kind));
 }

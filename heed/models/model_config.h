@@ -28,8 +28,6 @@ struct ModelConfig {
   Index max_length() const;
   // Whether source and target share one embedding table, so that they need one vocabulary.
   bool share_embeddings() const;
-  // Elements of the model's weight matrices (not its vectors): what a checkpoint must hold at least.
-  double weight_count() const;
 };
 
 // {"model": "transformer", "config": {...}}.
@@ -37,7 +35,7 @@ Json to_json(const ModelConfig& config);
 // Throws heed::Error naming the place for an unknown model, an unknown or missing field, and a value of the wrong type.
 ModelConfig model_config_from_json(const Json& json);
 
-// The model with new parameters. Throws heed::Error for a configuration that makes no sense.
-std::unique_ptr<TranslationModel> make_model(const ModelConfig& config, Rng& rng);
+// The model with the scope's parameters. Throws heed::Error for a configuration that makes no sense.
+std::unique_ptr<TranslationModel> make_model(const ParameterScope& scope, const ModelConfig& config);
 
 }  // namespace heed

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string>
 
 #include "heed/autograd/loss.h"
 #include "heed/autograd/operators.h"
@@ -28,50 +27,41 @@ class RnnTranslator::State : public DecoderState {
   Position position;
 };
 
-RnnTranslator::RnnTranslator(const RnnConfig& config, Rng& rng) : config_(config) {
+RnnTranslator::RnnTranslator(const ParameterScope& scope, const RnnConfig& config) : config_(config) {
   config.check();
   const bool bahdanau = config.style == RnnStyle::bahdanau;
   const Index e = config.embedding_width, h = config.state_width, m = config.memory_width();
   const double scale = std::sqrt(static_cast<double>(e));
-  source_embedding_ = Embedding(rng, config.source_vocabulary, e, scale);
-  if (!config.share_embeddings) target_embedding_ = Embedding(rng, config.target_vocabulary, e, scale);
-  encoder_ = Recurrent(rng, {.cell = config.cell,
-                             .inputs = e,
-                             .hidden = config.encoder_units(),
-                             .layers = config.encoder_layers,
-                             .direction = config.bidirectional ? Direction::both : Direction::forward,
-                             .dropout = config.dropout});
-  decoder_ = Recurrent(rng, {.cell = config.cell,
-                             .inputs = e + (bahdanau               ? m
-                                            : config.input_feeding ? e
-                                                                   : 0),
-                             .hidden = h,
-                             .layers = config.decoder_layers,
-                             .dropout = config.dropout});
-  for (Index layer = 0; bahdanau && layer < config.decoder_layers; ++layer) initial_.emplace_back(rng, h, h);
-  attention_ = RnnAttention("decoder.attention", rng,
-                            {.score = config.score,
-                             .query_width = h,
-                             .memory_width = m,
-                             .width = config.attention_width,
-                             .reach = config.reach,
-                             .window = config.local_window});
-  readout_ = Linear(rng, h + m + (bahdanau ? e : 0), e);
-  if (!config.tie_output) output_ = Linear(rng, e, config.target_vocabulary, /*bias=*/false);
-}
-
-ParameterList RnnTranslator::parameters() const {
-  ParameterList list;
-  source_embedding_.parameters(config_.share_embeddings ? "embedding" : "source_embedding", list);
-  if (!config_.share_embeddings) target_embedding_.parameters("target_embedding", list);
-  encoder_.parameters("encoder", list);
-  decoder_.parameters("decoder", list);
-  for (std::size_t i = 0; i < initial_.size(); ++i)
-    initial_[i].parameters("decoder.initial." + std::to_string(i), list);
-  attention_.parameters("decoder.attention", list);
-  readout_.parameters("decoder.readout", list);
-  if (!config_.tie_output) output_.parameters("generator", list);
-  return list;
+  source_embedding_ = Embedding(scope / (config.share_embeddings ? "embedding" : "source_embedding"),
+                                config.source_vocabulary, e, scale);
+  if (!config.share_embeddings) {
+    target_embedding_ = Embedding(scope / "target_embedding", config.target_vocabulary, e, scale);
+  }
+  const ParameterScope decoder = scope / "decoder";
+  encoder_ = Recurrent(scope / "encoder", {.cell = config.cell,
+                                           .inputs = e,
+                                           .hidden = config.encoder_units(),
+                                           .layers = config.encoder_layers,
+                                           .direction = config.bidirectional ? Direction::both : Direction::forward,
+                                           .dropout = config.dropout});
+  decoder_ = Recurrent(decoder, {.cell = config.cell,
+                                 .inputs = e + (bahdanau               ? m
+                                                : config.input_feeding ? e
+                                                                       : 0),
+                                 .hidden = h,
+                                 .layers = config.decoder_layers,
+                                 .dropout = config.dropout});
+  for (Index layer = 0; bahdanau && layer < config.decoder_layers; ++layer) {
+    initial_.emplace_back(decoder / "initial" / layer, h, h);
+  }
+  attention_ = RnnAttention(decoder / "attention", {.score = config.score,
+                                                    .query_width = h,
+                                                    .memory_width = m,
+                                                    .width = config.attention_width,
+                                                    .reach = config.reach,
+                                                    .window = config.local_window});
+  readout_ = Linear(decoder / "readout", h + m + (bahdanau ? e : 0), e);
+  if (!config.tie_output) output_ = Linear(scope / "generator", e, config.target_vocabulary, /*bias=*/false);
 }
 
 std::vector<RecurrentState> RnnTranslator::initial_states(const Context& context,

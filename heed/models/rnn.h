@@ -1,9 +1,9 @@
 // Recurrent translation with attention: Bahdanau et al. 2015 and Luong et al. 2015, one class, one configuration.
 //
-//   Rng rng(1);
+//   DrawnParameters drawn(Rng(1));
 //   RnnConfig config = bahdanau_config();
 //   config.source_vocabulary = config.target_vocabulary = 8000;
-//   RnnTranslator model(config, rng);
+//   RnnTranslator model(drawn, config);
 #pragma once
 
 #include <memory>
@@ -33,10 +33,9 @@ namespace heed {
 class RnnTranslator : public TranslationModel {
  public:
   // Throws heed::Error for a configuration that makes no sense, naming the field.
-  RnnTranslator(const RnnConfig& config, Rng& rng);
+  RnnTranslator(const ParameterScope& scope, const RnnConfig& config);
 
   const RnnConfig& config() const { return config_; }
-  ParameterList parameters() const override;
   LossResult loss(const Context& context, const TranslationBatch& batch,
                   const CrossEntropyOptions& options) const override;
   std::unique_ptr<DecoderState> start(const Context& context, const TokenBatch& source) const override;

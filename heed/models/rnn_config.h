@@ -52,8 +52,6 @@ struct RnnConfig {
   // Units of one direction of the encoder, and features of its states.
   Index encoder_units() const { return style == RnnStyle::luong ? state_width / directions() : state_width; }
   Index memory_width() const { return directions() * encoder_units(); }
-  // Elements of the model's weight matrices.
-  double weight_count() const;
 
   template <typename V>
   friend void visit_fields(RnnConfig& c, V&& visit) {

@@ -8,6 +8,8 @@
 
 #include "heed/base/parallel.h"
 #include "heed/io/fields.h"
+#include "heed/layers/drawn_parameters.h"
+#include "heed/layers/listed_parameters.h"
 #include "heed/models/model_config.h"
 #include "heed/ops/softmax.h"
 #include "heed/testing/gradient_check.h"
@@ -119,12 +121,10 @@ class RnnOf : public ::testing::TestWithParam<Named> {
   void SetUp() override { set_thread_count(1); }
   void TearDown() override { set_thread_count(threads_); }
 
-  RnnTranslator make() {
-    Rng rng(1);
-    return RnnTranslator(GetParam().config, rng);
-  }
+  RnnTranslator make() { return RnnTranslator(drawn_, GetParam().config); }
 
   int threads_ = thread_count();
+  DrawnParameters drawn_{Rng(1)};
   Workspace workspace_;
   Context inference_ = Context::inference(workspace_);
 };
@@ -134,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(Configurations, RnnOf, ::testing::ValuesIn(configuratio
 
 TEST_P(RnnOf, GradientsAgreeWithFiniteDifferences) {
   const RnnTranslator model = make();
-  const ParameterList parameters = model.parameters();
+  const ParameterList& parameters = drawn_.list();
   for (const auto& [name, var] : parameters) var.convert(DType::f64);
   const TranslationBatch batch = small_batch();
   const CrossEntropyOptions options{.label_smoothing = 0.1, .gradient_scale = 0.5};
@@ -229,12 +229,12 @@ TEST_P(RnnOf, ObserversSeeWeightsThatSumToOneForEveryTargetToken) {
   EXPECT_EQ(sums.queries, 3);
 }
 
-TEST_P(RnnOf, TheConfigurationCountsTheWeights) {
-  double matrices = 0;
-  for (const auto& [name, var] : make().parameters()) {
-    if (var.rank() == 2) matrices += static_cast<double>(var.value().size());
-  }
-  EXPECT_EQ(GetParam().config.weight_count(), matrices);
+TEST_P(RnnOf, ListsTheParametersThatItDraws) {
+  ListedParameters listed;
+  const RnnTranslator of_no_use(listed, GetParam().config);
+  make();
+  EXPECT_EQ(listed.shapes(), drawn_.shapes());
+  EXPECT_TRUE(listed.list().empty());
 }
 
 TEST_P(RnnOf, TheConfigurationReadFromJsonMakesTheSameModel) {
@@ -243,9 +243,10 @@ TEST_P(RnnOf, TheConfigurationReadFromJsonMakesTheSameModel) {
   config.rnn = GetParam().config;
   const ModelConfig read = model_config_from_json(to_json(config));
   EXPECT_EQ(to_json(read), to_json(config));
-  Rng rng(1);
-  const auto copy = make_model(read, rng);
-  const ParameterList expected = make().parameters(), parameters = copy->parameters();
+  make();
+  DrawnParameters drawn(Rng(1));
+  make_model(drawn, read);
+  const ParameterList &expected = drawn_.list(), &parameters = drawn.list();
   ASSERT_EQ(parameters.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_EQ(parameters[i].name, expected[i].name);
@@ -264,8 +265,8 @@ TEST(RnnTranslator, RefusesAConfigurationThatMakesNoSense) {
   const auto refused = [](const RnnConfig& base, auto&& change, const std::string& word) {
     RnnConfig config = sized(base);
     change(config);
-    Rng rng(1);
-    const std::string message = testing::refusal([&] { const RnnTranslator model(config, rng); });
+    ListedParameters listed;
+    const std::string message = testing::refusal([&] { const RnnTranslator model(listed, config); });
     EXPECT_NE(message.find(word), std::string::npos) << message << "; expected: " << word;
   };
   refused(

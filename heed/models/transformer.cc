@@ -26,16 +26,19 @@ LayerMask padding_mask(const Tensor& lengths) { return {Mask::key_lengths(length
 
 }  // namespace
 
-Transformer::Transformer(const TransformerConfig& config, Rng& rng) : config_(config) {
+Transformer::Transformer(const ParameterScope& scope, const TransformerConfig& config) : config_(config) {
   config.check();
   const double scale = std::sqrt(static_cast<double>(config.width));
-  source_embedding_ = Embedding(rng, config.source_vocabulary, config.width, scale);
-  if (!config.share_embeddings) target_embedding_ = Embedding(rng, config.target_vocabulary, config.width, scale);
+  source_embedding_ = Embedding(scope / (config.share_embeddings ? "embedding" : "source_embedding"),
+                                config.source_vocabulary, config.width, scale);
+  if (!config.share_embeddings) {
+    target_embedding_ = Embedding(scope / "target_embedding", config.target_vocabulary, config.width, scale);
+  }
   if (config.positions == PositionKind::learned) {
-    source_positions_ = Positions::learned(rng, config.max_length, config.width);
-    target_positions_ = Positions::learned(rng, config.max_length, config.width);
+    source_positions_ = Positions::learned(scope / "source_positions", config.max_length, config.width);
+    target_positions_ = Positions::learned(scope / "target_positions", config.max_length, config.width);
   } else {
-    source_positions_ = target_positions_ = Positions::sinusoidal(config.max_length, config.width);
+    source_positions_ = target_positions_ = Positions::sinusoidal(scope, config.max_length, config.width);
   }
   const TransformerLayerOptions layer{.width = config.width,
                                       .heads = config.heads,
@@ -48,28 +51,14 @@ Transformer::Transformer(const TransformerConfig& config, Rng& rng) : config_(co
                                       .key_value_heads = config.key_value_heads,
                                       .self_mask = config.self_attention_mask(),
                                       .linear = config.attention == SelfAttentionKind::linear};
-  for (Index i = 0; i < config.encoder_layers; ++i)
-    encoder_.emplace_back("encoder.layers." + std::to_string(i), rng, layer);
-  for (Index i = 0; i < config.decoder_layers; ++i)
-    decoder_.emplace_back("decoder.layers." + std::to_string(i), rng, layer);
-  if (config.norm_first) encoder_norm_ = LayerNorm(config.width), decoder_norm_ = LayerNorm(config.width);
-  if (!config.tie_output) output_ = Linear(rng, config.width, config.target_vocabulary, /*bias=*/false);
-}
-
-ParameterList Transformer::parameters() const {
-  ParameterList list;
-  source_embedding_.parameters(config_.share_embeddings ? "embedding" : "source_embedding", list);
-  if (!config_.share_embeddings) target_embedding_.parameters("target_embedding", list);
-  source_positions_.parameters("source_positions", list);
-  target_positions_.parameters("target_positions", list);
-  for (std::size_t i = 0; i < encoder_.size(); ++i) encoder_[i].parameters("encoder.layers." + std::to_string(i), list);
-  for (std::size_t i = 0; i < decoder_.size(); ++i) decoder_[i].parameters("decoder.layers." + std::to_string(i), list);
-  if (config_.norm_first) {
-    encoder_norm_.parameters("encoder.norm", list);
-    decoder_norm_.parameters("decoder.norm", list);
+  const ParameterScope encoder = scope / "encoder", decoder = scope / "decoder";
+  for (Index i = 0; i < config.encoder_layers; ++i) encoder_.emplace_back(encoder / "layers" / i, layer);
+  for (Index i = 0; i < config.decoder_layers; ++i) decoder_.emplace_back(decoder / "layers" / i, layer);
+  if (config.norm_first) {
+    encoder_norm_ = LayerNorm(encoder / "norm", config.width);
+    decoder_norm_ = LayerNorm(decoder / "norm", config.width);
   }
-  if (!config_.tie_output) output_.parameters("generator", list);
-  return list;
+  if (!config.tie_output) output_ = Linear(scope / "generator", config.width, config.target_vocabulary, /*bias=*/false);
 }
 
 Var Transformer::encode(const Context& context, const TokenBatch& source) const {

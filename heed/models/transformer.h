@@ -1,7 +1,7 @@
 // The Transformer encoder-decoder (Vaswani et al. 2017): one class, one configuration.
 //
-//   Rng rng(1);
-//   Transformer model({.source_vocabulary = 8000, .target_vocabulary = 8000, .width = 256, .heads = 4}, rng);
+//   DrawnParameters drawn(Rng(1));
+//   Transformer model(drawn, {.source_vocabulary = 8000, .target_vocabulary = 8000, .width = 256, .heads = 4});
 #pragma once
 
 #include <span>
@@ -18,10 +18,9 @@ namespace heed {
 class Transformer : public TranslationModel {
  public:
   // Throws heed::Error for a configuration that makes no sense, naming the field.
-  Transformer(const TransformerConfig& config, Rng& rng);
+  Transformer(const ParameterScope& scope, const TransformerConfig& config);
 
   const TransformerConfig& config() const { return config_; }
-  ParameterList parameters() const override;
   LossResult loss(const Context& context, const TranslationBatch& batch,
                   const CrossEntropyOptions& options) const override;
   std::unique_ptr<DecoderState> start(const Context& context, const TokenBatch& source) const override;

@@ -5,18 +5,6 @@
 
 namespace heed {
 
-double TransformerConfig::weight_count() const {
-  const double w = static_cast<double>(width), feed_forward = 2 * w * static_cast<double>(hidden);
-  const double shared = key_value_heads > 0 ? static_cast<double>(key_value_heads) / static_cast<double>(heads) : 1;
-  const double projections = 2 * w * w * (1 + shared);  // queries and output, keys and values
-  const double tables = share_embeddings
-                            ? static_cast<double>(source_vocabulary)
-                            : static_cast<double>(source_vocabulary) + static_cast<double>(target_vocabulary);
-  return (tables + (tie_output ? 0 : static_cast<double>(target_vocabulary))) * w +
-         static_cast<double>(encoder_layers) * (projections + feed_forward) +
-         static_cast<double>(decoder_layers) * (2 * projections + feed_forward);
-}
-
 Mask TransformerConfig::self_attention_mask() const {
   switch (attention) {
     case SelfAttentionKind::softmax:

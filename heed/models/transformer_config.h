@@ -73,8 +73,6 @@ struct TransformerConfig {
 
   static constexpr Index kMostRandom = 16;  // of Mask::bigbird
 
-  // Elements of the model's weight matrices.
-  double weight_count() const;
   // The keys that self-attention may see at all.
   Mask self_attention_mask() const;
   // Throws heed::Error naming the field that makes no sense.

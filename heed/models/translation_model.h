@@ -3,11 +3,10 @@
 
 #include <memory>
 #include <span>
-#include <string>
 
 #include "heed/autograd/context.h"
-#include "heed/layers/parameters.h"
 #include "heed/ops/loss.h"
+#include "heed/tensor/tensor.h"
 
 namespace heed {
 
@@ -37,8 +36,6 @@ class TranslationModel {
  public:
   virtual ~TranslationModel() = default;
 
-  // Every parameter, under the names that the checkpoint has.
-  virtual ParameterList parameters() const = 0;
   // The label-smoothed cross-entropy; with a tape, tape->backward() then gives the gradients of gradient_scale *
   // loss_sum.
   virtual LossResult loss(const Context& context, const TranslationBatch& batch,

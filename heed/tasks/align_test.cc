@@ -8,6 +8,7 @@
 #include "heed/base/file.h"
 #include "heed/base/file_writer.h"
 #include "heed/corpus/corpus.h"
+#include "heed/layers/drawn_parameters.h"
 #include "heed/tasks/trace.h"
 #include "heed/testing/refusal.h"
 #include "heed/text/sentencepiece_vocabulary.h"
@@ -30,8 +31,8 @@ ModelFolder chance_model() {
   config.width = 16, config.hidden = 16, config.heads = 2, config.encoder_layers = 1, config.decoder_layers = 2;
   config.max_length = 8, config.share_embeddings = false, config.tie_output = false;
   folder.config.set_vocabularies(folder.source_vocabulary->size(), folder.target_vocabulary->size());
-  Rng rng(7);
-  folder.model = make_model(folder.config, rng);
+  DrawnParameters drawn(Rng(7));
+  folder.model = make_model(drawn, folder.config);
   return folder;
 }
 

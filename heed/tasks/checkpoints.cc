@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heed/layers/saved_parameters.h"
 #include "heed/tasks/model_folder.h"
 
 namespace heed {

@@ -2,9 +2,8 @@
 
 #include "heed/base/check.h"
 #include "heed/base/file.h"
-#include "heed/base/printable.h"
-#include "heed/io/file_tensor.h"
-#include "heed/io/safetensors.h"
+#include "heed/layers/listed_parameters.h"
+#include "heed/layers/loaded_parameters.h"
 #include "heed/text/sentencepiece_vocabulary.h"
 #include "heed/text/whitespace_vocabulary.h"
 
@@ -36,17 +35,16 @@ ModelFolder load_model_folder(const std::filesystem::path& folder) {
   HEED_CHECK(to_json(of_vocabulary) == to_json(model.config),
              "{}: does not match the vocabulary, which has {} source and {} target pieces",
              (folder / "config.json").string(), model.source_vocabulary->size(), model.target_vocabulary->size());
-  // Weights first: a configuration with absurd extents must not make heed allocate them.
-  const std::filesystem::path file = folder / "model.safetensors";
-  const std::map<std::string, Tensor> tensors = read_safetensors(file);
-  double elements = 0;
-  for (const auto& [name, tensor] : tensors) elements += static_cast<double>(tensor.size());
-  HEED_CHECK(model.config.weight_count() <= elements,
-             "{}: holds {} numbers, but the model that config.json describes has at least {}", file.string(), elements,
-             model.config.weight_count());
-  Rng rng(0);
-  model.model = make_model(model.config, rng);
-  set_parameters(tensors, model.model->parameters(), file);
+  // Names and shapes first: a configuration with absurd extents must not make heed allocate them.
+  ListedParameters listed;
+  try {
+    make_model(listed, model.config);
+  } catch (const Error& refused) {
+    fail("{}: {}", (folder / "config.json").string(), refused.what());
+  }
+  LoadedParameters loaded(folder / "model.safetensors", listed.shapes());
+  model.model = make_model(loaded, model.config);
+  model.parameters = loaded.list();
   return model;
 }
 
@@ -82,32 +80,6 @@ void load_vocabularies(const std::filesystem::path& folder, std::shared_ptr<cons
 
 void save_model_config(const std::filesystem::path& folder, const ModelConfig& config) {
   write_json(folder / "config.json", to_json(config));
-}
-
-void save_parameters(const std::filesystem::path& file, const ParameterList& parameters) {
-  std::map<std::string, ConstView> tensors;
-  for (const auto& [name, var] : parameters) tensors[name] = var.value().view();
-  write_safetensors(file, tensors);
-}
-
-void set_parameters(const std::map<std::string, Tensor>& tensors, const ParameterList& parameters,
-                    const std::filesystem::path& file, std::string_view prefix) {
-  for (const auto& [name, var] : parameters) {
-    const auto found = tensors.find(std::string(prefix) + name);
-    HEED_CHECK(found != tensors.end(), "{}: has no tensor {}{}", file.string(), prefix, name);
-    const View& value = found->second.view();
-    HEED_CHECK(same_shape(value, var.value().view()) && value.dtype == var.dtype(),
-               "{}: {}{} is {}, but the model needs {}", file.string(), prefix, name, describe(value),
-               describe(var.value().view()));
-    check_finite(found->second, fmt::format("{}: {}{}", file.string(), prefix, name));
-    var.set_value(value);
-  }
-  if (!prefix.empty()) return;
-  for (const auto& [name, tensor] : tensors) {
-    bool known = false;
-    for (const NamedParameter& parameter : parameters) known = known || parameter.name == name;
-    HEED_CHECK(known, "{}: the model has no parameter {}", file.string(), printable(name));
-  }
 }
 
 }  // namespace heed

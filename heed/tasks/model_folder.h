@@ -5,10 +5,10 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <vector>
 
+#include "heed/layers/parameters.h"
 #include "heed/models/model_config.h"
 #include "heed/text/vocabulary.h"
 
@@ -17,6 +17,7 @@ namespace heed {
 struct ModelFolder {
   ModelConfig config;
   std::unique_ptr<TranslationModel> model;
+  ParameterList parameters;
   std::shared_ptr<const Vocabulary> source_vocabulary, target_vocabulary;  // one object where the vocabulary is joint
 };
 
@@ -33,12 +34,5 @@ void load_vocabularies(const std::filesystem::path& folder, std::shared_ptr<cons
                        std::shared_ptr<const Vocabulary>& target);
 
 void save_model_config(const std::filesystem::path& folder, const ModelConfig& config);
-// Writes named parameter values to a safetensors file.
-void save_parameters(const std::filesystem::path& file, const ParameterList& parameters);
-// Sets every parameter from tensors of the same name and shape; `prefix` stands before the names in the file. Throws
-// heed::Error naming the file and the parameter where one is missing, has another shape or type, holds an element that
-// is not finite, or (without a prefix) is not the model's.
-void set_parameters(const std::map<std::string, Tensor>& tensors, const ParameterList& parameters,
-                    const std::filesystem::path& file, std::string_view prefix = {});
 
 }  // namespace heed

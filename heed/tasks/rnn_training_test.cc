@@ -6,6 +6,7 @@
 
 #include "heed/base/parallel.h"
 #include "heed/decode/beam_search.h"
+#include "heed/layers/drawn_parameters.h"
 #include "heed/models/rnn.h"
 #include "heed/optim/adam.h"
 #include "heed/optim/schedule.h"
@@ -44,9 +45,9 @@ RnnConfig reversal_config(RnnConfig config) {
 }
 
 // Returns the loss of a target token, averaged over the last ten updates.
-double train_to_reverse(const RnnTranslator& model, Index updates) {
+double train_to_reverse(const RnnTranslator& model, const ParameterList& list, Index updates) {
   std::vector<Var> parameters;
-  for (const auto& [name, var] : model.parameters()) parameters.push_back(var);
+  for (const auto& [name, var] : list) parameters.push_back(var);
   Adam adam({.beta2 = 0.98}, parameters);
   Workspace workspace;
   Rng data(5);
@@ -76,9 +77,9 @@ INSTANTIATE_TEST_SUITE_P(Models, Reversal, ::testing::Values("bahdanau", "luong"
                          [](const ::testing::TestParamInfo<std::string>& instance) { return instance.param; });
 
 TEST_P(Reversal, IsLearnedAndDecoded) {
-  Rng rng(1);
-  const RnnTranslator model(reversal_config(GetParam() == "luong" ? luong_config() : bahdanau_config()), rng);
-  EXPECT_LT(train_to_reverse(model, 200), 0.1);  // a guess among the symbols has a loss of 2.1
+  DrawnParameters drawn(Rng(1));
+  const RnnTranslator model(drawn, reversal_config(GetParam() == "luong" ? luong_config() : bahdanau_config()));
+  EXPECT_LT(train_to_reverse(model, drawn.list(), 200), 0.1);  // a guess among the symbols has a loss of 2.1
 
   Rng unseen(77);
   const TranslationBatch batch = reversal_batch(unseen);

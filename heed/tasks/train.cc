@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "heed/base/check.h"
+#include "heed/layers/drawn_parameters.h"
 #include "heed/tasks/checkpoints.h"
 #include "heed/tasks/training_batches.h"
 #include "heed/tasks/training_limits.h"
@@ -35,11 +36,6 @@ ModelConfig config_of(const TrainOptions& options, const TrainingText& text) {
   return config;
 }
 
-std::unique_ptr<TranslationModel> new_model(const ModelConfig& config, Index seed) {
-  Rng rng(static_cast<std::uint64_t>(seed), /*stream=*/1);
-  return make_model(config, rng);
-}
-
 Index element_count(const ParameterList& parameters) {
   Index count = 0;
   for (const auto& [name, var] : parameters) count += var.value().size();
@@ -56,8 +52,9 @@ class TrainingLoop {
         stop_(stop),
         text_(prepare_training_text(paths, options, monitor)),
         config_(config_of(options, text_)),
-        model_(new_model(config_, options.seed)),
-        parameters_(model_->parameters()),
+        drawn_(Rng(static_cast<std::uint64_t>(options.seed), /*stream=*/1)),
+        model_(make_model(drawn_, config_)),
+        parameters_(drawn_.list()),
         batches_(text_.corpus, options),
         update_(*model_, parameters_, options),
         validation_(text_, options, *model_),
@@ -151,8 +148,9 @@ class TrainingLoop {
 
   TrainingText text_;
   ModelConfig config_;
+  DrawnParameters drawn_;
   std::unique_ptr<TranslationModel> model_;
-  ParameterList parameters_;
+  const ParameterList& parameters_;
 
   TrainingBatches batches_;
   TrainingUpdate update_;

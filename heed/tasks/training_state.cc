@@ -1,17 +1,11 @@
 #include "heed/tasks/training_state.h"
 
-#include <map>
-#include <string>
-
 #include "heed/base/check.h"
 #include "heed/io/json.h"
-#include "heed/io/safetensors.h"
-#include "heed/tasks/model_folder.h"
+#include "heed/layers/saved_parameters.h"
 
 namespace heed {
 namespace {
-
-constexpr std::string_view kValue = "value:", kFirst = "first_moment:", kSecond = "second_moment:";
 
 // Counts beyond this no run reaches, and arithmetic on them could overflow.
 constexpr Index kMostUpdates = Index{1} << 48;
@@ -25,25 +19,22 @@ Candidate candidate_from_json(const Json& json) {
   return {json["updates"].integer_list(0, kMostUpdates), json["bleu"].number(), json["loss"].number()};
 }
 
-ParameterList moments(const ParameterList& parameters, const Adam& adam, bool first) {
-  ParameterList list;
+// Parameters and moments, under the names that they have in the file.
+ParameterList everything(const ParameterList& parameters, const Adam& adam) {
+  ParameterList all;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    list.push_back({parameters[i].name, Var(first ? adam.first_moment(i) : adam.second_moment(i))});
+    const auto& [name, var] = parameters[i];
+    all.push_back({"value:" + name, var});
+    all.push_back({"first_moment:" + name, Var(adam.first_moment(i))});
+    all.push_back({"second_moment:" + name, Var(adam.second_moment(i))});
   }
-  return list;
+  return all;
 }
 
 }  // namespace
 
 void save_training_state(const std::filesystem::path& file, const TrainingState& state, const ParameterList& parameters,
                          const Adam& adam) {
-  std::map<std::string, ConstView> tensors;
-  const auto add = [&](std::string_view prefix, const ParameterList& list) {
-    for (const auto& [name, var] : list) tensors[std::string(prefix) + name] = var.value().view();
-  };
-  add(kValue, parameters);
-  add(kFirst, moments(parameters, adam, true));
-  add(kSecond, moments(parameters, adam, false));
   const Json json = Json::object({{"update", state.update},
                                   {"epoch", state.epoch},
                                   {"batch", state.batch},
@@ -53,18 +44,18 @@ void save_training_state(const std::filesystem::path& file, const TrainingState&
                                   {"since_better_bleu", state.since_better_bleu},
                                   {"model", to_json(state.model)},
                                   {"finished", state.finished}});
-  write_safetensors(file, tensors, {{"state", json.dump()}});
+  save_parameters(file, everything(parameters, adam), {{"state", json.dump()}});
 }
 
-TrainingState load_training_state(const std::filesystem::path& file, const ParameterList& parameters, Adam& adam) {
-  std::map<std::string, std::string> metadata;
-  const std::map<std::string, Tensor> tensors = read_safetensors(file, &metadata);
-  HEED_CHECK(metadata.contains("state"), "{}: is not a training state", file.string());
-  const Json json = Json::parse(metadata["state"], file.string());
+TrainingState load_training_state(const std::filesystem::path& path, const ParameterList& parameters, Adam& adam) {
+  SafetensorsFile file(path);
+  const auto& metadata = file.header().metadata;
+  HEED_CHECK(metadata.contains("state"), "{}: is not a training state", file.name());
+  const Json json = Json::parse(metadata.at("state"), file.name());
   HEED_CHECK(!json.has("rng_position"),
              "{}: was saved by an older heed, whose dropout nobody draws again: go on with that, or train anew in "
              "another folder",
-             file.string());
+             file.name());
   TrainingState state;
   state.update = json["update"].integer(0, kMostUpdates);
   state.epoch = json["epoch"].integer(0, kMostUpdates);
@@ -75,9 +66,7 @@ TrainingState load_training_state(const std::filesystem::path& file, const Param
   state.since_better_bleu = json["since_better_bleu"].integer(0, kMostUpdates);
   state.model = candidate_from_json(json["model"]);
   state.finished = json["finished"].boolean();
-  set_parameters(tensors, parameters, file, kValue);
-  set_parameters(tensors, moments(parameters, adam, true), file, kFirst);
-  set_parameters(tensors, moments(parameters, adam, false), file, kSecond);
+  read_parameters(file, everything(parameters, adam));
   adam.set_updates(state.update);
   return state;
 }

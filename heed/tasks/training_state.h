@@ -29,6 +29,6 @@ struct TrainingState {
 void save_training_state(const std::filesystem::path& file, const TrainingState& state, const ParameterList& parameters,
                          const Adam& adam);
 // Sets parameters and moments, and returns the state. Throws heed::Error naming the file for one that does not fit.
-TrainingState load_training_state(const std::filesystem::path& file, const ParameterList& parameters, Adam& adam);
+TrainingState load_training_state(const std::filesystem::path& path, const ParameterList& parameters, Adam& adam);
 
 }  // namespace heed

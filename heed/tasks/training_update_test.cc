@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 
+#include "heed/layers/drawn_parameters.h"
 #include "heed/models/model_config.h"
 #include "heed/testing/gradient_check.h"
 
@@ -23,16 +24,12 @@ TrainOptions small_options() {
 // A small model and the update of its parameters.
 struct Trained {
   explicit Trained(const TrainOptions& given)
-      : options(given), model(make(given)), parameters(model->parameters()), update(*model, parameters, options) {}
-
-  static std::unique_ptr<TranslationModel> make(const TrainOptions& options) {
-    Rng rng(1);
-    return make_model(options.model, rng);
-  }
+      : options(given), model(make_model(drawn, options.model)), update(*model, parameters, options) {}
 
   TrainOptions options;
+  DrawnParameters drawn{Rng(1)};
   std::unique_ptr<TranslationModel> model;
-  ParameterList parameters;
+  const ParameterList& parameters = drawn.list();
   TrainingUpdate update;
 };
 

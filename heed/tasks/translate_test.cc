@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "heed/base/parallel.h"
+#include "heed/layers/drawn_parameters.h"
 #include "heed/testing/refusal.h"
 #include "heed/text/whitespace_vocabulary.h"
 
@@ -32,8 +33,8 @@ class TranslatorTest : public ::testing::Test {
     config.width = 16, config.hidden = 32, config.heads = 2, config.encoder_layers = config.decoder_layers = 2;
     config.max_length = kMostTokens + 1;
     folder_.config.set_vocabularies(words.size(), words.size());
-    Rng rng(7);
-    folder_.model = make_model(folder_.config, rng);
+    DrawnParameters drawn(Rng(7));
+    folder_.model = make_model(drawn, folder_.config);
   }
   void TearDown() override { set_thread_count(threads_before_); }
 

@@ -25,7 +25,8 @@ int main() {
   try {
     Rng rng(1);
     Workspace workspace;
-    const Linear linear(rng, 64, 64);
+    DrawnParameters drawn(rng);
+    const Linear linear(drawn, 64, 64);
     const Var y = linear.forward(Context::inference(workspace), Var(Tensor::zeros(DType::f32, {64, 64})));
     const std::vector<std::string> text = {"a dog, a man"};
     const std::vector<std::vector<std::string>> references = {text};

@@ -1,0 +1,13 @@
+#include "heed/layers/drawn_parameters.h"
+
+#include "heed/io/file_tensor.h"
+
+namespace heed {
+
+Tensor DrawnParameters::value(const ParameterShape& wanted, const Initial& initial) {
+  const Tensor tensor = tensor_of_shape(DType::f32, wanted.shape);
+  initialise(tensor, initial, rng_);
+  return tensor;
+}
+
+}  // namespace heed

@@ -1,0 +1,33 @@
+#include "heed/layers/loaded_parameters.h"
+
+#include <algorithm>
+
+#include "heed/base/check.h"
+#include "heed/base/printable.h"
+#include "heed/io/file_tensor.h"
+#include "heed/layers/saved_parameters.h"
+
+namespace heed {
+
+LoadedParameters::LoadedParameters(const std::filesystem::path& path, std::span<const ParameterShape> wanted,
+                                   Renames renames)
+    : file_(path.string()), renames_(std::move(renames)) {
+  SafetensorsFile file(path);
+  check_parameters(file, wanted, renames_);
+  file.read([&](const std::string& name, Tensor tensor) {
+    check_finite(tensor, fmt::format("{}: {}", file_, printable(name)));
+    tensors_.emplace(name, std::move(tensor));
+  });
+}
+
+Tensor LoadedParameters::value(const ParameterShape& wanted, const Initial&) {
+  const auto found = tensors_.find(renames_(wanted.name));
+  HEED_CHECK(found != tensors_.end(), "{}: has no tensor {}", file_, wanted.name);
+  const View& view = found->second.view();
+  HEED_CHECK(std::ranges::equal(std::span(view.shape).first(static_cast<std::size_t>(view.rank)), wanted.shape),
+             "{}: {} is {}, but the model needs [{}]", file_, wanted.name, describe(view),
+             fmt::join(wanted.shape, ", "));
+  return found->second;
+}
+
+}  // namespace heed

@@ -1,0 +1,37 @@
+// Parameters from a safetensors file: how a model is made that has been trained.
+//
+//   ListedParameters listed;
+//   Transformer(listed, config);
+//   LoadedParameters loaded("model.safetensors", listed.shapes());
+//   Transformer model(loaded, config);
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+
+#include "heed/base/error.h"
+#include "heed/layers/parameter_scope.h"
+#include "heed/layers/renames.h"
+
+namespace heed {
+
+// The tensors of the file are the parameters: nothing is drawn, and no number is in memory twice. Cost: the time of
+// reading the file.
+class LoadedParameters final : public ParameterSource {
+ public:
+  // Reads the file, whose tensors must be those that are `wanted`, no more and no fewer, f32, under the names that
+  // `renames` gives them. Throws heed::Error that names the file and the tensors otherwise, before it reads them, and
+  // for an element that is infinite or NaN.
+  LoadedParameters(const std::filesystem::path& path, std::span<const ParameterShape> wanted, Renames renames = {});
+
+ private:
+  Tensor value(const ParameterShape& wanted, const Initial& initial) override;
+
+  std::string file_;
+  Renames renames_;
+  std::map<std::string, Tensor> tensors_;  // under the file's names
+};
+
+}  // namespace heed

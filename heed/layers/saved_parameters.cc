@@ -1,0 +1,72 @@
+#include "heed/layers/saved_parameters.h"
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "heed/base/check.h"
+#include "heed/base/printable.h"
+#include "heed/io/file_tensor.h"
+
+namespace heed {
+namespace {
+
+constexpr std::size_t kMostNamed = 5;
+
+std::string type_and_shape(DType dtype, std::span<const Index> shape) {
+  return fmt::format("{} [{}]", name_of(dtype), fmt::join(shape, ", "));
+}
+
+std::string type_and_shape(const SafetensorsHeader::Entry& entry) {
+  return type_and_shape(entry.dtype, std::span(entry.shape).first(static_cast<std::size_t>(entry.rank)));
+}
+
+}  // namespace
+
+void save_parameters(const std::filesystem::path& path, const ParameterList& parameters,
+                     const std::map<std::string, std::string>& metadata) {
+  std::map<std::string, ConstView> tensors;
+  for (const auto& [name, var] : parameters) tensors[name] = var.value().view();
+  write_safetensors(path, tensors, metadata);
+}
+
+void check_parameters(const SafetensorsFile& file, std::span<const ParameterShape> wanted, const Renames& renames) {
+  std::vector<std::string> misfits;
+  std::size_t more = 0;
+  const auto add = [&](std::string misfit) {
+    misfits.size() < kMostNamed ? misfits.push_back(std::move(misfit)) : void(++more);
+  };
+  const auto& tensors = file.header().tensors;
+  std::unordered_set<std::string> known;
+  for (const ParameterShape& parameter : wanted) {
+    const std::string& name = *known.insert(renames(parameter.name)).first;
+    const auto found = tensors.find(name);
+    if (found == tensors.end()) {
+      add(fmt::format("has no tensor {}", printable(name)));
+      continue;
+    }
+    const std::string held = type_and_shape(found->second), needed = type_and_shape(DType::f32, parameter.shape);
+    if (held != needed) add(fmt::format("{} is {}, but the model needs {}", printable(name), held, needed));
+  }
+  for (const auto& [name, entry] : tensors) {
+    if (!known.contains(name)) add(fmt::format("the model has no parameter {}", printable(name)));
+  }
+  HEED_CHECK(misfits.empty(), "{}: {}{}", file.name(), fmt::join(misfits, "; "),
+             more > 0 ? fmt::format("; and {} more that do not fit", more) : "");
+}
+
+void read_parameters(SafetensorsFile& file, const ParameterList& parameters) {
+  std::vector<ParameterShape> shapes;
+  std::unordered_map<std::string_view, Var> vars;
+  for (const auto& [name, var] : parameters) {
+    const View& value = var.value().view();
+    shapes.push_back({name, {value.shape.begin(), value.shape.begin() + value.rank}});
+    vars.emplace(name, var);
+  }
+  check_parameters(file, shapes);
+  file.read([&](const std::string& name, const Tensor& tensor) {
+    check_finite(tensor, fmt::format("{}: {}", file.name(), name));
+    vars.at(name).set_value(tensor.view());
+  });
+}
+
+}  // namespace heed

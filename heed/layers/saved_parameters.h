@@ -1,0 +1,32 @@
+// Parameters in a safetensors file.
+//
+//   save_parameters("model.safetensors", drawn.list());
+//   SafetensorsFile file("model.safetensors");
+//   read_parameters(file, drawn.list());                 // into the parameters that there are
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+
+#include "heed/base/error.h"
+#include "heed/io/safetensors.h"
+#include "heed/layers/parameters.h"
+#include "heed/layers/renames.h"
+
+namespace heed {
+
+// Writes every value under its name; throws as write_safetensors does.
+void save_parameters(const std::filesystem::path& path, const ParameterList& parameters,
+                     const std::map<std::string, std::string>& metadata = {});
+
+// Throws one heed::Error that names the file and every tensor (the first five, and how many more) that is missing, has
+// another shape than it is wanted in or another type than f32, or is not wanted at all. Reads no tensor.
+void check_parameters(const SafetensorsFile& file, std::span<const ParameterShape> wanted, const Renames& renames = {});
+
+// Sets every parameter to the file's value of its name. Throws as check_parameters does, before any value has changed,
+// and for an element that is not finite. Cost: one tensor's memory beside the parameters'.
+void read_parameters(SafetensorsFile& file, const ParameterList& parameters);
+
+}  // namespace heed
