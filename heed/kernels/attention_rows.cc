@@ -1,8 +1,6 @@
 #include "heed/kernels/attention_rows.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
+#include <cstring>
 
 #include "heed/base/random.h"
 #include "heed/kernels/dispatch.h"
@@ -12,129 +10,11 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "heed/kernels/lanes-inl.h"
-#include "heed/kernels/math-inl.h"
+#include "heed/kernels/attention_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels {
 namespace HWY_NAMESPACE {
-
-using Floats = hn::CappedTag<float, kAttentionLanes>;
-using Vector = hn::Vec<Floats>;
-using Mask = hn::Mask<Floats>;
-
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-
-HWY_INLINE Index lanes() { return static_cast<Index>(hn::Lanes(Floats())); }
-
-HWY_INLINE Vector scaled_and_capped(const AttentionRows& t, Vector product) {
-  const Floats d;
-  const Vector score = hn::Mul(product, hn::Set(d, t.scale));
-  if (t.cap == 0) return score;
-  return hn::Mul(hn::Set(d, t.cap), tanh(d, hn::Div(score, hn::Set(d, t.cap))));
-}
-
-// The row's span of whole vectors: columns outside it are refused.
-struct Span {
-  Index begin, end;   // allowed columns
-  Index first, last;  // the vectors that hold them: multiples of the lanes
-};
-
-HWY_INLINE Span span_of(const AttentionRows& t, Index r) {
-  const Index begin = std::max<Index>(t.begin[r], 0), end = std::min(t.end[r], t.columns), n = lanes();
-  if (end <= begin) return {0, 0, 0, 0};
-  return {begin, end, begin / n * n, (end + n - 1) / n * n};
-}
-
-// Lanes 0 .. N-1 of column c that the span and the dense mask allow.
-HWY_INLINE Mask allowed_lanes(const AttentionRows& t, Index r, const Span& span, Index c) {
-  const Floats d;
-  Mask allowed = hn::FirstN(d, static_cast<std::size_t>(std::min(span.end - c, lanes())));
-  if (c < span.begin) allowed = hn::AndNot(hn::FirstN(d, static_cast<std::size_t>(span.begin - c)), allowed);
-  if (t.allowed != nullptr) {
-    const hn::Rebind<std::uint8_t, Floats> d8;
-    const hn::Rebind<std::uint32_t, Floats> d32;
-    const std::size_t present = static_cast<std::size_t>(std::min(t.columns - c, lanes()));
-    const auto bytes = hn::PromoteTo(d32, load_some(d8, t.allowed + r * t.allowed_row + c, present));
-    allowed = hn::And(allowed, hn::MaskFromVec(hn::BitCast(d, hn::VecFromMask(d32, hn::Ne(bytes, hn::Zero(d32))))));
-  }
-  return allowed;
-}
-
-// Scale, cap, bias and mask: a refused column becomes -inf.
-HWY_INLINE Vector final_score(const AttentionRows& t, Index r, const Span& span, Index c, Vector after_cap) {
-  const Floats d;
-  Vector score = after_cap;
-  if (t.bias != nullptr) {
-    score = hn::Add(score, hn::LoadU(d, t.bias + r * t.stride + c));
-  }
-  const bool inside = c >= span.begin && c + lanes() <= span.end;
-  if (inside && t.allowed == nullptr) return score;
-  return hn::IfThenElse(allowed_lanes(t, r, span, c), score, hn::Set(d, kMinusInfinity));
-}
-
-HWY_INLINE Mask is_refused(Vector score) { return hn::Eq(score, hn::Set(Floats(), kMinusInfinity)); }
-
-// exp(x), and zero below -87: no weight is subnormal, which would cost a hundred cycles wherever it goes. x is at most
-// about 0; a NaN stays.
-HWY_INLINE Vector weight_of(Vector x) {
-  const Floats d;
-  const Mask none = hn::Lt(x, hn::Set(d, -87.0f));
-  return hn::IfThenZeroElse(none, exp(d, hn::IfThenZeroElse(none, x)));
-}
-
-HWY_INLINE void clear(float* row, Index begin, Index end) {
-  for (Index c = begin; c < end; ++c) row[c] = 0;
-}
-
-HWY_INLINE Index padded(Index columns) { return (columns + kAttentionLanes - 1) / kAttentionLanes * kAttentionLanes; }
-
-HWY_INLINE float softmax_row(const AttentionRows& t, Index r, float* HWY_RESTRICT row) {
-  const Floats d;
-  const Index n = lanes();
-  const Span span = span_of(t, r);
-  Vector largest = hn::Set(d, kMinusInfinity);
-  Mask nan = hn::FirstN(d, 0);
-  for (Index c = span.first; c < span.last; c += n) {
-    const Vector score = final_score(t, r, span, c, scaled_and_capped(t, hn::LoadU(d, row + c)));
-    largest = hn::Max(largest, score);  // which may lose a NaN
-    nan = hn::Or(nan, hn::IsNaN(score));
-    hn::StoreU(score, d, row + c);
-  }
-  const float highest = hn::GetLane(hn::MaxOfLanes(d, largest));
-  const bool spoilt = !hn::AllFalse(d, nan) || highest == -kMinusInfinity;
-  const bool dead = !spoilt && highest == kMinusInfinity;
-  const float top = spoilt ? std::numeric_limits<float>::quiet_NaN() : std::max(highest, t.sink);
-  // A dead row has nothing but -inf, which must not be subtracted from itself.
-  const Vector shift = hn::Set(d, dead ? 0.0f : top);
-  Vector sums = hn::Zero(d);
-  for (Index c = span.first; c < span.last; c += n) {
-    const Vector score = hn::LoadU(d, row + c);
-    // A NaN in the row is in `shift`: what is refused stays zero beside it.
-    const Vector weight = hn::IfThenZeroElse(is_refused(score), weight_of(hn::Sub(score, shift)));
-    sums = hn::Add(sums, weight);
-    hn::StoreU(weight, d, row + c);
-  }
-  clear(row, 0, span.first);
-  clear(row, span.last, padded(t.columns));
-  if (dead) return kMinusInfinity;  // every weight is already zero
-  float sum = hn::GetLane(hn::SumOfLanes(d, sums));
-  if (t.sink != kMinusInfinity) sum += std::exp(t.sink - top);
-  const Vector inverse = hn::Set(d, 1.0f / sum);
-  for (Index c = span.first; c < span.last; c += n) {
-    const Vector weight = hn::LoadU(d, row + c);
-    // Zero stays zero, so that a NaN does not spread to what the mask refused.
-    hn::StoreU(hn::IfThenZeroElse(hn::Eq(weight, hn::Zero(d)), hn::Mul(weight, inverse)), d, row + c);
-  }
-  return std::isnan(sum) ? sum : top + std::log(sum);
-}
-
-void softmax_rows_kernel(const AttentionRows& t, float* tile, float* stat) {
-  for (Index r = 0; r < t.rows; ++r) {
-    const float value = softmax_row(t, r, tile + r * t.stride);
-    if (stat != nullptr) stat[r] = value;
-  }
-}
 
 void score_rows_kernel(const AttentionRows& t, float* tile) {
   const Floats d;
@@ -145,17 +25,6 @@ void score_rows_kernel(const AttentionRows& t, float* tile) {
     }
 }
 
-// keep ? x * keep_scale : 0.
-HWY_INLINE Vector dropped(const AttentionRows& t, const std::uint16_t* bits, Vector x) {
-  const Floats d;
-  const hn::Rebind<std::uint16_t, Floats> d16;
-  const hn::Rebind<std::int32_t, Floats> d32;
-  const auto drawn = hn::PromoteTo(d32, hn::LoadU(d16, bits));
-  const auto drop = hn::Lt(drawn, hn::Set(d32, static_cast<std::int32_t>(t.threshold)));
-  return hn::IfThenZeroElse(hn::MaskFromVec(hn::BitCast(d, hn::VecFromMask(d32, drop))),
-                            hn::Mul(x, hn::Set(d, t.keep_scale)));
-}
-
 void drop_rows_kernel(const AttentionRows& t, float* tile) {
   const Floats d;
   for (Index r = 0; r < t.rows; ++r)
@@ -163,40 +32,6 @@ void drop_rows_kernel(const AttentionRows& t, float* tile) {
       const Index at = r * t.stride + c;
       hn::StoreU(dropped(t, t.bits + at, hn::LoadU(d, tile + at)), d, tile + at);
     }
-}
-
-void softmax_backward_rows_kernel(const AttentionRows& t, const float* stat, const float* delta,
-                                  float* HWY_RESTRICT tile, float* HWY_RESTRICT dweights, float* HWY_RESTRICT dbias) {
-  const Floats d;
-  const Index n = lanes();
-  for (Index r = 0; r < t.rows; ++r) {
-    float *row = tile + r * t.stride, *drow = dweights + r * t.stride;
-    const Span span = span_of(t, r);
-    const Vector shift = hn::Set(d, stat[r]), mean = hn::Set(d, delta[r]);
-    for (Index c = span.first; c < span.last; c += n) {
-      const Vector after_cap = scaled_and_capped(t, hn::LoadU(d, row + c));
-      const Vector score = final_score(t, r, span, c, after_cap);
-      const Mask refused = is_refused(score);
-      const Vector weight = hn::IfThenZeroElse(refused, weight_of(hn::Sub(score, shift)));
-      Vector flow = hn::LoadU(d, drow + c), kept = weight;
-      if (t.bits != nullptr) {
-        flow = dropped(t, t.bits + r * t.stride + c, flow);
-        kept = dropped(t, t.bits + r * t.stride + c, weight);
-      }
-      Vector gradient = hn::IfThenZeroElse(refused, hn::Mul(weight, hn::Sub(flow, mean)));
-      if (dbias != nullptr) hn::StoreU(gradient, d, dbias + r * t.stride + c);
-      if (t.cap != 0) {
-        const Vector bent = hn::Div(after_cap, hn::Set(d, t.cap));
-        gradient = hn::IfThenZeroElse(refused, hn::Mul(gradient, hn::NegMulAdd(bent, bent, hn::Set(d, 1.0f))));
-      }
-      hn::StoreU(kept, d, row + c);
-      hn::StoreU(hn::Mul(gradient, hn::Set(d, t.scale)), d, drow + c);
-    }
-    for (float* x : {row, drow, dbias == nullptr ? row : dbias + r * t.stride}) {
-      clear(x, 0, span.first);
-      clear(x, span.last, padded(t.columns));
-    }
-  }
 }
 
 void row_dots_kernel(Index rows, Index columns, const float* a, Index a_row, const float* b, Index b_row,
@@ -301,26 +136,15 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(softmax_rows_kernel);
 HWY_EXPORT(score_rows_kernel);
 HWY_EXPORT(drop_rows_kernel);
-HWY_EXPORT(softmax_backward_rows_kernel);
 HWY_EXPORT(row_dots_kernel);
 HWY_EXPORT(any_nan_kernel);
 HWY_EXPORT(dropout_bits_kernel);
 
-void attention_softmax_rows(const AttentionRows& rows, float* tile, float* stat) {
-  HEED_DISPATCH(softmax_rows_kernel)(rows, tile, stat);
-}
-
 void attention_score_rows(const AttentionRows& rows, float* tile) { HEED_DISPATCH(score_rows_kernel)(rows, tile); }
 
 void attention_drop_rows(const AttentionRows& rows, float* tile) { HEED_DISPATCH(drop_rows_kernel)(rows, tile); }
-
-void attention_softmax_backward_rows(const AttentionRows& rows, const float* stat, const float* delta, float* tile,
-                                     float* dweights, float* dbias) {
-  HEED_DISPATCH(softmax_backward_rows_kernel)(rows, stat, delta, tile, dweights, dbias);
-}
 
 void attention_row_dots(Index rows, Index columns, const float* a, Index a_row, const float* b, Index b_row,
                         float* result) {

@@ -1,4 +1,5 @@
-// The passes of attention over the rows of a score tile that lies in cache: scores to weights, and back to gradients.
+// The passes of attention over the rows of a score tile that lies in cache, but for the normaliser's
+// (attention_normaliser.h).
 #pragma once
 
 #include <cstdint>
@@ -29,23 +30,11 @@ struct AttentionRows {
   float keep_scale = 1;                 // and multiplied by this
 };
 
-// Replaces products by weights (softmax over the allowed columns, zero elsewhere; before dropout). stat[r] becomes the
-// log-sum-exp of row r and its sink, -inf where nothing is allowed; null: not wanted. A column whose score is -inf is
-// as if refused; a NaN or +inf makes the row's allowed weights and its stat NaN.
-void attention_softmax_rows(const AttentionRows& rows, float* tile, float* stat);
-
 // Replaces products by what they are after scale and cap.
 void attention_score_rows(const AttentionRows& rows, float* tile);
 
 // tile = kept ? tile * keep_scale : 0.
 void attention_drop_rows(const AttentionRows& rows, float* tile);
-
-// From products, stat, dweights[r, c] = dout . v_c and delta[r] = dout . out:
-//   tile becomes the weights after dropout (0 or w * keep_scale),
-//   dweights becomes the gradient of the products, scale * cap' * w (kept dweights - delta),
-//   dbias becomes w (kept dweights - delta), in the layout of the tile, where it is not null.
-void attention_softmax_backward_rows(const AttentionRows& rows, const float* stat, const float* delta, float* tile,
-                                     float* dweights, float* dbias);
 
 // result[r] = sum_c a[r, c] b[r, c]. Rows of any stride, unit stride along c.
 void attention_row_dots(Index rows, Index columns, const float* a, Index a_row, const float* b, Index b_row,

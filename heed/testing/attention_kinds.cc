@@ -26,7 +26,7 @@ std::vector<AttentionSample> attention_kinds(const AttentionShape& shape, DType 
   add(Score::scaled_dot(), {});
   add(Score::additive({}), {}).vector = random_tensor(number, {shape.width}, 5);
   add(Score::cosine(3), {});
-  add(Score::squared_distance(), {});
+  add(Score::squared_distance(0.1), {});  // scores of the size of the others
   add(Score::scaled_dot(), {}).sinks = random_tensor(number, {shape.heads}, 6);
   for (const Normaliser& normaliser : {Normaliser::sigmoid(), Normaliser::sparsemax(), Normaliser::entmax15()}) {
     add(Score::scaled_dot(), normaliser);

@@ -107,10 +107,9 @@ class ProblemMaker {
   void choose_score() {
     Score& score = p_.spec.score;
     using Kind = Score::Kind;
-    // Mostly those that a plan other than the reference takes.
-    score.kind = choices_.of({Kind::dot, Kind::additive, Kind::dot, Kind::feature_map, Kind::dot, Kind::dot,
-                              Kind::additive, Kind::dot, Kind::feature_map, Kind::dot, Kind::additive, Kind::dot,
-                              Kind::cosine, Kind::squared_distance});
+    score.kind =
+        choices_.of({Kind::dot, Kind::additive, Kind::cosine, Kind::feature_map, Kind::dot, Kind::squared_distance,
+                     Kind::additive, Kind::dot, Kind::feature_map, Kind::cosine, Kind::dot, Kind::squared_distance});
     switch (score.kind) {
       case Kind::additive:
         p_.vector = numbers(DType::f32, {size_.width});
@@ -121,7 +120,13 @@ class ProblemMaker {
       case Kind::cosine:
         score.scale = choices_.of({1.0, 5.0, -2.0});
         break;
-      default:
+      case Kind::squared_distance:
+        // They grow with the width: one of a hundred would leave nothing but a sink.
+        if (choices_.one_in(3)) {
+          score.scale = choices_.of({0.4, -0.4, 0.0}) * std::min(1.0, 16.0 / static_cast<double>(size_.width));
+        }
+        break;
+      case Kind::dot:
         if (choices_.one_in(3)) score.scale = choices_.of({0.4, -0.4, 0.0});
     }
   }
@@ -147,7 +152,7 @@ class ProblemMaker {
       normaliser.kind = choices_.of({Kind::sum, Kind::sum, Kind::softmax, Kind::sigmoid});
     } else {
       const Kind other = choices_.of({Kind::sigmoid, Kind::sparsemax, Kind::entmax15});
-      normaliser.kind = choices_.one_in(5) ? other : Kind::softmax;
+      normaliser.kind = choices_.one_in(2) ? other : Kind::softmax;
     }
     if (normaliser.kind == Kind::softmax && choices_.one_in(4)) p_.sinks = numbers(DType::f32, {size_.heads});
   }

@@ -1,6 +1,9 @@
 // Attention at the shapes that training and translating have. One thread; the counters are multiply-adds.
 #include <benchmark/benchmark.h>
 
+#include <chrono>
+#include <utility>
+
 #include "heed/base/parallel.h"
 #include "heed/base/random.h"
 #include "heed/ops/attention/attention.h"
@@ -17,15 +20,38 @@ Tensor random_tensor(std::initializer_list<Index> shape, std::uint64_t seed) {
 }
 
 enum Masks : std::int64_t { kNoMask, kCausal, kBigBird };
-enum Scores : std::int64_t { kDot, kAdditive, kFeatures };
+enum Scores : std::int64_t { kDot, kAdditive, kCosine, kDistance, kFeatures };
+enum Normalisers : std::int64_t { kSoftmax, kSigmoid, kSparsemax, kEntmax15, kSum };
 
-// Arguments: B, H, Lq, Lk, D, mask, dropout in percent, score.
+Score score_of(std::int64_t kind, const Tensor& vector) {
+  switch (kind) {
+    case kAdditive:
+      return Score::additive(vector.view());
+    case kCosine:
+      return Score::cosine(10);
+    case kDistance:
+      return Score::squared_distance();
+    case kFeatures:
+      return Score::features({});
+    default:
+      return Score::scaled_dot(1.5);  // whose variance is about 1
+  }
+}
+
+Normaliser normaliser_of(std::int64_t kind) {
+  constexpr Normaliser (*kMakers[])() = {[] { return Normaliser::softmax(); }, Normaliser::sigmoid,
+                                         Normaliser::sparsemax, Normaliser::entmax15, Normaliser::sum};
+  return kMakers[kind]();
+}
+
+// Arguments: B, H, Lq, Lk, D, mask, dropout in percent, score, normaliser.
 struct BenchCase {
   Tensor q, k, v, out, stat, dout, dq, dk, dv, vector;
   AttentionSpec spec;
   Index heads;
 
-  explicit BenchCase(const benchmark::State& state) : heads(state.range(1)) {
+  explicit BenchCase(const benchmark::State& state) : BenchCase(state, state.range(7), state.range(8)) {}
+  BenchCase(const benchmark::State& state, std::int64_t score, std::int64_t normaliser) : heads(state.range(1)) {
     const Index batch = state.range(0), queries = state.range(2), keys = state.range(3), width = state.range(4);
     q = random_tensor({batch, queries, heads * width}, 1), k = random_tensor({batch, keys, heads * width}, 2);
     v = random_tensor({batch, keys, heads * width}, 3), dout = random_tensor({batch, queries, heads * width}, 4);
@@ -34,8 +60,8 @@ struct BenchCase {
     if (state.range(5) != kNoMask) spec.mask = Mask::causal();
     if (state.range(5) == kBigBird) spec.mask = spec.mask & Mask::bigbird({.positions = keys});
     spec.dropout.probability = static_cast<double>(state.range(6)) / 100;
-    if (state.range(7) == kAdditive) spec.score = Score::additive((vector = random_tensor({width}, 5)).view());
-    if (state.range(7) == kFeatures) spec.score = Score::features({}), spec.normaliser = Normaliser::sum();
+    vector = random_tensor({width}, 5);
+    spec.score = score_of(score, vector), spec.normaliser = normaliser_of(normaliser);
     set_thread_count(1);
   }
   View split(const Tensor& tensor) const { return split_heads(tensor.view(), heads); }
@@ -72,21 +98,62 @@ void attention_backward(benchmark::State& state) {
   report(state, shape.multiply_adds() * 2.5);
 }
 
+double seconds(const BenchCase& shape, Workspace& workspace, bool backward) {
+  const auto start = std::chrono::steady_clock::now();
+  backward ? shape.backward(workspace) : shape.forward(workspace);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// A score and a normaliser in turn with a dot product under softmax, whose speed is 1.
+void beside_softmax(benchmark::State& state, bool backward) {
+  const BenchCase shape(state), softmax(state, kDot, kSoftmax);
+  Workspace workspace;
+  shape.forward(workspace), softmax.forward(workspace);
+  double own = 0, other = 0;
+  for (auto _ : state) {
+    other += seconds(softmax, workspace, backward);
+    const double time = seconds(shape, workspace, backward);
+    state.SetIterationTime(time);
+    own += time;
+  }
+  report(state, shape.multiply_adds() * (backward ? 2.5 : 1));
+  state.counters["speed_beside_softmax"] = other / own;
+}
+
+void forward_beside_softmax(benchmark::State& state) { beside_softmax(state, false); }
+void backward_beside_softmax(benchmark::State& state) { beside_softmax(state, true); }
+
 void shapes(benchmark::internal::Benchmark* table) {
-  table->ArgNames({"B", "H", "Lq", "Lk", "D", "mask", "drop", "score"});
-  table->Args({290, 4, 14, 14, 32, 0, 0, 0})
-      ->Args({290, 4, 14, 14, 32, kCausal, 10, 0});  // training on short sentences
-  table->Args({64, 8, 25, 30, 64, 0, 10, 0})->Args({16, 8, 64, 64, 64, kCausal, 0, 0});
-  table->Args({2, 8, 512, 512, 64, kCausal, 0, 0})->Args({1, 8, 2048, 2048, 64, 0, 0, 0});
-  table->Args({1, 8, 2048, 2048, 64, kBigBird, 0, 0});
-  table->Args({1, 8, 2048, 2048, 64, 0, 0, kFeatures})->Args({1, 8, 2048, 2048, 64, kCausal, 0, kFeatures});
-  table->Args({320, 8, 1, 30, 64, 0, 0, 0})->Args({320, 8, 1, 100, 64, 0, 0, 0});  // a step of beam search
-  table->Args({64, 1, 1, 30, 256, 0, 0, kAdditive})
-      ->Args({64, 1, 1, 30, 1024, 0, 0, kAdditive});  // a step of a recurrent decoder
+  table->ArgNames({"B", "H", "Lq", "Lk", "D", "mask", "drop", "score", "normaliser"});
+  table->Args({290, 4, 14, 14, 32, 0, 0, 0, 0})
+      ->Args({290, 4, 14, 14, 32, kCausal, 10, 0, 0});  // training on short sentences
+  table->Args({64, 8, 25, 30, 64, 0, 10, 0, 0})->Args({16, 8, 64, 64, 64, kCausal, 0, 0, 0});
+  table->Args({2, 8, 512, 512, 64, kCausal, 0, 0, 0})->Args({1, 8, 2048, 2048, 64, 0, 0, 0, 0});
+  table->Args({1, 8, 2048, 2048, 64, kBigBird, 0, 0, 0});
+  table->Args({1, 8, 2048, 2048, 64, 0, 0, kFeatures, kSum});
+  table->Args({1, 8, 2048, 2048, 64, kCausal, 0, kFeatures, kSum});
+  table->Args({320, 8, 1, 30, 64, 0, 0, 0, 0})->Args({320, 8, 1, 100, 64, 0, 0, 0, 0});  // a step of beam search
+  table->Args({64, 1, 1, 30, 256, 0, 0, kAdditive, 0});
+  table->Args({64, 1, 1, 30, 1024, 0, 0, kAdditive, 0});  // a step of a recurrent decoder
+}
+
+void kinds(benchmark::internal::Benchmark* table) {
+  table->ArgNames({"B", "H", "Lq", "Lk", "D", "mask", "drop", "score", "normaliser"})->UseManualTime();
+  for (std::int64_t length : {64, 512, 2048})
+    for (auto [score, normaliser] : {std::pair<std::int64_t, std::int64_t>{kDot, kSigmoid},
+                                     {kDot, kSparsemax},
+                                     {kDot, kEntmax15},
+                                     {kCosine, kSoftmax},
+                                     {kDistance, kSoftmax},
+                                     {kAdditive, kSoftmax}}) {
+      table->Args({1, 8, length, length, 64, 0, 0, score, normaliser});
+    }
 }
 
 BENCHMARK(attention_forward)->Apply(shapes);
 BENCHMARK(attention_backward)->Apply(shapes);
+BENCHMARK(forward_beside_softmax)->Apply(kinds);
+BENCHMARK(backward_beside_softmax)->Apply(kinds);
 
 }  // namespace
 }  // namespace heed

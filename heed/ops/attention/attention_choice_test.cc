@@ -30,14 +30,13 @@ TEST(AttentionChoice, HeedPlanForcesAPlanAndExplainsARefusal) {
   {
     const ForcedPlan forced("reference");
     EXPECT_EQ(refusal(call), "no error");
-    EXPECT_EQ(
-        explain(p.q, p.k, p.v, p.spec),
-        "reference computes q f32 [1, 1, 3, 8], k f32 [1, 1, 4, 8], v f32 [1, 1, 4, 8]; additive refused: the score is "
-        "not additive; tiled was passed over by HEED_PLAN; linear refused: the score has no feature map");
+    EXPECT_EQ(explain(p.q, p.k, p.v, p.spec),
+              "reference computes q f32 [1, 1, 3, 8], k f32 [1, 1, 4, 8], v f32 [1, 1, 4, 8]; tiled was passed over by "
+              "HEED_PLAN; linear refused: the score has no feature map");
   }
   {
-    const ForcedPlan forced("additive");
-    EXPECT_EQ(refusal(call), "attention: HEED_PLAN=additive cannot compute this call: the score is not additive");
+    const ForcedPlan forced("linear");
+    EXPECT_EQ(refusal(call), "attention: HEED_PLAN=linear cannot compute this call: the score has no feature map");
   }
 }
 

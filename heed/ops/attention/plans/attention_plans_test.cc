@@ -18,7 +18,8 @@ using testing::Choices;
 
 struct Compared {
   Index problems = 0;
-  Index fast = 0;  // answers of a plan other than the reference
+  Index fast = 0;          // answers of a plan other than the reference
+  Index tiled[5][5] = {};  // of the tiled plan, by score and normaliser
 };
 
 // Holds every plan that takes the problem of a seed against the definition.
@@ -29,6 +30,9 @@ void compare(std::uint64_t seed, Compared& compared) {
   ++compared.problems;
   for (const AttentionPlan* plan : testing::plans_for(problem)) {
     compared.fast += plan->name != attention_plans().back().name;
+    if (plan->name == "tiled") {
+      ++compared.tiled[static_cast<int>(problem.spec.score.kind)][static_cast<int>(problem.spec.normaliser.kind)];
+    }
     EXPECT_EQ(yardstick.complaint(testing::solve(*plan, problem)), "")
         << plan->name << ", seed " << seed << ": " << describe(problem);
   }
@@ -50,6 +54,12 @@ TEST_P(AttentionPlans, AreAsGoodAsPlainLoopsAgainstTheDefinitionInF64) {
   set_thread_count(threads);
   EXPECT_GE(compared.fast, kFastOfAShard);
   EXPECT_GE(compared.problems, kFastOfAShard);
+  for (auto score : {Score::Kind::dot, Score::Kind::additive, Score::Kind::cosine, Score::Kind::squared_distance})
+    for (auto normaliser : {Normaliser::Kind::softmax, Normaliser::Kind::sigmoid, Normaliser::Kind::sparsemax,
+                            Normaliser::Kind::entmax15}) {
+      EXPECT_GE(compared.tiled[static_cast<int>(score)][static_cast<int>(normaliser)], 20)
+          << static_cast<int>(score) << " " << static_cast<int>(normaliser);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Shard, AttentionPlans, ::testing::Range<Index>(0, kShards));

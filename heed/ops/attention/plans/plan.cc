@@ -25,7 +25,7 @@ const AttentionPlan* forced_plan() {
 }  // namespace
 
 std::span<const AttentionPlan> attention_plans() {
-  static const AttentionPlan kPlans[] = {kAdditivePlan, kTiledPlan, kLinearPlan, kReferencePlan};
+  static const AttentionPlan kPlans[] = {kTiledPlan, kLinearPlan, kReferencePlan};
   return kPlans;
 }
 

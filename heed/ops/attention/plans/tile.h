@@ -1,8 +1,9 @@
-// Attention over tiles of rows, f32: the part that the dot and the additive score share. A tile is some rows of one
-// head against the blocks of keys that its mask leaves them; it lies in cache while it turns from products into scores,
-// weights, and (in the backward pass) gradients.
+// Attention over tiles of rows, f32. A tile is some rows of one head against the blocks of keys that its mask leaves
+// them; it lies in cache while it turns from products into scores, weights, and (in the backward pass) gradients. What
+// the products are is the score's affair, what weights and gradients they give the normaliser's: two tables of values.
 #pragma once
 
+#include "heed/kernels/attention_normaliser.h"
 #include "heed/kernels/gemm_tile.h"
 #include "heed/ops/attention/plans/plan.h"
 
@@ -34,22 +35,34 @@ struct TileScore {
   void (*products)(const TileOperands& x, float* products, Index stride);
   // From the gradient of the products: adds to dq, to dk, and to dvector [width].
   void (*gradients)(const TileOperands& x, const float* dproducts, Index stride, const TileFlows& to);
+  // Fills y with what the other two read in place of rows x of q or of k; y may be x. Null: the rows themselves.
+  void (*map)(Index rows, Index width, FloatRows x, FloatRows y) = nullptr;
+  // Replaces dy, the gradient of map's y, by that of x.
+  void (*map_gradients)(Index rows, Index width, FloatRows x, FloatRows dy) = nullptr;
 };
+
+extern const TileScore kDotScore, kAdditiveScore, kCosineScore, kDistanceScore;
+
+// The halves of the dot score, of which others are made.
+void dot_products(const TileOperands& x, float* products, Index stride);
+void dot_gradients(const TileOperands& x, const float* dproducts, Index stride, const TileFlows& to);
+
+// The tables. Null where tiles have no such score or normaliser.
+const TileScore* tile_score(Score::Kind kind);
+const kernels::AttentionNormaliser* tile_normaliser(Normaliser::Kind kind);
 
 // Each sum over keys or queries is one chain in ascending order, cut at multiples of kGemmTileDepth keys (kPatternBlock
 // under a mask that is no interval of each row), and of 64 queries for dk and dv, so a row's bits depend on that row
 // alone. Refused keys add exact zeros. Beside its inputs and outputs a call takes, for each thread, a forward tile of
 // at least 8 rows by Lk, or a backward tile of 64 rows by kGemmTileDepth; 16-bit k and v add f32 sums of dk and dv, Lk
 // rows each.
-void tiled_forward(const TileScore& score, const AttentionProblem& c, const AttentionResult& result,
-                   Workspace& workspace);
-void tiled_backward(const TileScore& score, const AttentionProblem& c, const AttentionSaved& saved,
-                    const AttentionGrad& grad, Workspace& workspace);
+void tiled_forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace);
+void tiled_backward(const AttentionProblem& c, const AttentionSaved& saved, const AttentionGrad& grad,
+                    Workspace& workspace);
 
 // gemm_tile for any k: chains of kGemmTileDepth, added in order to c.
 void deep_gemm_tile(kernels::GemmTile tile);
 
 extern const AttentionPlan kTiledPlan;
-extern const AttentionPlan kAdditivePlan;
 
 }  // namespace heed

@@ -20,9 +20,14 @@ void clear(FloatRows rows, Index count, Index width) {
 // All that flows through one key/value head, a tile of rows and a block of keys at a time.
 class BackwardHead {
  public:
-  BackwardHead(const TileScore& score, const AttentionProblem& problem, const AttentionSaved& given,
-               const AttentionGrad& wanted, TileWork& thread)
-      : score_(score), c(problem), saved(given), grad(wanted), work_(thread) {}
+  BackwardHead(const AttentionProblem& problem, const AttentionSaved& given, const AttentionGrad& wanted,
+               TileWork& thread)
+      : score_(*tile_score(problem.spec.score.kind)),
+        normaliser_(*tile_normaliser(problem.spec.normaliser.kind)),
+        c(problem),
+        saved(given),
+        grad(wanted),
+        work_(thread) {}
 
   // `dvector` [D]: where the gradient of the additive vector is added, or null.
   void compute(Index b, Index g, float* dvector) {
@@ -35,6 +40,7 @@ class BackwardHead {
         add_tile({b, h, {i, std::min(c.queries, i + kBackwardRows)}});
       }
     }
+    map_key_gradients(b, g);
     store_sums(grad.dk, dk_, b, g);
     store_sums(grad.dv, dv_, b, g);
     // What a mask refuses must not count, but zero times a NaN or an infinity is not zero.
@@ -66,25 +72,31 @@ class BackwardHead {
       store_row(sums.data + j * sums.row, view.shape[3], view, view.offset({b, g, j}));
   }
 
-  // delta: what the row's scores give back together, sum_j w_j dP_j. That is dout . out, but for an `out` that was
-  // rounded to 16 bits: there a difference of delta and dP that should vanish would not, and delta is summed anew.
-  void read_delta(const RowTile& tile, FloatRows q, FloatRows dout, const std::vector<KeyBlock>& blocks) {
+  // Sums what the row's keys give back together. For a softmax that is dout . out, but for an `out` that was rounded to
+  // 16 bits: there a difference of it and dP that should vanish would not, and it is summed over the keys, too.
+  void fill_pool(const RowTile& tile, FloatRows q, FloatRows dout, const std::vector<KeyBlock>& blocks) {
     const Index rows = tile.rows.size();
-    if (c.dtype == DType::f32) {
+    std::fill_n(work_.pool(), rows, kernels::RowPool{});
+    if (normaliser_.flows_as_output && c.dtype == DType::f32) {
       const float* out = &saved.out.at<float>({tile.b, tile.h, tile.rows.begin});
       kernels::attention_row_dots(rows, c.value_width, dout.data, dout.row, out, saved.out.stride[2], work_.delta());
-      return;
-    }
-    std::vector<double> sums(static_cast<std::size_t>(rows), 0);
-    std::fill_n(work_.delta(), rows, 0.0f);
-    for (const KeyBlock& block : blocks) {
-      score_gradients(tile, block, work_.operands(tile, q, block.keys), dout);
-      for (Index r = 0; r < rows; ++r) {
-        const float* row = work_.dbias() + r * work_.stride();  // w dP
-        for (Index j = 0; j < block.keys.size(); ++j) sums[static_cast<std::size_t>(r)] += row[j];
+      for (Index r = 0; r < rows; ++r) work_.pool()[r].flow = work_.delta()[r];
+    } else if (normaliser_.pool != nullptr) {
+      for (const KeyBlock& block : blocks) {
+        read_block(tile, block, work_.operands(tile, q, block.keys), dout);
+        normaliser_.pool(passes_, work_.stat(), work_.tile(), work_.dtile(), work_.pool());
       }
+      block_is_read_ = blocks.size() == 1;
     }
-    for (Index r = 0; r < rows; ++r) work_.delta()[r] = static_cast<float>(sums[static_cast<std::size_t>(r)]);
+  }
+
+  // From the gradients of the rows that the score made of the keys to those of the keys.
+  void map_key_gradients(Index b, Index g) {
+    if (!grad.dk || score_.map == nullptr) return;
+    for (Index begin = 0; begin < c.keys; begin += kernels::kGemmTileDepth) {
+      const Range keys{begin, std::min(c.keys, begin + kernels::kGemmTileDepth)};
+      score_.map_gradients(keys.size(), c.width, work_.keys_of(b, g, keys), {dk_.data + begin * dk_.row, dk_.row});
+    }
   }
 
   void read_stat(const RowTile& tile) {
@@ -93,14 +105,15 @@ class BackwardHead {
     }
   }
 
-  // The gradients of row_stat and of the sink, which both go by delta.
-  void flow_through_stat(const RowTile& tile) {
+  // Fills delta, and adds the gradient of the sink, which goes by it.
+  void read_delta(const RowTile& tile) {
     const float sink = c.sink<float>(tile.h);
     double dsink = 0;
     for (Index r = 0; r < tile.rows.size(); ++r) {
-      if (work_.stat()[r] == -std::numeric_limits<float>::infinity()) continue;
-      if (saved.drow_stat) work_.delta()[r] -= saved.drow_stat.at<float>({tile.b, tile.h, tile.rows.begin + r});
-      if (grad.dsinks) dsink -= std::exp(double{sink} - work_.stat()[r]) * work_.delta()[r];
+      const bool dead = work_.stat()[r] == -std::numeric_limits<float>::infinity(), flows = saved.drow_stat && !dead;
+      const float dstat = flows ? saved.drow_stat.at<float>({tile.b, tile.h, tile.rows.begin + r}) : 0.0f;
+      work_.delta()[r] = normaliser_.delta(work_.pool()[r], dstat);
+      if (grad.dsinks && !dead) dsink -= std::exp(double{sink} - work_.stat()[r]) * work_.delta()[r];
     }
     if (grad.dsinks) grad.dsinks.at<float>({tile.h}) += static_cast<float>(dsink);
   }
@@ -112,23 +125,22 @@ class BackwardHead {
                                  : FloatRows{work_.dq_scratch(), c.width};
       clear(dq, tile.rows.size(), c.width);
     }
-    const FloatRows q = work_.q_rows(tile), dout = work_.rows_of(saved.dout, tile, work_.dout_scratch());
+    const FloatRows q = work_.mapped_q(tile), dout = work_.rows_of(saved.dout, tile, work_.dout_scratch());
     const std::vector<KeyBlock>& blocks = work_.open_blocks(tile, false);
     read_stat(tile);
-    read_delta(tile, q, dout, blocks);
-    flow_through_stat(tile);
+    fill_pool(tile, q, dout, blocks);
+    read_delta(tile);
     for (const KeyBlock& block : blocks) add_block(tile, block, q, dout, dq);
+    if (grad.dq && score_.map != nullptr) score_.map_gradients(tile.rows.size(), c.width, work_.q_rows(tile), dq);
     for (Index r = 0; grad.dq && c.dtype != DType::f32 && r < tile.rows.size(); ++r) {
       store_row(dq.data + r * dq.row, c.width, grad.dq, grad.dq.offset({tile.b, tile.h, tile.rows.begin + r}));
     }
   }
 
-  // Leaves the block's weights after dropout in the tile, and the gradients of its products beside it.
-  void score_gradients(const RowTile& tile, const KeyBlock& block, const TileOperands& operands, FloatRows dout) {
-    const Index stride = work_.stride();
-    score_.products(operands, work_.tile(), stride);
+  // Leaves the block's products in the tile, and the gradients of its weights, dout . v, beside it.
+  void read_block(const RowTile& tile, const KeyBlock& block, const TileOperands& operands, FloatRows dout) {
+    score_.products(operands, work_.tile(), work_.stride());
     const FloatRows values = work_.values_of(tile.b, tile.h / c.group, block.keys);
-    // The gradient of the weights, dout . v.
     deep_gemm_tile({.m = operands.rows,
                     .n = operands.keys,
                     .k = c.value_width,
@@ -139,18 +151,20 @@ class BackwardHead {
                     .b_row = 1,
                     .b_col = values.row,
                     .c = work_.dtile(),
-                    .c_row = stride,
+                    .c_row = work_.stride(),
                     .bias = nullptr,
                     .alpha = 1,
                     .accumulate = false});
-    kernels::attention_softmax_backward_rows(work_.passes(tile, &block, 1), work_.stat(), work_.delta(), work_.tile(),
-                                             work_.dtile(), work_.dbias());
+    passes_ = work_.passes(tile, &block, 1);
   }
 
   void add_block(const RowTile& tile, const KeyBlock& block, FloatRows q, FloatRows dout, FloatRows dq) {
     const Index rows = tile.rows.size(), stride = work_.stride();
     const TileOperands operands = work_.operands(tile, q, block.keys);
-    score_gradients(tile, block, operands, dout);
+    if (!block_is_read_) read_block(tile, block, operands, dout);
+    block_is_read_ = false;
+    // The weights after dropout, and beside them the gradients of the products.
+    normaliser_.gradients(passes_, work_.stat(), work_.delta(), work_.tile(), work_.dtile(), work_.dbias());
     for (Index r = 0; c.bias.active() && r < rows; ++r) {
       c.bias.add_gradient(tile.b, tile.h, tile.rows.begin + r, block.keys, work_.dbias() + r * stride, grad);
     }
@@ -177,20 +191,23 @@ class BackwardHead {
   }
 
   const TileScore& score_;
+  const kernels::AttentionNormaliser& normaliser_;
   const AttentionProblem& c;
   const AttentionSaved& saved;
   const AttentionGrad& grad;
   TileWork& work_;
   FloatRows dk_, dv_;
   float* dvector_ = nullptr;
+  kernels::AttentionRows passes_{};  // of the block that was read last
+  bool block_is_read_ = false;       // the only block of the tile at work, for the pool
 };
 
 }  // namespace
 
 // Key/value heads are independent, but for a parameter's gradient that several of them share: those run one after
 // another.
-void tiled_backward(const TileScore& score, const AttentionProblem& c, const AttentionSaved& saved,
-                    const AttentionGrad& grad, Workspace& workspace) {
+void tiled_backward(const AttentionProblem& c, const AttentionSaved& saved, const AttentionGrad& grad,
+                    Workspace& workspace) {
   const Workspace::Scope scope(workspace);
   const auto shared = [](const View& gradient, int axis) { return gradient && gradient.shape[axis] == 1; };
   const bool batch_in_order = shared(grad.dbias, 0) || shared(grad.dcentre, 0) || grad.dsinks || grad.drelative;
@@ -207,8 +224,8 @@ void tiled_backward(const TileScore& score, const AttentionProblem& c, const Att
                       static_cast<double>(c.width + c.value_width) * 2;
   const Index bytes = TileWork::bytes(c, rows, columns, true), grain = grain_of(work, kChunkWork);
   parallel_for_with_scratch(workspace, bytes, batches * groups, grain, [&](Index begin, Index end, char* memory) {
-    TileWork thread(c, score, memory, rows, columns, true);
-    BackwardHead head(score, c, saved, grad, thread);
+    TileWork thread(c, memory, rows, columns, true);
+    BackwardHead head(c, saved, grad, thread);
     for (Index unit = begin; unit < end; ++unit) {
       const Index b0 = unit / groups, g0 = unit % groups;
       for (Index b = b0; b < (batch_in_order ? c.batch : b0 + 1); ++b)

@@ -19,19 +19,23 @@ Index forward_rows(const AttentionProblem& c) {
 // One tile: its rows against every key that they may see.
 class ForwardTile {
  public:
-  ForwardTile(const TileScore& score, const AttentionProblem& problem, const AttentionResult& wanted, TileWork& thread)
-      : score_(score), c(problem), result(wanted), work_(thread) {}
+  ForwardTile(const AttentionProblem& problem, const AttentionResult& wanted, TileWork& thread)
+      : score_(*tile_score(problem.spec.score.kind)),
+        normaliser_(*tile_normaliser(problem.spec.normaliser.kind)),
+        c(problem),
+        result(wanted),
+        work_(thread) {}
 
   void compute(const RowTile& rows) {
     tile_ = rows;
     blocks_ = &work_.open_blocks(tile_, result.scores && result.score_stage != ScoreStage::masked);
-    const FloatRows q = work_.q_rows(tile_);
+    const FloatRows q = work_.mapped_q(tile_);
     for (const KeyBlock& block : *blocks_) {
       score_.products(work_.operands(tile_, q, block.keys), work_.tile() + block.column, work_.stride());
     }
     kernels::AttentionRows passes = work_.passes(tile_, blocks_->data(), std::ssize(*blocks_));
     if (result.scores) return_scores(passes);
-    kernels::attention_softmax_rows(passes, work_.tile(), work_.stat());
+    normaliser_.weights(passes, work_.tile(), work_.stat());
     for (Index r = 0; result.row_stat && r < tile_.rows.size(); ++r) {
       result.row_stat.at<float>({tile_.b, tile_.h, tile_.rows.begin + r}) = work_.stat()[r];
     }
@@ -123,6 +127,7 @@ class ForwardTile {
   }
 
   const TileScore& score_;
+  const kernels::AttentionNormaliser& normaliser_;
   const AttentionProblem& c;
   const AttentionResult& result;
   TileWork& work_;
@@ -145,15 +150,14 @@ void deep_gemm_tile(kernels::GemmTile tile) {
   }
 }
 
-void tiled_forward(const TileScore& score, const AttentionProblem& c, const AttentionResult& result,
-                   Workspace& workspace) {
+void tiled_forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
   const Index rows = forward_rows(c), tiles = (c.queries + rows - 1) / rows;
   const double work = static_cast<double>(rows * c.keys) * static_cast<double>(c.width + c.value_width);
   const Index units = c.batch * c.heads * tiles;
   const Index bytes = TileWork::bytes(c, rows, c.keys, false), grain = grain_of(work, kChunkWork);
   parallel_for_with_scratch(workspace, bytes, units, grain, [&](Index begin, Index end, char* memory) {
-    TileWork thread(c, score, memory, rows, c.keys, false);
-    ForwardTile tile(score, c, result, thread);
+    TileWork thread(c, memory, rows, c.keys, false);
+    ForwardTile tile(c, result, thread);
     for (Index unit = begin; unit < end; ++unit) {
       const Index head = unit / tiles, first = unit % tiles * rows;
       tile.compute({head / c.heads, head % c.heads, {first, std::min(c.queries, first + rows)}});

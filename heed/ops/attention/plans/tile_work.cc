@@ -26,14 +26,13 @@ void widen_row(const ConstView& view, std::initializer_list<Index> index, Index 
 
 }  // namespace
 
-TileWork::TileWork(const AttentionProblem& c, const TileScore& score, char* scratch, Index rows, Index columns,
-                   bool backward)
-    : c_(c), score_(score) {
+TileWork::TileWork(const AttentionProblem& c, char* scratch, Index rows, Index columns, bool backward)
+    : c_(c), score_(*tile_score(c.spec.score.kind)) {
   layout(scratch, rows, columns, backward);
 }
 
 Index TileWork::bytes(const AttentionProblem& c, Index rows, Index columns, bool backward) {
-  TileWork measured(c, TileScore{}, nullptr, rows, columns, backward);
+  TileWork measured(c, nullptr, rows, columns, backward);
   return measured.layout(nullptr, rows, columns, backward);
 }
 
@@ -53,15 +52,16 @@ Index TileWork::layout(char* base, Index rows, Index columns, bool backward) {
   take(tile_, true, area);
   take(dtile_, backward, area);
   take(bias_, c_.bias.active(), area);
-  take(dbias_, backward && (c_.bias.active() || narrow_q), area);
+  take(dbias_, backward && c_.bias.active(), area);
   take(allowed_, !c_.mask.hull_is_exact(), area);
   take(bits_, c_.dropout.active(), area);
   take(begin_, true, rows);
   take(end_, true, rows);
   take(stat_, true, rows);
   take(delta_, true, rows);
-  take(q_, narrow_q, rows * c_.width);
-  take(k_, narrow_k, block * c_.width);
+  take(pool_, backward, rows);
+  take(q_, narrow_q || score_.map != nullptr, rows * c_.width);
+  take(k_, narrow_k || score_.map != nullptr, block * c_.width);
   take(v_, narrow_v, block * c_.value_width);
   take(out_, narrow_q && !backward, rows * c_.value_width);
   take(dout_, narrow_q && backward, rows * c_.value_width);
@@ -149,12 +149,19 @@ FloatRows TileWork::block_of(const RowSource& source, Index b, Index g, Range ke
   return {scratch, width};
 }
 
+FloatRows TileWork::mapped(Index count, FloatRows x, float* scratch) const {
+  if (score_.map == nullptr) return x;
+  const FloatRows y{scratch, c_.width};
+  score_.map(count, c_.width, x, y);
+  return y;
+}
+
 TileOperands TileWork::operands(const RowTile& tile, FloatRows q, Range keys) const {
   return {.rows = tile.rows.size(),
           .keys = keys.size(),
           .width = c_.width,
           .q = q,
-          .k = keys_of(tile.b, tile.h / c_.group, keys),
+          .k = mapped_keys(tile.b, tile.h / c_.group, keys),
           .vector = c_.spec.score.additive_vector.as<float>()};
 }
 

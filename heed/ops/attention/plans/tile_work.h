@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "heed/kernels/attention_rows.h"
 #include "heed/ops/attention/plans/tile.h"
 
 namespace heed {
@@ -30,7 +29,7 @@ class TileWork {
  public:
   // The bytes of scratch for tiles of `rows` rows and `columns` columns.
   static Index bytes(const AttentionProblem& c, Index rows, Index columns, bool backward);
-  TileWork(const AttentionProblem& c, const TileScore& score, char* scratch, Index rows, Index columns, bool backward);
+  TileWork(const AttentionProblem& c, char* scratch, Index rows, Index columns, bool backward);
 
   // Floats from row to row of a tile.
   Index stride() const { return stride_; }
@@ -39,6 +38,7 @@ class TileWork {
   float* dbias() const { return dbias_; }
   float* stat() const { return stat_; }
   float* delta() const { return delta_; }
+  kernels::RowPool* pool() const { return pool_; }
 
   // The blocks that are not refused to every row; with `all`, every block.
   const std::vector<KeyBlock>& open_blocks(const RowTile& rows, bool all);
@@ -50,6 +50,9 @@ class TileWork {
   FloatRows q_rows(const RowTile& rows) const { return rows_of(c_.q, rows, q_); }
   FloatRows rows_of(const ConstView& view, const RowTile& rows, float* scratch) const;
   FloatRows keys_of(Index b, Index g, Range keys) const { return block_of(c_.k, b, g, keys, k_); }
+  // The same, as the score maps them.
+  FloatRows mapped_q(const RowTile& rows) const { return mapped(rows.rows.size(), q_rows(rows), q_); }
+  FloatRows mapped_keys(Index b, Index g, Range keys) const { return mapped(keys.size(), keys_of(b, g, keys), k_); }
   FloatRows values_of(Index b, Index g, Range keys) const { return block_of(c_.v, b, g, keys, v_); }
   TileOperands operands(const RowTile& rows, FloatRows q, Range keys) const;
 
@@ -64,14 +67,16 @@ class TileWork {
  private:
   Index layout(char* base, Index rows, Index columns, bool backward);
   FloatRows block_of(const RowSource& source, Index b, Index g, Range keys, float* scratch) const;
+  FloatRows mapped(Index count, FloatRows x, float* scratch) const;
 
   const AttentionProblem& c_;
-  TileScore score_;
+  const TileScore& score_;
   Index stride_ = 0;
   std::vector<KeyBlock> blocks_;
   float *tile_ = nullptr, *dtile_ = nullptr, *bias_ = nullptr, *dbias_ = nullptr, *stat_ = nullptr, *delta_ = nullptr;
   float *q_ = nullptr, *k_ = nullptr, *v_ = nullptr, *out_ = nullptr, *dout_ = nullptr, *dq_ = nullptr, *dk_ = nullptr,
         *dv_ = nullptr;
+  kernels::RowPool* pool_ = nullptr;
   Index *begin_ = nullptr, *end_ = nullptr;
   std::uint8_t* allowed_ = nullptr;
   std::uint16_t* bits_ = nullptr;

@@ -1,81 +1,51 @@
-// The plan "tiled": dot scores with sums in f32, by small matrix products over tiles of rows.
+// The plan "tiled": sums in f32 over tiles of rows, for any score and any normaliser of two small tables.
 #include "heed/ops/attention/plans/tile.h"
 
 namespace heed {
+
+const TileScore* tile_score(Score::Kind kind) {
+  switch (kind) {
+    case Score::Kind::dot:
+      return &kDotScore;
+    case Score::Kind::additive:
+      return &kAdditiveScore;
+    case Score::Kind::cosine:
+      return &kCosineScore;
+    case Score::Kind::squared_distance:
+      return &kDistanceScore;
+    case Score::Kind::feature_map:
+      break;
+  }
+  return nullptr;
+}
+
+const kernels::AttentionNormaliser* tile_normaliser(Normaliser::Kind kind) {
+  switch (kind) {
+    case Normaliser::Kind::softmax:
+      return &kernels::kSoftmax;
+    case Normaliser::Kind::sigmoid:
+      return &kernels::kSigmoid;
+    case Normaliser::Kind::sparsemax:
+      return &kernels::kSparsemax;
+    case Normaliser::Kind::entmax15:
+      return &kernels::kEntmax15;
+    case Normaliser::Kind::sum:
+      break;
+  }
+  return nullptr;
+}
+
 namespace {
-
-void products(const TileOperands& x, float* to, Index stride) {
-  deep_gemm_tile({.m = x.rows,
-                  .n = x.keys,
-                  .k = x.width,
-                  .a = x.q.data,
-                  .a_row = x.q.row,
-                  .a_col = 1,
-                  .b = x.k.data,
-                  .b_row = 1,
-                  .b_col = x.k.row,
-                  .c = to,
-                  .c_row = stride,
-                  .bias = nullptr,
-                  .alpha = 1,
-                  .accumulate = false});
-}
-
-// dq += dS k and dk += dS^T q, where dS has the scale in it.
-void gradients(const TileOperands& x, const float* dproducts, Index stride, const TileFlows& to) {
-  if (to.dq.data != nullptr) {
-    kernels::gemm_tile({.m = x.rows,
-                        .n = x.width,
-                        .k = x.keys,
-                        .a = dproducts,
-                        .a_row = stride,
-                        .a_col = 1,
-                        .b = x.k.data,
-                        .b_row = x.k.row,
-                        .b_col = 1,
-                        .c = to.dq.data,
-                        .c_row = to.dq.row,
-                        .bias = nullptr,
-                        .alpha = 1,
-                        .accumulate = true});
-  }
-  if (to.dk.data != nullptr) {
-    kernels::gemm_tile({.m = x.keys,
-                        .n = x.width,
-                        .k = x.rows,
-                        .a = dproducts,
-                        .a_row = 1,
-                        .a_col = stride,
-                        .b = x.q.data,
-                        .b_row = x.q.row,
-                        .b_col = 1,
-                        .c = to.dk.data,
-                        .c_row = to.dk.row,
-                        .bias = nullptr,
-                        .alpha = 1,
-                        .accumulate = true});
-  }
-}
-
-constexpr TileScore kDot{.scaled = true, .products = products, .gradients = gradients};
 
 std::string refuse(const AttentionProblem& c) {
   if (c.dtype == DType::f64) return "it computes in f32";
-  if (c.spec.score.kind != Score::Kind::dot) return "the score is not a dot product";
-  if (c.spec.normaliser.kind != Normaliser::Kind::softmax) return "the normaliser is not softmax";
+  if (tile_score(c.spec.score.kind) == nullptr) return "the score has a feature map";
+  if (tile_normaliser(c.spec.normaliser.kind) == nullptr) return "the normaliser is a sum";
   return {};
-}
-
-void forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
-  tiled_forward(kDot, c, result, workspace);
-}
-
-void backward(const AttentionProblem& c, const AttentionSaved& saved, const AttentionGrad& grad, Workspace& workspace) {
-  tiled_backward(kDot, c, saved, grad, workspace);
 }
 
 }  // namespace
 
-const AttentionPlan kTiledPlan{"tiled", refuse, forward, backward};
+const AttentionPlan kTiledPlan{"tiled", refuse, tiled_forward, tiled_backward};
 
 }  // namespace heed
