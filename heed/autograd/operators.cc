@@ -4,11 +4,13 @@
 
 #include "heed/autograd/record.h"
 #include "heed/base/check.h"
+#include "heed/ops/broadcast.h"
 #include "heed/ops/dropout.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/embedding.h"
 #include "heed/ops/linear.h"
 #include "heed/ops/normalise.h"
+#include "heed/ops/softmax.h"
 
 namespace heed {
 namespace {
@@ -36,6 +38,23 @@ Tensor empty_with_width(const Tensor& x, Index width) {
   }
 }
 
+// A view of the whole of a, or b repeated to a's shape.
+Tensor repeated(const Var& b, const Tensor& a) {
+  if (same_shape(b, a)) return b.value();
+  Tensor y = Tensor::empty_like(a);
+  broadcast(b, y);
+  return y;
+}
+
+// Gives b the gradient of what was repeated to dy's shape.
+void add_repeated_grad(const Var& b, const Tensor& dy) {
+  if (!b.requires_grad()) return;
+  if (same_shape(b, dy)) return b.add_grad(dy);
+  const Tensor db = b.new_grad();
+  sum_to_shape(dy, db);
+  b.add_grad(db);
+}
+
 }  // namespace
 
 Var linear(const Context& context, const Var& x, const Var& weight, const Var& bias) {
@@ -61,10 +80,47 @@ Var activate(const Context& context, Activation activation, const Var& x) {
 
 Var add(const Context& context, const Var& a, const Var& b) {
   Tensor y = Tensor::empty_like(a.value().view());
-  add(a, b, y);
+  add(a, repeated(b, a.value()), y);
   return record(context, y, {a, b}, [=](const Tensor& dy) {
     a.add_grad(dy);
-    b.add_grad(dy);
+    add_repeated_grad(b, dy);
+  });
+}
+
+Var multiply(const Context& context, const Var& a, const Var& b) {
+  Tensor y = Tensor::empty_like(a.value().view());
+  multiply(a, repeated(b, a.value()), y);
+  return record(context, y, {a, b}, [=](const Tensor& dy) {
+    if (a.requires_grad()) {
+      const Tensor da = a.new_grad();
+      multiply(dy, repeated(b, a.value()), da);
+      a.add_grad(da);
+    }
+    if (b.requires_grad()) {
+      const Tensor product = Tensor::empty_like(dy);
+      multiply(dy, a, product);
+      add_repeated_grad(b, product);
+    }
+  });
+}
+
+Var scale(const Context& context, const Var& x, double s) {
+  Tensor y = Tensor::empty_like(x.value().view());
+  scale(x, s, y);
+  return record(context, y, {x}, [=](const Tensor& dy) {
+    const Tensor dx = x.new_grad();
+    scale(dy, s, dx);
+    x.add_grad(dx);
+  });
+}
+
+Var softmax(const Context& context, const Var& x) {
+  Tensor y = Tensor::empty_like(x.value().view());
+  softmax(x, y);
+  return record(context, y, {x}, [=](const Tensor& dy) {
+    const Tensor dx = x.new_grad();
+    softmax_backward(y, dy, dx);
+    x.add_grad(dx);
   });
 }
 
@@ -87,6 +143,23 @@ Var layer_norm(const Context& context, const Var& x, const Var& gamma, const Var
                         gamma.grad_accumulator(), beta.grad_accumulator());
     x.add_grad(dx);
   });
+}
+
+Var slice(const Context& context, const Var& x, int axis, Index begin, Index end) {
+  return record(context, Tensor::copy_of(heed::slice(x.value().view(), axis, begin, end)), {x}, [=](const Tensor& dy) {
+    const Tensor dx = Tensor::zeros_like(x.value().view());
+    copy(dy, heed::slice(dx.view(), axis, begin, end));
+    x.add_grad(dx);
+  });
+}
+
+Var gather(const Context& context, const Var& x, const Tensor& rows) {
+  HEED_CHECK(x.rank() >= 1 && rows.rank() == 1, "gather: needs x [..., D] and rows [N], but they are {} and {}",
+             describe(x.value().view()), describe(rows.view()));
+  const Tensor y = Tensor::empty(x.dtype(), {rows.dim(0), x.dim(x.rank() - 1)});
+  embedding(as_rows(x.value()), rows, 1, y);
+  return record(context, y, {x},
+                [=](const Tensor& dy) { embedding_backward(rows, 1, dy, as_rows(x.grad_accumulator())); });
 }
 
 Var embedding(const Context& context, const Var& table, const Tensor& ids, double factor) {
@@ -144,19 +217,27 @@ Var dropout_add(const Context& context, const Var& x, double p, const Var& resid
   });
 }
 
-Var concatenate(const Context& context, std::span<const Var> parts) {
+Var concatenate(const Context& context, std::span<const Var> parts, int axis) {
   HEED_CHECK(!parts.empty(), "concatenate: no parts");
-  const int last = parts[0].rank() - 1;
-  Index width = 0;
-  for (const Var& part : parts) width += part.dim(last);
-  Tensor y = empty_with_width(parts[0].value(), width);
+  const int rank = parts[0].rank();
+  HEED_CHECK(axis >= -1 && axis < rank && rank > 0, "concatenate: axis {} of {}", axis,
+             describe(parts[0].value().view()));
+  if (axis < 0) axis = rank - 1;
+  ConstView like = parts[0].value().view();
+  like.shape[axis] = 0;
+  for (const Var& part : parts) {
+    HEED_CHECK(part.rank() == rank, "concatenate: parts {} and {}", describe(parts[0].value().view()),
+               describe(part.value().view()));
+    like.shape[axis] += part.dim(axis);
+  }
+  Tensor y = Tensor::empty_like(like);
   const std::vector<Var> kept(parts.begin(), parts.end());
-  // Calls f(part, the part's columns of whole).
-  const auto for_each_part = [kept, last](const Tensor& whole, auto&& f) {
+  // Calls f(part, the part's place in whole).
+  const auto for_each_part = [kept, axis](const Tensor& whole, auto&& f) {
     Index begin = 0;
     for (const Var& part : kept) {
-      f(part, slice(whole.view(), last, begin, begin + part.dim(last)));
-      begin += part.dim(last);
+      f(part, heed::slice(whole.view(), axis, begin, begin + part.dim(axis)));
+      begin += part.dim(axis);
     }
   };
   for_each_part(y, [](const Var& part, View place) { copy(part, place); });

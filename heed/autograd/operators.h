@@ -16,12 +16,23 @@ namespace heed {
 // x [..., In] W^T + b, W [Out, In], b [Out] or empty: [..., Out].
 Var linear(const Context& context, const Var& x, const Var& weight, const Var& bias);
 Var activate(const Context& context, Activation activation, const Var& x);
-// a + b, the same shape.
+// a + b and a b. b has a's shape, or is repeated along its axes of extent 1 and those that it lacks, aligned at the last
+// (heed/ops/broadcast.h): a row [D] or [1, 1, D], a number for each sequence [B, 1, 1].
 Var add(const Context& context, const Var& a, const Var& b);
+Var multiply(const Context& context, const Var& a, const Var& b);
+// s x.
+Var scale(const Context& context, const Var& x, double s);
+// Over the last axis (heed/ops/softmax.h).
+Var softmax(const Context& context, const Var& x);
 // The same elements in another shape.
 Var reshape(const Context& context, const Var& x, std::initializer_list<Index> shape);
 // gamma and beta may be empty.
 Var layer_norm(const Context& context, const Var& x, const Var& gamma, const Var& beta, double epsilon);
+// Elements [begin, end) along an axis. Throws heed::Error when out of range.
+Var slice(const Context& context, const Var& x, int axis, Index begin, Index end);
+// Rows of x [..., D] by number, counted over all its leading axes: rows i32 [N] to [N, D]. One may come several times.
+// Position l of sequence b of x [B, L, D] is row b L + l. Throws heed::Error for a row that x lacks.
+Var gather(const Context& context, const Var& x, const Tensor& rows);
 // Rows of table [V, D] times scale: ids i32 [...] to [..., D] (ids of rank at most 3).
 Var embedding(const Context& context, const Var& table, const Tensor& ids, double scale);
 // x + table[position] for x [B, L, D] and positions first, first + 1, ...; table [max, D] is a constant or a parameter.
@@ -32,8 +43,8 @@ Var dropout(const Context& context, const Var& x, double p);
 // residual + dropout(x).
 Var dropout_add(const Context& context, const Var& x, double p, const Var& residual);
 
-// [R, D1], [R, D2], ... side by side: [R, D1 + D2 + ...]. All of one rank (2 or 3), equal but for the last axis.
-Var concatenate(const Context& context, std::span<const Var> parts);
+// The parts one after the other along an axis, of one rank and equal but for that axis. -1: the last axis.
+Var concatenate(const Context& context, std::span<const Var> parts, int axis = -1);
 // x [B, L, D] with one more row at the end of each sequence: [B, L + 1, D]. row [1, 1, D], or empty for zeros.
 Var append_row(const Context& context, const Var& x, const Var& row);
 // [L, B, D] as [B, L, D], and back.

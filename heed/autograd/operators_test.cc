@@ -9,6 +9,7 @@
 #include "heed/autograd/attention.h"
 #include "heed/autograd/loss.h"
 #include "heed/autograd/recurrent.h"
+#include "heed/autograd/reduce.h"
 #include "heed/base/error.h"
 #include "heed/testing/gradient_check.h"
 
@@ -79,6 +80,77 @@ TEST(Operators, GradientsOfJoinsAndCutsAgreeWithFiniteDifferences) {
     const std::vector<Var> steps = split_time(c, x);
     return stack_time(c, std::vector<Var>{steps[2], steps[0], steps[2], steps[1]});
   });
+}
+
+TEST(Operators, JoinsAlongAnyAxis) {
+  const Var a = input({2, 1, 3}, 1), b = input({2, 2, 3}, 2), c = input({1, 3, 3}, 3), d = input({2, 3, 3}, 4);
+  check("the middle axis", {a, b}, [&](const Context& k) { return concatenate(k, std::vector<Var>{b, a, b}, 1); });
+  check("the first axis", {c, d}, [&](const Context& k) { return concatenate(k, std::vector<Var>{c, d}, 0); });
+  Workspace workspace;
+  EXPECT_THROW(concatenate(Context::inference(workspace), std::vector<Var>{a, c}, 1), Error);
+  EXPECT_THROW(concatenate(Context::inference(workspace), std::vector<Var>{a, b}, 3), Error);
+}
+
+TEST(Operators, WhatIsRepeatedGetsTheSumOfItsGradients) {
+  const auto check_with = [](const Var& b) {
+    SCOPED_TRACE(describe(b.value().view()));
+    const Var a = input({2, 3, 4}, 1), c = Var::parameter(b.value().clone());
+    check("add", {a, b}, [&](const Context& context) { return add(context, a, b); });
+    const Var d = input({2, 3, 4}, 2);
+    check("multiply", {d, c}, [&](const Context& context) { return multiply(context, d, c); });
+  };
+  for (const Var& b : {input({2, 3, 4}, 3), input({4}, 4), input({1, 1, 4}, 5), input({2, 1, 1}, 6),
+                       input({2, 3, 1}, 7), input({1, 3, 4}, 8), input({3, 1}, 9)}) {
+    check_with(b);
+  }
+  Workspace workspace;
+  const Context context = Context::inference(workspace);
+  EXPECT_THROW(multiply(context, input({2, 3}, 1), input({2}, 2)), Error);
+  EXPECT_THROW(multiply(context, input({1, 3}, 1), input({2, 3}, 2)), Error);
+}
+
+TEST(Operators, GradientsOfSumsAndMeansAgreeWithFiniteDifferences) {
+  for (int axis = 0; axis < 3; ++axis) {
+    const Var x = input({2, 3, 4}, 1), y = input({2, 3, 4}, 2);
+    check("sum", {x}, [&](const Context& c) { return sum(c, x, axis); });
+    check("mean", {y}, [&](const Context& c) { return mean(c, y, axis); });
+  }
+  const Var x = input({2, 3}, 3), square = input({2, 3}, 4);
+  check("the mean of all", {x}, [&](const Context& c) { return mean(c, x); });
+  check("a square's mean", {square}, [&](const Context& c) { return mean(c, multiply(c, square, square)); });
+  Workspace workspace;
+  EXPECT_EQ(mean(Context::inference(workspace), Var(Tensor::from<double>({1, 2, 3, 6}, {2, 2}))).value().at<double>({}),
+            3);
+  EXPECT_THROW(sum(Context::inference(workspace), x, 2), Error);
+}
+
+TEST(Operators, GradientsOfPoolingAgreeWithFiniteDifferences) {
+  const Tensor padding = Tensor::zeros(DType::boolean, {3, 4});
+  for (const auto& [b, l] : {std::pair{0, 3}, std::pair{1, 1}, std::pair{1, 2}, std::pair{2, 0}, std::pair{2, 1}, std::pair{2, 2},
+                             std::pair{2, 3}}) {
+    padding.at<bool>({b, l}) = true;
+  }
+  for (const Tensor& out : {padding, Tensor()}) {
+    const Var x = input({3, 4, 5}, 1), y = input({3, 4, 5}, 2);
+    check("mean_pool", {x}, [&](const Context& c) { return mean_pool(c, x, out); });
+    check("max_pool", {y}, [&](const Context& c) { return max_pool(c, y, out); });
+  }
+}
+
+TEST(Operators, GradientsOfPartsAndOfSoftmaxAgreeWithFiniteDifferences) {
+  const Var a = input({3, 4}, 1), x = input({2, 5, 3}, 2), y = input({2, 3, 4}, 3), z = input({2, 4}, 4);
+  check("scale", {a}, [&](const Context& c) { return scale(c, a, -2.5); });
+  check("slice", {x}, [&](const Context& c) { return slice(c, add(c, x, x), 1, 1, 4); });
+  const Tensor rows = Tensor::from(std::vector<std::int32_t>{5, 0, 5, 2}, {4});
+  check("gather", {y}, [&](const Context& c) { return gather(c, y, rows); });
+  check("softmax", {z}, [&](const Context& c) { return softmax(c, z); });
+  Workspace workspace;
+  const Context context = Context::inference(workspace);
+  // Row b L + l of [B, L, D] is position l of sequence b.
+  EXPECT_TRUE(testing::same_bits(gather(context, y, rows).value().rows(0, 1).view(),
+                                 heed::reshape(select(select(y.value().view(), 0, 1), 0, 2), {1, 4})));
+  EXPECT_THROW(slice(context, x, 1, 2, 6), Error);
+  EXPECT_THROW(gather(context, y, Tensor::from(std::vector<std::int32_t>{6}, {1})), Error);
 }
 
 TEST(Operators, GradientsOfAttentionAgreeWithFiniteDifferences) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "heed/ops/activation.h"
+#include "heed/ops/broadcast.h"
 #include "heed/ops/causal_convolution.h"
 #include "heed/ops/class_loss.h"
 #include "heed/ops/dropout.h"
@@ -13,6 +14,7 @@
 #include "heed/ops/linear.h"
 #include "heed/ops/loss.h"
 #include "heed/ops/normalise.h"
+#include "heed/ops/pooling.h"
 #include "heed/ops/recurrent.h"
 #include "heed/ops/softmax.h"
 #include "heed/testing/operator_call.h"
@@ -154,6 +156,38 @@ std::vector<OperatorCall> rows() {
                      split(v[0], std::array{v[1], v[2]});
                    },
                    "BR"});
+  return calls;
+}
+
+std::vector<OperatorCall> reductions() {
+  const CallView padding{"padding", "BL", optional, DType::boolean, 0};
+  std::vector<OperatorCall> calls;
+  for (DType type : {DType::f32, DType::f64}) {
+    calls.push_back({"broadcast",
+                     {{"x", "C", read, type}, {"y", "BRC", written, type}},
+                     [](const CallViews& v) { broadcast(v[0], v[1]); },
+                     "BRC"});
+    calls.push_back({"sum_to_shape",
+                     {{"x", "BRC", read, type}, {"y", "RC", written, type}},
+                     [](const CallViews& v) { sum_to_shape(v[0], v[1]); },
+                     "BRC"});
+    calls.push_back({"mean_pool",
+                     {{"x", "BLC", read, type}, padding, {"y", "BC", written, type}},
+                     [](const CallViews& v) { mean_pool(v[0], v[1], v[2]); },
+                     "BLC"});
+    calls.push_back({"mean_pool_backward",
+                     {padding, {"dy", "BC", read, type}, {"dx", "BLC", written, type}},
+                     [](const CallViews& v) { mean_pool_backward(v[0], v[1], v[2]); },
+                     "BLC"});
+    calls.push_back({"max_pool",
+                     {{"x", "BLC", read, type}, padding, {"y", "BC", written, type}, {"at", "BC", written, DType::i32}},
+                     [](const CallViews& v) { max_pool(v[0], v[1], v[2], v[3]); },
+                     "BLC"});
+    calls.push_back({"max_pool_backward",
+                     {whole_numbers("at", "BC"), {"dy", "BC", read, type}, {"dx", "BLC", written, type}},
+                     [](const CallViews& v) { max_pool_backward(v[0], v[1], v[2]); },
+                     "BC"});
+  }
   return calls;
 }
 
@@ -350,7 +384,7 @@ std::vector<OperatorCall> recurrences() {
 }
 
 TEST(OperatorOperands, AreRefusedWhereTheyCannotBeRight) {
-  for (const auto& calls : {products(), rows(), losses(), recurrences()}) {
+  for (const auto& calls : {products(), rows(), reductions(), losses(), recurrences()}) {
     for (const OperatorCall& call : calls) EXPECT_EQ(testing::complaints_about_bad_views(call, kExtents), "");
   }
 }
