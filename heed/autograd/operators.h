@@ -16,8 +16,8 @@ namespace heed {
 // x [..., In] W^T + b, W [Out, In], b [Out] or empty: [..., Out].
 Var linear(const Context& context, const Var& x, const Var& weight, const Var& bias);
 Var activate(const Context& context, Activation activation, const Var& x);
-// a + b and a b. b has a's shape, or is repeated along its axes of extent 1 and those that it lacks, aligned at the last
-// (heed/ops/broadcast.h): a row [D] or [1, 1, D], a number for each sequence [B, 1, 1].
+// a + b and a b. b has a's shape, or is repeated along its axes of extent 1 and those that it lacks, aligned at the
+// last (heed/ops/broadcast.h): a row [D] or [1, 1, D], a number for each sequence [B, 1, 1].
 Var add(const Context& context, const Var& a, const Var& b);
 Var multiply(const Context& context, const Var& a, const Var& b);
 // s x.

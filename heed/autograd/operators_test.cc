@@ -126,8 +126,8 @@ TEST(Operators, GradientsOfSumsAndMeansAgreeWithFiniteDifferences) {
 
 TEST(Operators, GradientsOfPoolingAgreeWithFiniteDifferences) {
   const Tensor padding = Tensor::zeros(DType::boolean, {3, 4});
-  for (const auto& [b, l] : {std::pair{0, 3}, std::pair{1, 1}, std::pair{1, 2}, std::pair{2, 0}, std::pair{2, 1}, std::pair{2, 2},
-                             std::pair{2, 3}}) {
+  for (const auto& [b, l] : {std::pair{0, 3}, std::pair{1, 1}, std::pair{1, 2}, std::pair{2, 0}, std::pair{2, 1},
+                             std::pair{2, 2}, std::pair{2, 3}}) {
     padding.at<bool>({b, l}) = true;
   }
   for (const Tensor& out : {padding, Tensor()}) {

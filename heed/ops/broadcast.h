@@ -3,9 +3,9 @@
 //   broadcast(row, y);                             // [D] or [1, D] into each row of [R, D]
 //   sum_to_shape(dy, drow);                        // its gradient: the sum of the rows
 //
-// Shapes are aligned at their last axes, as NumPy's are: each extent of the smaller one is that of the larger, or 1, and
-// axes that it lacks count as 1. Views are contiguous, f32 or f64, of one type. Results are overwritten, and are the
-// same bits for any thread count. Both throw heed::Error for other operands, and a NaN stays one.
+// Shapes are aligned at their last axes, as NumPy's are: each extent of the smaller one is that of the larger, or 1,
+// and axes that it lacks count as 1. Views are contiguous, f32 or f64, of one type. Results are overwritten, and are
+// the same bits for any thread count. Both throw heed::Error for other operands, and a NaN stays one.
 #pragma once
 
 #include "heed/tensor/view.h"

@@ -4,9 +4,9 @@
 //   max_pool(x, padding, y, at);
 //
 // x [B, L, D] and y [B, D] are contiguous, f32 or f64. padding is boolean [B, L], contiguous, true where a position is
-// left out (PyTorch's key_padding_mask), or empty: none is. What is left out, even a NaN, has no effect; a NaN elsewhere
-// gives a NaN. A sequence of which nothing is left has the result 0, and no gradient. Gradients are overwritten. All
-// throw heed::Error for other operands; results are the same bits for any thread count.
+// left out (PyTorch's key_padding_mask), or empty: none is. What is left out, even a NaN, has no effect; a NaN
+// elsewhere gives a NaN. A sequence of which nothing is left has the result 0, and no gradient. Gradients are
+// overwritten. All throw heed::Error for other operands; results are the same bits for any thread count.
 #pragma once
 
 #include "heed/tensor/view.h"
