@@ -18,6 +18,7 @@ using testing::AttentionShape;
 using testing::largest_difference;
 using testing::plain_problem;
 using testing::plans_for;
+using testing::random_booleans;
 using testing::random_tensor;
 using testing::same_bits;
 using testing::solve;
@@ -59,6 +60,40 @@ TEST(AttentionInvariance, AnElementOfABatchHasTheSameBitsAlone) {
         const AttentionAnswer one = solve(*plan, alone);
         for (auto part : kRowAnswers) {
           EXPECT_TRUE(same_bits((together.*part).rows(b, b + 1), one.*part)) << plan->name << " " << b << describe(p);
+        }
+      }
+    }
+  }
+}
+
+// Whatever blocks of keys the rows around it see, under a mask of any booleans and under one of an interval for each row.
+TEST(AttentionInvariance, ARowHasTheSameBitsAlone) {
+  const Index queries = 7, keys = 600;
+  const Tensor open = random_booleans({1, 1, queries, keys}, 3), centre = Tensor::empty(DType::f32, {1, 1, queries});
+  for (Index i = 0; i < queries; ++i) {
+    centre.at<float>({0, 0, i}) = static_cast<float>(i * 97);
+    for (Index j = 0; j < keys; ++j) {
+      if ((j / 64 + i) % 3 == 0 || j < i * 20) open.at<std::uint8_t>({0, 0, i, j}) = 0;
+    }
+  }
+  const auto row_of = [](const Tensor& tensor, Index i) { return Tensor::copy_of(slice(tensor.view(), 2, i, i + 1)); };
+  for (AttentionSample p : variants({.queries = queries, .keys = keys})) {
+    // Scores near each other, so that many keys have weight and the order of their sums counts.
+    for (Index i = 0; p.q.dtype() == DType::f32 && i < p.q.size(); ++i) p.q.data<float>()[i] /= 16;
+    for (bool interval : {false, true}) {
+      p.spec.mask = interval ? Mask::around(centre, 250) : Mask::boolean(open);
+      for (const AttentionPlan* plan : plans_for(p)) {
+        const AttentionAnswer together = solve(*plan, p);
+        for (Index i = 0; i < queries; ++i) {
+          AttentionSample alone = p;
+          const Tensor own_open = row_of(open, i), own_centre = row_of(centre, i);
+          alone.q = row_of(p.q, i), alone.dout = row_of(p.dout, i);
+          alone.spec.mask = interval ? Mask::around(own_centre, 250) : Mask::boolean(own_open);
+          const AttentionAnswer one = solve(*plan, alone);
+          for (auto part : {&AttentionAnswer::out, &AttentionAnswer::row_stat, &AttentionAnswer::dq}) {
+            EXPECT_TRUE(same_bits(row_of(together.*part, i), one.*part))
+                << plan->name << " " << i << " " << interval << describe(p);
+          }
         }
       }
     }
