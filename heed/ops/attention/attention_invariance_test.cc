@@ -66,7 +66,7 @@ TEST(AttentionInvariance, AnElementOfABatchHasTheSameBitsAlone) {
   }
 }
 
-// Whatever blocks of keys the rows around it see, under a mask of any booleans and under one of an interval for each row.
+// Whatever blocks of keys the rows around it see, under a mask of any booleans and under an interval for each row.
 TEST(AttentionInvariance, ARowHasTheSameBitsAlone) {
   const Index queries = 7, keys = 600;
   const Tensor open = random_booleans({1, 1, queries, keys}, 3), centre = Tensor::empty(DType::f32, {1, 1, queries});
