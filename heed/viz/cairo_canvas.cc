@@ -26,6 +26,7 @@ using Surface = std::unique_ptr<cairo_surface_t, Free>;
 using FontOptions = std::unique_ptr<cairo_font_options_t, Free>;
 
 void check(cairo_status_t status, const char* what) {
+  if (status == CAIRO_STATUS_NO_MEMORY) throw std::bad_alloc();
   HEED_CHECK(status == CAIRO_STATUS_SUCCESS, "render: {}: Cairo says: {}", what, cairo_status_to_string(status));
 }
 
@@ -61,6 +62,7 @@ bool font_has(cairo_t* context, std::string_view character) {
                                        static_cast<int>(character.size()), &glyphs, &count, nullptr, nullptr, nullptr);
   const bool has = status == CAIRO_STATUS_SUCCESS && count > 0 && glyphs[0].index != 0;
   cairo_glyph_free(glyphs);
+  check(status, "choosing a font");
   return has;
 }
 
@@ -167,10 +169,14 @@ void paint_on_white(const Picture& picture, cairo_t* context) {
   check(cairo_status(context), "drawing");
 }
 
-// The context that text is measured with: one per thread, made at first use.
+// The context that text is measured with: one per thread, made at first use, and again where one has failed, since a
+// context that has failed once measures nothing any more.
 cairo_t* measuring_context() {
-  thread_local const Surface surface(cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1));
-  thread_local const Context context = make_context(surface.get());
+  thread_local Context context;
+  if (context == nullptr || cairo_status(context.get()) != CAIRO_STATUS_SUCCESS) {
+    const Surface surface(cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1));
+    context = make_context(surface.get());  // keeps the surface
+  }
   return context.get();
 }
 
@@ -178,7 +184,9 @@ cairo_t* measuring_context() {
 
 double text_width(std::string_view text, const TextStyle& style) {
   cairo_t* context = measuring_context();
-  return width_of(context, split_by_font(context, visible_text(text), style), style);
+  const double width = width_of(context, split_by_font(context, visible_text(text), style), style);
+  check(cairo_status(context), "measuring text");
+  return width;
 }
 
 Box text_box(Point at, std::string_view text, const TextStyle& style) {

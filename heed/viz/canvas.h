@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "heed/base/error.h"
 #include "heed/viz/colour.h"
 
 namespace heed {
@@ -43,7 +44,8 @@ class Canvas {
   virtual void text(Point at, std::string_view text, const TextStyle& style) = 0;
 };
 
-// How far the text reaches along its baseline, in the font that every canvas uses.
+// How far the text reaches along its baseline, in the font that every canvas uses. Throws heed::Error for a size that
+// no font can have.
 double text_width(std::string_view text, const TextStyle& style);
 
 // The upright box around text drawn at a point, turned as the style says: from ascender to descender, whatever the

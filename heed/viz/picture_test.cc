@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "heed/base/error.h"
@@ -173,6 +174,15 @@ TEST(Picture, FittedTextIsAsLongAsItCanBe) {
   EXPECT_LE(text_width(fitted, style), 80);
   EXPECT_GT(text_width(fitted, style), 65);
   EXPECT_LE(fit_text(std::string(1 << 22, 'x'), style, 80).size(), 80u);
+}
+
+TEST(Picture, TextThatCannotBeMeasuredIsRefusedAndTheNextIsMeasured) {
+  const double width = text_width("kurz", {.size = 12});
+  EXPECT_GT(width, 0);
+  const TextStyle none{.size = std::numeric_limits<double>::quiet_NaN()};
+  const std::string refusal = testing::refusal([&] { text_width("kurz", none); });
+  EXPECT_TRUE(refusal.starts_with("render: measuring text: ")) << refusal;
+  EXPECT_EQ(text_width("kurz", {.size = 12}), width);
 }
 
 TEST(Picture, PdfIsAPdfWithoutADate) {

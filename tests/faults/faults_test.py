@@ -79,12 +79,15 @@ def excused(outcome, failed_in, crashed_in):
         return "Fontconfig uses what it could not allocate, or tries for ever to load its configuration"
     if "libsentencepiece" in failed_in and outcome.status != ASKED_FOR_EVER:
         return "Protobuf, in SentencePiece, cannot take a message apart that it could not put together"
+    if "libdnnl" in failed_in and outcome.status == -signal.SIGABRT:
+        return "oneDNN gives up where it has no memory for the code that it writes"
     return None
 
 
 def innermost(libraries):
-    """The library that calls, of those that a log names: the first that is not the system's or C++'s own, which act for others."""
-    acts_for_others = ("libheed_fault_injection", "libstdc++", "libc.so", "libgcc_s", "ld-linux")
+    """The library that calls, of those that a log names: the first that does not act for another one, as those of the system and of
+    C++ do, and Expat for Fontconfig."""
+    acts_for_others = ("libheed_fault_injection", "libstdc++", "libc.so", "libgcc_s", "ld-linux", "libexpat")
     return next((library for library in libraries.split() if not library.startswith(acts_for_others)), "")
 
 
