@@ -12,6 +12,7 @@
 #include "heed/tasks/explain/explanation_text.h"
 #include "heed/tasks/explain/worked_examples.h"
 #include "numbers.h"
+#include "option_names.h"
 #include "output.h"
 #include "output_files.h"
 
@@ -30,7 +31,7 @@ struct ExplainCommand {
 // An option that would be ignored is a mistake.
 void refuse_where_it_means_nothing(const ExplainCommand& command, const CLI::App& sub) {
   const auto refuse = [&](const char* option, bool meaningful, const char* where) {
-    if (sub.count(option) > 0 && !meaningful) throw CLI::ValidationError(option, std::string("goes with ") + where);
+    if (was_given(sub, option) && !meaningful) throw CLI::ValidationError(option, std::string("goes with ") + where);
   };
   const bool attention = command.example == "attention";
   for (const char* option : {"--mask", "--scale"})

@@ -19,6 +19,7 @@
 #include "heed/viz/page.h"
 #include "long_lines.h"
 #include "numbers.h"
+#include "option_names.h"
 #include "output.h"
 #include "output_files.h"
 
@@ -155,15 +156,15 @@ void check_usage(const ViewCommand& command, const CLI::App& sub) {
   if (command.model.empty() == command.from.empty()) throw CLI::RequiredError("One of a model and --from");
   if (!command.from.empty()) {
     for (const char* option : {"--text", "--input", "--target", "--beam", "--trace", "--long-lines"}) {
-      if (sub.count(option) > 0) refuse(option, "means nothing with --from");
+      if (was_given(sub, option)) refuse(option, "means nothing with --from");
     }
   } else if (command.text.has_value() == !command.input.empty()) {
     throw CLI::RequiredError("One of --text and --input");
   }
-  if (command.target && sub.count("--long-lines") > 0) refuse("--long-lines", "means nothing with --target");
+  if (command.target && was_given(sub, "--long-lines")) refuse("--long-lines", "means nothing with --target");
   if (command.out.empty() || is_page(command.out)) {
     for (const char* option : {"--layer", "--head", "--kind", "--sentence"}) {
-      if (sub.count(option) > 0) refuse(option, "is for pictures: a page shows everything");
+      if (was_given(sub, option)) refuse(option, "is for pictures: a page shows everything");
     }
   }
 }
