@@ -14,9 +14,12 @@ thread_local long g_left = -1;  // allocations until one fails; negative: none d
 
 }  // namespace
 
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  if (g_left >= 0 && g_left-- == 0) return nullptr;
+  return std::malloc(bytes == 0 ? 1 : bytes);
+}
 void* operator new(std::size_t bytes) {
-  if (g_left >= 0 && g_left-- == 0) throw std::bad_alloc();
-  void* const block = std::malloc(bytes == 0 ? 1 : bytes);
+  void* const block = operator new(bytes, std::nothrow);
   if (block == nullptr) throw std::bad_alloc();
   return block;
 }

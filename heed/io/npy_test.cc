@@ -113,7 +113,8 @@ TEST(Npy, RoundTripsEveryTypeRankAndStride) {
   const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "heed_npy_round_trip.npy";
   const Tensor x = Tensor::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {1, 2, 3});
   for (DType dtype : {DType::f32, DType::f64, DType::f16, DType::i32, DType::i64}) {
-    for (const View& view : {x.to(dtype).view(), transpose(x.to(dtype).view(), 1, 2)}) {
+    const Tensor typed = x.to(dtype);
+    for (const View& view : {typed.view(), transpose(typed.view(), 1, 2)}) {
       const Tensor kept = Tensor::copy_of(view);
       write_npy(path, kept);
       const Tensor back = read_npy(path);
