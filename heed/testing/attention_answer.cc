@@ -145,7 +145,7 @@ std::vector<const AttentionPlan*> plans_for(const AttentionSample& problem) {
   const Given given = give(problem, "plans_for");
   std::vector<const AttentionPlan*> plans;
   for (const AttentionPlan& plan : attention_plans()) {
-    if (plan.refuse(given.problem).empty()) plans.push_back(&plan);
+    if (plan.refusal(given.problem).empty()) plans.push_back(&plan);
   }
   return plans;
 }

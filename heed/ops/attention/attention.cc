@@ -7,7 +7,6 @@
 #include "heed/base/check.h"
 #include "heed/ops/attention/memory_check.h"
 #include "heed/ops/attention/plans/plan.h"
-#include "heed/ops/attention/plans/reference.h"
 #include "heed/ops/attention/problem/packed_sequences.h"
 
 namespace heed {
@@ -144,8 +143,11 @@ void attention(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec,
           {.out = rows_of(result.out, one.queries), .row_stat = rows_of(result.row_stat, one.queries)}, n));
     }
   }
-  for (const ForwardCall& call : calls)
-    choose_attention_plan(call.problem).forward(call.problem, call.result, workspace);
+  const AttentionTask task{
+      .pass = AttentionTask::Pass::forward, .weights = bool{result.weights}, .scores = bool{result.scores}};
+  for (const ForwardCall& call : calls) {
+    choose_attention_plan(call.problem, task).forward(call.problem, call.result, workspace);
+  }
 }
 
 void attention_backward(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, const AttentionSaved& saved,
@@ -196,12 +198,13 @@ void attention_backward(ConstView q, ConstView k, ConstView v, const AttentionSp
     }
   }
   for (const BackwardCall& call : calls) {
-    choose_attention_plan(call.problem).backward(call.problem, call.saved, call.grad, workspace);
+    const AttentionTask task{.pass = AttentionTask::Pass::backward};
+    choose_attention_plan(call.problem, task).backward(call.problem, call.saved, call.grad, workspace);
   }
 }
 
 void attention_weights(ConstView q, ConstView k, const AttentionSpec& spec, ConstView row_stat, View weights,
-                       Workspace&, const AttentionSelection& part) {
+                       Workspace& workspace, const AttentionSelection& part) {
   const char* caller = "attention_weights";
   check_forced_plan();
   HEED_CHECK(!is_packed(spec), "{}: packed sequences have weights of no one shape: ask for one sequence at a time",
@@ -220,7 +223,8 @@ void attention_weights(ConstView q, ConstView k, const AttentionSpec& spec, Cons
   const ConstView shape = shape_of({problem.batch, extent("head", part.heads, problem.heads),
                                     extent("row", part.rows, problem.queries), problem.keys});
   check_shape(caller, "weights", weights, shape, problem.dtype);
-  reference_weights(problem, row_stat, part, weights);
+  const AttentionTask task{.pass = AttentionTask::Pass::weights};
+  choose_attention_plan(problem, task).weights(problem, row_stat, part, weights, workspace);
 }
 
 std::string explain(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec) {

@@ -60,18 +60,20 @@ TEST(AttentionChoice, EveryCallRefusesANameThatIsNoPlan) {
   EXPECT_TRUE(refused([&] { attention(nothing, nothing, nothing, packed, {.out = nothing}, workspace); }));
 }
 
-TEST(AttentionChoice, ThePlanDependsOnNoLength) {
-  std::vector<std::vector<std::string_view>> names;
-  for (Index batch : {1, 5})
-    for (Index queries : {1, 33})
-      for (Index keys : {0, 1, 200}) {
-        names.emplace_back();
-        for (const AttentionSample& p :
-             testing::attention_kinds({.batch = batch, .heads = 2, .key_heads = 2, .queries = queries, .keys = keys})) {
-          names.back().push_back(choose_attention_plan(make_attention_problem("test", p.q, p.k, p.v, p.spec)).name);
-        }
-      }
-  for (const auto& of_kinds : names) EXPECT_EQ(of_kinds, names[0]);
+// So that a workflow under HEED_PLAN can look at what it computed.
+TEST(AttentionChoice, TheWeightsAloneGoThroughTheForcedPlan) {
+  const AttentionSample p = testing::plain_problem({.queries = 3, .keys = 4});
+  const Tensor out = Tensor::zeros(DType::f32, {1, 1, 3, 8}), row_stat = Tensor::zeros(DType::f32, {1, 1, 3});
+  const Tensor weights = Tensor::zeros(DType::f32, {1, 1, 3, 4});
+  Workspace workspace;
+  attention(p.q, p.k, p.v, p.spec, {.out = out, .row_stat = row_stat}, workspace);
+  const auto call = [&] { attention_weights(p.q, p.k, p.spec, row_stat, weights, workspace); };
+  for (const char* name : {"tiled", "reference"}) {
+    const ForcedPlan forced(name);
+    EXPECT_EQ(refusal(call), "no error") << name;
+  }
+  const ForcedPlan forced("linear");
+  EXPECT_EQ(refusal(call), "attention: HEED_PLAN=linear cannot compute this call: the score has no feature map");
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ TEST(AttentionSemantics, ABiasOfMinusInfinityIsAMask) {
     p.dense = bias, p.bind();
     masked.spec.mask = Mask::boolean(allowed);
     for (const AttentionPlan* plan : plans_for(p)) {
-      if (!plan->refuse(make_attention_problem("test", masked.q, masked.k, masked.v, masked.spec)).empty()) continue;
+      if (!plan->refusal(make_attention_problem("test", masked.q, masked.k, masked.v, masked.spec)).empty()) continue;
       const AttentionAnswer a = solve(*plan, p), b = solve(*plan, masked);
       for (auto part : kRowAnswers) EXPECT_TRUE(same_bits(a.*part, b.*part)) << plan->name << ": " << describe(p);
     }

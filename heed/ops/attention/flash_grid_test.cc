@@ -239,7 +239,7 @@ void expect_within(const Problem& p, const Sight& sight, const Rule& rule, const
   };
   const AttentionProblem c = make_attention_problem("test", p.q, p.k, p.v, p.spec);
   for (const AttentionPlan& plan : attention_plans()) {
-    if (!plan.refuse(c).empty() || (plan.name == "reference" && p.work() > kReferenceWork)) continue;
+    if (!plan.refusal(c).empty() || (plan.name == "reference" && p.work() > kReferenceWork)) continue;
     const Answer got = solve(plan, p), again = solve(plan, p);
     for (std::size_t n = 0; n < std::size(kAnswers); ++n) {
       const Tensor &answer = got.*kAnswers[n], &truth = exact.*kAnswers[n];

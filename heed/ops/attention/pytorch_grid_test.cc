@@ -207,7 +207,7 @@ void expect_close(const Call& call, const Tolerances& tolerances, const std::str
   Workspace workspace;
   int plans = 0;
   for (const AttentionPlan& plan : attention_plans()) {
-    if (!plan.refuse(problem).empty()) continue;
+    if (!plan.refusal(problem).empty()) continue;
     if (plan.name == "reference" && call.work() > (problem.dtype == DType::f64 ? kDoubleWork : kReferenceWork))
       continue;
     ++plans;

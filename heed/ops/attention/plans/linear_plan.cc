@@ -279,7 +279,7 @@ class LinearBackward {
   std::vector<double> flows_;  // of the rows that read the key/value head: see sum_flows
 };
 
-std::string refuse(const AttentionProblem& c) {
+std::string_view why_not(const AttentionProblem& c, const AttentionTask&) {
   if (c.dtype == DType::f64) return "it computes in f32";
   if (c.spec.score.kind != Score::Kind::feature_map) return "the score has no feature map";
   if (c.scale < 0) return "the scale is negative";
@@ -333,8 +333,12 @@ void backward(const AttentionProblem& c, const AttentionSaved& saved, const Atte
   for_heads<LinearBackward>(c, c.key_heads, work, true, workspace, saved, grad);
 }
 
+double cost(const AttentionProblem& c) {
+  return static_cast<double>(c.batch * c.heads) * token_work(c, c.queries + c.keys);
+}
+
 }  // namespace
 
-const AttentionPlan kLinearPlan{"linear", refuse, forward, backward};
+const AttentionPlan kLinearPlan{"linear", SumOrder::states, why_not, cost, forward, backward, reference_weights};
 
 }  // namespace heed

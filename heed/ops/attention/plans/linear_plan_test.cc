@@ -59,7 +59,7 @@ Tensor lengths_of(const std::vector<std::int64_t>& lengths) { return Tensor::fro
 AttentionProblem case_of(const AttentionSample& p) { return make_attention_problem("test", p.q, p.k, p.v, p.spec); }
 
 AttentionAnswer solve_linear(const AttentionSample& p) {
-  EXPECT_EQ(kLinearPlan.refuse(case_of(p)), "");
+  EXPECT_EQ(kLinearPlan.refusal(case_of(p)), "");
   return solve(kLinearPlan, p);
 }
 
@@ -133,7 +133,7 @@ TEST(LinearPlan, RefusesWhatNoStateCanHold) {
   const auto reason = [&](const std::function<void(AttentionSpec&)>& change) {
     AttentionSample other = p;
     change(other.spec);
-    return kLinearPlan.refuse(case_of(other));
+    return kLinearPlan.refusal(case_of(other));
   };
   EXPECT_EQ(reason([](AttentionSpec&) {}), "");
   EXPECT_EQ(reason([](AttentionSpec& s) { s.score = {}; }), "the score has no feature map");
@@ -145,7 +145,7 @@ TEST(LinearPlan, RefusesWhatNoStateCanHold) {
   const char* kMask = "the mask is more than a window to the right and key lengths";
   EXPECT_EQ(reason([](AttentionSpec& s) { s.mask = Mask::sliding_window(1, 0); }), kMask);
   EXPECT_EQ(reason([](AttentionSpec& s) { s.mask = Mask::strided({.stride = 2}); }), kMask);
-  EXPECT_EQ(kLinearPlan.refuse(case_of(p.in_f64())), "it computes in f32");
+  EXPECT_EQ(kLinearPlan.refusal(case_of(p.in_f64())), "it computes in f32");
   EXPECT_EQ(choose_attention_plan(case_of(p)).name, "linear");
 }
 

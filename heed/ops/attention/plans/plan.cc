@@ -31,16 +31,38 @@ std::span<const AttentionPlan> attention_plans() {
 
 void check_forced_plan() { forced_plan(); }
 
-const AttentionPlan& choose_attention_plan(const AttentionProblem& problem) {
+std::string_view AttentionPlan::refusal(const AttentionProblem& problem, const AttentionTask& task) const {
+  if (task.pass == AttentionTask::Pass::backward && backward == nullptr) return "it has no backward pass";
+  if (task.pass == AttentionTask::Pass::weights && weights == nullptr) return "it has no pass for the weights alone";
+  return why_not(problem, task);
+}
+
+double pair_cost(const AttentionProblem& c) {
+  const double pairs = static_cast<double>(c.batch * c.heads) * static_cast<double>(c.queries * c.keys);
+  return pairs * static_cast<double>(c.width + c.value_width);
+}
+
+const AttentionPlan* choose_plan_of(std::span<const AttentionPlan> plans, const AttentionProblem& problem,
+                                    const AttentionTask& task) {
+  const AttentionPlan* chosen = nullptr;
+  double least = 0;
+  for (const AttentionPlan& plan : plans) {
+    if ((chosen != nullptr && plan.order != chosen->order) || !plan.refusal(problem, task).empty()) continue;
+    const double cost = plan.cost(problem);
+    if (chosen == nullptr || cost < least) chosen = &plan, least = cost;
+  }
+  return chosen;
+}
+
+const AttentionPlan& choose_attention_plan(const AttentionProblem& problem, const AttentionTask& task) {
   if (const AttentionPlan* forced = forced_plan()) {
-    const std::string reason = forced->refuse(problem);
+    const std::string_view reason = forced->refusal(problem, task);
     HEED_CHECK(reason.empty(), "attention: HEED_PLAN={} cannot compute this call: {}", forced->name, reason);
     return *forced;
   }
-  for (const AttentionPlan& plan : attention_plans()) {
-    if (plan.refuse(problem).empty()) return plan;
-  }
-  fail("attention: no plan computes this call");
+  const AttentionPlan* chosen = choose_plan_of(attention_plans(), problem, task);
+  HEED_CHECK(chosen != nullptr, "attention: no plan computes this call");
+  return *chosen;
 }
 
 std::string explain_plans(const AttentionProblem& problem, std::string_view what) {
@@ -52,11 +74,15 @@ std::string explain_plans(const AttentionProblem& problem, std::string_view what
       passed = true;
       continue;
     }
-    const std::string reason = plan.refuse(problem);
-    text += fmt::format("; {} {}", plan.name,
-                        !reason.empty() ? "refused: " + reason
-                        : passed        ? "could too, but comes later"
-                                        : "was passed over by HEED_PLAN");
+    const std::string_view reason = plan.refusal(problem);
+    if (!reason.empty()) {
+      text += fmt::format("; {} refused: {}", plan.name, reason);
+    } else {
+      text += fmt::format("; {} {}", plan.name,
+                          plan.order == chosen.order ? "could too, but costs more"
+                          : passed                   ? "could too, but comes later"
+                                                     : "was passed over by HEED_PLAN");
+    }
   }
   return text;
 }

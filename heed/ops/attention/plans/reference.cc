@@ -246,7 +246,7 @@ class HeadLoops {
   std::vector<Sum> dphi_k_, dv_, dvector_;  // of the key/value head
 };
 
-std::string refuse(const AttentionProblem&) { return {}; }
+std::string_view can_all(const AttentionProblem&, const AttentionTask&) { return {}; }
 
 void forward(const AttentionProblem& c, const AttentionResult& result, Workspace&) {
   const double work = static_cast<double>(c.queries * c.keys) * static_cast<double>(c.width + c.value_width);
@@ -265,7 +265,9 @@ void backward(const AttentionProblem& c, const AttentionSaved& saved, const Atte
     for (Index g = 0; g < c.key_heads; ++g) reference_backward_group(c, saved, grad, b, g);
 }
 
-std::string refuse_double(const AttentionProblem& c) { return c.dtype == DType::f64 ? "it computes in f32" : ""; }
+std::string_view f32_alone(const AttentionProblem& c, const AttentionTask&) {
+  return c.dtype == DType::f64 ? "it computes in f32" : "";
+}
 
 void plain_forward(const AttentionProblem& c, const AttentionResult& result, Workspace&) {
   for (Index b = 0; b < c.batch; ++b)
@@ -293,22 +295,23 @@ void reference_backward_group(const AttentionProblem& c, const AttentionSaved& s
   HeadLoops<double>(c, b, g, DType::f64).backward(saved, grad);
 }
 
-void reference_weights(const AttentionProblem& c, const ConstView& row_stat, const AttentionSelection& part,
-                       const View& weights) {
+void reference_weights(const AttentionProblem& c, const ConstView& row_stat, const AttentionSelection& chosen,
+                       const View& to, Workspace&) {
   const auto index = [](const std::vector<Index>& list, Index at) {
     return list.empty() ? at : list[static_cast<std::size_t>(at)];
   };
-  const Index heads = weights.shape[1], rows = weights.shape[2];
+  const Index heads = to.shape[1], rows = to.shape[2];
   parallel_for(c.batch * heads, 1, [&](Index begin, Index end) {
     for (Index unit = begin; unit < end; ++unit) {
-      const Index b = unit / heads, h = index(part.heads, unit % heads);
+      const Index b = unit / heads, h = index(chosen.heads, unit % heads);
       HeadLoops<double> loops(c, b, h / c.group, DType::f64);
-      for (Index r = 0; r < rows; ++r) loops.weights_row(row_stat, h, index(part.rows, r), weights, unit % heads, r);
+      for (Index r = 0; r < rows; ++r) loops.weights_row(row_stat, h, index(chosen.rows, r), to, unit % heads, r);
     }
   });
 }
 
-const AttentionPlan kReferencePlan{"reference", refuse, forward, backward};
-const AttentionPlan kPlainPlan{"plain", refuse_double, plain_forward, plain_backward};
+const AttentionPlan kReferencePlan{"reference", SumOrder::rows, can_all,          pair_cost,
+                                   forward,     backward,       reference_weights};
+const AttentionPlan kPlainPlan{"plain", SumOrder::plain, f32_alone, pair_cost, plain_forward, plain_backward, nullptr};
 
 }  // namespace heed

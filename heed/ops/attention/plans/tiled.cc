@@ -1,4 +1,5 @@
 // The plan "tiled": sums in f32 over tiles of rows, for any score and any normaliser of two small tables.
+#include "heed/ops/attention/plans/reference.h"
 #include "heed/ops/attention/plans/tile.h"
 
 namespace heed {
@@ -37,7 +38,7 @@ const kernels::AttentionNormaliser* tile_normaliser(Normaliser::Kind kind) {
 
 namespace {
 
-std::string refuse(const AttentionProblem& c) {
+std::string_view why_not(const AttentionProblem& c, const AttentionTask&) {
   if (c.dtype == DType::f64) return "it computes in f32";
   if (tile_score(c.spec.score.kind) == nullptr) return "the score has a feature map";
   if (tile_normaliser(c.spec.normaliser.kind) == nullptr) return "the normaliser is a sum";
@@ -46,6 +47,7 @@ std::string refuse(const AttentionProblem& c) {
 
 }  // namespace
 
-const AttentionPlan kTiledPlan{"tiled", refuse, tiled_forward, tiled_backward};
+const AttentionPlan kTiledPlan{"tiled",       SumOrder::tiles, why_not,          pair_cost,
+                               tiled_forward, tiled_backward,  reference_weights};
 
 }  // namespace heed
