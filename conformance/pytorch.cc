@@ -36,7 +36,7 @@ Tensor batch_first(const Json& json, Index width) {
 }
 
 // [B, L] with 1 for "left out", as a boolean mask [B, 1, 1, L] with true for "attend".
-LayerMask padding(const Json& json) {
+Mask padding(const Json& json) {
   if (json.is_null()) return {};
   const Index batch = extent(json), length = extent(json[Index{0}]);
   const Tensor allowed = make_array(DType::boolean, {batch, length}).elements.reshape({batch, 1, 1, length});
@@ -45,7 +45,7 @@ LayerMask padding(const Json& json) {
     if (static_cast<Index>(row.size()) != length) json[b].refuse("must have an item for each position");
     for (Index l = 0; l < length; ++l) allowed.at<bool>({b, 0, 0, l}) = row[static_cast<std::size_t>(l)] == 0;
   }
-  return {Mask::boolean(allowed), {allowed}};
+  return Mask::boolean(allowed);
 }
 
 // Every parameter is cos(0), cos(1), ... row-major.
@@ -65,7 +65,7 @@ std::string run_case(const Json& item, const TransformerLayerOptions& shape, dou
   Rng rng(1);
   Workspace workspace;
   const Context context = Context::inference(workspace);
-  const LayerMask mask = padding(item["key_padding_mask"]), memory_mask = padding(item["memory_key_padding_mask"]);
+  const Mask mask = padding(item["key_padding_mask"]), memory_mask = padding(item["memory_key_padding_mask"]);
   Var x(batch_first(item["input"], shape.width));
   for (Index layer = item["layers"].integer(1, 100); layer > 0; --layer) {
     DrawnParameters drawn(rng);

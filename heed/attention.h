@@ -4,7 +4,15 @@
 //
 //   heed::attention(q, k, v, {.mask = heed::Mask::causal()}, {.out = out}, workspace);
 //
-// docs/attention.md shows every score, bias, mask and normaliser in a line of code each.
+// docs/attention.md shows every score, bias, mask and normaliser in a line of code each. What the field calls it:
+//   log-sum-exp, LSE                   AttentionResult::row_stat
+//   causal, bottom-right or top-left   Mask::causal(), Mask::causal(Anchor::start)
+//   key padding                        Mask::key_lengths()
+//   GQA, MQA                           k and v with fewer heads than q
+//   KV cache                           tensor_scatter(), PagedCache
+//   soft-cap                           Bias::soft_cap
+//   attention sinks                    Normaliser::softmax(sinks)
+//   RoPE                               rotary()
 #pragma once
 
 #include "heed/base/error.h"

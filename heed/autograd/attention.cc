@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "heed/autograd/record.h"
+#include "heed/base/check.h"
+#include "heed/ops/attention/spec/visit_spec.h"
 
 namespace heed {
 namespace {
@@ -64,14 +66,35 @@ class SourceGrads {
   std::array<Part, 3> parts_;
 };
 
+bool is_value_of(const Var& var, const Tensor& tensor) {
+  return var && tensor && var.value().view().data == tensor.view().data &&
+         same_shape(var.value().view(), tensor.view());
+}
+
+// Calls f(Var, gradient) for each Var that a tensor of the spec is the value of.
+template <typename F>
+void for_learned(const AttentionSpec& spec, const std::vector<Var>& learned, AttentionGrad& grad, const F& f) {
+  visit_parameters(spec, grad, [&](const char*, const char*, const Tensor& parameter, View& gradient) {
+    for (const Var& var : learned) {
+      if (is_value_of(var, parameter)) f(var, gradient);
+    }
+  });
+}
+
+void check_learned(const AttentionSpec& spec, const std::vector<Var>& learned) {
+  AttentionGrad none;
+  for (const Var& one : learned) {
+    bool found = !one;
+    for_learned(spec, {one}, none, [&](const Var&, View&) { found = true; });
+    HEED_CHECK(found, "attention: no tensor that the spec can learn is the value {} of a Var", describe(one.value()));
+  }
+}
+
 }  // namespace
 
 Var attention(const Context& context, const Heads& q, const Heads& k, const Heads& v, AttentionSpec spec,
-              const AttentionParameters& parameters, View weights, std::vector<Tensor> keep) {
-  if (parameters.additive_vector) spec.score.additive_vector = parameters.additive_vector;
-  if (parameters.dense_bias) spec.bias.dense = parameters.dense_bias;
-  if (parameters.sinks) spec.normaliser.sinks = parameters.sinks;
-  if (parameters.centre) spec.bias.gaussian.centre = parameters.centre;
+              const std::vector<Var>& learned, View weights) {
+  check_learned(spec, learned);
   if (context.dropout != nullptr && spec.dropout.probability > 0) {
     const DropoutKey key = context.dropout->next();
     spec.dropout.seed = key.seed, spec.dropout.stream = key.stream;
@@ -85,24 +108,17 @@ Var attention(const Context& context, const Heads& q, const Heads& k, const Head
   attention(q.view_of(q.source.value()), k.view_of(k.source.value()), v.view_of(v.source.value()), spec,
             {.out = out_heads, .row_stat = row_stat, .weights = weights}, context.workspace);
   Workspace& workspace = context.workspace;
-  return record(context, out,
-                {q.source, k.source, v.source, parameters.additive_vector, parameters.dense_bias, parameters.sinks,
-                 parameters.centre},
-                [=, &workspace, keep = std::move(keep)](const Tensor& dy) {
-                  SourceGrads grads(q, k, v);
-                  attention_backward(q.view_of(q.source.value()), k.view_of(k.source.value()),
-                                     v.view_of(v.source.value()), spec,
-                                     {.out = out_heads, .row_stat = row_stat, .dout = split_heads(dy.view(), q.heads)},
-                                     {.dq = grads.view_for(0),
-                                      .dk = grads.view_for(1),
-                                      .dv = grads.view_for(2),
-                                      .dbias = parameters.dense_bias.grad_accumulator(),
-                                      .dadditive_vector = parameters.additive_vector.grad_accumulator(),
-                                      .dsinks = parameters.sinks.grad_accumulator(),
-                                      .dcentre = parameters.centre.grad_accumulator()},
-                                     workspace);
-                  grads.deliver();
-                });
+  std::vector<Var> inputs = learned;
+  inputs.insert(inputs.end(), {q.source, k.source, v.source});
+  return record(context, out, inputs, [=, &workspace](const Tensor& dy) {
+    SourceGrads grads(q, k, v);
+    AttentionGrad grad{.dq = grads.view_for(0), .dk = grads.view_for(1), .dv = grads.view_for(2)};
+    for_learned(spec, learned, grad, [](const Var& var, View& gradient) { gradient = var.grad_accumulator(); });
+    attention_backward(q.view_of(q.source.value()), k.view_of(k.source.value()), v.view_of(v.source.value()), spec,
+                       {.out = out_heads, .row_stat = row_stat, .dout = split_heads(dy.view(), q.heads)}, grad,
+                       workspace);
+    grads.deliver();
+  });
 }
 
 }  // namespace heed

@@ -22,18 +22,12 @@ struct Heads {
   }
 };
 
-// What the tape must know of an AttentionSpec beyond its views: the Vars whose gradients it computes (empty: none).
-struct AttentionParameters {
-  Var additive_vector{};  // becomes spec.score.additive_vector
-  Var dense_bias{};       // becomes spec.bias.dense
-  Var sinks{};            // becomes spec.normaliser.sinks
-  Var centre{};           // becomes spec.bias.gaussian.centre
-};
-
 // Computes attention and returns [B, Lq, heads * Dv]: the heads side by side. spec.dropout.probability acts where the
-// context has dropout, and its seed and stream are the context's. `weights`, where not empty, is filled with [B, H, Lq,
-// Lk]. The tensors behind spec's views (key lengths, masks) must outlive the tape; pass them in `keep`.
+// context has dropout, and its seed and stream are the context's. `learned` are the Vars whose values the spec has as
+// tensors that may be learned (a score's vector, a dense bias, T5's table, sinks, a Gaussian's centre), in any order;
+// they are known by their memory, and get their gradients. An empty Var is none. `weights`, where not empty, is filled
+// with [B, H, Lq, Lk]. Throws heed::Error for a Var that is not in the spec.
 Var attention(const Context& context, const Heads& q, const Heads& k, const Heads& v, AttentionSpec spec,
-              const AttentionParameters& parameters, View weights, std::vector<Tensor> keep);
+              const std::vector<Var>& learned = {}, View weights = {});
 
 }  // namespace heed

@@ -157,23 +157,25 @@ TEST(Operators, GradientsOfAttentionAgreeWithFiniteDifferences) {
   const Var qkv = input({2, 3, 12}, 1), q = input({2, 3, 4}, 2), memory = input({2, 5, 4}, 3), vector = input({2}, 4);
   const AttentionSpec causal{.mask = Mask::causal(), .dropout = {.probability = 0.3}};
   check("a packed projection", {qkv}, [&](const Context& c) {
-    return attention(c, {qkv, 0, 2, 2}, {qkv, 4, 2, 2}, {qkv, 8, 2, 2}, causal, {}, {}, {});
+    return attention(c, {qkv, 0, 2, 2}, {qkv, 4, 2, 2}, {qkv, 8, 2, 2}, causal);
   });
   // The same memory as keys and as values: their gradients meet in one tensor.
   check("keys that are the values", {q, memory}, [&](const Context& c) {
-    return attention(c, {q, 0, 2, 2}, {memory, 0, 2, 2}, {memory, 0, 2, 2}, {}, {}, {}, {});
+    return attention(c, {q, 0, 2, 2}, {memory, 0, 2, 2}, {memory, 0, 2, 2}, {});
   });
   const Var query = input({2, 3, 2}, 5), keys = input({2, 5, 2}, 6), values = input({2, 5, 3}, 7);
-  AttentionSpec additive;
-  additive.score.kind = Score::Kind::additive;
   check("additive", {query, keys, values, vector}, [&](const Context& c) {
-    return attention(c, {query, 0, 1, 2}, {keys, 0, 1, 2}, {values, 0, 1, 3}, additive,
-                     {.additive_vector = vector, .dense_bias = {}}, {}, {});
+    return attention(c, {query, 0, 1, 2}, {keys, 0, 1, 2}, {values, 0, 1, 3},
+                     {.score = Score::additive(vector.value())}, {vector});
   });
   const Var p = input({1, 3, 2}, 8), r = input({1, 4, 2}, 9), bias = input({1, 1, 3, 4}, 10);
   check("a dense bias", {p, r, bias}, [&](const Context& c) {
-    return attention(c, {p, 0, 1, 2}, {r, 0, 1, 2}, {r, 0, 1, 2}, {}, {.additive_vector = {}, .dense_bias = bias}, {},
-                     {});
+    return attention(c, {p, 0, 1, 2}, {r, 0, 1, 2}, {r, 0, 1, 2}, {.bias = {.dense = bias.value()}}, {bias});
+  });
+  const Var s = input({1, 3, 2}, 11), table = input({4, 1}, 12);
+  check("T5's table", {s, table}, [&](const Context& c) {
+    return attention(c, {s, 0, 1, 2}, {s, 0, 1, 2}, {s, 0, 1, 2},
+                     {.bias = {.relative = {.table = table.value(), .max_distance = 8}}}, {table});
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <span>
 #include <utility>
 
 #include "heed/autograd/context.h"
@@ -14,7 +15,7 @@ namespace heed {
 // backward(dy) is recorded: it must pass gradients on to the inputs (add_grad or grad_accumulator). It runs only if a
 // gradient has arrived at y.
 template <typename Backward>
-Var record(const Context& context, Tensor y, std::initializer_list<Var> inputs, Backward backward) {
+Var record(const Context& context, Tensor y, std::span<const Var> inputs, Backward backward) {
   const bool wanted = context.tape != nullptr &&
                       std::any_of(inputs.begin(), inputs.end(), [](const Var& v) { return v.requires_grad(); });
   if (!wanted) return Var(std::move(y));
@@ -25,6 +26,10 @@ Var record(const Context& context, Tensor y, std::initializer_list<Var> inputs, 
     out.clear_grad();
   });
   return out;
+}
+template <typename Backward>
+Var record(const Context& context, Tensor y, std::initializer_list<Var> inputs, Backward backward) {
+  return record(context, std::move(y), std::span<const Var>(inputs.begin(), inputs.size()), std::move(backward));
 }
 
 }  // namespace heed

@@ -60,7 +60,7 @@ TEST_F(RotaryVar, APackedProjectionFlowsThroughToAttention) {
     const Context c = context(t);
     const Var turned = rotary(c, {source_, 0, 3, kWidth}, tables_, {}, 1, RotaryPairing::halves);
     return attention(c, {turned, 0, 2, kWidth}, {turned, 2 * kWidth, 1, kWidth}, {turned, 3 * kWidth, 1, kWidth},
-                     {.mask = Mask::causal()}, {}, {}, {});
+                     {.mask = Mask::causal()});
   };
   Tape tape;
   forward(&tape).add_grad(weights);

@@ -4,6 +4,8 @@
 //   parallel_for_with_scratch(workspace, bytes, n, grain, [&](Index begin, Index end, char* memory) { ... });
 #pragma once
 
+#include <functional>
+
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
 #include "heed/base/workspace.h"
@@ -23,8 +25,8 @@ void parallel_for_with_scratch(Workspace& workspace, Index bytes, Index count, I
              threads);
   const Index slot = (bytes + 63) / 64 * 64;
   char* const memory = workspace.take<char>(threads * slot);
-  parallel_for(count, grain, threads,
-               [&](Index begin, Index end, int thread) { body(begin, end, memory + thread * slot); });
+  const auto run = [&](Index begin, Index end, int thread) { body(begin, end, memory + thread * slot); };
+  parallel_for(count, grain, threads, std::cref(run));  // a reference, for which std::function allocates nothing
 }
 
 }  // namespace heed

@@ -1,6 +1,7 @@
 #include "heed/layers/attention_arguments.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "heed/base/check.h"
 
@@ -71,7 +72,7 @@ Tensor sum_of(const std::vector<Tensor>& masks, Index extra, DType dtype) {
 
 CallMask call_mask(const AttentionArguments& arguments, const Mask& of_layer, const MaskShape& shape, Index extra,
                    DType dtype) {
-  CallMask call{of_layer & arguments.mask.mask, {}, arguments.mask.keep};
+  CallMask call{of_layer & arguments.mask, {}};
   if (arguments.is_causal) {
     // Where there are as many queries as keys both anchors are one; else a mask that counts from elsewhere stays as it
     // is.
@@ -86,8 +87,7 @@ CallMask call_mask(const AttentionArguments& arguments, const Mask& of_layer, co
       added.push_back(mask);
       continue;
     }
-    call.keep.push_back(inverted(mask));
-    call.mask = call.mask & Mask::boolean(call.keep.back());
+    call.mask = call.mask & Mask::boolean(inverted(mask));
   }
   if (!added.empty()) call.bias = sum_of(added, extra, dtype == DType::f64 ? DType::f64 : DType::f32);
   if (!call.mask.is_open() && extra > 0) {

@@ -2,28 +2,20 @@
 // masks, and both as one mask and one bias for the operator.
 //
 //   attention.forward(context, q, k, v, {.key_padding_mask = padding, .is_causal = true, .need_weights = true});
-//   attention.forward(context, x, {Mask::causal() & Mask::key_lengths(lengths), {lengths}});
+//   attention.forward(context, x, Mask::causal() & Mask::key_lengths(lengths));
 #pragma once
-
-#include <vector>
 
 #include "heed/ops/attention/spec/mask.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed {
 
-// A mask, and the tensors behind its views, which must live until backward has run.
-struct LayerMask {
-  Mask mask{};
-  std::vector<Tensor> keep{};
-};
-
 // The arguments of torch.nn.MultiheadAttention's forward, and `mask`, which is heed's own. What is given intersects;
 // what is floating adds up. Booleans have PyTorch's polarity, the opposite of Mask's: true means that the key is left
 // out. A query that may attend to no key gets the output of a zero vector, as in newer versions of PyTorch, and never
 // NaN.
 struct AttentionArguments {
-  LayerMask mask{};
+  Mask mask{};
   Tensor key_padding_mask{};         // [B, Lk]: boolean, or floating and added to the scores
   Tensor attn_mask{};                // [Lq, Lk] or [B * heads, Lq, Lk]: the same
   bool is_causal = false;            // query i sees keys 0 to i (Anchor::start), whatever attn_mask is
@@ -34,8 +26,7 @@ struct AttentionArguments {
 // The same for the operator.
 struct CallMask {
   Mask mask{};
-  Tensor bias{};               // [B|1, H|1, Lq|1, Lk + extra], f32, or f64 for f64; empty: none
-  std::vector<Tensor> keep{};  // what the mask's views refer to
+  Tensor bias{};  // [B|1, H|1, Lq|1, Lk + extra], f32, or f64 for f64; empty: none
 };
 
 // Joins the arguments with the layer's own mask over `shape`, where shape.keys are those that the caller gave; `extra`

@@ -153,7 +153,7 @@ Attended MultiheadAttention::forward(const Context& context, const Var& query, c
   return attend(context, queries, with_extra_keys(context, keys_and_values), 0, extra(), arguments, o.mask);
 }
 
-Var MultiheadAttention::forward(const Context& context, const Var& x, const LayerMask& mask) const {
+Var MultiheadAttention::forward(const Context& context, const Var& x, const Mask& mask) const {
   return forward(context, x, x, x, {.mask = mask}).out;
 }
 
@@ -167,7 +167,7 @@ Var MultiheadAttention::project_memory(const Context& context, const Var& memory
 }
 
 Var MultiheadAttention::attend_memory(const Context& context, const Var& x, const Var& projected,
-                                      const LayerMask& mask) const {
+                                      const Mask& mask) const {
   const Var q = project_queries(context, relaid(context, x));
   return attend(context, q, projected, 0, extra(), {.mask = mask}, options_.mask).out;
 }
@@ -206,14 +206,13 @@ Attended MultiheadAttention::attend(const Context& context, const Var& q, const 
   if (observed || arguments.need_weights) {
     weights = Tensor::empty(q.dtype(), {shape.batch, shape.heads, shape.queries, shape.keys + extra});
   }
-  CallMask mask = call_mask(arguments, own, shape, extra, q.dtype());
-  if (!mask.bias.is_empty()) mask.keep.push_back(mask.bias);
+  const CallMask mask = call_mask(arguments, own, shape, extra, q.dtype());
   const AttentionSpec spec{.score = o.linear ? Score::features({}) : Score::scaled_dot(),
                            .bias = {.dense = mask.bias},
                            .mask = mask.mask,
-                           .normaliser = o.linear ? Normaliser::sum() : Normaliser::softmax(),
+                           .normaliser = o.linear ? Normaliser::sum() : Normaliser::softmax(sinks_.value()),
                            .dropout = {.probability = o.dropout}};
-  const Var heads = attention(context, queries, keys, values, spec, {.sinks = sinks_}, weights, mask.keep);
+  const Var heads = attention(context, queries, keys, values, spec, {sinks_}, weights);
   // Observers see the keys that their tokens stand for.
   if (observed) context.observer->on_weights(site, slice(weights.view(), 3, 0, shape.keys));
   Attended attended{relaid(context, out_proj_.forward(context, heads)), {}};

@@ -4,7 +4,7 @@
 //
 //   MultiheadAttention attention(scope / "self_attn", AttentionKind::encoder,
 //                                {.embed_dim = 512, .num_heads = 8, .dropout = 0.1, .num_kv_heads = 2});
-//   Var y = attention.forward(context, x, {Mask::key_lengths(lengths), {lengths}});                // self
+//   Var y = attention.forward(context, x, Mask::key_lengths(lengths));                // self
 //   Attended z = attention.forward(context, x, memory, memory, {.key_padding_mask = padding, .need_weights = true});
 #pragma once
 
@@ -37,8 +37,7 @@ struct MultiheadAttentionOptions {
   Index max_positions = 4096;      // that rotary has angles for
   bool sinks = false;              // a learned logit for each head that takes weight and gives no value
   bool linear = false;             // weights phi(q) . phi(k) / sum, phi(x) = elu(x) + 1 (Katharopoulos et al. 2020)
-  // What every call's mask is intersected with: Mask::sliding_window(256, 0), Mask::strided({64}). Tensors behind its
-  // views must outlive the layer.
+  // What every call's mask is intersected with: Mask::sliding_window(256, 0), Mask::strided({64}).
   Mask mask{};
 };
 
@@ -71,13 +70,13 @@ class MultiheadAttention {
   Attended forward(const Context& context, const Var& query, const Var& key, const Var& value,
                    const AttentionArguments& arguments = {}) const;
   // Self-attention: x [B, L, embed_dim] to the same shape.
-  Var forward(const Context& context, const Var& x, const LayerMask& mask) const;
+  Var forward(const Context& context, const Var& x, const Mask& mask) const;
 
   // Cross-attention over one memory many times: its keys and values side by side, [B, S, 2 * key_width()], for
   // attend_memory alone. Not with rotary positions, nor where kdim differs from vdim.
   Var project_memory(const Context& context, const Var& memory) const;
   // forward(x, memory, memory) with what project_memory returned for the memory.
-  Var attend_memory(const Context& context, const Var& x, const Var& projected, const LayerMask& mask) const;
+  Var attend_memory(const Context& context, const Var& x, const Var& projected, const Mask& mask) const;
 
   // Self-attention of one more position x [B, 1, embed_dim] over the cache and itself: the last row of what forward
   // gives for all positions so far under a causal mask. Inference only. Throws heed::Error where the layer's mask has

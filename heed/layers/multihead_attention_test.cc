@@ -322,11 +322,10 @@ TEST_F(Masks, AllThatAreGivenIntersect) {
   const Tensor lengths = Tensor::from(std::vector<std::int32_t>{5, 3}, {kBatch});
   const Tensor padding = random_booleans({kBatch, kKeys}, draw_),
                added = random_tensor(DType::f32, {kQueries, kKeys}, 8);
-  const AttentionArguments arguments{
-      .mask = {Mask::key_lengths(lengths) & Mask::sliding_window(1, {}, Anchor::start), {lengths}},
-      .key_padding_mask = padding,
-      .attn_mask = added,
-      .is_causal = true};
+  const AttentionArguments arguments{.mask = Mask::key_lengths(lengths) & Mask::sliding_window(1, {}, Anchor::start),
+                                     .key_padding_mask = padding,
+                                     .attn_mask = added,
+                                     .is_causal = true};
   const auto out = [&](Index b, Index i, Index j) {
     return j > i || j < i - 1 || j >= lengths.at<std::int32_t>({b}) || padding.at<bool>({b, j});
   };
@@ -462,7 +461,7 @@ TEST(MultiheadAttention, SteppingWithACacheGivesTheBitsOfTheWholePass) {
     const int time = options.batch_first ? 1 : 0;
     const Tensor x = options.batch_first ? random_tensor(DType::f32, {2, length, 16}, 4)
                                          : random_tensor(DType::f32, {length, 2, 16}, 4);
-    const Var whole = layer.attention.forward(layer.context(), Var(x), {Mask::causal(options.mask.anchor), {}});
+    const Var whole = layer.attention.forward(layer.context(), Var(x), Mask::causal(options.mask.anchor));
     KeyValueCache cache = layer.attention.make_cache(DType::f32, 2, 2);
     for (Index t = 0; t < length; ++t) {
       const Var step =

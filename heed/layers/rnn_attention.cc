@@ -73,7 +73,7 @@ Var RnnAttention::forward(const Context& context, const Var& query, const Attent
   if (context.observer != nullptr && context.observer->wants(site)) {
     weights = Tensor::empty(q.dtype(), {q.dim(0), 1, q.dim(1), memory.keys.dim(1)});
   }
-  AttentionSpec spec{.score = additive ? Score::additive(vector_) : Score::dot(),
+  AttentionSpec spec{.score = additive ? Score::additive(vector_.value()) : Score::dot(),
                      .mask = Mask::key_lengths(memory.lengths)};
   Tensor places;  // what the window lies around
   Var centre;
@@ -82,13 +82,13 @@ Var RnnAttention::forward(const Context& context, const Var& query, const Attent
     std::iota(places.data<std::int64_t>(), places.data<std::int64_t>() + q.dim(1), first);
   } else if (options_.reach == RnnReach::local_p) {
     centre = predicted_centre(context, query, memory.lengths);
-    places = centre.value();
+    places = spec.bias.gaussian.centre = centre.value();
     spec.bias.gaussian.sigma = static_cast<double>(options_.window) / 2;
   }
   if (!places.is_empty()) spec.mask = spec.mask & Mask::around(places, options_.window);
   const auto one_head = [](const Var& source) { return Heads{source, 0, 1, source.dim(2)}; };
   const Var mean = attention(context, one_head(q), one_head(memory.keys), one_head(memory.values), spec,
-                             {.additive_vector = vector_, .centre = centre}, weights, {memory.lengths, places});
+                             {additive ? vector_ : Var(), centre}, weights);
   if (!weights.is_empty()) context.observer->on_weights(site, weights);
   return mean;
 }

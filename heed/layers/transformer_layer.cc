@@ -38,7 +38,7 @@ TransformerEncoderLayer::TransformerEncoderLayer(const ParameterScope& scope, co
       norm1_(scope / "norm1", options.width),
       norm2_(scope / "norm2", options.width) {}
 
-Var TransformerEncoderLayer::forward(const Context& context, const Var& x, const LayerMask& mask) const {
+Var TransformerEncoderLayer::forward(const Context& context, const Var& x, const Mask& mask) const {
   const Var attended = residual(context, x, norm1_, norm_first_, dropout_,
                                 [&](const Var& in) { return self_attention_.forward(context, in, mask); });
   return residual(context, attended, norm2_, norm_first_, dropout_,
@@ -57,7 +57,7 @@ TransformerDecoderLayer::TransformerDecoderLayer(const ParameterScope& scope, co
 
 template <typename SelfAttention>
 Var TransformerDecoderLayer::forward_with(const Context& context, const Var& x, SelfAttention self_attention,
-                                          const Var& memory_projection, const LayerMask& memory_mask) const {
+                                          const Var& memory_projection, const Mask& memory_mask) const {
   const Var attended = residual(context, x, norm1_, norm_first_, dropout_, self_attention);
   const Var crossed = residual(context, attended, norm2_, norm_first_, dropout_, [&](const Var& in) {
     return cross_attention_.attend_memory(context, in, memory_projection, memory_mask);
@@ -66,8 +66,8 @@ Var TransformerDecoderLayer::forward_with(const Context& context, const Var& x, 
                   [&](const Var& in) { return feed_forward_.forward(context, in); });
 }
 
-Var TransformerDecoderLayer::forward(const Context& context, const Var& x, const LayerMask& mask,
-                                     const Var& memory_projection, const LayerMask& memory_mask) const {
+Var TransformerDecoderLayer::forward(const Context& context, const Var& x, const Mask& mask,
+                                     const Var& memory_projection, const Mask& memory_mask) const {
   return forward_with(
       context, x, [&](const Var& in) { return self_attention_.forward(context, in, mask); }, memory_projection,
       memory_mask);
@@ -78,7 +78,7 @@ Var TransformerDecoderLayer::project_memory(const Context& context, const Var& m
 }
 
 Var TransformerDecoderLayer::step(const Context& context, const Var& x, KeyValueCache& cache,
-                                  const Var& memory_projection, const LayerMask& memory_mask) const {
+                                  const Var& memory_projection, const Mask& memory_mask) const {
   return forward_with(
       context, x, [&](const Var& in) { return self_attention_.step(context, in, cache); }, memory_projection,
       memory_mask);

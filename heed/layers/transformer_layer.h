@@ -28,7 +28,7 @@ class TransformerEncoderLayer {
   TransformerEncoderLayer(const ParameterScope& scope, const TransformerLayerOptions& options);
 
   // x [B, L, width] to the same shape; `mask` says which keys a query may see.
-  Var forward(const Context& context, const Var& x, const LayerMask& mask) const;
+  Var forward(const Context& context, const Var& x, const Mask& mask) const;
 
  private:
   bool norm_first_;
@@ -44,19 +44,19 @@ class TransformerDecoderLayer {
   TransformerDecoderLayer(const ParameterScope& scope, const TransformerLayerOptions& options);
 
   // x [B, L, width]; memory_projection is what project_memory returned for the encoder's output.
-  Var forward(const Context& context, const Var& x, const LayerMask& mask, const Var& memory_projection,
-              const LayerMask& memory_mask) const;
+  Var forward(const Context& context, const Var& x, const Mask& mask, const Var& memory_projection,
+              const Mask& memory_mask) const;
   Var project_memory(const Context& context, const Var& memory) const;
   // What step keeps of the positions so far.
   KeyValueCache make_cache(DType dtype, Index rows) const { return self_attention_.make_cache(dtype, rows); }
   // One more position x [B, 1, width] after those in the cache. Inference only.
   Var step(const Context& context, const Var& x, KeyValueCache& cache, const Var& memory_projection,
-           const LayerMask& memory_mask) const;
+           const Mask& memory_mask) const;
 
  private:
   template <typename SelfAttention>
   Var forward_with(const Context& context, const Var& x, SelfAttention self_attention, const Var& memory_projection,
-                   const LayerMask& memory_mask) const;
+                   const Mask& memory_mask) const;
 
   bool norm_first_;
   double dropout_;

@@ -66,9 +66,8 @@ TEST(TransformerEncoderLayer, GradientsAgreeWithFiniteDifferences) {
     const TransformerEncoderLayer layer(drawn, small_options(norm_first));
     const Var x = random_input(2, 3, 8, 5);
     const Tensor lengths = Tensor::from(std::vector<std::int32_t>{3, 2}, {2});
-    check_gradients(drawn.list(), {x}, [&](const Context& context) {
-      return layer.forward(context, x, {Mask::key_lengths(lengths), {lengths}});
-    });
+    check_gradients(drawn.list(), {x},
+                    [&](const Context& context) { return layer.forward(context, x, Mask::key_lengths(lengths)); });
   }
 }
 
@@ -79,8 +78,8 @@ TEST(TransformerDecoderLayer, GradientsAgreeWithFiniteDifferences) {
     const Var x = random_input(2, 3, 8, 5), memory = random_input(2, 4, 8, 6);
     const Tensor lengths = Tensor::from(std::vector<std::int32_t>{4, 2}, {2});
     check_gradients(drawn.list(), {x, memory}, [&](const Context& context) {
-      return layer.forward(context, x, {Mask::causal(), {}}, layer.project_memory(context, memory),
-                           {Mask::key_lengths(lengths), {lengths}});
+      return layer.forward(context, x, Mask::causal(), layer.project_memory(context, memory),
+                           Mask::key_lengths(lengths));
     });
   }
 }
@@ -95,9 +94,9 @@ TEST(TransformerDecoderLayer, SteppingWithACacheGivesTheBitsOfTheWholeSequence) 
   const Var x(random_tensor(DType::f32, {batch, length, 32}, 7)),
       memory(random_tensor(DType::f32, {batch, source, 32}, 8));
   const Tensor lengths = Tensor::from(std::vector<std::int32_t>{7, 3, 5}, {batch});
-  const LayerMask memory_mask{Mask::key_lengths(lengths), {lengths}};
+  const Mask memory_mask = Mask::key_lengths(lengths);
   const Var projection = layer.project_memory(context, memory);
-  const Var whole = layer.forward(context, x, {Mask::causal(), {}}, projection, memory_mask);
+  const Var whole = layer.forward(context, x, Mask::causal(), projection, memory_mask);
   KeyValueCache cache(DType::f32, batch, 2, 32);
   for (Index t = 0; t < length; ++t) {
     const Var step =
@@ -115,7 +114,7 @@ TEST(TransformerEncoderLayer, ARowHasTheSameBitsInAnotherBatchPaddingAndThreadCo
   const int before = thread_count();
   const Tensor x = random_tensor(DType::f32, {5, 40, 64}, 7);
   const Tensor lengths = Tensor::from(std::vector<std::int32_t>{40, 11, 23, 1, 17}, {5});
-  const Var whole = layer.forward(context, Var(x), {Mask::key_lengths(lengths), {lengths}});
+  const Var whole = layer.forward(context, Var(x), Mask::key_lengths(lengths));
   for (Index b = 0; b < 5; ++b) {
     set_thread_count(1 + static_cast<int>(b) % 3);
     const Index length = lengths.at<std::int32_t>({b});

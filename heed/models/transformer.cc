@@ -22,7 +22,7 @@ class TransformerState : public DecoderState {
   }
 };
 
-LayerMask padding_mask(const Tensor& lengths) { return {Mask::key_lengths(lengths), {lengths}}; }
+Mask padding_mask(const Tensor& lengths) { return Mask::key_lengths(lengths); }
 
 }  // namespace
 
@@ -62,7 +62,7 @@ Transformer::Transformer(const ParameterScope& scope, const TransformerConfig& c
 }
 
 Var Transformer::encode(const Context& context, const TokenBatch& source) const {
-  const LayerMask mask = padding_mask(source.lengths);
+  const Mask mask = padding_mask(source.lengths);
   Var x = source_positions_.forward(context, source_embedding_.forward(context, source.ids));
   x = dropout(context, x, config_.dropout);
   for (const TransformerEncoderLayer& layer : encoder_) x = layer.forward(context, x, mask);
@@ -72,7 +72,7 @@ Var Transformer::encode(const Context& context, const TokenBatch& source) const 
 LossResult Transformer::loss(const Context& context, const TranslationBatch& batch,
                              const CrossEntropyOptions& options) const {
   const Var memory = encode(context, batch.source);
-  const LayerMask causal{Mask::causal(), {}}, memory_mask = padding_mask(batch.source.lengths);
+  const Mask causal = Mask::causal(), memory_mask = padding_mask(batch.source.lengths);
   Var x = target_positions_.forward(context, target_embedding().forward(context, batch.input));
   x = dropout(context, x, config_.dropout);
   for (const TransformerDecoderLayer& layer : decoder_) {
@@ -98,7 +98,7 @@ Tensor Transformer::step(const Context& context, DecoderState& decoder_state,
   TransformerState& state = dynamic_cast<TransformerState&>(decoder_state);
   const Index rows = static_cast<Index>(tokens.size());
   const Tensor ids = Tensor::from(tokens, {rows, 1});
-  const LayerMask memory_mask = padding_mask(state.source_lengths);
+  const Mask memory_mask = padding_mask(state.source_lengths);
   Var x = target_positions_.forward(context, target_embedding().forward(context, ids), state.position++);
   for (std::size_t i = 0; i < decoder_.size(); ++i) {
     x = decoder_[i].step(context, x, state.caches[i], state.memory_projections[i], memory_mask);

@@ -66,8 +66,7 @@ void check_apart(std::string_view function, const Operand& written, const Operan
              describe(written.view), describe(other.view));
 }
 
-void check_operands(std::string_view function, std::initializer_list<Operand> read,
-                    std::initializer_list<Operand> written, std::initializer_list<Operand> replaced) {
+void check_operands(std::string_view function, OperandList read, OperandList written, OperandList replaced) {
   for (const Operand& operand : read) check_operand(function, operand);
   for (const Operand& operand : replaced) check_operand(function, operand);
   for (const Operand& operand : written) check_written(function, operand);

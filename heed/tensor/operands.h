@@ -5,6 +5,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <span>
 #include <string_view>
 
 #include "heed/tensor/view.h"
@@ -17,6 +18,18 @@ struct Operand {
   std::string_view name;
   ConstView view;
   bool optional = false;  // an empty view stands for "not given" or "not wanted"
+};
+
+// The operands of a call, listed in braces or in an array. It refers to them: for arguments only.
+class OperandList {
+ public:
+  OperandList(std::initializer_list<Operand> list) : list_(list.begin(), list.size()) {}
+  OperandList(std::span<const Operand> list) : list_(list) {}
+  const Operand* begin() const { return list_.data(); }
+  const Operand* end() const { return list_.data() + list_.size(); }
+
+ private:
+  std::span<const Operand> list_;
 };
 
 // Checks one view: it has memory unless it has no elements (or is optional), its rank is at most kMaxRank and its
@@ -32,7 +45,6 @@ void check_apart(std::string_view function, const Operand& written, const Operan
 
 // All of that for one call. A written view shares no memory with what is read or with another written one; it may be a
 // view of `replaced`, which are read too, whole, element for element. O(rank) for each pair, without an allocation.
-void check_operands(std::string_view function, std::initializer_list<Operand> read,
-                    std::initializer_list<Operand> written, std::initializer_list<Operand> replaced = {});
+void check_operands(std::string_view function, OperandList read, OperandList written, OperandList replaced = {});
 
 }  // namespace heed

@@ -1,5 +1,7 @@
 #include "heed/tensor/tensor.h"
 
+#include <utility>
+
 #include "heed/base/check.h"
 #include "heed/base/memory.h"
 #include "heed/tensor/shape_bytes.h"
@@ -51,11 +53,14 @@ Tensor Tensor::copy_of_all(const ConstView& view, Index values) {
   return copy_of(view);
 }
 
-Tensor Tensor::borrow(const View& view) {
+Tensor Tensor::borrow(const View& view, std::shared_ptr<void> owner) {
   Tensor tensor;
   tensor.view_ = view;
+  tensor.storage_ = std::move(owner);
   return tensor;
 }
+
+Tensor Tensor::through(const View& view) const { return borrow(view, storage_); }
 
 Tensor Tensor::to(DType dtype) const {
   ConstView like = view_;
@@ -65,17 +70,9 @@ Tensor Tensor::to(DType dtype) const {
   return tensor;
 }
 
-Tensor Tensor::reshape(std::initializer_list<Index> shape) const {
-  Tensor tensor = *this;
-  tensor.view_ = heed::reshape(view_, shape);
-  return tensor;
-}
+Tensor Tensor::reshape(std::initializer_list<Index> shape) const { return through(heed::reshape(view_, shape)); }
 
-Tensor Tensor::rows(Index begin, Index end) const {
-  Tensor tensor = *this;
-  tensor.view_ = slice(view_, 0, begin, end);
-  return tensor;
-}
+Tensor Tensor::rows(Index begin, Index end) const { return through(slice(view_, 0, begin, end)); }
 
 Tensor Tensor::gather_rows(std::span<const Index> rows) const {
   ConstView like = view_;

@@ -27,8 +27,9 @@ class Tensor {
   static Tensor zeros_like(const ConstView& view);
   // Copies a view's elements.
   static Tensor copy_of(const ConstView& view);
-  // A tensor over memory that somebody else owns and keeps alive, with the view's strides.
-  static Tensor borrow(const View& view);
+  // A tensor over memory that is not its own, with the view's strides. `owner` lives as long as the tensor and its
+  // copies do; without one, somebody else keeps the memory alive.
+  static Tensor borrow(const View& view, std::shared_ptr<void> owner = nullptr);
   // Copies as many values as the shape has elements; throws heed::Error where there are more or fewer.
   template <typename T>
   static Tensor from(std::span<const T> values, std::initializer_list<Index> shape) {
@@ -46,11 +47,14 @@ class Tensor {
   Tensor to(DType dtype) const;
   // The same memory in another shape.
   Tensor reshape(std::initializer_list<Index> shape) const;
+  // The same memory through another view of it.
+  Tensor through(const View& view) const;
   // Elements [begin, end) of the first axis, the same memory.
   Tensor rows(Index begin, Index end) const;
   // A new tensor of the given rows (indices along the first axis), in this order; one may come several times.
   Tensor gather_rows(std::span<const Index> rows) const;
 
+  explicit operator bool() const { return !is_empty(); }
   bool is_empty() const { return view_.empty(); }
   DType dtype() const { return view_.dtype; }
   int rank() const { return view_.rank; }

@@ -3,12 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <memory>
+#include <type_traits>
 
 #include "heed/base/error.h"
 #include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
+
+static_assert(std::is_convertible_v<View, ConstView>);
+static_assert(!std::is_constructible_v<View, ConstView>, "what may only be read could be written");
+static_assert(!std::is_assignable_v<View&, ConstView>, "what may only be read could be written");
 
 TEST(View, StridesSliceSelectAndTranspose) {
   float x[24];
@@ -44,6 +50,25 @@ TEST(Tensor, CopySharesAndCloneDoesNot) {
   EXPECT_EQ(own.at<float>({1}), 0);
   EXPECT_FALSE(a.unique());
   EXPECT_TRUE(own.unique());
+}
+
+TEST(Tensor, BorrowedMemoryLivesAsLongAsTheLastTensorThatItsOwnerIsIn) {
+  bool freed = false;
+  const auto release = [&](float* memory) {
+    freed = true;
+    delete[] memory;
+  };
+  std::shared_ptr<float> memory(new float[6]{1, 2, 3, 4, 5, 6}, release);
+  Tensor part;
+  {
+    const Tensor whole = Tensor::borrow(make_view(memory.get(), {2, 3}), memory);
+    memory = nullptr;
+    part = whole.through(transpose(slice(whole.view(), 1, 1, 3), 0, 1));
+  }
+  EXPECT_FALSE(freed);
+  EXPECT_EQ(part.at<float>({1, 1}), 6);
+  part = {};
+  EXPECT_TRUE(freed);
 }
 
 TEST(Tensor, ConvertsBetweenFloatingTypes) {

@@ -51,8 +51,9 @@ struct ConstView {
   }
 };
 
-// The same, writable.
+// The same, writable. No View is made of a ConstView: what may only be read stays so.
 struct View : ConstView {
+  View() = default;
   template <typename T>
   T* as() const {
     return static_cast<T*>(const_cast<void*>(data));

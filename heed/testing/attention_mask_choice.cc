@@ -7,8 +7,8 @@ namespace {
 
 class MaskMaker {
  public:
-  MaskMaker(Choices& choices, const MaskShape& shape, std::vector<Tensor>& tensors)
-      : choices_(choices), shape_(shape), tensors_(tensors), unit_(shape.keys > 60 ? choices.of({16, 1, 64}) : 1) {}
+  MaskMaker(Choices& choices, const MaskShape& shape)
+      : choices_(choices), shape_(shape), unit_(shape.keys > 60 ? choices.of({16, 1, 64}) : 1) {}
 
   Mask make() {
     Mask mask = window();
@@ -50,14 +50,10 @@ class MaskMaker {
  private:
   Index axis(Index extent) { return choices_.one_in(2) ? extent : 1; }
 
-  const Tensor& kept(Tensor tensor) {
-    tensors_.push_back(std::move(tensor));
-    return tensors_.back();
-  }
   // Of either integer type, each below `bound`; the fall over a row is rare, as of segments.
   Tensor integers(std::initializer_list<Index> shape, Index bound) {
     const bool wide = choices_.one_in(2);
-    Tensor tensor = kept(Tensor::zeros(wide ? DType::i64 : DType::i32, shape));
+    Tensor tensor = Tensor::zeros(wide ? DType::i64 : DType::i32, shape);
     Rng rng(choices_.seed());
     for (Index i = 0; i < tensor.size(); ++i) {
       const Index value = rng.below(std::max<Index>(bound, 1));
@@ -68,7 +64,7 @@ class MaskMaker {
   }
   // Stretches of one value, so that whole tiles are open or shut.
   Tensor booleans(std::initializer_list<Index> shape) {
-    Tensor tensor = kept(Tensor::zeros(DType::boolean, shape));
+    Tensor tensor = Tensor::zeros(DType::boolean, shape);
     Rng rng(choices_.seed());
     const Index stretch = choices_.of({2, 1, 30});
     std::uint8_t value = 1;
@@ -82,7 +78,7 @@ class MaskMaker {
   Tensor centres() {
     const Index batch = axis(shape_.batch), heads = axis(shape_.heads);
     if (choices_.one_in(2)) return integers({batch, heads, shape_.queries}, shape_.keys + 3);
-    Tensor tensor = kept(Tensor::zeros(choices_.of({DType::f32, DType::f64}), {batch, heads, shape_.queries}));
+    Tensor tensor = Tensor::zeros(choices_.of({DType::f32, DType::f64}), {batch, heads, shape_.queries});
     Rng rng(choices_.seed());
     for (Index i = 0; i < tensor.size(); ++i) {
       const double at = rng.uniform() * static_cast<double>(shape_.keys + 2) - 1;
@@ -132,19 +128,15 @@ class MaskMaker {
 
   Choices& choices_;
   const MaskShape shape_;
-  std::vector<Tensor>& tensors_;
   const Index unit_;  // by which patterns are enlarged, so that whole tiles of long problems are open or shut
 };
 
 }  // namespace
 
-void choose_mask(Choices& choices, const MaskShape& shape, Mask& mask, std::vector<Tensor>& tensors) {
-  mask = MaskMaker(choices, shape, tensors).make();
-}
+Mask choose_mask(Choices& choices, const MaskShape& shape) { return MaskMaker(choices, shape).make(); }
 
-void meet_another_mask(Choices& choices, const MaskShape& shape, bool lengths_alone, Mask& mask,
-                       std::vector<Tensor>& tensors) {
-  MaskMaker maker(choices, shape, tensors);
+void meet_another_mask(Choices& choices, const MaskShape& shape, bool lengths_alone, Mask& mask) {
+  MaskMaker maker(choices, shape);
   Mask other = lengths_alone ? Mask{} : maker.window();
   other.anchor = mask.anchor;
   if (lengths_alone || choices.one_in(2)) other = other & maker.key_lengths();

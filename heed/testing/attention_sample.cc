@@ -62,7 +62,7 @@ class ProblemMaker {
     // Linear attention as it is used, and as its own plan takes it: a window to the right and key lengths, no more.
     const bool linear = p_.spec.normaliser.kind == Normaliser::Kind::sum && !choices_.one_in(4);
     if (!linear) choose_bias();
-    choose_mask(choices_, {size_.batch, size_.heads, size_.queries, size_.keys}, p_.spec.mask, p_.of_mask);
+    p_.spec.mask = choose_mask(choices_, {size_.batch, size_.heads, size_.queries, size_.keys});
     if (linear) {
       p_.spec.mask.patterns.clear();
       if (p_.spec.mask.window) p_.spec.mask.window = Window{.right = p_.spec.mask.window->right};
@@ -74,8 +74,7 @@ class ProblemMaker {
     p_.stage = choices_.of({ScoreStage::capped, ScoreStage::raw, ScoreStage::masked});
     if (choices_.one_in(4)) choose_pages();
     if (p_.page == 0 && choices_.one_in(6)) {
-      meet_another_mask(choices_, {size_.batch, size_.heads, size_.queries, size_.keys}, linear, p_.spec.mask,
-                        p_.of_mask);
+      meet_another_mask(choices_, {size_.batch, size_.heads, size_.queries, size_.keys}, linear, p_.spec.mask);
     }
     p_.bind();
     stay_off_the_kinks();
@@ -202,7 +201,7 @@ class ProblemMaker {
   // Pages need key lengths, and every key to lie in one. What lies in no page reads as zero.
   void choose_pages() {
     const Index page = choices_.of({1, 4, 16});
-    const ConstView lengths = p_.spec.mask.lengths;
+    const ConstView lengths = p_.spec.mask.lengths.view();
     if (lengths.empty() || size_.keys == 0 || size_.keys % page != 0) return;
     p_.page = page;
     const MaskRows mask(p_.spec.mask, {size_.batch, size_.heads, size_.queries, size_.keys});
@@ -240,13 +239,13 @@ class ProblemMaker {
 }  // namespace
 
 void AttentionSample::bind() {
-  spec.score.additive_vector = vector.view();
-  spec.score.feature_map.projection = projection.view();
-  spec.bias.dense = dense.view();
-  spec.bias.alibi = alibi.view();
-  spec.bias.relative.table = relative.view();
-  spec.bias.gaussian.centre = centre.view();
-  spec.normaliser.sinks = sinks.view();
+  spec.score.additive_vector = vector;
+  spec.score.feature_map.projection = projection;
+  spec.bias.dense = dense;
+  spec.bias.alibi = alibi;
+  spec.bias.relative.table = relative;
+  spec.bias.gaussian.centre = centre;
+  spec.normaliser.sinks = sinks;
 }
 
 AttentionSample AttentionSample::in_f64() const {

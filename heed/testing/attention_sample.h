@@ -22,11 +22,11 @@ enum class RowLayout {
   packed,        // q, k and v side by side in [B, L, heads * width]; length_first where the lengths or types differ
 };
 
-// The spec's views lie in these tensors, which are contiguous whatever the layout that they are given to a plan in.
+// The spec's tensors, but for its mask's, are these. They are contiguous whatever the layout that they are given to a
+// plan in.
 struct AttentionSample {
   Tensor q, k, v, dout, drow_stat;
   Tensor vector, projection, dense, alibi, relative, centre, sinks;
-  std::vector<Tensor> of_mask;
   AttentionSpec spec{};
   RowLayout layout = RowLayout::heads_first;
   Index page = 0;  // keys to a page of the cache in which a plan finds k and v; 0: no pages

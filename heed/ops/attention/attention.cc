@@ -1,13 +1,16 @@
 #include "heed/ops/attention/attention.h"
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
+#include <span>
 #include <vector>
 
 #include "heed/base/check.h"
 #include "heed/ops/attention/memory_check.h"
 #include "heed/ops/attention/plans/plan.h"
 #include "heed/ops/attention/problem/packed_sequences.h"
+#include "heed/ops/attention/spec/visit_spec.h"
 
 namespace heed {
 namespace {
@@ -39,25 +42,17 @@ void check_row_stat(const char* caller, const char* name, const AttentionProblem
              describe(stat));
 }
 
-// A parameter's gradient is wanted only where the call has that parameter.
-void check_parameter_gradient(const char* name, const char* what, const ConstView& gradient, const ConstView& parameter,
-                              DType number) {
-  if (!gradient) return;
-  HEED_CHECK(parameter, "attention_backward: {} is wanted, but the call has no {}", name, what);
-  check_shape("attention_backward", name, gradient, parameter, number);
-}
-
 void check_gradients(const AttentionProblem& c, const AttentionGrad& grad) {
   const char* caller = "attention_backward";
   check_shape(caller, "dq", grad.dq, c.q, c.dtype);
   check_shape(caller, "dk", grad.dk, c.k.view(), c.k.view().dtype);
   check_shape(caller, "dv", grad.dv, c.v.view(), c.v.view().dtype);
-  check_parameter_gradient("dbias", "dense bias", grad.dbias, c.spec.bias.dense, c.number);
-  check_parameter_gradient("dadditive_vector", "additive score", grad.dadditive_vector, c.spec.score.additive_vector,
-                           c.number);
-  check_parameter_gradient("dsinks", "sinks", grad.dsinks, c.spec.normaliser.sinks, c.number);
-  check_parameter_gradient("drelative", "relative bias", grad.drelative, c.spec.bias.relative.table, c.number);
-  check_parameter_gradient("dcentre", "Gaussian bias", grad.dcentre, c.spec.bias.gaussian.centre, c.number);
+  visit_parameters(c.spec, grad,
+                   [&](const char* name, const char* what, const Tensor& parameter, const View& gradient) {
+                     if (!gradient) return;  // it is wanted only where the call has that parameter
+                     HEED_CHECK(parameter, "{}: {} is wanted, but the call has no {}", caller, name, what);
+                     check_shape(caller, name, gradient, parameter.view(), c.number);
+                   });
 }
 
 // One problem with what it fills, checked.
@@ -74,6 +69,12 @@ ForwardCall make_forward(const ConstView& q, const ConstView& k, const ConstView
   check_row_stat(caller, "row_stat", call.problem, result.row_stat);
   check_result(caller, call.problem, result);
   return call;
+}
+
+void run(const ForwardCall& call, Workspace& workspace) {
+  const AttentionTask task{
+      .pass = AttentionTask::Pass::forward, .weights = bool{call.result.weights}, .scores = bool{call.result.scores}};
+  choose_attention_plan(call.problem, task).forward(call.problem, call.result, workspace);
 }
 
 struct BackwardCall {
@@ -98,6 +99,11 @@ BackwardCall make_backward(const ConstView& q, const ConstView& k, const ConstVi
   check_row_stat(caller, "drow_stat", problem, saved.drow_stat);
   check_gradients(problem, grad);
   return call;
+}
+
+void run(const BackwardCall& call, Workspace& workspace) {
+  const AttentionTask task{.pass = AttentionTask::Pass::backward};
+  choose_attention_plan(call.problem, task).backward(call.problem, call.saved, call.grad, workspace);
 }
 
 bool is_packed(const AttentionSpec& spec) { return spec.sequences.query_offsets || spec.sequences.key_offsets; }
@@ -127,33 +133,35 @@ void attention(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec,
               {"row_stat", result.row_stat, kOptional},
               {"weights", result.weights, kOptional},
               {"scores", result.scores, kOptional}});
-  std::vector<ForwardCall> calls;
   if (!is_packed(spec)) {
-    calls.push_back(make_forward(q, k, v, spec, result, 0));
-  } else {
-    HEED_CHECK(!result.weights && !result.scores,
-               "{}: packed sequences give no weights and no scores, which have no one shape", caller);
-    const PackedSequences sequences(caller, q, k, spec);
-    check_packed_rows(caller, {{"out", result.out}, {"row_stat", result.row_stat}}, q.shape[2]);
-    check_packed_rows(caller, {{"v", v}}, k.shape[2]);
-    for (Index n = 0; n < sequences.count(); ++n) {
-      const PackedSequence one = sequences.sequence(n);
-      calls.push_back(make_forward(
-          rows_of(q, one.queries), rows_of(k, one.keys), rows_of(v, one.keys), one.spec,
-          {.out = rows_of(result.out, one.queries), .row_stat = rows_of(result.row_stat, one.queries)}, n));
-    }
+    run(make_forward(q, k, v, spec, result, 0), workspace);
+    return;
   }
-  const AttentionTask task{
-      .pass = AttentionTask::Pass::forward, .weights = bool{result.weights}, .scores = bool{result.scores}};
-  for (const ForwardCall& call : calls) {
-    choose_attention_plan(call.problem, task).forward(call.problem, call.result, workspace);
+  HEED_CHECK(!result.weights && !result.scores,
+             "{}: packed sequences give no weights and no scores, which have no one shape", caller);
+  const PackedSequences sequences(caller, q, k, spec);
+  check_packed_rows(caller, {{"out", result.out}, {"row_stat", result.row_stat}}, q.shape[2]);
+  check_packed_rows(caller, {{"v", v}}, k.shape[2]);
+  std::vector<ForwardCall> calls;
+  for (Index n = 0; n < sequences.count(); ++n) {
+    const PackedSequence one = sequences.sequence(n);
+    calls.push_back(
+        make_forward(rows_of(q, one.queries), rows_of(k, one.keys), rows_of(v, one.keys), one.spec,
+                     {.out = rows_of(result.out, one.queries), .row_stat = rows_of(result.row_stat, one.queries)}, n));
   }
+  for (const ForwardCall& call : calls) run(call, workspace);
 }
 
 void attention_backward(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, const AttentionSaved& saved,
                         const AttentionGrad& grad, Workspace& workspace) {
   const char* caller = "attention_backward";
   check_forced_plan();
+  std::array<Operand, 3 + kLearnedTensors> written{
+      {{"dq", grad.dq, kOptional}, {"dk", grad.dk, kOptional}, {"dv", grad.dv, kOptional}}};
+  std::size_t count = 3;
+  visit_parameters(spec, grad, [&](const char* name, const char*, const Tensor&, const View& gradient) {
+    written.at(count++) = {name, gradient, kOptional};
+  });
   check_call(caller, spec,
              {{"q", q},
               {"k", k},
@@ -162,45 +170,35 @@ void attention_backward(ConstView q, ConstView k, ConstView v, const AttentionSp
               {"row_stat", saved.row_stat, kOptional},
               {"dout", saved.dout, kOptional},
               {"drow_stat", saved.drow_stat, kOptional}},
-             {{"dq", grad.dq, kOptional},
-              {"dk", grad.dk, kOptional},
-              {"dv", grad.dv, kOptional},
-              {"dbias", grad.dbias, kOptional},
-              {"dadditive_vector", grad.dadditive_vector, kOptional},
-              {"dsinks", grad.dsinks, kOptional},
-              {"drelative", grad.drelative, kOptional},
-              {"dcentre", grad.dcentre, kOptional}});
-  std::vector<BackwardCall> calls;
+             std::span<const Operand>(written));
   if (!is_packed(spec)) {
-    calls.push_back(make_backward(q, k, v, spec, saved, grad, 0));
-  } else {
-    const PackedSequences sequences(caller, q, k, spec);
-    check_packed_rows(caller,
-                      {{"out", saved.out},
-                       {"row_stat", saved.row_stat},
-                       {"dout", saved.dout},
-                       {"drow_stat", saved.drow_stat},
-                       {"dq", grad.dq},
-                       {"dcentre", grad.dcentre}},
-                      q.shape[2]);
-    check_packed_rows(caller, {{"v", v}, {"dk", grad.dk}, {"dv", grad.dv}}, k.shape[2]);
-    for (Index n = 0; n < sequences.count(); ++n) {
-      const PackedSequence one = sequences.sequence(n);
-      AttentionGrad part = grad;
-      part.dq = rows_of(grad.dq, one.queries), part.dcentre = rows_of(grad.dcentre, one.queries);
-      part.dk = rows_of(grad.dk, one.keys), part.dv = rows_of(grad.dv, one.keys);
-      calls.push_back(make_backward(rows_of(q, one.queries), rows_of(k, one.keys), rows_of(v, one.keys), one.spec,
-                                    {.out = rows_of(saved.out, one.queries),
-                                     .row_stat = rows_of(saved.row_stat, one.queries),
-                                     .dout = rows_of(saved.dout, one.queries),
-                                     .drow_stat = rows_of(saved.drow_stat, one.queries)},
-                                    part, n));
-    }
+    run(make_backward(q, k, v, spec, saved, grad, 0), workspace);
+    return;
   }
-  for (const BackwardCall& call : calls) {
-    const AttentionTask task{.pass = AttentionTask::Pass::backward};
-    choose_attention_plan(call.problem, task).backward(call.problem, call.saved, call.grad, workspace);
+  const PackedSequences sequences(caller, q, k, spec);
+  check_packed_rows(caller,
+                    {{"out", saved.out},
+                     {"row_stat", saved.row_stat},
+                     {"dout", saved.dout},
+                     {"drow_stat", saved.drow_stat},
+                     {"dq", grad.dq},
+                     {"dcentre", grad.dcentre}},
+                    q.shape[2]);
+  check_packed_rows(caller, {{"v", v}, {"dk", grad.dk}, {"dv", grad.dv}}, k.shape[2]);
+  std::vector<BackwardCall> calls;
+  for (Index n = 0; n < sequences.count(); ++n) {
+    const PackedSequence one = sequences.sequence(n);
+    AttentionGrad part = grad;
+    part.dq = rows_of(grad.dq, one.queries), part.dcentre = rows_of(grad.dcentre, one.queries);
+    part.dk = rows_of(grad.dk, one.keys), part.dv = rows_of(grad.dv, one.keys);
+    calls.push_back(make_backward(rows_of(q, one.queries), rows_of(k, one.keys), rows_of(v, one.keys), one.spec,
+                                  {.out = rows_of(saved.out, one.queries),
+                                   .row_stat = rows_of(saved.row_stat, one.queries),
+                                   .dout = rows_of(saved.dout, one.queries),
+                                   .drow_stat = rows_of(saved.drow_stat, one.queries)},
+                                  part, n));
   }
+  for (const BackwardCall& call : calls) run(call, workspace);
 }
 
 void attention_weights(ConstView q, ConstView k, const AttentionSpec& spec, ConstView row_stat, View weights,

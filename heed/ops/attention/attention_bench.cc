@@ -7,6 +7,7 @@
 #include "heed/base/parallel.h"
 #include "heed/base/random.h"
 #include "heed/ops/attention/attention.h"
+#include "heed/ops/attention/plans/plan.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed {
@@ -26,7 +27,7 @@ enum Normalisers : std::int64_t { kSoftmax, kSigmoid, kSparsemax, kEntmax15, kSu
 Score score_of(std::int64_t kind, const Tensor& vector) {
   switch (kind) {
     case kAdditive:
-      return Score::additive(vector.view());
+      return Score::additive(vector);
     case kCosine:
       return Score::cosine(10);
     case kDistance:
@@ -46,7 +47,7 @@ Normaliser normaliser_of(std::int64_t kind) {
 
 // Arguments: B, H, Lq, Lk, D, mask, dropout in percent, score, normaliser.
 struct BenchCase {
-  Tensor q, k, v, out, stat, dout, dq, dk, dv, vector;
+  Tensor q, k, v, out, stat, dout, dq, dk, dv;
   AttentionSpec spec;
   Index heads;
 
@@ -60,8 +61,7 @@ struct BenchCase {
     if (state.range(5) != kNoMask) spec.mask = Mask::causal();
     if (state.range(5) == kBigBird) spec.mask = spec.mask & Mask::bigbird({.positions = keys});
     spec.dropout.probability = static_cast<double>(state.range(6)) / 100;
-    vector = random_tensor({width}, 5);
-    spec.score = score_of(score, vector), spec.normaliser = normaliser_of(normaliser);
+    spec.score = score_of(score, random_tensor({width}, 5)), spec.normaliser = normaliser_of(normaliser);
     set_thread_count(1);
   }
   View split(const Tensor& tensor) const { return split_heads(tensor.view(), heads); }
@@ -123,6 +123,18 @@ void beside_softmax(benchmark::State& state, bool backward) {
 void forward_beside_softmax(benchmark::State& state) { beside_softmax(state, false); }
 void backward_beside_softmax(benchmark::State& state) { beside_softmax(state, true); }
 
+// What a call costs beyond its arithmetic, which the plan does alone here: the difference to attention_forward.
+void plan_alone(benchmark::State& state) {
+  const BenchCase shape(state);
+  Workspace workspace;
+  const AttentionProblem problem =
+      make_attention_problem("bench", shape.split(shape.q), shape.split(shape.k), shape.split(shape.v), shape.spec);
+  const AttentionResult result{.out = shape.split(shape.out), .row_stat = shape.stat};
+  const AttentionPlan& plan = choose_attention_plan(problem);
+  for (auto _ : state) plan.forward(problem, result, workspace);
+  report(state, shape.multiply_adds());
+}
+
 void shapes(benchmark::internal::Benchmark* table) {
   table->ArgNames({"B", "H", "Lq", "Lk", "D", "mask", "drop", "score", "normaliser"});
   table->Args({290, 4, 14, 14, 32, 0, 0, 0, 0})
@@ -150,7 +162,14 @@ void kinds(benchmark::internal::Benchmark* table) {
     }
 }
 
-BENCHMARK(attention_forward)->Apply(shapes);
+// A step of decoding one sentence, whose arithmetic is small.
+void one_query(benchmark::internal::Benchmark* table) {
+  table->ArgNames({"B", "H", "Lq", "Lk", "D", "mask", "drop", "score", "normaliser"});
+  table->Args({1, 8, 1, 16, 64, 0, 0, 0, 0})->Args({1, 8, 1, 16, 64, kCausal, 0, 0, 0});
+}
+
+BENCHMARK(attention_forward)->Apply(one_query)->Apply(shapes);
+BENCHMARK(plan_alone)->Apply(one_query);
 BENCHMARK(attention_backward)->Apply(shapes);
 BENCHMARK(forward_beside_softmax)->Apply(kinds);
 BENCHMARK(backward_beside_softmax)->Apply(kinds);

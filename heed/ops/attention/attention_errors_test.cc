@@ -175,8 +175,8 @@ TEST(AttentionErrors, OfPages) {
     const Tensor pages = Tensor::from(numbers, {2, count}), all = Tensor::from(std::vector<std::int32_t>{4, 3}, {2});
     return failing([&](AttentionSample& p) {
       p.k = zeros({3, 2, 2, 8}), p.v = zeros({3, 2, 2, 6});
-      p.spec.sequences.pages = pages.view();
-      if (lengths) p.spec.mask.lengths = all.view();
+      p.spec.sequences.pages = pages;
+      if (lengths) p.spec.mask.lengths = all;
     });
   };
   EXPECT_EQ(paged({0, 1, 2, 0}, 2), "no error");
@@ -195,7 +195,7 @@ TEST(AttentionErrors, OfPackedSequences) {
     const Tensor of_queries = Tensor::from(queries, {std::ssize(queries)});
     const Tensor of_keys = Tensor::from(keys, {std::ssize(keys)});
     AttentionSpec spec;
-    spec.sequences = {.query_offsets = of_queries.view(), .key_offsets = of_keys.view()};
+    spec.sequences = {.query_offsets = of_queries, .key_offsets = of_keys};
     Workspace workspace;
     const Tensor out = zeros({1, 1, 4, 8}), square = zeros({1, 1, 4, 6});
     AttentionResult result{.out = out};
@@ -240,7 +240,7 @@ TEST(AttentionErrors, OfGradients) {
             "attention_backward: drelative is wanted, but the call has no relative bias");
   EXPECT_EQ(s.refused({.dcentre = vector}), "attention_backward: dcentre is wanted, but the call has no Gaussian bias");
   const Tensor sinks = zeros({4});
-  EXPECT_EQ(s.refused({.dsinks = vector}, {.normaliser = Normaliser::softmax(sinks.view())}),
+  EXPECT_EQ(s.refused({.dsinks = vector}, {.normaliser = Normaliser::softmax(sinks)}),
             "attention_backward: dsinks must be f32 of shape [4] with stride 1 along its last axis, but is f32 [8]");
   Workspace workspace;
   EXPECT_EQ(refusal([&] {

@@ -76,7 +76,7 @@ struct Packed {
   AttentionSample problem(const AttentionSample& kind) const {
     AttentionSample p = kind;
     p.spec.mask = Mask::causal() & Mask::key_lengths(lengths);
-    p.spec.sequences = {.query_offsets = query_offsets.view(), .key_offsets = key_offsets.view()};
+    p.spec.sequences = {.query_offsets = query_offsets, .key_offsets = key_offsets};
     p.spec.dropout = {.probability = 0.2, .seed = 4, .stream = 1};
     return p;
   }
@@ -108,8 +108,8 @@ TEST(AttentionStorage, PackedSequencesGiveTheBitsOfEachByItself) {
       };
       AttentionSpec spec = p.spec;
       spec.sequences = {};
-      spec.mask.lengths = slice(spec.mask.lengths, 0, n, n + 1);
-      spec.bias.gaussian.centre = of(p.centre, packed.queries);
+      spec.mask.lengths = spec.mask.lengths.rows(n, n + 1);
+      spec.bias.gaussian.centre = p.centre.through(of(p.centre, packed.queries));
       const View q = of(p.q, packed.queries), k = of(p.k, packed.keys), v = of(p.v, packed.keys);
       const AttentionProblem one = make_attention_problem("test", q, k, v, spec, n);
       const AttentionPlan& plan = choose_attention_plan(one);

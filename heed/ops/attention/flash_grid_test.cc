@@ -95,8 +95,8 @@ struct Problem {
   std::vector<Tensor> mask_parts{};
 
   void bind() {
-    if (!dense.is_empty()) spec.bias.dense = dense.view();
-    if (!slopes.is_empty()) spec.bias.alibi = slopes.view();
+    if (!dense.is_empty()) spec.bias.dense = dense;
+    if (!slopes.is_empty()) spec.bias.alibi = slopes;
   }
   Index work() const { return q.size() * k.dim(2); }
 };

@@ -48,7 +48,7 @@ Sequence make_sequence(FeatureMap::Kind map, DType q = DType::f32, DType k = DTy
     x.projection = Tensor::empty(q == DType::f64 ? q : DType::f32, {kRandom, kWidth});
     orthogonal_random_features(x.projection, 4);
   }
-  x.score = Score::features({.kind = map, .projection = x.projection.view()});
+  x.score = Score::features({.kind = map, .projection = x.projection});
   return x;
 }
 

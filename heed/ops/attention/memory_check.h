@@ -1,15 +1,12 @@
 // What an attention call asks of its views: see tensor/operands.h.
 #pragma once
 
-#include <initializer_list>
-
 #include "heed/ops/attention/spec/spec.h"
 #include "heed/tensor/operands.h"
 
 namespace heed {
 
 // check_operands() of a call, with the views of its spec among those that are read.
-void check_call(const char* caller, const AttentionSpec& spec, std::initializer_list<Operand> read,
-                std::initializer_list<Operand> written);
+void check_call(const char* caller, const AttentionSpec& spec, OperandList read, OperandList written);
 
 }  // namespace heed

@@ -46,8 +46,8 @@ Part attend(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& all
   Part part(q.dtype(), q.dim(2), v.dim(3));
   Workspace workspace;
   attention(q, slice(k.view(), 2, begin, end), slice(v.view(), 2, begin, end),
-            {.mask = Mask::boolean(slice(allowed.view(), 3, begin, end))}, {.out = part.out, .row_stat = part.stat},
-            workspace);
+            {.mask = Mask::boolean(allowed.through(slice(allowed.view(), 3, begin, end)))},
+            {.out = part.out, .row_stat = part.stat}, workspace);
   return part;
 }
 

@@ -57,6 +57,9 @@ Views gradients(DType type) {
   return {{"dq", "BHLD", wanted, type}, {"dk", "BGKD", wanted, type}, {"dv", "BGKV", wanted, type}};
 }
 
+// What a call is given to own lies in the test's memory.
+Tensor own(const View& view) { return Tensor::borrow(view); }
+
 // A forward call, a backward call, the weights and the plan of one kind of attention: what beside q, k and v is read,
 // and the spec that is made of it.
 void add_calls(std::vector<OperatorCall>& calls, DType type, const Views& more, const std::string& may_be_empty,
@@ -95,16 +98,16 @@ std::vector<OperatorCall> attention_calls() {
   std::vector<OperatorCall> calls;
   for (DType type : {DType::f32, DType::f64}) {  // the fast plans and the reference
     add_calls(calls, type, {{"sinks", "H", optional, type}}, "BLK",
-              [](const View* more) { return AttentionSpec{.normaliser = Normaliser::softmax(more[0])}; });
+              [](const View* more) { return AttentionSpec{.normaliser = Normaliser::softmax(own(more[0]))}; });
     add_calls(calls, type, {{"the vector", "D", read, type}}, "BLK",
-              [](const View* more) { return AttentionSpec{.score = Score::additive(more[0])}; });
+              [](const View* more) { return AttentionSpec{.score = Score::additive(own(more[0]))}; });
     add_calls(calls, type, {integers("lengths", "B")}, "BLK", [](const View* more) {
       return AttentionSpec{.score = Score::features({}),
-                           .mask = {.window = Window{.right = 0}, .lengths = more[0]},
+                           .mask = {.window = Window{.right = 0}, .lengths = own(more[0])},
                            .normaliser = Normaliser::sum()};
     });
     add_calls(calls, type, {{"the projection", "MD", read, type}}, "BLK", [](const View* more) {
-      return AttentionSpec{.score = Score::features({FeatureMap::Kind::positive_random, more[0]}),
+      return AttentionSpec{.score = Score::features({FeatureMap::Kind::positive_random, own(more[0])}),
                            .normaliser = Normaliser::sum()};
     });
     add_calls(calls, type,
@@ -113,27 +116,28 @@ std::vector<OperatorCall> attention_calls() {
                {"the table", "RH", optional, type},
                {"the centre", "BHL", optional, type}},
               "BLK", [](const View* more) {
-                return AttentionSpec{.bias = {.dense = more[0],
-                                              .alibi = more[1],
-                                              .relative = {.table = more[2]},
-                                              .gaussian = {.centre = more[3]}}};
+                return AttentionSpec{.bias = {.dense = own(more[0]),
+                                              .alibi = own(more[1]),
+                                              .relative = {.table = own(more[2])},
+                                              .gaussian = {.centre = own(more[3])}}};
               });
-    add_calls(calls, type,
-              {integers("lengths", "B"),
-               integers("more lengths", "B"),
-               integers("a prefix", "B"),
-               integers("a centre", "BHL"),
-               {"the boolean mask", "BHLK", read, DType::boolean},
-               integers("the queries' segments", "BL"),
-               integers("the keys' segments", "BK")},
-              "BL", [](const View* more) {
-                Mask mask = Mask::boolean(more[4]) & Mask::segments(more[5], more[6]);
-                mask.lengths = more[0], mask.window = Window{.right = 0, .prefix = more[2]};
-                mask.further = {{.lengths = more[1]}, {.window = Window{.left = 2, .right = 2, .centre = more[3]}}};
-                return AttentionSpec{.mask = mask};
-              });
+    add_calls(
+        calls, type,
+        {integers("lengths", "B"),
+         integers("more lengths", "B"),
+         integers("a prefix", "B"),
+         integers("a centre", "BHL"),
+         {"the boolean mask", "BHLK", read, DType::boolean},
+         integers("the queries' segments", "BL"),
+         integers("the keys' segments", "BK")},
+        "BL", [](const View* more) {
+          Mask mask = Mask::boolean(own(more[4])) & Mask::segments(own(more[5]), own(more[6]));
+          mask.lengths = own(more[0]), mask.window = Window{.right = 0, .prefix = own(more[2])};
+          mask.further = {{.lengths = own(more[1])}, {.window = Window{.left = 2, .right = 2, .centre = own(more[3])}}};
+          return AttentionSpec{.mask = mask};
+        });
     add_calls(calls, type, {{"the tiles", "HTC", read, DType::boolean}}, "B",
-              [](const View* more) { return AttentionSpec{.mask = Mask::tiles(more[0], 2, 2)}; });
+              [](const View* more) { return AttentionSpec{.mask = Mask::tiles(own(more[0]), 2, 2)}; });
   }
   return calls;
 }
@@ -152,9 +156,10 @@ OperatorCall parameter_gradients(DType type) {
   return {"attention_backward", parameters + saved(type) + wanted_too,
           [](const CallViews& v) {
             Workspace workspace;
-            const AttentionSpec spec{.score = Score::additive(v[2]),
-                                     .bias = {.dense = v[3], .relative = {.table = v[4]}, .gaussian = {.centre = v[5]}},
-                                     .normaliser = Normaliser::softmax(v[6])};
+            const AttentionSpec spec{
+                .score = Score::additive(own(v[2])),
+                .bias = {.dense = own(v[3]), .relative = {.table = own(v[4])}, .gaussian = {.centre = own(v[5])}},
+                .normaliser = Normaliser::softmax(own(v[6]))};
             attention_backward(
                 v[0], v[1], v[7], spec, {.out = v[8], .row_stat = v[9], .dout = v[10], .drow_stat = v[11]},
                 {.dbias = v[12], .dadditive_vector = v[13], .dsinks = v[14], .drelative = v[15], .dcentre = v[16]},
@@ -169,7 +174,8 @@ std::vector<OperatorCall> packed_and_paged() {
                       integers("lengths", "N", {2, 4})};
   const Views packed{{"q", "YHSD"}, {"k", "YGZD"}, {"v", "YGZV"}};
   const auto spec = [](const View* v) {
-    return AttentionSpec{.mask = {.lengths = v[2]}, .sequences = {.query_offsets = v[0], .key_offsets = v[1]}};
+    return AttentionSpec{.mask = {.lengths = own(v[2])},
+                         .sequences = {.query_offsets = own(v[0]), .key_offsets = own(v[1])}};
   };
   return {
       {"attention", offsets + packed + Views{{"out", "YHSV", wanted}, {"row_stat", "YHS", wanted}},
@@ -199,7 +205,7 @@ std::vector<OperatorCall> packed_and_paged() {
         {"out", "BHLV", wanted}},
        [](const CallViews& v) {
          Workspace workspace;
-         attention(v[0], v[1], v[2], {.mask = {.lengths = v[3]}, .sequences = {.pages = v[4]}}, {.out = v[5]},
+         attention(v[0], v[1], v[2], {.mask = {.lengths = own(v[3])}, .sequences = {.pages = own(v[4])}}, {.out = v[5]},
                    workspace);
        },
        "BL"},

@@ -43,8 +43,8 @@ class PagedCache {
   // The pools: [pages, Hk, page, D] and [pages, Hk, page, Dv].
   ConstView keys() const { return keys_; }
   ConstView values() const { return values_; }
-  // What attention() reads them with: the page table, the lengths, and a mask of one's own beside those. It refers to
-  // the cache, until the next append or reorder.
+  // What attention() reads them with: the page table, the lengths, and a mask of one's own beside those. It is of
+  // the cache as it stands: the next append or reorder needs another one.
   AttentionSpec spec(const Mask& mask = {}) const;
 
  private:

@@ -79,8 +79,7 @@ struct Call {
     if (scale != 0) spec.score.scale = scale;
     if (causal) spec.mask = Mask::causal(Anchor::start);
     if (mask.is_empty()) return spec;
-    mask.dtype() == DType::boolean ? void(spec.mask = spec.mask & Mask::boolean(mask))
-                                   : void(spec.bias.dense = mask.view());
+    mask.dtype() == DType::boolean ? void(spec.mask = spec.mask & Mask::boolean(mask)) : void(spec.bias.dense = mask);
     return spec;
   }
 };

@@ -29,7 +29,7 @@ Explanation explain_bahdanau() {
   const Hidden hidden = compute_hidden(query, keys);
   const AttentionStages stages =
       compute_attention_stages(as_one_head(query).view(), as_one_head(keys).view(), as_one_head(states.encoder).view(),
-                               {.score = Score::additive(states.v_a.reshape({states.v_a.size()}).view())});
+                               {.score = Score::additive(states.v_a.reshape({states.v_a.size()}))});
 
   Explanation walk{.title = "Bahdanau's additive attention",
                    .introduction =

@@ -47,8 +47,7 @@ Explanation explain_luong() {
   const Tensor keys = apply_to_rows(slice(w_concat.view(), 1, 2, 4), h_s.view());
   const AttentionStages dot = attend(h_t, h_s, h_s, Score::dot());
   const AttentionStages general = attend(h_t, projected, h_s, Score::dot());
-  const AttentionStages concat =
-      attend(query, keys, h_s, Score::additive(states.v_a.reshape({states.v_a.size()}).view()));
+  const AttentionStages concat = attend(query, keys, h_s, Score::additive(states.v_a.reshape({states.v_a.size()})));
 
   const ConstView weights[] = {head_of(dot.weights.view(), 0), head_of(general.weights.view(), 0),
                                head_of(concat.weights.view(), 0)};

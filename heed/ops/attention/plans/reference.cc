@@ -32,7 +32,8 @@ class HeadLoops {
         k_(rows_of(c.k, c.width)),
         v_(c.v ? rows_of(c.v, c.value_width) : std::vector<Sum>()),
         phi_k_(features_of(k_, c.keys)) {
-    if (additive()) vector_.resize(size(c.width)), load_row(c.spec.score.additive_vector, 0, c.width, vector_.data());
+    if (additive())
+      vector_.resize(size(c.width)), load_row(c.spec.score.additive_vector.view(), 0, c.width, vector_.data());
   }
 
   void forward_row(const AttentionResult& result, Index h, Index i) {

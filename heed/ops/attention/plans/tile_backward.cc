@@ -74,7 +74,7 @@ class BackwardHead {
 
   // Sums what the row's keys give back together. For a softmax that is dout . out, but for an `out` that was rounded to
   // 16 bits: there a difference of it and dP that should vanish would not, and it is summed over the keys, too.
-  void fill_pool(const RowTile& tile, FloatRows q, FloatRows dout, const std::vector<KeyBlock>& blocks) {
+  void fill_pool(const RowTile& tile, FloatRows q, FloatRows dout, std::span<const KeyBlock> blocks) {
     const Index rows = tile.rows.size();
     std::fill_n(work_.pool(), rows, kernels::RowPool{});
     if (normaliser_.flows_as_output && c.dtype == DType::f32) {
@@ -126,7 +126,7 @@ class BackwardHead {
       clear(dq, tile.rows.size(), c.width);
     }
     const FloatRows q = work_.mapped_q(tile), dout = work_.rows_of(saved.dout, tile, work_.dout_scratch());
-    const std::vector<KeyBlock>& blocks = work_.open_blocks(tile, false);
+    const std::span<const KeyBlock> blocks = work_.open_blocks(tile, false);
     read_stat(tile);
     fill_pool(tile, q, dout, blocks);
     read_delta(tile);

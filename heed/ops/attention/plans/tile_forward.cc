@@ -28,12 +28,12 @@ class ForwardTile {
 
   void compute(const RowTile& rows) {
     tile_ = rows;
-    blocks_ = &work_.open_blocks(tile_, result.scores && result.score_stage != ScoreStage::masked);
+    blocks_ = work_.open_blocks(tile_, result.scores && result.score_stage != ScoreStage::masked);
     const FloatRows q = work_.mapped_q(tile_);
-    for (const KeyBlock& block : *blocks_) {
+    for (const KeyBlock& block : blocks_) {
       score_.products(work_.operands(tile_, q, block.keys), work_.tile() + block.column, work_.stride());
     }
-    kernels::AttentionRows passes = work_.passes(tile_, blocks_->data(), std::ssize(*blocks_));
+    kernels::AttentionRows passes = work_.passes(tile_, blocks_.data(), std::ssize(blocks_));
     if (result.scores) return_scores(passes);
     normaliser_.weights(passes, work_.tile(), work_.stat());
     for (Index r = 0; result.row_stat && r < tile_.rows.size(); ++r) {
@@ -51,7 +51,7 @@ class ForwardTile {
     for (Index r = 0; r < tile_.rows.size(); ++r) {
       const Index i = tile_.rows.begin + r;
       fill(select(select(select(view, 0, tile_.b), 0, tile_.h), 0, i), beside);
-      for (const KeyBlock& block : *blocks_) {
+      for (const KeyBlock& block : blocks_) {
         store_row(work_.tile() + r * work_.stride() + block.column, block.keys.size(), view,
                   view.offset({tile_.b, tile_.h, i, block.keys.begin}));
       }
@@ -70,7 +70,7 @@ class ForwardTile {
     copy_out(result.scores, kRefused);
     for (Index r = 0; r < tile_.rows.size(); ++r) {
       const Index i = tile_.rows.begin + r;
-      for (const KeyBlock& block : *blocks_)
+      for (const KeyBlock& block : blocks_)
         for (Index j = block.keys.begin; j < block.keys.end; ++j) {
           const Index at = r * work_.stride() + block.column + j - block.keys.begin;
           const float bias = passes.bias == nullptr ? 0.0f : passes.bias[at];
@@ -87,7 +87,7 @@ class ForwardTile {
         direct ? FloatRows{&result.out.at<float>({tile_.b, tile_.h, tile_.rows.begin}), result.out.stride[2]}
                : FloatRows{work_.out_scratch(), c.value_width};
     bool started = false;
-    for (const KeyBlock& block : *blocks_) {
+    for (const KeyBlock& block : blocks_) {
       const FloatRows values = work_.values_of(tile_.b, tile_.h / c.group, block.keys);
       kernels::gemm_tile({.m = rows,
                           .n = c.value_width,
@@ -132,7 +132,7 @@ class ForwardTile {
   const AttentionResult& result;
   TileWork& work_;
   RowTile tile_{};
-  const std::vector<KeyBlock>* blocks_ = nullptr;
+  std::span<const KeyBlock> blocks_;
 };
 
 }  // namespace

@@ -55,6 +55,7 @@ Index TileWork::layout(char* base, Index rows, Index columns, bool backward) {
   take(dbias_, backward && c_.bias.active(), area);
   take(allowed_, !c_.mask.hull_is_exact(), area);
   take(bits_, c_.dropout.active(), area);
+  take(blocks_, true, c_.keys / kPatternBlock + 2);  // the smallest blocks, and what is left at both ends
   take(begin_, true, rows);
   take(end_, true, rows);
   take(stat_, true, rows);
@@ -71,8 +72,8 @@ Index TileWork::layout(char* base, Index rows, Index columns, bool backward) {
   return used;
 }
 
-const std::vector<KeyBlock>& TileWork::open_blocks(const RowTile& tile, bool all) {
-  blocks_.clear();
+std::span<const KeyBlock> TileWork::open_blocks(const RowTile& tile, bool all) {
+  std::size_t count = 0;
   const bool exact = c_.mask.hull_is_exact();
   const Index size = exact ? kernels::kGemmTileDepth : kPatternBlock;
   const Range hull = all ? Range{0, c_.keys} : c_.mask.keys(tile.b, tile.h, tile.rows);
@@ -82,10 +83,10 @@ const std::vector<KeyBlock>& TileWork::open_blocks(const RowTile& tile, bool all
     begin = keys.end;
     const TileCover cover = exact || all ? TileCover::some : c_.mask.cover(tile.b, tile.h, tile.rows, keys);
     if (cover == TileCover::none) continue;
-    blocks_.push_back({keys, column, cover == TileCover::all});
+    blocks_[count++] = {keys, column, cover == TileCover::all};
     column += keys.size();
   }
-  return blocks_;
+  return {blocks_, count};
 }
 
 kernels::AttentionRows TileWork::passes(const RowTile& tile, const KeyBlock* blocks, Index count) {
@@ -162,7 +163,7 @@ TileOperands TileWork::operands(const RowTile& tile, FloatRows q, Range keys) co
           .width = c_.width,
           .q = q,
           .k = mapped_keys(tile.b, tile.h / c_.group, keys),
-          .vector = c_.spec.score.additive_vector.as<float>()};
+          .vector = c_.spec.score.additive_vector.data<float>()};
 }
 
 bool rows_have_nan(const ConstView& view, const RowTile& tile) {

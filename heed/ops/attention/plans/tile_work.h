@@ -2,7 +2,7 @@
 // operands of a block as f32 wherever and in whatever type they lie.
 #pragma once
 
-#include <vector>
+#include <span>
 
 #include "heed/ops/attention/plans/tile.h"
 
@@ -41,7 +41,7 @@ class TileWork {
   kernels::RowPool* pool() const { return pool_; }
 
   // The blocks that are not refused to every row; with `all`, every block.
-  const std::vector<KeyBlock>& open_blocks(const RowTile& rows, bool all);
+  std::span<const KeyBlock> open_blocks(const RowTile& rows, bool all);
 
   // The row passes' view of `count` blocks that lie one after another from column 0 of `tile` on: masks, bias, dropout.
   kernels::AttentionRows passes(const RowTile& rows, const KeyBlock* blocks, Index count);
@@ -72,7 +72,7 @@ class TileWork {
   const AttentionProblem& c_;
   const TileScore& score_;
   Index stride_ = 0;
-  std::vector<KeyBlock> blocks_;
+  KeyBlock* blocks_ = nullptr;
   float *tile_ = nullptr, *dtile_ = nullptr, *bias_ = nullptr, *dbias_ = nullptr, *stat_ = nullptr, *delta_ = nullptr;
   float *q_ = nullptr, *k_ = nullptr, *v_ = nullptr, *out_ = nullptr, *dout_ = nullptr, *dq_ = nullptr, *dk_ = nullptr,
         *dv_ = nullptr;

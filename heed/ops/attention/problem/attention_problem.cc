@@ -26,7 +26,7 @@ void check_rows(const char* caller, const char* name, const char* axes, const Co
 
 // Every key that the lengths count must lie in a page that is there.
 void check_pages(const char* caller, const AttentionProblem& c, const ConstView& pool) {
-  const ConstView& pages = c.spec.sequences.pages;
+  const ConstView& pages = c.spec.sequences.pages.view();
   HEED_CHECK(pages.rank == 2 && pages.shape[0] == c.batch && is_integer(pages.dtype) && pool.shape[2] >= 1,
              "{}: pages must be i32 or i64 [B = {}, P] over pools [pages, Hk, page >= 1, D], but are {} over {}",
              caller, c.batch, describe(pages), describe(pool));
@@ -34,7 +34,7 @@ void check_pages(const char* caller, const AttentionProblem& c, const ConstView&
 }
 
 void check_page_numbers(const char* caller, const AttentionProblem& c, const ConstView& pool) {
-  const ConstView& pages = c.spec.sequences.pages;
+  const ConstView& pages = c.spec.sequences.pages.view();
   for (Index b = 0; b < c.batch; ++b) {
     for (Index at = 0; at * pool.shape[2] < c.mask.length(b); ++at) {
       const Index page = integer_at(pages, {b, at});
@@ -52,7 +52,7 @@ void check_parameter(const char* caller, const char* name, const ConstView& view
 }
 
 void check_random_features(const char* caller, AttentionProblem& c) {
-  const ConstView& projection = c.spec.score.feature_map.projection;
+  const ConstView& projection = c.spec.score.feature_map.projection.view();
   HEED_CHECK(projection && projection.rank == 2 && projection.shape[0] >= 1 && projection.shape[0] <= kMostPositions &&
                  projection.shape[1] == c.width && projection.dtype == c.number && has_unit_rows(projection),
              "{}: random features need a projection {} [M >= 1, D = {}] with stride 1 along D, but got {}", caller,
@@ -70,7 +70,7 @@ void check_score(const char* caller, AttentionProblem& c) {
   const bool by_root = score.kind == Score::Kind::dot || score.kind == Score::Kind::squared_distance || random;
   c.features = c.width;
   if (score.kind == Score::Kind::additive) {
-    check_parameter(caller, "the additive score's vector", score.additive_vector, c.width, c.number);
+    check_parameter(caller, "the additive score's vector", score.additive_vector.view(), c.width, c.number);
     HEED_CHECK(!score.scale, "{}: the additive score has no scale, but {} was given", caller, *score.scale);
   } else {
     c.scale = score.scale.value_or(by_root ? 1.0 / std::sqrt(static_cast<double>(c.width)) : 1.0);
@@ -96,7 +96,7 @@ AttentionProblem make_attention_problem(const char* caller, const ConstView& q, 
   c.number = q.dtype == DType::f64 ? DType::f64 : DType::f32;
   check_rows(caller, "k", "[B, Hk, Lk, D]", k, c.dtype);
   c.batch = q.shape[0], c.heads = q.shape[1], c.queries = q.shape[2], c.width = q.shape[3];
-  const ConstView& pages = spec.sequences.pages;
+  const ConstView& pages = spec.sequences.pages.view();
   if (pages) check_pages(caller, c, k);
   c.key_heads = k.shape[1], c.keys = k.shape[2];
   if (pages && __builtin_mul_overflow(pages.shape[1], k.shape[2], &c.keys)) c.keys = -1;
@@ -125,7 +125,7 @@ AttentionProblem make_attention_problem(const char* caller, const ConstView& q, 
   const Normaliser& normaliser = spec.normaliser;
   if (normaliser.sinks) {
     HEED_CHECK(normaliser.kind == Normaliser::Kind::softmax, "{}: only softmax has sinks", caller);
-    check_parameter(caller, "the sinks", normaliser.sinks, c.heads, c.number);
+    check_parameter(caller, "the sinks", normaliser.sinks.view(), c.heads, c.number);
   }
   const MaskShape shape{c.batch, c.heads, c.queries, c.keys, first_batch};
   c.mask = MaskRows(spec.mask, shape, caller);

@@ -34,7 +34,7 @@ struct AttentionProblem {
   // The logit of head h's sink, -inf for none.
   template <typename Sum>
   Sum sink(Index h) const {
-    const ConstView& sinks = spec.normaliser.sinks;
+    const ConstView& sinks = spec.normaliser.sinks.view();
     return sinks ? number_at<Sum>(sinks, {h}) : -std::numeric_limits<Sum>::infinity();
   }
 };

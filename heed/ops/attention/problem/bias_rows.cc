@@ -32,15 +32,15 @@ void check_dense(const char* caller, const ConstView& dense, const MaskShape& sh
 }  // namespace
 
 BiasRows::BiasRows(const Bias& bias, const MaskRows& mask, const MaskShape& shape, DType number, const char* caller)
-    : bias_(bias), mask_(mask) {
+    : alibi_(bias.alibi.view()), table_(bias.relative.table.view()), sigma_(bias.gaussian.sigma), mask_(mask) {
   if (bias.dense) {
-    check_dense(caller, bias.dense, shape, number);
-    bias_.dense = broadcast_axes(bias.dense, 4);
+    check_dense(caller, bias.dense.view(), shape, number);
+    dense_ = broadcast_axes(bias.dense.view(), 4);
   }
-  HEED_CHECK(!bias.alibi || (bias.alibi.rank == 1 && bias.alibi.shape[0] == shape.heads && bias.alibi.dtype == number),
+  HEED_CHECK(!alibi_ || (alibi_.rank == 1 && alibi_.shape[0] == shape.heads && alibi_.dtype == number),
              "{}: the ALiBi slopes must be {} [H = {}], but are {}", caller, name_of(number), shape.heads,
-             describe(bias.alibi));
-  if (const ConstView& centre = bias.gaussian.centre) {
+             describe(alibi_));
+  if (const ConstView& centre = bias.gaussian.centre.view()) {
     const auto fits = [&](int axis, Index extent) { return centre.shape[axis] == extent || centre.shape[axis] == 1; };
     HEED_CHECK(centre.dtype == number && centre.rank == 3 && fits(0, shape.batch) && fits(1, shape.heads) &&
                    centre.shape[2] == shape.queries,
@@ -48,15 +48,14 @@ BiasRows::BiasRows(const Bias& bias, const MaskRows& mask, const MaskShape& shap
                name_of(number), shape.batch, shape.heads, shape.queries, describe(centre));
     HEED_CHECK(std::isfinite(bias.gaussian.sigma) && bias.gaussian.sigma > 0,
                "{}: the Gaussian's sigma must be positive and finite, but is {}", caller, bias.gaussian.sigma);
-    bias_.gaussian.centre = broadcast_axes(centre, 2);
+    centre_ = broadcast_axes(centre, 2);
   }
   const RelativeBias& relative = bias.relative;
-  if (!relative.table) return;
-  const ConstView& table = relative.table;
-  const Index buckets = table.shape[0] / (relative.bidirectional ? 2 : 1);
-  HEED_CHECK(table.rank == 2 && table.shape[1] == shape.heads && table.dtype == number && buckets >= 2,
+  if (!table_) return;
+  const Index buckets = table_.shape[0] / (relative.bidirectional ? 2 : 1);
+  HEED_CHECK(table_.rank == 2 && table_.shape[1] == shape.heads && table_.dtype == number && buckets >= 2,
              "{}: the relative bias must be {} [buckets >= {}, H = {}], but is {}", caller, name_of(number),
-             relative.bidirectional ? 4 : 2, shape.heads, describe(table));
+             relative.bidirectional ? 4 : 2, shape.heads, describe(table_));
   HEED_CHECK(relative.max_distance > buckets / 2, "{}: the relative bias's max_distance must be above {}, but is {}",
              caller, buckets / 2, relative.max_distance);
   // No distance is longer than this problem.
@@ -76,30 +75,30 @@ Index BiasRows::bucket(Index distance) const {
 template <typename Sum>
 void BiasRows::add(Index b, Index h, Index i, Range keys, Sum* scores) const {
   const Index position = mask_.position(b, i);
-  if (bias_.dense) {
-    with_float_type(bias_.dense.dtype, [&](auto* type) {
+  if (dense_) {
+    with_float_type(dense_.dtype, [&](auto* type) {
       using T = std::remove_pointer_t<decltype(type)>;
-      const T* row = bias_.dense.as<T>() + bias_.dense.offset({b, h, i});
-      const Index step = bias_.dense.stride[3];
+      const T* row = dense_.as<T>() + dense_.offset({b, h, i});
+      const Index step = dense_.stride[3];
       for (Index j = keys.begin; j < keys.end; ++j) scores[j - keys.begin] += static_cast<Sum>(widened(row[j * step]));
     });
   }
-  if (bias_.alibi) {
-    const Sum slope = number_at<Sum>(bias_.alibi, {h});
+  if (alibi_) {
+    const Sum slope = number_at<Sum>(alibi_, {h});
     for (Index j = keys.begin; j < keys.end; ++j) {
       scores[j - keys.begin] -= slope * static_cast<Sum>(std::abs(j - position));
     }
   }
-  if (bias_.relative.table) {
+  if (table_) {
     for (Index j = keys.begin; j < keys.end; ++j) {
-      scores[j - keys.begin] += number_at<Sum>(bias_.relative.table, {bucket(j - position), h});
+      scores[j - keys.begin] += number_at<Sum>(table_, {bucket(j - position), h});
     }
   }
-  if (bias_.gaussian.centre) {
-    const double centre = number_at<double>(bias_.gaussian.centre, {b, h, i});
+  if (centre_) {
+    const double centre = number_at<double>(centre_, {b, h, i});
     constexpr double kLowest = std::numeric_limits<Sum>::lowest();  // a centre far away is no mask
     for (Index j = keys.begin; j < keys.end; ++j) {
-      const double distance = (static_cast<double>(j) - centre) / bias_.gaussian.sigma;
+      const double distance = (static_cast<double>(j) - centre) / sigma_;
       scores[j - keys.begin] += static_cast<Sum>(std::max(-0.5 * distance * distance, kLowest));
     }
   }
@@ -129,13 +128,13 @@ void BiasRows::add_gradient(Index b, Index h, Index i, Range keys, const Sum* ds
     }
   }
   if (grad.dcentre) {
-    const double centre = number_at<double>(bias_.gaussian.centre, {b, h, i});
+    const double centre = number_at<double>(centre_, {b, h, i});
     double sum = 0;
     for (Index j = keys.begin; j < keys.end; ++j) {
       // A key that has no gradient has none here, however far it is.
       if (dscores[j - keys.begin] != 0) sum += dscores[j - keys.begin] * (static_cast<double>(j) - centre);
     }
-    sum /= bias_.gaussian.sigma * bias_.gaussian.sigma;
+    sum /= sigma_ * sigma_;
     add_number(broadcast_axes(grad.dcentre, 2), {b, h, i}, static_cast<Sum>(sum));
   }
 }

@@ -1,4 +1,5 @@
-// A bias laid over one problem: its parts summed for a stretch of a row, and their gradients.
+// A bias laid over one problem: its parts summed for a stretch of a row, and their gradients. It reads the tensors of
+// the bias, which the problem's spec keeps alive.
 //
 //   BiasRows bias(spec.bias, mask, shape, DType::f32, "attention");
 //   bias.add(b, h, i, {0, 64}, scores);                      // scores[j] += b_ij
@@ -21,7 +22,7 @@ class BiasRows {
   BiasRows(const Bias& bias, const MaskRows& mask, const MaskShape& shape, DType number, const char* caller);
 
   // Whether there is anything to add.
-  bool active() const { return bias_.dense || bias_.alibi || bias_.relative.table || bias_.gaussian.centre; }
+  bool active() const { return dense_ || alibi_ || table_ || centre_; }
   // scores[j - keys.begin] += b_ij. Sum is float or double.
   template <typename Sum>
   void add(Index b, Index h, Index i, Range keys, Sum* scores) const;
@@ -33,7 +34,9 @@ class BiasRows {
  private:
   Index bucket(Index distance) const;  // of the key after the query
 
-  Bias bias_;  // views with strides of 0 where an extent of 1 stands for all
+  // Of dense, alibi, the relative table and the Gaussian's centre; strides are 0 where an extent of 1 stands for all.
+  ConstView dense_, alibi_, table_, centre_;
+  double sigma_ = 1;
   MaskRows mask_;
   std::vector<Index> before_, after_;  // T5's bucket of each distance up to max_distance
 };

@@ -29,7 +29,7 @@ TEST(Bias, AlibiFallsWithTheDistanceFromTheQuerysPosition) {
   alibi_slopes(slopes);
   for (Index h = 0; h < 8; ++h) EXPECT_EQ(slopes.at<float>({h}), std::exp2(-static_cast<float>(h + 1)));
   Bias bias;
-  bias.alibi = slopes.view();
+  bias.alibi = slopes;
   EXPECT_EQ(row(bias, anchored(Anchor::start), {1, 8, 3, 4}, 0, 1, 2), (std::vector<float>{-0.5f, -0.25f, 0, -0.25f}));
   EXPECT_EQ(row(bias, anchored(Anchor::end), {1, 8, 3, 4}, 0, 0, 2), (std::vector<float>{-1.5f, -1, -0.5f, 0}));
   // Between two powers of two: those of 4 heads, then every other one of 8.
@@ -51,10 +51,10 @@ Tensor buckets(Index count) {
 TEST(Bias, RelativePositionsShareLogarithmicBuckets) {
   const Tensor eight = buckets(8), four = buckets(4);
   Bias bias;
-  bias.relative = {.table = eight.view(), .bidirectional = true, .max_distance = 8};
+  bias.relative = {.table = eight, .bidirectional = true, .max_distance = 8};
   EXPECT_EQ(row(bias, anchored(Anchor::start), {1, 1, 6, 12}, 0, 0, 5),
             (std::vector<float>{3, 3, 2, 2, 1, 0, 5, 6, 6, 7, 7, 7}));
-  bias.relative = {.table = four.view(), .bidirectional = false, .max_distance = 8};
+  bias.relative = {.table = four, .bidirectional = false, .max_distance = 8};
   EXPECT_EQ(row(bias, anchored(Anchor::start), {1, 1, 6, 8}, 0, 0, 5), (std::vector<float>{3, 3, 2, 2, 1, 0, 0, 0}));
   EXPECT_EQ(row(bias, anchored(Anchor::end), {1, 1, 1, 6}, 0, 0, 0), (std::vector<float>{3, 3, 2, 2, 1, 0}));
 }
@@ -63,7 +63,7 @@ TEST(Bias, RelativePositionsShareLogarithmicBuckets) {
 TEST(Bias, RelativePositionsHaveT5sBucketsAtT5sSizes) {
   const Tensor table = buckets(32);
   Bias bias;
-  bias.relative.table = table.view();
+  bias.relative.table = table;
   const std::vector<float> after = row(bias, anchored(Anchor::start), {1, 1, 1, 200}, 0, 0, 0);
   const struct {
     std::size_t distance;
@@ -77,7 +77,7 @@ TEST(Bias, RelativePositionsHaveT5sBucketsAtT5sSizes) {
 TEST(Bias, GaussianFallsWithTheSquareOfTheDistanceFromItsCentre) {
   const Tensor centre = Tensor::from(std::vector<float>{0, 1.5f}, {1, 1, 2});
   Bias bias;
-  bias.gaussian = {.centre = centre.view(), .sigma = 0.5};
+  bias.gaussian = {.centre = centre, .sigma = 0.5};
   EXPECT_EQ(row(bias, {}, {2, 3, 2, 4}, 1, 2, 1), (std::vector<float>{-4.5f, -0.5f, -0.5f, -4.5f}));
 }
 
@@ -87,7 +87,7 @@ TEST(Bias, DenseIsBroadcastAlongAxesOfExtentOneInEveryType) {
   for (DType type : {DType::f32, DType::bf16, DType::f16}) {
     const Tensor dense = type == DType::f32 ? full : full.to(type);
     Bias bias;
-    bias.dense = dense.view();
+    bias.dense = dense;
     EXPECT_EQ(row(bias, {}, {2, 4, 5, 3}, 1, 3, 4), (std::vector<float>{0.5f, 0, -kInfinity})) << name_of(type);
     EXPECT_EQ(row(bias, {}, {2, 4, 5, 3}, 0, 3, 4), (std::vector<float>{0, 0, 0}));
   }
@@ -98,9 +98,9 @@ TEST(Bias, PartsAddUp) {
   const Tensor dense = Tensor::from(std::vector<float>{10, 20}, {1, 1, 1, 2});
   const Tensor centre = Tensor::from(std::vector<float>{1}, {1, 1, 1});
   Bias bias;
-  bias.alibi = slopes.view(), bias.dense = dense.view();
-  bias.relative = {.table = table.view(), .bidirectional = true, .max_distance = 8};
-  bias.gaussian = {.centre = centre.view(), .sigma = 1};
+  bias.alibi = slopes, bias.dense = dense;
+  bias.relative = {.table = table, .bidirectional = true, .max_distance = 8};
+  bias.gaussian = {.centre = centre, .sigma = 1};
   // dense - 2 |j - 0| + bucket (0; 1 after it: the third of four) - (j - 1)^2 / 2
   EXPECT_EQ(row(bias, anchored(Anchor::start), {1, 1, 1, 2}, 0, 0, 0), (std::vector<float>{9.5f, 21}));
 }

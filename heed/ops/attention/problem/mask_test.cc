@@ -122,10 +122,8 @@ TEST(Mask, RandomIntersectionsAgreeWithThePredicateOnEveryTile) {
     SCOPED_TRACE(seed);
     testing::Choices choices(seed);
     const Index queries = choices.of({1, 3, 5}), keys = choices.of({0, 1, 4, 6});
-    Mask mask;
-    std::vector<Tensor> tensors;
-    testing::choose_mask(choices, {kBatch, kHeads, queries, keys}, mask, tensors);
-    if (choices.one_in(2)) testing::meet_another_mask(choices, {kBatch, kHeads, queries, keys}, false, mask, tensors);
+    Mask mask = testing::choose_mask(choices, {kBatch, kHeads, queries, keys});
+    if (choices.one_in(2)) testing::meet_another_mask(choices, {kBatch, kHeads, queries, keys}, false, mask);
     expect_consistent(mask, queries, keys);
     expect_counts_agree(mask, queries, keys);
     patterns += std::ssize(mask.patterns), windows += mask.window.has_value(), lengths += bool{mask.lengths};
@@ -258,6 +256,43 @@ TEST(Mask, ConstructorsRefuseNumbersThatMeanNothing) {
   EXPECT_EQ(refusal([] { Mask::bigbird({.random = 17}); }), "Mask::bigbird: random must be in [0, 16], but is 17");
   EXPECT_EQ(refusal([&] { Mask::tiles(tiles, 0, 1); }), "Mask::tiles: rows must be at least 1, but is 0");
   EXPECT_EQ(refusal([] { Mask::predicate({}); }), "Mask::predicate: the function must not be empty");
+}
+
+// Takes the memory that was freed last for other numbers.
+void reuse_freed_memory(DType dtype, std::initializer_list<Index> shape, std::vector<Tensor>& kept) {
+  for (int n = 0; n < 16; ++n) {
+    kept.push_back(Tensor::empty(dtype, shape));
+    fill(kept.back(), 1);
+  }
+}
+
+TEST(Mask, OfTemporariesHasTheNumbersThatTheyHad) {
+  using Numbers = std::vector<std::int32_t>;
+  const auto integers = [](const Numbers& numbers, std::initializer_list<Index> shape) {
+    return Tensor::from(numbers, shape);
+  };
+  const auto zeros = [](DType dtype, std::initializer_list<Index> shape) { return Tensor::zeros(dtype, shape); };
+  const Mask lengths = Mask::key_lengths(integers({4, 3}, {2}));
+  const Mask prefix = Mask::prefix_lm(integers({4, 3}, {2}), Anchor::start);
+  const Mask around = Mask::around(integers({3, 3}, {1, 1, 2}), 0);
+  const Mask none = Mask::boolean(zeros(DType::boolean, {1, 1, 2, 5}));
+  const Mask no_tile = Mask::tiles(zeros(DType::boolean, {1, 2, 5}), 1, 1);
+  const Mask segments = Mask::segments(integers({0, 2}, {1, 2}), integers({0, 0, 2, 2, 2}, {1, 5}));
+  std::vector<Tensor> kept;
+  reuse_freed_memory(DType::i32, {5}, kept), reuse_freed_memory(DType::boolean, {10}, kept);
+  const auto allowed = [](const Mask& mask, Index b, Index i) {
+    const MaskRows rows(mask, {2, 1, 2, 5});
+    return allowed_in(rows, b, 0, {i, i + 1}, {0, 5});
+  };
+  EXPECT_EQ(allowed(lengths, 0, 0), 4);
+  EXPECT_EQ(allowed(lengths, 1, 0), 3);
+  EXPECT_EQ(allowed(prefix, 0, 0), 4);
+  EXPECT_EQ(allowed(prefix, 1, 1), 3);
+  EXPECT_EQ(MaskRows(around, {2, 1, 2, 5}).keys(0, 0, 1), (Range{3, 4}));
+  EXPECT_EQ(allowed(none, 0, 0), 0);
+  EXPECT_EQ(allowed(no_tile, 0, 1), 0);
+  EXPECT_EQ(allowed(segments, 0, 0), 2);
+  EXPECT_EQ(allowed(segments, 0, 1), 3);
 }
 
 }  // namespace

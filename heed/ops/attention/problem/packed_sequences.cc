@@ -1,6 +1,7 @@
 #include "heed/ops/attention/problem/packed_sequences.h"
 
 #include "heed/base/check.h"
+#include "heed/ops/attention/spec/visit_spec.h"
 #include "heed/tensor/numbers.h"
 
 namespace heed {
@@ -20,61 +21,42 @@ void check_offsets(const char* caller, const char* name, const ConstView& offset
              "{}: {} offsets end at {}, but the packed rows are {}", caller, name, last, describe(rows));
 }
 
-// [N] as the [1] of one sequence.
-void pick(ConstView& view, Index n) {
-  if (view) view = slice(view, 0, n, n + 1);
-}
-
 }  // namespace
 
 PackedSequences::PackedSequences(const char* caller, const ConstView& q, const ConstView& k, const AttentionSpec& spec)
     : spec_(spec) {
   const Sequences& sequences = spec.sequences;
   HEED_CHECK(!sequences.pages, "{}: packed sequences cannot be paged", caller);
-  check_offsets(caller, "query", sequences.query_offsets, q);
-  check_offsets(caller, "key", sequences.key_offsets, k);
-  HEED_CHECK(sequences.query_offsets.shape[0] == sequences.key_offsets.shape[0],
+  check_offsets(caller, "query", sequences.query_offsets.view(), q);
+  check_offsets(caller, "key", sequences.key_offsets.view(), k);
+  HEED_CHECK(sequences.query_offsets.dim(0) == sequences.key_offsets.dim(0),
              "{}: query and key offsets must be of the same sequences, but are {} and {}", caller,
-             describe(sequences.query_offsets), describe(sequences.key_offsets));
-  const auto check_vector = [&](const char* name, const ConstView& view) {
-    if (view) check_integers(caller, name, view, count());
-  };
-  const auto check_centre = [&](const char* name, const ConstView& centre) {
-    HEED_CHECK(!centre || (centre.rank == 3 && centre.shape[0] == 1 && centre.shape[2] == q.shape[2]),
-               "{}: {} of packed sequences must be [1, H | 1, {}], but is {}", caller, name, q.shape[2],
-               describe(centre));
-  };
-  check_centre("the Gaussian's centre", spec.bias.gaussian.centre);
-  const auto check_interval = [&](const std::optional<Window>& window, const ConstView& lengths) {
-    check_vector("key lengths", lengths);
-    if (!window) return;
-    check_vector("the window's prefix", window->prefix);
-    check_centre("the window's centre", window->centre);
-  };
-  check_interval(spec.mask.window, spec.mask.lengths);
-  for (const KeyInterval& more : spec.mask.further) check_interval(more.window, more.lengths);
+             describe(sequences.query_offsets.view()), describe(sequences.key_offsets.view()));
+  visit_views(spec, [&](const char* name, const Tensor& tensor, PackedAxis packed) {
+    const ConstView& view = tensor.view();
+    if (packed == PackedAxis::sequence && view) check_integers(caller, name, view, count());
+    HEED_CHECK(
+        packed != PackedAxis::query || !view || (view.rank == 3 && view.shape[0] == 1 && view.shape[2] == q.shape[2]),
+        "{}: {} of packed sequences must be [1, H | 1, {}], but is {}", caller, name, q.shape[2], describe(view));
+  });
 }
 
-Index PackedSequences::count() const { return spec_.sequences.query_offsets.shape[0] - 1; }
+Index PackedSequences::count() const { return spec_.sequences.query_offsets.dim(0) - 1; }
 
 PackedSequence PackedSequences::sequence(Index n) const {
-  const auto range = [&](const ConstView& offsets) {
+  const auto range = [&](const Tensor& tensor) {
+    const ConstView& offsets = tensor.view();
     return Range{integer_at(offsets, {n}), integer_at(offsets, {n + 1})};
   };
   PackedSequence one{range(spec_.sequences.query_offsets), range(spec_.sequences.key_offsets), spec_};
   one.spec.sequences = {};
-  const auto rows_of = [&](ConstView& centre) {
-    if (centre) centre = slice(centre, 2, one.queries.begin, one.queries.end);
-  };
-  rows_of(one.spec.bias.gaussian.centre);
-  const auto narrow = [&](std::optional<Window>& window, ConstView& lengths) {
-    pick(lengths, n);
-    if (!window) return;
-    pick(window->prefix, n);
-    rows_of(window->centre);
-  };
-  narrow(one.spec.mask.window, one.spec.mask.lengths);
-  for (KeyInterval& more : one.spec.mask.further) narrow(more.window, more.lengths);
+  visit_views(one.spec, [&](const char*, Tensor& tensor, PackedAxis packed) {
+    if (!tensor) return;
+    if (packed == PackedAxis::sequence) tensor = tensor.rows(n, n + 1);
+    if (packed == PackedAxis::query) {
+      tensor = tensor.through(slice(tensor.view(), 2, one.queries.begin, one.queries.end));
+    }
+  });
   return one;
 }
 

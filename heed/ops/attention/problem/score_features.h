@@ -22,7 +22,7 @@ class ScoreFeatures {
     if (!random()) return;
     projection_.resize(static_cast<std::size_t>(outputs_ * inputs_));
     by_input_.resize(projection_.size());
-    const ConstView& projection = c.spec.score.feature_map.projection;
+    const ConstView& projection = c.spec.score.feature_map.projection.view();
     for (Index m = 0; m < outputs_; ++m) {
       load_row(projection, projection.offset({m}), inputs_, &projection_[static_cast<std::size_t>(m * inputs_)]);
       for (Index d = 0; d < inputs_; ++d) by_input_[d * outputs_ + m] = projection_[m * inputs_ + d];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "heed/base/check.h"
 #include "heed/tensor/numbers.h"
@@ -17,7 +18,8 @@ std::optional<Index> narrower(std::optional<Index> a, std::optional<Index> b) {
   return std::min(*a, *b);
 }
 
-bool same_view(const ConstView& a, const ConstView& b) {
+bool same_numbers(const Tensor& one, const Tensor& other) {
+  const ConstView &a = one.view(), &b = other.view();
   return (a.empty() && b.empty()) ||
          (a.data == b.data && a.dtype == b.dtype && same_shape(a, b) && a.stride == b.stride);
 }
@@ -28,7 +30,7 @@ std::string_view name_of(Anchor anchor) {
 
 void add_window(Mask& mask, const Window& window) {
   const auto narrow = [&](std::optional<Window>& own) {
-    if (!own || !same_view(own->centre, window.centre) || !same_view(own->prefix, window.prefix)) return false;
+    if (!own || !same_numbers(own->centre, window.centre) || !same_numbers(own->prefix, window.prefix)) return false;
     own->left = narrower(own->left, window.left);
     own->right = narrower(own->right, window.right);
     return true;
@@ -44,10 +46,10 @@ void add_window(Mask& mask, const Window& window) {
   }
 }
 
-void add_lengths(Mask& mask, const ConstView& lengths) {
-  if (same_view(mask.lengths, lengths)) return;
+void add_lengths(Mask& mask, const Tensor& lengths) {
+  if (same_numbers(mask.lengths, lengths)) return;
   for (const KeyInterval& more : mask.further) {
-    if (same_view(more.lengths, lengths)) return;
+    if (same_numbers(more.lengths, lengths)) return;
   }
   if (!mask.lengths) {
     mask.lengths = lengths;
@@ -60,7 +62,7 @@ void check_bound(const char* caller, const char* name, std::optional<Index> boun
   HEED_CHECK(!bound || *bound >= 0, "{}: the window's {} bound must not be negative, but is {}", caller, name, *bound);
 }
 
-void check_given(const char* caller, const ConstView& view) { HEED_CHECK(view, "{}: the view is empty", caller); }
+void check_given(const char* caller, const Tensor& tensor) { HEED_CHECK(tensor, "{}: the tensor is empty", caller); }
 
 // a - b and a + b for b >= 0, held at the ends of Index.
 Index before(Index a, Index b) { return a < std::numeric_limits<Index>::min() + b ? -kUnbounded : a - b; }
@@ -89,8 +91,8 @@ void check_lengths(const char* caller, const ConstView& lengths, const MaskShape
 void check_window(const char* caller, const Window& window, const MaskShape& shape) {
   check_bound(caller, "left", window.left);
   check_bound(caller, "right", window.right);
-  if (window.prefix) check_integers(caller, "the window's prefix", window.prefix, shape.batch);
-  if (window.centre) check_centre(caller, window.centre, shape);
+  if (window.prefix) check_integers(caller, "the window's prefix", window.prefix.view(), shape.batch);
+  if (window.centre) check_centre(caller, window.centre.view(), shape);
 }
 
 bool contains(Range range, Index j) { return range.begin <= j && j < range.end; }
@@ -121,20 +123,20 @@ Mask Mask::sliding_window(std::optional<Index> left, std::optional<Index> right,
   return {.anchor = anchor, .window = Window{.left = left, .right = right}};
 }
 
-Mask Mask::around(ConstView centre, Index radius) {
+Mask Mask::around(Tensor centre, Index radius) {
   check_given("Mask::around", centre);
   check_bound("Mask::around", "outer", radius);
-  return {.window = Window{.left = radius, .right = radius, .centre = centre}};
+  return {.window = Window{.left = radius, .right = radius, .centre = std::move(centre)}};
 }
 
-Mask Mask::prefix_lm(ConstView prefix, Anchor anchor) {
+Mask Mask::prefix_lm(Tensor prefix, Anchor anchor) {
   check_given("Mask::prefix_lm", prefix);
-  return {.anchor = anchor, .window = Window{.right = 0, .prefix = prefix}};
+  return {.anchor = anchor, .window = Window{.right = 0, .prefix = std::move(prefix)}};
 }
 
-Mask Mask::key_lengths(ConstView lengths) {
+Mask Mask::key_lengths(Tensor lengths) {
   check_given("Mask::key_lengths", lengths);
-  return {.lengths = lengths};
+  return {.lengths = std::move(lengths)};
 }
 
 bool Mask::has_positions() const {
@@ -150,10 +152,11 @@ Mask operator&(const Mask& a, const Mask& b) {
              "Mask &: both sides count from the queries' positions, so they must have the same anchor, but have {} "
              "and {}",
              name_of(a.anchor), name_of(b.anchor));
-  HEED_CHECK(a.anchor != Anchor::length || !both_count || !a.lengths || !b.lengths || same_view(a.lengths, b.lengths),
-             "Mask &: both sides count from the last key within their key lengths, so these must be one view, but are "
-             "{} and {}",
-             describe(a.lengths), describe(b.lengths));
+  HEED_CHECK(
+      a.anchor != Anchor::length || !both_count || !a.lengths || !b.lengths || same_numbers(a.lengths, b.lengths),
+      "Mask &: both sides count from the last key within their key lengths, so these must be one view, but are "
+      "{} and {}",
+      describe(a.lengths.view()), describe(b.lengths.view()));
   // The side whose anchor stands gives the lengths that it counts from.
   const bool of_a = a.has_positions() || (a.anchor != Anchor::end && !b.has_positions());
   Mask both = of_a ? a : b;
@@ -170,13 +173,13 @@ Mask operator&(const Mask& a, const Mask& b) {
 }
 
 MaskRows::MaskRows(const Mask& mask, const MaskShape& shape, const char* caller) : mask_(mask), shape_(shape) {
-  check_lengths(caller, mask.lengths, shape);
-  for (const KeyInterval& more : mask.further) check_lengths(caller, more.lengths, shape);
+  check_lengths(caller, mask.lengths.view(), shape);
+  for (const KeyInterval& more : mask.further) check_lengths(caller, more.lengths.view(), shape);
   HEED_CHECK(mask.anchor != Anchor::length || mask.lengths, "{}: Anchor::length needs key lengths", caller);
   const auto take = [&](std::optional<Window>& window) {
     if (!window) return;
     check_window(caller, *window, shape);
-    window->centre = broadcast_axes(window->centre, 2);
+    window->centre = window->centre.through(broadcast_axes(window->centre.view(), 2));
     windows_ = true;
     gap_ |= window->prefix && (window->left || window->centre);
   };
@@ -186,9 +189,9 @@ MaskRows::MaskRows(const Mask& mask, const MaskShape& shape, const char* caller)
 }
 
 Index MaskRows::length(Index b) const {
-  Index length = mask_.lengths ? integer_at(mask_.lengths, {b}) : shape_.keys;
+  Index length = mask_.lengths ? integer_at(mask_.lengths.view(), {b}) : shape_.keys;
   for (const KeyInterval& more : mask_.further) {
-    if (more.lengths) length = std::min(length, integer_at(more.lengths, {b}));
+    if (more.lengths) length = std::min(length, integer_at(more.lengths.view(), {b}));
   }
   return length;
 }
@@ -200,7 +203,7 @@ Index MaskRows::offset(Index b) const {
     case Anchor::end:
       return shape_.keys - shape_.queries;
     case Anchor::length:
-      return integer_at(mask_.lengths, {b}) - shape_.queries;
+      return integer_at(mask_.lengths.view(), {b}) - shape_.queries;
   }
   return 0;
 }
@@ -215,8 +218,9 @@ void MaskRows::for_windows(const F& f) const {
 
 MaskRows::Open MaskRows::open(const Window& window, Index b, Index h, Index i) const {
   const Index length = this->length(b);
-  const Centre centre = window.centre ? centre_at(window.centre, b, h, i) : Centre{position(b, i), position(b, i)};
-  const Index prefix = window.prefix ? std::clamp<Index>(integer_at(window.prefix, {b}), 0, length) : 0;
+  const Centre centre =
+      window.centre ? centre_at(window.centre.view(), b, h, i) : Centre{position(b, i), position(b, i)};
+  const Index prefix = window.prefix ? std::clamp<Index>(integer_at(window.prefix.view(), {b}), 0, length) : 0;
   Range near{0, length};
   if (window.left) near.begin = std::max<Index>(before(centre.first, *window.left), 0);
   if (window.right) near.end = std::min(after(after(centre.last, *window.right), 1), length);

@@ -13,14 +13,15 @@
 
 #include "heed/base/index.h"
 #include "heed/ops/attention/spec/mask_pattern.h"
-#include "heed/tensor/view.h"
+#include "heed/tensor/tensor.h"
 
 namespace heed {
 
 // Where the queries stand among the keys: what windows, patterns and relative biases count from.
 enum class Anchor {
-  end,     // the last query at the last key: query i at key position i + Lk - Lq (FlashAttention; a KV cache)
-  start,   // query i at key position i (PyTorch)
+  end,     // the last query at the last key: query i at key position i + Lk - Lq ("bottom-right"; FlashAttention, a KV
+           // cache)
+  start,   // query i at key position i ("top-left"; PyTorch)
   length,  // the last query at the last key within key_lengths: i + lengths[b] - Lq (a padded KV cache; ONNX's
            // nonpad_kv_seqlen)
 };
@@ -30,9 +31,9 @@ struct Window {
   std::optional<Index> left{}, right{};
   // What the window lies around: f32, f64, i32 or i64 [B|1, H|1, Lq] key positions (Luong et al. 2015, section 3.2,
   // local-m and local-p); empty: the query's own position.
-  ConstView centre{};
+  Tensor centre{};
   // Keys that are open whatever the window says: the first prefix[b], i32 or i64 [B] (prefix-LM); empty: none.
-  ConstView prefix{};
+  Tensor prefix{};
 };
 
 // Child et al. 2019, section 4.3, "strided": a query sees the `stride` positions around it and every stride-th one.
@@ -62,13 +63,13 @@ struct BigBird {
 // A window, or key lengths, beside those that a mask has already.
 struct KeyInterval {
   std::optional<Window> window{};
-  ConstView lengths{};
+  Tensor lengths{};
 };
 
 struct Mask {
   Anchor anchor = Anchor::end;
   std::optional<Window> window{};
-  ConstView lengths{};  // i32 or i64 [B], each in [0, Lk]: keys j >= lengths[b] are padding; Anchor::length's
+  Tensor lengths{};  // i32 or i64 [B], each in [0, Lk]: keys j >= lengths[b] are padding; Anchor::length's
   std::vector<std::shared_ptr<const MaskPattern>> patterns{};
   std::vector<KeyInterval> further{};  // what & could not make one with the window and the lengths above
 
@@ -76,21 +77,21 @@ struct Mask {
   // Throws heed::Error for a negative bound, here and below.
   static Mask sliding_window(std::optional<Index> left, std::optional<Index> right, Anchor anchor = Anchor::end);
   // Keys within `radius` of a centre for each query (see Window::centre).
-  static Mask around(ConstView centre, Index radius);
+  static Mask around(Tensor centre, Index radius);
   // Causal, but for the first prefix[b] keys, which every query sees (Raffel et al. 2020, fig. 3).
-  static Mask prefix_lm(ConstView prefix, Anchor anchor = Anchor::end);
-  static Mask key_lengths(ConstView lengths);
+  static Mask prefix_lm(Tensor prefix, Anchor anchor = Anchor::end);
+  static Mask key_lengths(Tensor lengths);
 
   // allowed: boolean [B|1, H|1, Lq|1, Lk|1]: true means attend.
-  static Mask boolean(ConstView allowed);
+  static Mask boolean(Tensor allowed);
   // Documents packed into one row: a query sees the keys of its own segment. i32 or i64 [B|1, Lq] and [B|1, Lk].
-  static Mask segments(ConstView of_queries, ConstView of_keys);
+  static Mask segments(Tensor of_queries, Tensor of_keys);
   static Mask strided(Strided pattern);
   static Mask fixed(Fixed pattern);
   static Mask longformer(Longformer pattern);
   static Mask bigbird(BigBird pattern);
   // Tiles of rows x keys that are open whole: boolean [H|1, ceil(Lq / rows), ceil(Lk / keys)].
-  static Mask tiles(ConstView open, Index rows, Index keys);
+  static Mask tiles(Tensor open, Index rows, Index keys);
   // Whatever the function says of (b, h, i, j). It is asked often and from many threads: pure, and cheap if it can be.
   static Mask predicate(std::function<bool(Index b, Index h, Index i, Index j)> allows);
 
@@ -109,7 +110,7 @@ struct Mask {
 // What a mask says about a tile: every key refused (skip it), every key allowed (run no mask code), or ask for each.
 enum class TileCover { none, all, some };
 
-// A mask laid over one problem. It refers to the mask's views and patterns and copies none of their numbers.
+// A mask laid over one problem. It shares the mask's tensors and patterns and copies none of their numbers.
 class MaskRows {
  public:
   // Throws heed::Error, naming `caller`, where a part of the mask does not fit the problem.

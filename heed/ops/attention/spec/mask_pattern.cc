@@ -40,17 +40,18 @@ void check_reach(const char* pattern, const char* name, Index value) {
 
 class BooleanPattern final : public MaskPattern {
  public:
-  explicit BooleanPattern(ConstView allowed) : given_(allowed), allowed_(broadcast_axes(allowed, 4)) {}
+  explicit BooleanPattern(Tensor allowed) : given_(std::move(allowed)), allowed_(broadcast_axes(given_.view(), 4)) {}
   void check(const char* caller, const MaskShape& shape) const override {
-    check_operand(caller, {"the boolean mask", given_});
-    const auto fits = [&](int axis, Index extent) { return given_.shape[axis] == extent || given_.shape[axis] == 1; };
-    HEED_CHECK(given_.dtype == DType::boolean && given_.rank == 4 && fits(0, shape.batch) && fits(1, shape.heads) &&
+    const ConstView& given = given_.view();
+    check_operand(caller, {"the boolean mask", given});
+    const auto fits = [&](int axis, Index extent) { return given.shape[axis] == extent || given.shape[axis] == 1; };
+    HEED_CHECK(given.dtype == DType::boolean && given.rank == 4 && fits(0, shape.batch) && fits(1, shape.heads) &&
                    fits(2, shape.queries) && fits(3, shape.keys),
                "{}: the boolean mask must be boolean [B | 1, H | 1, Lq | 1, Lk | 1] of [{}, {}, {}, {}], but is {}",
-               caller, shape.batch, shape.heads, shape.queries, shape.keys, describe(given_));
+               caller, shape.batch, shape.heads, shape.queries, shape.keys, describe(given));
   }
-  std::vector<ConstView> views() const override { return {given_}; }
-  bool has_rows() const override { return given_.shape[2] != 1; }
+  std::span<const Tensor> tensors() const override { return {&given_, 1}; }
+  bool has_rows() const override { return given_.dim(2) != 1; }
   bool allows(Index b, Index h, Query query, Index j) const override {
     return allowed_.at<std::uint8_t>({b, h, query.row, j}) != 0;
   }
@@ -66,32 +67,35 @@ class BooleanPattern final : public MaskPattern {
   }
 
  private:
-  ConstView given_, allowed_;
+  Tensor given_;
+  ConstView allowed_;
 };
 
 class SegmentPattern final : public MaskPattern {
  public:
-  SegmentPattern(ConstView of_queries, ConstView of_keys)
-      : given_{of_queries, of_keys}, queries_(broadcast_axes(of_queries, 1)), keys_(broadcast_axes(of_keys, 1)) {}
+  SegmentPattern(Tensor of_queries, Tensor of_keys)
+      : given_{std::move(of_queries), std::move(of_keys)},
+        queries_(broadcast_axes(given_[0].view(), 1)),
+        keys_(broadcast_axes(given_[1].view(), 1)) {}
   void check(const char* caller, const MaskShape& shape) const override {
-    check_operand(caller, {"the queries' segments", given_.first});
-    check_operand(caller, {"the keys' segments", given_.second});
+    check_operand(caller, {"the queries' segments", given_[0].view()});
+    check_operand(caller, {"the keys' segments", given_[1].view()});
     const auto fits = [&](const ConstView& view, Index length) {
       return is_integer(view.dtype) && view.rank == 2 && (view.shape[0] == shape.batch || view.shape[0] == 1) &&
              view.shape[1] == length;
     };
-    HEED_CHECK(fits(given_.first, shape.queries) && fits(given_.second, shape.keys),
+    HEED_CHECK(fits(given_[0].view(), shape.queries) && fits(given_[1].view(), shape.keys),
                "{}: segments must be i32 or i64 [B | 1, Lq] and [B | 1, Lk] of B = {}, Lq = {}, Lk = {}, but are {} "
                "and {}",
-               caller, shape.batch, shape.queries, shape.keys, describe(given_.first), describe(given_.second));
+               caller, shape.batch, shape.queries, shape.keys, describe(given_[0].view()), describe(given_[1].view()));
   }
-  std::vector<ConstView> views() const override { return {given_.first, given_.second}; }
+  std::span<const Tensor> tensors() const override { return given_; }
   bool allows(Index b, Index, Query query, Index j) const override {
     return integer_at(queries_, {b, query.row}) == integer_at(keys_, {b, j});
   }
 
  private:
-  std::pair<ConstView, ConstView> given_;
+  std::array<Tensor, 2> given_;
   ConstView queries_, keys_;
 };
 
@@ -233,7 +237,8 @@ class BigBirdPattern final : public PositionPattern {
 
 class TilePattern final : public MaskPattern {
  public:
-  TilePattern(ConstView open, Index rows, Index keys) : given_(open), open_(open), rows_(rows), keys_(keys) {
+  TilePattern(Tensor open, Index rows, Index keys)
+      : given_(std::move(open)), open_(given_.view()), rows_(rows), keys_(keys) {
     check_positive("tiles", "rows", rows);
     check_positive("tiles", "keys", keys);
     check_reach("tiles", "rows", rows);
@@ -241,15 +246,16 @@ class TilePattern final : public MaskPattern {
     if (open_.shape[0] == 1) open_.stride[0] = 0;
   }
   void check(const char* caller, const MaskShape& shape) const override {
-    check_operand(caller, {"the tiles", given_});
+    const ConstView& given = given_.view();
+    check_operand(caller, {"the tiles", given});
     const Index down = (shape.queries + rows_ - 1) / rows_, across = (shape.keys + keys_ - 1) / keys_;
-    HEED_CHECK(given_.dtype == DType::boolean && given_.rank == 3 &&
-                   (given_.shape[0] == shape.heads || given_.shape[0] == 1) && given_.shape[1] == down &&
-                   given_.shape[2] == across,
+    HEED_CHECK(given.dtype == DType::boolean && given.rank == 3 &&
+                   (given.shape[0] == shape.heads || given.shape[0] == 1) && given.shape[1] == down &&
+                   given.shape[2] == across,
                "{}: the tiles of {} x {} must be boolean [H | 1, {}, {}] of H = {}, but are {}", caller, rows_, keys_,
-               down, across, shape.heads, describe(given_));
+               down, across, shape.heads, describe(given));
   }
-  std::vector<ConstView> views() const override { return {given_}; }
+  std::span<const Tensor> tensors() const override { return {&given_, 1}; }
   bool allows(Index, Index h, Query query, Index j) const override {
     return open_.at<std::uint8_t>({h, query.row / rows_, j / keys_}) != 0;
   }
@@ -264,7 +270,8 @@ class TilePattern final : public MaskPattern {
   }
 
  private:
-  ConstView given_, open_;
+  Tensor given_;
+  ConstView open_;
   Index rows_, keys_;
 };
 
@@ -303,13 +310,15 @@ void MaskPattern::refuse(Index b, Index h, Query query, Range keys, std::uint8_t
   }
 }
 
-Mask Mask::boolean(ConstView allowed) { return mask_of<BooleanPattern>(allowed); }
-Mask Mask::segments(ConstView of_queries, ConstView of_keys) { return mask_of<SegmentPattern>(of_queries, of_keys); }
+Mask Mask::boolean(Tensor allowed) { return mask_of<BooleanPattern>(std::move(allowed)); }
+Mask Mask::segments(Tensor of_queries, Tensor of_keys) {
+  return mask_of<SegmentPattern>(std::move(of_queries), std::move(of_keys));
+}
 Mask Mask::strided(Strided pattern) { return mask_of<StridedPattern>(pattern); }
 Mask Mask::fixed(Fixed pattern) { return mask_of<FixedPattern>(pattern); }
 Mask Mask::longformer(Longformer pattern) { return mask_of<LongformerPattern>(pattern); }
 Mask Mask::bigbird(BigBird pattern) { return mask_of<BigBirdPattern>(pattern); }
-Mask Mask::tiles(ConstView open, Index rows, Index keys) { return mask_of<TilePattern>(open, rows, keys); }
+Mask Mask::tiles(Tensor open, Index rows, Index keys) { return mask_of<TilePattern>(std::move(open), rows, keys); }
 Mask Mask::predicate(std::function<bool(Index b, Index h, Index i, Index j)> allows) {
   return mask_of<PredicatePattern>(std::move(allows));
 }

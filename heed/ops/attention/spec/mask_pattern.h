@@ -8,10 +8,10 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include "heed/base/index.h"
-#include "heed/tensor/view.h"
+#include "heed/tensor/tensor.h"
 
 namespace heed {
 
@@ -52,8 +52,8 @@ class MaskPattern {
   // Whether the answer depends on the query's row, which a query that is decoded alone does not have.
   virtual bool has_rows() const { return true; }
 
-  // The views that it reads, which a call must not write.
-  virtual std::vector<ConstView> views() const { return {}; }
+  // The tensors that it reads, which a call must not write.
+  virtual std::span<const Tensor> tensors() const { return {}; }
 
   // The definition: may the query attend to key j?
   virtual bool allows(Index b, Index h, Query query, Index j) const = 0;

@@ -1,5 +1,6 @@
 // What one attention call computes: four independent values (score, bias, mask, normaliser), how the sequences lie in
-// memory, and dropout.
+// memory, and dropout. The values share ownership of the tensors in them, as every copy of a Tensor does: a spec may be
+// kept, returned, or made of temporaries. Tensor::borrow() is for memory that somebody else owns.
 //
 //   attention(q, k, v, {.mask = Mask::causal()}, {.out = o}, workspace);
 //   AttentionSpec spec{.score = Score::additive(v_a), .mask = Mask::key_lengths(lengths)};
@@ -8,8 +9,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "heed/ops/attention/spec/mask.h"
+#include "heed/tensor/tensor.h"
 #include "heed/tensor/view.h"
 
 namespace heed {
@@ -23,7 +26,7 @@ struct FeatureMap {
                       // expectation exp(scale q . k)             (Choromanski et al. 2021, lemma 1)
   };
   Kind kind = Kind::elu_plus_one;
-  ConstView projection{};  // positive_random: w, [M, D]; see orthogonal_random_features
+  Tensor projection{};  // positive_random: w, [M, D]; see orthogonal_random_features
 };
 
 // s(q_i, k_j). Parameters are f32 (f64 where q is f64).
@@ -39,24 +42,24 @@ struct Score {
   Kind kind = Kind::dot;
   // Where it is not given: 1 / sqrt(D) for dot, squared_distance and random features (inside phi), else 1.
   std::optional<double> scale{};
-  ConstView additive_vector{};  // additive: v_a, [D]
+  Tensor additive_vector{};  // additive: v_a, [D]
   FeatureMap feature_map{};
 
   // q . k / sqrt(D), or q . k * scale.
   static Score scaled_dot(std::optional<double> scale = {}) { return {Kind::dot, scale, {}, {}}; }
   // q . k: Luong's dot, and his general with k (or q) projected first.
   static Score dot() { return {Kind::dot, 1.0, {}, {}}; }
-  static Score additive(ConstView v_a) { return {Kind::additive, {}, v_a, {}}; }
+  static Score additive(Tensor v_a) { return {Kind::additive, {}, std::move(v_a), {}}; }
   static Score cosine(double scale = 1) { return {Kind::cosine, scale, {}, {}}; }
   static Score squared_distance(std::optional<double> scale = {}) { return {Kind::squared_distance, scale, {}, {}}; }
   static Score features(FeatureMap map, std::optional<double> scale = {}) {
-    return {Kind::feature_map, scale, {}, map};
+    return {Kind::feature_map, scale, {}, std::move(map)};
   }
 };
 
 // T5's relative positions (Raffel et al. 2020, section 2.1): a learned number for each bucket of distances and head.
 struct RelativeBias {
-  ConstView table{};          // f32 (f64 where q is f64) [buckets, H]
+  Tensor table{};             // f32 (f64 where q is f64) [buckets, H]
   bool bidirectional = true;  // half of the buckets for keys after the query; else those share bucket 0
   Index max_distance = 128;   // from here on, one bucket
 };
@@ -64,17 +67,17 @@ struct RelativeBias {
 // -(j - centre)^2 / (2 sigma^2): Luong et al. 2015, eq. 10, as a bias, so that the weights still sum to one (the paper
 // multiplies the normalised weights by the Gaussian).
 struct GaussianBias {
-  ConstView centre{};  // f32 (f64 where q is f64) [B|1, H|1, Lq]: key positions
+  Tensor centre{};  // f32 (f64 where q is f64) [B|1, H|1, Lq]: key positions
   double sigma = 1;
 };
 
 // b_ij, added after the cap: the sum of the parts that are given.
 struct Bias {
   // f32, bf16 or f16 (f64 where q is f64) [B|1, H|1, Lq|1, Lk|1]. -inf refuses a key.
-  ConstView dense{};
+  Tensor dense{};
   std::optional<double> soft_cap{};  // c: a score x becomes c * tanh(x / c), before the bias (Gemma 2)
   // Slopes m, f32 (f64 where q is f64) [H]: -m * |j - position of i| (Press et al. 2022); see alibi_slopes.
-  ConstView alibi{};
+  Tensor alibi{};
   RelativeBias relative{};
   GaussianBias gaussian{};
 };
@@ -91,9 +94,9 @@ struct Normaliser {
   Kind kind = Kind::softmax;
   // softmax: a further logit for each head, f32 (f64 where q is f64) [H], that takes weight and gives no value
   // (attention sinks; Xiao et al. 2024; gpt-oss). Empty: none.
-  ConstView sinks{};
+  Tensor sinks{};
 
-  static Normaliser softmax(ConstView sinks = {}) { return {Kind::softmax, sinks}; }
+  static Normaliser softmax(Tensor sinks = {}) { return {Kind::softmax, std::move(sinks)}; }
   static Normaliser sigmoid() { return {Kind::sigmoid, {}}; }
   static Normaliser sparsemax() { return {Kind::sparsemax, {}}; }
   static Normaliser entmax15() { return {Kind::entmax15, {}}; }
@@ -107,10 +110,10 @@ struct Sequences {
   // offsets[n] to offsets[n + 1] (exclusive); so for k and v. Each sequence is a problem of its own: key lengths and
   // prefixes are [N], centres [1, H|1, total], dropout and a predicate take n as the batch element, and a dense mask or
   // bias must have extents of 1 but for the heads.
-  ConstView query_offsets{}, key_offsets{};
+  Tensor query_offsets{}, key_offsets{};
   // A paged cache: i32 or i64 [B, P]: k and v are pools [pages, Hk, page, D], and key j of batch element b is row
   // j % page of page pages[b, j / page]. Lk is P * page; key lengths say how many are there. Forward only.
-  ConstView pages{};
+  Tensor pages{};
 };
 
 // Weights are zeroed with this probability and the rest divided by 1 - probability. Whether weight (b, h, i, j) is kept
