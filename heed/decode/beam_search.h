@@ -1,11 +1,11 @@
-// Beam search over a translation model; greedy decoding is a beam of one.
+// Beam search; greedy decoding is a beam of one.
 //
 //   std::vector<std::vector<Hypothesis>> best = beam_search(model, source, {.beam = 5}, special, workspace);
 #pragma once
 
 #include <vector>
 
-#include "heed/models/translation_model.h"
+#include "heed/decode/session.h"
 
 namespace heed {
 
@@ -21,23 +21,51 @@ struct BeamOptions {
   Index max_extra = 10;
 };
 
-// The ids with a meaning of their own.
-struct SpecialTokens {
-  std::int32_t begin = 2, end = 3, pad = 0, unknown = 1;
-};
-
-struct Hypothesis {
-  std::vector<std::int32_t> tokens;  // without begin and end
-  double score = 0;                  // after the length penalty: what hypotheses are ordered by
-  std::vector<double> token_scores;  // log-probabilities of tokens, and last of the end token
-};
-
-// Translates each sentence of `source` (inference: no gradient, no dropout). Returns, for each, its best hypotheses,
-// best first. A sentence stops when `beam` hypotheses have ended among its best, or at its greatest length, where the
+// The search for one sequence. It stops when `beam` hypotheses have ended among its best, or at max_tokens, where the
 // end token is forced. pad, begin and unknown are never produced. Ties go to the earlier hypothesis and then the
-// smaller id. A sentence's result has the same bits in any batch. Throws heed::Error for options out of range, and
-// where a model's scores are all NaN.
-std::vector<std::vector<Hypothesis>> beam_search(const TranslationModel& model, const TokenBatch& source,
+// smaller id. A hypothesis' score is sum(log p) / length^length_penalty.
+class BeamSearch : public Search {
+ public:
+  // The first step reads `first`: the begin token, or the last of a prompt. Throws heed::Error for options out of
+  // range, and where there is no end token.
+  BeamSearch(const BeamOptions& options, const SpecialTokens& special, std::int32_t first, Index max_tokens);
+
+  std::vector<std::int32_t> next_tokens() const override;
+  // Throws heed::Error where a model's scores are all NaN.
+  std::vector<Index> advance(const View& logits) override;
+  std::vector<Hypothesis> take() override;
+
+ private:
+  // A hypothesis that has not ended.
+  struct Beam {
+    std::vector<std::int32_t> tokens;
+    std::vector<double> token_scores;
+    double sum = 0;
+  };
+  // One way to go on: a beam, a token, and the sum of log-probabilities with it.
+  struct Candidate {
+    double sum;
+    Index beam;
+    std::int32_t token;
+    double token_score;
+  };
+  static bool better(const Candidate& a, const Candidate& b);
+  // The best 2 * beam candidates, best first: however many of them end, `beam` can go on.
+  std::vector<Candidate> best_candidates(const ConstView& log_probs) const;
+  void finish(Beam beam);
+
+  BeamOptions options_;
+  SpecialTokens special_;
+  std::int32_t first_;
+  Index max_tokens_;  // without the end token
+  std::vector<Beam> beams_{Beam{}};
+  std::vector<Hypothesis> finished_;
+};
+
+// Translates each sentence of `source` (inference: no gradient, no dropout) by a BeamSearch. Returns, for each, its
+// best hypotheses, best first. A sentence's result has the same bits in any batch. Throws heed::Error for options out
+// of range, and where a model's scores are all NaN.
+std::vector<std::vector<Hypothesis>> beam_search(const NextToken& model, const TokenBatch& source,
                                                  const BeamOptions& options, const SpecialTokens& special,
                                                  Workspace& workspace);
 

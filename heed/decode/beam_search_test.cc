@@ -14,7 +14,7 @@ namespace {
 constexpr std::int32_t kVocabulary = 7;  // 4, 5 and 6 are words
 
 // A model whose next logits are a function of the sentence's first id and the tokens so far.
-class TableModel : public TranslationModel {
+class TableModel : public NextToken {
  public:
   struct State : DecoderState {
     std::vector<std::vector<std::int32_t>> prefixes;
@@ -25,13 +25,16 @@ class TableModel : public TranslationModel {
     }
   };
 
-  LossResult loss(const Context&, const TranslationBatch&, const CrossEntropyOptions&) const override { return {}; }
+  Index vocabulary() const override { return kVocabulary; }
   Index max_length() const override { return 100; }
+  Index max_steps(Index) const override { return 100; }
 
-  std::unique_ptr<DecoderState> start(const Context&, const TokenBatch& source) const override {
-    auto state = std::make_unique<State>();
-    for (Index b = 0; b < source.ids.dim(0); ++b) state->prefixes.push_back({source.ids.at<std::int32_t>({b, 0})});
-    return state;
+  std::unique_ptr<DecoderState> start() const override { return std::make_unique<State>(); }
+
+  void admit(const Context&, DecoderState& state, const TokenBatch& sources) const override {
+    for (Index b = 0; b < sources.ids.dim(0); ++b) {
+      dynamic_cast<State&>(state).prefixes.push_back({sources.ids.at<std::int32_t>({b, 0})});
+    }
   }
 
   Tensor step(const Context&, DecoderState& decoder_state, std::span<const std::int32_t> tokens) const override {

@@ -119,9 +119,10 @@ Var MultiheadAttention::with_extra_keys(const Context& context, const Var& keys_
   return options_.add_zero_attn ? append_row(context, all, {}) : all;
 }
 
-Var MultiheadAttention::turned(const Context& context, const Var& projection, Index heads, Index first) const {
+Var MultiheadAttention::turned(const Context& context, const Var& projection, Index heads,
+                               const Tensor& positions) const {
   if (!options_.rotary) return projection;
-  return rotary(context, {projection, 0, heads, options_.head_dim}, angles_, {}, first, options_.rotary->pairing);
+  return rotary(context, {projection, 0, heads, options_.head_dim}, angles_, positions, 0, options_.rotary->pairing);
 }
 
 Var MultiheadAttention::relaid(const Context& context, const Var& x) const {
@@ -145,11 +146,11 @@ Attended MultiheadAttention::forward(const Context& context, const Var& query, c
   const Var v = value == key ? k : relaid(context, value);
   if (packed() && q == k && k == v && extra() == 0) {
     const Var projection = project(context, q, {}, 0, query_width() + 2 * key_width());  // [B, L, (H + 2 G) d]
-    const Var qkv = turned(context, projection, o.num_heads + o.num_kv_heads, 0);
+    const Var qkv = turned(context, projection, o.num_heads + o.num_kv_heads, {});
     return attend(context, qkv, qkv, query_width(), 0, arguments, o.mask);
   }
-  const Var queries = turned(context, project_queries(context, q), o.num_heads, 0);
-  const Var keys_and_values = turned(context, project_keys_and_values(context, k, v), o.num_kv_heads, 0);
+  const Var queries = turned(context, project_queries(context, q), o.num_heads, {});
+  const Var keys_and_values = turned(context, project_keys_and_values(context, k, v), o.num_kv_heads, {});
   return attend(context, queries, with_extra_keys(context, keys_and_values), 0, extra(), arguments, o.mask);
 }
 
@@ -172,25 +173,15 @@ Var MultiheadAttention::attend_memory(const Context& context, const Var& x, cons
   return attend(context, q, projected, 0, extra(), {.mask = mask}, options_.mask).out;
 }
 
-Var MultiheadAttention::step(const Context& context, const Var& x, KeyValueCache& cache) const {
-  HEED_CHECK(context.tape == nullptr,
-             "MultiheadAttention::step: a cache has no gradient, so the context must have no tape");
-  HEED_CHECK(packed(), "MultiheadAttention::step: self-attention needs kdim and vdim to be embed_dim");
-  Mask own = options_.mask;
-  for (const auto& pattern : own.patterns) {
-    HEED_CHECK(!pattern->has_rows(), "MultiheadAttention::step: the layer's mask goes by rows, which a step has not");
-  }
-  // A step is the last query of as many as there are keys, where both anchors are one.
-  if (own.anchor == Anchor::start) own.anchor = Anchor::end;
-  const Index queries = query_width(), all = queries + 2 * key_width();
-  const Var projection = project(context, relaid(context, x), {}, 0, all);  // [B, 1, (H + 2 G) d]
-  const Var qkv = turned(context, projection, options_.num_heads + options_.num_kv_heads, cache.length());
-  const Var memory(Tensor::borrow(cache.append(slice(qkv.value().view(), 2, queries, all))));
-  return attend(context, qkv, with_extra_keys(context, memory), 0, extra(), {}, own).out;
+AttentionSpec MultiheadAttention::unmasked_spec() const {
+  AttentionSpec spec;
+  if (options_.linear) spec.score = Score::features({}), spec.normaliser = Normaliser::sum();
+  if (sinks_) spec.normaliser.sinks = sinks_.value();
+  return spec;
 }
 
-KeyValueCache MultiheadAttention::make_cache(DType dtype, Index rows, Index length) const {
-  return KeyValueCache(dtype, rows, length, key_width());
+bool MultiheadAttention::is_observed(const Context& context) const {
+  return context.observer != nullptr && context.observer->wants({path_, kind_});
 }
 
 Attended MultiheadAttention::attend(const Context& context, const Var& q, const Var& keys_and_values, Index offset,
@@ -200,21 +191,17 @@ Attended MultiheadAttention::attend(const Context& context, const Var& q, const 
   const Heads keys{keys_and_values, offset, o.num_kv_heads, o.head_dim};
   const Heads values{keys_and_values, offset + key_width(), o.num_kv_heads, o.head_dim};
   const MaskShape shape{q.dim(0), o.num_heads, q.dim(1), keys_and_values.dim(1) - extra};
-  const AttentionSite site{path_, kind_};
-  const bool observed = context.observer != nullptr && context.observer->wants(site);
+  const bool observed = is_observed(context);
   Tensor weights;
   if (observed || arguments.need_weights) {
     weights = Tensor::empty(q.dtype(), {shape.batch, shape.heads, shape.queries, shape.keys + extra});
   }
   const CallMask mask = call_mask(arguments, own, shape, extra, q.dtype());
-  const AttentionSpec spec{.score = o.linear ? Score::features({}) : Score::scaled_dot(),
-                           .bias = {.dense = mask.bias},
-                           .mask = mask.mask,
-                           .normaliser = o.linear ? Normaliser::sum() : Normaliser::softmax(sinks_.value()),
-                           .dropout = {.probability = o.dropout}};
+  AttentionSpec spec = unmasked_spec();
+  spec.bias.dense = mask.bias, spec.mask = mask.mask, spec.dropout.probability = o.dropout;
   const Var heads = attention(context, queries, keys, values, spec, {sinks_}, weights);
   // Observers see the keys that their tokens stand for.
-  if (observed) context.observer->on_weights(site, slice(weights.view(), 3, 0, shape.keys));
+  if (observed) context.observer->on_weights({path_, kind_}, slice(weights.view(), 3, 0, shape.keys));
   Attended attended{relaid(context, out_proj_.forward(context, heads)), {}};
   if (!arguments.need_weights) return attended;
   attended.weights = weights;

@@ -8,12 +8,14 @@
 //   Attended z = attention.forward(context, x, memory, memory, {.key_padding_mask = padding, .need_weights = true});
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "heed/autograd/attention.h"
 #include "heed/layers/attention_arguments.h"
-#include "heed/layers/key_value_cache.h"
+#include "heed/layers/decoding_memory.h"
 #include "heed/layers/linear.h"
 #include "heed/observe/observer.h"
 #include "heed/ops/rotary/rotary.h"
@@ -78,12 +80,21 @@ class MultiheadAttention {
   // forward(x, memory, memory) with what project_memory returned for the memory.
   Var attend_memory(const Context& context, const Var& x, const Var& projected, const Mask& mask) const;
 
-  // Self-attention of one more position x [B, 1, embed_dim] over the cache and itself: the last row of what forward
-  // gives for all positions so far under a causal mask. Inference only. Throws heed::Error where the layer's mask has
-  // patterns that go by rows (a predicate, tiles, segments), which a position alone does not have.
-  Var step(const Context& context, const Var& x, KeyValueCache& cache) const;
-  // An empty cache for that.
-  KeyValueCache make_cache(DType dtype, Index rows, Index length = 16) const;
+  // The same memory, of inputs [n, S, embed_dim] of lengths of their own, kept for attend_kept. Not with extra keys.
+  void keep_memory(const Context& context, const Var& memory, std::span<const Index> lengths, PagedMemory& kept) const;
+  Var attend_kept(const Context& context, const Var& x, const PagedMemory& kept) const;
+
+  // Decoding: self-attention of one more token x [B, 1, embed_dim] of each of the memory's rows over all that it has
+  // read: the last row of what forward gives under a causal mask, for linear attention but for the order of its sums.
+  // Inference only. Throws heed::Error where the layer's mask has patterns that go by rows (a predicate, tiles,
+  // segments), which a token alone does not have.
+  Var step(const Context& context, const Var& x, DecodingMemory& memory) const;
+  // Self-attention of x [n, L, embed_dim] under a causal mask, of which the first lengths[i] tokens enter the memory as
+  // row i of n more: those of a prompt. Inference only.
+  Var admit(const Context& context, const Var& x, std::span<const Index> lengths, DecodingMemory& memory) const;
+  // A memory without rows: sums where attention is linear over every token so far, else pages.
+  std::unique_ptr<DecodingMemory> make_memory(DType dtype) const;
+  PagedMemory make_source_memory(DType dtype) const;
 
   const MultiheadAttentionOptions& options() const { return options_; }
   // Features of all projected keys, and of all projected values.
@@ -100,11 +111,14 @@ class MultiheadAttention {
   Var project_queries(const Context& context, const Var& query) const;
   Var project_keys_and_values(const Context& context, const Var& key, const Var& value) const;
   Var with_extra_keys(const Context& context, const Var& keys_and_values) const;
-  // Turns the first `heads` heads of a projection by the positions first, first + 1, ...
-  Var turned(const Context& context, const Var& projection, Index heads, Index first) const;
+  // Turns the first `heads` heads of a projection by the positions, [B|1, L]; empty: 0, 1, ...
+  Var turned(const Context& context, const Var& projection, Index heads, const Tensor& positions) const;
   // x between the layout of the caller and [B, L, E].
   Var relaid(const Context& context, const Var& x) const;
 
+  // The layer's score and normaliser.
+  AttentionSpec unmasked_spec() const;
+  bool is_observed(const Context& context) const;
   // q over keys and values that lie side by side from `offset` in their source, in the caller's layout.
   Attended attend(const Context& context, const Var& q, const Var& keys_and_values, Index offset, Index extra,
                   const AttentionArguments& arguments, const Mask& own) const;

@@ -435,58 +435,6 @@ TEST(MultiheadAttention, RotaryOutputsDependOnDistancesAlone) {
   EXPECT_GT(largest_difference(slice(layer(both, turned, turned).out.value().view(), 1, 7, 8), last), 1e-3);
 }
 
-TEST(MultiheadAttention, SteppingWithACacheGivesTheBitsOfTheWholePass) {
-  const Options base{.embed_dim = 16, .num_heads = 4};
-  const auto with = [&](auto change) {
-    Options options = base;
-    change(options);
-    return options;
-  };
-  const std::map<std::string, Options> cases{
-      {"plain", base},
-      {"grouped, wide", with([](Options& o) { o.num_kv_heads = 2, o.head_dim = 8; })},
-      {"rotary", with([](Options& o) { o.rotary = Rotary{}; })},
-      {"sinks", with([](Options& o) { o.sinks = true; })},
-      {"window", with([](Options& o) { o.mask = Mask::sliding_window(3, 3); })},
-      {"strided", with([](Options& o) { o.mask = Mask::strided({.stride = 3}); })},
-      {"window from the start", with([](Options& o) { o.mask = Mask::sliding_window(2, 0, Anchor::start); })},
-      {"fixed", with([](Options& o) { o.mask = Mask::fixed({.block = 4, .summary = 1}); })},
-      {"linear", with([](Options& o) { o.linear = true; })},
-      {"extra keys",
-       with([](Options& o) { o.add_bias_kv = o.add_zero_attn = true, o.mask = Mask::sliding_window(3, 0); })},
-      {"length first", with([](Options& o) { o.batch_first = false; })}};
-  const Index length = 11;
-  for (const auto& [name, options] : cases) {
-    Layer layer(options);
-    const int time = options.batch_first ? 1 : 0;
-    const Tensor x = options.batch_first ? random_tensor(DType::f32, {2, length, 16}, 4)
-                                         : random_tensor(DType::f32, {length, 2, 16}, 4);
-    const Var whole = layer.attention.forward(layer.context(), Var(x), Mask::causal(options.mask.anchor));
-    KeyValueCache cache = layer.attention.make_cache(DType::f32, 2, 2);
-    for (Index t = 0; t < length; ++t) {
-      const Var step =
-          layer.attention.step(layer.context(), Var(Tensor::copy_of(slice(x.view(), time, t, t + 1))), cache);
-      const View expected = slice(whole.value().view(), time, t, t + 1);
-      if (options.add_bias_kv) {  // the extra keys stand in other columns, so the sums have another order
-        EXPECT_LT(largest_difference(step, expected), 1e-6) << name << " " << t;
-      } else {
-        EXPECT_TRUE(same_bits(step, expected)) << name << " " << t;
-      }
-    }
-  }
-}
-
-TEST(MultiheadAttention, AStepRefusesAMaskThatGoesByRows) {
-  Layer layer({.embed_dim = 8, .num_heads = 2, .mask = Mask::predicate([](Index, Index, Index i, Index j) {
-                                                 return i - j < 3;
-                                               })});
-  KeyValueCache cache = layer.attention.make_cache(DType::f32, 1);
-  EXPECT_EQ(refusal([&] {
-              layer.attention.step(layer.context(), Var(random_tensor(DType::f32, {1, 1, 8}, 1)), cache);
-            }),
-            "MultiheadAttention::step: the layer's mask goes by rows, which a step has not");
-}
-
 TEST(MultiheadAttention, CausalCountsFromTheStartBesideAWindowThatCountsFromTheEnd) {
   Layer layer({.embed_dim = 8, .num_heads = 2, .mask = Mask::sliding_window(1, 1)});
   const Tensor q = random_tensor(DType::f32, {1, 2, 8}, 1), k = random_tensor(DType::f32, {1, 3, 8}, 2);
@@ -617,8 +565,9 @@ TEST(MultiheadAttention, RefusesOptionsAndInputsThatMakeNoSense) {
             "f32 [2, 3, 8], f32 [2, 3, 8]");
   EXPECT_NE(refusal([&] { layer.attention.project_memory(layer.context(), Var(five)); }), "no error");
   EXPECT_NE(refusal([&] {
-              KeyValueCache cache = layer.attention.make_cache(DType::f32, 2);
-              layer.attention.step(layer.context(), Var(eight), cache);
+              const auto memory = layer.attention.make_memory(DType::f32);
+              memory->admit(2);
+              layer.attention.step(layer.context(), Var(eight), *memory);
             }),
             "no error");
 }

@@ -30,10 +30,17 @@ Positions Positions::learned(const ParameterScope& scope, Index length, Index wi
   return positions;
 }
 
+Var Positions::table_like(const Var& x) const {
+  return table_.dtype() == x.dtype() ? table_ : Var(table_.value().to(x.dtype()));
+}
+
 Var Positions::forward(const Context& context, const Var& x, Index first) const {
-  // A gradient check runs in f64; the constant table follows.
-  const Var table = table_.dtype() == x.dtype() ? table_ : Var(table_.value().to(x.dtype()));
-  return add_positions(context, x, table, first);
+  return add_positions(context, x, table_like(x), first);
+}
+
+Var Positions::forward_at(const Context& context, const Var& x, const Tensor& positions) const {
+  const Tensor one_each = positions.reshape({positions.size(), 1});
+  return add(context, x, embedding(context, table_like(x), one_each, 1));
 }
 
 }  // namespace heed

@@ -19,8 +19,13 @@ class Positions {
 
   // x [B, L, width] plus the positions first, first + 1, ... Throws heed::Error past the table's length.
   Var forward(const Context& context, const Var& x, Index first = 0) const;
+  // x [B, 1, width] plus the positions [B] (i32): one of each sequence.
+  Var forward_at(const Context& context, const Var& x, const Tensor& positions) const;
 
  private:
+  // The table in the type of x: a gradient check runs in f64, and a constant table follows.
+  Var table_like(const Var& x) const;
+
   Var table_;
 };
 

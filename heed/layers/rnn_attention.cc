@@ -29,6 +29,13 @@ void AttentionMemory::select_rows(std::span<const Index> rows) {
   lengths = lengths.gather_rows(rows);
 }
 
+void AttentionMemory::append(const AttentionMemory& more) {
+  const bool one = keys == values;
+  values = Var(join_rows(values.value(), more.values.value()));
+  keys = one ? values : Var(join_rows(keys.value(), more.keys.value()));
+  lengths = join_rows(lengths, more.lengths);
+}
+
 RnnAttention::RnnAttention(const ParameterScope& scope, const RnnAttentionOptions& options)
     : path_(scope.path()), options_(options) {
   const auto [score, query_width, memory_width, width, reach, window] = options;
@@ -65,7 +72,8 @@ Var RnnAttention::predicted_centre(const Context& context, const Var& query, con
                 [=](const Tensor& dy) { place.add_grad(times_lengths(dy, lengths)); });
 }
 
-Var RnnAttention::forward(const Context& context, const Var& query, const AttentionMemory& memory, Index first) const {
+Var RnnAttention::forward(const Context& context, const Var& query, const AttentionMemory& memory,
+                          std::span<const Index> first) const {
   const bool additive = options_.score == RnnScore::additive;
   const Var q = additive ? query_projection_.forward(context, query) : query;
   const AttentionSite site{path_, AttentionKind::cross};
@@ -78,8 +86,11 @@ Var RnnAttention::forward(const Context& context, const Var& query, const Attent
   Tensor places;  // what the window lies around
   Var centre;
   if (options_.reach == RnnReach::local_m) {
-    places = Tensor::empty(DType::i64, {1, 1, q.dim(1)});
-    std::iota(places.data<std::int64_t>(), places.data<std::int64_t>() + q.dim(1), first);
+    places = Tensor::empty(DType::i64, {q.dim(0), 1, q.dim(1)});
+    for (Index b = 0; b < q.dim(0); ++b) {
+      std::int64_t* row = places.data<std::int64_t>() + b * q.dim(1);
+      std::iota(row, row + q.dim(1), first[static_cast<std::size_t>(b)]);
+    }
   } else if (options_.reach == RnnReach::local_p) {
     centre = predicted_centre(context, query, memory.lengths);
     places = spec.bias.gaussian.centre = centre.value();

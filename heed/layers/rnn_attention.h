@@ -4,7 +4,7 @@
 //   const RnnAttentionOptions options{.score = RnnScore::additive, .query_width = 256, .memory_width = 512};
 //   RnnAttention attention(scope / "decoder" / "attention", options);
 //   AttentionMemory memory = attention.prepare(context, encoder_states, lengths);     // once a sentence
-//   Var c = attention.forward(context, query, memory, t);                             // at each step, or for all
+//   Var c = attention.forward(context, query, memory, positions);                     // at each step, or for all
 #pragma once
 
 #include <span>
@@ -57,8 +57,10 @@ struct AttentionMemory {
   Var values;      // [B, S, memory]: the encoder's states
   Tensor lengths;  // i32 [B]
 
-  // Keeps, in this order, the given rows; one may come several times. Inference only.
+  // Keeps, in this order, the given rows; one may come several times. Inference only, as append.
   void select_rows(std::span<const Index> rows);
+  // Adds another's rows behind these.
+  void append(const AttentionMemory& more);
 };
 
 class RnnAttention {
@@ -73,8 +75,10 @@ class RnnAttention {
   // Projects the states [B, S, memory_width], which every query shares. lengths i32 [B]: the states that count.
   AttentionMemory prepare(const Context& context, const Var& states, const Tensor& lengths) const;
   // The weighted mean of the states for each query [B, L, query_width]: [B, L, memory_width]; 0 where there are no
-  // states to look at. The queries stand at positions first, first + 1, ... of the target, which local_m reads.
-  Var forward(const Context& context, const Var& query, const AttentionMemory& memory, Index first) const;
+  // states to look at. The queries of row b stand at positions first[b], first[b] + 1, ... of the target, which local_m
+  // reads.
+  Var forward(const Context& context, const Var& query, const AttentionMemory& memory,
+              std::span<const Index> first) const;
 
  private:
   // local_p: p of each query [B, L, query_width], [B, 1, L].

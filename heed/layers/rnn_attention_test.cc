@@ -24,11 +24,11 @@ struct Weights : AttentionObserver {
 
 class RnnAttentionReach : public ::testing::Test {
  protected:
-  // The weights [B, 1, L, S] of queries that stand at 2, 3, ...
+  // The weights [B, 1, L, S] of queries that stand at 4, 5, ... in the first sentence and at 2, 3, ... in the second.
   Tensor weights(const RnnAttention& attention) {
     Weights observer;
     const Context context = Context::inference(workspace_, &observer);
-    attention.forward(context, queries_, attention.prepare(context, states_, lengths_), 2);
+    attention.forward(context, queries_, attention.prepare(context, states_, lengths_), first_);
     return observer.seen;
   }
   RnnAttention make(RnnReach reach, Index window) {
@@ -66,6 +66,7 @@ class RnnAttentionReach : public ::testing::Test {
   Var states_{random_tensor(DType::f32, {kBatch, kStates, kWidth}, 2)};
   Tensor lengths_ = Tensor::from(std::vector<std::int32_t>{9, 3}, {kBatch});
   std::map<std::string, Tensor> parameters_;
+  std::vector<Index> first_{4, 2};
 };
 
 TEST_F(RnnAttentionReach, GlobalSeesEveryState) {
@@ -75,7 +76,7 @@ TEST_F(RnnAttentionReach, GlobalSeesEveryState) {
 // The second sentence has three states: the queries at 5 and 6 stand past its window, and get nothing.
 TEST_F(RnnAttentionReach, LocalMSeesTheStatesAroundTheQuerysOwnPosition) {
   expect_weights(weights(make(RnnReach::local_m, 2)),
-                 [](Index, Index i, Index j) { return std::abs(j - (i + 2)) <= 2 ? 0.0 : kNone; });
+                 [&](Index b, Index i, Index j) { return std::abs(j - (i + first_[b])) <= 2 ? 0.0 : kNone; });
 }
 
 TEST_F(RnnAttentionReach, LocalPSeesTheStatesAroundThePredictedPositionUnderAGaussian) {

@@ -55,13 +55,11 @@ TransformerDecoderLayer::TransformerDecoderLayer(const ParameterScope& scope, co
       norm2_(scope / "norm2", options.width),
       norm3_(scope / "norm3", options.width) {}
 
-template <typename SelfAttention>
+template <typename SelfAttention, typename CrossAttention>
 Var TransformerDecoderLayer::forward_with(const Context& context, const Var& x, SelfAttention self_attention,
-                                          const Var& memory_projection, const Mask& memory_mask) const {
+                                          CrossAttention cross_attention) const {
   const Var attended = residual(context, x, norm1_, norm_first_, dropout_, self_attention);
-  const Var crossed = residual(context, attended, norm2_, norm_first_, dropout_, [&](const Var& in) {
-    return cross_attention_.attend_memory(context, in, memory_projection, memory_mask);
-  });
+  const Var crossed = residual(context, attended, norm2_, norm_first_, dropout_, cross_attention);
   return residual(context, crossed, norm3_, norm_first_, dropout_,
                   [&](const Var& in) { return feed_forward_.forward(context, in); });
 }
@@ -69,19 +67,24 @@ Var TransformerDecoderLayer::forward_with(const Context& context, const Var& x, 
 Var TransformerDecoderLayer::forward(const Context& context, const Var& x, const Mask& mask,
                                      const Var& memory_projection, const Mask& memory_mask) const {
   return forward_with(
-      context, x, [&](const Var& in) { return self_attention_.forward(context, in, mask); }, memory_projection,
-      memory_mask);
+      context, x, [&](const Var& in) { return self_attention_.forward(context, in, mask); },
+      [&](const Var& in) { return cross_attention_.attend_memory(context, in, memory_projection, memory_mask); });
 }
 
 Var TransformerDecoderLayer::project_memory(const Context& context, const Var& memory) const {
   return cross_attention_.project_memory(context, memory);
 }
 
-Var TransformerDecoderLayer::step(const Context& context, const Var& x, KeyValueCache& cache,
-                                  const Var& memory_projection, const Mask& memory_mask) const {
+void TransformerDecoderLayer::admit(const Context& context, const Var& encoded, std::span<const Index> lengths,
+                                    Memory& memory) const {
+  cross_attention_.keep_memory(context, encoded, lengths, memory.source);
+  memory.tokens->admit(std::ssize(lengths));
+}
+
+Var TransformerDecoderLayer::step(const Context& context, const Var& x, Memory& memory) const {
   return forward_with(
-      context, x, [&](const Var& in) { return self_attention_.step(context, in, cache); }, memory_projection,
-      memory_mask);
+      context, x, [&](const Var& in) { return self_attention_.step(context, in, *memory.tokens); },
+      [&](const Var& in) { return cross_attention_.attend_kept(context, in, memory.source); });
 }
 
 }  // namespace heed

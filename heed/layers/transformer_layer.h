@@ -2,6 +2,9 @@
 // and torch.nn.TransformerDecoderLayer.
 #pragma once
 
+#include <memory>
+#include <span>
+
 #include "heed/layers/feed_forward.h"
 #include "heed/layers/layer_norm.h"
 #include "heed/layers/multihead_attention.h"
@@ -47,16 +50,27 @@ class TransformerDecoderLayer {
   Var forward(const Context& context, const Var& x, const Mask& mask, const Var& memory_projection,
               const Mask& memory_mask) const;
   Var project_memory(const Context& context, const Var& memory) const;
-  // What step keeps of the positions so far.
-  KeyValueCache make_cache(DType dtype, Index rows) const { return self_attention_.make_cache(dtype, rows); }
-  // One more position x [B, 1, width] after those in the cache. Inference only.
-  Var step(const Context& context, const Var& x, KeyValueCache& cache, const Var& memory_projection,
-           const Mask& memory_mask) const;
+
+  // What decoding keeps: the tokens that each row has read, and the encoder's output that it looks at.
+  struct Memory {
+    std::unique_ptr<DecodingMemory> tokens;
+    PagedMemory source;
+
+    void select_rows(std::span<const Index> rows) { tokens->select_rows(rows), source.select_rows(rows); }
+  };
+  Memory make_memory(DType dtype) const {
+    return {self_attention_.make_memory(dtype), cross_attention_.make_source_memory(dtype)};
+  }
+  // Adds a row that has read nothing for each of the encoder's outputs [n, S, width], of which lengths[i] count.
+  // Inference only, as step.
+  void admit(const Context& context, const Var& encoded, std::span<const Index> lengths, Memory& memory) const;
+  // One more token x [B, 1, width] of each row.
+  Var step(const Context& context, const Var& x, Memory& memory) const;
 
  private:
-  template <typename SelfAttention>
-  Var forward_with(const Context& context, const Var& x, SelfAttention self_attention, const Var& memory_projection,
-                   const Mask& memory_mask) const;
+  template <typename SelfAttention, typename CrossAttention>
+  Var forward_with(const Context& context, const Var& x, SelfAttention self_attention,
+                   CrossAttention cross_attention) const;
 
   bool norm_first_;
   double dropout_;

@@ -13,8 +13,6 @@ namespace heed {
 
 class RnnTranslator::State : public DecoderState {
  public:
-  explicit State(Position start) : position(std::move(start)) {}
-
   void select_rows(std::span<const Index> rows) override {
     const auto select_of = [rows](Var& var) {
       if (var) var = Var(var.value().gather_rows(rows));
@@ -22,6 +20,26 @@ class RnnTranslator::State : public DecoderState {
     position.memory.select_rows(rows);
     for (RecurrentState& state : position.states) select_of(state.h), select_of(state.c);
     select_of(position.feed);
+    std::vector<Index> lengths;
+    for (Index row : rows) lengths.push_back(position.lengths[row]);
+    position.lengths = std::move(lengths);
+  }
+
+  void append(const Position& more) {
+    if (position.lengths.empty()) {
+      position = more;
+      return;
+    }
+    const auto append_to = [](Var& var, const Var& rows) {
+      if (var) var = Var(join_rows(var.value(), rows.value()));
+    };
+    position.memory.append(more.memory);
+    for (std::size_t layer = 0; layer < position.states.size(); ++layer) {
+      append_to(position.states[layer].h, more.states[layer].h);
+      append_to(position.states[layer].c, more.states[layer].c);
+    }
+    append_to(position.feed, more.feed);
+    position.lengths.insert(position.lengths.end(), more.lengths.begin(), more.lengths.end());
   }
 
   Position position;
@@ -89,7 +107,10 @@ std::vector<RecurrentState> RnnTranslator::initial_states(const Context& context
 RnnTranslator::Position RnnTranslator::begin(const Context& context, const TokenBatch& source) const {
   const Var e = dropout(context, source_embedding_.forward(context, source.ids), config_.dropout);
   const RecurrentOutput encoded = encoder_.forward(context, e, source.lengths);
-  Position at{attention_.prepare(context, encoded.states, source.lengths), initial_states(context, encoded), {}, 0};
+  Position at{attention_.prepare(context, encoded.states, source.lengths),
+              initial_states(context, encoded),
+              {},
+              std::vector<Index>(static_cast<std::size_t>(e.dim(0)), 0)};
   if (config_.input_feeding) at.feed = Var(Tensor::zeros(e.dtype(), {e.dim(0), config_.embedding_width}));
   return at;
 }
@@ -98,7 +119,7 @@ Var RnnTranslator::attend(const Context& context, const Position& at) const {
   const Var& state = at.states.back().h;
   const Index rows = state.dim(0);
   const Var query = reshape(context, state, {rows, 1, config_.state_width});
-  return reshape(context, attention_.forward(context, query, at.memory, at.length), {rows, config_.memory_width()});
+  return reshape(context, attention_.forward(context, query, at.memory, at.lengths), {rows, config_.memory_width()});
 }
 
 Var RnnTranslator::readout(const Context& context, const Var& state, const Var& found, const Var& e) const {
@@ -111,13 +132,13 @@ Var RnnTranslator::advance(const Context& context, const Var& e, Position& at) c
   if (config_.style == RnnStyle::bahdanau) {
     const Var found = attend(context, at);
     at.states = decoder_.step(context, concatenate(context, std::array{e, found}), at.states);
-    ++at.length;
+    at.read_token();
     return found;
   }
   const Var input = config_.input_feeding ? concatenate(context, std::array{e, at.feed}) : e;
   at.states = decoder_.step(context, input, at.states);
   const Var found = attend(context, at);
-  ++at.length;
+  at.read_token();
   return found;
 }
 
@@ -125,7 +146,7 @@ Var RnnTranslator::read_target(const Context& context, const Var& e, Position at
   if (config_.style == RnnStyle::luong && !config_.input_feeding) {
     // No step reads what an earlier one found, so all positions attend at once.
     const Var states = decoder_.forward(context, e, {}, at.states).states;
-    return readout(context, states, attention_.forward(context, states, at.memory, at.length), e);
+    return readout(context, states, attention_.forward(context, states, at.memory, at.lengths), e);
   }
   std::vector<Var> states, founds, readouts;
   for (const Var& e_t : split_time(context, e)) {
@@ -149,10 +170,12 @@ LossResult RnnTranslator::loss(const Context& context, const TranslationBatch& b
   return linear_cross_entropy(context, readouts, output_weight(), {}, batch.output, options);
 }
 
-std::unique_ptr<DecoderState> RnnTranslator::start(const Context& context, const TokenBatch& source) const {
+std::unique_ptr<DecoderState> RnnTranslator::start() const { return std::make_unique<State>(); }
+
+void RnnTranslator::admit(const Context& context, DecoderState& state, const TokenBatch& sources) const {
   HEED_CHECK(context.tape == nullptr,
-             "RnnTranslator::start: decoding has no gradient, so the context must have no tape");
-  return std::make_unique<State>(begin(context, source));
+             "RnnTranslator::admit: decoding has no gradient, so the context must have no tape");
+  dynamic_cast<State&>(state).append(begin(context, sources));
 }
 
 Tensor RnnTranslator::step(const Context& context, DecoderState& decoder_state,

@@ -38,8 +38,10 @@ class RnnTranslator : public TranslationModel {
   const RnnConfig& config() const { return config_; }
   LossResult loss(const Context& context, const TranslationBatch& batch,
                   const CrossEntropyOptions& options) const override;
-  std::unique_ptr<DecoderState> start(const Context& context, const TokenBatch& source) const override;
+  std::unique_ptr<DecoderState> start() const override;
+  void admit(const Context& context, DecoderState& state, const TokenBatch& sources) const override;
   Tensor step(const Context& context, DecoderState& state, std::span<const std::int32_t> tokens) const override;
+  Index vocabulary() const override { return config_.target_vocabulary; }
   Index max_length() const override { return config_.max_length; }
 
  private:
@@ -48,7 +50,11 @@ class RnnTranslator : public TranslationModel {
     AttentionMemory memory;
     std::vector<RecurrentState> states;  // one a layer
     Var feed;                            // input feeding: the last readout [B, embedding_width]
-    Index length = 0;                    // tokens read so far
+    std::vector<Index> lengths;          // tokens that each sentence has read so far
+
+    void read_token() {
+      for (Index& length : lengths) ++length;
+    }
   };
   class State;
 

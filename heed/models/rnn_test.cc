@@ -18,6 +18,13 @@
 namespace heed {
 namespace {
 
+// The state of sequences that have read nothing yet.
+std::unique_ptr<DecoderState> admitted(const RnnTranslator& model, const Context& context, const TokenBatch& sources) {
+  auto state = model.start();
+  model.admit(context, *state, sources);
+  return state;
+}
+
 using heed::testing::gradient_error;
 using heed::testing::same_bits;
 using Ids = std::vector<std::int32_t>;
@@ -155,7 +162,7 @@ TEST_P(RnnOf, SteppingGivesTheLossOfTeacherForcing) {
   const RnnTranslator model = make();
   const TranslationBatch batch = small_batch();
   const LossResult expected = model.loss(inference_, batch, {});
-  const auto state = model.start(inference_, batch.source);
+  const auto state = admitted(model, inference_, batch.source);
   double nll = 0;
   for (Index t = 0; t < 3; ++t) {
     const Ids read{batch.input.at<std::int32_t>({0, t}), batch.input.at<std::int32_t>({1, t})};
@@ -188,13 +195,13 @@ TEST_P(RnnOf, PaddingChangesNoBitOfTheLossAndTheBatchOnlyItsSum) {
 
 TEST_P(RnnOf, DecodingHasTheSameBitsInAnyBatchAndRowOrder) {
   const RnnTranslator model = make();
-  const auto together = model.start(inference_, small_batch().source);
-  const auto alone = model.start(inference_, tokens({7, 8, 3}, {3}));
+  const auto together = admitted(model, inference_, small_batch().source);
+  const auto alone = admitted(model, inference_, tokens({7, 8, 3}, {3}));
   const Tensor first = model.step(inference_, *together, Ids{2, 2});
   EXPECT_TRUE(same_bits(first.rows(1, 2).view(), model.step(inference_, *alone, Ids{2}).view()));
   together->select_rows(std::vector<Index>{1, 1, 0});
   const Tensor second = model.step(inference_, *together, Ids{5, 6, 5});
-  const auto copy = model.start(inference_, tokens({7, 8, 3}, {3}));
+  const auto copy = admitted(model, inference_, tokens({7, 8, 3}, {3}));
   model.step(inference_, *copy, Ids{2});
   EXPECT_TRUE(same_bits(second.rows(0, 1).view(), model.step(inference_, *alone, Ids{5}).view()));
   EXPECT_TRUE(same_bits(second.rows(1, 2).view(), model.step(inference_, *copy, Ids{6}).view()));

@@ -10,15 +10,12 @@ namespace {
 
 class TransformerState : public DecoderState {
  public:
-  std::vector<KeyValueCache> caches;    // one a decoder layer
-  std::vector<Var> memory_projections;  // one a decoder layer: keys and values of the source
-  Tensor source_lengths;
-  Index position = 0;
+  std::vector<TransformerDecoderLayer::Memory> layers;
+  Tensor positions;  // tokens read, i32 [rows]
 
   void select_rows(std::span<const Index> rows) override {
-    for (KeyValueCache& cache : caches) cache.select_rows(rows);
-    for (Var& projection : memory_projections) projection = Var(projection.value().gather_rows(rows));
-    source_lengths = source_lengths.gather_rows(rows);
+    for (TransformerDecoderLayer::Memory& layer : layers) layer.select_rows(rows);
+    positions = positions.gather_rows(rows);
   }
 };
 
@@ -82,27 +79,30 @@ LossResult Transformer::loss(const Context& context, const TranslationBatch& bat
   return linear_cross_entropy(context, x, output_weight(), {}, batch.output, options);
 }
 
-std::unique_ptr<DecoderState> Transformer::start(const Context& context, const TokenBatch& source) const {
+std::unique_ptr<DecoderState> Transformer::start() const {
   auto state = std::make_unique<TransformerState>();
-  const Var memory = encode(context, source);
-  for (const TransformerDecoderLayer& layer : decoder_) {
-    state->memory_projections.push_back(layer.project_memory(context, memory));
-    state->caches.push_back(layer.make_cache(memory.dtype(), memory.dim(0)));
-  }
-  state->source_lengths = source.lengths;
+  const DType dtype = target_embedding().weight().dtype();
+  for (const TransformerDecoderLayer& layer : decoder_) state->layers.push_back(layer.make_memory(dtype));
   return state;
+}
+
+void Transformer::admit(const Context& context, DecoderState& decoder_state, const TokenBatch& sources) const {
+  TransformerState& state = dynamic_cast<TransformerState&>(decoder_state);
+  const Var encoded = encode(context, sources);
+  std::vector<Index> lengths;
+  for (Index i = 0; i < encoded.dim(0); ++i) lengths.push_back(sources.lengths.at<std::int32_t>({i}));
+  for (std::size_t i = 0; i < decoder_.size(); ++i) decoder_[i].admit(context, encoded, lengths, state.layers[i]);
+  state.positions = join_rows(state.positions, Tensor::zeros(DType::i32, {encoded.dim(0)}));
 }
 
 Tensor Transformer::step(const Context& context, DecoderState& decoder_state,
                          std::span<const std::int32_t> tokens) const {
   TransformerState& state = dynamic_cast<TransformerState&>(decoder_state);
-  const Index rows = static_cast<Index>(tokens.size());
-  const Tensor ids = Tensor::from(tokens, {rows, 1});
-  const Mask memory_mask = padding_mask(state.source_lengths);
-  Var x = target_positions_.forward(context, target_embedding().forward(context, ids), state.position++);
-  for (std::size_t i = 0; i < decoder_.size(); ++i) {
-    x = decoder_[i].step(context, x, state.caches[i], state.memory_projections[i], memory_mask);
-  }
+  const Index rows = std::ssize(tokens);
+  Var x = target_embedding().forward(context, Tensor::from(tokens, {rows, 1}));
+  x = target_positions_.forward_at(context, x, state.positions);
+  for (std::size_t i = 0; i < decoder_.size(); ++i) x = decoder_[i].step(context, x, state.layers[i]);
+  for (std::int32_t *read = state.positions.data<std::int32_t>(), *end = read + rows; read < end; ++read) ++*read;
   if (config_.norm_first) x = decoder_norm_.forward(context, x);
   return linear(context, x, output_weight(), {}).value().reshape({rows, config_.target_vocabulary});
 }

@@ -23,8 +23,10 @@ class Transformer : public TranslationModel {
   const TransformerConfig& config() const { return config_; }
   LossResult loss(const Context& context, const TranslationBatch& batch,
                   const CrossEntropyOptions& options) const override;
-  std::unique_ptr<DecoderState> start(const Context& context, const TokenBatch& source) const override;
+  std::unique_ptr<DecoderState> start() const override;
+  void admit(const Context& context, DecoderState& state, const TokenBatch& sources) const override;
   Tensor step(const Context& context, DecoderState& state, std::span<const std::int32_t> tokens) const override;
+  Index vocabulary() const override { return config_.target_vocabulary; }
   Index max_length() const override { return config_.max_length; }
 
   // Encoder output [B, S, width] for source ids.

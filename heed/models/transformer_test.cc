@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 
 #include "heed/base/error.h"
 #include "heed/base/parallel.h"
@@ -15,6 +16,13 @@
 
 namespace heed {
 namespace {
+
+// The state of sequences that have read nothing yet.
+std::unique_ptr<DecoderState> admitted(const Transformer& model, const Context& context, const TokenBatch& sources) {
+  auto state = model.start();
+  model.admit(context, *state, sources);
+  return state;
+}
 
 TransformerConfig small_config() {
   TransformerConfig config;
@@ -106,7 +114,7 @@ TEST(Transformer, SteppingGivesTheLossOfTeacherForcingInEverySelfAttention) {
     const Context context = Context::inference(workspace);
     const TranslationBatch batch{source, Tensor::from(input, {1, 8}), Tensor::from(output, {1, 8})};
     const double whole = model.loss(context, batch, {}).loss_sum;
-    const auto state = model.start(context, source);
+    const auto state = admitted(model, context, source);
     double stepped = 0;
     for (std::size_t t = 0; t < input.size(); ++t) {
       const Tensor logits = model.step(context, *state, Ids{input[t]});
@@ -131,7 +139,7 @@ TEST(Transformer, ALocalDecoderSeesItsWindowAlone) {
   using Ids = std::vector<std::int32_t>;
   const TokenBatch source{Tensor::from(Ids{4, 5, 3}, {1, 3}), Tensor::from(Ids{3}, {1})};
   const auto logits_after = [&](const Ids& tokens) {
-    const auto state = model.start(context, source);
+    const auto state = admitted(model, context, source);
     Tensor logits;
     for (std::int32_t token : tokens) logits = model.step(context, *state, Ids{token});
     return logits;
@@ -165,7 +173,7 @@ TEST(Transformer, SteppingGivesTheBitsOfTeacherForcingInAnyBatch) {
   using Ids = std::vector<std::int32_t>;
   const TokenBatch both{Tensor::from(Ids{4, 5, 6, 3, 7, 8, 3, 0}, {2, 4}), Tensor::from(Ids{4, 3}, {2})};
   const TokenBatch second{Tensor::from(Ids{7, 8, 3}, {1, 3}), Tensor::from(Ids{3}, {1})};
-  const auto state = model.start(context, both), alone = model.start(context, second);
+  const auto state = admitted(model, context, both), alone = admitted(model, context, second);
   for (std::int32_t token : {2, 9, 4, 6}) {
     const Tensor logits = model.step(context, *state, Ids{5, token}),
                  of_second = model.step(context, *alone, Ids{token});
@@ -181,7 +189,7 @@ TEST(Transformer, SelectingRowsMovesEverythingThatBelongsToThem) {
   const Context context = Context::inference(workspace);
   using Ids = std::vector<std::int32_t>;
   const TokenBatch source = small_batch().source;
-  const auto straight = model.start(context, source), swapped = model.start(context, source);
+  const auto straight = admitted(model, context, source), swapped = admitted(model, context, source);
   model.step(context, *straight, Ids{2, 2});
   model.step(context, *swapped, Ids{2, 2});
   swapped->select_rows(std::vector<Index>{1, 0, 1});

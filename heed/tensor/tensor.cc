@@ -85,4 +85,23 @@ Tensor Tensor::gather_rows(std::span<const Index> rows) const {
   return gathered;
 }
 
+Tensor join_rows(const Tensor& above, const Tensor& below) {
+  if (above.is_empty()) return below;
+  if (below.is_empty()) return above;
+  HEED_CHECK(above.dtype() == below.dtype() && above.rank() == below.rank() && above.rank() >= 1,
+             "join_rows: needs tensors of one type and rank, but they are {} and {}", describe(above.view()),
+             describe(below.view()));
+  ConstView like = above.view();
+  like.shape[0] = above.dim(0) + below.dim(0);
+  for (int axis = 1; axis < like.rank; ++axis) like.shape[axis] = std::max(above.dim(axis), below.dim(axis));
+  const Tensor joined = Tensor::zeros_like(like);
+  const auto place = [&](const Tensor& rows, Index first) {
+    View to = slice(joined.view(), 0, first, first + rows.dim(0));
+    for (int axis = 1; axis < to.rank; ++axis) to = slice(to, axis, 0, rows.dim(axis));
+    copy(rows.view(), to);
+  };
+  place(above, 0), place(below, above.dim(0));
+  return joined;
+}
+
 }  // namespace heed

@@ -78,4 +78,8 @@ class Tensor {
   std::shared_ptr<void> storage_;
 };
 
+// A new tensor of the rows of both, one's behind the other's. Where their other extents differ it has the larger, with
+// zeros behind what is shorter; an empty tensor has no rows. Throws heed::Error for two types or ranks.
+Tensor join_rows(const Tensor& above, const Tensor& below);
+
 }  // namespace heed

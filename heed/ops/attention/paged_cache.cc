@@ -1,6 +1,7 @@
 #include "heed/ops/attention/paged_cache.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "heed/base/check.h"
@@ -12,18 +13,29 @@ namespace heed {
 PagedCache::PagedCache(const PagedCacheOptions& options, Index batch) : options_(options) {
   const auto& o = options;
   HEED_CHECK(batch <= kMostPositions, "PagedCache: the batch must be at most {}, but is {}", kMostPositions, batch);
-  HEED_CHECK(
-      o.key_heads >= 1 && o.width >= 1 && o.value_width >= 1 && o.page >= 1 && o.pages >= 1 && batch >= 0,
-      "PagedCache: sizes must be at least 1, but are {} heads, widths {} and {}, {} pages of {} tokens, batch {}",
-      o.key_heads, o.width, o.value_width, o.pages, o.page, batch);
+  HEED_CHECK(o.key_heads >= 1 && o.width >= 1 && o.value_width >= 1 && o.page >= 1 && o.pages >= 0 && batch >= 0,
+             "PagedCache: sizes must be at least 1, but are {} heads, widths {} and {}, {} pages of {} tokens, batch "
+             "{}",
+             o.key_heads, o.width, o.value_width, o.pages, o.page, batch);
   HEED_CHECK(is_floating(o.dtype), "PagedCache: the type must be floating, but is {}", name_of(o.dtype));
-  keys_ = Tensor::zeros(o.dtype, {o.pages, o.key_heads, o.page, o.width});
-  values_ = Tensor::zeros(o.dtype, {o.pages, o.key_heads, o.page, o.value_width});
-  for (Index page = o.pages - 1; page >= 0; --page) free_.push_back(page);
-  users_.resize(static_cast<std::size_t>(o.pages), 0);
-  tables_.resize(static_cast<std::size_t>(batch));
-  lengths_.resize(static_cast<std::size_t>(batch), 0);
-  publish();
+  resize_pools(std::max<Index>(o.pages, 1));
+  admit(batch);
+}
+
+void PagedCache::resize_pools(Index pages) {
+  const auto resized = [&](const Tensor& pool, Index width) {
+    const Tensor larger = Tensor::empty(options_.dtype, {pages, options_.key_heads, options_.page, width});
+    const Index had = pool.is_empty() ? 0 : pool.dim(0);
+    if (had > 0) copy(pool, larger.rows(0, had));
+    fill(larger.rows(had, pages), 0);
+    return larger;
+  };
+  keys_ = resized(keys_, options_.width), values_ = resized(values_, options_.value_width);
+  const Index had = std::ssize(users_);
+  users_.resize(static_cast<std::size_t>(pages), 0);
+  std::vector<Index> added(static_cast<std::size_t>(pages - had));
+  std::iota(added.rbegin(), added.rend(), had);
+  free_.insert(free_.begin(), added.begin(), added.end());
 }
 
 // New pages for `rows` more rows of every sequence, and copies of last pages that are shared: one user of a page may
@@ -38,6 +50,14 @@ Index PagedCache::pages_wanted(Index rows) const {
     if (sharing > 1) ++wanted, --sharing;
   }
   return wanted;
+}
+
+void PagedCache::provide_pages(const char* caller, Index wanted) {
+  if (wanted <= free_pages()) return;
+  const Index pages = std::ssize(users_);
+  HEED_CHECK(options_.pages == 0, "{}: {} pages are needed, but of {} only {} are free", caller, wanted, pages,
+             free_pages());
+  resize_pools(std::max(2 * pages, pages + wanted - free_pages()));
 }
 
 Index PagedCache::take_page() {
@@ -57,41 +77,84 @@ Index PagedCache::writable_page(std::size_t b) {
     table.push_back(take_page());
   } else if (const Index shared = table.back(); users_[static_cast<std::size_t>(shared)] > 1) {
     const Index own = take_page();
-    for (const Tensor* pool : {&keys_, &values_}) copy(select(pool->view(), 0, shared), select(pool->view(), 0, own));
+    const auto rows = [&](const Tensor& pool, Index page) {
+      return slice(select(pool.view(), 0, page), 1, 0, lengths_[b] % options_.page);
+    };
+    for (const Tensor* pool : {&keys_, &values_}) copy(rows(*pool, shared), rows(*pool, own));
     drop_page(shared);
     table.back() = own;
   }
   return table.back();
 }
 
-void PagedCache::append(ConstView k, ConstView v) {
-  constexpr const char* kName = "PagedCache::append";
+void PagedCache::check_rows(const char* caller, const ConstView& k, const ConstView& v, Index sequences) const {
   for (const Operand& rows : {Operand{"k", k}, Operand{"v", v}}) {
-    check_operand(kName, rows);
-    check_apart(kName, {"the pool of keys", keys_.view()}, rows);
-    check_apart(kName, {"the pool of values", values_.view()}, rows);
+    check_operand(caller, rows);
+    check_apart(caller, {"the pool of keys", keys_.view()}, rows);
+    check_apart(caller, {"the pool of values", values_.view()}, rows);
   }
   const auto fits = [&](const ConstView& rows, Index width) {
-    return rows.rank == 4 && is_floating(rows.dtype) && rows.shape[0] == batch() &&
+    return rows.rank == 4 && is_floating(rows.dtype) && rows.shape[0] == sequences &&
            rows.shape[1] == options_.key_heads && rows.shape[3] == width;
   };
   HEED_CHECK(fits(k, options_.width) && fits(v, options_.value_width) && k.shape[2] == v.shape[2],
-             "PagedCache::append: k and v must be [{}, {}, L, {}] and [{}, {}, L, {}], but are {} and {}", batch(),
-             options_.key_heads, options_.width, batch(), options_.key_heads, options_.value_width, describe(k),
+             "{}: k and v must be [{}, {}, L, {}] and [{}, {}, L, {}], but are {} and {}", caller, sequences,
+             options_.key_heads, options_.width, sequences, options_.key_heads, options_.value_width, describe(k),
              describe(v));
-  const Index rows = k.shape[2], wanted = pages_wanted(rows);
-  HEED_CHECK(wanted <= free_pages(), "PagedCache::append: {} pages are needed, but of {} only {} are free", wanted,
-             options_.pages, free_pages());
+}
+
+void PagedCache::write(std::size_t b, const ConstView& k, const ConstView& v, Index from, Index count) {
+  for (Index done = 0; done < count;) {
+    const Index page = writable_page(b), at = lengths_[b] % options_.page;
+    const Index rows = std::min(count - done, options_.page - at);
+    const auto put = [&](const ConstView& all, const Tensor& pool) {
+      copy(slice(select(all, 0, from), 1, done, done + rows), slice(select(pool.view(), 0, page), 1, at, at + rows));
+    };
+    put(k, keys_), put(v, values_);
+    lengths_[b] += rows, done += rows;
+  }
+}
+
+void PagedCache::admit(ConstView k, ConstView v, std::span<const Index> lengths) {
+  constexpr const char* kName = "PagedCache::admit";
+  check_rows(kName, k, v, std::ssize(lengths));
+  Index wanted = 0;
+  for (Index length : lengths) {
+    HEED_CHECK(length >= 0 && length <= k.shape[2], "{}: a sequence of {} of {} rows is wanted", kName, length,
+               k.shape[2]);
+    wanted += (length + options_.page - 1) / options_.page;
+  }
+  provide_pages(kName, wanted);
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    tables_.emplace_back();
+    lengths_.push_back(0);
+    write(tables_.size() - 1, k, v, static_cast<Index>(i), lengths[i]);
+  }
+  publish();
+}
+
+void PagedCache::admit(Index sequences) {
+  tables_.resize(tables_.size() + static_cast<std::size_t>(sequences));
+  lengths_.resize(tables_.size(), 0);
+  publish();
+}
+
+void PagedCache::append(ConstView k, ConstView v) {
+  constexpr const char* kName = "PagedCache::append";
+  check_rows(kName, k, v, batch());
+  provide_pages(kName, pages_wanted(k.shape[2]));
+  for (std::size_t b = 0; b < tables_.size(); ++b) write(b, k, v, static_cast<Index>(b), k.shape[2]);
+  publish();
+}
+
+void PagedCache::truncate(Index rows) {
+  for (Index length : lengths_) {
+    HEED_CHECK(rows >= 0 && rows <= length, "PagedCache::truncate: a sequence of {} rows cannot lose {}", length, rows);
+  }
   for (std::size_t b = 0; b < tables_.size(); ++b) {
-    for (Index done = 0; done < rows;) {
-      const Index page = writable_page(b), at = lengths_[b] % options_.page;
-      const Index count = std::min(rows - done, options_.page - at);
-      const auto write = [&](const ConstView& from, const Tensor& pool) {
-        copy(slice(select(from, 0, static_cast<Index>(b)), 1, done, done + count),
-             slice(select(pool.view(), 0, page), 1, at, at + count));
-      };
-      write(k, keys_), write(v, values_);
-      lengths_[b] += count, done += count;
+    lengths_[b] -= rows;
+    for (; std::ssize(tables_[b]) > (lengths_[b] + options_.page - 1) / options_.page; tables_[b].pop_back()) {
+      drop_page(tables_[b].back());
     }
   }
   publish();

@@ -1,8 +1,9 @@
 // A key/value cache in pages: sequences of unequal length share one pool, beams share what they have in common, and
 // nothing moves when a sequence grows (Kwon et al. 2023, section 4).
 //
-//   PagedCache cache({.key_heads = 8, .width = 64, .value_width = 64, .pages = 1024}, batch);
-//   cache.append(k, v);                                    // of the new tokens, [B, Hk, L, D]
+//   PagedCache cache({.key_heads = 8, .width = 64, .value_width = 64});
+//   cache.admit(k, v, lengths);                            // prompts, [n, Hk, L, D], of lengths of their own
+//   cache.append(k1, v1);                                  // the next token of each, [B, Hk, 1, D]
 //   attention(q, cache.keys(), cache.values(), cache.spec(Mask::causal(Anchor::length)), {.out = o}, workspace);
 //   cache.reorder(parents);                                // beam i goes on from beam parents[i]
 #pragma once
@@ -18,24 +19,33 @@ namespace heed {
 struct PagedCacheOptions {
   Index key_heads = 1, width = 1, value_width = 1;
   Index page = 16;  // tokens to a page
-  Index pages = 1;  // in the pool
+  Index pages = 0;  // in the pool; 0: it grows as they are needed
   DType dtype = DType::f32;
 };
 
 class PagedCache {
  public:
-  // `batch` empty sequences. Throws heed::Error for sizes below 1 (batch: below 0) and types that are not floating.
-  explicit PagedCache(const PagedCacheOptions& options, Index batch);
+  // `batch` empty sequences. Throws heed::Error for sizes below 1 (batch and pages: below 0) and types that are not
+  // floating.
+  explicit PagedCache(const PagedCacheOptions& options, Index batch = 0);
 
   Index batch() const { return static_cast<Index>(tables_.size()); }
   Index length(Index b) const { return lengths_[static_cast<std::size_t>(b)]; }
+  // Pages of the pool that nobody uses.
   Index free_pages() const { return static_cast<Index>(free_.size()); }
 
-  // Appends rows k [B, Hk, L, D] and v [B, Hk, L, Dv] to every sequence, of any floating type: rounded to the cache's.
-  // A page that sequences share is copied before it is written. Throws heed::Error where the shapes disagree, where k
-  // or v lie in the cache's own pools, or where these have too few free pages, naming how many it wants; then nothing
-  // has changed.
+  // Adds sequences behind those that there are: of k [n, Hk, L, D] and v [n, Hk, L, Dv], of any floating type, the
+  // first lengths[i] rows are sequence i, rounded to the cache's type. Throws heed::Error as append does, and for a
+  // length outside [0, L].
+  void admit(ConstView k, ConstView v, std::span<const Index> lengths);
+  // Adds empty sequences.
+  void admit(Index sequences);
+  // Appends rows k [B, Hk, L, D] and v [B, Hk, L, Dv] to every sequence. A page that sequences share is copied before
+  // it is written. Throws heed::Error where the shapes disagree, where k or v lie in the cache's own pools, or where
+  // these have too few free pages and may not grow, naming how many it wants; then nothing has changed.
   void append(ConstView k, ConstView v);
+  // Takes the last rows of every sequence back. Throws heed::Error where one has fewer.
+  void truncate(Index rows);
   // Sequence i becomes what sequence from[i] is; the batch becomes from.size(). Pages are shared, not copied; those
   // that nobody uses any more are free again. Throws heed::Error for an index that there is not.
   void reorder(std::span<const Index> from);
@@ -48,11 +58,17 @@ class PagedCache {
   AttentionSpec spec(const Mask& mask = {}) const;
 
  private:
+  void check_rows(const char* caller, const ConstView& k, const ConstView& v, Index sequences) const;
+  // Pages that `rows` more rows of every sequence need.
   Index pages_wanted(Index rows) const;
+  void resize_pools(Index pages);
+  void provide_pages(const char* caller, Index wanted);
   Index take_page();
   void drop_page(Index page);
   // The page of the sequence's next row, its own.
   Index writable_page(std::size_t b);
+  // Rows [0, count) of sequence `from` of k and v, behind those of sequence b.
+  void write(std::size_t b, const ConstView& k, const ConstView& v, Index from, Index count);
   void publish();
 
   PagedCacheOptions options_;

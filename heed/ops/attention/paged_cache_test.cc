@@ -90,6 +90,52 @@ TEST(PagedCache, SharesPagesBetweenBeamsAndFreesThem) {
   EXPECT_EQ(cache.free_pages(), 8);
 }
 
+TEST(PagedCache, AdmitsSequencesOfLengthsOfTheirOwnAndGrowsWithThem) {
+  PagedCache cache(options(0));
+  Plain plain;
+  const std::vector<Index> lengths{9, 0, 4};
+  std::uint64_t seed = 0;
+  for (int round = 0; round < 3; ++round) {
+    const Tensor k = random_tensor(DType::f32, {3, kKeyHeads, 9, kWidth}, ++seed);
+    const Tensor v = random_tensor(DType::f32, {3, kKeyHeads, 9, kValueWidth}, ++seed);
+    cache.admit(k, v, lengths);
+    cache.admit(1);
+    for (Index b = 0; b < 3; ++b) {
+      const auto own = [&](const Tensor& rows) {
+        return lengths[b] == 0 ? Tensor() : Tensor::copy_of(slice(slice(rows.view(), 0, b, b + 1), 2, 0, lengths[b]));
+      };
+      plain.k.push_back(own(k)), plain.v.push_back(own(v));
+    }
+    plain.k.emplace_back(), plain.v.emplace_back();
+    const Tensor k1 = random_tensor(DType::f32, {cache.batch(), kKeyHeads, 1, kWidth}, ++seed);
+    const Tensor v1 = random_tensor(DType::f32, {cache.batch(), kKeyHeads, 1, kValueWidth}, ++seed);
+    cache.append(k1, v1), plain.append(k1, v1);
+    expect_same_attention(cache, plain, ++seed);
+  }
+  EXPECT_EQ(cache.batch(), 12);
+  EXPECT_EQ(cache.length(4), 11);
+}
+
+TEST(PagedCache, WhatIsTakenBackIsGone) {
+  PagedCache cache(options(16), 2);
+  Plain plain{std::vector<Tensor>(2), std::vector<Tensor>(2)};
+  const auto rows = [](Index batch, Index count, Index width, std::uint64_t seed) {
+    return random_tensor(DType::f32, {batch, kKeyHeads, count, width}, seed);
+  };
+  const Tensor k = rows(2, 7, kWidth, 1), v = rows(2, 7, kValueWidth, 2);
+  cache.append(k, v), plain.append(k, v);
+  cache.reorder(std::vector<Index>{0, 0, 1}), plain.reorder({0, 0, 1});
+  cache.append(rows(3, 3, kWidth, 3), rows(3, 3, kValueWidth, 4));
+  cache.truncate(3);
+  EXPECT_EQ(cache.length(1), 7);
+  const Tensor k1 = rows(3, 2, kWidth, 5), v1 = rows(3, 2, kValueWidth, 6);
+  cache.append(k1, v1), plain.append(k1, v1);
+  expect_same_attention(cache, plain, 7);
+  cache.truncate(9);
+  EXPECT_EQ(cache.free_pages(), 16);
+  EXPECT_EQ(refusal([&] { cache.truncate(1); }), "PagedCache::truncate: a sequence of 0 rows cannot lose 1");
+}
+
 TEST(PagedCache, KeepsSixteenBitsWhereAsked) {
   PagedCacheOptions narrow = options(4);
   narrow.dtype = DType::bf16;
@@ -121,9 +167,17 @@ TEST(PagedCache, RefusesWhatDoesNotFitAndStaysAsItWas) {
               cache.reorder(std::vector<Index>{0, 2});
             }),
             "PagedCache::reorder: sequence 2 is wanted, but there are 2");
+  EXPECT_EQ(refusal([&] {
+              cache.admit(k, v, std::vector<Index>{1, 6});
+            }),
+            "PagedCache::admit: a sequence of 6 of 5 rows is wanted");
+  EXPECT_EQ(refusal([&] {
+              cache.admit(k, v, std::vector<Index>{5, 5});
+            }),
+            "PagedCache::admit: 4 pages are needed, but of 2 only 2 are free");
   EXPECT_EQ(cache.batch(), 2);
-  EXPECT_EQ(refusal([] { PagedCache wrong(options(0), 1); }),
-            "PagedCache: sizes must be at least 1, but are 2 heads, widths 8 and 5, 0 pages of 4 tokens, batch 1");
+  EXPECT_EQ(refusal([] { PagedCache wrong(options(2, 0), 1); }),
+            "PagedCache: sizes must be at least 1, but are 2 heads, widths 8 and 5, 2 pages of 0 tokens, batch 1");
 }
 
 }  // namespace

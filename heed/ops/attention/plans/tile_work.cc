@@ -14,13 +14,13 @@ Index round_down(Index value, Index unit) { return value / unit * unit; }
 // Whether rows can be read where they lie.
 bool lies_as_floats(const RowSource& source) { return source.view().dtype == DType::f32 && !source.paged(); }
 
-void widen_row(const ConstView& view, std::initializer_list<Index> index, Index count, float* to) {
+void widen_row(const ConstView& view, Index offset, Index count, float* to) {
   if (view.dtype == DType::bf16) {
-    kernels::widen(&view.at<BFloat16>(index), count, to);
+    kernels::widen(view.as<BFloat16>() + offset, count, to);
   } else if (view.dtype == DType::f16) {
-    kernels::widen(&view.at<Float16>(index), count, to);
+    kernels::widen(view.as<Float16>() + offset, count, to);
   } else {
-    std::copy_n(&view.at<float>(index), count, to);
+    std::copy_n(view.as<float>() + offset, count, to);
   }
 }
 
@@ -134,18 +134,28 @@ FloatRows TileWork::rows_of(const ConstView& view, const RowTile& tile, float* s
     return {const_cast<float*>(&view.at<float>({tile.b, tile.h, tile.rows.begin})), view.stride[2]};
   }
   for (Index r = 0; r < tile.rows.size(); ++r) {
-    widen_row(view, {tile.b, tile.h, tile.rows.begin + r}, view.shape[3], scratch + r * view.shape[3]);
+    widen_row(view, view.offset({tile.b, tile.h, tile.rows.begin + r}), view.shape[3], scratch + r * view.shape[3]);
   }
   return {scratch, view.shape[3]};
 }
 
 FloatRows TileWork::block_of(const RowSource& source, Index b, Index g, Range keys, float* scratch) const {
   const ConstView& view = source.view();
-  if (lies_as_floats(source)) return {const_cast<float*>(&view.at<float>({b, g, keys.begin})), view.stride[2]};
   const Index width = view.shape[3];
-  for (Index j = keys.begin; j < keys.end; ++j) {
-    float* to = scratch + (j - keys.begin) * width;
-    source.paged() ? source.load(b, g, j, to) : widen_row(view, {b, g, j}, width, to);
+  float* to = scratch;
+  for (Range rest = keys; !rest.empty();) {
+    const RowSource::Run run = source.run(b, g, rest);
+    if (run.stored && run.rows == keys.size() && view.dtype == DType::f32) {
+      return {const_cast<float*>(view.as<float>()) + run.offset, run.stride};
+    }
+    for (Index row = 0; row < run.rows; ++row, to += width) {
+      if (run.stored) {
+        widen_row(view, run.offset + row * run.stride, width, to);
+      } else {
+        std::fill_n(to, width, 0.0f);
+      }
+    }
+    rest.begin += run.rows;
   }
   return {scratch, width};
 }

@@ -1,0 +1,49 @@
+#include "heed/decode/sampler.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "heed/base/check.h"
+#include "heed/io/fields.h"
+#include "heed/ops/softmax.h"
+
+namespace heed {
+
+Sampler::Sampler(const SamplingOptions& options, const SpecialTokens& special, std::vector<std::int32_t> written,
+                 Index sequence, Index max_tokens)
+    : options_(options), special_(special), so_far_(std::move(written)), sequence_(sequence), max_tokens_(max_tokens) {
+  check_ranges(options, "Sampler");
+  HEED_CHECK(!so_far_.empty(), "Sampler: there must be a token to start from");
+  HEED_CHECK(max_tokens >= 1, "Sampler: max_tokens must be at least 1, but is {}", max_tokens);
+}
+
+std::vector<Index> Sampler::advance(const View& logits) {
+  std::vector<float> allowed(logits.as<float>(), logits.as<float>() + logits.shape[1]);
+  for (std::int32_t token : {special_.pad, special_.begin, special_.unknown}) {
+    if (token >= 0 && token < logits.shape[1]) allowed[token] = -std::numeric_limits<float>::infinity();
+  }
+  const std::int32_t token = sample_token(allowed, so_far_, options_, {sequence_, std::ssize(drawn_.tokens)});
+  log_softmax(logits, logits);
+  const double log_probability = logits.at<float>({0, token});
+  drawn_.score += log_probability;
+  drawn_.token_scores.push_back(log_probability);
+  if (token == special_.end) return {};
+  drawn_.tokens.push_back(token);
+  so_far_.push_back(token);
+  return std::ssize(drawn_.tokens) < max_tokens_ ? std::vector<Index>{0} : std::vector<Index>{};
+}
+
+std::vector<std::vector<Hypothesis>> sample(const NextToken& model, const TokenBatch& sequences,
+                                            const SamplingOptions& options, const SpecialTokens& special,
+                                            Index max_tokens, Workspace& workspace) {
+  Searches searches;
+  for (Index i = 0; i < sequences.lengths.size(); ++i) {
+    const Index steps = model.max_steps(sequences.lengths.data<std::int32_t>()[i]);
+    searches.push_back(std::make_unique<Sampler>(options, special, std::vector<std::int32_t>{special.begin}, i,
+                                                 std::min(max_tokens, steps)));
+  }
+  return decode(model, sequences, std::move(searches), workspace);
+}
+
+}  // namespace heed

@@ -1,0 +1,67 @@
+#include "heed/layers/decoding_memory.h"
+
+#include <algorithm>
+
+namespace heed {
+
+// --- Pages -----------------------------------------------------------------------------------------------------------
+
+void PagedMemory::attend(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, View out, Tensor* weights,
+                         Workspace& workspace) {
+  cache_.append(k, v);
+  attend(q, spec, out, weights, workspace);
+  cache_.truncate(k.shape[2] - 1);
+}
+
+void PagedMemory::attend(ConstView q, const AttentionSpec& spec, View out, Tensor* weights,
+                         Workspace& workspace) const {
+  AttentionSpec paged = cache_.spec(spec.mask);
+  paged.score = spec.score, paged.bias = spec.bias, paged.normaliser = spec.normaliser;
+  AttentionResult result{.out = out};
+  Tensor columns;  // of whole pages
+  Index longest = 0;
+  if (weights != nullptr) {
+    for (Index row = 0; row < rows(); ++row) longest = std::max(longest, length(row));
+    columns = Tensor::empty(q.dtype, {q.shape[0], q.shape[1], q.shape[2], paged.sequences.pages.dim(1) * kPage});
+    result.weights = columns;
+  }
+  attention(q, cache_.keys(), cache_.values(), paged, result, workspace);
+  if (weights != nullptr) *weights = Tensor::copy_of(slice(columns.view(), 3, 0, longest));
+}
+
+// --- Sums ------------------------------------------------------------------------------------------------------------
+
+LinearMemory::LinearMemory(Index key_heads, Index width, DType dtype, const Score& score)
+    : key_heads_(key_heads), width_(width), dtype_(dtype == DType::f64 ? dtype : DType::f32), score_(score) {}
+
+void LinearMemory::admit(Index rows) {
+  const LinearState fresh = LinearState::zeros(rows, key_heads_, width_, width_, dtype_);
+  state_ = {join_rows(state_.values, fresh.values), join_rows(state_.sums, fresh.sums)};
+  lengths_.resize(lengths_.size() + static_cast<std::size_t>(rows), 0);
+}
+
+void LinearMemory::admit(ConstView k, ConstView v, std::span<const Index> lengths) {
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    const auto tokens = [&](const ConstView& rows) {
+      return slice(slice(rows, 0, static_cast<Index>(i), static_cast<Index>(i) + 1), 2, 0, lengths[i]);
+    };
+    const LinearState fresh = LinearState::zeros(1, key_heads_, width_, width_, dtype_);
+    if (lengths[i] > 0) linear_step(tokens(k), tokens(k), tokens(v), score_, fresh, {});
+    state_ = {join_rows(state_.values, fresh.values), join_rows(state_.sums, fresh.sums)};
+    lengths_.push_back(lengths[i]);
+  }
+}
+
+void LinearMemory::select_rows(std::span<const Index> rows) {
+  state_ = {state_.values.gather_rows(rows), state_.sums.gather_rows(rows)};
+  std::vector<Index> lengths;
+  for (Index row : rows) lengths.push_back(length(row));
+  lengths_ = std::move(lengths);
+}
+
+void LinearMemory::attend(ConstView q, ConstView k, ConstView v, const AttentionSpec&, View out, Tensor*, Workspace&) {
+  linear_step(q, k, v, score_, state_, out);
+  for (Index& length : lengths_) ++length;
+}
+
+}  // namespace heed

@@ -1,0 +1,131 @@
+// Multi-head attention over what it has read before: one token of each row of a memory at a time.
+#include <algorithm>
+#include <vector>
+
+#include "heed/base/check.h"
+#include "heed/layers/multihead_attention.h"
+
+namespace heed {
+namespace {
+
+void check_inference(const char* member, const Context& context) {
+  HEED_CHECK(context.tape == nullptr,
+             "MultiheadAttention::{}: a memory has no gradient, so the context must have no tape", member);
+}
+
+// `mask` over each row's own tokens, and none over the extra keys behind them.
+Mask beside_extra_keys(const Mask& mask, const Tensor& lengths, Index heads) {
+  const std::int64_t* length = lengths.data<std::int64_t>();
+  const Index rows = lengths.dim(0), longest = rows == 0 ? 0 : *std::max_element(length, length + rows);
+  return Mask::predicate([lengths, of_tokens = MaskRows(mask, {rows, heads, 1, longest}, "MultiheadAttention")](
+                             Index b, Index h, Index i, Index j) {
+    return j >= lengths.at<std::int64_t>({b}) || of_tokens.allows(b, h, i, j);
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<DecodingMemory> MultiheadAttention::make_memory(DType dtype) const {
+  const MultiheadAttentionOptions& o = options_;
+  if (o.linear && o.mask.is_open() && extra() == 0) {
+    return std::make_unique<LinearMemory>(o.num_kv_heads, o.head_dim, dtype, unmasked_spec().score);
+  }
+  return std::make_unique<PagedMemory>(o.num_kv_heads, o.head_dim, dtype);
+}
+
+Var MultiheadAttention::step(const Context& context, const Var& x, DecodingMemory& memory) const {
+  check_inference("step", context);
+  const MultiheadAttentionOptions& o = options_;
+  const Index rows = memory.rows(), queries = query_width(), all = queries + 2 * key_width();
+  const Var in = relaid(context, x);
+  HEED_CHECK(packed(), "MultiheadAttention::step: self-attention needs kdim and vdim to be embed_dim");
+  HEED_CHECK(in.rank() == 3 && in.dim(0) == rows && in.dim(1) == 1,
+             "MultiheadAttention::step: needs one token of each of the memory's {} rows, but x is {}", rows,
+             describe(x.value().view()));
+  const Tensor places = Tensor::empty(DType::i64, {rows, 1}), lengths = Tensor::empty(DType::i64, {rows});
+  for (Index row = 0; row < rows; ++row) {
+    places.at<std::int64_t>({row, 0}) = memory.length(row);
+    lengths.at<std::int64_t>({row}) = memory.length(row) + 1;
+  }
+  AttentionSpec spec = unmasked_spec();
+  spec.mask = o.mask;
+  for (const auto& pattern : o.mask.patterns) {
+    HEED_CHECK(!pattern->has_rows(), "MultiheadAttention::step: the layer's mask goes by rows, which a step has not");
+  }
+  // A token is the last of those that its row has read, where all anchors are one.
+  spec.mask.anchor = Anchor::length;
+  if (extra() > 0 && !o.mask.is_open()) {
+    const Mask of_tokens = spec.mask & Mask::key_lengths(lengths);
+    spec.mask = beside_extra_keys(of_tokens, lengths, o.num_heads);
+  }
+
+  const Var projection = project(context, in, {}, 0, all);  // [B, 1, (H + 2 G) d]
+  const Var qkv = turned(context, projection, o.num_heads + o.num_kv_heads, places);
+  Var kv = qkv;
+  if (extra() > 0) kv = with_extra_keys(context, Var(Tensor::copy_of(slice(qkv.value().view(), 2, queries, all))));
+  const Index offset = extra() > 0 ? 0 : queries;
+  const auto heads = [&](const Var& source, Index first, Index count) {
+    return Heads{source, first, count, o.head_dim}.view_of(source.value());
+  };
+  const Tensor out = Tensor::empty(qkv.dtype(), {rows, 1, queries});
+  Tensor weights;
+  memory.attend(heads(qkv, 0, o.num_heads), heads(kv, offset, o.num_kv_heads),
+                heads(kv, offset + key_width(), o.num_kv_heads), spec, split_heads(out.view(), o.num_heads),
+                is_observed(context) ? &weights : nullptr, context.workspace);
+  if (!weights.is_empty()) {
+    // Observers see the keys that their tokens stand for.
+    for (Index row = 0; row < rows; ++row) {
+      fill(slice(select(weights.view(), 0, row), 2, memory.length(row), weights.dim(3)), 0);
+    }
+    context.observer->on_weights({path_, kind_}, slice(weights.view(), 3, 0, weights.dim(3) - extra()));
+  }
+  return relaid(context, out_proj_.forward(context, Var(out)));
+}
+
+Var MultiheadAttention::admit(const Context& context, const Var& x, std::span<const Index> lengths,
+                              DecodingMemory& memory) const {
+  check_inference("admit", context);
+  HEED_CHECK(packed(), "MultiheadAttention::admit: self-attention needs kdim and vdim to be embed_dim");
+  const Var y = forward(context, x, Mask::causal(options_.mask.anchor));
+  const Var in = relaid(context, x);
+  const Index queries = query_width();
+  const Var kv =
+      turned(context, project(context, in, {}, queries, queries + 2 * key_width()), options_.num_kv_heads, {});
+  const auto heads = [&](Index first) {
+    return Heads{kv, first, options_.num_kv_heads, options_.head_dim}.view_of(kv.value());
+  };
+  memory.admit(heads(0), heads(key_width()), lengths);
+  return y;
+}
+
+PagedMemory MultiheadAttention::make_source_memory(DType dtype) const {
+  return PagedMemory(options_.num_kv_heads, options_.head_dim, dtype);
+}
+
+void MultiheadAttention::keep_memory(const Context& context, const Var& memory, std::span<const Index> lengths,
+                                     PagedMemory& kept) const {
+  check_inference("keep_memory", context);
+  HEED_CHECK(extra() == 0 && !options_.mask.has_positions(),
+             "MultiheadAttention::keep_memory: not with extra keys or a mask that counts positions");
+  const Var kv = project_memory(context, memory);
+  const auto heads = [&](Index first) {
+    return Heads{kv, first, options_.num_kv_heads, options_.head_dim}.view_of(kv.value());
+  };
+  kept.admit(heads(0), heads(key_width()), lengths);
+}
+
+Var MultiheadAttention::attend_kept(const Context& context, const Var& x, const PagedMemory& kept) const {
+  check_inference("attend_kept", context);
+  const Var q = project_queries(context, relaid(context, x));
+  const Tensor out = Tensor::empty(q.dtype(), {q.dim(0), q.dim(1), query_width()});
+  AttentionSpec spec = unmasked_spec();
+  spec.mask = options_.mask;
+  Tensor weights;
+  kept.attend(Heads{q, 0, options_.num_heads, options_.head_dim}.view_of(q.value()), spec,
+              split_heads(out.view(), options_.num_heads), is_observed(context) ? &weights : nullptr,
+              context.workspace);
+  if (!weights.is_empty()) context.observer->on_weights({path_, kind_}, weights);
+  return relaid(context, out_proj_.forward(context, Var(out)));
+}
+
+}  // namespace heed
