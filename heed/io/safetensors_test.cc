@@ -155,6 +155,32 @@ TEST_F(SafetensorsOnDisk, TheHeaderIsReadWithoutTheTensors) {
   EXPECT_EQ(read_safetensors_header(folder_ / "m").tensors.at("w").size(), elements);
 }
 
+TEST_F(SafetensorsOnDisk, TensorsAreHandedOverOneByOneInTheOrderOfTheirBytes) {
+  const Tensor x = Tensor::from(std::vector<float>{1, 2}, {2}), y = Tensor::from(std::vector<double>{3}, {1});
+  write_safetensors(folder_ / "m", {{"x", x}, {"y", y}}, {{"k", "v"}});
+  SafetensorsFile file(folder_ / "m");
+  EXPECT_EQ(file.name(), (folder_ / "m").string());
+  EXPECT_EQ(file.header().tensors.size(), 2u);
+  EXPECT_EQ(file.header().metadata.at("k"), "v");
+  std::vector<std::string> names;
+  file.read([&](const std::string& name, const Tensor& tensor) {
+    names.push_back(name);
+    if (name == "x") {
+      EXPECT_EQ(tensor.at<float>({1}), 2);
+    }
+  });
+  EXPECT_EQ(names, (std::vector<std::string>{"y", "x"}));  // 8 bytes before 4
+}
+
+TEST_F(SafetensorsOnDisk, AFileThatIsCutShortBehindItsHeaderIsAnError) {
+  const Tensor x = Tensor::from(std::vector<float>{1, 2}, {2});
+  write_safetensors(folder_ / "m", {{"x", x}});
+  SafetensorsFile file(folder_ / "m");
+  std::filesystem::resize_file(folder_ / "m", std::filesystem::file_size(folder_ / "m") - 4);
+  EXPECT_EQ(refusal([&] { file.read([](const std::string&, const Tensor&) {}); }),
+            (folder_ / "m").string() + ": cut short: 4 bytes of 8");
+}
+
 TEST_F(SafetensorsOnDisk, APipeIsReadAsAFileIs) {
   const Tensor x = Tensor::from(std::vector<float>{1, 2, 3}, {3});
   write_safetensors(folder_ / "m", {{"x", x}});

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -150,15 +149,69 @@ TEST(Transformer, ALocalDecoderSeesItsWindowAlone) {
 }
 
 TEST(Transformer, ParametersHaveTheNamesOfAPyTorchStateDict) {
+  TransformerConfig config = small_config();
+  config.decoder_layers = 1;
+  config.share_embeddings = config.tie_output = false;
+  config.positions = PositionKind::learned;
   ListedParameters listed;
-  const Transformer model(listed, small_config());
-  std::vector<std::string> names;
-  for (const auto& [name, shape] : listed.shapes()) names.push_back(name);
-  for (const char* name :
-       {"embedding.weight", "encoder.layers.0.self_attn.in_proj_weight", "encoder.layers.0.self_attn.out_proj.bias",
-        "encoder.layers.0.linear1.weight", "encoder.norm.weight", "decoder.layers.1.multihead_attn.in_proj_bias",
-        "decoder.layers.1.norm3.bias", "decoder.norm.bias"}) {
-    EXPECT_EQ(std::count(names.begin(), names.end(), name), 1) << name;
+  const Transformer model(listed, config);
+  const auto attention = [](const std::string& path) {
+    return std::vector<ParameterShape>{{path + ".in_proj_weight", {24, 8}},
+                                       {path + ".in_proj_bias", {24}},
+                                       {path + ".out_proj.weight", {8, 8}},
+                                       {path + ".out_proj.bias", {8}}};
+  };
+  std::vector<ParameterShape> expected{{"source_embedding.weight", {11, 8}},
+                                       {"target_embedding.weight", {11, 8}},
+                                       {"source_positions.weight", {12, 8}},
+                                       {"target_positions.weight", {12, 8}}};
+  const auto append = [&](const std::vector<ParameterShape>& more) {
+    expected.insert(expected.end(), more.begin(), more.end());
+  };
+  const auto append_rest_of_layer = [&](const std::string& path, int norms) {
+    append({{path + ".linear1.weight", {10, 8}},
+            {path + ".linear1.bias", {10}},
+            {path + ".linear2.weight", {8, 10}},
+            {path + ".linear2.bias", {8}}});
+    for (int norm = 1; norm <= norms; ++norm) {
+      const std::string name = path + ".norm" + std::to_string(norm);
+      append({{name + ".weight", {8}}, {name + ".bias", {8}}});
+    }
+  };
+  append(attention("encoder.layers.0.self_attn"));
+  append_rest_of_layer("encoder.layers.0", 2);
+  append(attention("decoder.layers.0.self_attn"));
+  append(attention("decoder.layers.0.multihead_attn"));
+  append_rest_of_layer("decoder.layers.0", 3);
+  append({{"encoder.norm.weight", {8}}, {"encoder.norm.bias", {8}}});
+  append({{"decoder.norm.weight", {8}}, {"decoder.norm.bias", {8}}});
+  append({{"generator.weight", {11, 8}}});
+  EXPECT_EQ(listed.shapes(), expected);
+}
+
+TEST(Transformer, ListsTheParametersThatItDraws) {
+  for (const auto& [name, config] : variants()) {
+    ListedParameters listed;
+    DrawnParameters drawn(Rng(1));
+    const Transformer of_no_use(listed, config), model(drawn, config);
+    EXPECT_EQ(listed.shapes(), drawn.shapes()) << name;
+    EXPECT_EQ(drawn.list().size(), drawn.shapes().size()) << name;
+  }
+}
+
+// Petabytes, had they to be made: tables of positions too.
+TEST(Transformer, ListsTheParametersOfAModelThatNoMachineHolds) {
+  for (const PositionKind positions : {PositionKind::sinusoidal, PositionKind::learned}) {
+    TransformerConfig config = small_config();
+    config.width = config.hidden = config.source_vocabulary = config.target_vocabulary = Index{1} << 24;
+    config.encoder_layers = config.decoder_layers = 1024;
+    config.max_length = 1 << 16;
+    config.positions = positions;
+    ListedParameters listed;
+    const Transformer of_no_use(listed, config);
+    const std::vector<Index> table{Index{1} << 24, Index{1} << 24};
+    EXPECT_EQ(listed.shapes().front().shape, table);
+    EXPECT_GT(listed.shapes().size(), 30u * 1024);
   }
 }
 
