@@ -24,9 +24,9 @@ int main(int argc, char** argv) {
 
   TransformerConfig config;
   config.source_vocabulary = config.target_vocabulary = kVocabulary;
-  config.width = 128, config.heads = 4, config.hidden = 256;
+  config.width = 128, config.heads = 4, config.ffn_width = 256;
   config.encoder_layers = config.decoder_layers = 4;
-  config.norm_first = false;
+  config.norm_place = NormPlace::post;
   config.positions = PositionKind::learned;
   config.max_length = 64;
   config.dropout = config.attention_dropout = config.activation_dropout = 0.1;
@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
   };
   const Tensor lengths = Tensor::empty(DType::i32, {kRows});
   fill(lengths, kLength);
-  const TranslationBatch batch{{random_ids(), lengths}, random_ids(), random_ids()};
+  const SequenceBatch batch{{random_ids(), lengths}, random_ids(), random_ids(), {}};
   const double tokens = kRows * kLength;
 
   Workspace workspace;

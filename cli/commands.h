@@ -14,6 +14,8 @@ struct Interrupted {
 void add_corpus_command(CLI::App& app);
 void add_train_command(CLI::App& app);
 void add_translate_command(CLI::App& app);
+void add_generate_command(CLI::App& app);
+void add_score_command(CLI::App& app);
 void add_evaluate_command(CLI::App& app);
 void add_view_command(CLI::App& app);
 void add_explain_command(CLI::App& app);

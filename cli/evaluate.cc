@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "evaluate_text.h"
 #include "heed/base/check.h"
 #include "heed/base/file_writer.h"
 #include "heed/base/text_lines.h"
@@ -30,6 +31,7 @@ struct EvaluateCommand {
   std::vector<std::string> references, choose_on;
   std::vector<std::string> metrics = {"bleu", "chrf", "ter"};
   std::string tokenize = "13a", smoothing = "exp";
+  EvaluateText text;
   BeamOptions beam;
   bool lowercase = false, one_based = false, json = false;
 };
@@ -206,6 +208,7 @@ void run(const EvaluateCommand& command) {
     require(!command.gold.empty(), "--gold", "--alignment");
     return evaluate_alignment(command);
   }
+  if (!command.text.text.empty()) return evaluate_text(command.text, command.model, command.json);
   if (!command.model.empty()) {
     require(!command.source.empty(), "--source", "--model");
     require(!command.references.empty(), "--reference", "--model");
@@ -243,7 +246,8 @@ void add_alignment_options(CLI::App& sub, EvaluateCommand& command, CLI::Option*
 }  // namespace
 
 void add_evaluate_command(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand("evaluate", "Score translations (BLEU, chrF, TER) or word alignments (AER).");
+  CLI::App* sub = app.add_subcommand(
+      "evaluate", "Score translations (BLEU, chrF, TER), word alignments (AER) or language models (perplexity).");
   auto command = std::make_shared<EvaluateCommand>();
   CLI::Option* hypothesis =
       sub->add_option("--hypothesis", command->hypothesis, "Translations, one a line; - is standard input.");
@@ -268,13 +272,15 @@ void add_evaluate_command(CLI::App& app) {
       ->capture_default_str();
   sub->add_flag("--lowercase", command->lowercase, "BLEU and chrF ignore case; TER always does.");
   add_alignment_options(*sub, *command, hypothesis, model);
+  add_text_options(*sub, command->text, model);
   sub->add_flag("--json", command->json, "Print JSON, with unrounded numbers.");
   sub->footer(
       "Examples:\n  heed translate model --input test.de | heed evaluate --hypothesis - --reference test.en\n"
       "  heed evaluate --model model --source test.de --reference test.en --beam 5\n"
       "  heed evaluate --alignment test.align --gold test.gold\n"
       "  heed evaluate --model model --source test.de --reference test.en --gold test.align \\\n"
-      "    --choose-on valid.de valid.en valid.align");
+      "    --choose-on valid.de valid.en valid.align\n"
+      "  heed evaluate --model model --text test.txt --counts-of train.txt");
   sub->callback([command] { run(*command); });
 }
 

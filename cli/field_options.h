@@ -1,5 +1,5 @@
 // Command-line options from a struct's visit_fields: the field max_tokens becomes --max-tokens, with its documentation,
-// default and range. A field that is true or false is switched on by its option alone, and off by "--norm-first false".
+// default and range. A field that is true or false is switched on by its option alone, and off by "--tie-output false".
 //
 //   auto given = std::make_shared<FieldOptions>();
 //   given->add(command, TrainOptions{}, "Training");
@@ -37,6 +37,8 @@ class FieldOptions {
       option->group(group);
       if constexpr (NamedEnum<T>) {
         option->type_name(enum_choices<T>())->default_str(std::string(enum_name(member)));
+      } else if constexpr (NotationField<T>) {
+        option->type_name("TERM + TERM ...")->default_str(member.text());
       } else if constexpr (std::same_as<T, bool>) {
         // CLI11 gives the default to an option without its value, and true is what such an option means.
         option->expected(0, 1)->default_str("true")->option_text(member ? "[true|false]=true" : "[true|false]=false");
@@ -57,6 +59,12 @@ class FieldOptions {
       const std::string& text = found->second;
       if constexpr (NamedEnum<T>) {
         if (!enum_from_name(text, member)) refuse(name, "one of " + enum_choices<T>(), text);
+      } else if constexpr (NotationField<T>) {
+        try {
+          member = T(std::string_view(text));
+        } catch (const Error& error) {
+          throw CLI::ValidationError(flag(name), error.what());
+        }
       } else if constexpr (std::same_as<T, bool>) {
         if (text != "true" && text != "false") refuse(name, "true or false", text);
         member = text == "true";

@@ -1,4 +1,4 @@
-// heed: train a translation model, translate with it, and see what it attends to.
+// heed: train a model that translates or continues text, run it, and see what it attends to.
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <exception>
@@ -38,7 +38,8 @@ int answer(const CLI::App& app, const CLI::Success& success) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Attention: train a translation model, translate with it, and see what it attends to.", "heed"};
+  CLI::App app{"Attention: train a model that translates or continues text, run it, and see what it attends to.",
+               "heed"};
   app.set_version_flag("--version", "heed " HEED_VERSION, "Print the version.");
   app.set_help_flag("-h,--help", "Print this help.");
   app.set_help_all_flag("--help-all", "Print the help of every command.");
@@ -50,6 +51,8 @@ int run(int argc, char** argv) {
   heed::cli::add_corpus_command(app);
   heed::cli::add_train_command(app);
   heed::cli::add_translate_command(app);
+  heed::cli::add_generate_command(app);
+  heed::cli::add_score_command(app);
   heed::cli::add_evaluate_command(app);
   heed::cli::add_view_command(app);
   heed::cli::add_explain_command(app);

@@ -40,7 +40,7 @@ extern "C" void interrupt(int signal) {
 
 class InterruptibleDisplay : public TrainingDisplay {
  public:
-  InterruptibleDisplay() { answer_signals_with(leave); }
+  explicit InterruptibleDisplay(Task task) : TrainingDisplay(task) { answer_signals_with(leave); }
   void on_start(const CorpusReport& report) override {
     answer_signals_with(interrupt);
     TrainingDisplay::on_start(report);
@@ -72,13 +72,13 @@ void apply_preset(TrainOptions& options, const std::string& preset) {
   t.dropout = r.dropout = 0.2;
   if (preset == "tiny") {
     options.vocabulary_size = 2000;
-    t.width = 128, t.hidden = 256, t.heads = 4, t.encoder_layers = 2, t.decoder_layers = 2;
+    t.width = 128, t.ffn_width = 256, t.heads = 4, t.encoder_layers = 2, t.decoder_layers = 2;
     r.embedding_width = 128, r.state_width = 128, r.attention_width = 128;
   } else if (preset == "small") {
-    t.width = 128, t.hidden = 256, t.heads = 4, t.encoder_layers = 4, t.decoder_layers = 4;
+    t.width = 128, t.ffn_width = 256, t.heads = 4, t.encoder_layers = 4, t.decoder_layers = 4;
     r.embedding_width = 256, r.state_width = 256, r.attention_width = 256;
   } else if (preset == "base") {
-    t.width = 512, t.hidden = 2048, t.heads = 8, t.encoder_layers = 6, t.decoder_layers = 6;
+    t.width = 512, t.ffn_width = 2048, t.heads = 8, t.encoder_layers = 6, t.decoder_layers = 6;
     r.embedding_width = 512, r.state_width = 1024, r.attention_width = 512;
     options.rate = 0.0007, options.warmup = 4000, options.vocabulary_size = 16000;
   }
@@ -135,6 +135,29 @@ double bytes_in(const std::filesystem::path& folder) {
   return bytes;
 }
 
+// Each task reads its own files.
+void check_paths(const TrainCommand& command, Task task) {
+  const TrainPaths& p = command.paths;
+  const std::pair<const char*, const std::string*> pairs[] = {{"--source", &p.source},
+                                                              {"--target", &p.target},
+                                                              {"--valid-source", &p.valid_source},
+                                                              {"--valid-target", &p.valid_target}};
+  const std::pair<const char*, const std::string*> documents[] = {{"--train", &p.text}, {"--valid", &p.valid}};
+  const std::string chosen = "--task " + std::string(enum_name(task));
+  const auto require = [&](const auto& needed, const auto& others) {
+    for (const auto& [name, path] : needed) {
+      if (path->empty()) throw CLI::RequiredError(name);
+    }
+    for (const auto& [name, path] : others) {
+      if (!path->empty()) throw CLI::ValidationError(name, "is not an option of " + chosen);
+    }
+  };
+  task == Task::translation ? require(pairs, documents) : require(documents, pairs);
+  if (task == Task::language_model && command.model != "transformer") {
+    throw CLI::ValidationError("--model", "must be transformer with " + chosen);
+  }
+}
+
 void run(const TrainCommand& command) {
   TrainOptions options;
   TrainLimits limits;
@@ -142,16 +165,18 @@ void run(const TrainCommand& command) {
   apply_preset(options, command.preset);
   command.given.apply(options);
   command.given.apply(limits);
+  if (options.task == Task::language_model) options.model.transformer.encoder_layers = 0;
   apply_model(options.model, command);
-  InterruptibleDisplay display;
+  check_paths(command, options.task);
+  InterruptibleDisplay display(options.task);
   const TrainingResult result = train(command.paths, options, limits, display, g_interrupted);
   display.finish();
   print_line(fmt::format("stopped: {}", reason(result.stop)));
   if (result.stop == TrainingStop::interrupted) throw Interrupted{g_signal.load()};
   print_line(fmt::format("{} updates, {} whole epochs, {:.1f} minutes, {:.0f} target tokens a second", result.updates,
                          result.epochs, result.seconds / 60, result.target_tokens_per_second));
-  print_line(fmt::format("the model is {}: validation BLEU {:.2f}, loss {:.3f}", describe(result.model),
-                         result.model.bleu, result.model.loss));
+  print_line(fmt::format("the model is {}: validation {}", describe(result.model),
+                         quality(options.task, result.model.bleu, result.model.loss)));
   print_line(fmt::format("model: {}", command.paths.folder));
   const std::filesystem::path training = std::filesystem::path(command.paths.folder) / "training";
   print_line(fmt::format("{} ({:.1f} MB) is only for going on with this run: delete it when you are done",
@@ -161,12 +186,16 @@ void run(const TrainCommand& command) {
 }  // namespace
 
 void add_train_command(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand("train", "Train a translation model from two text files whose lines correspond.");
+  CLI::App* sub = app.add_subcommand(
+      "train",
+      "Train a model that translates, from two text files whose lines correspond, or one that continues text.");
   auto command = std::make_shared<TrainCommand>();
-  sub->add_option("--source", command->paths.source, "Training text to translate from.")->required();
-  sub->add_option("--target", command->paths.target, "Training text to translate into.")->required();
-  sub->add_option("--valid-source", command->paths.valid_source, "Validation text.")->required();
-  sub->add_option("--valid-target", command->paths.valid_target, "Its translation.")->required();
+  sub->add_option("--source", command->paths.source, "Training text to translate from.");
+  sub->add_option("--target", command->paths.target, "Training text to translate into.");
+  sub->add_option("--valid-source", command->paths.valid_source, "Validation text.");
+  sub->add_option("--valid-target", command->paths.valid_target, "Its translation.");
+  sub->add_option("--train", command->paths.text, "With --task language-model: training text, one document a line.");
+  sub->add_option("--valid", command->paths.valid, "With --task language-model: validation text.");
   sub->add_option("--out", command->paths.folder, "The model's folder. One that holds an unfinished run is continued.")
       ->required();
   sub->add_option(
@@ -191,7 +220,9 @@ void add_train_command(CLI::App& app) {
       kNoOption);
   sub->footer(
       "Example:\n  heed train --source train.de --target train.en --valid-source valid.de --valid-target valid.en \\\n"
-      "    --out model --max-minutes 15\nCtrl-C saves and stops; the same command goes on.");
+      "    --out model --max-minutes 15\n"
+      "  heed train --task language-model --train train.txt --valid valid.txt --out model --max-minutes 15\nCtrl-C "
+      "saves and stops; the same command goes on.");
   sub->callback([command] { run(*command); });
 }
 

@@ -26,7 +26,13 @@ std::string bar(double progress) {
 
 }  // namespace
 
-TrainingDisplay::TrainingDisplay() : terminal_(error_is_terminal()), last_shown_(std::chrono::steady_clock::now()) {}
+std::string quality(Task task, double bleu, double loss) {
+  return task == Task::language_model ? fmt::format("loss {:.3f}  perplexity {:.2f}", loss, std::exp(loss))
+                                      : fmt::format("loss {:.3f}  BLEU {:.2f}", loss, bleu);
+}
+
+TrainingDisplay::TrainingDisplay(Task task)
+    : task_(task), terminal_(error_is_terminal()), last_shown_(std::chrono::steady_clock::now()) {}
 
 void TrainingDisplay::line(const std::string& text) {
   finish();
@@ -43,10 +49,17 @@ void TrainingDisplay::on_vocabulary(Index lines, Index most_pieces) {
 }
 
 void TrainingDisplay::on_start(const CorpusReport& r) {
-  line(fmt::format("{} training pairs ({} empty and {} long left out), {} batches an epoch", r.pairs, r.dropped_empty,
-                   r.dropped_long, r.batches_per_epoch));
+  const double millions = static_cast<double>(r.parameters) / 1e6;
+  if (task_ == Task::language_model) {
+    line(fmt::format("{} training documents ({} empty left out), {} batches an epoch", r.sequences, r.dropped_empty,
+                     r.batches_per_epoch));
+    line(fmt::format("{} pieces, {:.2f} M parameters", r.target_vocabulary, millions));
+    return;
+  }
+  line(fmt::format("{} training pairs ({} empty and {} long left out), {} batches an epoch", r.sequences,
+                   r.dropped_empty, r.dropped_long, r.batches_per_epoch));
   line(fmt::format("{} source pieces, {} target pieces, {:.2f} M parameters", r.source_vocabulary, r.target_vocabulary,
-                   static_cast<double>(r.parameters) / 1e6));
+                   millions));
 }
 
 void TrainingDisplay::on_resume(Index update) { line(fmt::format("continuing after update {}", update)); }
@@ -65,7 +78,7 @@ void TrainingDisplay::on_update(const UpdateReport& r) {
 }
 
 void TrainingDisplay::on_validation(const ValidationReport& r) {
-  line(fmt::format("validation at update {}: loss {:.3f}  BLEU {:.2f}{}", r.update, r.loss, r.bleu,
+  line(fmt::format("validation at update {}: {}{}", r.update, quality(task_, r.bleu.value_or(0), r.loss),
                    r.best ? "  (best)" : ""));
   for (const SampleTranslation& sample : r.samples) {
     line(fmt::format("    {}\n      = {}\n      > {}", sample.source, sample.reference, sample.translation));
@@ -73,7 +86,7 @@ void TrainingDisplay::on_validation(const ValidationReport& r) {
 }
 
 void TrainingDisplay::on_candidate(const Candidate& c) {
-  line(fmt::format("{}: loss {:.3f}  BLEU {:.2f}", describe(c), c.loss, c.bleu));
+  line(fmt::format("{}: {}", describe(c), quality(task_, c.bleu, c.loss)));
 }
 
 }  // namespace heed::cli

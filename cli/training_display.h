@@ -8,9 +8,13 @@
 
 namespace heed::cli {
 
+// "loss 1.234  BLEU 56.78", or a perplexity.
+std::string quality(Task task, double bleu, double loss);
+
 class TrainingDisplay : public TrainingMonitor {
  public:
-  TrainingDisplay();
+  // Of a run with this task.
+  explicit TrainingDisplay(Task task);
   void on_vocabulary(Index lines, Index most_pieces) override;
   void on_start(const CorpusReport& report) override;
   void on_resume(Index update) override;
@@ -24,6 +28,7 @@ class TrainingDisplay : public TrainingMonitor {
  private:
   void line(const std::string& text);
 
+  Task task_;
   bool terminal_;
   bool bar_shown_ = false;
   std::chrono::steady_clock::time_point last_shown_;

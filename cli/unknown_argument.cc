@@ -24,7 +24,8 @@ constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {{"lr", "r
                                                                        {"dim", "width"},
                                                                        {"hidden-size", "width"},
                                                                        {"embedding-size", "width"},
-                                                                       {"ffn", "hidden"},
+                                                                       {"ffn", "ffn-width"},
+                                                                       {"hidden", "ffn-width"},
                                                                        {"layers", "encoder-layers"},
                                                                        {"vocab-size", "vocabulary-size"},
                                                                        {"vocab", "vocabulary-size"},
@@ -82,7 +83,7 @@ std::vector<std::string> option_names(const CLI::App& command) {
   return names;
 }
 
-// What was probably meant by --name: "--rate", "--norm-first false"; empty where nothing is near.
+// What was probably meant by --name: "--rate", "--tie-output false"; empty where nothing is near.
 std::string meant_option(const CLI::App& command, std::string_view name) {
   const std::vector<std::string> names = option_names(command);
   const auto known = [&](std::string_view wanted) { return std::ranges::find(names, wanted) != names.end(); };

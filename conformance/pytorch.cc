@@ -6,7 +6,7 @@
 #include "heed/base/check.h"
 #include "heed/io/json.h"
 #include "heed/layers/drawn_parameters.h"
-#include "heed/layers/transformer_layer.h"
+#include "heed/layers/transformer_block.h"
 
 namespace heed::conformance {
 namespace {
@@ -56,11 +56,12 @@ void set_cosines(const ParameterList& parameters) {
   }
 }
 
-std::string run_case(const Json& item, const TransformerLayerOptions& shape, double rtol, double atol) {
-  TransformerLayerOptions options = shape;
+std::string run_case(const Json& item, const TransformerBlockOptions& shape, double rtol, double atol) {
+  TransformerBlockOptions options = shape;
   const std::string activation = item["activation"].string(), kind = item["kind"].string();
   if (activation != "gelu" && activation != "relu") item["activation"].refuse("must be gelu or relu");
   if (kind != "encoder" && kind != "decoder") item["kind"].refuse("must be encoder or decoder");
+  options.cross = kind == "decoder";
   options.activation = activation == "gelu" ? Activation::gelu : Activation::relu;
   Rng rng(1);
   Workspace workspace;
@@ -69,19 +70,14 @@ std::string run_case(const Json& item, const TransformerLayerOptions& shape, dou
   Var x(batch_first(item["input"], shape.width));
   for (Index layer = item["layers"].integer(1, 100); layer > 0; --layer) {
     DrawnParameters drawn(rng);
-    if (kind == "encoder") {
-      const TransformerEncoderLayer encoder(drawn, options);
-      set_cosines(drawn.list());
-      x = encoder.forward(context, x, mask);
-    } else {
-      const TransformerDecoderLayer decoder(drawn, options);
-      set_cosines(drawn.list());
-      const Var memory = decoder.project_memory(context, Var(batch_first(item["memory"], shape.width)));
-      x = decoder.forward(context, x, mask, memory, memory_mask);
-    }
+    const TransformerBlock block(drawn, options.cross ? AttentionKind::decoder : AttentionKind::encoder, options);
+    set_cosines(drawn.list());
+    Var memory;
+    if (options.cross) memory = block.project_memory(context, Var(batch_first(item["memory"], shape.width)));
+    x = block.forward(context, x, {.mask = mask}, memory, memory_mask);
   }
   DrawnParameters drawn(rng);
-  if (item["final_norm"].boolean()) x = LayerNorm(drawn, shape.width).forward(context, x);
+  if (item["final_norm"].boolean()) x = Norm(drawn, NormKind::layer, shape.width).forward(context, x);
   const Tensor got = x.value(), expected = batch_first(item["expected"], shape.width);
   const auto array = [](const Tensor& t) { return with_shape(t, {t.dim(0), t.dim(1), t.dim(2)}); };
   const std::string differs = difference(array(got), array(expected), rtol, atol);
@@ -92,9 +88,9 @@ std::string run_case(const Json& item, const TransformerLayerOptions& shape, dou
 
 void run_pytorch_cases(const std::filesystem::path& file, Report& report) {
   const Json json = read_json(file);
-  const TransformerLayerOptions shape{.width = json["d_model"].integer(1, kMost),
+  const TransformerBlockOptions shape{.width = json["d_model"].integer(1, kMost),
                                       .heads = json["heads"].integer(1, kMost),
-                                      .hidden = json["d_ff"].integer(1, kMost)};
+                                      .ffn_width = json["d_ff"].integer(1, kMost)};
   const double rtol = json["tolerance"]["rtol"].number(), atol = json["tolerance"]["atol"].number();
   for (const Json& item : json["cases"].items()) {
     report.add(item["name"].string(), [&] { return run_case(item, shape, rtol, atol); });

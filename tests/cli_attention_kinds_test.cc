@@ -17,7 +17,7 @@ using testing::scratch_folder;
 using testing::tiny_corpus;
 using testing::tiny_model;
 
-constexpr int kWrongUsage = 2;
+constexpr int kFailure = 1, kWrongUsage = 2;
 
 CommandResult train(const std::filesystem::path& folder, const std::vector<std::string>& options) {
   const auto file = [](const char* name) { return (tiny_corpus() / name).string(); };
@@ -44,7 +44,7 @@ CommandResult train(const std::filesystem::path& folder, const std::vector<std::
   return run_heed(arguments);
 }
 
-const std::vector<std::string> kSmall{"--width",          "16", "--hidden",         "32", "--heads", "4",
+const std::vector<std::string> kSmall{"--width",          "16", "--ffn-width",      "32", "--heads", "4",
                                       "--encoder-layers", "1",  "--decoder-layers", "1"};
 const std::vector<std::string> kSmallRnn{"--model", "luong", "--embedding-width", "16", "--state-width", "16"};
 
@@ -57,13 +57,19 @@ void expect_translations(const std::filesystem::path& folder) {
 }
 
 TEST(CliAttentionKinds, EachIsTrainedShownAndTranslatesWithABeam) {
-  const std::vector<std::vector<std::string>> kinds{{"--attention", "local", "--attention-window", "2"},
-                                                    {"--attention", "strided", "--attention-stride", "3"},
-                                                    {"--attention", "fixed", "--attention-block", "4"},
-                                                    {"--attention", "bigbird", "--attention-block", "2"},
-                                                    {"--attention", "linear"},
-                                                    {"--key-value-heads", "2"},
-                                                    {"--key-value-heads", "1"}};
+  const std::vector<std::vector<std::string>> kinds{{"--attention", "window(radius=2)"},
+                                                    {"--attention", "cosine(scale=5) + alibi + strided(stride=3)"},
+                                                    {"--attention", "additive + relative(buckets=8) + sinks"},
+                                                    {"--attention", "squared_distance + rotary + entmax15"},
+                                                    {"--attention", "soft_cap(cap=20) + bigbird(block=2) + sigmoid"},
+                                                    {"--attention", "elu"},
+                                                    {"--attention", "performer(features=8)"},
+                                                    {"--cross-attention", "sparsemax"},
+                                                    {"--activation", "silu", "--gated"},
+                                                    {"--norm", "rms"},
+                                                    {"--norm-place", "both"},
+                                                    {"--kv-heads", "2"},
+                                                    {"--kv-heads", "1"}};
   for (const std::vector<std::string>& kind : kinds) {
     SCOPED_TRACE(kind[1]);
     const std::filesystem::path folder = scratch_folder() / "model";
@@ -72,10 +78,12 @@ TEST(CliAttentionKinds, EachIsTrainedShownAndTranslatesWithABeam) {
     const CommandResult trained = train(folder, options);
     ASSERT_EQ(trained.exit_code, 0) << trained.error;
     const Json config = Json::parse(run_heed({"info", folder.string(), "--json"}).output)["config"];
-    if (kind[0] == "--attention") {
-      EXPECT_EQ(config["attention"].string(), kind[1]);
+    std::string name = kind[0].substr(2);
+    std::ranges::replace(name, '-', '_');
+    if (config[name].kind() == Json::Kind::integer) {
+      EXPECT_EQ(config[name].integer(), std::stol(kind[1]));
     } else {
-      EXPECT_EQ(config["key_value_heads"].integer(), std::stol(kind[1]));
+      EXPECT_EQ(config[name].string(), kind[1]);
     }
     expect_translations(folder);
   }
@@ -95,33 +103,44 @@ TEST(CliAttentionKinds, ARecurrentModelLooksAroundAPlace) {
 
 TEST(CliAttentionKinds, WhatAnotherModelHasIsRefused) {
   const std::filesystem::path folder = scratch_folder() / "model";
-  expect_refusal(train(folder, {"--model", "luong", "--attention", "linear"}), kWrongUsage, {"--attention", "luong"});
-  expect_refusal(train(folder, {"--model", "bahdanau", "--key-value-heads", "1"}), kWrongUsage,
-                 {"--key-value-heads", "bahdanau"});
+  expect_refusal(train(folder, {"--model", "luong", "--attention", "elu"}), kWrongUsage, {"--attention", "luong"});
+  expect_refusal(train(folder, {"--model", "bahdanau", "--kv-heads", "1"}), kWrongUsage, {"--kv-heads", "bahdanau"});
   expect_refusal(train(folder, {"--reach", "local-m"}), kWrongUsage, {"--reach", "transformer"});
   expect_refusal(train(folder, {"--attention", "sparse"}), kWrongUsage, {"--attention", "strided", "sparse"});
+  expect_refusal(train(folder, {"--cross-attention", "alibi"}), kFailure, {"cross_attention", "alibi"});
   EXPECT_FALSE(std::filesystem::exists(folder));
 }
 
-// config.json as it was written before there were kinds of self-attention.
+// config.json as earlier versions wrote it: the first without kinds of self-attention, later ones with a kind and its
+// numbers.
 TEST(CliAttentionKinds, AModelOfAnEarlierVersionTranslatesAsBefore) {
-  const std::filesystem::path folder = scratch_folder() / "model";
-  std::filesystem::copy(tiny_model(), folder, std::filesystem::copy_options::recursive);
-  const Json now = read_json(folder / "config.json");
-  Json earlier = Json::object();
+  const Json now = read_json(tiny_model() / "config.json");
+  Json first = Json::object();
   for (const auto& [name, value] : now["config"].members()) {
-    const bool later = name == "attention" || name == "key_value_heads" ||
-                       (name.starts_with("attention_") && name != "attention_dropout");
-    if (!later) earlier.set(name, value);
+    if (name == "ffn_width")
+      first.set("hidden", value);
+    else if (name == "norm_place")
+      first.set("norm_first", value.string() == "pre");
+    else if (name != "norm" && name != "gated" && name != "kv_heads" && name != "attention" &&
+             name != "cross_attention")
+      first.set(name, value);
   }
-  ASSERT_LT(earlier.size(), now["config"].size());
-  write_json(folder / "config.json", Json::object({{"model", "transformer"}, {"config", earlier}}));
+  Json later = first;
+  later.set("attention", "softmax");
+  for (const char* name : {"attention_window", "attention_stride", "attention_block"}) later.set(name, 8);
+  for (const char* name : {"attention_summary", "attention_global", "attention_random"}) later.set(name, 1);
+  later.set("key_value_heads", 0);
   const auto translated = [](const std::filesystem::path& model) {
     return run_heed({"translate", model.string()}, {.input = "Der Mann kommt.\n"});
   };
-  const CommandResult before = translated(tiny_model()), after = translated(folder);
-  EXPECT_EQ(after.exit_code, 0) << after.error;
-  EXPECT_EQ(after.output, before.output);
+  for (const Json& earlier : {first, later}) {
+    const std::filesystem::path folder = scratch_folder() / "model";
+    std::filesystem::copy(tiny_model(), folder, std::filesystem::copy_options::recursive);
+    write_json(folder / "config.json", Json::object({{"model", "transformer"}, {"config", earlier}}));
+    const CommandResult after = translated(folder);
+    EXPECT_EQ(after.exit_code, 0) << after.error;
+    EXPECT_EQ(after.output, translated(tiny_model()).output);
+  }
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ CommandResult train(const std::string& source, const std::string& target, const 
                    out.string(),
                    "--width",
                    "16",
-                   "--hidden",
+                   "--ffn-width",
                    "16",
                    "--heads",
                    "2",
@@ -288,7 +288,7 @@ TEST(CliModel, WeightsThatAreNotTheConfigurationsAreNamed) {
     return translate_with(model);
   };
   expect_refusal(with("\"width\": 16", "\"width\": 32"), kFailure, {weights});
-  expect_refusal(with("\"hidden\": 32", "\"hidden\": 16"), kFailure, {weights, "linear1"});
+  expect_refusal(with("\"ffn_width\": 32", "\"ffn_width\": 16"), kFailure, {weights, "linear1"});
   expect_refusal(with("\"encoder_layers\": 1", "\"encoder_layers\": 2"), kFailure, {weights});
   expect_refusal(with("\"width\": 16", "\"width\": 16777216"), kFailure, {weights});  // nothing is allocated
   expect_refusal(with("\"decoder_layers\": 1", "\"decoder_layers\": 1024"), kFailure, {weights});

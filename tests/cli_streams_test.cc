@@ -60,7 +60,7 @@ TEST(CliStreams, WhatIsPrintedNeverLandsInAFile) {
               model.string(),
               "--width",
               "16",
-              "--hidden",
+              "--ffn-width",
               "16",
               "--heads",
               "2",

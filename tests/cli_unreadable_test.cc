@@ -42,7 +42,7 @@ Arguments train_arguments(const fs::path& out) {
           out.string(),
           "--width",
           "16",
-          "--hidden",
+          "--ffn-width",
           "16",
           "--heads",
           "2",

@@ -124,15 +124,15 @@ TEST(CliUsage, TrainKnowsTheRangesOfAModelBeforeItReads) {
 }
 
 TEST(CliUsage, ABooleanNeedsNoValueAndTakesNoOtherOption) {
-  expect_refusal(train_with({"--norm-first", "--rate", "x"}), kWrongUsage,
+  expect_refusal(train_with({"--tie-output", "--rate", "x"}), kWrongUsage,
                  {"--rate: must be a finite number, but is x"});
   for (const char* value : {"true", "false"}) {
-    expect_refusal(train_with({"--norm-first", value}), kFailure, {"no/a"});
-    expect_refusal(train_with({std::string("--norm-first=") + value}), kFailure, {"no/a"});
+    expect_refusal(train_with({"--tie-output", value}), kFailure, {"no/a"});
+    expect_refusal(train_with({std::string("--tie-output=") + value}), kFailure, {"no/a"});
   }
-  expect_refusal(train_with({"--norm-first"}), kFailure, {"no/a"});
+  expect_refusal(train_with({"--tie-output"}), kFailure, {"no/a"});
   for (const char* value : {"1", "no", "TRUE", ""}) {
-    expect_refusal(train_with({"--norm-first", value}), kWrongUsage, {"--norm-first: must be true or false"});
+    expect_refusal(train_with({"--tie-output", value}), kWrongUsage, {"--tie-output: must be true or false"});
   }
   // It counts: a Bahdanau model has no input feeding to switch on.
   expect_refusal(train_with({"--model", "bahdanau", "--input-feeding"}), kWrongUsage, {"--input-feeding", "bahdanau"});
@@ -156,7 +156,7 @@ TEST(CliUsage, AnUnknownOptionGetsAHint) {
   hint(train_with({"--batch-size", "10"}), "--batch-tokens");
   hint(train_with({"--vocab-size", "10"}), "--vocabulary-size");
   hint(train_with({"--drpout", "0.1"}), "--dropout");
-  hint(train_with({"--no-norm-first"}), "--norm-first false");
+  hint(train_with({"--no-tie-output"}), "--tie-output false");
   hint(run_heed({"train", "--sorce", "a"}), "--source");  // which is missing, too
   hint(run_heed({"translate", "m", "--beam-size", "4"}), "--beam");
   hint(run_heed({"translate", "m", "-beam", "4"}), "--beam");

@@ -18,7 +18,7 @@ def make_model(heed, root):
                    stdout=subprocess.DEVNULL)
     subprocess.run([
         heed, "train", "--source", data / "train.de", "--target", data / "train.en", "--valid-source", data / "valid.de",
-        "--valid-target", data / "valid.en", "--out", model, "--width", "16", "--hidden", "32", "--heads", "2",
+        "--valid-target", data / "valid.en", "--out", model, "--width", "16", "--ffn-width", "32", "--heads", "2",
         "--encoder-layers", "1", "--decoder-layers", "1", "--vocabulary-size", "200", "--batch-tokens", "600", "--max-updates", "1",
     ], check=True, capture_output=True)
     return model

@@ -12,7 +12,7 @@ import tempfile
 def train_command(heed, data, model, updates):
     return [
         heed, "train", "--source", data / "train.de", "--target", data / "train.en", "--valid-source", data / "valid.de",
-        "--valid-target", data / "valid.en", "--out", model, "--width", "16", "--hidden", "32", "--heads", "2",
+        "--valid-target", data / "valid.en", "--out", model, "--width", "16", "--ffn-width", "32", "--heads", "2",
         "--encoder-layers", "1", "--decoder-layers", "1", "--vocabulary-size", "200", "--batch-tokens", "600",
         "--validate-every", "1000000", "--max-updates", str(updates),
     ]

@@ -14,7 +14,7 @@ import time
 def train_command(heed, data, model):
     return [
         heed, "train", "--source", data / "train.de", "--target", data / "train.en", "--valid-source", data / "valid.de",
-        "--valid-target", data / "valid.en", "--out", model, "--width", "32", "--hidden", "64", "--heads", "2",
+        "--valid-target", data / "valid.en", "--out", model, "--width", "32", "--ffn-width", "64", "--heads", "2",
         "--encoder-layers", "1", "--decoder-layers", "1", "--vocabulary-size", "300", "--batch-tokens", "800",
         "--max-updates", "60", "--validate-every", "20", "--validation-sentences", "20", "--average", "2", "--save-every", "3",
     ]

@@ -57,7 +57,7 @@ const std::filesystem::path& tiny_model() {
               made.string(),
               "--width",
               "16",
-              "--hidden",
+              "--ffn-width",
               "32",
               "--heads",
               "2",

@@ -145,6 +145,18 @@ Var layer_norm(const Context& context, const Var& x, const Var& gamma, const Var
   });
 }
 
+Var rms_norm(const Context& context, const Var& x, const Var& gamma, double epsilon) {
+  Tensor y = Tensor::empty_like(x.value().view());
+  const View rows = as_rows(x.value());
+  const Tensor rstd = Tensor::empty(x.dtype(), {rows.shape[0]});
+  rms_norm(rows, gamma, epsilon, as_rows(y), rstd);
+  return record(context, y, {x, gamma}, [=](const Tensor& dy) {
+    const Tensor dx = x.new_grad();
+    rms_norm_backward(as_rows(x.value()), gamma, rstd, as_rows(dy), as_rows_or_none(dx), gamma.grad_accumulator());
+    x.add_grad(dx);
+  });
+}
+
 Var slice(const Context& context, const Var& x, int axis, Index begin, Index end) {
   return record(context, Tensor::copy_of(heed::slice(x.value().view(), axis, begin, end)), {x}, [=](const Tensor& dy) {
     const Tensor dx = Tensor::zeros_like(x.value().view());

@@ -26,8 +26,9 @@ Var scale(const Context& context, const Var& x, double s);
 Var softmax(const Context& context, const Var& x);
 // The same elements in another shape.
 Var reshape(const Context& context, const Var& x, std::initializer_list<Index> shape);
-// gamma and beta may be empty.
+// Over the last axis; gamma and beta may be empty.
 Var layer_norm(const Context& context, const Var& x, const Var& gamma, const Var& beta, double epsilon);
+Var rms_norm(const Context& context, const Var& x, const Var& gamma, double epsilon);
 // Elements [begin, end) along an axis. Throws heed::Error when out of range.
 Var slice(const Context& context, const Var& x, int axis, Index begin, Index end);
 // Rows of x [..., D] by number, counted over all its leading axes: rows i32 [N] to [N, D]. One may come several times.

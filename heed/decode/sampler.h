@@ -25,6 +25,8 @@ class Sampler : public Search {
   std::vector<std::int32_t> next_tokens() const override { return {so_far_.back()}; }
   std::vector<Index> advance(const View& logits) override;
   std::vector<Hypothesis> take() override { return {std::move(drawn_)}; }
+  // What has been drawn so far.
+  const Hypothesis& drawn() const { return drawn_; }
 
  private:
   SamplingOptions options_;

@@ -29,7 +29,7 @@ class DrawnText : public ::testing::Test {
   static TransformerConfig config() {
     TransformerConfig config;
     config.source_vocabulary = config.target_vocabulary = 20;
-    config.width = 16, config.heads = 2, config.hidden = 24;
+    config.width = 16, config.heads = 2, config.ffn_width = 24;
     config.encoder_layers = config.decoder_layers = 1;
     config.max_length = 50;
     return config;

@@ -29,7 +29,7 @@ constexpr SpecialTokens kSpecial{};
 TransformerConfig small_transformer() {
   TransformerConfig config;
   config.source_vocabulary = config.target_vocabulary = kVocabulary;
-  config.width = 32, config.heads = 4, config.hidden = 48;
+  config.width = 32, config.heads = 4, config.ffn_width = 48;
   config.encoder_layers = 1, config.decoder_layers = 2;
   config.max_length = 64;
   return config;
@@ -57,16 +57,18 @@ std::map<std::string, std::unique_ptr<NextToken>> models() {
   TransformerConfig config = small_transformer();
   all["softmax"] = transformer(config);
   config.positions = PositionKind::learned;
-  config.key_value_heads = 1;
-  config.norm_first = false;
+  config.kv_heads = 1;
+  config.norm_place = NormPlace::post;
   all["multi-query"] = transformer(config);
-  for (SelfAttentionKind kind : {SelfAttentionKind::local, SelfAttentionKind::strided, SelfAttentionKind::fixed,
-                                 SelfAttentionKind::bigbird, SelfAttentionKind::linear}) {
+  for (const char* attention : {"window(3)", "strided(3)", "fixed(3)", "bigbird(3)", "elu", "cosine + alibi + sinks",
+                                "squared_distance + rotary + sparsemax", "relative(buckets=8) + entmax15"}) {
     config = small_transformer();
-    config.attention = kind;
-    config.attention_window = config.attention_stride = config.attention_block = 3;
-    all[std::string(enum_name(kind))] = transformer(config);
+    config.attention = AttentionChoice(attention);
+    all[attention] = transformer(config);
   }
+  config = small_transformer();
+  config.encoder_layers = 0, config.max_length = 200;  // of a prompt and what follows it
+  all["language model"] = transformer(config);
   all["bahdanau"] = rnn(small_rnn(bahdanau_config()));
   RnnConfig luong = small_rnn(luong_config());
   all["luong"] = rnn(luong);

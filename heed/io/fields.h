@@ -21,8 +21,8 @@
 //
 //   check_ranges(options, "Options");               // else: "Options: layers must be from 1 to 1024, but is 0"
 //
-// A field is a bool, an integer type, float, double, std::string, an enum with enum_names, another such struct (an
-// object in JSON), or a std::vector of these. A number may have a range.
+// A field is a bool, an integer type, float, double, std::string, an enum with enum_names, a type with a notation
+// (NotationField), another such struct (an object in JSON), or a std::vector of these. A number may have a range.
 #pragma once
 
 #include <concepts>
@@ -52,6 +52,12 @@ concept NamedEnum = std::is_enum_v<E> && requires(E value) {
 template <typename T>
 concept HasFields = std::is_class_v<T> && requires(T& options) {
   visit_fields(options, [](std::string_view, auto&, std::string_view, NumberRange = {}) {});
+};
+
+// A field with a notation of its own: made from text, for which it throws heed::Error, and written as text().
+template <typename T>
+concept NotationField = std::constructible_from<T, std::string_view> && requires(const T& value) {
+  { value.text() } -> std::convertible_to<std::string>;
 };
 
 // A field that a range may bound.
@@ -105,6 +111,8 @@ Json field_to_json(const T& value) {
     return to_json(value);
   } else if constexpr (NamedEnum<T>) {
     return Json(enum_name(value));
+  } else if constexpr (NotationField<T>) {
+    return Json(value.text());
   } else if constexpr (requires { typename T::value_type; } && !std::same_as<T, std::string>) {
     Json list = Json::array();
     for (const auto& item : value) list.append(field_to_json<typename T::value_type>(item));
@@ -125,6 +133,13 @@ void field_from_json(const Json& json, T& value, Missing missing) {
   } else if constexpr (NamedEnum<T>) {
     if (json.kind() != Json::Kind::string || !enum_from_name(json.string(), value)) {
       json.refuse("must be one of " + enum_choices<T>());
+    }
+  } else if constexpr (NotationField<T>) {
+    const std::string& text = json.string();
+    try {
+      value = T(std::string_view(text));
+    } catch (const Error& error) {
+      throw Error(json.where() + ": " + error.what());
     }
   } else if constexpr (std::same_as<T, bool>) {
     value = json.boolean();

@@ -32,10 +32,14 @@ void PagedMemory::attend(ConstView q, const AttentionSpec& spec, View out, Tenso
 // --- Sums ------------------------------------------------------------------------------------------------------------
 
 LinearMemory::LinearMemory(Index key_heads, Index width, DType dtype, const Score& score)
-    : key_heads_(key_heads), width_(width), dtype_(dtype == DType::f64 ? dtype : DType::f32), score_(score) {}
+    : key_heads_(key_heads),
+      width_(width),
+      features_(score.feature_map.projection.is_empty() ? width : score.feature_map.projection.dim(0)),
+      dtype_(dtype == DType::f64 ? dtype : DType::f32),
+      score_(score) {}
 
 void LinearMemory::admit(Index rows) {
-  const LinearState fresh = LinearState::zeros(rows, key_heads_, width_, width_, dtype_);
+  const LinearState fresh = LinearState::zeros(rows, key_heads_, features_, width_, dtype_);
   state_ = {join_rows(state_.values, fresh.values), join_rows(state_.sums, fresh.sums)};
   lengths_.resize(lengths_.size() + static_cast<std::size_t>(rows), 0);
 }
@@ -45,7 +49,7 @@ void LinearMemory::admit(ConstView k, ConstView v, std::span<const Index> length
     const auto tokens = [&](const ConstView& rows) {
       return slice(slice(rows, 0, static_cast<Index>(i), static_cast<Index>(i) + 1), 2, 0, lengths[i]);
     };
-    const LinearState fresh = LinearState::zeros(1, key_heads_, width_, width_, dtype_);
+    const LinearState fresh = LinearState::zeros(1, key_heads_, features_, width_, dtype_);
     if (lengths[i] > 0) linear_step(tokens(k), tokens(k), tokens(v), score_, fresh, {});
     state_ = {join_rows(state_.values, fresh.values), join_rows(state_.sums, fresh.sums)};
     lengths_.push_back(lengths[i]);

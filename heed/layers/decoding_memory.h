@@ -79,7 +79,7 @@ class LinearMemory : public DecodingMemory {
               Workspace& workspace) override;
 
  private:
-  Index key_heads_, width_;
+  Index key_heads_, width_, features_;
   DType dtype_;
   Score score_;
   LinearState state_;

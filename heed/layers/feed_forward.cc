@@ -4,15 +4,18 @@
 
 namespace heed {
 
-FeedForward::FeedForward(const ParameterScope& scope, Index width, Index hidden, Activation activation, double dropout)
-    : linear1_(scope / "linear1", width, hidden),
-      linear2_(scope / "linear2", hidden, width),
-      activation_(activation),
-      dropout_(dropout) {}
+FeedForward::FeedForward(const ParameterScope& scope, const FeedForwardOptions& options)
+    : linear1_(scope / "linear1", options.width, options.ffn_width), options_(options) {
+  if (options.gated) linear_gate_ = Linear(scope / "linear_gate", options.width, options.ffn_width);
+  linear2_ = Linear(scope / "linear2", options.ffn_width, options.width);
+}
 
 Var FeedForward::forward(const Context& context, const Var& x) const {
-  const Var hidden = activate(context, activation_, linear1_.forward(context, x));
-  return linear2_.forward(context, dropout(context, hidden, dropout_));
+  const Var up = linear1_.forward(context, x);
+  const Var hidden =
+      options_.gated ? multiply(context, activate(context, options_.activation, linear_gate_.forward(context, x)), up)
+                     : activate(context, options_.activation, up);
+  return linear2_.forward(context, dropout(context, hidden, options_.dropout));
 }
 
 }  // namespace heed

@@ -12,7 +12,7 @@
 #include "heed/layers/drawn_parameters.h"
 #include "heed/layers/embedding.h"
 #include "heed/layers/recurrent.h"
-#include "heed/layers/transformer_layer.h"
+#include "heed/layers/transformer_block.h"
 
 namespace heed {
 namespace {
@@ -88,11 +88,12 @@ std::map<std::string, Distribution> layer_values(int norms) {
 }
 
 TEST(InitialValues, OfATransformersLayersAreThoseOfPyTorch) {
-  const TransformerLayerOptions options{.width = 96, .heads = 4, .hidden = 160};
+  TransformerBlockOptions options{.width = 96, .heads = 4, .ffn_width = 160};
   DrawnParameters encoder(Rng(1)), decoder(Rng(2));
-  const TransformerEncoderLayer encoder_layer(encoder, options);
+  const TransformerBlock encoder_block(encoder, AttentionKind::encoder, options);
   expect_distributions(encoder.list(), layer_values(2));
-  const TransformerDecoderLayer decoder_layer(decoder, options);
+  options.cross = true;
+  const TransformerBlock decoder_block(decoder, AttentionKind::decoder, options);
   std::map<std::string, Distribution> expected = layer_values(3);
   expected.merge(attention_values("multihead_attn"));
   expect_distributions(decoder.list(), expected);

@@ -20,7 +20,9 @@ using testing::same_bits;
 
 class LoadedParametersTest : public ::testing::Test {
  protected:
-  static FeedForward make(const ParameterScope& scope) { return FeedForward(scope, 4, 6, Activation::gelu, 0); }
+  static FeedForward make(const ParameterScope& scope) {
+    return FeedForward(scope, {.width = 4, .ffn_width = 6, .activation = Activation::gelu});
+  }
 
   LoadedParametersTest() { make(listed_); }
 

@@ -7,6 +7,7 @@
 #include "heed/autograd/operators.h"
 #include "heed/autograd/rotary.h"
 #include "heed/base/check.h"
+#include "heed/layers/positions.h"
 
 namespace heed {
 namespace {
@@ -28,13 +29,6 @@ MultiheadAttentionOptions checked(MultiheadAttentionOptions o) {
              "MultiheadAttention: num_heads {} must be a multiple of num_kv_heads {}", o.num_heads, o.num_kv_heads);
   HEED_CHECK(o.dropout >= 0 && o.dropout < 1, "MultiheadAttention: dropout must be at least 0 and below 1, but is {}",
              o.dropout);
-  HEED_CHECK(!o.linear || (o.dropout == 0 && !o.sinks),
-             "MultiheadAttention: linear attention forms no weights, so it has neither dropout nor sinks");
-  if (o.rotary) {
-    if (o.rotary->width == 0) o.rotary->width = o.head_dim;
-    HEED_CHECK(o.rotary->width <= o.head_dim, "MultiheadAttention: rotary turns {} features of heads of width {}",
-               o.rotary->width, o.head_dim);
-  }
   return o;
 }
 
@@ -79,8 +73,13 @@ MultiheadAttention::MultiheadAttention(const ParameterScope& scope, AttentionKin
     bias_k_ = scope.tensor("bias_k", {1, 1, key_width()}, row);
     bias_v_ = scope.tensor("bias_v", {1, 1, key_width()}, row);
   }
-  if (o.sinks) sinks_ = scope.vector("sinks", o.num_heads, zero);
-  if (o.rotary) angles_ = scope.computed([&] { return rotary_tables(*o.rotary, o.max_positions, DType::f32); });
+  made_ = o.attention.make({scope, o.num_heads, o.head_dim, o.max_positions, kind == AttentionKind::decoder});
+  own_mask_ = made_.spec.mask & o.mask;
+  if (made_.rotary) {
+    HEED_CHECK(made_.rotary->width <= o.head_dim, "MultiheadAttention: rotary turns {} features of heads of width {}",
+               made_.rotary->width, o.head_dim);
+    angles_ = scope.computed([&] { return rotary_tables(*made_.rotary, o.max_positions, DType::f32); });
+  }
   // As in PyTorch, the bias is zero but takes the draws of a Linear's: those after it stay what they are.
   out_proj_ = o.bias ? Linear(scope / "out_proj", query_width(), o.embed_dim, Initial::uniform(0))
                      : Linear(scope / "out_proj", query_width(), o.embed_dim, /*bias=*/false);
@@ -121,8 +120,8 @@ Var MultiheadAttention::with_extra_keys(const Context& context, const Var& keys_
 
 Var MultiheadAttention::turned(const Context& context, const Var& projection, Index heads,
                                const Tensor& positions) const {
-  if (!options_.rotary) return projection;
-  return rotary(context, {projection, 0, heads, options_.head_dim}, angles_, positions, 0, options_.rotary->pairing);
+  if (!made_.rotary) return projection;
+  return rotary(context, {projection, 0, heads, options_.head_dim}, angles_, positions, 0, made_.rotary->pairing);
 }
 
 Var MultiheadAttention::relaid(const Context& context, const Var& x) const {
@@ -144,14 +143,17 @@ Attended MultiheadAttention::forward(const Context& context, const Var& query, c
              describe(key.value().view()), describe(value.value().view()));
   const Var q = relaid(context, query), k = key == query ? q : relaid(context, key);
   const Var v = value == key ? k : relaid(context, value);
+  const Tensor positions = arguments.offsets.is_empty() ? Tensor() : positions_within(arguments.offsets);
   if (packed() && q == k && k == v && extra() == 0) {
     const Var projection = project(context, q, {}, 0, query_width() + 2 * key_width());  // [B, L, (H + 2 G) d]
-    const Var qkv = turned(context, projection, o.num_heads + o.num_kv_heads, {});
-    return attend(context, qkv, qkv, query_width(), 0, arguments, o.mask);
+    const Var qkv = turned(context, projection, o.num_heads + o.num_kv_heads, positions);
+    return attend(context, qkv, qkv, query_width(), 0, arguments);
   }
+  HEED_CHECK(arguments.offsets.is_empty(),
+             "MultiheadAttention: sequences end to end are for self-attention without extra keys");
   const Var queries = turned(context, project_queries(context, q), o.num_heads, {});
   const Var keys_and_values = turned(context, project_keys_and_values(context, k, v), o.num_kv_heads, {});
-  return attend(context, queries, with_extra_keys(context, keys_and_values), 0, extra(), arguments, o.mask);
+  return attend(context, queries, with_extra_keys(context, keys_and_values), 0, extra(), arguments);
 }
 
 Var MultiheadAttention::forward(const Context& context, const Var& x, const Mask& mask) const {
@@ -159,7 +161,7 @@ Var MultiheadAttention::forward(const Context& context, const Var& x, const Mask
 }
 
 Var MultiheadAttention::project_memory(const Context& context, const Var& memory) const {
-  HEED_CHECK(!options_.rotary, "MultiheadAttention::project_memory: rotary positions would need those of the queries");
+  HEED_CHECK(!made_.rotary, "MultiheadAttention::project_memory: rotary positions would need those of the queries");
   HEED_CHECK(memory.rank() == 3 && memory.dim(2) == options_.kdim && memory.dim(2) == options_.vdim,
              "MultiheadAttention::project_memory: needs a memory of kdim = {} and vdim = {} features, but it is {}",
              options_.kdim, options_.vdim, describe(memory.value().view()));
@@ -170,13 +172,19 @@ Var MultiheadAttention::project_memory(const Context& context, const Var& memory
 Var MultiheadAttention::attend_memory(const Context& context, const Var& x, const Var& projected,
                                       const Mask& mask) const {
   const Var q = project_queries(context, relaid(context, x));
-  return attend(context, q, projected, 0, extra(), {.mask = mask}, options_.mask).out;
+  return attend(context, q, projected, 0, extra(), {.mask = mask}).out;
 }
 
-AttentionSpec MultiheadAttention::unmasked_spec() const {
-  AttentionSpec spec;
-  if (options_.linear) spec.score = Score::features({}), spec.normaliser = Normaliser::sum();
-  if (sinks_) spec.normaliser.sinks = sinks_.value();
+AttentionSpec MultiheadAttention::unmasked_spec(DType dtype) const {
+  AttentionSpec spec = made_.spec;
+  spec.mask = {};
+  for (const LayerAttention::Learned& learned : made_.learned) learned.place(spec) = learned.var.value();
+  // A gradient check runs in f64, and constants follow.
+  if (dtype == DType::f64) {
+    for (Tensor* constant : {&spec.bias.alibi, &spec.score.feature_map.projection}) {
+      if (!constant->is_empty()) *constant = constant->to(dtype);
+    }
+  }
   return spec;
 }
 
@@ -185,7 +193,7 @@ bool MultiheadAttention::is_observed(const Context& context) const {
 }
 
 Attended MultiheadAttention::attend(const Context& context, const Var& q, const Var& keys_and_values, Index offset,
-                                    Index extra, const AttentionArguments& arguments, const Mask& own) const {
+                                    Index extra, const AttentionArguments& arguments) const {
   const MultiheadAttentionOptions& o = options_;
   const Heads queries{q, 0, o.num_heads, o.head_dim};
   const Heads keys{keys_and_values, offset, o.num_kv_heads, o.head_dim};
@@ -196,10 +204,16 @@ Attended MultiheadAttention::attend(const Context& context, const Var& q, const 
   if (observed || arguments.need_weights) {
     weights = Tensor::empty(q.dtype(), {shape.batch, shape.heads, shape.queries, shape.keys + extra});
   }
-  const CallMask mask = call_mask(arguments, own, shape, extra, q.dtype());
-  AttentionSpec spec = unmasked_spec();
-  spec.bias.dense = mask.bias, spec.mask = mask.mask, spec.dropout.probability = o.dropout;
-  const Var heads = attention(context, queries, keys, values, spec, {sinks_}, weights);
+  HEED_CHECK(arguments.offsets.is_empty() || weights.is_empty(),
+             "MultiheadAttention: sequences end to end have no weights to look at: run them one by one");
+  const CallMask mask = call_mask(arguments, own_mask_, shape, extra, q.dtype());
+  AttentionSpec spec = unmasked_spec(q.dtype());
+  spec.bias.dense = mask.bias, spec.mask = mask.mask;
+  spec.sequences.query_offsets = spec.sequences.key_offsets = arguments.offsets;
+  spec.dropout.probability = is_linear() ? 0 : o.dropout;
+  std::vector<Var> learned;
+  for (const LayerAttention::Learned& one : made_.learned) learned.push_back(one.var);
+  const Var heads = attention(context, queries, keys, values, spec, learned, weights);
   // Observers see the keys that their tokens stand for.
   if (observed) context.observer->on_weights({path_, kind_}, slice(weights.view(), 3, 0, shape.keys));
   Attended attended{relaid(context, out_proj_.forward(context, heads)), {}};

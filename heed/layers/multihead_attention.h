@@ -1,6 +1,6 @@
 // Multi-head attention (Vaswani et al. 2017, section 3.2.2) with the meaning and the parameters of
-// torch.nn.MultiheadAttention, and grouped key/value heads, heads of any width, rotary positions, sinks, sparse masks
-// and linear attention as further options.
+// torch.nn.MultiheadAttention, and grouped key/value heads, heads of any width, and every score, bias, mask
+// and normaliser (heed/layers/attention_choice.h) as further options.
 //
 //   MultiheadAttention attention(scope / "self_attn", AttentionKind::encoder,
 //                                {.embed_dim = 512, .num_heads = 8, .dropout = 0.1, .num_kv_heads = 2});
@@ -9,16 +9,15 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 
 #include "heed/autograd/attention.h"
 #include "heed/layers/attention_arguments.h"
+#include "heed/layers/attention_choice.h"
 #include "heed/layers/decoding_memory.h"
 #include "heed/layers/linear.h"
 #include "heed/observe/observer.h"
-#include "heed/ops/rotary/rotary.h"
 
 namespace heed {
 
@@ -33,14 +32,11 @@ struct MultiheadAttentionOptions {
   double dropout = 0;          // of the attention weights
 
   // heed's own.
-  Index num_kv_heads = 0;          // 0: num_heads; 1: multi-query (Shazeer 2019); else grouped (Ainslie et al. 2023)
-  Index head_dim = 0;              // 0: embed_dim / num_heads; embed_dim: heads of full width
-  std::optional<Rotary> rotary{};  // turns queries and keys by their positions 0, 1, ...; its width 0 is head_dim
-  Index max_positions = 4096;      // that rotary has angles for
-  bool sinks = false;              // a learned logit for each head that takes weight and gives no value
-  bool linear = false;             // weights phi(q) . phi(k) / sum, phi(x) = elu(x) + 1 (Katharopoulos et al. 2020)
-  // What every call's mask is intersected with: Mask::sliding_window(256, 0), Mask::strided({64}).
-  Mask mask{};
+  Index num_kv_heads = 0;       // 0: num_heads; 1: multi-query (Shazeer 2019); else grouped (Ainslie et al. 2023)
+  Index head_dim = 0;           // 0: embed_dim / num_heads; embed_dim: heads of full width
+  AttentionChoice attention{};  // score, positions, biases, masks, normaliser: AttentionChoice("cosine + window(8)")
+  Index max_positions = 4096;   // that rotary has angles and bigbird random blocks for
+  Mask mask{};                  // a mask of one's own, which the choice's and every call's intersect with
 };
 
 // What a call returns. Weights are those before dropout, with columns for the extra keys (first the learned one, then
@@ -58,13 +54,14 @@ struct Attended {
 //   v_proj_weight    [G d, vdim]
 //   in_proj_bias     [(H + 2 G) d]
 //   bias_k, bias_v   [1, 1, G d]
-//   sinks            [H]
+//   sinks            [H], relative_bias [buckets, H], additive_vector [d]: what the choice's terms learn
 //   out_proj.weight  [embed_dim, H d], out_proj.bias [embed_dim]
 class MultiheadAttention {
  public:
   MultiheadAttention() = default;
-  // The scope's path names the layer to observers. Throws heed::Error for options that make no sense: widths and heads
-  // that do not divide, and linear attention with sinks or dropout, since it forms no weights.
+  // The scope's path names the layer to observers. Linear attention, whose weights are a sum's shares and never formed,
+  // has no dropout. Throws heed::Error for options that make no sense: widths and heads that do not divide, rotary
+  // positions of more features than a head has.
   MultiheadAttention(const ParameterScope& scope, AttentionKind kind, const MultiheadAttentionOptions& options);
 
   // Attention of query [B, Lq, embed_dim] over key [B, Lk, kdim] and value [B, Lk, vdim]: out [B, Lq, embed_dim].
@@ -116,22 +113,24 @@ class MultiheadAttention {
   // x between the layout of the caller and [B, L, E].
   Var relaid(const Context& context, const Var& x) const;
 
-  // The layer's score and normaliser.
-  AttentionSpec unmasked_spec() const;
+  // What the choice makes of a call on numbers of this type, but for masks.
+  AttentionSpec unmasked_spec(DType dtype) const;
+  bool is_linear() const { return made_.spec.normaliser.kind == Normaliser::Kind::sum; }
   bool is_observed(const Context& context) const;
   // q over keys and values that lie side by side from `offset` in their source, in the caller's layout.
   Attended attend(const Context& context, const Var& q, const Var& keys_and_values, Index offset, Index extra,
-                  const AttentionArguments& arguments, const Mask& own) const;
+                  const AttentionArguments& arguments) const;
 
   std::string path_;
   AttentionKind kind_ = AttentionKind::encoder;
   MultiheadAttentionOptions options_;  // without zeros for defaults
+  LayerAttention made_;                // of the choice
+  Mask own_mask_;                      // the choice's and the options'
   RotaryTables angles_;
   Var in_proj_weight_;
   Var q_proj_weight_, k_proj_weight_, v_proj_weight_;
   Var in_proj_bias_;
   Var bias_k_, bias_v_;
-  Var sinks_;
   Linear out_proj_;
 };
 

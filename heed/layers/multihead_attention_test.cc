@@ -237,11 +237,11 @@ TEST(MultiheadAttention, AgreesWithTheDefinitionInEveryShapeOfItsHeads) {
       {"multi-query", with([](Options& o) { o.num_kv_heads = 1; })},
       {"heads of full width", with([](Options& o) { o.head_dim = 12; })},
       {"one narrow head", with([](Options& o) { o.num_heads = 1, o.head_dim = 3; })},
-      {"sinks", with([](Options& o) { o.sinks = true; })},
+      {"sinks", with([](Options& o) { o.attention = AttentionChoice("sinks"); })},
       {"both extra keys", with([](Options& o) { o.add_bias_kv = o.add_zero_attn = true; })},
       {"all", with([](Options& o) {
          o.kdim = 5, o.vdim = 9, o.num_kv_heads = 2, o.head_dim = 5;
-         o.add_bias_kv = o.add_zero_attn = o.sinks = true;
+         o.add_bias_kv = o.add_zero_attn = true, o.attention = AttentionChoice("sinks");
        })}};
   for (const auto& [name, options] : cases) {
     Layer layer(options);
@@ -419,7 +419,8 @@ TEST(MultiheadAttention, GroupedHeadsAreRepeatedKeysAndValues) {
 }
 
 TEST(MultiheadAttention, RotaryOutputsDependOnDistancesAlone) {
-  Layer layer({.embed_dim = 16, .num_heads = 2, .num_kv_heads = 1, .rotary = Rotary{.width = 6, .base = 30}});
+  Layer layer(
+      {.embed_dim = 16, .num_heads = 2, .num_kv_heads = 1, .attention = AttentionChoice("rotary(base=30, width=6)")});
   const Index shift = 3, length = 5;
   const Tensor both = random_tensor(DType::f32, {2, shift + length, 16}, 1);
   const Tensor late = Tensor::copy_of(slice(both.view(), 1, shift, shift + length));
@@ -491,20 +492,32 @@ TEST(MultiheadAttention, GradientsAgreeWithFiniteDifferences) {
   Rng draw(3);
   const AttentionArguments masks{.key_padding_mask = random_booleans({2, 4}, draw),
                                  .attn_mask = random_tensor(DType::f64, {3, 4}, 5)};
-  const Options extras{
-      .embed_dim = 6, .num_heads = 2, .add_bias_kv = true, .add_zero_attn = true, .dropout = 0.3, .sinks = true};
+  const Options extras{.embed_dim = 6,
+                       .num_heads = 2,
+                       .add_bias_kv = true,
+                       .add_zero_attn = true,
+                       .dropout = 0.3,
+                       .attention = AttentionChoice("sinks")};
   check_gradients(extras, masks, {input({2, 3, 6}, 1), input({2, 4, 6}, 2), input({2, 4, 6}, 3)});
   check_gradients(extras, masks, {input({2, 3, 6}, 1), input({2, 4, 6}, 2)});
-  check_gradients(
-      {.embed_dim = 6, .num_heads = 4, .kdim = 5, .vdim = 3, .num_kv_heads = 2, .head_dim = 4, .rotary = Rotary{}},
-      masks, {input({2, 3, 6}, 1), input({2, 4, 5}, 2), input({2, 4, 3}, 3)});
+  check_gradients({.embed_dim = 6,
+                   .num_heads = 4,
+                   .kdim = 5,
+                   .vdim = 3,
+                   .num_kv_heads = 2,
+                   .head_dim = 4,
+                   .attention = AttentionChoice("rotary")},
+                  masks, {input({2, 3, 6}, 1), input({2, 4, 5}, 2), input({2, 4, 3}, 3)});
   for (bool batch_first : {false, true}) {
-    check_gradients(
-        {.embed_dim = 6, .num_heads = 2, .batch_first = batch_first, .dropout = 0.3, .rotary = Rotary{.width = 2}},
-        {.is_causal = true}, {input({2, 3, 6}, 1)});
+    check_gradients({.embed_dim = 6,
+                     .num_heads = 2,
+                     .batch_first = batch_first,
+                     .dropout = 0.3,
+                     .attention = AttentionChoice("rotary(width=2)")},
+                    {.is_causal = true}, {input({2, 3, 6}, 1)});
   }
-  check_gradients({.embed_dim = 6, .num_heads = 2, .num_kv_heads = 1, .linear = true}, {.is_causal = true},
-                  {input({2, 4, 6}, 1)});
+  check_gradients({.embed_dim = 6, .num_heads = 2, .num_kv_heads = 1, .attention = AttentionChoice("elu")},
+                  {.is_causal = true}, {input({2, 4, 6}, 1)});
   check_gradients({.embed_dim = 6, .num_heads = 2, .mask = Mask::strided({.stride = 2})}, {.is_causal = true},
                   {input({2, 5, 6}, 1)});
 }
@@ -524,9 +537,13 @@ TEST(MultiheadAttention, HasPyTorchsStateDict) {
   EXPECT_EQ(shapes(Layer({.embed_dim = 8, .num_heads = 2, .kdim = 5, .vdim = 6})),
             "q_proj_weight f32 [8, 8]\nk_proj_weight f32 [8, 5]\nv_proj_weight f32 [8, 6]\nin_proj_bias f32 [24]\n"
             "out_proj.weight f32 [8, 8]\nout_proj.bias f32 [8]\n");
-  EXPECT_EQ(
-      shapes(Layer({.embed_dim = 8, .num_heads = 4, .bias = false, .num_kv_heads = 1, .head_dim = 8, .sinks = true})),
-      "in_proj_weight f32 [48, 8]\nsinks f32 [4]\nout_proj.weight f32 [8, 32]\n");
+  EXPECT_EQ(shapes(Layer({.embed_dim = 8,
+                          .num_heads = 4,
+                          .bias = false,
+                          .num_kv_heads = 1,
+                          .head_dim = 8,
+                          .attention = AttentionChoice("sinks")})),
+            "in_proj_weight f32 [48, 8]\nsinks f32 [4]\nout_proj.weight f32 [8, 32]\n");
 }
 
 TEST(MultiheadAttention, AStateDictComesBackFromSafetensors) {
@@ -553,9 +570,7 @@ TEST(MultiheadAttention, RefusesOptionsAndInputsThatMakeNoSense) {
   EXPECT_TRUE(refused({.embed_dim = 8, .num_heads = 4, .num_kv_heads = 3}));
   EXPECT_TRUE(refused({.embed_dim = 8, .num_heads = 4, .kdim = -1}));
   EXPECT_TRUE(refused({.embed_dim = 8, .num_heads = 4, .dropout = 1}));
-  EXPECT_TRUE(refused({.embed_dim = 8, .num_heads = 4, .dropout = 0.1, .linear = true}));
-  EXPECT_TRUE(refused({.embed_dim = 8, .num_heads = 4, .sinks = true, .linear = true}));
-  EXPECT_TRUE(refused({.embed_dim = 8, .num_heads = 4, .rotary = Rotary{.width = 4}}));
+  EXPECT_TRUE(refused({.embed_dim = 8, .num_heads = 4, .attention = AttentionChoice("rotary(width=4)")}));
   EXPECT_FALSE(refused({.embed_dim = 8, .num_heads = 3, .head_dim = 4}));
   Layer layer({.embed_dim = 8, .num_heads = 4, .kdim = 5});
   const Tensor eight = Tensor::zeros(DType::f32, {2, 3, 8}), five = Tensor::zeros(DType::f32, {2, 3, 5});

@@ -27,8 +27,12 @@ Mask beside_extra_keys(const Mask& mask, const Tensor& lengths, Index heads) {
 
 std::unique_ptr<DecodingMemory> MultiheadAttention::make_memory(DType dtype) const {
   const MultiheadAttentionOptions& o = options_;
-  if (o.linear && o.mask.is_open() && extra() == 0) {
-    return std::make_unique<LinearMemory>(o.num_kv_heads, o.head_dim, dtype, unmasked_spec().score);
+  // Sums stand for the tokens only where each is weighted by its features alone.
+  const bool features = made_.spec.score.kind == Score::Kind::feature_map;
+  const bool biased = made_.spec.bias.soft_cap || !made_.spec.bias.alibi.is_empty() ||
+                      std::ranges::any_of(made_.learned, [](const auto& learned) { return learned.is_bias; });
+  if (is_linear() && features && !biased && own_mask_.is_open() && extra() == 0) {
+    return std::make_unique<LinearMemory>(o.num_kv_heads, o.head_dim, dtype, unmasked_spec(dtype).score);
   }
   return std::make_unique<PagedMemory>(o.num_kv_heads, o.head_dim, dtype);
 }
@@ -47,14 +51,14 @@ Var MultiheadAttention::step(const Context& context, const Var& x, DecodingMemor
     places.at<std::int64_t>({row, 0}) = memory.length(row);
     lengths.at<std::int64_t>({row}) = memory.length(row) + 1;
   }
-  AttentionSpec spec = unmasked_spec();
-  spec.mask = o.mask;
-  for (const auto& pattern : o.mask.patterns) {
+  AttentionSpec spec = unmasked_spec(x.dtype());
+  spec.mask = own_mask_;
+  for (const auto& pattern : own_mask_.patterns) {
     HEED_CHECK(!pattern->has_rows(), "MultiheadAttention::step: the layer's mask goes by rows, which a step has not");
   }
   // A token is the last of those that its row has read, where all anchors are one.
   spec.mask.anchor = Anchor::length;
-  if (extra() > 0 && !o.mask.is_open()) {
+  if (extra() > 0 && !own_mask_.is_open()) {
     const Mask of_tokens = spec.mask & Mask::key_lengths(lengths);
     spec.mask = beside_extra_keys(of_tokens, lengths, o.num_heads);
   }
@@ -86,7 +90,7 @@ Var MultiheadAttention::admit(const Context& context, const Var& x, std::span<co
                               DecodingMemory& memory) const {
   check_inference("admit", context);
   HEED_CHECK(packed(), "MultiheadAttention::admit: self-attention needs kdim and vdim to be embed_dim");
-  const Var y = forward(context, x, Mask::causal(options_.mask.anchor));
+  const Var y = forward(context, x, Mask::causal(own_mask_.anchor));
   const Var in = relaid(context, x);
   const Index queries = query_width();
   const Var kv =
@@ -105,7 +109,7 @@ PagedMemory MultiheadAttention::make_source_memory(DType dtype) const {
 void MultiheadAttention::keep_memory(const Context& context, const Var& memory, std::span<const Index> lengths,
                                      PagedMemory& kept) const {
   check_inference("keep_memory", context);
-  HEED_CHECK(extra() == 0 && !options_.mask.has_positions(),
+  HEED_CHECK(extra() == 0 && !own_mask_.has_positions(),
              "MultiheadAttention::keep_memory: not with extra keys or a mask that counts positions");
   const Var kv = project_memory(context, memory);
   const auto heads = [&](Index first) {
@@ -118,8 +122,8 @@ Var MultiheadAttention::attend_kept(const Context& context, const Var& x, const 
   check_inference("attend_kept", context);
   const Var q = project_queries(context, relaid(context, x));
   const Tensor out = Tensor::empty(q.dtype(), {q.dim(0), q.dim(1), query_width()});
-  AttentionSpec spec = unmasked_spec();
-  spec.mask = options_.mask;
+  AttentionSpec spec = unmasked_spec(x.dtype());
+  spec.mask = own_mask_;
   Tensor weights;
   kept.attend(Heads{q, 0, options_.num_heads, options_.head_dim}.view_of(q.value()), spec,
               split_heads(out.view(), options_.num_heads), is_observed(context) ? &weights : nullptr,

@@ -56,14 +56,15 @@ std::map<std::string, Options> layers() {
   };
   return {{"plain", with([](Options&) {})},
           {"grouped, wide", with([](Options& o) { o.num_kv_heads = 2, o.head_dim = 8; })},
-          {"rotary", with([](Options& o) { o.rotary = Rotary{}; })},
-          {"sinks", with([](Options& o) { o.sinks = true; })},
+          {"rotary", with([](Options& o) { o.attention = AttentionChoice("rotary"); })},
+          {"sinks", with([](Options& o) { o.attention = AttentionChoice("sinks"); })},
           {"window", with([](Options& o) { o.mask = Mask::sliding_window(3, 3); })},
           {"strided", with([](Options& o) { o.mask = Mask::strided({.stride = 3}); })},
           {"window from the start", with([](Options& o) { o.mask = Mask::sliding_window(2, 0, Anchor::start); })},
           {"fixed", with([](Options& o) { o.mask = Mask::fixed({.block = 4, .summary = 1}); })},
-          {"linear", with([](Options& o) { o.linear = true; })},
-          {"linear, window", with([](Options& o) { o.linear = true, o.mask = Mask::sliding_window(3, 0); })},
+          {"linear", with([](Options& o) { o.attention = AttentionChoice("elu"); })},
+          {"linear, window",
+           with([](Options& o) { o.attention = AttentionChoice("elu"), o.mask = Mask::sliding_window(3, 0); })},
           {"extra keys", with([](Options& o) { o.add_bias_kv = o.add_zero_attn = true; })},
           {"extra keys, window",
            with([](Options& o) { o.add_bias_kv = o.add_zero_attn = true, o.mask = Mask::sliding_window(3, 0); })},
@@ -88,7 +89,7 @@ TEST(MultiheadDecoding, SteppingGivesTheBitsOfTheWholePass) {
     for (Index t = 0; t < kLength; ++t) {
       const Tensor y = layer.step(token(x, t), *memory);
       // The extra keys stand in other columns, and linear attention's state is summed up in the order of the tokens.
-      if (options.add_bias_kv || options.linear) {
+      if (options.add_bias_kv || name.starts_with("linear")) {
         EXPECT_LT(largest_difference(y, token(expected, t)), 2e-6) << name << " " << t;
       } else {
         EXPECT_TRUE(same_bits(y, token(expected, t))) << name << " " << t;

@@ -4,7 +4,8 @@
 //
 //   DrawnParameters drawn(Rng(1));                       // or LoadedParameters, or ListedParameters
 //   Linear linear(drawn, 256, 512);                      // "weight" and "bias"
-//   LayerNorm norm(ParameterScope(drawn) / "encoder" / "norm", 512);   // "encoder.norm.weight" and "encoder.norm.bias"
+//   Norm norm(ParameterScope(drawn) / "encoder" / "norm", NormKind::layer, 512);
+//                                          // "encoder.norm.weight" and "encoder.norm.bias"
 //   save_parameters("model.safetensors", drawn.list());
 #pragma once
 

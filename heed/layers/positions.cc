@@ -18,6 +18,16 @@ Tensor sinusoidal_positions(Index length, Index width) {
   return table;
 }
 
+Tensor positions_within(const Tensor& offsets) {
+  const Index total = offsets.at<std::int32_t>({offsets.size() - 1});
+  const Tensor positions = Tensor::empty(DType::i32, {1, total});
+  for (Index n = 0; n + 1 < offsets.size(); ++n) {
+    const std::int32_t begin = offsets.at<std::int32_t>({n}), end = offsets.at<std::int32_t>({n + 1});
+    for (std::int32_t t = begin; t < end; ++t) positions.at<std::int32_t>({0, t}) = t - begin;
+  }
+  return positions;
+}
+
 Positions Positions::sinusoidal(const ParameterScope& scope, Index length, Index width) {
   Positions positions;
   positions.table_ = Var(scope.computed([&] { return sinusoidal_positions(length, width); }));
@@ -35,12 +45,11 @@ Var Positions::table_like(const Var& x) const {
 }
 
 Var Positions::forward(const Context& context, const Var& x, Index first) const {
-  return add_positions(context, x, table_like(x), first);
+  return table_ ? add_positions(context, x, table_like(x), first) : x;
 }
 
 Var Positions::forward_at(const Context& context, const Var& x, const Tensor& positions) const {
-  const Tensor one_each = positions.reshape({positions.size(), 1});
-  return add(context, x, embedding(context, table_like(x), one_each, 1));
+  return table_ ? add(context, x, embedding(context, table_like(x), positions, 1)) : x;
 }
 
 }  // namespace heed

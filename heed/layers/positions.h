@@ -10,6 +10,11 @@ namespace heed {
 // 1) = cos(same).
 Tensor sinusoidal_positions(Index length, Index width);
 
+// Where each token of sequences that lie end to end stands in its own: i32 [1, total] for offsets i32 [N + 1], the last
+// of which is `total`.
+Tensor positions_within(const Tensor& offsets);
+
+// A default-constructed one adds nothing.
 class Positions {
  public:
   Positions() = default;
@@ -19,7 +24,7 @@ class Positions {
 
   // x [B, L, width] plus the positions first, first + 1, ... Throws heed::Error past the table's length.
   Var forward(const Context& context, const Var& x, Index first = 0) const;
-  // x [B, 1, width] plus the positions [B] (i32): one of each sequence.
+  // x [B, L, width] plus the positions [B, L] (i32).
   Var forward_at(const Context& context, const Var& x, const Tensor& positions) const;
 
  private:

@@ -48,11 +48,15 @@ ModelConfig model_config_from_json(const Json& json) {
   json.allow_only({"model", "config"});
   ModelConfig config;
   field_from_json(json["model"], config.kind, Missing::refuse);
-  visit_chosen(config, [&](auto& chosen) { from_json(json["config"], chosen); });
+  if (config.kind == ModelKind::transformer) {
+    config.transformer = transformer_config_from_json(json["config"]);
+  } else {
+    from_json(json["config"], config.rnn);
+  }
   return config;
 }
 
-std::unique_ptr<TranslationModel> make_model(const ParameterScope& scope, const ModelConfig& config) {
+std::unique_ptr<SequenceModel> make_model(const ParameterScope& scope, const ModelConfig& config) {
   switch (config.kind) {
     case ModelKind::transformer:
       return std::make_unique<Transformer>(scope, config.transformer);

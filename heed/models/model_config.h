@@ -5,8 +5,8 @@
 
 #include "heed/io/json.h"
 #include "heed/models/rnn.h"
+#include "heed/models/sequence_model.h"
 #include "heed/models/transformer.h"
-#include "heed/models/translation_model.h"
 
 namespace heed {
 
@@ -36,6 +36,6 @@ Json to_json(const ModelConfig& config);
 ModelConfig model_config_from_json(const Json& json);
 
 // The model with the scope's parameters. Throws heed::Error for a configuration that makes no sense.
-std::unique_ptr<TranslationModel> make_model(const ParameterScope& scope, const ModelConfig& config);
+std::unique_ptr<SequenceModel> make_model(const ParameterScope& scope, const ModelConfig& config);
 
 }  // namespace heed

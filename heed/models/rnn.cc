@@ -163,11 +163,11 @@ Var RnnTranslator::read_target(const Context& context, const Var& e, Position at
   return readout(context, stack_time(context, states), stack_time(context, founds), e);
 }
 
-LossResult RnnTranslator::loss(const Context& context, const TranslationBatch& batch,
-                               const CrossEntropyOptions& options) const {
+Var RnnTranslator::features(const Context& context, const SequenceBatch& batch) const {
+  HEED_CHECK(!batch.source.ids.is_empty() && batch.offsets.is_empty(),
+             "RnnTranslator: needs a source for each row, and sequences do not lie end to end");
   const Var e = dropout(context, target_embedding().forward(context, batch.input), config_.dropout);
-  const Var readouts = dropout(context, read_target(context, e, begin(context, batch.source)), config_.dropout);
-  return linear_cross_entropy(context, readouts, output_weight(), {}, batch.output, options);
+  return dropout(context, read_target(context, e, begin(context, batch.source)), config_.dropout);
 }
 
 std::unique_ptr<DecoderState> RnnTranslator::start() const { return std::make_unique<State>(); }

@@ -13,7 +13,7 @@
 #include "heed/layers/embedding.h"
 #include "heed/layers/recurrent.h"
 #include "heed/models/rnn_config.h"
-#include "heed/models/translation_model.h"
+#include "heed/models/sequence_model.h"
 
 namespace heed {
 
@@ -30,19 +30,24 @@ namespace heed {
 //
 // A decoder of several layers attends from, and gives, its last layer's state; layer i starts from encoder layer i, or
 // the last. The readout r has the embeddings' width, so that the output projection can be their table.
-class RnnTranslator : public TranslationModel {
+class RnnTranslator : public SequenceModel {
  public:
   // Throws heed::Error for a configuration that makes no sense, naming the field.
   RnnTranslator(const ParameterScope& scope, const RnnConfig& config);
 
   const RnnConfig& config() const { return config_; }
-  LossResult loss(const Context& context, const TranslationBatch& batch,
-                  const CrossEntropyOptions& options) const override;
+  bool has_source() const override { return true; }
+  Var features(const Context& context, const SequenceBatch& batch) const override;
+  const Var& output_weight() const override {
+    return config_.tie_output ? target_embedding().weight() : output_.weight();
+  }
+
   std::unique_ptr<DecoderState> start() const override;
   void admit(const Context& context, DecoderState& state, const TokenBatch& sources) const override;
   Tensor step(const Context& context, DecoderState& state, std::span<const std::int32_t> tokens) const override;
   Index vocabulary() const override { return config_.target_vocabulary; }
   Index max_length() const override { return config_.max_length; }
+  Index max_steps(Index) const override { return max_length(); }
 
  private:
   // Where the decoder stands.
@@ -70,8 +75,6 @@ class RnnTranslator : public TranslationModel {
   Var read_target(const Context& context, const Var& e, Position at) const;
 
   const Embedding& target_embedding() const { return config_.share_embeddings ? source_embedding_ : target_embedding_; }
-  // The output projection's weight [target_vocabulary, embedding_width].
-  const Var& output_weight() const { return config_.tie_output ? target_embedding().weight() : output_.weight(); }
 
   RnnConfig config_;
   Embedding source_embedding_, target_embedding_;

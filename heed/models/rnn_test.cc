@@ -117,7 +117,7 @@ TokenBatch tokens(const Ids& ids, const Ids& lengths) {
   return {Tensor::from(ids, {rows, static_cast<Index>(ids.size()) / rows}), Tensor::from(lengths, {rows})};
 }
 
-TranslationBatch small_batch() {
+SequenceBatch small_batch() {
   return {tokens({4, 5, 6, 3, 7, 8, 3, 0}, {4, 3}), Tensor::from(Ids{2, 9, 10, 2, 5, 0}, {2, 3}),
           Tensor::from(Ids{9, 10, 3, 5, 3, 0}, {2, 3})};
 }
@@ -143,7 +143,7 @@ TEST_P(RnnOf, GradientsAgreeWithFiniteDifferences) {
   const RnnTranslator model = make();
   const ParameterList& parameters = drawn_.list();
   for (const auto& [name, var] : parameters) var.convert(DType::f64);
-  const TranslationBatch batch = small_batch();
+  const SequenceBatch batch = small_batch();
   const CrossEntropyOptions options{.label_smoothing = 0.1, .gradient_scale = 0.5};
   const auto loss = [&](Tape* tape) {
     DropoutCalls dropout({.seed = 7});
@@ -160,7 +160,7 @@ TEST_P(RnnOf, GradientsAgreeWithFiniteDifferences) {
 
 TEST_P(RnnOf, SteppingGivesTheLossOfTeacherForcing) {
   const RnnTranslator model = make();
-  const TranslationBatch batch = small_batch();
+  const SequenceBatch batch = small_batch();
   const LossResult expected = model.loss(inference_, batch, {});
   const auto state = admitted(model, inference_, batch.source);
   double nll = 0;

@@ -2,108 +2,135 @@
 
 #include <cmath>
 
-#include "heed/autograd/loss.h"
 #include "heed/autograd/operators.h"
+#include "heed/base/check.h"
 
 namespace heed {
 namespace {
 
 class TransformerState : public DecoderState {
  public:
-  std::vector<TransformerDecoderLayer::Memory> layers;
+  std::vector<TransformerBlock::Memory> blocks;
   Tensor positions;  // tokens read, i32 [rows]
 
   void select_rows(std::span<const Index> rows) override {
-    for (TransformerDecoderLayer::Memory& layer : layers) layer.select_rows(rows);
+    for (TransformerBlock::Memory& block : blocks) block.select_rows(rows);
     positions = positions.gather_rows(rows);
   }
 };
 
-Mask padding_mask(const Tensor& lengths) { return Mask::key_lengths(lengths); }
+Positions make_positions(const ParameterScope& scope, const TransformerConfig& config) {
+  switch (config.positions) {
+    case PositionKind::learned:
+      return Positions::learned(scope, config.max_length, config.width);
+    case PositionKind::sinusoidal:
+      return Positions::sinusoidal(scope, config.max_length, config.width);
+    case PositionKind::none:
+      return {};
+  }
+  fail("Transformer: positions {} is none", static_cast<int>(config.positions));
+}
+
+std::vector<Index> lengths_of(const TokenBatch& sequences) {
+  std::vector<Index> lengths;
+  for (Index i = 0; i < sequences.lengths.size(); ++i) lengths.push_back(sequences.lengths.at<std::int32_t>({i}));
+  return lengths;
+}
 
 }  // namespace
 
 Transformer::Transformer(const ParameterScope& scope, const TransformerConfig& config) : config_(config) {
   config.check();
   const double scale = std::sqrt(static_cast<double>(config.width));
-  source_embedding_ = Embedding(scope / (config.share_embeddings ? "embedding" : "source_embedding"),
-                                config.source_vocabulary, config.width, scale);
-  if (!config.share_embeddings) {
+  if (config.share_embeddings) {
+    source_embedding_ = target_embedding_ =
+        Embedding(scope / "embedding", config.target_vocabulary, config.width, scale);
+  } else {
+    if (has_source()) {
+      source_embedding_ = Embedding(scope / "source_embedding", config.source_vocabulary, config.width, scale);
+    }
     target_embedding_ = Embedding(scope / "target_embedding", config.target_vocabulary, config.width, scale);
   }
-  if (config.positions == PositionKind::learned) {
-    source_positions_ = Positions::learned(scope / "source_positions", config.max_length, config.width);
-    target_positions_ = Positions::learned(scope / "target_positions", config.max_length, config.width);
-  } else {
-    source_positions_ = target_positions_ = Positions::sinusoidal(scope, config.max_length, config.width);
+  if (has_source()) source_positions_ = make_positions(scope / "source_positions", config);
+  target_positions_ = make_positions(scope / "target_positions", config);
+  for (Index i = 0; i < config.encoder_layers; ++i) {
+    encoder_.emplace_back(scope / "encoder.layers" / i, AttentionKind::encoder, config.block(/*decoder=*/false));
   }
-  const TransformerLayerOptions layer{.width = config.width,
-                                      .heads = config.heads,
-                                      .hidden = config.hidden,
-                                      .activation = config.activation,
-                                      .norm_first = config.norm_first,
-                                      .dropout = config.dropout,
-                                      .attention_dropout = config.attention_dropout,
-                                      .activation_dropout = config.activation_dropout,
-                                      .key_value_heads = config.key_value_heads,
-                                      .self_mask = config.self_attention_mask(),
-                                      .linear = config.attention == SelfAttentionKind::linear};
-  const ParameterScope encoder = scope / "encoder", decoder = scope / "decoder";
-  for (Index i = 0; i < config.encoder_layers; ++i) encoder_.emplace_back(encoder / "layers" / i, layer);
-  for (Index i = 0; i < config.decoder_layers; ++i) decoder_.emplace_back(decoder / "layers" / i, layer);
-  if (config.norm_first) {
-    encoder_norm_ = LayerNorm(encoder / "norm", config.width);
-    decoder_norm_ = LayerNorm(decoder / "norm", config.width);
+  for (Index i = 0; i < config.decoder_layers; ++i) {
+    decoder_.emplace_back(scope / "decoder.layers" / i, AttentionKind::decoder, config.block(/*decoder=*/true));
   }
-  if (!config.tie_output) output_ = Linear(scope / "generator", config.width, config.target_vocabulary, /*bias=*/false);
+  if (config.norm_place != NormPlace::post) {
+    if (has_source()) encoder_norm_ = Norm(scope / "encoder.norm", config.norm, config.width);
+    decoder_norm_ = Norm(scope / "decoder.norm", config.norm, config.width);
+  }
+  if (!config.tie_output) {
+    output_ = Linear(scope / "generator", config.width, config.target_vocabulary, /*bias=*/false);
+  }
+}
+
+Var Transformer::normed(const Context& context, const Var& x, const Norm& norm) const {
+  return config_.norm_place == NormPlace::post ? x : norm.forward(context, x);
 }
 
 Var Transformer::encode(const Context& context, const TokenBatch& source) const {
-  const Mask mask = padding_mask(source.lengths);
+  const AttentionArguments arguments{.mask = Mask::key_lengths(source.lengths)};
   Var x = source_positions_.forward(context, source_embedding_.forward(context, source.ids));
   x = dropout(context, x, config_.dropout);
-  for (const TransformerEncoderLayer& layer : encoder_) x = layer.forward(context, x, mask);
-  return config_.norm_first ? encoder_norm_.forward(context, x) : x;
+  for (const TransformerBlock& block : encoder_) x = block.forward(context, x, arguments);
+  return normed(context, x, encoder_norm_);
 }
 
-LossResult Transformer::loss(const Context& context, const TranslationBatch& batch,
-                             const CrossEntropyOptions& options) const {
-  const Var memory = encode(context, batch.source);
-  const Mask causal = Mask::causal(), memory_mask = padding_mask(batch.source.lengths);
-  Var x = target_positions_.forward(context, target_embedding().forward(context, batch.input));
+Var Transformer::features(const Context& context, const SequenceBatch& batch) const {
+  HEED_CHECK(
+      has_source() == !batch.source.ids.is_empty(), "Transformer: {}",
+      has_source() ? "translates, and the batch has no source" : "is a language model, and the batch has a source");
+  HEED_CHECK(batch.offsets.is_empty() || !has_source(), "Transformer: sequences end to end have no sources");
+  const Var embedded = target_embedding_.forward(context, batch.input);
+  AttentionArguments self{.mask = Mask::causal(), .offsets = batch.offsets};
+  Var x = batch.offsets.is_empty() ? target_positions_.forward(context, embedded)
+                                   : target_positions_.forward_at(context, embedded, positions_within(batch.offsets));
   x = dropout(context, x, config_.dropout);
-  for (const TransformerDecoderLayer& layer : decoder_) {
-    x = layer.forward(context, x, causal, layer.project_memory(context, memory), memory_mask);
+  Var memory;
+  Mask memory_mask;
+  if (has_source()) memory = encode(context, batch.source), memory_mask = Mask::key_lengths(batch.source.lengths);
+  for (const TransformerBlock& block : decoder_) {
+    x = block.forward(context, x, self, has_source() ? block.project_memory(context, memory) : Var(), memory_mask);
   }
-  if (config_.norm_first) x = decoder_norm_.forward(context, x);
-  return linear_cross_entropy(context, x, output_weight(), {}, batch.output, options);
+  return normed(context, x, decoder_norm_);
 }
 
 std::unique_ptr<DecoderState> Transformer::start() const {
   auto state = std::make_unique<TransformerState>();
-  const DType dtype = target_embedding().weight().dtype();
-  for (const TransformerDecoderLayer& layer : decoder_) state->layers.push_back(layer.make_memory(dtype));
+  const DType dtype = target_embedding_.weight().dtype();
+  for (const TransformerBlock& block : decoder_) state->blocks.push_back(block.make_memory(dtype));
   return state;
 }
 
-void Transformer::admit(const Context& context, DecoderState& decoder_state, const TokenBatch& sources) const {
+void Transformer::admit(const Context& context, DecoderState& decoder_state, const TokenBatch& sequences) const {
   TransformerState& state = dynamic_cast<TransformerState&>(decoder_state);
-  const Var encoded = encode(context, sources);
-  std::vector<Index> lengths;
-  for (Index i = 0; i < encoded.dim(0); ++i) lengths.push_back(sources.lengths.at<std::int32_t>({i}));
-  for (std::size_t i = 0; i < decoder_.size(); ++i) decoder_[i].admit(context, encoded, lengths, state.layers[i]);
-  state.positions = join_rows(state.positions, Tensor::zeros(DType::i32, {encoded.dim(0)}));
+  const std::vector<Index> lengths = lengths_of(sequences);
+  if (has_source()) {
+    const Var encoded = encode(context, sequences);
+    for (std::size_t i = 0; i < decoder_.size(); ++i) {
+      decoder_[i].admit_source(context, encoded, lengths, state.blocks[i]);
+    }
+    state.positions = join_rows(state.positions, Tensor::zeros(DType::i32, {encoded.dim(0)}));
+    return;
+  }
+  Var x = target_positions_.forward(context, target_embedding_.forward(context, sequences.ids));
+  for (std::size_t i = 0; i < decoder_.size(); ++i) x = decoder_[i].admit_tokens(context, x, lengths, state.blocks[i]);
+  state.positions = join_rows(state.positions, sequences.lengths.clone());
 }
 
 Tensor Transformer::step(const Context& context, DecoderState& decoder_state,
                          std::span<const std::int32_t> tokens) const {
   TransformerState& state = dynamic_cast<TransformerState&>(decoder_state);
   const Index rows = std::ssize(tokens);
-  Var x = target_embedding().forward(context, Tensor::from(tokens, {rows, 1}));
-  x = target_positions_.forward_at(context, x, state.positions);
-  for (std::size_t i = 0; i < decoder_.size(); ++i) x = decoder_[i].step(context, x, state.layers[i]);
+  Var x = target_embedding_.forward(context, Tensor::from(tokens, {rows, 1}));
+  x = target_positions_.forward_at(context, x, state.positions.reshape({rows, 1}));
+  for (std::size_t i = 0; i < decoder_.size(); ++i) x = decoder_[i].step(context, x, state.blocks[i]);
   for (std::int32_t *read = state.positions.data<std::int32_t>(), *end = read + rows; read < end; ++read) ++*read;
-  if (config_.norm_first) x = decoder_norm_.forward(context, x);
+  x = normed(context, x, decoder_norm_);
   return linear(context, x, output_weight(), {}).value().reshape({rows, config_.target_vocabulary});
 }
 

@@ -1,29 +1,75 @@
 #include "heed/models/transformer_config.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "heed/base/check.h"
 #include "heed/io/fields.h"
 
 namespace heed {
+namespace {
 
-Mask TransformerConfig::self_attention_mask() const {
-  switch (attention) {
-    case SelfAttentionKind::softmax:
-    case SelfAttentionKind::linear:
-      return {};
-    case SelfAttentionKind::local:
-      return Mask::sliding_window(attention_window, attention_window);
-    case SelfAttentionKind::strided:
-      return Mask::strided({.stride = attention_stride});
-    case SelfAttentionKind::fixed:
-      return Mask::fixed({.block = attention_block, .summary = attention_summary});
-    case SelfAttentionKind::bigbird:
-      return Mask::bigbird({.block = attention_block,
-                            .window = 3,
-                            .global = attention_global,
-                            .random = attention_random,
-                            .positions = max_length});
+// The notation of what an earlier configuration called a kind of self-attention.
+std::string attention_of_kind(const Json& json) {
+  const auto number = [&](std::string_view name) { return json[name].integer(0, 1 << 24); };
+  const std::string& kind = json["attention"].string();
+  if (kind == "softmax") return "scaled_dot";
+  if (kind == "linear") return "elu";
+  if (kind == "local") return fmt::format("window({})", number("attention_window"));
+  if (kind == "strided") return fmt::format("strided({})", number("attention_stride"));
+  if (kind == "fixed") return fmt::format("fixed({}, {})", number("attention_block"), number("attention_summary"));
+  if (kind == "bigbird") {
+    return fmt::format("bigbird(block={}, global={}, random={})", number("attention_block"), number("attention_global"),
+                       number("attention_random"));
   }
-  fail("Transformer: attention {} is none", static_cast<int>(attention));
+  json["attention"].refuse("must be softmax, local, strided, fixed, bigbird or linear");
+}
+
+// An earlier configuration with the names of today. The first ones had neither kinds of attention nor key/value heads.
+Json renamed(const Json& earlier) {
+  Json today = Json::object({{"attention", earlier.has("attention") ? attention_of_kind(earlier) : "scaled_dot"},
+                             {"cross_attention", "scaled_dot"},
+                             {"norm_place", earlier["norm_first"].boolean() ? "pre" : "post"},
+                             {"norm", "layer"},
+                             {"gated", false},
+                             {"kv_heads", earlier.has("key_value_heads") ? earlier["key_value_heads"] : Json(0)},
+                             {"ffn_width", earlier["hidden"]}});
+  for (const auto& [name, value] : earlier.members()) {
+    const bool known = name == "norm_first" || name == "hidden" || name == "key_value_heads" || name == "attention" ||
+                       (name.starts_with("attention_") && name != "attention_dropout");
+    if (!known) today.set(name, value);
+  }
+  return today;
+}
+
+void check_cross(const AttentionChoice& choice) {
+  for (const AttentionChoice::Chosen& chosen : choice.terms()) {
+    HEED_CHECK(
+        !chosen.term->goes_by_positions,
+        "Transformer: cross_attention cannot be {}, which goes by the places of queries and keys in one sequence",
+        chosen.term->name);
+  }
+}
+
+}  // namespace
+
+TransformerBlockOptions TransformerConfig::block(bool decoder) const {
+  return {.width = width,
+          .heads = heads,
+          .ffn_width = ffn_width,
+          .kv_heads = kv_heads,
+          .activation = activation,
+          .gated = gated,
+          .norm = norm,
+          .norm_place = norm_place,
+          .dropout = dropout,
+          .attention_dropout = attention_dropout,
+          .activation_dropout = activation_dropout,
+          .self_attention = attention,
+          .cross = decoder && has_encoder(),
+          .cross_attention = cross_attention,
+          .max_positions = max_length};
 }
 
 void TransformerConfig::check() const {
@@ -32,11 +78,15 @@ void TransformerConfig::check() const {
   HEED_CHECK(!share_embeddings || source_vocabulary == target_vocabulary,
              "Transformer: share_embeddings needs equal vocabularies, but they have {} and {} pieces",
              source_vocabulary, target_vocabulary);
-  HEED_CHECK(key_value_heads == 0 || heads % key_value_heads == 0,
-             "Transformer: key_value_heads must be 0 or a divisor of the {} heads, but is {}", heads, key_value_heads);
-  HEED_CHECK(attention_summary <= attention_block,
-             "Transformer: attention_summary must be at most attention_block, but they are {} and {}",
-             attention_summary, attention_block);
+  HEED_CHECK(kv_heads == 0 || heads % kv_heads == 0,
+             "Transformer: kv_heads must be 0 or a divisor of the {} heads, but is {}", heads, kv_heads);
+  check_cross(cross_attention);
+}
+
+TransformerConfig transformer_config_from_json(const Json& json) {
+  TransformerConfig config;
+  from_json(json.has("norm_first") ? renamed(json) : json, config);
+  return config;
 }
 
 }  // namespace heed

@@ -26,7 +26,7 @@ std::unique_ptr<DecoderState> admitted(const Transformer& model, const Context& 
 TransformerConfig small_config() {
   TransformerConfig config;
   config.source_vocabulary = config.target_vocabulary = 11;
-  config.width = 8, config.heads = 2, config.hidden = 10;
+  config.width = 8, config.heads = 2, config.ffn_width = 10;
   config.encoder_layers = 1, config.decoder_layers = 2;
   config.max_length = 12;
   config.activation = Activation::gelu;
@@ -34,31 +34,34 @@ TransformerConfig small_config() {
   return config;
 }
 
-TranslationBatch small_batch() {
+SequenceBatch small_batch() {
   using Ids = std::vector<std::int32_t>;
   return {{Tensor::from(Ids{4, 5, 6, 3, 7, 8, 3, 0}, {2, 4}), Tensor::from(Ids{4, 3}, {2})},
           Tensor::from(Ids{2, 9, 10, 2, 5, 0}, {2, 3}),
           Tensor::from(Ids{9, 10, 3, 5, 3, 0}, {2, 3})};
 }
 
-// Every kind of self-attention but softmax, with numbers that leave keys out in sentences as short as small_batch's,
-// and grouped heads.
+// Kinds of attention, with numbers that leave keys out in sentences as short as small_batch's, and other choices.
 std::map<std::string, TransformerConfig> variants() {
   std::map<std::string, TransformerConfig> all;
-  for (const auto& [name, kind] : kSelfAttentionKindNames) {
-    if (kind == SelfAttentionKind::softmax) continue;
+  const auto add = [&](const std::string& name, auto change) {
     TransformerConfig config = small_config();
     config.decoder_layers = 1;
-    config.attention = kind;
-    config.attention_window = config.attention_stride = 1;
-    config.attention_block = 2;
-    config.attention_global = config.attention_random = 0;
+    change(config);
     all.emplace(name, config);
+  };
+  for (const char* attention :
+       {"window(1)", "strided(1)", "fixed(block=2)", "bigbird(block=2, global=0, random=0)", "elu", "cosine + alibi",
+        "squared_distance + relative(buckets=4) + sigmoid", "additive + rotary + sinks", "soft_cap(3) + entmax15"}) {
+    add(attention, [&](TransformerConfig& c) { c.attention = AttentionChoice(attention); });
   }
-  all["grouped"] = small_config();
-  all["grouped"].heads = 4, all["grouped"].key_value_heads = 2;
-  all["multi-query"] = small_config();
-  all["multi-query"].key_value_heads = 1;
+  add("sparse alignments", [](TransformerConfig& c) { c.cross_attention = AttentionChoice("cosine + sparsemax"); });
+  add("no positions", [](TransformerConfig& c) { c.positions = PositionKind::none; });
+  add("gated, rms, both", [](TransformerConfig& c) {
+    c.gated = true, c.activation = Activation::silu, c.norm = NormKind::rms, c.norm_place = NormPlace::both;
+  });
+  add("grouped", [](TransformerConfig& c) { c.heads = 4, c.kv_heads = 2; });
+  add("multi-query", [](TransformerConfig& c) { c.kv_heads = 1; });
   return all;
 }
 
@@ -67,7 +70,7 @@ void check_gradients(const TransformerConfig& config) {
   const Transformer model(drawn, config);
   const ParameterList& parameters = drawn.list();
   for (const auto& [name, var] : parameters) var.convert(DType::f64);
-  const TranslationBatch batch = small_batch();
+  const SequenceBatch batch = small_batch();
   const CrossEntropyOptions options{.label_smoothing = 0.1, .gradient_scale = 0.5};
   Workspace workspace;
   const auto loss = [&](Tape* tape) {
@@ -86,7 +89,7 @@ void check_gradients(const TransformerConfig& config) {
 TEST(Transformer, GradientsAgreeWithFiniteDifferences) {
   TransformerConfig config = small_config();
   check_gradients(config);
-  config.norm_first = false;
+  config.norm_place = NormPlace::post;
   config.positions = PositionKind::learned;
   config.share_embeddings = config.tie_output = false;
   check_gradients(config);
@@ -111,7 +114,7 @@ TEST(Transformer, SteppingGivesTheLossOfTeacherForcingInEverySelfAttention) {
     for (const auto& [parameter, var] : drawn.list()) var.convert(DType::f64);
     Workspace workspace;
     const Context context = Context::inference(workspace);
-    const TranslationBatch batch{source, Tensor::from(input, {1, 8}), Tensor::from(output, {1, 8})};
+    const SequenceBatch batch{source, Tensor::from(input, {1, 8}), Tensor::from(output, {1, 8})};
     const double whole = model.loss(context, batch, {}).loss_sum;
     const auto state = admitted(model, context, source);
     double stepped = 0;
@@ -128,8 +131,7 @@ TEST(Transformer, SteppingGivesTheLossOfTeacherForcingInEverySelfAttention) {
 // What the pattern leaves out changes nothing.
 TEST(Transformer, ALocalDecoderSeesItsWindowAlone) {
   TransformerConfig config = small_config();
-  config.attention = SelfAttentionKind::local;
-  config.attention_window = 1;
+  config.attention = AttentionChoice("window(1)");
   Rng rng(1);
   DrawnParameters drawn(rng);
   const Transformer model(drawn, config);
@@ -203,7 +205,7 @@ TEST(Transformer, ListsTheParametersThatItDraws) {
 TEST(Transformer, ListsTheParametersOfAModelThatNoMachineHolds) {
   for (const PositionKind positions : {PositionKind::sinusoidal, PositionKind::learned}) {
     TransformerConfig config = small_config();
-    config.width = config.hidden = config.source_vocabulary = config.target_vocabulary = Index{1} << 24;
+    config.width = config.ffn_width = config.source_vocabulary = config.target_vocabulary = Index{1} << 24;
     config.encoder_layers = config.decoder_layers = 1024;
     config.max_length = 1 << 16;
     config.positions = positions;
@@ -217,7 +219,7 @@ TEST(Transformer, ListsTheParametersOfAModelThatNoMachineHolds) {
 
 TEST(Transformer, SteppingGivesTheBitsOfTeacherForcingInAnyBatch) {
   TransformerConfig config = small_config();
-  config.width = 32, config.heads = 4, config.hidden = 64;
+  config.width = 32, config.heads = 4, config.ffn_width = 64;
   Rng rng(1);
   DrawnParameters drawn(rng);
   const Transformer model(drawn, config);
@@ -261,17 +263,15 @@ TEST(Transformer, RefusesConfigurationsThatMakeNoSense) {
   };
   refused([](TransformerConfig& c) { c.heads = 3; });
   refused([](TransformerConfig& c) { c.heads = 0; });
-  refused([](TransformerConfig& c) { c.encoder_layers = 0; });
+  refused([](TransformerConfig& c) { c.decoder_layers = 0; });
   refused([](TransformerConfig& c) { c.dropout = 1; });
   refused([](TransformerConfig& c) { c.target_vocabulary = 12; });
   refused([](TransformerConfig& c) { c.max_length = Index{1} << 40; });
-  refused([](TransformerConfig& c) { c.key_value_heads = 3; });
-  refused([](TransformerConfig& c) { c.key_value_heads = -1; });
-  refused([](TransformerConfig& c) { c.attention_window = -1; });
-  refused([](TransformerConfig& c) { c.attention_stride = 0; });
-  refused([](TransformerConfig& c) { c.attention = SelfAttentionKind::bigbird, c.attention_block = 0; });
-  refused([](TransformerConfig& c) { c.attention = SelfAttentionKind::fixed, c.attention_summary = 9; });
-  refused([](TransformerConfig& c) { c.attention_random = Index{1} << 40; });
+  refused([](TransformerConfig& c) { c.kv_heads = 3; });
+  refused([](TransformerConfig& c) { c.kv_heads = -1; });
+  refused([](TransformerConfig& c) { c.attention = AttentionChoice("fixed(block=8, summary=9)"); });
+  refused([](TransformerConfig& c) { c.attention = AttentionChoice("rotary(width=16)"); });
+  refused([](TransformerConfig& c) { c.cross_attention = AttentionChoice("window(2)"); });
 }
 
 TEST(ModelConfig, SurvivesJson) {
@@ -295,21 +295,37 @@ TEST(ModelConfig, KeepsEverySelfAttention) {
   }
 }
 
-// A folder that an earlier heed wrote: its config.json has no word of self-attention's kinds.
-TEST(ModelConfig, OfAnEarlierVersionIsSoftmaxOverAllHeads) {
+// Folders that earlier versions wrote: of the first, and of one with kinds of self-attention.
+TEST(ModelConfig, OfEarlierVersionsIsReadAsWhatItWas) {
   ModelConfig config;
   config.transformer = small_config();
-  const Json now = to_json(config);
-  Json earlier = Json::object();
-  for (const auto& [name, value] : now["config"].members()) {
-    if (name == "key_value_heads" || name == "attention" ||
-        (name.starts_with("attention_") && name != "attention_dropout")) {
-      continue;
-    }
-    earlier.set(name, value);
+  config.transformer.norm_place = NormPlace::post;
+  Json earlier = Json::object({{"norm_first", false}});
+  for (const auto& [name, value] : to_json(config)["config"].members()) {
+    const bool later = name == "kv_heads" || name == "norm" || name == "norm_place" || name == "gated" ||
+                       name == "attention" || name == "cross_attention";
+    if (!later) earlier.set(name == "ffn_width" ? "hidden" : name, value);
   }
-  ASSERT_EQ(earlier.size(), now["config"].size() - 8);
-  EXPECT_EQ(to_json(model_config_from_json(Json::object({{"model", "transformer"}, {"config", earlier}}))), now);
+  const auto read = [&] {
+    return to_json(model_config_from_json(Json::object({{"model", "transformer"}, {"config", earlier}})));
+  };
+  EXPECT_EQ(read(), to_json(config));
+  for (const char* name : {"attention_window", "attention_stride", "attention_block", "attention_summary",
+                           "attention_global", "attention_random"}) {
+    earlier.set(name, 3);
+  }
+  earlier.set("key_value_heads", 1);
+  config.transformer.kv_heads = 1;
+  for (const auto& [kind, attention] : std::map<std::string, std::string>{{"softmax", "scaled_dot"},
+                                                                          {"local", "window(3)"},
+                                                                          {"strided", "strided(3)"},
+                                                                          {"fixed", "fixed(3, 3)"},
+                                                                          {"bigbird", "bigbird(3, 3, 3, 3)"},
+                                                                          {"linear", "elu"}}) {
+    earlier.set("attention", kind);
+    config.transformer.attention = AttentionChoice(attention);
+    EXPECT_EQ(read(), to_json(config)) << kind;
+  }
   earlier.set("heads", Json());
   EXPECT_THROW(model_config_from_json(Json::object({{"model", "transformer"}, {"config", earlier}})), Error);
 }

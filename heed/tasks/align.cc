@@ -209,7 +209,7 @@ void visit_maps(const ModelFolder& folder, const PreparedText& text, std::option
     const Batch batch = make_batch(text.corpus, pairs);
     CrossAttentionRecorder recorder(batch.target_length, path);
     const Context context = Context::inference(workspace, &recorder);
-    folder.model->loss(context, make_translation_batch(batch), {.ignore_index = folder.target_vocabulary->pad()});
+    folder.model->features(context, make_translation_batch(batch));
     for (const CrossAttentionRecorder::Layer& layer : recorder.layers()) {
       for (std::size_t row = 0; row < pairs.size(); ++row) {
         visit(text.pairs[static_cast<std::size_t>(pairs[row])], layer.path,

@@ -28,7 +28,7 @@ ModelFolder chance_model() {
   folder.source_vocabulary = std::make_shared<WhitespaceVocabulary>(WhitespaceVocabulary::build(kSource));
   folder.target_vocabulary = std::make_shared<WhitespaceVocabulary>(WhitespaceVocabulary::build(kTarget));
   TransformerConfig& config = folder.config.transformer;
-  config.width = 16, config.hidden = 16, config.heads = 2, config.encoder_layers = 1, config.decoder_layers = 2;
+  config.width = 16, config.ffn_width = 16, config.heads = 2, config.encoder_layers = 1, config.decoder_layers = 2;
   config.max_length = 8, config.share_embeddings = false, config.tie_output = false;
   folder.config.set_vocabularies(folder.source_vocabulary->size(), folder.target_vocabulary->size());
   DrawnParameters drawn(Rng(7));

@@ -11,7 +11,7 @@ namespace heed {
 // What a validation gave for the mean of the parameters after the `updates`, of which there is mostly one.
 struct Candidate {
   std::vector<Index> updates;
-  double bleu = -1;  // no validation yet
+  double bleu = -1;  // no validation yet; 0 of a language model, so that the loss decides
   double loss = 0;
 };
 

@@ -47,7 +47,7 @@ void Checkpoints::save(const TrainingState& state) {
 // state whose files are all there.
 void Checkpoints::keep(TrainingState& state, const Candidate& checkpoint) {
   const bool best = better(checkpoint, state.best);
-  state.since_better_bleu = checkpoint.bleu > state.best.bleu ? 0 : state.since_better_bleu + 1;
+  state.since_better = best ? 0 : state.since_better + 1;
   if (best) state.best = state.model = checkpoint;
   state.recent.push_back(state.update);
   if (static_cast<Index>(state.recent.size()) > average_) state.recent.erase(state.recent.begin());
@@ -90,7 +90,7 @@ Candidate Checkpoints::best_candidate(const Candidate& best, const std::vector<I
     Candidate mean{.updates = {recent.end() - count, recent.end()}};
     files_.set_to_mean(mean.updates);
     const ValidationScore score = measure();
-    mean.bleu = score.bleu, mean.loss = score.loss;
+    mean.bleu = score.bleu.value_or(0), mean.loss = score.loss;
     monitor_.on_candidate(mean);
     if (better(mean, chosen)) chosen = mean;
   }

@@ -15,7 +15,7 @@
 #include "heed/tasks/training_folder.h"
 #include "heed/tasks/training_monitor.h"
 #include "heed/tasks/training_state.h"
-#include "heed/tasks/validation.h"
+#include "heed/tasks/training_task.h"
 
 namespace heed {
 

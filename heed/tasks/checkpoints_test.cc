@@ -54,7 +54,7 @@ TEST_F(CheckpointsTest, TheLastOnesAndTheBestAreKept) {
   keep_four(checkpoints);
   EXPECT_EQ(state_.recent, (std::vector<Index>{2, 3, 4}));
   EXPECT_EQ(state_.best.updates, std::vector<Index>{2});
-  EXPECT_EQ(state_.since_better_bleu, 2);
+  EXPECT_EQ(state_.since_better, 2);
   EXPECT_EQ(model_value(), 2);
   go_to(5);
   checkpoints.keep(state_, {{5}, 26, 1});

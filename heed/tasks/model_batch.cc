@@ -1,5 +1,7 @@
 #include "heed/tasks/model_batch.h"
 
+#include <algorithm>
+
 namespace heed {
 namespace {
 
@@ -14,9 +16,29 @@ TokenBatch make_token_batch(std::span<const std::vector<int>> sentences) {
   return source_tensors(make_source_batch(sentences));
 }
 
-TranslationBatch make_translation_batch(const Batch& batch) {
-  return {source_tensors(batch), Tensor::from(batch.target_input, {batch.rows, batch.target_length}),
-          Tensor::from(batch.target_output, {batch.rows, batch.target_length})};
+TokenBatch make_prompt_batch(std::span<const std::vector<int>> prompts) {
+  Index longest = 1;
+  for (const std::vector<int>& prompt : prompts) longest = std::max(longest, std::ssize(prompt));
+  const Index rows = std::ssize(prompts);
+  const TokenBatch batch{Tensor::zeros(DType::i32, {rows, longest}), Tensor::zeros(DType::i32, {rows})};
+  for (Index r = 0; r < rows; ++r) {
+    const std::vector<int>& prompt = prompts[static_cast<std::size_t>(r)];
+    std::ranges::copy(prompt, batch.ids.data<std::int32_t>() + r * longest);
+    batch.lengths.data<std::int32_t>()[r] = static_cast<std::int32_t>(prompt.size());
+  }
+  return batch;
+}
+
+SequenceBatch make_translation_batch(const Batch& batch) {
+  return {.source = source_tensors(batch),
+          .input = Tensor::from(batch.target_input, {batch.rows, batch.target_length}),
+          .output = Tensor::from(batch.target_output, {batch.rows, batch.target_length})};
+}
+
+SequenceBatch make_packed_batch(const PackedBatch& batch) {
+  return {.input = Tensor::from(batch.input, {1, batch.tokens()}),
+          .output = Tensor::from(batch.output, {1, batch.tokens()}),
+          .offsets = Tensor::from(batch.offsets, {std::ssize(batch.offsets)})};
 }
 
 }  // namespace heed

@@ -16,7 +16,7 @@ namespace heed {
 
 struct ModelFolder {
   ModelConfig config;
-  std::unique_ptr<TranslationModel> model;
+  std::unique_ptr<SequenceModel> model;
   ParameterList parameters;
   std::shared_ptr<const Vocabulary> source_vocabulary, target_vocabulary;  // one object where the vocabulary is joint
 };

@@ -18,9 +18,9 @@ constexpr Index kRows = 32, kLength = 5;
 constexpr std::int32_t kPad = 0, kBegin = 2, kEnd = 3, kFirstSymbol = 4, kSymbols = 8;
 
 // Sentences of 2 to 5 symbols and, as their translation, the same symbols in reverse.
-TranslationBatch reversal_batch(Rng& rng) {
+SequenceBatch reversal_batch(Rng& rng) {
   const auto ids = [] { return Tensor::zeros(DType::i32, {kRows, kLength + 1}); };
-  TranslationBatch batch{{ids(), Tensor::zeros(DType::i32, {kRows})}, ids(), ids()};
+  SequenceBatch batch{{ids(), Tensor::zeros(DType::i32, {kRows})}, ids(), ids()};
   for (Index b = 0; b < kRows; ++b) {
     const Index length = 2 + rng.below(kLength - 1);
     batch.source.lengths.at<std::int32_t>({b}) = static_cast<std::int32_t>(length + 1);
@@ -53,7 +53,7 @@ double train_to_reverse(const RnnTranslator& model, const ParameterList& list, I
   Rng data(5);
   double last = 0;
   for (Index update = 1; update <= updates; ++update) {
-    const TranslationBatch batch = reversal_batch(data);
+    const SequenceBatch batch = reversal_batch(data);
     for (const Var& var : parameters) var.zero_grad();
     Tape tape;
     const LossResult result = model.loss({.tape = &tape, .workspace = workspace}, batch, {});
@@ -82,7 +82,7 @@ TEST_P(Reversal, IsLearnedAndDecoded) {
   EXPECT_LT(train_to_reverse(model, drawn.list(), 200), 0.1);  // a guess among the symbols has a loss of 2.1
 
   Rng unseen(77);
-  const TranslationBatch batch = reversal_batch(unseen);
+  const SequenceBatch batch = reversal_batch(unseen);
   Workspace workspace;
   const auto best =
       beam_search(model, batch.source, {.beam = 2}, {.begin = kBegin, .end = kEnd, .pad = kPad}, workspace);

@@ -22,6 +22,7 @@ std::vector<int> fit_to_model(std::string_view side, std::span<const int> ids, I
 
 AttentionTrace trace_pair(const ModelFolder& folder, const std::string& source_text, std::span<const int> given_ids,
                           bool crop) {
+  HEED_CHECK(folder.model->has_source(), "trace_pair: the model is a language model: it reads no source");
   const Vocabulary& source = *folder.source_vocabulary;
   const Vocabulary& target = *folder.target_vocabulary;
   const Index max_length = folder.model->max_length();
@@ -37,9 +38,9 @@ AttentionTrace trace_pair(const ModelFolder& folder, const std::string& source_t
       {.row = 0, .source_length = static_cast<Index>(source_ids.size()) + 1, .target_length = length});
   Workspace workspace;
   const Context context = Context::inference(workspace, &recorder);
-  const TranslationBatch batch{make_token_batch({&source_ids, 1}), Tensor::from(input, {1, length}),
-                               Tensor::from(output, {1, length})};
-  folder.model->loss(context, batch, {.ignore_index = target.pad()});
+  const SequenceBatch batch{make_token_batch({&source_ids, 1}), Tensor::from(input, {1, length}),
+                            Tensor::from(output, {1, length})};
+  folder.model->features(context, batch);
 
   AttentionTrace trace;
   trace.source_text = source_text;

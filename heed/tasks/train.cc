@@ -11,9 +11,8 @@
 #include "heed/tasks/training_batches.h"
 #include "heed/tasks/training_limits.h"
 #include "heed/tasks/training_log.h"
-#include "heed/tasks/training_text.h"
+#include "heed/tasks/training_task.h"
 #include "heed/tasks/training_update.h"
-#include "heed/tasks/validation.h"
 
 namespace heed {
 namespace {
@@ -30,12 +29,6 @@ class Stopwatch {
   Clock::time_point begin_ = Clock::now();
 };
 
-ModelConfig config_of(const TrainOptions& options, const TrainingText& text) {
-  ModelConfig config = options.model;
-  config.set_vocabularies(text.source_vocabulary->size(), text.target_vocabulary->size());
-  return config;
-}
-
 Index element_count(const ParameterList& parameters) {
   Index count = 0;
   for (const auto& [name, var] : parameters) count += var.value().size();
@@ -50,25 +43,25 @@ class TrainingLoop {
         limits_(limits),
         monitor_(monitor),
         stop_(stop),
-        text_(prepare_training_text(paths, options, monitor)),
-        config_(config_of(options, text_)),
+        task_(make_training_task(paths, options, monitor)),
+        config_(task_->config()),
         drawn_(Rng(static_cast<std::uint64_t>(options.seed), /*stream=*/1)),
         model_(make_model(drawn_, config_)),
         parameters_(drawn_.list()),
-        batches_(text_.corpus, options),
+        batches_(*task_, options.accumulate),
         update_(*model_, parameters_, options),
-        validation_(text_, options, *model_),
-        checkpoints_(*text_.folder, config_, parameters_, update_.adam(), options.average, monitor) {
-    monitor.on_start({text_.corpus.size(), text_.dropped_empty, text_.corpus.dropped_long,
-                      text_.source_vocabulary->size(), text_.target_vocabulary->size(), element_count(parameters_),
-                      batches_.in_epoch(0)});
+        checkpoints_(task_->folder(), config_, parameters_, update_.adam(), options.average, monitor) {
+    CorpusReport report = task_->report();
+    report.parameters = element_count(parameters_);
+    report.batches_per_epoch = batches_.in_epoch(0);
+    monitor.on_start(report);
     state_ = checkpoints_.resume();
   }
 
   TrainingResult run() {
     if (state_.finished && limit_reached(limits_, state_)) return result(TrainingStop::finished_before);
     state_.finished = false;
-    log_.emplace(text_.folder->path() / "metrics.jsonl", state_, monitor_);
+    log_.emplace(task_->folder().path() / "metrics.jsonl", state_, monitor_);
     stopwatch_ = Stopwatch(state_.seconds);
     while (true) {
       while (state_.batch < batches_.in_epoch(state_.epoch)) {
@@ -89,7 +82,7 @@ class TrainingLoop {
 
  private:
   void update() {
-    const std::vector<Batch> batches = batches_.of_update(state_.epoch, state_.batch);
+    const std::vector<TrainingBatch> batches = batches_.of_update(state_.epoch, state_.batch);
     const UpdateResult result = update_.run(state_.update + 1, batches);
     HEED_CHECK(result.finite(),
                "train: at update {} the loss is {} and the gradient's norm {}; the last good checkpoint is that of "
@@ -105,7 +98,7 @@ class TrainingLoop {
   }
 
   ValidationScore measure() {
-    ValidationScore score = validation_.measure();
+    ValidationScore score = task_->measure(*model_, workspace_);
     state_.seconds = stopwatch_.seconds();
     return score;
   }
@@ -115,7 +108,7 @@ class TrainingLoop {
     HEED_CHECK(std::isfinite(score.loss),
                "train: after update {} the validation loss is {}; the last good checkpoint is that of update {} in {}",
                state_.update, score.loss, checkpoints_.last_saved(), checkpoints_.place().string());
-    const Candidate checkpoint{{state_.update}, score.bleu, score.loss};
+    const Candidate checkpoint{{state_.update}, score.bleu.value_or(0), score.loss};
     log_->on_validation(state_, score, better(checkpoint, state_.best));
     return checkpoint;
   }
@@ -146,15 +139,15 @@ class TrainingLoop {
   TrainingMonitor& monitor_;
   const std::atomic<bool>& stop_;
 
-  TrainingText text_;
+  std::unique_ptr<TrainingTask> task_;
   ModelConfig config_;
   DrawnParameters drawn_;
-  std::unique_ptr<TranslationModel> model_;
+  std::unique_ptr<SequenceModel> model_;
   const ParameterList& parameters_;
 
   TrainingBatches batches_;
   TrainingUpdate update_;
-  Validation validation_;
+  Workspace workspace_;  // of validations
   Checkpoints checkpoints_;
 
   TrainingState state_;

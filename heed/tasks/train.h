@@ -1,4 +1,4 @@
-// Trains a translation model from text.
+// Trains a model from text.
 //
 //   TrainingResult result = train(paths, options, limits, monitor, stop);
 #pragma once

@@ -35,6 +35,10 @@ void check(const TrainOptions& options, const TrainLimits& limits) {
     HEED_CHECK(beta >= 0 && beta < 1, "train: adam_beta1 and adam_beta2 must be from 0 to below 1, but one is {}",
                beta);
   }
+  const bool has_encoder = options.model.kind == ModelKind::rnn || options.model.transformer.has_encoder();
+  HEED_CHECK(has_encoder == (options.task == Task::translation), "train: {}",
+             has_encoder ? "a language model is a Transformer without an encoder: encoder_layers must be 0"
+                         : "translation needs an encoder, but encoder_layers is 0");
   ModelConfig config = options.model;
   config.set_vocabularies(options.vocabulary_size, options.vocabulary_size);
   config.check();

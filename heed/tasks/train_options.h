@@ -16,16 +16,26 @@ inline std::span<const std::pair<std::string_view, TokenizerKind>> enum_names(To
   return kTokenizerKindNames;
 }
 
+enum class Task {
+  translation,     // pairs of sentences
+  language_model,  // documents, one a line
+};
+inline constexpr std::pair<std::string_view, Task> kTaskNames[] = {{"translation", Task::translation},
+                                                                   {"language-model", Task::language_model}};
+inline std::span<const std::pair<std::string_view, Task>> enum_names(Task) { return kTaskNames; }
+
 // Where the text is, and where the model goes.
 struct TrainPaths {
-  std::string source, target;              // training text, one sentence a line
-  std::string valid_source, valid_target;  // validation text
+  std::string source, target;              // translation: training text, one sentence a line
+  std::string valid_source, valid_target;  // and validation text
+  std::string text, valid;                 // language model: the same of documents
   std::string folder;                      // the model's folder
 };
 
 // What a run that is continued must have been started with.
 struct TrainOptions {
   ModelConfig model;
+  Task task = Task::translation;
   TokenizerKind tokenizer = TokenizerKind::bpe;
   Index vocabulary_size = 4000;
   bool shared_vocabulary = true;
@@ -46,11 +56,12 @@ struct TrainOptions {
 
   template <typename V>
   friend void visit_fields(TrainOptions& o, V&& visit) {
+    visit("task", o.task, "What the model learns: translation, or language-model, which continues text.");
     visit("tokenizer", o.tokenizer,
           "How text becomes tokens: bpe, unigram (both learned from the training text) or whitespace.");
     visit("vocabulary_size", o.vocabulary_size, "Pieces of each vocabulary, at most.");
     visit("shared_vocabulary", o.shared_vocabulary, "One vocabulary for source and target.");
-    visit("max_tokens", o.max_tokens, "Training pairs with a longer side are left out.");
+    visit("max_tokens", o.max_tokens, "Translation: training pairs with a longer side are left out.");
     visit("batch_tokens", o.batch_tokens, "Tokens of a batch, source and target each, padding counted.");
     visit("accumulate", o.accumulate, "Batches whose gradients are added up for one update.");
     visit("rate", o.rate, "Peak learning rate.");
@@ -84,7 +95,9 @@ struct TrainLimits {
     visit("max_updates", l.max_updates, "Stop after this many updates; 0: no limit.");
     visit("max_epochs", l.max_epochs, "Stop after this many passes over the training text; 0: no limit.");
     visit("max_minutes", l.max_minutes, "Stop after this many minutes of training, earlier runs counted; 0: no limit.");
-    visit("patience", l.patience, "Stop after this many validations without a better BLEU; 0: no limit.");
+    visit(
+        "patience", l.patience,
+        "Stop after this many validations without a better one (by BLEU; a language model by its loss); 0: no limit.");
     visit("save_every", l.save_every, "Updates between saves of the training state; 0: only at validations.");
   }
 };

@@ -15,8 +15,11 @@
 #include "heed/corpus/corpus.h"
 #include "heed/io/json.h"
 #include "heed/io/safetensors.h"
+#include "heed/tasks/generate.h"
+#include "heed/tasks/perplexity.h"
+#include "heed/tasks/score.h"
+#include "heed/tasks/training_task.h"
 #include "heed/tasks/translate.h"
-#include "heed/tasks/validation.h"
 #include "heed/testing/refusal.h"
 
 namespace heed {
@@ -34,13 +37,18 @@ class TrainTest : public ::testing::Test {
     options_.validate_every = 4;
     options_.average = 2;
     TransformerConfig& t = options_.model.transformer;
-    t.width = 16, t.hidden = 32, t.heads = 2, t.encoder_layers = t.decoder_layers = 1;
+    t.width = 16, t.ffn_width = 32, t.heads = 2, t.encoder_layers = t.decoder_layers = 1;
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   TrainPaths paths(const std::string& model) const {
-    return {(folder_ / "train.de").string(), (folder_ / "train.en").string(), (folder_ / "valid.de").string(),
-            (folder_ / "valid.en").string(), (folder_ / model).string()};
+    return {.source = (folder_ / "train.de").string(),
+            .target = (folder_ / "train.en").string(),
+            .valid_source = (folder_ / "valid.de").string(),
+            .valid_target = (folder_ / "valid.en").string(),
+            .text = {},
+            .valid = {},
+            .folder = (folder_ / model).string()};
   }
   TrainingResult run(const std::string& model, Index updates) {
     return train(paths(model), options_, {.max_updates = updates}, monitor_, stop_);
@@ -73,7 +81,7 @@ struct Interrupter : TrainingMonitor {
 struct Listener : TrainingMonitor {
   void on_update(const UpdateReport& report) override { updates.push_back(report); }
   void on_validation(const ValidationReport& report) override {
-    tried.push_back({{report.update}, report.bleu, report.loss});
+    tried.push_back({{report.update}, report.bleu.value_or(0), report.loss});
   }
   void on_candidate(const Candidate& candidate) override { tried.push_back(candidate); }
   std::vector<UpdateReport> updates;
@@ -100,12 +108,8 @@ TEST_F(TrainTest, TheModelIsTheBestOfTheCheckpointsAndTheirMeans) {
     EXPECT_TRUE(better(result.model, listener.tried.back()));
     // The folder holds what the result speaks of.
     const ModelFolder model = load_model_folder(folder_ / name);
-    const ParallelCorpus text = read_parallel_corpus(folder_ / "valid.de", folder_ / "valid.en");
-    TrainingText validation;
-    validation.source_vocabulary = model.source_vocabulary, validation.target_vocabulary = model.target_vocabulary;
-    validation.validation = text;
-    validation.encoded_validation = encode_corpus(text, *model.source_vocabulary, *model.target_vocabulary, 100);
-    const ValidationScore score = Validation(validation, options_, *model.model).measure();
+    Workspace workspace;
+    const ValidationScore score = make_training_task(paths(name), options_, monitor_)->measure(*model.model, workspace);
     EXPECT_EQ(score.bleu, result.model.bleu);
     EXPECT_EQ(score.loss, result.model.loss);
   }
@@ -162,8 +166,8 @@ TEST_F(TrainTest, OptionsAreCheckedBeforeAnythingIsReadOrWritten) {
   const auto refused = [&](auto change) {
     options_ = good;
     change(options_);
-    const TrainPaths nowhere{"no such file", "no such file", "no such file", "no such file",
-                             (folder_ / "untouched").string()};
+    const std::string none = "no such file";
+    const TrainPaths nowhere{none, none, none, none, none, none, (folder_ / "untouched").string()};
     const std::string message =
         testing::refusal([&] { train(nowhere, options_, {.max_updates = 2}, monitor_, stop_); });
     EXPECT_FALSE(file_exists(folder_ / "untouched"));
@@ -233,7 +237,7 @@ TEST_F(TrainTest, AStateWithCountsThatNoRunReachesIsRefusedByName) {
   std::map<std::string, std::string> metadata;
   const std::map<std::string, Tensor> tensors = read_safetensors(file, &metadata);
   const Json sound = Json::parse(metadata["state"]);
-  for (const char* count : {"update", "epoch", "batch", "since_better_bleu"}) {
+  for (const char* count : {"update", "epoch", "batch", "since_better"}) {
     for (const Index bad : {std::numeric_limits<Index>::max(), Index{-1}}) {
       Json state = sound;
       state.set(count, bad);
@@ -309,8 +313,8 @@ TEST_F(TrainTest, OtherOptionsAreRefusedByName) {
   EXPECT_NE(refusal("model", 4).find("this run was started with rate 0.003, not 0.5"), std::string::npos)
       << refusal("model", 4);
   options_.rate = 0.003;
-  options_.model.transformer.hidden = 48;
-  EXPECT_NE(refusal("model", 4).find("this run was started with hidden 32, not 48"), std::string::npos);
+  options_.model.transformer.ffn_width = 48;
+  EXPECT_NE(refusal("model", 4).find("this run was started with ffn_width 32, not 48"), std::string::npos);
 }
 
 TEST_F(TrainTest, AMistakenOptionCanBeCorrectedInTheSameFolder) {
@@ -341,7 +345,7 @@ TEST_F(TrainTest, OtherTextIsRefused) {
   run("model", 2);
   write_file(folder_ / "train.de", read_file(folder_ / "train.de") + "Neu.\n");
   write_file(folder_ / "train.en", read_file(folder_ / "train.en") + "New.\n");
-  EXPECT_NE(refusal("model", 4).find("this run was started with training_text \"300 pairs, "), std::string::npos)
+  EXPECT_NE(refusal("model", 4).find("this run was started with training_text \"300 lines, "), std::string::npos)
       << refusal("model", 4);
 }
 
@@ -403,6 +407,74 @@ TEST_F(TrainTest, PatienceStopsARunThatGetsNoBetter) {
   const TrainingResult result = train(paths("model"), options_, {.max_updates = 400, .patience = 2}, monitor_, stop_);
   EXPECT_EQ(result.stop, TrainingStop::patience);
   EXPECT_EQ(result.updates, 12);  // a first validation, and two that are no better
+}
+
+class LanguageModelTrainTest : public TrainTest {
+ protected:
+  void SetUp() override {
+    TrainTest::SetUp();
+    options_.task = Task::language_model;
+    options_.model.transformer.encoder_layers = 0;
+    options_.model.transformer.positions = PositionKind::none;
+    options_.model.transformer.attention = AttentionChoice("alibi");
+    options_.rate = 0.01, options_.warmup = 10;
+    const TrainPaths paths{.source = {},
+                           .target = {},
+                           .valid_source = {},
+                           .valid_target = {},
+                           .text = (folder_ / "train.en").string(),
+                           .valid = (folder_ / "valid.en").string(),
+                           .folder = (folder_ / "model").string()};
+    train(paths, options_, {.max_updates = 60}, monitor_, stop_);
+    model_ = load_model_folder(folder_ / "model");
+    test_ = read_text_lines(folder_ / "test.en");
+  }
+
+  ModelFolder model_;
+  std::vector<std::string> test_;
+};
+
+TEST_F(LanguageModelTrainTest, ItPredictsUnseenTextBetterThanFrequencies) {
+  const Perplexity learned = measure_perplexity(model_, test_);
+  const Perplexity counted =
+      measure_ngram_perplexity(1, *model_.target_vocabulary, read_text_lines(folder_ / "train.en"), test_);
+  EXPECT_EQ(learned.tokens, counted.tokens);
+  EXPECT_EQ(learned.bytes, counted.bytes);
+  EXPECT_LT(learned.perplexity(), counted.perplexity());
+}
+
+TEST_F(LanguageModelTrainTest, ALinesScoresHaveTheSameBitsInAnyBatch) {
+  const std::vector<TokenScores> together = score_documents(model_, test_),
+                                 in_small = score_documents(model_, test_, 1);
+  for (std::size_t i = 0; i < test_.size(); ++i) {
+    EXPECT_EQ(together[i].tokens.back(), Vocabulary::kEnd);
+    EXPECT_EQ(together[i].log_probabilities, in_small[i].log_probabilities) << i;
+    EXPECT_EQ(score_documents(model_, {&test_[i], 1})[0].log_probabilities, together[i].log_probabilities) << i;
+  }
+}
+
+TEST_F(LanguageModelTrainTest, AContinuationHasTheSameBitsWhateverIsContinuedBeside) {
+  const std::vector<std::string> prompts{"The man", "", "A woman", "The man", "The old"};
+  GenerateOptions options{.max_tokens = 12};
+  const std::vector<Generated> together = generate(model_, prompts, options);
+  options.rows = 2;  // a prompt enters when another has ended
+  std::map<std::size_t, std::string> told;
+  const std::vector<Generated> few =
+      generate(model_, prompts, options, [&](const GeneratedPart& part) { told[part.prompt] = part.text; });
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    EXPECT_EQ(together[i].tokens, few[i].tokens) << i;
+    EXPECT_EQ(together[i].token_scores, few[i].token_scores) << i;
+    EXPECT_EQ(told[i], few[i].text);
+    EXPECT_TRUE(few[i].text.starts_with(prompts[i])) << few[i].text;
+  }
+  // The same prompt, drawn for two places.
+  EXPECT_NE(together[0].tokens, together[3].tokens);
+}
+
+TEST_F(LanguageModelTrainTest, WhatTranslatesIsRefused) {
+  EXPECT_NE(testing::refusal([&] { Translator translator(model_); }).find("language model"), std::string::npos);
+  EXPECT_NE(testing::refusal([&] { score_translations(model_, test_, test_); }).find("language model"),
+            std::string::npos);
 }
 
 }  // namespace

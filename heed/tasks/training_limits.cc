@@ -8,7 +8,7 @@ std::optional<TrainingStop> limit_reached(const TrainLimits& limits, const Train
   if (limits.max_updates > 0 && state.update >= limits.max_updates) return TrainingStop::max_updates;
   if (limits.max_epochs > 0 && state.epoch >= limits.max_epochs) return TrainingStop::max_epochs;
   if (limits.max_minutes > 0 && state.seconds >= limits.max_minutes * 60) return TrainingStop::max_minutes;
-  if (limits.patience > 0 && state.since_better_bleu >= limits.patience) return TrainingStop::patience;
+  if (limits.patience > 0 && state.since_better >= limits.patience) return TrainingStop::patience;
   return {};
 }
 

@@ -36,10 +36,9 @@ void TrainingLog::on_update(const TrainingState& state, const UpdateResult& resu
 }
 
 void TrainingLog::on_validation(const TrainingState& state, const ValidationScore& score, bool best) {
-  metrics_.write(Json::object({{"update", state.update},
-                               {"validation_loss", score.loss},
-                               {"validation_bleu", score.bleu},
-                               {"seconds", state.seconds}}));
+  Json line = Json::object({{"update", state.update}, {"validation_loss", score.loss}, {"seconds", state.seconds}});
+  if (score.bleu) line.set("validation_bleu", *score.bleu);
+  metrics_.write(line);
   monitor_.on_validation({.update = state.update,
                           .epoch = state.epoch + 1,
                           .loss = score.loss,

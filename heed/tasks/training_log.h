@@ -6,8 +6,8 @@
 #include "heed/tasks/metrics_log.h"
 #include "heed/tasks/training_monitor.h"
 #include "heed/tasks/training_state.h"
+#include "heed/tasks/training_task.h"
 #include "heed/tasks/training_update.h"
-#include "heed/tasks/validation.h"
 
 namespace heed {
 

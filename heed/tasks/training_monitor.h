@@ -1,6 +1,7 @@
 // What a training run says of itself while it runs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,10 +11,10 @@
 namespace heed {
 
 struct CorpusReport {
-  Index pairs, dropped_empty, dropped_long;
+  Index sequences, dropped_empty, dropped_long;  // pairs of sentences, or documents
   Index source_vocabulary, target_vocabulary;
-  Index parameters;
-  Index batches_per_epoch;
+  Index parameters = 0;
+  Index batches_per_epoch = 0;
 };
 
 struct UpdateReport {
@@ -33,7 +34,8 @@ struct SampleTranslation {
 struct ValidationReport {
   Index update = 0, epoch = 0;
   double loss = 0;  // without label smoothing
-  double bleu = 0;  // greedy; 13a tokens, or none where the text is tokenised already
+  // Of greedy translations; 13a tokens, or none where the text is tokenised already. A language model has none.
+  std::optional<double> bleu = {};
   bool best = false;
   std::vector<SampleTranslation> samples;
 };

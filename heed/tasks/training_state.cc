@@ -41,7 +41,7 @@ void save_training_state(const std::filesystem::path& file, const TrainingState&
                                   {"seconds", state.seconds},
                                   {"recent", Json::array_of(state.recent)},
                                   {"best", to_json(state.best)},
-                                  {"since_better_bleu", state.since_better_bleu},
+                                  {"since_better", state.since_better},
                                   {"model", to_json(state.model)},
                                   {"finished", state.finished}});
   save_parameters(file, everything(parameters, adam), {{"state", json.dump()}});
@@ -63,7 +63,7 @@ TrainingState load_training_state(const std::filesystem::path& path, const Param
   state.seconds = json["seconds"].number();
   state.recent = json["recent"].integer_list(0, kMostUpdates);
   state.best = candidate_from_json(json["best"]);
-  state.since_better_bleu = json["since_better_bleu"].integer(0, kMostUpdates);
+  state.since_better = json["since_better"].integer(0, kMostUpdates);
   state.model = candidate_from_json(json["model"]);
   state.finished = json["finished"].boolean();
   read_parameters(file, everything(parameters, adam));

@@ -17,7 +17,7 @@ struct TrainingState {
   double seconds = 0;              // of training so far
   std::vector<Index> recent = {};  // updates of the last validations, whose parameters are kept for their mean
   Candidate best = {};             // of the validations so far; its parameters are kept too
-  Index since_better_bleu = 0;     // validations since the greatest BLEU
+  Index since_better = 0;          // validations since the best
   Candidate model = {};            // what model.safetensors is made of
   bool finished = false;           // a limit was reached
 

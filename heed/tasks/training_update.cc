@@ -1,7 +1,6 @@
 #include "heed/tasks/training_update.h"
 
 #include "heed/optim/schedule.h"
-#include "heed/tasks/model_batch.h"
 #include "heed/text/vocabulary.h"
 
 namespace heed {
@@ -13,16 +12,15 @@ std::vector<Var> vars_of(const ParameterList& parameters) {
   return vars;
 }
 
-Index target_tokens(std::span<const Batch> batches) {
+Index target_tokens(std::span<const TrainingBatch> batches) {
   Index tokens = 0;
-  for (const Batch& batch : batches) tokens += batch.target_tokens;
+  for (const TrainingBatch& batch : batches) tokens += batch.target_tokens;
   return tokens;
 }
 
 }  // namespace
 
-TrainingUpdate::TrainingUpdate(const TranslationModel& model, const ParameterList& parameters,
-                               const TrainOptions& options)
+TrainingUpdate::TrainingUpdate(const SequenceModel& model, const ParameterList& parameters, const TrainOptions& options)
     : model_(model),
       options_(options),
       parameters_(vars_of(parameters)),
@@ -30,7 +28,7 @@ TrainingUpdate::TrainingUpdate(const TranslationModel& model, const ParameterLis
 
 // Processes that share an update would add up their tokens before the gradients are scaled by them, and the loss and
 // the gradients before the norm is taken; everything else each does by itself.
-UpdateResult TrainingUpdate::run(Index number, std::span<const Batch> batches) {
+UpdateResult TrainingUpdate::run(Index number, std::span<const TrainingBatch> batches) {
   UpdateResult result{.target_tokens = target_tokens(batches)};
   result.loss = accumulate(number, batches, result.target_tokens) / static_cast<double>(result.target_tokens);
   result.gradient_norm = gradient_norm(parameters_);
@@ -42,7 +40,7 @@ UpdateResult TrainingUpdate::run(Index number, std::span<const Batch> batches) {
 }
 
 // Leaves the gradients of the mean loss of `tokens` target tokens, and returns the sum of the losses.
-double TrainingUpdate::accumulate(Index number, std::span<const Batch> batches, Index tokens) {
+double TrainingUpdate::accumulate(Index number, std::span<const TrainingBatch> batches, Index tokens) {
   for (const Var& parameter : parameters_) parameter.zero_grad();
   const CrossEntropyOptions options{.label_smoothing = options_.label_smoothing,
                                     .ignore_index = Vocabulary::kPad,
@@ -52,7 +50,7 @@ double TrainingUpdate::accumulate(Index number, std::span<const Batch> batches, 
     DropoutCalls dropout({static_cast<std::uint64_t>(options_.seed), number, static_cast<Index>(b)});
     Tape tape;
     const Context context = Context::training(tape, workspace_, dropout);
-    loss += model_.loss(context, make_translation_batch(batches[b]), options).loss_sum;
+    loss += model_.loss(context, batches[b].batch, options).loss_sum;
     tape.backward();
   }
   return loss;

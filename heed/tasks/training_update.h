@@ -12,7 +12,7 @@
 #include "heed/layers/parameters.h"
 #include "heed/optim/adam.h"
 #include "heed/tasks/train_options.h"
-#include "heed/text/batching.h"
+#include "heed/tasks/training_task.h"
 
 namespace heed {
 
@@ -29,19 +29,19 @@ class TrainingUpdate {
  public:
   // Holds on to all three, which must outlive it. Options: seed, rate and warm-up, label smoothing, clipping,
   // Adam's.
-  TrainingUpdate(const TranslationModel& model, const ParameterList& parameters, const TrainOptions& options);
+  TrainingUpdate(const SequenceModel& model, const ParameterList& parameters, const TrainOptions& options);
 
   // The update of this number, which counts from 1: adds up the gradients of the batches, clips their norm and takes
   // Adam's step. What dropout drops depends on the seed, the number and the place among the batches alone. Where the
   // loss or a gradient is not finite the parameters stay as they are.
-  UpdateResult run(Index number, std::span<const Batch> batches);
+  UpdateResult run(Index number, std::span<const TrainingBatch> batches);
 
   Adam& adam() { return adam_; }
 
  private:
-  double accumulate(Index number, std::span<const Batch> batches, Index tokens);
+  double accumulate(Index number, std::span<const TrainingBatch> batches, Index tokens);
 
-  const TranslationModel& model_;
+  const SequenceModel& model_;
   const TrainOptions& options_;
   std::vector<Var> parameters_;
   Adam adam_;

@@ -7,6 +7,7 @@
 
 #include "heed/layers/drawn_parameters.h"
 #include "heed/models/model_config.h"
+#include "heed/tasks/model_batch.h"
 #include "heed/testing/gradient_check.h"
 
 namespace heed {
@@ -16,7 +17,7 @@ TrainOptions small_options() {
   TrainOptions options;
   TransformerConfig& t = options.model.transformer;
   t.source_vocabulary = t.target_vocabulary = 12;
-  t.width = 16, t.hidden = 32, t.heads = 2, t.encoder_layers = t.decoder_layers = 1,
+  t.width = 16, t.ffn_width = 32, t.heads = 2, t.encoder_layers = t.decoder_layers = 1,
   t.dropout = t.attention_dropout = t.activation_dropout = 0;
   return options;
 }
@@ -28,24 +29,25 @@ struct Trained {
 
   TrainOptions options;
   DrawnParameters drawn{Rng(1)};
-  std::unique_ptr<TranslationModel> model;
+  std::unique_ptr<SequenceModel> model;
   const ParameterList& parameters = drawn.list();
   TrainingUpdate update;
 };
 
-Batch batch_of(std::vector<EncodedPair> pairs) {
+TrainingBatch batch_of(std::vector<EncodedPair> pairs) {
   EncodedCorpus corpus;
   corpus.pairs = std::move(pairs);
   std::vector<Index> all;
   for (Index i = 0; i < corpus.size(); ++i) all.push_back(i);
-  return make_batch(corpus, all);
+  const Batch batch = make_batch(corpus, all);
+  return {make_translation_batch(batch), batch.target_tokens};
 }
 
 const EncodedPair kShort{{4, 5}, {6}}, kLong{{7, 8, 9, 4}, {10, 11, 5, 6, 7}};
 
 TEST(TrainingUpdate, TheLossIsTheMeanOverTheTokensOfAllBatches) {
-  const Batch first = batch_of({kShort}), second = batch_of({kLong});
-  const auto of = [](std::vector<Batch> batches) { return Trained(small_options()).update.run(1, batches); };
+  const TrainingBatch first = batch_of({kShort}), second = batch_of({kLong});
+  const auto of = [](std::vector<TrainingBatch> batches) { return Trained(small_options()).update.run(1, batches); };
   const UpdateResult a = of({first}), b = of({second}), both = of({first, second});
   EXPECT_EQ(both.target_tokens, a.target_tokens + b.target_tokens);
   EXPECT_NEAR(both.loss,
@@ -55,7 +57,7 @@ TEST(TrainingUpdate, TheLossIsTheMeanOverTheTokensOfAllBatches) {
 }
 
 TEST(TrainingUpdate, ALongGradientIsClippedAndAShortOneLeftAlone) {
-  const std::vector<Batch> batches{batch_of({kShort, kLong})};
+  const std::vector<TrainingBatch> batches{batch_of({kShort, kLong})};
   for (const double clip : {0.0, 0.01, 1e6}) {
     TrainOptions options = small_options();
     options.clip = clip;
@@ -78,7 +80,7 @@ TEST(TrainingUpdate, ALongGradientIsClippedAndAShortOneLeftAlone) {
 TEST(TrainingUpdate, WhatIsDroppedDependsOnTheNumberAndNotOnEarlierUpdates) {
   TrainOptions options = small_options();
   options.model.transformer.dropout = 0.5;
-  const std::vector<Batch> batches{batch_of({kShort}), batch_of({kShort})};
+  const std::vector<TrainingBatch> batches{batch_of({kShort}), batch_of({kShort})};
   const auto loss = [&](Index number, Index earlier) {
     options.rate = 0;  // the parameters stay
     Trained trained(options);
@@ -93,7 +95,7 @@ TEST(TrainingUpdate, WhatIsNotFiniteChangesNothing) {
   Trained trained(small_options()), fresh(small_options());
   const Tensor& spoiled = trained.parameters[0].var.value();
   fill(spoiled, std::numeric_limits<double>::quiet_NaN());
-  EXPECT_FALSE(trained.update.run(1, std::vector<Batch>{batch_of({kLong})}).finite());
+  EXPECT_FALSE(trained.update.run(1, std::vector<TrainingBatch>{batch_of({kLong})}).finite());
   EXPECT_EQ(trained.update.adam().updates(), 0);
   for (std::size_t p = 1; p < trained.parameters.size(); ++p) {
     EXPECT_TRUE(testing::same_bits(trained.parameters[p].var, fresh.parameters[p].var)) << trained.parameters[p].name;

@@ -56,9 +56,11 @@ LineBatches batch_lines_for_threads(std::span<const std::vector<int>> ids, Index
 
 }  // namespace
 
-Translator::Translator(const TranslationModel& model, const Vocabulary& source, const Vocabulary& target,
+Translator::Translator(const SequenceModel& model, const Vocabulary& source, const Vocabulary& target,
                        LongLines long_lines)
-    : model_(model), source_(source), target_(target), treatment_(long_lines) {}
+    : model_(model), source_(source), target_(target), treatment_(long_lines) {
+  HEED_CHECK(model.has_source(), "Translator: the model is a language model: it continues text (generate)");
+}
 
 std::vector<std::vector<Translation>> Translator::translate(std::span<const std::string> lines,
                                                             const BeamOptions& options, std::string_view name,

@@ -36,7 +36,7 @@ struct Translation {
 class Translator {
  public:
   // Holds on to the model and vocabularies, which must outlive it.
-  Translator(const TranslationModel& model, const Vocabulary& source, const Vocabulary& target,
+  Translator(const SequenceModel& model, const Vocabulary& source, const Vocabulary& target,
              LongLines long_lines = LongLines::fail);
   explicit Translator(const ModelFolder& folder, LongLines long_lines = LongLines::fail)
       : Translator(*folder.model, *folder.source_vocabulary, *folder.target_vocabulary, long_lines) {}
@@ -64,7 +64,7 @@ class Translator {
   std::vector<std::vector<Translation>> translate_batch(std::span<const Ids> sentences, const BeamOptions& options,
                                                         Workspace& workspace) const;
 
-  const TranslationModel& model_;
+  const SequenceModel& model_;
   const Vocabulary& source_;
   const Vocabulary& target_;
   LongLines treatment_;

@@ -30,7 +30,7 @@ class TranslatorTest : public ::testing::Test {
     const auto words = WhitespaceVocabulary::build(std::vector<std::string>{"ein zwei drei vier elf zehn neun"});
     folder_.source_vocabulary = folder_.target_vocabulary = std::make_shared<WhitespaceVocabulary>(words);
     TransformerConfig& config = folder_.config.transformer;
-    config.width = 16, config.hidden = 32, config.heads = 2, config.encoder_layers = config.decoder_layers = 2;
+    config.width = 16, config.ffn_width = 32, config.heads = 2, config.encoder_layers = config.decoder_layers = 2;
     config.max_length = kMostTokens + 1;
     folder_.config.set_vocabularies(words.size(), words.size());
     DrawnParameters drawn(Rng(7));

@@ -307,7 +307,7 @@ def try_faults(bench, task, everything, only):
 def train_arguments(updates):
     return [
         "--threads", "1", "train", "--source", "data/train.de", "--target", "data/train.en", "--valid-source", "data/valid.de",
-        "--valid-target", "data/valid.en", "--out", "model", "--width", "8", "--hidden", "8", "--heads", "2", "--encoder-layers", "1",
+        "--valid-target", "data/valid.en", "--out", "model", "--width", "8", "--ffn-width", "8", "--heads", "2", "--encoder-layers", "1",
         "--decoder-layers", "1", "--vocabulary-size", "120", "--batch-tokens", "300", "--max-length", "40", "--validation-sentences", "2",
         "--validate-every", "2", "--average", "2", "--save-every", "1", "--max-updates", str(updates),
     ]

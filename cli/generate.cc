@@ -1,0 +1,96 @@
+// heed generate
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "field_options.h"
+#include "heed/base/text_lines.h"
+#include "heed/io/json.h"
+#include "heed/tasks/generate.h"
+#include "numbers.h"
+#include "output.h"
+
+namespace heed::cli {
+namespace {
+
+struct GenerateCommand {
+  std::string model, prompt, input;
+  Index max_tokens = 100, samples = 1;
+  FieldOptions sampling;
+  bool json = false;
+};
+
+// Prints a text as it grows. What may still change, a character of which a part is missing, waits.
+class Stream {
+ public:
+  void show(const GeneratedPart& part) {
+    constexpr std::string_view kNotWhole = "\xEF\xBF\xBD";
+    const std::string_view text = part.text;
+    if (!part.ended && text.ends_with(kNotWhole)) return;
+    if (text.starts_with(printed_)) {
+      print(text.substr(printed_.size()));
+      printed_ = text;
+    }
+    if (part.ended) print("\n");
+  }
+
+ private:
+  std::string printed_;
+};
+
+Json to_json(const Generated& generated, const Vocabulary& vocabulary, std::size_t line) {
+  std::vector<std::string> pieces;
+  for (std::int32_t id : generated.tokens) pieces.push_back(vocabulary.piece(id));
+  return Json::object({{"line", static_cast<Index>(line)},
+                       {"text", generated.text},
+                       {"tokens", Json::array_of(pieces)},
+                       {"token_scores", Json::array_of(generated.token_scores)}});
+}
+
+void run(const GenerateCommand& command) {
+  if (!command.prompt.empty() && !command.input.empty()) {
+    throw CLI::ValidationError("--prompt", "and --input cannot both be given");
+  }
+  GenerateOptions options{.max_tokens = command.max_tokens};
+  command.sampling.apply(options.sampling);
+  const ModelFolder folder = load_model_folder(command.model);
+  std::vector<std::string> given{command.prompt};
+  if (!command.input.empty()) given = read_text_lines(command.input);
+  std::vector<std::string> prompts;
+  for (const std::string& prompt : given)
+    prompts.insert(prompts.end(), static_cast<std::size_t>(command.samples), prompt);
+  const std::string name = command.input.empty() ? "--prompt" : text_name(command.input) + ": line";
+  Stream stream;
+  const bool streams = prompts.size() == 1 && !command.json;
+  const auto on_part = [&](const GeneratedPart& part) {
+    if (streams) stream.show(part);
+  };
+  const std::vector<Generated> all = generate(folder, prompts, options, on_part, name);
+  for (std::size_t i = 0; i < all.size() && !streams; ++i) {
+    const std::size_t line = i / static_cast<std::size_t>(command.samples) + 1;
+    print_line(command.json ? to_json(all[i], *folder.target_vocabulary, line).dump() : all[i].text);
+  }
+}
+
+}  // namespace
+
+void add_generate_command(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand("generate", "Continue text with a language model, as it comes.");
+  auto command = std::make_shared<GenerateCommand>();
+  sub->add_option("model", command->model, "The model's folder.")->required();
+  sub->add_option("--prompt", command->prompt, "What the text begins with; nothing: the model begins it.");
+  sub->add_option("--input", command->input, "Prompts, one a line; - is standard input. One line is printed for each.");
+  add_number(*sub, "--max-tokens", command->max_tokens, "Tokens of a continuation, at most.", NumberRange::at_least(1));
+  add_number(*sub, "--samples", command->samples, "Continuations of each prompt.", NumberRange::from(1, 1 << 20));
+  command->sampling.add(*sub, SamplingOptions{}, "Sampling");
+  sub->add_flag("--json", command->json, "Print one JSON object a continuation, with the score of every token.");
+  sub->footer(
+      "Example:\n  heed generate model --prompt 'The man' --temperature 0.8 --top-p 0.95\n"
+      "The same seed gives the same text, whatever else is generated beside it.");
+  sub->callback([command] { run(*command); });
+}
+
+}  // namespace heed::cli

@@ -1,0 +1,71 @@
+#include "heed/layers/attention_choice.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "heed/layers/listed_parameters.h"
+#include "heed/testing/refusal.h"
+
+namespace heed {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::refusal;
+
+std::string read(std::string_view text) { return AttentionChoice(text).text(); }
+
+TEST(AttentionChoice, TermsAreWrittenInTheOrderOfTheTableWithoutDefaults) {
+  EXPECT_EQ(AttentionChoice().text(), "scaled_dot");
+  EXPECT_EQ(read("scaled_dot"), "scaled_dot");
+  EXPECT_EQ(read("softmax+scaled_dot"), "scaled_dot");
+  EXPECT_EQ(read("sinks + window(8)+ alibi +cosine( scale = 2.5 )"), "cosine(scale=2.5) + alibi + window + sinks");
+  EXPECT_EQ(read("fixed(4, 2)"), "fixed(block=4, summary=2)");
+  EXPECT_EQ(read("fixed(summary=2)"), "fixed(summary=2)");
+  EXPECT_EQ(AttentionChoice("window + alibi"), AttentionChoice("alibi + window(radius=8)"));
+}
+
+TEST(AttentionChoice, EveryTermComesBackFromItsText) {
+  std::set<std::string_view> names;
+  for (const AttentionTerm& term : attention_terms()) {
+    EXPECT_TRUE(names.insert(term.name).second) << term.name;
+    EXPECT_FALSE(term.doc.empty());
+    const AttentionChoice choice(term.name);
+    EXPECT_EQ(AttentionChoice(choice.text()), choice) << term.name;
+    for (const AttentionTerm::Number& number : term.numbers) {
+      EXPECT_TRUE(number.range.contains(number.value)) << term.name << " " << number.name;
+    }
+  }
+}
+
+TEST(AttentionChoice, EveryTermIsMadeAndOnlyWhatIsLearnedAsksForParameters) {
+  for (const AttentionTerm& term : attention_terms()) {
+    ListedParameters listed;
+    const LayerAttention made =
+        AttentionChoice(term.name).make({listed, /*heads=*/4, /*head_width=*/8, /*max_positions=*/64, /*causal=*/true});
+    EXPECT_EQ(made.learned.size(), listed.shapes().size()) << term.name;
+    const bool learns = term.name == "additive" || term.name == "relative" || term.name == "sinks";
+    EXPECT_EQ(listed.shapes().size(), learns ? 1u : 0u) << term.name;
+  }
+}
+
+TEST(AttentionChoice, WhatHasNoMeaningIsRefusedByName) {
+  EXPECT_THAT(refusal([] { read("sparse"); }), HasSubstr("there is no \"sparse\"; there are scaled_dot, "));
+  EXPECT_THAT(refusal([] { read(""); }), HasSubstr("there is no \"\""));
+  EXPECT_THAT(refusal([] { read("cosine + dot"); }), HasSubstr("cosine and dot are both a score"));
+  EXPECT_THAT(refusal([] { read("sigmoid + sinks"); }), HasSubstr("both a normaliser"));
+  EXPECT_THAT(refusal([] { read("alibi + alibi"); }), HasSubstr("alibi is given twice"));
+  EXPECT_THAT(refusal([] { read("window(8"); }), HasSubstr("must end with a bracket"));
+  EXPECT_THAT(refusal([] { read("window(wide=8)"); }), HasSubstr("window has no number \"wide\""));
+  EXPECT_THAT(refusal([] { read("window(1, 2)"); }), HasSubstr("window takes 1 numbers"));
+  EXPECT_THAT(refusal([] { read("window(1.5)"); }), HasSubstr("radius must be a whole number, but is \"1.5\""));
+  EXPECT_THAT(refusal([] { read("window(x)"); }), HasSubstr("but is \"x\""));
+  EXPECT_THAT(refusal([] { read("window(-1)"); }), HasSubstr("radius must be from 0"));
+  EXPECT_THAT(refusal([] { read("soft_cap(0)"); }), HasSubstr("cap must be above 0"));
+  EXPECT_THAT(refusal([] { read("window(nan)"); }), HasSubstr("radius"));
+  EXPECT_THAT(refusal([] { read("a\nb"); }), ::testing::Not(HasSubstr("\n")));
+}
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,94 @@
+#include "heed/tasks/generate.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "heed/base/check.h"
+#include "heed/decode/sampler.h"
+#include "heed/tasks/model_batch.h"
+
+namespace heed {
+namespace {
+
+using Told = std::function<void(std::span<const std::int32_t> tokens, bool ended)>;
+
+// A sampler that tells what it has drawn.
+class TellingSampler : public Sampler {
+ public:
+  TellingSampler(const SamplingOptions& options, std::vector<std::int32_t> written, Index sequence, Index max_tokens,
+                 Told told)
+      : Sampler(options, {}, std::move(written), sequence, max_tokens), told_(std::move(told)) {}
+
+  std::vector<Index> advance(const View& logits) override {
+    std::vector<Index> rows = Sampler::advance(logits);
+    told_(drawn().tokens, rows.empty());
+    return rows;
+  }
+
+ private:
+  Told told_;
+};
+
+}  // namespace
+
+std::vector<Generated> generate(const ModelFolder& folder, std::span<const std::string> prompts,
+                                const GenerateOptions& options,
+                                const std::function<void(const GeneratedPart&)>& on_part, std::string_view name) {
+  HEED_CHECK(!folder.model->has_source(), "generate: the model translates: it continues no text");
+  HEED_CHECK(options.max_tokens >= 1 && options.rows >= 1,
+             "generate: max_tokens and rows must be at least 1, but are {} and {}", options.max_tokens, options.rows);
+  const Vocabulary& vocabulary = *folder.target_vocabulary;
+  const Index longest = folder.model->max_length();
+  std::vector<std::vector<std::int32_t>> written;
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    written.push_back(vocabulary.encode(prompts[i]));
+    written.back().insert(written.back().begin(), Vocabulary::kBegin);
+    HEED_CHECK(std::ssize(written.back()) < longest, "{} {}: has {} tokens, and the model can hold {}", name, i + 1,
+               written.back().size() - 1, longest - 1);
+  }
+
+  // Parts are gathered while the rows advance, on several threads, and told from this one.
+  std::vector<std::vector<std::int32_t>> drawn(prompts.size());
+  std::vector<char> ended(prompts.size());
+  std::vector<std::size_t> running;
+  std::vector<Generated> results(prompts.size());
+  Workspace workspace;
+  Session session(*folder.model, workspace);
+  std::size_t next = 0;
+  const auto text_of = [&](std::size_t i, std::span<const std::int32_t> tokens) {
+    std::vector<int> ids = written[i];
+    ids.insert(ids.end(), tokens.begin(), tokens.end());
+    return vocabulary.decode(ids);
+  };
+  while (next < prompts.size() || session.rows() > 0) {
+    std::vector<std::vector<int>> entering;
+    Searches searches;
+    for (; next < prompts.size() && session.rows() + std::ssize(searches) < options.rows; ++next) {
+      const std::vector<std::int32_t>& all = written[next];
+      entering.emplace_back(all.begin(), all.end() - 1);
+      const Index room = longest - std::ssize(all) + 1;
+      searches.push_back(std::make_unique<TellingSampler>(
+          options.sampling, all, static_cast<Index>(next), std::min(options.max_tokens, room),
+          [&, i = next](std::span<const std::int32_t> tokens, bool at_end) {
+            drawn[i].assign(tokens.begin(), tokens.end());
+            ended[i] = at_end;
+          }));
+      running.push_back(next);
+    }
+    if (!searches.empty()) session.admit(make_prompt_batch(entering), std::move(searches));
+    session.step();
+    for (const std::size_t i : running) {
+      if (on_part) on_part({i, text_of(i, drawn[i]), ended[i] != 0});
+    }
+    std::erase_if(running, [&](std::size_t i) { return ended[i] != 0; });
+    for (Session::Ended& one : session.take()) {
+      Generated& result = results[static_cast<std::size_t>(one.sequence)];
+      result.tokens = std::move(one.hypotheses[0].tokens);
+      result.token_scores = std::move(one.hypotheses[0].token_scores);
+      result.text = text_of(static_cast<std::size_t>(one.sequence), result.tokens);
+    }
+  }
+  return results;
+}
+
+}  // namespace heed

@@ -1,0 +1,48 @@
+// Text that a language model continues, as it comes.
+//
+//   ModelFolder model = load_model_folder("model");
+//   generate(model, prompts, {.max_tokens = 50, .sampling = {.temperature = 0.8}},
+//            [](const GeneratedPart& part) { print(part.prompt, part.text); });
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "heed/decode/sampling.h"
+#include "heed/tasks/model_folder.h"
+
+namespace heed {
+
+struct GenerateOptions {
+  SamplingOptions sampling{};
+  Index max_tokens = 100;  // of a continuation; at most what the model can hold behind its prompt
+  Index rows = 32;         // prompts that are continued at once
+};
+
+// A step of one continuation.
+struct GeneratedPart {
+  std::size_t prompt;  // its number, from 0
+  // The prompt as the vocabulary has it, and its continuation so far. Later parts of this prompt begin with it, but for
+  // a character at its end that is not whole yet.
+  std::string text;
+  bool ended;
+};
+
+struct Generated {
+  std::string text;                  // the prompt as the vocabulary has it, and its continuation
+  std::vector<std::int32_t> tokens;  // of the continuation, without the end token
+  std::vector<double> token_scores;  // the model's log-probabilities of these, and of the end token where it came
+};
+
+// Continues every prompt; result i is of prompt i. An empty prompt begins a text. A prompt enters when another has
+// ended, and its continuation has the bits that it has alone. on_part, where there is one, is called after each token,
+// from this thread. Throws heed::Error for a model that translates, for options out of range, and, naming `name` and
+// the prompt, for one of as many tokens as the model can hold.
+std::vector<Generated> generate(const ModelFolder& folder, std::span<const std::string> prompts,
+                                const GenerateOptions& options,
+                                const std::function<void(const GeneratedPart&)>& on_part = {},
+                                std::string_view name = "prompt");
+
+}  // namespace heed
