@@ -35,7 +35,7 @@ void make_model_folder(const std::filesystem::path& folder) {
   for (int i = 0; i < 15996; ++i) words.push_back("word" + std::to_string(i));
   const WhitespaceVocabulary vocabulary = WhitespaceVocabulary::build(words);
   ModelConfig config;
-  config.transformer.width = 512, config.transformer.heads = 8, config.transformer.hidden = 2048;
+  config.transformer.width = 512, config.transformer.heads = 8, config.transformer.ffn_width = 2048;
   config.transformer.encoder_layers = config.transformer.decoder_layers = 6;
   config.set_vocabularies(vocabulary.size(), vocabulary.size());
   DrawnParameters drawn(Rng(1));
