@@ -22,6 +22,8 @@ def function_lengths(path):
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         indent = len(line) - len(line.lstrip())
         text = line.strip()
+        if text.startswith(":"):  # the initialisers of a constructor stand four columns in
+            indent -= 4
         if text.endswith("{") and ")" in text and not text.startswith(("}", "if", "for", "while", "switch", "else", "do", "namespace")):
             opened[indent] = number
         elif text.startswith("}") and indent in opened:
