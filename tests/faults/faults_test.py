@@ -68,9 +68,12 @@ def harmless(kind, what):
     return None
 
 
-def excused(outcome, failed_in, crashed_in):
-    """Why a command may crash, or ask for memory for ever, where the library `failed_in` was refused an allocation; None where it must
-    not: it crashed elsewhere, or in one of heed's functions that lets no exception through, although from there."""
+def excused(outcome, refused, crashed):
+    """Why a command may crash, or ask for memory for ever, where an allocation was refused, from what the log names of both; None where
+    it must not: it crashed elsewhere, or in one of heed's functions that lets no exception through, although from there."""
+    if outcome.status == -signal.SIGABRT and outermost(refused).startswith("libsentencepiece"):
+        return "SentencePiece's own threads let an exception end the process"
+    failed_in, crashed_in = innermost(refused), innermost(crashed)
     if outcome.status not in (-signal.SIGSEGV, -signal.SIGABRT, ASKED_FOR_EVER) or crashed_in != failed_in:
         return None
     if "terminate called after throwing" in outcome.error:
@@ -84,11 +87,20 @@ def excused(outcome, failed_in, crashed_in):
     return None
 
 
-def innermost(libraries):
-    """The library that calls, of those that a log names: the first that does not act for another one, as those of the system and of
-    C++ do, and Expat for Fontconfig."""
+def callers(libraries):
+    """The libraries that call, of those that a log names, the caller of each behind it: without those that act for others, as those of
+    the system and of C++ do, and Expat for Fontconfig."""
     acts_for_others = ("libheed_fault_injection", "libstdc++", "libc.so", "libgcc_s", "ld-linux", "libexpat")
-    return next((library for library in libraries.split() if not library.startswith(acts_for_others)), "")
+    return [library for library in libraries.split() if not library.startswith(acts_for_others)]
+
+
+def innermost(libraries):
+    return next(iter(callers(libraries)), "")
+
+
+def outermost(libraries):
+    """Whose thread it was."""
+    return next(reversed(callers(libraries)), "")
 
 
 def may_leave_part(kind):
@@ -294,7 +306,7 @@ def try_faults(bench, task, everything, only):
                 wrong.append(f"{task.name}: {fault}: was not met")
             continue
         tried[kind] += 1
-        excuse = excused(outcome, innermost(what), innermost(crash)) if kind == "allocate" else None
+        excuse = excused(outcome, what, crash) if kind == "allocate" else None
         if excuse:
             excuses[excuse] += 1
         problem = ((not excuse and judge(task, start, alone, outcome, kind, what, error)) or judge_files(task, start, alone, outcome)
