@@ -34,15 +34,15 @@ HWY_INLINE void difference_rows(const DifferenceTile& t, Index row, Index column
   HWY_UNROLL(8)
   for (int i = 0; i < R; ++i) {
     sum[i] = hn::Zero(d);
-    from[i] = load_first(t.from + (row + i) * t.from_row + column, present);
+    from[i] = load_first(t.from.data + (row + i) * t.from.row + column, present);
   }
-  const float* HWY_RESTRICT a = t.a + row * t.a_row;
-  const float* HWY_RESTRICT b = t.b + column;
+  const float* HWY_RESTRICT a = t.a.data + row * t.a.row;
+  const float* HWY_RESTRICT b = t.b.data + column;
   for (Index p = 0; p < t.k; ++p) {
-    const Vector to = load_first(b + p * t.b_row, present);
+    const Vector to = load_first(b + p * t.b.row, present);
     HWY_UNROLL(8)
     for (int i = 0; i < R; ++i) {
-      sum[i] = hn::MulAdd(hn::Set(d, a[i * t.a_row + p * t.a_col]), hn::Sub(to, from[i]), sum[i]);
+      sum[i] = hn::MulAdd(hn::Set(d, a[i * t.a.row + p * t.a.col]), hn::Sub(to, from[i]), sum[i]);
     }
   }
   HWY_UNROLL(8)

@@ -9,16 +9,11 @@ namespace heed::kernels {
 // c[i, j] = alpha * sum_p (a[i, p] - b[p, j])^2  (+ bias[j] or + c[i, j]), in the chains of gemm_tile().
 void distance_tile(const GemmTile& tile);
 
-// c[i, d] += alpha * sum_p a[i, p] (b[p, d] - from[i, d]), 0 <= p < k <= kGemmTileDepth, 0 <= d < n. Strides are in
-// elements; b, from and c are unit-strided along d.
+// c[i, d] += alpha * sum_p a[i, p] (b[p, d] - from[i, d]), 0 <= p < k <= kGemmTileDepth, 0 <= d < n. b, from and c are
+// unit-strided along d.
 struct DifferenceTile {
   Index m, n, k;
-  const float* a;
-  Index a_row, a_col;
-  const float* b;
-  Index b_row;
-  const float* from;
-  Index from_row;
+  Matrix a, b, from;
   float* c;
   Index c_row;
   float alpha;

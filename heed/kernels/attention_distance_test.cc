@@ -34,17 +34,11 @@ TEST_P(AttentionDistance, IsASumOfDifferencesWhereverTheRowsLie) {
         distance_tile({.m = rows,
                        .n = keys,
                        .k = width,
-                       .a = q.data(),
-                       .a_row = row,
-                       .a_col = 1,
-                       .b = k.data(),
-                       .b_row = 1,
-                       .b_col = row,
+                       .a = {q.data(), row},
+                       .b = {k.data(), 1, row},
                        .c = tile.data(),
                        .c_row = stride,
-                       .bias = nullptr,
-                       .alpha = -1,
-                       .accumulate = false});
+                       .alpha = -1});
         for (Index r = 0; r < rows; ++r)
           for (Index c = 0; c < keys; ++c) {
             double sum = 0;
@@ -62,8 +56,10 @@ TEST_P(AttentionDistance, FlowsAlongTheDifferences) {
         const std::vector<float> q = random_floats(rows * row, 1, centre), k = random_floats(keys * row, 2, centre),
                                  flow = random_floats(rows * stride, 3);
         std::vector<float> dq(static_cast<std::size_t>(rows * row), 1.0f), dk(static_cast<std::size_t>(keys * row), 1);
-        difference_tile({rows, width, keys, flow.data(), stride, 1, k.data(), row, q.data(), row, dq.data(), row, 2});
-        difference_tile({keys, width, rows, flow.data(), 1, stride, q.data(), row, k.data(), row, dk.data(), row, 2});
+        difference_tile(
+            {rows, width, keys, {flow.data(), stride}, {k.data(), row}, {q.data(), row}, dq.data(), row, 2});
+        difference_tile(
+            {keys, width, rows, {flow.data(), 1, stride}, {q.data(), row}, {k.data(), row}, dk.data(), row, 2});
         std::vector<double> eq(dq.size(), 1), ek(dk.size(), 1);
         for (Index r = 0; r < rows; ++r)
           for (Index c = 0; c < keys; ++c)

@@ -82,7 +82,7 @@ HWY_INLINE void micro_tile(const GemmTile& t, const float* HWY_RESTRICT a, const
                               : load_first(b + p * b_row + v * kLanes, columns - v * kLanes);
     HWY_UNROLL(8)
     for (int i = 0; i < R; ++i) {
-      const Vector factor = hn::Set(d, a[i * t.a_row + p * t.a_col]);
+      const Vector factor = hn::Set(d, a[i * t.a.row + p * t.a.col]);
       for (int v = 0; v < kVectors; ++v) sum[i][v] = Step::add(factor, column[v], sum[i][v]);
     }
   }
@@ -103,7 +103,7 @@ HWY_INLINE void micro_tile(const GemmTile& t, const float* HWY_RESTRICT a, const
 template <class Step, int R>
 HWY_INLINE void row_block(const GemmTile& t, Index begin, const float* b, Index b_row, bool whole, Index first_column,
                           Index columns) {
-  const float* a = t.a + begin * t.a_row;
+  const float* a = t.a.data + begin * t.a.row;
   float* c = t.c + begin * t.c_row + first_column;
   const float* bias = t.bias != nullptr ? t.bias + first_column : nullptr;
   if (columns > kLanes) {
@@ -174,27 +174,27 @@ HWY_INLINE void transpose_block([[maybe_unused]] Vector (&rows)[kLanes]) {
 HWY_INLINE void pack_panel(const GemmTile& t, const float* HWY_RESTRICT b, Index columns, float* HWY_RESTRICT panel) {
   const Floats d;
   const Index width = columns > kLanes ? kPanel : kLanes;
-  if (t.b_col == 1) {
+  if (t.b.col == 1) {
     for (Index p = 0; p < t.k; ++p)
       for (Index j = 0; j < width; j += kLanes)
-        hn::Store(load_first(b + p * t.b_row + j, columns - j), d, panel + p * kPanel + j);
+        hn::Store(load_first(b + p * t.b.row + j, columns - j), d, panel + p * kPanel + j);
     return;
   }
   for (Index j = 0; j < width; j += kLanes) {
     const Index present = std::min(columns - j, kLanes);
-    const float* from = b + j * t.b_col;
+    const float* from = b + j * t.b.col;
     Index p = 0;
-    if (t.b_row == 1) {
+    if (t.b.row == 1) {
       for (; p + kLanes <= t.k; p += kLanes) {
         Vector rows[kLanes];
-        for (Index r = 0; r < kLanes; ++r) rows[r] = r < present ? hn::LoadU(d, from + r * t.b_col + p) : hn::Zero(d);
+        for (Index r = 0; r < kLanes; ++r) rows[r] = r < present ? hn::LoadU(d, from + r * t.b.col + p) : hn::Zero(d);
         transpose_block(rows);
         for (Index r = 0; r < kLanes; ++r) hn::Store(rows[r], d, panel + (p + r) * kPanel + j);
       }
     }
     for (; p < t.k; ++p) {
       float* to = panel + p * kPanel + j;
-      for (Index r = 0; r < present; ++r) to[r] = from[r * t.b_col + p * t.b_row];
+      for (Index r = 0; r < present; ++r) to[r] = from[r * t.b.col + p * t.b.row];
       for (Index r = present; r < kLanes; ++r) to[r] = 0;
     }
   }
@@ -205,11 +205,11 @@ template <class Step>
 HWY_INLINE void chain_tile(const GemmTile& t) {
   HWY_ALIGN float panel[kGemmTileDepth * kPanel];
   // Rows of b as they lie are good enough when few rows of a use them.
-  const bool pack = t.b_col != 1 || t.m > 64;
+  const bool pack = t.b.col != 1 || t.m > 64;
   for (Index j = 0; j < t.n; j += kPanel) {
     const Index columns = std::min(t.n - j, kPanel);
-    const float* b = t.b + j * t.b_col;
-    Index b_row = t.b_row;
+    const float* b = t.b.data + j * t.b.col;
+    Index b_row = t.b.row;
     if (pack) {
       pack_panel(t, b, columns, panel);
       b = panel, b_row = kPanel;

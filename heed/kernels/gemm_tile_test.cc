@@ -29,7 +29,7 @@ struct EveryTarget : ::testing::TestWithParam<std::int64_t> {
 float expected_element(const GemmTile& t, Index i, Index j, float before, bool fused) {
   float sum = 0;
   for (Index p = 0; p < t.k; ++p) {
-    const float x = t.a[i * t.a_row + p * t.a_col], y = t.b[p * t.b_row + j * t.b_col];
+    const float x = t.a(i, p), y = t.b(p, j);
     if (fused) {
       sum = std::fma(x, y, sum);
     } else {
@@ -53,17 +53,10 @@ TEST_P(EveryTarget, EqualsOneChainPerElementInEveryShapeAndLayout) {
           GemmTile t{.m = m,
                      .n = n,
                      .k = k,
-                     .a = pool.data(),
-                     .a_row = layout & 1 ? 1 : k + slack,
-                     .a_col = layout & 1 ? m + slack : 1,
-                     .b = pool.data() + 50,
-                     .b_row = layout & 2 ? 1 : n + slack,
-                     .b_col = layout & 2 ? k + slack : 1,
+                     .a = {pool.data(), layout & 1 ? 1 : k + slack, layout & 1 ? m + slack : 1},
+                     .b = {pool.data() + 50, layout & 2 ? 1 : n + slack, layout & 2 ? k + slack : 1},
                      .c = nullptr,
-                     .c_row = n + slack,
-                     .bias = nullptr,
-                     .alpha = 1,
-                     .accumulate = false};
+                     .c_row = n + slack};
           const int kind = static_cast<int>((m + n + k) % 4);
           if (kind == 1) t.bias = bias.data();
           if (kind == 2) t.accumulate = true;
@@ -93,17 +86,10 @@ TEST_P(EveryTarget, TakesAnyStridesOfAAndB) {
   const GemmTile t{.m = 5,
                    .n = 20,
                    .k = 11,
-                   .a = pool.data() + 3000,
-                   .a_row = -40,
-                   .a_col = 3,
-                   .b = pool.data() + 1000,
-                   .b_row = 50,
-                   .b_col = -2,
+                   .a = {pool.data() + 3000, -40, 3},
+                   .b = {pool.data() + 1000, 50, -2},
                    .c = c.data(),
-                   .c_row = 20,
-                   .bias = nullptr,
-                   .alpha = 1,
-                   .accumulate = false};
+                   .c_row = 20};
   gemm_tile(t);
   for (Index i = 0; i < 5; ++i)
     for (Index j = 0; j < 20; ++j)
@@ -117,17 +103,10 @@ TEST_P(EveryTarget, ReachesItsWholeDepth) {
   const GemmTile t{.m = 3,
                    .n = 40,
                    .k = kGemmTileDepth,
-                   .a = a.data(),
-                   .a_row = kGemmTileDepth,
-                   .a_col = 1,
-                   .b = b.data(),
-                   .b_row = 1,
-                   .b_col = kGemmTileDepth,
+                   .a = {a.data(), kGemmTileDepth},
+                   .b = {b.data(), 1, kGemmTileDepth},
                    .c = c.data(),
-                   .c_row = 40,
-                   .bias = nullptr,
-                   .alpha = 1,
-                   .accumulate = false};
+                   .c_row = 40};
   gemm_tile(t);
   for (Index i = 0; i < 3; ++i)
     for (Index j = 0; j < 40; ++j)

@@ -17,17 +17,11 @@ using kernels::GemmTile;
 using kernels::kGemmTileDepth;
 
 // Any depth, on this thread. Both ways of computing a block give the same bits, so the choice may look at every extent.
-void multiply_tile(GemmTile t) {
-  const Index depth = t.k;
-  for (Index p = 0; p < depth || p == 0; p += kGemmTileDepth) {
-    t.k = std::min(depth - p, kGemmTileDepth);
+void multiply_tile(const GemmTile& whole) {
+  kernels::in_chains(whole, [](const GemmTile& t) {
     const bool small = t.m <= 8 || t.k <= 2 || t.m * t.n * t.k <= 32 * 1024;
     if (small || !multiply_with_library(t)) kernels::gemm_tile(t);
-    t.a += t.k * t.a_col;
-    t.b += t.k * t.b_row;
-    t.accumulate = true;
-    t.bias = nullptr;
-  }
+  });
 }
 
 // The extents of the tiles that threads share out.
@@ -61,7 +55,7 @@ TileShape tile_shape(Index batch, Index m, Index n, Index k, bool a_transposed) 
 template <typename ItemFn>
 void multiply_batch(Index batch, const GemmTile& any, const ItemFn& item) {
   const Index m = any.m, n = any.n;
-  const TileShape shape = tile_shape(batch, m, n, any.k, any.a_row == 1 && any.a_col > 1);
+  const TileShape shape = tile_shape(batch, m, n, any.k, any.a.row == 1 && any.a.col > 1);
   const Index down = (m + shape.rows - 1) / shape.rows, across = (n + shape.columns - 1) / shape.columns;
   constexpr double kWorkPerTask = 256 * 1024;
   const Index grain = grain_of(work(shape.rows, shape.columns, any.k), kWorkPerTask);
@@ -71,8 +65,7 @@ void multiply_batch(Index batch, const GemmTile& any, const ItemFn& item) {
       const Index i = tile / across % down * shape.rows, j = tile % across * shape.columns;
       t.m = std::min(m - i, shape.rows);
       t.n = std::min(n - j, shape.columns);
-      t.a += i * t.a_row;
-      t.b += j * t.b_col;
+      t.a = t.a.from(i, 0), t.b = t.b.from(0, j);
       t.c += i * t.c_row + j;
       if (t.bias != nullptr) t.bias += j;
       multiply_tile(t);
@@ -98,8 +91,7 @@ void multiply_deep(const GemmTile& whole) {
   parallel_for(blocks, 1, [&](Index block, Index) {
     GemmTile t = whole;
     t.k = std::min(whole.k - block * kGemmTileDepth, kGemmTileDepth);
-    t.a += block * kGemmTileDepth * t.a_col;
-    t.b += block * kGemmTileDepth * t.b_row;
+    t.a = t.a.from(0, block * kGemmTileDepth), t.b = t.b.from(block * kGemmTileDepth, 0);
     if (block > 0) {
       t.c = sums + (block - 1) * size;
       t.c_row = t.n;
@@ -183,12 +175,8 @@ void gemm(ConstView a, ConstView b, View c, const GemmOptions& options) {
   GemmTile first{.m = c.shape[2],
                  .n = c.shape[3],
                  .k = a.shape[3],
-                 .a = a.as<float>(),
-                 .a_row = a.stride[2],
-                 .a_col = a.stride[3],
-                 .b = b.as<float>(),
-                 .b_row = b.stride[2],
-                 .b_col = b.stride[3],
+                 .a = {a.as<float>(), a.stride[2], a.stride[3]},
+                 .b = {b.as<float>(), b.stride[2], b.stride[3]},
                  .c = c.as<float>(),
                  .c_row = c.stride[2],
                  .bias = options.bias.as<float>(),
@@ -196,16 +184,15 @@ void gemm(ConstView a, ConstView b, View c, const GemmOptions& options) {
                  .accumulate = options.accumulate};
   if (first.k == 0) {  // nothing is read, and arithmetic on the null pointers of empty tensors is not defined
     static constexpr float kNothing = 0;
-    first.a = first.b = &kNothing;
-    first.a_row = first.a_col = first.b_row = first.b_col = 0;
+    first.a = first.b = {&kNothing, 0, 0};
   }
   const Index batch = c.shape[0] * c.shape[1];
   if (batch == 1 && is_deep(first)) return multiply_deep(first);
   multiply_batch(batch, first, [&](Index item) {
     const Index x = item / c.shape[1], y = item % c.shape[1];
     GemmTile t = first;
-    t.a += x * a.stride[0] + y * a.stride[1];
-    t.b += x * b.stride[0] + y * b.stride[1];
+    t.a.data += x * a.stride[0] + y * a.stride[1];
+    t.b.data += x * b.stride[0] + y * b.stride[1];
     t.c += x * c.stride[0] + y * c.stride[1];
     return t;
   });

@@ -152,8 +152,8 @@ class ProductCache {
       scratch_bytes_ = static_cast<Index>(product.scratch_bytes);
       scratch_ = allocate(scratch_bytes_);
     }
-    product.a.set_data_handle(const_cast<float*>(t.a));
-    product.b.set_data_handle(const_cast<float*>(t.b));
+    product.a.set_data_handle(const_cast<float*>(t.a.data));
+    product.b.set_data_handle(const_cast<float*>(t.b.data));
     product.c.set_data_handle(t.c);
     if (t.bias != nullptr) product.bias.set_data_handle(const_cast<float*>(t.bias));
     if (product.scratch_bytes > 0) product.scratch.set_data_handle(scratch_.get());
@@ -174,7 +174,7 @@ class ProductCache {
 bool multiply_with_library(const GemmTile& t) {
   static const bool has_known_implementation = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core;
   if (!has_known_implementation || !kernels::gemm_tile_is_fused()) return false;
-  const auto a = library_layout(t.m, t.k, t.a_row, t.a_col), b = library_layout(t.k, t.n, t.b_row, t.b_col);
+  const auto a = library_layout(t.m, t.k, t.a.row, t.a.col), b = library_layout(t.k, t.n, t.b.row, t.b.col);
   const auto c = library_layout(t.m, t.n, t.c_row, 1);
   if (!a || !b || !c || c->transposed) return false;
   static thread_local ProductCache cache;

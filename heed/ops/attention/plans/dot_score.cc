@@ -4,20 +4,14 @@
 namespace heed {
 
 void dot_products(const TileOperands& x, float* to, Index stride) {
-  deep_gemm_tile({.m = x.rows,
-                  .n = x.keys,
-                  .k = x.width,
-                  .a = x.q.data,
-                  .a_row = x.q.row,
-                  .a_col = 1,
-                  .b = x.k.data,
-                  .b_row = 1,
-                  .b_col = x.k.row,
-                  .c = to,
-                  .c_row = stride,
-                  .bias = nullptr,
-                  .alpha = 1,
-                  .accumulate = false});
+  kernels::in_chains({.m = x.rows,
+                      .n = x.keys,
+                      .k = x.width,
+                      .a = {x.q.data, x.q.row},
+                      .b = {x.k.data, 1, x.k.row},
+                      .c = to,
+                      .c_row = stride},
+                     kernels::gemm_tile);
 }
 
 // dq += dS k and dk += dS^T q, where dS has the scale in it.
@@ -26,32 +20,20 @@ void dot_gradients(const TileOperands& x, const float* dproducts, Index stride, 
     kernels::gemm_tile({.m = x.rows,
                         .n = x.width,
                         .k = x.keys,
-                        .a = dproducts,
-                        .a_row = stride,
-                        .a_col = 1,
-                        .b = x.k.data,
-                        .b_row = x.k.row,
-                        .b_col = 1,
+                        .a = {dproducts, stride},
+                        .b = {x.k.data, x.k.row},
                         .c = to.dq.data,
                         .c_row = to.dq.row,
-                        .bias = nullptr,
-                        .alpha = 1,
                         .accumulate = true});
   }
   if (to.dk.data != nullptr) {
     kernels::gemm_tile({.m = x.keys,
                         .n = x.width,
                         .k = x.rows,
-                        .a = dproducts,
-                        .a_row = 1,
-                        .a_col = stride,
-                        .b = x.q.data,
-                        .b_row = x.q.row,
-                        .b_col = 1,
+                        .a = {dproducts, 1, stride},
+                        .b = {x.q.data, x.q.row},
                         .c = to.dk.data,
                         .c_row = to.dk.row,
-                        .bias = nullptr,
-                        .alpha = 1,
                         .accumulate = true});
   }
 }

@@ -87,53 +87,35 @@ void LinearWork::add_to_state(Index count, const float* features, const float* v
   kernels::gemm_tile({.m = c.features,
                       .n = columns_,
                       .k = count,
-                      .a = features,
-                      .a_row = 1,
-                      .a_col = c.features,
-                      .b = values,
-                      .b_row = columns_,
-                      .b_col = 1,
+                      .a = {features, 1, c.features},
+                      .b = {values, columns_},
                       .c = state_,
                       .c_row = columns_,
-                      .bias = nullptr,
-                      .alpha = 1,
                       .accumulate = true});
 }
 
 void LinearWork::multiply_queries_by_keys(const LinearTile& tile) const {
-  deep_gemm_tile({.m = tile.rows.size(),
-                  .n = tile.keys.size(),
-                  .k = c.features,
-                  .a = queries_,
-                  .a_row = c.features,
-                  .a_col = 1,
-                  .b = keys_,
-                  .b_row = 1,
-                  .b_col = c.features,
-                  .c = products_,
-                  .c_row = kLinearChunk,
-                  .bias = nullptr,
-                  .alpha = 1,
-                  .accumulate = false});
+  kernels::in_chains({.m = tile.rows.size(),
+                      .n = tile.keys.size(),
+                      .k = c.features,
+                      .a = {queries_, c.features},
+                      .b = {keys_, 1, c.features},
+                      .c = products_,
+                      .c_row = kLinearChunk},
+                     kernels::gemm_tile);
   clear_unseen(tile, products_);
 }
 
 void LinearWork::multiply_queries(const LinearTile& tile, bool has_state) const {
   if (has_state) {
-    deep_gemm_tile({.m = tile.rows.size(),
-                    .n = columns_,
-                    .k = c.features,
-                    .a = queries_,
-                    .a_row = c.features,
-                    .a_col = 1,
-                    .b = state_,
-                    .b_row = columns_,
-                    .b_col = 1,
-                    .c = rows_,
-                    .c_row = columns_,
-                    .bias = nullptr,
-                    .alpha = 1,
-                    .accumulate = false});
+    kernels::in_chains({.m = tile.rows.size(),
+                        .n = columns_,
+                        .k = c.features,
+                        .a = {queries_, c.features},
+                        .b = {state_, columns_},
+                        .c = rows_,
+                        .c_row = columns_},
+                       kernels::gemm_tile);
   }
   if (tile.keys.empty()) return;
   multiply_queries_by_keys(tile);
@@ -155,23 +137,17 @@ void LinearWork::add_keys(const LinearTile& tile, const float* a, const float* b
   kernels::GemmTile product{.m = tile.rows.size(),
                             .n = width,
                             .k = tile.keys.size(),
-                            .a = a,
-                            .a_row = kLinearChunk,
-                            .a_col = 1,
-                            .b = b,
-                            .b_row = width,
-                            .b_col = 1,
+                            .a = {a, kLinearChunk},
+                            .b = {b, width},
                             .c = to,
                             .c_row = width,
-                            .bias = nullptr,
-                            .alpha = 1,
                             .accumulate = accumulate};
   if (all_finite(b, product.k * width)) return kernels::gemm_tile(product);
   product.m = 1;
   for (Index i = tile.rows.begin; i < tile.rows.end; ++i) {
     product.k = seen_.end(tile.b, i) - tile.keys.begin;
     kernels::gemm_tile(product);
-    product.a += kLinearChunk, product.c += width;
+    product.a = product.a.from(1, 0), product.c += width;
   }
 }
 
@@ -180,24 +156,18 @@ void LinearWork::add_rows(const LinearTile& tile, const float* a, const float* b
   kernels::GemmTile product{.m = tile.keys.size(),
                             .n = width,
                             .k = tile.rows.size(),
-                            .a = a,
-                            .a_row = 1,
-                            .a_col = kLinearChunk,
-                            .b = b,
-                            .b_row = columns,
-                            .b_col = 1,
+                            .a = {a, 1, kLinearChunk},
+                            .b = {b, columns},
                             .c = to,
                             .c_row = width,
-                            .bias = nullptr,
-                            .alpha = 1,
                             .accumulate = true};
   if (all_finite(b, product.k * columns)) return kernels::gemm_tile(product);
   product.m = 1;
   Index first = 0;  // the first row that sees the key
   for (Index j = tile.keys.begin; j < tile.keys.end; ++j) {
     while (seen_.end(tile.b, tile.rows.begin + first) <= j) ++first;
-    product.a = a + (j - tile.keys.begin) + first * kLinearChunk;
-    product.b = b + first * columns;
+    product.a = {a + (j - tile.keys.begin) + first * kLinearChunk, 1, kLinearChunk};
+    product.b = {b + first * columns, columns};
     product.k = tile.rows.size() - first;
     kernels::gemm_tile(product);
     product.c += width;

@@ -160,20 +160,14 @@ class LinearBackward {
   // What the rows that read the chunk in their state say to its keys.
   void start_key_gradients(Index count) const {
     multiply_by_state(count, work_.values());
-    deep_gemm_tile({.m = count,
-                    .n = c.value_width,
-                    .k = c.features,
-                    .a = work_.keys(),
-                    .a_row = c.features,
-                    .a_col = 1,
-                    .b = work_.state(),
-                    .b_row = work_.value_columns(),
-                    .b_col = 1,
-                    .c = work_.dvalues(),
-                    .c_row = c.value_width,
-                    .bias = nullptr,
-                    .alpha = 1,
-                    .accumulate = false});
+    kernels::in_chains({.m = count,
+                        .n = c.value_width,
+                        .k = c.features,
+                        .a = {work_.keys(), c.features},
+                        .b = {work_.state(), work_.value_columns()},
+                        .c = work_.dvalues(),
+                        .c_row = c.value_width},
+                       kernels::gemm_tile);
   }
 
   // Adds what the rows of a tile say to the keys of their own chunk, and the rows to G.
@@ -204,38 +198,26 @@ class LinearBackward {
 
   // dfeatures [count, M] = x [count, Dv + 1] state^T.
   void multiply_by_state(Index count, const float* x) const {
-    deep_gemm_tile({.m = count,
-                    .n = c.features,
-                    .k = work_.value_columns(),
-                    .a = x,
-                    .a_row = work_.value_columns(),
-                    .a_col = 1,
-                    .b = work_.state(),
-                    .b_row = 1,
-                    .b_col = work_.value_columns(),
-                    .c = work_.dfeatures(),
-                    .c_row = c.features,
-                    .bias = nullptr,
-                    .alpha = 1,
-                    .accumulate = false});
+    kernels::in_chains({.m = count,
+                        .n = c.features,
+                        .k = work_.value_columns(),
+                        .a = {x, work_.value_columns()},
+                        .b = {work_.state(), 1, work_.value_columns()},
+                        .c = work_.dfeatures(),
+                        .c_row = c.features},
+                       kernels::gemm_tile);
   }
 
   // dproducts = g . v', and zero where the row does not see the key.
   void multiply_gradients_by_values(const LinearTile& tile) const {
-    deep_gemm_tile({.m = tile.rows.size(),
-                    .n = tile.keys.size(),
-                    .k = work_.value_columns(),
-                    .a = work_.rows(),
-                    .a_row = work_.value_columns(),
-                    .a_col = 1,
-                    .b = work_.values(),
-                    .b_row = 1,
-                    .b_col = work_.value_columns(),
-                    .c = work_.dproducts(),
-                    .c_row = kLinearChunk,
-                    .bias = nullptr,
-                    .alpha = 1,
-                    .accumulate = false});
+    kernels::in_chains({.m = tile.rows.size(),
+                        .n = tile.keys.size(),
+                        .k = work_.value_columns(),
+                        .a = {work_.rows(), work_.value_columns()},
+                        .b = {work_.values(), 1, work_.value_columns()},
+                        .c = work_.dproducts(),
+                        .c_row = kLinearChunk},
+                       kernels::gemm_tile);
     work_.clear_unseen(tile, work_.dproducts());
   }
 

@@ -60,9 +60,6 @@ void tiled_forward(const AttentionProblem& c, const AttentionResult& result, Wor
 void tiled_backward(const AttentionProblem& c, const AttentionSaved& saved, const AttentionGrad& grad,
                     Workspace& workspace);
 
-// gemm_tile for any k: chains of kGemmTileDepth, added in order to c.
-void deep_gemm_tile(kernels::GemmTile tile);
-
 extern const AttentionPlan kTiledPlan;
 
 }  // namespace heed

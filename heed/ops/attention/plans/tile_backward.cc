@@ -141,20 +141,14 @@ class BackwardHead {
   void read_block(const RowTile& tile, const KeyBlock& block, const TileOperands& operands, FloatRows dout) {
     score_.products(operands, work_.tile(), work_.stride());
     const FloatRows values = work_.values_of(tile.b, tile.h / c.group, block.keys);
-    deep_gemm_tile({.m = operands.rows,
-                    .n = operands.keys,
-                    .k = c.value_width,
-                    .a = dout.data,
-                    .a_row = dout.row,
-                    .a_col = 1,
-                    .b = values.data,
-                    .b_row = 1,
-                    .b_col = values.row,
-                    .c = work_.dtile(),
-                    .c_row = work_.stride(),
-                    .bias = nullptr,
-                    .alpha = 1,
-                    .accumulate = false});
+    kernels::in_chains({.m = operands.rows,
+                        .n = operands.keys,
+                        .k = c.value_width,
+                        .a = {dout.data, dout.row},
+                        .b = {values.data, 1, values.row},
+                        .c = work_.dtile(),
+                        .c_row = work_.stride()},
+                       kernels::gemm_tile);
     passes_ = work_.passes(tile, &block, 1);
   }
 
@@ -173,16 +167,10 @@ class BackwardHead {
       kernels::gemm_tile({.m = block.keys.size(),
                           .n = c.value_width,
                           .k = rows,
-                          .a = work_.tile(),
-                          .a_row = 1,
-                          .a_col = stride,
-                          .b = dout.data,
-                          .b_row = dout.row,
-                          .b_col = 1,
+                          .a = {work_.tile(), 1, stride},
+                          .b = {dout.data, dout.row},
                           .c = dv_.data + block.keys.begin * dv_.row,
                           .c_row = dv_.row,
-                          .bias = nullptr,
-                          .alpha = 1,
                           .accumulate = true});
     }
     TileFlows flows{.dq = dq, .dk = dk_, .dvector = dvector_};

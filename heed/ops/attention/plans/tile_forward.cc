@@ -92,16 +92,10 @@ class ForwardTile {
       kernels::gemm_tile({.m = rows,
                           .n = c.value_width,
                           .k = block.keys.size(),
-                          .a = work_.tile() + block.column,
-                          .a_row = work_.stride(),
-                          .a_col = 1,
-                          .b = values.data,
-                          .b_row = values.row,
-                          .b_col = 1,
+                          .a = {work_.tile() + block.column, work_.stride()},
+                          .b = {values.data, values.row},
                           .c = out.data,
                           .c_row = out.row,
-                          .bias = nullptr,
-                          .alpha = 1,
                           .accumulate = started});
       started = true;
     }
@@ -136,19 +130,6 @@ class ForwardTile {
 };
 
 }  // namespace
-
-void deep_gemm_tile(kernels::GemmTile tile) {
-  const Index depth = tile.k;
-  tile.k = std::min(depth, kernels::kGemmTileDepth);
-  kernels::gemm_tile(tile);
-  for (Index p = tile.k; p < depth; p += tile.k) {
-    tile.a += tile.k * tile.a_col;
-    tile.b += tile.k * tile.b_row;
-    tile.k = std::min(depth - p, kernels::kGemmTileDepth);
-    tile.accumulate = true;
-    kernels::gemm_tile(tile);
-  }
-}
 
 void tiled_forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
   const Index rows = forward_rows(c), tiles = (c.queries + rows - 1) / rows;
