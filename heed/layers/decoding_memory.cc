@@ -10,7 +10,7 @@ void PagedMemory::attend(ConstView q, ConstView k, ConstView v, const AttentionS
                          Workspace& workspace) {
   cache_.append(k, v);
   attend(q, spec, out, weights, workspace);
-  cache_.truncate(k.shape[2] - 1);
+  if (k.shape[2] > 1) cache_.truncate(k.shape[2] - 1);
 }
 
 void PagedMemory::attend(ConstView q, const AttentionSpec& spec, View out, Tensor* weights,
