@@ -16,8 +16,9 @@ namespace heed {
 // NaN.
 struct AttentionArguments {
   Mask mask{};
-  Tensor offsets{};  // i32 [N + 1]: B is 1 and sequence n is [offsets[n], offsets[n + 1]) of L; self-attention with
-                     // masks by position alone, and without weights
+  // i32 [N + 1]: B is 1 and sequence n is [offsets[n], offsets[n + 1]) of L; self-attention with masks by position
+  // alone, and without weights.
+  Tensor offsets{};
   Tensor key_padding_mask{};         // [B, Lk]: boolean, or floating and added to the scores
   Tensor attn_mask{};                // [Lq, Lk] or [B * heads, Lq, Lk]: the same
   bool is_causal = false;            // query i sees keys 0 to i (Anchor::start), whatever attn_mask is

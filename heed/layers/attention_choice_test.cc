@@ -1,10 +1,12 @@
 #include "heed/layers/attention_choice.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
+#include "heed/base/file.h"
 #include "heed/layers/listed_parameters.h"
 #include "heed/testing/refusal.h"
 
@@ -24,6 +26,20 @@ TEST(AttentionChoice, TermsAreWrittenInTheOrderOfTheTableWithoutDefaults) {
   EXPECT_EQ(read("fixed(4, 2)"), "fixed(block=4, summary=2)");
   EXPECT_EQ(read("fixed(summary=2)"), "fixed(summary=2)");
   EXPECT_EQ(AttentionChoice("window + alibi"), AttentionChoice("alibi + window(radius=8)"));
+}
+
+TEST(AttentionChoice, EveryTermIsInThePageAboutAttentionWithItsDefaults) {
+  const std::string page = read_file(HEED_SOURCE_DIR "/docs/attention.md");
+  for (const AttentionTerm& term : attention_terms()) {
+    std::string numbers;
+    for (const AttentionTerm::Number& number : term.numbers) {
+      numbers += fmt::format("{}{}={}", numbers.empty() ? "(" : ", ", number.name, number.value);
+    }
+    constexpr std::string_view kRoles[] = {"score", "position", "bias", "mask", "normaliser"};
+    const std::string row = fmt::format("| `{}{}{}` | {} | {} |\n", term.name, numbers, numbers.empty() ? "" : ")",
+                                        kRoles[static_cast<int>(term.role)], term.doc);
+    EXPECT_THAT(page, HasSubstr(row));
+  }
 }
 
 TEST(AttentionChoice, EveryTermComesBackFromItsText) {

@@ -1,6 +1,5 @@
-// The Transformer (Vaswani et al. 2017): a stack of blocks that encodes a source, a stack that decodes a target, or
-// both; one class, one configuration. With an encoder and a decoder it translates, with a decoder alone it is a
-// language model.
+// The Transformer (Vaswani et al. 2017): a stack of blocks that decodes, and before it, where there is a source, one
+// that encodes. With both it translates, with a decoder alone it is a language model; one class, one configuration.
 //
 //   DrawnParameters drawn(Rng(1));
 //   Transformer model(drawn, {.source_vocabulary = 8000, .target_vocabulary = 8000, .width = 256, .heads = 4});

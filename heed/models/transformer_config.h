@@ -46,8 +46,8 @@ struct TransformerConfig {
   double dropout = 0.1;
   double attention_dropout = 0.1;
   double activation_dropout = 0.0;
-  AttentionChoice attention;
-  AttentionChoice cross_attention;
+  AttentionChoice attention{};
+  AttentionChoice cross_attention{};
 
   bool has_encoder() const { return encoder_layers > 0; }
   // The options of the encoder's blocks, or of the decoder's.
