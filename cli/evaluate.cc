@@ -251,12 +251,13 @@ void add_evaluate_command(CLI::App& app) {
   auto command = std::make_shared<EvaluateCommand>();
   CLI::Option* hypothesis =
       sub->add_option("--hypothesis", command->hypothesis, "Translations, one a line; - is standard input.");
-  sub->add_option("--reference", command->references, "Good translations of the same lines. May be given again.")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  CLI::Option* reference =
+      sub->add_option("--reference", command->references, "Good translations of the same lines. May be given again.")
+          ->expected(1)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   CLI::Option* model = sub->add_option("--model", command->model, "Score this model's translations of --source.");
   model->excludes(hypothesis);
-  sub->add_option("--source", command->source, "What the model translates.")->needs(model);
+  CLI::Option* source = sub->add_option("--source", command->source, "What the model translates.")->needs(model);
   add_number(*sub, "--beam", command->beam.beam, "Hypotheses that the model's search keeps.",
              NumberRange::from(1, kWidestBeam))
       ->needs(model);
@@ -272,7 +273,7 @@ void add_evaluate_command(CLI::App& app) {
       ->capture_default_str();
   sub->add_flag("--lowercase", command->lowercase, "BLEU and chrF ignore case; TER always does.");
   add_alignment_options(*sub, *command, hypothesis, model);
-  add_text_options(*sub, command->text, model);
+  add_text_options(*sub, command->text, model, {source, reference, sub->get_option("--gold")});
   sub->add_flag("--json", command->json, "Print JSON, with unrounded numbers.");
   sub->footer(
       "Examples:\n  heed translate model --input test.de | heed evaluate --hypothesis - --reference test.en\n"

@@ -28,13 +28,15 @@ Json to_json(const Row& row) {
 
 }  // namespace
 
-void add_text_options(CLI::App& sub, EvaluateText& command, CLI::Option* model) {
+void add_text_options(CLI::App& sub, EvaluateText& command, CLI::Option* model,
+                      std::initializer_list<CLI::Option*> of_translations) {
   CLI::Option* text = sub.add_option(
       "--text", command.text, "Score how well the language model --model predicts this text, one document a line.");
   CLI::Option* counts =
       sub.add_option("--counts-of", command.counts_of,
                      "With --text: also what counts of this text's tokens predict, one token and five at a time.");
   text->needs(model);
+  for (CLI::Option* option : of_translations) text->excludes(option);
   counts->needs(text);
   for (CLI::Option* option : {text, counts}) option->group("Language models");
 }

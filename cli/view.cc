@@ -5,16 +5,12 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "commands.h"
 #include "heed/base/check.h"
-#include "heed/base/text_lines.h"
 #include "heed/io/fields.h"
-#include "heed/tasks/trace.h"
-#include "heed/tasks/translate.h"
 #include "heed/viz/attention_picture.h"
 #include "heed/viz/page.h"
 #include "long_lines.h"
@@ -22,17 +18,16 @@
 #include "option_names.h"
 #include "output.h"
 #include "output_files.h"
+#include "views.h"
 
 namespace heed::cli {
 namespace {
 
 struct ViewCommand {
-  std::string model, input, from, out, trace;
-  std::optional<std::string> text, target;
-  std::string head = "mean", kind = "cross";
+  ViewedText viewed;
+  std::string from, out, trace;
+  std::string head = "mean", kind;
   std::optional<Index> layer, sentence;
-  BeamOptions beam;
-  LongLines long_lines = LongLines::fail;
 };
 
 bool is_page(const std::string& path) {
@@ -42,64 +37,6 @@ bool is_page(const std::string& path) {
 }
 
 // --- What to draw ----------------------------------------------------------------------------------------------------
-
-// The folder's own name: where it lies is nobody's business who gets the picture.
-std::string folder_name(const std::string& folder) {
-  const std::filesystem::path path = (std::filesystem::absolute(folder) / "").lexically_normal();
-  return path.parent_path().filename().string();
-}
-
-// What is looked at, and each line's translation.
-struct Views {
-  std::vector<AttentionTrace> traces;     // of the lines that hold a sentence
-  std::vector<std::string> translations;  // of all lines
-};
-
-AttentionTrace make_trace(const ViewCommand& command, const ModelFolder& folder, const std::string& source,
-                          std::span<const int> target_ids) {
-  AttentionTrace trace = trace_pair(folder, source, target_ids, command.long_lines == LongLines::crop);
-  trace.model = folder_name(command.model);
-  return trace;
-}
-
-Views view_translations(const ViewCommand& command, const ModelFolder& folder) {
-  const bool given = command.text.has_value();
-  const std::vector<std::string> lines =
-      given ? split_text_lines(*command.text, "--text") : read_text_lines(command.input);
-  const std::string name = given ? "--text" : text_name(command.input);
-  Translator translator(folder, command.long_lines);
-  const auto translations = translator.translate(lines, command.beam, name);
-  Views views;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const Translation& best = translations[i].front();
-    views.translations.push_back(best.text);
-    const bool was_read = !best.token_scores.empty();
-    if (was_read) views.traces.push_back(make_trace(command, folder, lines[i], best.tokens));
-  }
-  HEED_CHECK(!views.traces.empty(), "{}: {}there is no sentence to look at", name, lines.empty() ? "is empty: " : "");
-  LongLineWarning warning(name, command.long_lines);
-  warning.add(translator.long_lines());
-  warning.print();
-  return views;
-}
-
-std::string read_one_line(const char* option, const std::string& text) {
-  const std::vector<std::string> lines = split_text_lines(text, option);
-  HEED_CHECK(lines.size() <= 1, "{}: must be one line where --target is given, but has {}", option, lines.size());
-  return lines.empty() ? "" : lines.front();
-}
-
-Views view_given_pair(const ViewCommand& command, const ModelFolder& folder) {
-  const std::string source = read_one_line("--text", *command.text),
-                    target = read_one_line("--target", *command.target);
-  const AttentionTrace trace = make_trace(command, folder, source, folder.target_vocabulary->encode(target));
-  return {{trace}, {trace.target_text}};
-}
-
-Views make_views(const ViewCommand& command) {
-  const ModelFolder folder = load_model_folder(command.model);
-  return command.target ? view_given_pair(command, folder) : view_translations(command, folder);
-}
 
 const AttentionTrace& chosen_trace(const ViewCommand& command, const std::vector<AttentionTrace>& traces) {
   const auto count = static_cast<Index>(traces.size());
@@ -116,10 +53,16 @@ const AttentionTrace& chosen_trace(const ViewCommand& command, const std::vector
   return traces[static_cast<std::size_t>(*command.sentence - 1)];
 }
 
+// The kind that was asked for; otherwise cross-attention, or the decoder's where nothing has a source.
+AttentionKind chosen_kind(const ViewCommand& command, const AttentionTrace& trace) {
+  AttentionKind kind = trace.source_tokens.empty() ? AttentionKind::decoder : AttentionKind::cross;
+  if (!command.kind.empty()) enum_from_name(command.kind, kind);
+  return kind;
+}
+
 // The layer that was asked for, or the last of the kind.
 const AttentionTrace::Map& chosen_map(const ViewCommand& command, const AttentionTrace& trace) {
-  AttentionKind kind = AttentionKind::cross;
-  enum_from_name(command.kind, kind);
+  const AttentionKind kind = chosen_kind(command, trace);
   const AttentionTrace::Map* chosen = nullptr;
   std::string layers;
   for (const AttentionTrace::Map& map : trace.maps) {
@@ -128,8 +71,8 @@ const AttentionTrace::Map& chosen_map(const ViewCommand& command, const Attentio
     layers += (layers.empty() ? "" : ", ") + (layer ? std::to_string(*layer) : map.path);
     if (!command.layer || layer == command.layer) chosen = &map;
   }
-  HEED_CHECK(!layers.empty(), "--kind: the model has no {} attention", command.kind);
-  HEED_CHECK(chosen != nullptr, "--layer: there is no {} layer {}; there are: {}", command.kind, *command.layer,
+  HEED_CHECK(!layers.empty(), "--kind: the model has no {} attention", enum_name(kind));
+  HEED_CHECK(chosen != nullptr, "--layer: there is no {} layer {}; there are: {}", enum_name(kind), *command.layer,
              layers);
   return *chosen;
 }
@@ -153,15 +96,15 @@ void draw(const ViewCommand& command, const std::vector<AttentionTrace>& traces)
 void check_usage(const ViewCommand& command, const CLI::App& sub) {
   const auto refuse = [](const char* option, const std::string& rule) { throw CLI::ValidationError(option, rule); };
   if (command.out.empty() && command.trace.empty()) throw CLI::RequiredError("One of --out and --trace");
-  if (command.model.empty() == command.from.empty()) throw CLI::RequiredError("One of a model and --from");
+  if (command.viewed.model.empty() == command.from.empty()) throw CLI::RequiredError("One of a model and --from");
   if (!command.from.empty()) {
     for (const char* option : {"--text", "--input", "--target", "--beam", "--trace", "--long-lines"}) {
       if (was_given(sub, option)) refuse(option, "means nothing with --from");
     }
-  } else if (command.text.has_value() == !command.input.empty()) {
+  } else if (command.viewed.text.has_value() == !command.viewed.input.empty()) {
     throw CLI::RequiredError("One of --text and --input");
   }
-  if (command.target && was_given(sub, "--long-lines")) refuse("--long-lines", "means nothing with --target");
+  if (command.viewed.target && was_given(sub, "--long-lines")) refuse("--long-lines", "means nothing with --target");
   if (command.out.empty() || is_page(command.out)) {
     for (const char* option : {"--layer", "--head", "--kind", "--sentence"}) {
       if (was_given(sub, option)) refuse(option, "is for pictures: a page shows everything");
@@ -171,10 +114,10 @@ void check_usage(const ViewCommand& command, const CLI::App& sub) {
 
 void run(const ViewCommand& command, const CLI::App& sub) {
   check_usage(command, sub);
-  std::vector<OptionFile> inputs = model_inputs("the model", command.model);
-  inputs.insert(inputs.end(), {{"--input", command.input}, {"--from", command.from}});
+  std::vector<OptionFile> inputs = model_inputs("the model", command.viewed.model);
+  inputs.insert(inputs.end(), {{"--input", command.viewed.input}, {"--from", command.from}});
   check_outputs({{"--trace", command.trace}, {"--out", command.out}}, inputs);
-  const Views views = command.from.empty() ? make_views(command) : Views{read_traces(command.from), {}};
+  const Views views = command.from.empty() ? make_views(command.viewed, sub) : Views{read_traces(command.from), {}};
   if (!command.trace.empty()) write_traces(command.trace, views.traces);
   if (!command.out.empty()) draw(command, views.traces);
   for (const std::string& translation : views.translations) print_line(translation);
@@ -203,16 +146,17 @@ std::string check_head(const std::string& text) {
 }  // namespace
 
 void add_view_command(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand("view", "Draw what a model attends to while it translates.");
+  CLI::App* sub = app.add_subcommand("view", "Draw what a model attends to while it translates, or reads a text.");
   auto command = std::make_shared<ViewCommand>();
-  sub->add_option("model", command->model, "The model's folder.");
-  CLI::Option* text = sub->add_option("--text", command->text, "The sentence to translate.");
-  sub->add_option("--input", command->input, "Sentences, one a line; - is standard input.")->excludes(text);
-  sub->add_option("--target", command->target, "Look at this translation of --text instead of the model's own.")
+  sub->add_option("model", command->viewed.model, "The model's folder.");
+  CLI::Option* text = sub->add_option("--text", command->viewed.text,
+                                      "The sentence to translate; for a language model, the text that it reads.");
+  sub->add_option("--input", command->viewed.input, "Sentences, one a line; - is standard input.")->excludes(text);
+  sub->add_option("--target", command->viewed.target, "Look at this translation of --text instead of the model's own.")
       ->needs(text);
-  add_number(*sub, "--beam", command->beam.beam, "Hypotheses that the search keeps.",
+  add_number(*sub, "--beam", command->viewed.beam.beam, "Hypotheses that the search keeps.",
              NumberRange::from(1, kWidestBeam));
-  add_long_lines(*sub, command->long_lines);
+  add_long_lines(*sub, command->viewed.long_lines);
   sub->add_option("--from", command->from, "Draw the traces of this file, without a model.");
   sub->add_option("--out", command->out,
                   "A picture (.svg, .png, .pdf) of one layer of one sentence, or a page (.html) to look around in "
@@ -221,7 +165,7 @@ void add_view_command(CLI::App& app) {
   sub->add_option("--trace", command->trace, "Write the traces to this file too, as JSON, for --from or for programs.");
   sub->add_option("--kind", command->kind, "What attends to what: cross (target to source), encoder or decoder.")
       ->check(CLI::IsMember({"cross", "encoder", "decoder"}))
-      ->capture_default_str();
+      ->default_str("cross, or decoder in a language model");
   add_number(*sub, "--layer", command->layer, "The layer, counted from 0; the last of its kind where it is not given.",
              NumberRange::at_least(0));
   sub->add_option("--head", command->head, "The head, counted from 0; mean of all; or all, side by side.")

@@ -17,7 +17,7 @@
 
 namespace heed {
 
-// One sentence and its translation.
+// One sentence and its translation; or, without a source, a text that a language model read.
 struct AttentionTrace {
   // The weights of one attention layer.
   struct Map {

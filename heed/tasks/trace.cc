@@ -7,15 +7,41 @@
 #include "heed/tasks/model_batch.h"
 
 namespace heed {
-
 namespace {
 
-std::vector<int> fit_to_model(std::string_view side, std::span<const int> ids, Index max_length, bool crop) {
+std::vector<int> fit_to_model(std::string_view name, std::span<const int> ids, Index max_length, bool crop) {
   const auto most = static_cast<std::size_t>(max_length - 1);
-  HEED_CHECK(crop || ids.size() <= most, "trace_pair: the {} has {} tokens, and the model can hold {}", side,
-             ids.size(), most);
+  HEED_CHECK(crop || ids.size() <= most, "{} has {} tokens, and the model can hold {}", name, ids.size(), most);
   ids = ids.first(std::min(ids.size(), most));
   return {ids.begin(), ids.end()};
+}
+
+std::vector<std::string> pieces(const Vocabulary& vocabulary, std::span<const std::int32_t> ids) {
+  std::vector<std::string> tokens;
+  for (std::int32_t id : ids) tokens.push_back(vocabulary.piece(id));
+  return tokens;
+}
+
+// One pass over the source, if there is one, and the target (ids without end token).
+AttentionTrace record(const ModelFolder& folder, const TokenBatch& source, const std::vector<int>& target_ids) {
+  const Vocabulary& target = *folder.target_vocabulary;
+  std::vector<std::int32_t> input{target.begin()}, output(target_ids.begin(), target_ids.end());
+  input.insert(input.end(), target_ids.begin(), target_ids.end());
+  output.push_back(target.end());
+  const Index length = std::ssize(output);
+
+  AttentionRecorder recorder({.row = 0, .source_length = source.ids ? source.ids.size() : 0, .target_length = length});
+  Workspace workspace;
+  const Context context = Context::inference(workspace, &recorder);
+  folder.model->features(
+      context,
+      {.source = source, .input = Tensor::from(input, {1, length}), .output = Tensor::from(output, {1, length})});
+  AttentionTrace trace;
+  trace.target_text = target.decode(target_ids);
+  trace.decoder_tokens = pieces(target, input);
+  trace.target_tokens = pieces(target, output);
+  trace.maps = recorder.take_maps();
+  return trace;
 }
 
 }  // namespace
@@ -23,34 +49,24 @@ std::vector<int> fit_to_model(std::string_view side, std::span<const int> ids, I
 AttentionTrace trace_pair(const ModelFolder& folder, const std::string& source_text, std::span<const int> given_ids,
                           bool crop) {
   HEED_CHECK(folder.model->has_source(), "trace_pair: the model is a language model: it reads no source");
-  const Vocabulary& source = *folder.source_vocabulary;
-  const Vocabulary& target = *folder.target_vocabulary;
+  const Vocabulary& vocabulary = *folder.source_vocabulary;
   const Index max_length = folder.model->max_length();
-  const std::vector<int> source_ids = fit_to_model("source", source.encode(source_text), max_length, crop);
-  const std::vector<int> target_ids = fit_to_model("target", given_ids, max_length, crop);
+  const std::vector<int> source_ids =
+      fit_to_model("trace_pair: the source", vocabulary.encode(source_text), max_length, crop);
+  const std::vector<int> target_ids = fit_to_model("trace_pair: the target", given_ids, max_length, crop);
   HEED_CHECK(!source_ids.empty(), "trace_pair: the source has no tokens");
-  std::vector<std::int32_t> input{target.begin()}, output(target_ids.begin(), target_ids.end());
-  input.insert(input.end(), target_ids.begin(), target_ids.end());
-  output.push_back(target.end());
-  const Index length = static_cast<Index>(output.size());
-
-  AttentionRecorder recorder(
-      {.row = 0, .source_length = static_cast<Index>(source_ids.size()) + 1, .target_length = length});
-  Workspace workspace;
-  const Context context = Context::inference(workspace, &recorder);
-  const SequenceBatch batch{make_token_batch({&source_ids, 1}), Tensor::from(input, {1, length}),
-                            Tensor::from(output, {1, length})};
-  folder.model->features(context, batch);
-
-  AttentionTrace trace;
+  const TokenBatch source = make_token_batch({&source_ids, 1});
+  AttentionTrace trace = record(folder, source, target_ids);
   trace.source_text = source_text;
-  trace.target_text = target.decode(target_ids);
-  for (int id : source_ids) trace.source_tokens.push_back(source.piece(id));
-  trace.source_tokens.push_back(source.piece(source.end()));
-  for (std::int32_t id : input) trace.decoder_tokens.push_back(target.piece(id));
-  for (std::int32_t id : output) trace.target_tokens.push_back(target.piece(id));
-  trace.maps = recorder.take_maps();
+  trace.source_tokens = pieces(vocabulary, {source.ids.data<std::int32_t>(), source_ids.size() + 1});
   return trace;
+}
+
+AttentionTrace trace_text(const ModelFolder& folder, const std::string& text, bool crop, std::string_view name) {
+  HEED_CHECK(!folder.model->has_source(), "trace_text: the model translates: its text has a source");
+  const std::vector<int> ids = folder.target_vocabulary->encode(text);
+  HEED_CHECK(!ids.empty(), "{}: has no tokens", name);
+  return record(folder, {}, fit_to_model(std::string(name) + ":", ids, folder.model->max_length(), crop));
 }
 
 }  // namespace heed

@@ -1,4 +1,4 @@
-// What a model attends to while it translates one sentence.
+// What a model attends to while it translates one sentence, or reads a text.
 //
 //   const std::string source = "Guten Morgen.";
 //   const auto best = Translator(model).translate({&source, 1}, {.beam = 5});
@@ -7,6 +7,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "heed/observe/trace.h"
 #include "heed/tasks/model_folder.h"
@@ -18,5 +19,10 @@ namespace heed {
 // with `crop` the first ones are looked at instead.
 AttentionTrace trace_pair(const ModelFolder& folder, const std::string& source_text, std::span<const int> target_ids,
                           bool crop = false);
+
+// The same of a language model that reads a text: the trace has no source, and decoder maps alone. `name` is what an
+// error calls the text. Throws heed::Error for a text without tokens, and as trace_pair does.
+AttentionTrace trace_text(const ModelFolder& folder, const std::string& text, bool crop = false,
+                          std::string_view name = "trace_text");
 
 }  // namespace heed

@@ -415,6 +415,9 @@
   function chooseSentence(sentence) {
     state.sentence = sentence;
     $("model").textContent = trace().model;
+    const source = trace().source.length > 0;  // a language model's text has none
+    $("source-part").hidden = !source;
+    $("target-name").textContent = source ? "Translation" : "Text";
     $("source-text").textContent = trace().source_text;
     $("target-text").textContent = trace().target_text;
     const there = Object.keys(kinds).filter((kind) => mapsOf(kind).length > 0);
@@ -430,7 +433,7 @@
   }
 
   const names = data.traces.map((one, i) => {
-    const letters = Array.from(one.source_text || one.source.map(readable).join(" "));
+    const letters = Array.from(one.source_text || one.source.map(readable).join(" ") || one.target_text);
     return [i, `${i + 1}. ` + (letters.length > 60 ? letters.slice(0, 59).join("") + "\u2026" : letters.join(""))];
   });
   fillSelect($("sentence"), names, 0);

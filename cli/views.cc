@@ -1,0 +1,110 @@
+#include "views.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <span>
+
+#include "heed/base/check.h"
+#include "heed/base/text_lines.h"
+#include "long_lines.h"
+#include "option_names.h"
+#include "output.h"
+
+namespace heed::cli {
+namespace {
+
+// The folder's own name: where it lies is nobody's business who gets the picture.
+std::string folder_name(const std::string& folder) {
+  const std::filesystem::path path = (std::filesystem::absolute(folder) / "").lexically_normal();
+  return path.parent_path().filename().string();
+}
+
+struct Lines {
+  std::vector<std::string> lines;
+  std::string name;  // for messages
+};
+
+Lines read_lines(const ViewedText& viewed) {
+  if (viewed.text) return {split_text_lines(*viewed.text, "--text"), "--text"};
+  return {read_text_lines(viewed.input), text_name(viewed.input)};
+}
+
+void check_any(const Views& views, const Lines& read) {
+  HEED_CHECK(!views.traces.empty(), "{}: {}there is no sentence to look at", read.name,
+             read.lines.empty() ? "is empty: " : "");
+}
+
+AttentionTrace make_trace(const ViewedText& viewed, const ModelFolder& folder, const std::string& source,
+                          std::span<const int> target_ids) {
+  AttentionTrace trace = trace_pair(folder, source, target_ids, viewed.long_lines == LongLines::crop);
+  trace.model = folder_name(viewed.model);
+  return trace;
+}
+
+Views view_translations(const ViewedText& viewed, const ModelFolder& folder) {
+  const Lines read = read_lines(viewed);
+  const auto& [lines, name] = read;
+  Translator translator(folder, viewed.long_lines);
+  const auto translations = translator.translate(lines, viewed.beam, name);
+  Views views;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const Translation& best = translations[i].front();
+    views.translations.push_back(best.text);
+    const bool was_read = !best.token_scores.empty();
+    if (was_read) views.traces.push_back(make_trace(viewed, folder, lines[i], best.tokens));
+  }
+  check_any(views, read);
+  LongLineWarning warning(name, viewed.long_lines);
+  warning.add(translator.long_lines());
+  warning.print();
+  return views;
+}
+
+std::string read_one_line(const char* option, const std::string& text) {
+  const std::vector<std::string> lines = split_text_lines(text, option);
+  HEED_CHECK(lines.size() <= 1, "{}: must be one line where --target is given, but has {}", option, lines.size());
+  return lines.empty() ? "" : lines.front();
+}
+
+Views view_given_pair(const ViewedText& viewed, const ModelFolder& folder) {
+  const std::string source = read_one_line("--text", *viewed.text), target = read_one_line("--target", *viewed.target);
+  const AttentionTrace trace = make_trace(viewed, folder, source, folder.target_vocabulary->encode(target));
+  return {{trace}, {trace.target_text}};
+}
+
+// What a language model attends to while it reads the lines.
+Views view_texts(const ViewedText& viewed, const ModelFolder& folder) {
+  const Lines read = read_lines(viewed);
+  Views views;
+  std::vector<Index> too_long;
+  for (std::size_t i = 0; i < read.lines.size(); ++i) {
+    const std::size_t tokens = folder.target_vocabulary->encode(read.lines[i]).size();
+    const bool is_long = static_cast<Index>(tokens) >= folder.model->max_length();
+    if (is_long) too_long.push_back(static_cast<Index>(i) + 1);
+    if (tokens == 0 || (is_long && viewed.long_lines == LongLines::empty)) continue;
+    views.traces.push_back(trace_text(folder, read.lines[i], viewed.long_lines == LongLines::crop,
+                                      fmt::format("{}:{}", read.name, i + 1)));
+    views.traces.back().model = folder_name(viewed.model);
+  }
+  check_any(views, read);
+  LongLineWarning warning(read.name, viewed.long_lines);
+  warning.add(too_long);
+  warning.print();
+  return views;
+}
+
+}  // namespace
+
+Views make_views(const ViewedText& viewed, const CLI::App& sub) {
+  const ModelFolder folder = load_model_folder(viewed.model);
+  if (!folder.model->has_source()) {
+    for (const char* option : {"--target", "--beam"}) {
+      if (was_given(sub, option)) throw CLI::ValidationError(option, "means nothing to a language model");
+    }
+    return view_texts(viewed, folder);
+  }
+  return viewed.target ? view_given_pair(viewed, folder) : view_translations(viewed, folder);
+}
+
+}  // namespace heed::cli
