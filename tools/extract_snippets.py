@@ -2,7 +2,7 @@
 """extract_snippets.py PAGE FIXTURE OUT: writes each piece of C++ on a Markdown page as a test of FIXTURE.
 
 A piece is a ```cpp block, or code between backticks that ends with ';' in a row of a table. A ```text block that follows
-a ```cpp block is what the piece must print."""
+a ```cpp block is what the piece must print. The fixture's begin_piece is shown the code before it runs."""
 
 import re
 import sys
@@ -35,11 +35,7 @@ def main(page, fixture, out):
         lines = file.read().splitlines()
     tests = []
     for number, code, expected in pieces(lines):
-        # Whether the piece computes the page's output, or that of one of its two sequences, or one of its own.
-        wanted = "o.size()" if "out = o" in code or ", o);" in code else "o.size() / 2" if "out = packed_o" in code else "0"
-        if "Tensor o =" in code:
-            wanted = "0"
-        code = f"wanted = {wanted};\n{code}"
+        code = f'begin_piece(R"cpp({code})cpp");\n{code}'
         body = code if expected is None else f'ExpectOutput expected(R"text({expected})text");\n{code}'
         tests.append(f"TEST_F({fixture}, Line{number}) {{\n{body}\n}}\n")
     if not tests:
