@@ -80,7 +80,7 @@ TEST(MultiheadDecoding, SteppingGivesTheBitsOfTheWholePass) {
   for (const auto& [name, options] : layers()) {
     Layer layer(options);
     const Tensor x = random_tensor(DType::f32, {2, kLength, kWidth}, 4);
-    const auto turned = [&](const Tensor& tensor) {  // between [B, L, E] and the layer's layout
+    const auto turned = [&, &options = options](const Tensor& tensor) {  // between [B, L, E] and the layer's layout
       return options.batch_first ? tensor : Tensor::copy_of(transpose(tensor.view(), 0, 1));
     };
     const Var whole = layer.attention.forward(layer.context(), Var(turned(x)), Mask::causal(options.mask.anchor));
