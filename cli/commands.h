@@ -19,6 +19,7 @@ void add_score_command(CLI::App& app);
 void add_evaluate_command(CLI::App& app);
 void add_view_command(CLI::App& app);
 void add_explain_command(CLI::App& app);
+void add_convert_command(CLI::App& app);
 void add_info_command(CLI::App& app);
 
 }  // namespace heed::cli

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -69,16 +70,43 @@ std::string vocabulary_text(const ModelFolder& model) {
                      target.size());
 }
 
+// The bytes of the weights of each type, scales among those of f32.
+std::map<DType, Index> bytes_by_type(const ParameterList& parameters) {
+  std::map<DType, Index> bytes;
+  for (const auto& [name, var] : parameters) {
+    for (const Tensor& tensor : {var.value(), var.scales()}) {
+      if (!tensor.is_empty()) bytes[tensor.dtype()] += tensor.size() * size_of(tensor.dtype());
+    }
+  }
+  return bytes;
+}
+
+Json bytes_json(const std::map<DType, Index>& bytes) {
+  Json json = Json::object({});
+  for (const auto& [dtype, count] : bytes) json.set(std::string(name_of(dtype)), count);
+  return json;
+}
+
+std::string bytes_text(const std::map<DType, Index>& bytes) {
+  std::string text;
+  for (const auto& [dtype, count] : bytes) {
+    text += fmt::format("{}{} bytes of {}", text.empty() ? "" : ", ", count, name_of(dtype));
+  }
+  return text;
+}
+
 void show_model(const InfoCommand& command) {
   const ModelFolder model = load_model_folder(command.what);
   const ParameterList& parameters = model.parameters;
   const Json config = to_json(model.config);
   Index count = 0;
   for (const NamedParameter& parameter : parameters) count += parameter.var.value().view().size();
+  const std::map<DType, Index> bytes = bytes_by_type(parameters);
   if (command.json) {
     Json object = Json::object({{"model", config["model"]},
                                 {"config", config["config"]},
                                 {"parameter_count", count},
+                                {"bytes", bytes_json(bytes)},
                                 {"joint_vocabulary", model.source_vocabulary == model.target_vocabulary},
                                 {"source_vocabulary", vocabulary_json(*model.source_vocabulary)},
                                 {"target_vocabulary", vocabulary_json(*model.target_vocabulary)}});
@@ -92,8 +120,8 @@ void show_model(const InfoCommand& command) {
     }
     return print_line(object.dump(2));
   }
-  std::string text = fmt::format("model       {}\nparameters  {}\nvocabulary  {}\nconfig\n", config["model"].string(),
-                                 count, vocabulary_text(model));
+  std::string text = fmt::format("model       {}\nparameters  {}, {}\nvocabulary  {}\nconfig\n",
+                                 config["model"].string(), count, bytes_text(bytes), vocabulary_text(model));
   for (const auto& [name, value] : config["config"].members()) {
     text += fmt::format("  {:<20} {}\n", name, value.kind() == Json::Kind::string ? value.string() : value.dump());
   }

@@ -1,9 +1,12 @@
 #include "heed/autograd/loss.h"
 
+#include "heed/autograd/record.h"
+
 namespace heed {
 
 LossResult linear_cross_entropy(const Context& context, const Var& x, const Var& weight, const Var& bias,
                                 const Tensor& targets, const CrossEntropyOptions& options) {
+  check_trains("linear_cross_entropy", context, weight);
   const Index width = x.dim(x.rank() - 1);
   const auto rows = [width](const Tensor& tensor) {
     return tensor.is_empty() ? View() : reshape(tensor.view(), {width == 0 ? 0 : tensor.size() / width, width});

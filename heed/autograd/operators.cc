@@ -58,6 +58,7 @@ void add_repeated_grad(const Var& b, const Tensor& dy) {
 }  // namespace
 
 Var linear(const Context& context, const Var& x, const Var& weight, const Var& bias) {
+  check_trains("linear", context, weight);
   Tensor y = empty_with_width(x.value(), weight.dim(0));
   linear(as_rows(x.value()), weight, bias, as_rows(y));
   return record(context, y, {x, weight, bias}, [=](const Tensor& dy) {
@@ -177,10 +178,12 @@ Var gather(const Context& context, const Var& x, const Tensor& rows) {
 Var embedding(const Context& context, const Var& table, const Tensor& ids, double factor) {
   HEED_CHECK(ids.rank() >= 1 && ids.rank() <= 3, "embedding: ids must have rank 1 to 3, but are {}",
              describe(ids.view()));
+  check_trains("embedding", context, table);
   const Index width = table.dim(1);
-  Tensor y = ids.rank() == 1   ? Tensor::empty(table.dtype(), {ids.dim(0), width})
-             : ids.rank() == 2 ? Tensor::empty(table.dtype(), {ids.dim(0), ids.dim(1), width})
-                               : Tensor::empty(table.dtype(), {ids.dim(0), ids.dim(1), ids.dim(2), width});
+  const DType dtype = Weight(table).wide();
+  Tensor y = ids.rank() == 1   ? Tensor::empty(dtype, {ids.dim(0), width})
+             : ids.rank() == 2 ? Tensor::empty(dtype, {ids.dim(0), ids.dim(1), width})
+                               : Tensor::empty(dtype, {ids.dim(0), ids.dim(1), ids.dim(2), width});
   const View flat_ids = heed::reshape(ids.view(), {ids.size()});
   embedding(table, flat_ids, factor, as_rows(y));
   return record(context, y, {table}, [table, ids, flat_ids, factor](const Tensor& dy) {

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <initializer_list>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "heed/autograd/context.h"
 #include "heed/autograd/var.h"
+#include "heed/base/error.h"
 
 namespace heed {
 
@@ -31,5 +33,9 @@ template <typename Backward>
 Var record(const Context& context, Tensor y, std::initializer_list<Var> inputs, Backward backward) {
   return record(context, std::move(y), std::span<const Var>(inputs.begin(), inputs.size()), std::move(backward));
 }
+
+// Throws heed::Error naming `function` where there is a tape and the weight is narrow: it has no gradient, and what it
+// is multiplied with would get none through it.
+void check_trains(std::string_view function, const Context& context, const Var& weight);
 
 }  // namespace heed

@@ -61,15 +61,17 @@ Var gru_reset_first_cell(const Context& context, const Var& gates_x, const Var& 
                          const Var& bias_hh, const Tensor& active) {
   // Rows of the weight: those of the reset and update gates, then those of the candidate.
   const Index units = h_prev.dim(1), gates = 2 * units, all = 3 * units;
-  const View weight = weight_hh.value(), bias = bias_hh.value();
+  check_trains("gru_reset_first_cell", context, weight_hh);
+  const Weight weight = weight_hh;
+  const View bias = bias_hh.value();
   const Tensor gates_h = Tensor::empty(h_prev.dtype(), {h_prev.dim(0), gates});
   const Tensor reset_h = Tensor::empty_like(h_prev.value().view()), candidate_h = Tensor::empty_like(reset_h.view());
   const Tensor saved = Tensor::empty(h_prev.dtype(), {h_prev.dim(0), kGruResetSaved * units});
   Tensor h = Tensor::empty_like(reset_h.view());
   const GruStep step{gates_x, gates_h, h_prev, active};
-  linear(h_prev, slice(weight, 0, 0, gates), slice(bias, 0, 0, gates), gates_h);
+  linear(h_prev, weight.rows(0, gates), slice(bias, 0, 0, gates), gates_h);
   gru_reset(step, reset_h, saved);
-  linear(reset_h, slice(weight, 0, gates, all), slice(bias, 0, gates, all), candidate_h);
+  linear(reset_h, weight.rows(gates, all), slice(bias, 0, gates, all), candidate_h);
   gru_update(step, candidate_h, h, saved);
   return record(context, h, {gates_x, h_prev, weight_hh, bias_hh}, [=](const Tensor& dh) {
     const GruStep backward_step{.gates_x = {}, .gates_h = {}, .h_prev = h_prev, .active = active};
@@ -78,11 +80,11 @@ Var gru_reset_first_cell(const Context& context, const Var& gates_x, const Var& 
     const View dgates_h = slice(dgates.view(), 1, 0, gates), dcandidate_h = slice(dgates.view(), 1, gates, all);
     const View dweight = weight_hh.grad_accumulator(), dbias = bias_hh.grad_accumulator();
     gru_update_backward(backward_step, saved, dh, {dgates, dh_prev});
-    linear_backward(reset_h, slice(weight, 0, gates, all), dcandidate_h, dreset_h, rows_or_none(dweight, gates, all),
+    linear_backward(reset_h, weight.rows(gates, all).values, dcandidate_h, dreset_h, rows_or_none(dweight, gates, all),
                     rows_or_none(dbias, gates, all));
     gru_reset_backward(backward_step, saved, dreset_h, {dgates, dh_prev});
     linear_backward(h_prev, {}, dgates_h, {}, rows_or_none(dweight, 0, gates), rows_or_none(dbias, 0, gates));
-    gemm(dgates_h, slice(weight, 0, 0, gates), dh_prev, {.accumulate = true});
+    gemm(dgates_h, weight.rows(0, gates).values, dh_prev, {.accumulate = true});
     gates_x.add_grad(dgates);
     h_prev.add_grad(dh_prev);
   });

@@ -7,12 +7,19 @@
 
 namespace heed {
 
-Var::Var(Tensor value) : node_(std::make_shared<Node>(Node{std::move(value), {}})) {}
+Var::Var(Tensor value) : node_(std::make_shared<Node>(Node{std::move(value), {}, {}})) {}
 
 Var Var::parameter(Tensor value) {
   Var var(std::move(value));
   var.node_->requires_grad = true;
   var.node_->is_parameter = true;
+  return var;
+}
+
+Var Var::narrow(Tensor values, Tensor scales) {
+  Var var(std::move(values));
+  var.node_->scales = std::move(scales);
+  check_weight("Var::narrow", var);
   return var;
 }
 
@@ -30,6 +37,11 @@ const Tensor& Var::value() const {
 const Tensor& Var::grad() const {
   static const Tensor none;
   return node_ ? node_->grad : none;
+}
+
+const Tensor& Var::scales() const {
+  static const Tensor none;
+  return node_ ? node_->scales : none;
 }
 
 void Var::add_grad(Tensor grad) const {
@@ -78,8 +90,14 @@ void Var::convert(DType dtype) const {
   node_->grad = {};
 }
 
-Var Var::parameter_rows(Index begin, Index end) const {
+Var Var::constant_rows(Index begin, Index end) const {
   Var rows(value().rows(begin, end));
+  if (!scales().is_empty()) rows.node_->scales = scales().rows(begin, end);
+  return rows;
+}
+
+Var Var::parameter_rows(Index begin, Index end) const {
+  Var rows = constant_rows(begin, end);
   if (requires_grad()) {
     grad_accumulator();
     rows.node_->requires_grad = true;

@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <memory>
 
+#include "heed/ops/weight.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed {
@@ -25,6 +26,9 @@ class Var {
   explicit Var(Tensor value);
   // A value that gets one; a tensor that training changes.
   static Var parameter(Tensor value);
+  // A weight in a narrow type (heed/ops/weight.h), which inference reads: it gets no gradient, and operators that read
+  // it throw heed::Error where there is a tape. `scales` where values are i8.
+  static Var narrow(Tensor values, Tensor scales = {});
   // The output of a recorded operator.
   static Var activation(Tensor value);
 
@@ -33,6 +37,9 @@ class Var {
   // The value; an empty tensor for an empty Var.
   const Tensor& value() const;
   operator ConstView() const { return value().view(); }  // NOLINT: an operator takes a Var as its value
+  // The scales of an i8 weight; else empty.
+  const Tensor& scales() const;
+  operator Weight() const { return {value().view(), scales().view()}; }  // NOLINT: or as a weight
   DType dtype() const { return value().dtype(); }
   Index dim(int axis) const { return value().dim(axis); }
   int rank() const { return value().rank(); }
@@ -59,6 +66,8 @@ class Var {
   void convert(DType dtype) const;
   // Rows [begin, end) along the first axis, sharing the value and the gradient of this parameter (or constant).
   Var parameter_rows(Index begin, Index end) const;
+  // The same without a gradient, nor memory for one.
+  Var constant_rows(Index begin, Index end) const;
 
   friend bool operator==(const Var& a, const Var& b) { return a.node_ == b.node_; }
 
@@ -66,6 +75,7 @@ class Var {
   struct Node {
     Tensor value;
     Tensor grad;
+    Tensor scales;
     bool requires_grad = false;
     bool is_parameter = false;  // its gradient is one buffer, which parameter_rows share
   };

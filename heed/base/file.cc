@@ -44,6 +44,11 @@ void sync_folder_of(const std::filesystem::path& path) {
   fail("{}: cannot flush: {}", folder.string(), std::strerror(errno));
 }
 
+std::filesystem::path part_of(const std::filesystem::path& target) {
+  constexpr std::size_t kLongest = 200;  // a name has at most 255 bytes
+  return target.parent_path() / ("." + target.filename().string().substr(0, kLongest) + ".heed-part");
+}
+
 bool file_exists(const std::filesystem::path& path) {
   std::error_code error;
   const bool there = std::filesystem::exists(path, error);

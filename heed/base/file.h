@@ -22,6 +22,9 @@ void make_folder(const std::filesystem::path& path);
 // folder and the reason.
 void sync_folder_of(const std::filesystem::path& path);
 
+// What a file or folder is called while it is collected, beside its place, until it is whole.
+std::filesystem::path part_of(const std::filesystem::path& target);
+
 // Whether there is a file or folder. Throws heed::Error where that cannot be told (no permission on a parent folder).
 bool file_exists(const std::filesystem::path& path);
 // Removes a file; no error where there is none. Throws heed::Error.

@@ -83,16 +83,12 @@ Path behind_links(const Path& path) {
 
 // --- Parts -----------------------------------------------------------------------------------------------------------
 
-// A part has one name for each destination, so that what a kill leaves is found by the next writer and does not pile
-// up. Two marks tell what a file of that name is:
+// A part has one name for each destination (part_of), so that what a kill leaves is found by the next writer and does
+// not pile up. Two marks tell what a file of that name is:
 // - The sticky bit, which means nothing for a file. A part has it from the moment it is made until after the rename; a
 //   file without it is somebody's own, and stays as it is.
 // - The lock. A part that is locked has a living writer; one that is not was left by a kill, and is removed. Nobody
 //   writes to a part that is found: each writer makes its own anew, so that no link is followed, nothing truncated.
-Path part_of(const Path& target) {
-  constexpr std::size_t kLongest = 200;  // a name has at most 255 bytes
-  return target.parent_path() / ("." + target.filename().string().substr(0, kLongest) + ".heed-part");
-}
 
 // Whether the descriptor's file is still the one at the path: another writer may have renamed or removed it.
 bool is_at(const Path& part, const Descriptor& descriptor, const Path& path) {

@@ -31,6 +31,8 @@ std::string onnx_name(DType dtype) {
       return "bool";
     case DType::bf16:
       return "bfloat16";
+    case DType::i8:
+      return "int8";
   }
   return "";
 }

@@ -31,15 +31,15 @@ constexpr std::size_t kMostMetadata = 65536;
 constexpr std::string_view kMetadata = "__metadata__";
 
 constexpr std::pair<std::string_view, DType> kDTypes[] = {
-    {"F32", DType::f32}, {"F64", DType::f64}, {"F16", DType::f16},      {"BF16", DType::bf16},
-    {"I32", DType::i32}, {"I64", DType::i64}, {"BOOL", DType::boolean},
+    {"F32", DType::f32}, {"F64", DType::f64}, {"F16", DType::f16}, {"BF16", DType::bf16},
+    {"I8", DType::i8},   {"I32", DType::i32}, {"I64", DType::i64}, {"BOOL", DType::boolean},
 };
 
 DType dtype_of(const Json& json) {
   for (const auto& [name, dtype] : kDTypes) {
     if (json.string() == name) return dtype;
   }
-  json.refuse("must be one of F32, F64, F16, BF16, I32, I64, BOOL");
+  json.refuse("must be one of F32, F64, F16, BF16, I8, I32, I64, BOOL");
 }
 
 std::string_view dtype_name(DType dtype) {

@@ -51,6 +51,19 @@ void widen_float16(const Float16* from, Index n, float* to) {
   }
 }
 
+void widen_int8(const std::int8_t* from, float scale, Index n, float* to) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> d32;
+  const hn::Rebind<std::int8_t, decltype(d)> d8;
+  const Index lanes = static_cast<Index>(hn::Lanes(d));
+  const auto factor = hn::Set(d, scale);
+  for (Index i = 0; i < n; i += lanes) {
+    const std::size_t left = static_cast<std::size_t>(n - i);
+    const auto whole = hn::ConvertTo(d, hn::PromoteTo(d32, load_some(d8, from + i, left)));
+    store_some(hn::Mul(whole, factor), d, to + i, left);
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace heed::kernels
 HWY_AFTER_NAMESPACE();
@@ -60,9 +73,13 @@ namespace heed::kernels {
 
 HWY_EXPORT(widen_bfloat16);
 HWY_EXPORT(widen_float16);
+HWY_EXPORT(widen_int8);
 
 void widen(const BFloat16* from, Index n, float* to) { HEED_DISPATCH(widen_bfloat16)(from, n, to); }
 void widen(const Float16* from, Index n, float* to) { HEED_DISPATCH(widen_float16)(from, n, to); }
+void widen(const std::int8_t* from, float scale, Index n, float* to) {
+  HEED_DISPATCH(widen_int8)(from, scale, n, to);
+}
 
 }  // namespace heed::kernels
 #endif

@@ -4,13 +4,14 @@
 #include <vector>
 
 #include "heed/base/check.h"
+#include "heed/tensor/row_storage.h"
 
 namespace heed {
 namespace {
 
 void check_mask(const char* name, const Tensor& mask, bool fits, const MaskShape& shape) {
   HEED_CHECK(
-      fits && mask.dtype() != DType::i32 && mask.dtype() != DType::i64,
+      fits && (mask.dtype() == DType::boolean || is_floating(mask.dtype())),
       "MultiheadAttention: {} must be boolean or floating and fit B = {}, heads = {}, Lq = {}, Lk = {}, but is {}",
       name, shape.batch, shape.heads, shape.queries, shape.keys, describe(mask.view()));
 }

@@ -4,10 +4,10 @@
 
 namespace heed {
 
-Tensor DrawnParameters::value(const ParameterShape& wanted, const Initial& initial) {
+Var DrawnParameters::value(const ParameterShape& wanted, const Initial& initial) {
   const Tensor tensor = tensor_of_shape(DType::f32, wanted.shape);
   initialise(tensor, initial, rng_);
-  return tensor;
+  return Var::parameter(tensor);
 }
 
 }  // namespace heed

@@ -16,7 +16,7 @@ class DrawnParameters final : public ParameterSource {
   explicit DrawnParameters(const Rng& rng) : rng_(rng) {}
 
  private:
-  Tensor value(const ParameterShape& wanted, const Initial& initial) override;
+  Var value(const ParameterShape& wanted, const Initial& initial) override;
 
   Rng rng_;
 };

@@ -7,7 +7,7 @@
 namespace heed {
 
 Linear::Linear(const ParameterScope& scope, Index inputs, Index outputs, bool bias)
-    : weight_(scope.matrix("weight", outputs, inputs, Initial::xavier(outputs, inputs))) {
+    : weight_(scope.weight("weight", outputs, inputs, Initial::xavier(outputs, inputs))) {
   if (bias) bias_ = scope.vector("bias", outputs, Initial::uniform(1 / std::sqrt(static_cast<double>(inputs))));
 }
 

@@ -14,7 +14,7 @@ class ListedParameters final : public ParameterSource {
   bool only_lists() const override { return true; }
 
  private:
-  Tensor value(const ParameterShape&, const Initial&) override { return {}; }
+  Var value(const ParameterShape&, const Initial&) override { return {}; }
 };
 
 }  // namespace heed

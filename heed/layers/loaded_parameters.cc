@@ -20,14 +20,18 @@ LoadedParameters::LoadedParameters(const std::filesystem::path& path, std::span<
   });
 }
 
-Tensor LoadedParameters::value(const ParameterShape& wanted, const Initial&) {
-  const auto found = tensors_.find(renames_(wanted.name));
+Var LoadedParameters::value(const ParameterShape& wanted, const Initial&) {
+  const std::string name = renames_(wanted.name);
+  const auto found = tensors_.find(name);
   HEED_CHECK(found != tensors_.end(), "{}: has no tensor {}", file_, wanted.name);
   const View& view = found->second.view();
-  HEED_CHECK(std::ranges::equal(std::span(view.shape).first(static_cast<std::size_t>(view.rank)), wanted.shape),
+  HEED_CHECK(std::ranges::equal(std::span(view.shape).first(static_cast<std::size_t>(view.rank)), wanted.shape) &&
+                 (wanted.is_weight || !is_narrow(view.dtype)),
              "{}: {} is {}, but the model needs [{}]", file_, wanted.name, describe(view),
              fmt::join(wanted.shape, ", "));
-  return found->second;
+  if (!is_narrow(view.dtype)) return Var::parameter(found->second);
+  const auto scales = tensors_.find(scales_of(name));
+  return Var::narrow(found->second, scales == tensors_.end() ? Tensor() : scales->second);
 }
 
 }  // namespace heed

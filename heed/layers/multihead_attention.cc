@@ -53,7 +53,7 @@ MultiheadAttention::MultiheadAttention(const ParameterScope& scope, AttentionKin
     : path_(scope.path()), kind_(kind), options_(checked(options)) {
   const MultiheadAttentionOptions& o = options_;
   const auto projection = [&](std::string_view name, Index outputs, Index inputs) {
-    return scope.matrix(name, outputs, inputs, Initial::xavier(outputs, inputs));
+    return scope.weight(name, outputs, inputs, Initial::xavier(outputs, inputs));
   };
   const Index all = query_width() + 2 * key_width();
   if (o.kdim == o.embed_dim && o.vdim == o.embed_dim) {
@@ -92,7 +92,7 @@ Var MultiheadAttention::project(const Context& context, const Var& x, const Var&
   const auto rows = [&](const Var& all) {
     if (all.empty() || all.dim(0) == end - begin) return all;
     // Inference has no gradient to share, and no memory for one.
-    return context.tape != nullptr ? all.parameter_rows(begin, end) : Var(all.value().rows(begin, end));
+    return context.tape != nullptr ? all.parameter_rows(begin, end) : all.constant_rows(begin, end);
   };
   return linear(context, x, packed() ? rows(in_proj_weight_) : separate, rows(in_proj_bias_));
 }

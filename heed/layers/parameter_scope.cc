@@ -22,7 +22,7 @@ Var ParameterSource::bind(ParameterShape wanted, const Initial& initial) {
   HEED_CHECK(names_.insert(wanted.name).second, "ParameterScope: there is a parameter {} already", wanted.name);
   Var var;
   if (!only_lists()) {
-    var = Var::parameter(value(wanted, initial));
+    var = value(wanted, initial);
     list_.push_back({wanted.name, var});
   }
   shapes_.push_back(std::move(wanted));
@@ -33,6 +33,10 @@ ParameterScope ParameterScope::operator/(std::string_view name) const { return {
 
 ParameterScope ParameterScope::operator/(Index number) const { return *this / std::to_string(number); }
 
+Var ParameterScope::weight(std::string_view name, Index outputs, Index inputs, const Initial& initial) const {
+  return source_->bind({join_path(path_, name), {outputs, inputs}, /*is_weight=*/true}, initial);
+}
+
 Var ParameterScope::matrix(std::string_view name, Index rows, Index columns, const Initial& initial) const {
   return tensor(name, {rows, columns}, initial);
 }
@@ -42,7 +46,7 @@ Var ParameterScope::vector(std::string_view name, Index size, const Initial& ini
 }
 
 Var ParameterScope::tensor(std::string_view name, std::initializer_list<Index> shape, const Initial& initial) const {
-  return source_->bind({join_path(path_, name), shape}, initial);
+  return source_->bind({join_path(path_, name), shape, /*is_weight=*/false}, initial);
 }
 
 }  // namespace heed

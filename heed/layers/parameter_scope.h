@@ -42,8 +42,8 @@ class ParameterSource {
   ParameterSource() = default;
 
  private:
-  // The value of a parameter, f32.
-  virtual Tensor value(const ParameterShape& wanted, const Initial& initial) = 0;
+  // The value of a parameter: f32, or narrow (Var::narrow) where it is a weight.
+  virtual Var value(const ParameterShape& wanted, const Initial& initial) = 0;
 
   std::vector<ParameterShape> shapes_;
   ParameterList list_;
@@ -62,7 +62,9 @@ class ParameterScope {
   ParameterScope operator/(Index number) const;
   const std::string& path() const { return path_; }
 
-  // The parameter `name` of this scope.
+  // The parameter `name` of this scope: a weight is for operators that take one in any type (heed/ops/weight.h); all
+  // others are f32.
+  Var weight(std::string_view name, Index outputs, Index inputs, const Initial& initial) const;
   Var matrix(std::string_view name, Index rows, Index columns, const Initial& initial) const;
   Var vector(std::string_view name, Index size, const Initial& initial) const;
   Var tensor(std::string_view name, std::initializer_list<Index> shape, const Initial& initial) const;

@@ -21,6 +21,7 @@ using ParameterList = std::vector<NamedParameter>;
 struct ParameterShape {
   std::string name;
   std::vector<Index> shape;
+  bool is_weight = false;  // a matrix that its layer reads in any type of heed/ops/weight.h
 
   friend bool operator==(const ParameterShape&, const ParameterShape&) = default;
 };

@@ -31,8 +31,8 @@ RecurrentCell::RecurrentCell(const ParameterScope& scope, std::string_view suffi
   const Index gates = gate_count(kind) * hidden;
   const Initial initial = Initial::uniform(1 / std::sqrt(static_cast<double>(hidden)));
   const auto named = [&](std::string_view name) { return std::string(name) + std::string(suffix); };
-  weight_ih_ = scope.matrix(named("weight_ih"), gates, inputs, initial);
-  weight_hh_ = scope.matrix(named("weight_hh"), gates, hidden, initial);
+  weight_ih_ = scope.weight(named("weight_ih"), gates, inputs, initial);
+  weight_hh_ = scope.weight(named("weight_hh"), gates, hidden, initial);
   bias_ih_ = scope.vector(named("bias_ih"), gates, initial);
   bias_hh_ = scope.vector(named("bias_hh"), gates, initial);
   if (kind == CellKind::lstm_peephole) weight_peephole_ = scope.vector(named("weight_peephole"), 3 * hidden, initial);

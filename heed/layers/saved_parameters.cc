@@ -22,10 +22,15 @@ std::string type_and_shape(const SafetensorsHeader::Entry& entry) {
 
 }  // namespace
 
+std::string scales_of(const std::string& weight) { return weight + ".scales"; }
+
 void save_parameters(const std::filesystem::path& path, const ParameterList& parameters,
                      const std::map<std::string, std::string>& metadata) {
   std::map<std::string, ConstView> tensors;
-  for (const auto& [name, var] : parameters) tensors[name] = var.value().view();
+  for (const auto& [name, var] : parameters) {
+    tensors[name] = var.value().view();
+    if (!var.scales().is_empty()) tensors[scales_of(name)] = var.scales().view();
+  }
   write_safetensors(path, tensors, metadata);
 }
 
@@ -37,15 +42,23 @@ void check_parameters(const SafetensorsFile& file, std::span<const ParameterShap
   };
   const auto& tensors = file.header().tensors;
   std::unordered_set<std::string> known;
-  for (const ParameterShape& parameter : wanted) {
-    const std::string& name = *known.insert(renames(parameter.name)).first;
+  // Holds the tensor `name`, f32 or of a narrow type, to its shape, and returns its type.
+  const auto need = [&](const std::string& name, bool narrow, std::span<const Index> shape) {
+    known.insert(name);
     const auto found = tensors.find(name);
     if (found == tensors.end()) {
       add(fmt::format("has no tensor {}", printable(name)));
-      continue;
+      return DType::f32;
     }
-    const std::string held = type_and_shape(found->second), needed = type_and_shape(DType::f32, parameter.shape);
+    const DType type = narrow && is_narrow(found->second.dtype) ? found->second.dtype : DType::f32;
+    const std::string held = type_and_shape(found->second), needed = type_and_shape(type, shape);
     if (held != needed) add(fmt::format("{} is {}, but the model needs {}", printable(name), held, needed));
+    return type;
+  };
+  for (const ParameterShape& parameter : wanted) {
+    const std::string name = renames(parameter.name);
+    const DType type = need(name, parameter.is_weight, parameter.shape);
+    if (type == DType::i8) need(scales_of(name), false, std::span(parameter.shape).first(1));
   }
   for (const auto& [name, entry] : tensors) {
     if (!known.contains(name)) add(fmt::format("the model has no parameter {}", printable(name)));

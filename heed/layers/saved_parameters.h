@@ -17,15 +17,19 @@
 
 namespace heed {
 
-// Writes every value under its name; throws as write_safetensors does.
+// What the scales of an i8 weight are called in a file: "linear1.weight.scales" beside "linear1.weight".
+std::string scales_of(const std::string& weight);
+
+// Writes every value under its name, an i8 weight's scales beside it; throws as write_safetensors does.
 void save_parameters(const std::filesystem::path& path, const ParameterList& parameters,
                      const std::map<std::string, std::string>& metadata = {});
 
 // Throws one heed::Error that names the file and every tensor (the first five, and how many more) that is missing, has
-// another shape than it is wanted in or another type than f32, or is not wanted at all. Reads no tensor.
+// another shape than it is wanted in or another type than f32 (or, of a weight, a narrow one; i8 with scales f32 [Out],
+// others without), or is not wanted at all. Reads no tensor.
 void check_parameters(const SafetensorsFile& file, std::span<const ParameterShape> wanted, const Renames& renames = {});
 
-// Sets every parameter to the file's value of its name. Throws as check_parameters does, before any value has changed,
+// Sets every parameter to the file's value of its name, which must be f32. Throws as check_parameters does, before any value has changed,
 // and for an element that is not finite. Cost: one tensor's memory beside the parameters'.
 void read_parameters(SafetensorsFile& file, const ParameterList& parameters);
 

@@ -101,7 +101,7 @@ Var Transformer::features(const Context& context, const SequenceBatch& batch) co
 
 std::unique_ptr<DecoderState> Transformer::start() const {
   auto state = std::make_unique<TransformerState>();
-  const DType dtype = target_embedding_.weight().dtype();
+  const DType dtype = Weight(target_embedding_.weight()).wide();
   for (const TransformerBlock& block : decoder_) state->blocks.push_back(block.make_memory(dtype));
   return state;
 }

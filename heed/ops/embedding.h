@@ -4,14 +4,15 @@
 //   embedding_backward(ids, std::sqrt(d_model), dy, dtable);
 #pragma once
 
-#include "heed/tensor/view.h"
+#include "heed/ops/weight.h"
 
 namespace heed {
 
 // y[r, :] = scale * table[ids[r], :].
-// table [V, D] and y are contiguous, f32 or f64; ids is contiguous i32 of any shape [...]; y has the shape [..., D].
+// table [V, D] and y are contiguous, f32 or f64; ids is contiguous i32 of any shape [...]; y has the shape [..., D]. The
+// rows of a narrow table, with y f32, are widened as they are looked up: the same bits as with a table widened before.
 // Throws heed::Error where shapes or types disagree and for an id outside [0, V), before anything is written.
-void embedding(ConstView table, ConstView ids, double scale, View y);
+void embedding(const Weight& table, ConstView ids, double scale, View y);
 
 // dtable[ids[r], :] += scale * dy[r, :], in ascending r for any thread count. Shapes and errors as above.
 void embedding_backward(ConstView ids, double scale, ConstView dy, View dtable);

@@ -1,6 +1,10 @@
 #include "heed/ops/linear.h"
 
+#include <algorithm>
+
 #include "heed/base/check.h"
+#include "heed/base/memory.h"
+#include "heed/base/parallel.h"
 #include "heed/ops/gemm.h"
 #include "heed/tensor/operands.h"
 
@@ -21,18 +25,49 @@ bool is_vector(const ConstView& view, DType dtype, Index size) {
   return view.rank == 1 && view.shape[0] == size && view.dtype == dtype && view.contiguous();
 }
 
+// Outputs that are widened together: as much as stays in a core's own cache between the widening and the product.
+Index panel_outputs(Index inputs) {
+  constexpr Index kPanelNumbers = 64 * 1024;
+  return std::clamp<Index>(kPanelNumbers / std::max<Index>(inputs, 1) / 16 * 16, 16, 256);
+}
+
+// No bit of an element of a product depends on how many others are computed with it, so panels may be of any size.
+void multiply_narrow(const ConstView& x, const Weight& weight, const ConstView& bias, const View& y) {
+  const Index outputs = weight.outputs(), inputs = weight.inputs(), panel = panel_outputs(inputs);
+  const double rows = static_cast<double>(std::max<Index>(x.shape[0], 8));  // with fewer, reading takes the time
+  constexpr double kWorkPerTask = 256 * 1024;
+  const Index grain = grain_of(rows * static_cast<double>(panel * inputs), kWorkPerTask);
+  parallel_for((outputs + panel - 1) / panel, grain, [&](Index begin, Index end) {
+    const auto memory = allocate(panel * inputs * static_cast<Index>(sizeof(float)));
+    float* const wide = static_cast<float*>(memory.get());
+    for (Index first = begin * panel, last; first < std::min(end * panel, outputs); first = last) {
+      last = std::min(first + panel, outputs);
+      widen_rows(weight, first, last, wide);
+      gemm(x, transpose(make_view(wide, {last - first, inputs}), 0, 1), slice(y, 1, first, last),
+           {.bias = bias ? slice(bias, 0, first, last) : ConstView()});
+    }
+  });
+}
+
 }  // namespace
 
-void linear(ConstView x, ConstView weight, ConstView bias, View y) {
-  check_operands("linear", {{"x", x}, {"weight", weight}, {"bias", bias, kOptional}}, {{"y", y}});
-  HEED_CHECK(x.rank == 2 && weight.rank == 2 && y.rank == 2 && x.shape[1] == weight.shape[1] &&
-                 y.shape[0] == x.shape[0] && y.shape[1] == weight.shape[0] && x.dtype == y.dtype &&
-                 weight.dtype == y.dtype,
-             "linear: needs x [R, In], weight [Out, In] and y [R, Out] of one type, but got {}, {} and {}", describe(x),
-             describe(weight), describe(y));
+void linear(ConstView x, const Weight& weight, ConstView bias, View y) {
+  const ConstView& values = weight.values;
+  check_operands("linear",
+                 {{"x", x}, {"weight", values}, {"scales", weight.scales, kOptional}, {"bias", bias, kOptional}},
+                 {{"y", y}});
+  HEED_CHECK(x.rank == 2 && values.rank == 2 && y.rank == 2 && x.shape[1] == values.shape[1] &&
+                 y.shape[0] == x.shape[0] && y.shape[1] == values.shape[0] && x.dtype == y.dtype &&
+                 weight.wide() == y.dtype,
+             "linear: needs x [R, In], weight [Out, In] and y [R, Out] of one type, or a narrow weight with f32, but "
+             "got {}, {} and {}",
+             describe(x), describe_weight(weight), describe(y));
+  check_weight("linear", weight);
   HEED_CHECK(!bias || is_vector(bias, y.dtype, y.shape[1]),
-             "linear: bias must be contiguous [Out] for weight {}, but is {}", describe(weight), describe(bias));
-  gemm(x, transpose(weight, 0, 1), y, {.bias = bias});
+             "linear: bias must be contiguous [Out] for weight {}, but is {}", describe_weight(weight),
+             describe(bias));
+  if (is_narrow(values.dtype)) return multiply_narrow(x, weight, bias, y);
+  gemm(x, transpose(values, 0, 1), y, {.bias = bias});
 }
 
 void linear_backward(ConstView x, ConstView weight, ConstView dy, View dx, View dweight, View dbias) {

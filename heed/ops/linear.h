@@ -4,18 +4,20 @@
 //   linear_backward(x, weight, dy, dx, dweight, dbias);
 #pragma once
 
-#include "heed/tensor/view.h"
+#include "heed/ops/weight.h"
 
 namespace heed {
 
 // y[r, o] = sum_i x[r, i] weight[o, i] + bias[o].
 // x [R, In], weight [Out, In], bias [Out] or empty, y [R, Out]; all f32 or all f64; x, weight and y as gemm takes them.
-// A row of y depends, to the bit, on that row of x alone. Throws heed::Error where shapes or types disagree.
-void linear(ConstView x, ConstView weight, ConstView bias, View y);
+// A narrow weight, with f32 elsewhere, is widened a panel of outputs at a time into scratch of some 256 KB a thread: the
+// bits are those of the same weight widened as a whole. A row of y depends, to the bit, on that row of x alone. Throws
+// heed::Error where shapes or types disagree.
+void linear(ConstView x, const Weight& weight, ConstView bias, View y);
 
 // dx = dy weight (overwritten), dweight += dy^T x, dbias += sum over rows of dy (both accumulated); an empty view is
 // not wanted. x may be empty where dweight is, weight where dx is. The same bits for any thread count. Throws as linear
-// does.
+// does. A narrow weight has no gradient, and gives none.
 void linear_backward(ConstView x, ConstView weight, ConstView dy, View dx, View dweight, View dbias);
 
 }  // namespace heed

@@ -105,19 +105,28 @@ void scatter_rows(const ConstView& from, const Index* index, const View& to) {
     std::memcpy(to.as<char>() + index[i] * bytes, from.as<char>() + i * bytes, static_cast<std::size_t>(bytes));
 }
 
-void check(const ConstView& x, const ConstView& weight, const ConstView& bias, const ConstView& targets,
+void check(const ConstView& x, const Weight& typed_weight, const ConstView& bias, const ConstView& targets,
            const CrossEntropyOptions& options, const View& dx, const View& dweight, const View& dbias) {
+  const ConstView& weight = typed_weight.values;
   check_operands("linear_cross_entropy",
-                 {{"x", x}, {"weight", weight}, {"bias", bias, kOptional}, {"targets", targets}},
+                 {{"x", x},
+                  {"weight", weight},
+                  {"scales", typed_weight.scales, kOptional},
+                  {"bias", bias, kOptional},
+                  {"targets", targets}},
                  {{"dx", dx, kOptional}, {"dweight", dweight, kOptional}, {"dbias", dbias, kOptional}});
   HEED_CHECK(x.rank == 2 && weight.rank == 2 && x.shape[1] == weight.shape[1] && weight.shape[0] >= 1 &&
                  targets.rank == 1 && targets.shape[0] == x.shape[0] && targets.dtype == DType::i32 &&
-                 x.dtype == weight.dtype && (x.dtype == DType::f32 || x.dtype == DType::f64) && x.contiguous() &&
+                 x.dtype == typed_weight.wide() && (x.dtype == DType::f32 || x.dtype == DType::f64) && x.contiguous() &&
                  weight.contiguous() && targets.contiguous(),
              "linear_cross_entropy: needs x [R, D], weight [V, D] and i32 targets [R], contiguous and f32 or f64, but "
              "got {}, {} "
              "and {}",
-             describe(x), describe(weight), describe(targets));
+             describe(x), describe_weight(typed_weight), describe(targets));
+  check_weight("linear_cross_entropy", typed_weight);
+  HEED_CHECK(!is_narrow(weight.dtype) || (!dx && !dweight && !dbias),
+             "linear_cross_entropy: a narrow weight has no gradient, and gives none, but it is {}",
+             describe_weight(typed_weight));
   const auto fits = [&](const ConstView& view, const ConstView& model) {
     return !view || (same_shape(view, model) && view.dtype == model.dtype && view.contiguous());
   };
@@ -142,10 +151,10 @@ void check(const ConstView& x, const ConstView& weight, const ConstView& bias, c
 
 }  // namespace
 
-LossResult linear_cross_entropy(ConstView x, ConstView weight, ConstView bias, ConstView targets,
+LossResult linear_cross_entropy(ConstView x, const Weight& weight, ConstView bias, ConstView targets,
                                 const CrossEntropyOptions& options, View dx, View dweight, View dbias) {
   check(x, weight, bias, targets, options, dx, dweight, dbias);
-  const Index rows = x.shape[0], width = x.shape[1], vocabulary = weight.shape[0];
+  const Index rows = x.shape[0], width = x.shape[1], vocabulary = weight.outputs();
   std::vector<Index> kept;  // the rows that count, and their targets
   std::vector<std::int32_t> kept_target;
   for (Index r = 0; r < rows; ++r) {
@@ -177,7 +186,7 @@ LossResult linear_cross_entropy(ConstView x, ConstView weight, ConstView bias, C
     }
     if (dx) {
       const View chunk_dx = gather ? slice(scratch.dx.view(), 0, 0, count) : slice(dx, 0, begin, end);
-      gemm(logits, weight, chunk_dx);
+      gemm(logits, weight.values, chunk_dx);
       if (gather) scatter_rows(chunk_dx, kept.data() + begin, dx);
     }
     if (dweight) gemm(transpose(logits, 0, 1), chunk_x, dweight, {.accumulate = true});

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "heed/base/index.h"
-#include "heed/tensor/view.h"
+#include "heed/ops/weight.h"
 
 namespace heed {
 
@@ -30,13 +30,14 @@ struct LossResult {
 // e being the label smoothing (Szegedy et al. 2016, "Rethinking the Inception architecture", section 7; as PyTorch's
 // CrossEntropyLoss with reduction="sum"). The gradient of loss_sum by l[r, v] is p[r, v] - (1 - e) [v = t] - e / V.
 //
-// x [R, D], weight [V, D], bias [V] or empty, targets i32 [R]; all contiguous; x, weight and bias f32 or f64.
+// x [R, D], weight [V, D], bias [V] or empty, targets i32 [R]; all contiguous; x, weight and bias f32 or f64;
+// the weight may be narrow, with f32 elsewhere, where no gradient is wanted.
 // dx [R, D] is overwritten (0 in ignored rows); dweight [V, D] and dbias [V] are accumulated; an empty view is not
 // wanted. Rows go in chunks, whose logits and their gradient are made, used and forgotten: [R, V] is never stored, and
 // ignored rows cost nothing. A row's loss and dx depend on that row alone, and all results are the same bits for any
 // thread count. Throws heed::Error where shapes or types disagree, for a target outside [0, V) and for a smoothing
 // outside [0, 1].
-LossResult linear_cross_entropy(ConstView x, ConstView weight, ConstView bias, ConstView targets,
+LossResult linear_cross_entropy(ConstView x, const Weight& weight, ConstView bias, ConstView targets,
                                 const CrossEntropyOptions& options, View dx = {}, View dweight = {}, View dbias = {});
 
 }  // namespace heed

@@ -28,6 +28,8 @@ double load(const ConstView& view, Index offset) {
       return to_float(view.as<BFloat16>()[offset]);
     case DType::f16:
       return to_float(view.as<Float16>()[offset]);
+    case DType::i8:
+      return view.as<std::int8_t>()[offset];
     case DType::i32:
       return view.as<std::int32_t>()[offset];
     case DType::i64:
@@ -51,6 +53,9 @@ void store(const View& view, Index offset, double value) {
       return;
     case DType::f16:
       view.as<Float16>()[offset] = to_float16(static_cast<float>(value));
+      return;
+    case DType::i8:
+      view.as<std::int8_t>()[offset] = static_cast<std::int8_t>(value);
       return;
     case DType::i32:
       view.as<std::int32_t>()[offset] = static_cast<std::int32_t>(value);

@@ -1,0 +1,39 @@
+// heed convert
+#include <memory>
+#include <string>
+
+#include "commands.h"
+#include "field_options.h"
+#include "heed/tasks/convert.h"
+
+namespace heed::cli {
+namespace {
+
+struct ConvertCommand {
+  std::string model, out;
+  FieldOptions given;
+};
+
+void run(const ConvertCommand& command) {
+  ConvertOptions options;
+  command.given.apply(options);
+  convert_model(command.model, options, command.out);
+}
+
+}  // namespace
+
+void add_convert_command(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand("convert", "Write a model with its weights in a smaller type, or in f32 again.");
+  auto command = std::make_shared<ConvertCommand>();
+  sub->add_option("model", command->model, "The model's folder.")->required();
+  command->given.add(*sub, ConvertOptions{}, "Weights");
+  sub->add_option("--out", command->out, "The new model's folder, which must not be there yet.")->required();
+  sub->footer(
+      "Every command but train takes the new model as it takes the old one. Norms, biases and other\n"
+      "small vectors stay f32. From a small type a model can be made f32 again, which gives the\n"
+      "answers of that type, and not another small one.\n"
+      "Example:\n  heed convert model --type int8 --out model-int8");
+  sub->callback([command] { run(*command); });
+}
+
+}  // namespace heed::cli

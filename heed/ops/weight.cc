@@ -1,0 +1,88 @@
+#include "heed/ops/weight.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "heed/base/check.h"
+#include "heed/kernels/widen.h"
+#include "heed/tensor/operands.h"
+
+namespace heed {
+namespace {
+
+bool is_scales(const ConstView& scales, Index outputs) {
+  return scales.rank == 1 && scales.shape[0] == outputs && scales.dtype == DType::f32 && scales.contiguous();
+}
+
+// One row; returns its scale.
+float quantise_row(const float* row, Index n, std::int8_t* to) {
+  constexpr int kMost = 127;  // -128 has no counterpart
+  float largest = 0;
+  for (Index j = 0; j < n; ++j) largest = std::max(largest, std::abs(row[j]));
+  const float scale = largest / kMost;
+  if (scale == 0) {
+    std::fill_n(to, n, std::int8_t{0});
+    return 0;
+  }
+  for (Index j = 0; j < n; ++j) {
+    const double steps = std::nearbyint(static_cast<double>(row[j]) / static_cast<double>(scale));
+    to[j] = static_cast<std::int8_t>(std::clamp<double>(steps, -kMost, kMost));
+  }
+  return scale;
+}
+
+}  // namespace
+
+Weight Weight::rows(Index begin, Index end) const {
+  return {slice(values, 0, begin, end), scales ? slice(scales, 0, begin, end) : ConstView()};
+}
+
+std::string describe_weight(const Weight& weight) {
+  return describe(weight.values) + (weight.scales ? " with scales " + describe(weight.scales) : "");
+}
+
+void check_weight(std::string_view function, const Weight& weight) {
+  const bool scaled = weight.values.dtype == DType::i8;
+  if (!is_narrow(weight.values.dtype)) {
+    HEED_CHECK(!weight.scales, "{}: only an i8 weight has scales, but it is {}", function, describe_weight(weight));
+    return;
+  }
+  HEED_CHECK(weight.values.rank == 2 && weight.values.contiguous() &&
+                 (scaled ? is_scales(weight.scales, weight.outputs()) : weight.scales.empty()),
+             "{}: a narrow weight must be a contiguous [Out, In], and have contiguous scales f32 [Out] where it is i8 "
+             "alone, but is {}",
+             function, describe_weight(weight));
+}
+
+void widen_rows(const Weight& weight, Index begin, Index end, float* to) {
+  const Index width = weight.inputs(), first = begin * width, count = (end - begin) * width;
+  switch (weight.values.dtype) {
+    case DType::bf16:
+      return kernels::widen(weight.values.as<BFloat16>() + first, count, to);
+    case DType::f16:
+      return kernels::widen(weight.values.as<Float16>() + first, count, to);
+    case DType::i8:
+      for (Index i = begin; i < end; ++i, to += width) {
+        kernels::widen(weight.values.as<std::int8_t>() + i * width, weight.scales.as<float>()[i], width, to);
+      }
+      return;
+    default:
+      fail("widen_rows: {} is not narrow", describe_weight(weight));
+  }
+}
+
+void quantise_rows(ConstView weight, View values, View scales) {
+  check_operands("quantise_rows", {{"weight", weight}}, {{"values", values}, {"scales", scales}});
+  HEED_CHECK(weight.rank == 2 && weight.dtype == DType::f32 && weight.contiguous() && values.dtype == DType::i8 &&
+                 same_shape(values, weight) && values.contiguous() && is_scales(scales, weight.shape[0]),
+             "quantise_rows: needs a weight f32 [Out, In], values i8 [Out, In] and scales f32 [Out], contiguous, but "
+             "got {}, {} and {}",
+             describe(weight), describe(values), describe(scales));
+  const Index width = weight.shape[1];
+  for (Index i = 0; i < weight.shape[0]; ++i) {
+    scales.as<float>()[i] =
+        quantise_row(weight.as<float>() + i * width, width, values.as<std::int8_t>() + i * width);
+  }
+}
+
+}  // namespace heed

@@ -1,0 +1,51 @@
+// A matrix of weights in the type that it is kept in: f32, or a narrow one, which inference reads as f32.
+//
+//   const Tensor values = Tensor::empty(DType::i8, {512, 256}), scales = Tensor::empty(DType::f32, {512});
+//   quantise_rows(weight, values, scales);
+//   linear(x, {values, scales}, bias, y);            // as with weight, but for what quantise_rows rounded
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "heed/base/error.h"
+#include "heed/tensor/tensor.h"
+#include "heed/tensor/view.h"
+
+namespace heed {
+
+// [Out, In], a row for each output. Row i is values[i, :], or values[i, :] * scales[i] (rounded to f32) where values
+// are i8.
+struct Weight {
+  ConstView values;  // f32, f64, bf16, f16 or i8
+  ConstView scales;  // f32 [Out] with i8, else empty
+
+  // NOLINTNEXTLINE: what has no scales is used as its view or its tensor
+  Weight(const ConstView& numbers, const ConstView& factors = {}) : values(numbers), scales(factors) {}
+  Weight(const Tensor& numbers) : values(numbers.view()) {}  // NOLINT
+
+  Index outputs() const { return values.shape[0]; }
+  Index inputs() const { return values.shape[1]; }
+  // The type of what is computed with it.
+  DType wide() const { return is_narrow(values.dtype) ? DType::f32 : values.dtype; }
+  // The outputs [begin, end).
+  Weight rows(Index begin, Index end) const;
+};
+
+// "i8 [512, 256] with scales f32 [512]": for error messages.
+std::string describe_weight(const Weight& weight);
+
+// Of a weight whose views have been checked (check_operands): throws heed::Error naming `function` unless a narrow one is a contiguous matrix, with scales, contiguous f32 [Out],
+// where it is i8, and without where it is not.
+void check_weight(std::string_view function, const Weight& weight);
+
+// Rows [begin, end) of a narrow weight that has been checked, as f32 [end - begin, In].
+void widen_rows(const Weight& weight, Index begin, Index end, float* to);
+
+// values[i, :] = weight[i, :] / scales[i], to nearest (ties to even), scales[i] = max |weight[i, :]| / 127. A row
+// without a number large enough for a scale is zeros, with scale 0.
+// weight f32 [Out, In], values i8 [Out, In], scales f32 [Out], all contiguous; weight is finite. Throws heed::Error
+// where shapes or types disagree.
+void quantise_rows(ConstView weight, View values, View scales);
+
+}  // namespace heed

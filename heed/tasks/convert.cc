@@ -1,0 +1,86 @@
+#include "heed/tasks/convert.h"
+
+#include <string>
+
+#include "heed/base/check.h"
+#include "heed/base/file.h"
+#include "heed/base/file_writer.h"
+#include "heed/base/folder_writer.h"
+#include "heed/io/fields.h"
+#include "heed/io/file_tensor.h"
+#include "heed/layers/listed_parameters.h"
+#include "heed/layers/saved_parameters.h"
+#include "heed/tasks/model_folder.h"
+
+namespace heed {
+namespace {
+
+DType dtype_of(WeightType type) {
+  switch (type) {
+    case WeightType::f32:
+      return DType::f32;
+    case WeightType::bf16:
+      return DType::bf16;
+    case WeightType::f16:
+      return DType::f16;
+    case WeightType::int8:
+      return DType::i8;
+  }
+  fail("convert_model: type {} is none", static_cast<int>(type));
+}
+
+Var widened(const Var& weight) {
+  const Tensor wide = Tensor::empty(DType::f32, {weight.dim(0), weight.dim(1)});
+  widen_rows(weight, 0, weight.dim(0), wide.data<float>());
+  return Var::parameter(wide);
+}
+
+Var quantised(const Var& weight) {
+  const Tensor values = Tensor::empty(DType::i8, {weight.dim(0), weight.dim(1)});
+  const Tensor scales = Tensor::empty(DType::f32, {weight.dim(0)});
+  quantise_rows(weight, values, scales);
+  return Var::narrow(values, scales);
+}
+
+// The weight in another type; `where` names it in errors.
+Var converted(const Var& weight, DType dtype, const std::string& where) {
+  if (weight.dtype() == dtype) return weight;
+  if (dtype == DType::f32) return widened(weight);
+  HEED_CHECK(weight.dtype() == DType::f32,
+             "{}: is {} already, and would be rounded twice: convert the f32 model that it was made of", where,
+             name_of(weight.dtype()));
+  if (dtype == DType::i8) return quantised(weight);
+  const Tensor rounded = weight.value().to(dtype);
+  check_finite(rounded, fmt::format("{}: as {}", where, name_of(dtype)));
+  return Var::narrow(rounded);
+}
+
+ParameterList converted(const ModelFolder& model, DType dtype, const std::string& file) {
+  ListedParameters listed;
+  make_model(listed, model.config);
+  ParameterList list = model.parameters;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (!listed.shapes()[i].is_weight) continue;
+    list[i].var = converted(list[i].var, dtype, fmt::format("{}: {}", file, list[i].name));
+  }
+  return list;
+}
+
+}  // namespace
+
+void convert_model(const std::filesystem::path& model, const ConvertOptions& options,
+                   const std::filesystem::path& out) {
+  const std::filesystem::path weights = model / "model.safetensors";
+  const ModelFolder loaded = load_model_folder(model);
+  const ParameterList parameters = converted(loaded, dtype_of(options.type), weights.string());
+  FolderWriter folder(out);
+  save_parameters(folder.path() / "model.safetensors", parameters, read_safetensors_header(weights).metadata);
+  std::vector<std::filesystem::path> others = vocabulary_files(model);
+  others.push_back(model / "config.json");
+  for (const std::filesystem::path& file : others) {
+    if (file_exists(file)) write_file(folder.path() / file.filename(), read_file(file));
+  }
+  folder.commit();
+}
+
+}  // namespace heed

@@ -1,0 +1,43 @@
+// A model with its weights in another type.
+//
+//   convert_model("model", {.type = WeightType::int8}, "model-int8");
+//   load_model_folder("model-int8");               // infers from them as they are
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "heed/base/error.h"
+
+namespace heed {
+
+enum class WeightType {
+  f32,
+  bf16,
+  f16,
+  int8,  // with a scale for each output
+};
+inline constexpr std::pair<std::string_view, WeightType> kWeightTypeNames[] = {
+    {"f32", WeightType::f32}, {"bf16", WeightType::bf16}, {"f16", WeightType::f16}, {"int8", WeightType::int8}};
+inline std::span<const std::pair<std::string_view, WeightType>> enum_names(WeightType) { return kWeightTypeNames; }
+
+struct ConvertOptions {
+  WeightType type = WeightType::bf16;
+
+  template <typename V>
+  friend void visit_fields(ConvertOptions& o, V&& visit) {
+    visit("type", o.type, "What the weights become: f32, bf16, f16, or int8 with a scale for each output.");
+  }
+};
+
+// Writes `out`, a model's folder like `model`, with weights (ParameterShape::is_weight) of the type: 16 bits rounded to
+// nearest, ties to even; int8 as quantise_rows does. All else is as it was; what training keeps stays behind. Weights
+// of that type stay as they are, and narrow ones become f32 as inference reads them, so that the model's answers keep
+// their bits. `out` is there whole or not at all.
+// Throws heed::Error where `out` is there already or is no place for a folder, for what is no model, for a weight that
+// the type cannot hold, and for one that is narrow already, which would be rounded twice.
+void convert_model(const std::filesystem::path& model, const ConvertOptions& options, const std::filesystem::path& out);
+
+}  // namespace heed
