@@ -246,7 +246,7 @@ def main():
     add_written_seeds(seeds)
     for target in ("json", "model_config", "trace", "training_state", "conformance_case", "npy"):
         seeds.write_dictionary(target)
-    seeds.write_dictionary("safetensors", (b"F32", b"F64", b"F16", b"BF16", b"I32", b"I64", b"BOOL", b"data_offsets"))
+    seeds.write_dictionary("safetensors", (b"F32", b"F64", b"F16", b"BF16", b"I8", b"I32", b"I64", b"BOOL", b"data_offsets"))
     part.rename(folder)
     print(f"{seeds.count} seeds in {folder}")
 

@@ -296,7 +296,7 @@ TEST(SafetensorsHostile, EntriesWithMissingOrUnknownKeys) {
 
 TEST(SafetensorsHostile, DTypesThatHeedHasNot) {
   EXPECT_EQ(hostile(R"({"w":{"dtype":"U8","shape":[8],"data_offsets":[0,8]}})"),
-            "m.st: header: w.dtype: must be one of F32, F64, F16, BF16, I32, I64, BOOL, but is \"U8\"");
+            "m.st: header: w.dtype: must be one of F32, F64, F16, BF16, I8, I32, I64, BOOL, but is \"U8\"");
   EXPECT_EQ(hostile(R"({"w":{"dtype":7,"shape":[8],"data_offsets":[0,8]}})"),
             "m.st: header: w.dtype: must be a string, but is 7");
 }

@@ -77,9 +77,7 @@ HWY_EXPORT(widen_int8);
 
 void widen(const BFloat16* from, Index n, float* to) { HEED_DISPATCH(widen_bfloat16)(from, n, to); }
 void widen(const Float16* from, Index n, float* to) { HEED_DISPATCH(widen_float16)(from, n, to); }
-void widen(const std::int8_t* from, float scale, Index n, float* to) {
-  HEED_DISPATCH(widen_int8)(from, scale, n, to);
-}
+void widen(const std::int8_t* from, float scale, Index n, float* to) { HEED_DISPATCH(widen_int8)(from, scale, n, to); }
 
 }  // namespace heed::kernels
 #endif

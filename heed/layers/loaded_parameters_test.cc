@@ -70,11 +70,11 @@ TEST_F(LoadedParametersTest, AreThoseThatWereSaved) {
 TEST_F(LoadedParametersTest, EveryNameThatDoesNotFitIsInOneError) {
   write([](auto& tensors) {
     tensors.erase("linear1.bias");
-    tensors["linear1.weight"] = tensors["linear1.weight"].to(DType::bf16);
+    tensors["linear1.weight"] = tensors["linear1.weight"].to(DType::f64);
     tensors["linear2.weight"] = Tensor::zeros(DType::f32, {6, 4});
     tensors["linear3.weight"] = Tensor::zeros(DType::f32, {1});
   });
-  EXPECT_EQ(load(), refused("linear1.weight is bf16 [6, 4], but the model needs f32 [6, 4]; has no tensor "
+  EXPECT_EQ(load(), refused("linear1.weight is f64 [6, 4], but the model needs f32 [6, 4]; has no tensor "
                             "linear1.bias; linear2.weight is f32 [6, 4], but the model needs f32 [4, 6]; the model "
                             "has no parameter linear3.weight"));
 }

@@ -157,23 +157,24 @@ TEST(Transformer, ParametersHaveTheNamesOfAPyTorchStateDict) {
   config.positions = PositionKind::learned;
   ListedParameters listed;
   const Transformer model(listed, config);
+  constexpr bool kWeight = true;
   const auto attention = [](const std::string& path) {
-    return std::vector<ParameterShape>{{path + ".in_proj_weight", {24, 8}},
+    return std::vector<ParameterShape>{{path + ".in_proj_weight", {24, 8}, kWeight},
                                        {path + ".in_proj_bias", {24}},
-                                       {path + ".out_proj.weight", {8, 8}},
+                                       {path + ".out_proj.weight", {8, 8}, kWeight},
                                        {path + ".out_proj.bias", {8}}};
   };
-  std::vector<ParameterShape> expected{{"source_embedding.weight", {11, 8}},
-                                       {"target_embedding.weight", {11, 8}},
+  std::vector<ParameterShape> expected{{"source_embedding.weight", {11, 8}, kWeight},
+                                       {"target_embedding.weight", {11, 8}, kWeight},
                                        {"source_positions.weight", {12, 8}},
                                        {"target_positions.weight", {12, 8}}};
   const auto append = [&](const std::vector<ParameterShape>& more) {
     expected.insert(expected.end(), more.begin(), more.end());
   };
   const auto append_rest_of_layer = [&](const std::string& path, int norms) {
-    append({{path + ".linear1.weight", {10, 8}},
+    append({{path + ".linear1.weight", {10, 8}, kWeight},
             {path + ".linear1.bias", {10}},
-            {path + ".linear2.weight", {8, 10}},
+            {path + ".linear2.weight", {8, 10}, kWeight},
             {path + ".linear2.bias", {8}}});
     for (int norm = 1; norm <= norms; ++norm) {
       const std::string name = path + ".norm" + std::to_string(norm);
@@ -187,7 +188,7 @@ TEST(Transformer, ParametersHaveTheNamesOfAPyTorchStateDict) {
   append_rest_of_layer("decoder.layers.0", 3);
   append({{"encoder.norm.weight", {8}}, {"encoder.norm.bias", {8}}});
   append({{"decoder.norm.weight", {8}}, {"decoder.norm.bias", {8}}});
-  append({{"generator.weight", {11, 8}}});
+  append({{"generator.weight", {11, 8}, kWeight}});
   EXPECT_EQ(listed.shapes(), expected);
 }
 

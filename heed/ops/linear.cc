@@ -64,8 +64,7 @@ void linear(ConstView x, const Weight& weight, ConstView bias, View y) {
              describe(x), describe_weight(weight), describe(y));
   check_weight("linear", weight);
   HEED_CHECK(!bias || is_vector(bias, y.dtype, y.shape[1]),
-             "linear: bias must be contiguous [Out] for weight {}, but is {}", describe_weight(weight),
-             describe(bias));
+             "linear: bias must be contiguous [Out] for weight {}, but is {}", describe_weight(weight), describe(bias));
   if (is_narrow(values.dtype)) return multiply_narrow(x, weight, bias, y);
   gemm(x, transpose(values, 0, 1), y, {.bias = bias});
 }

@@ -11,7 +11,8 @@ namespace heed {
 namespace {
 
 bool is_scales(const ConstView& scales, Index outputs) {
-  return scales.rank == 1 && scales.shape[0] == outputs && scales.dtype == DType::f32 && scales.contiguous();
+  return (scales || outputs == 0) && scales.rank == 1 && scales.shape[0] == outputs && scales.dtype == DType::f32 &&
+         scales.contiguous();
 }
 
 // One row; returns its scale.
@@ -80,8 +81,7 @@ void quantise_rows(ConstView weight, View values, View scales) {
              describe(weight), describe(values), describe(scales));
   const Index width = weight.shape[1];
   for (Index i = 0; i < weight.shape[0]; ++i) {
-    scales.as<float>()[i] =
-        quantise_row(weight.as<float>() + i * width, width, values.as<std::int8_t>() + i * width);
+    scales.as<float>()[i] = quantise_row(weight.as<float>() + i * width, width, values.as<std::int8_t>() + i * width);
   }
 }
 

@@ -358,6 +358,7 @@ def make_tasks(bench):
         Task("train, continued", begun, train_arguments(5), output_is_timed=True),
         Task("translate", model, ["--threads", "1", "translate", "model"], text),
         Task("translate a file", model, ["--threads", "1", "translate", "model", "--input", "text.de", "--json"]),
+        Task("convert", model, ["--threads", "1", "convert", "model", "--type", "int8", "--out", "small"]),
         Task("view, a page", model, [*view, "--out", "page.html", "--trace", "trace.json"]),
         Task("view, a picture", model, [*view, "--out", "picture.png"]),
     ]

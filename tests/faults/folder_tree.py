@@ -11,14 +11,14 @@ PART = ".heed-part"
 
 
 def is_part(name):
-    """Whether this is a file that FileWriter has not finished."""
-    return name.endswith(PART)
+    """Whether this is a file that FileWriter has not finished, or lies in a folder that FolderWriter has not."""
+    return any(part.endswith(PART) for part in pathlib.PurePath(name).parts)
 
 
 def whole_name(name):
     """The name that a part will have when it is whole; any other name as it is."""
     path = pathlib.PurePath(name)
-    return str(path.parent / path.name[1:-len(PART)]) if is_part(name) else str(path)
+    return str(path.parent / path.name[1:-len(PART)]) if path.name.endswith(PART) else str(path)
 
 
 def parse_safetensors(data):
@@ -61,10 +61,10 @@ class Tree:
             mode = stat.S_IMODE(status.st_mode) & ~stat.S_ISVTX
             if path.is_symlink():
                 self.entries[name] = ("link", 0, os.readlink(path).encode())
-            elif path.is_dir():
-                self.entries[name] = ("folder", mode, b"")
             elif is_part(name):
                 self.entries[name] = ("part", 0, b"")
+            elif path.is_dir():
+                self.entries[name] = ("folder", mode, b"")
             else:
                 data = path.read_bytes()
                 try:

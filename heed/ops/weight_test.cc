@@ -1,0 +1,231 @@
+#include "heed/ops/weight.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "heed/base/parallel.h"
+#include "heed/kernels/target.h"
+#include "heed/ops/embedding.h"
+#include "heed/ops/linear.h"
+#include "heed/ops/loss.h"
+#include "heed/testing/gradient_check.h"
+#include "heed/testing/operator_call.h"
+#include "heed/testing/refusal.h"
+
+namespace heed {
+namespace {
+
+using testing::random_tensor;
+using testing::refusal;
+using testing::same_bits;
+
+constexpr DType kNarrow[] = {DType::bf16, DType::f16, DType::i8};
+
+// A weight in a narrow type, and the same in f32.
+struct Twins {
+  Tensor values, scales, wide;
+
+  Twins(const Tensor& weight, DType dtype) {
+    if (dtype == DType::i8) {
+      values = Tensor::empty(DType::i8, {weight.dim(0), weight.dim(1)});
+      scales = Tensor::empty(DType::f32, {weight.dim(0)});
+      quantise_rows(weight, values, scales);
+    } else {
+      values = weight.to(dtype);
+    }
+    wide = Tensor::empty(DType::f32, {weight.dim(0), weight.dim(1)});
+    for (Index i = 0; i < weight.dim(0); ++i) {
+      for (Index j = 0; j < weight.dim(1); ++j) {
+        wide.at<float>({i, j}) = dtype == DType::bf16 ? to_float(values.at<BFloat16>({i, j}))
+                                 : dtype == DType::f16
+                                     ? to_float(values.at<Float16>({i, j}))
+                                     : static_cast<float>(values.at<std::int8_t>({i, j})) * scales.at<float>({i});
+      }
+    }
+  }
+  Weight narrow() const { return {values.view(), scales.view()}; }
+};
+
+class WeightTest : public ::testing::Test {
+ protected:
+  void TearDown() override {
+    force_simd_target(0);
+    set_thread_count(threads_);
+  }
+
+ private:
+  const int threads_ = thread_count();
+};
+
+TEST_F(WeightTest, AProductHasTheBitsOfTheWidenedWeightOfEveryTypeShapeAndTarget) {
+  const Index shapes[][3] = {{1, 1, 1},     {1, 7, 3},      {5, 300, 9},    {3, 4, 0},
+                             {0, 4, 5},     {9, 0, 5},      {33, 65, 129},  {2, 17, 512},
+                             {70, 40, 513}, {1, 700, 1100}, {6, 33, 70000}, {300, 513, 64}};
+  for (std::int64_t target : simd_targets()) {
+    force_simd_target(target);
+    for (const auto& [rows, outputs, inputs] : shapes) {
+      const Tensor x = random_tensor(DType::f32, {rows, inputs}, 1), bias = random_tensor(DType::f32, {outputs}, 2);
+      const Tensor weight = random_tensor(DType::f32, {outputs, inputs}, 3);
+      for (DType dtype : kNarrow) {
+        const Twins twins(weight, dtype);
+        for (const ConstView& given : {ConstView(bias.view()), ConstView()}) {
+          const Tensor y = Tensor::empty(DType::f32, {rows, outputs}), expected = Tensor::empty_like(y.view());
+          linear(x, twins.narrow(), given, y);
+          linear(x, twins.wide, given, expected);
+          ASSERT_TRUE(same_bits(y, expected))
+              << simd_target_name(target) << " " << name_of(dtype) << " " << rows << " " << outputs << " " << inputs;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(WeightTest, ARowsProductHasTheSameBitsInAnyBatchAndOnAnyNumberOfThreads) {
+  const Tensor x = random_tensor(DType::f32, {150, 600}, 1), weight = random_tensor(DType::f32, {700, 600}, 2);
+  for (DType dtype : kNarrow) {
+    const Twins twins(weight, dtype);
+    const Tensor expected = Tensor::empty(DType::f32, {150, 700});
+    set_thread_count(1);
+    linear(x, twins.narrow(), {}, expected);
+    for (int threads : {1, 2, 5}) {
+      set_thread_count(threads);
+      for (Index rows : {1, 2, 9, 67, 150}) {
+        const Tensor y = Tensor::empty(DType::f32, {rows, 700});
+        linear(x.rows(0, rows), twins.narrow(), {}, y);
+        ASSERT_TRUE(same_bits(y, expected.rows(0, rows))) << name_of(dtype) << " " << threads << " " << rows;
+      }
+    }
+  }
+}
+
+TEST_F(WeightTest, RowsOfAWeightAreTheOutputsOfThoseRows) {
+  const Tensor x = random_tensor(DType::f32, {3, 20}, 1);
+  for (DType dtype : kNarrow) {
+    const Twins twins(random_tensor(DType::f32, {12, 20}, 2), dtype);
+    const Tensor all = Tensor::empty(DType::f32, {3, 12}), some = Tensor::empty(DType::f32, {3, 4});
+    linear(x, twins.narrow(), {}, all);
+    linear(x, twins.narrow().rows(5, 9), {}, some);
+    EXPECT_TRUE(same_bits(some, Tensor::copy_of(slice(all.view(), 1, 5, 9)))) << name_of(dtype);
+  }
+}
+
+TEST_F(WeightTest, ALookupHasTheBitsOfTheWidenedTableOnEveryTarget) {
+  const Tensor ids = Tensor::from<std::int32_t>({3, 0, 6, 3}, {2, 2});
+  for (std::int64_t target : simd_targets()) {
+    force_simd_target(target);
+    for (DType dtype : kNarrow) {
+      const Twins twins(random_tensor(DType::f32, {7, 37}, 1), dtype);
+      const Tensor y = Tensor::empty(DType::f32, {2, 2, 37}), expected = Tensor::empty_like(y.view());
+      embedding(twins.narrow(), ids, 0.7, y);
+      embedding(twins.wide, ids, 0.7, expected);
+      EXPECT_TRUE(same_bits(y, expected)) << simd_target_name(target) << " " << name_of(dtype);
+    }
+  }
+}
+
+TEST_F(WeightTest, ALossHasTheBitsOfTheWidenedWeight) {
+  const Tensor x = random_tensor(DType::f32, {9, 20}, 1);
+  const Tensor targets = Tensor::from<std::int32_t>({1, 2, 3, 0, 4, 50, 12, 7, 60}, {9});
+  for (DType dtype : kNarrow) {
+    const Twins twins(random_tensor(DType::f32, {61, 20}, 2), dtype);
+    const LossResult narrow = linear_cross_entropy(x, twins.narrow(), {}, targets, {.label_smoothing = 0.1});
+    const LossResult wide = linear_cross_entropy(x, twins.wide, {}, targets, {.label_smoothing = 0.1});
+    EXPECT_EQ(narrow.loss_sum, wide.loss_sum) << name_of(dtype);
+    EXPECT_EQ(narrow.nll_sum, wide.nll_sum) << name_of(dtype);
+    const Tensor dx = Tensor::empty_like(x.view());
+    EXPECT_NE(refusal([&] {
+                linear_cross_entropy(x, twins.narrow(), {}, targets, {}, dx);
+              }).find("linear_cross_entropy: a narrow weight has no gradient"),
+              std::string::npos);
+  }
+}
+
+TEST_F(WeightTest, AnInt8RowIsWithinHalfAStepOfItsWeightAndReachesItsLargest) {
+  const Tensor weight = random_tensor(DType::f32, {40, 33}, 1);
+  const Twins twins(weight, DType::i8);
+  for (Index i = 0; i < 40; ++i) {
+    float largest = 0;
+    int most = 0;
+    for (Index j = 0; j < 33; ++j) {
+      largest = std::max(largest, std::abs(weight.at<float>({i, j})));
+      most = std::max(most, std::abs(int{twins.values.at<std::int8_t>({i, j})}));
+      const double step = twins.scales.at<float>({i});
+      // What the product with the scale rounds is far below a step.
+      EXPECT_LE(std::abs(double{twins.wide.at<float>({i, j})} - double{weight.at<float>({i, j})}), 0.5001 * step);
+    }
+    EXPECT_EQ(twins.scales.at<float>({i}), largest / 127);
+    EXPECT_EQ(most, 127);
+  }
+}
+
+TEST_F(WeightTest, TiesOfInt8GoToTheEvenNumber) {
+  const Twins twins(Tensor::from<float>({127, 0.5f, 1.5f, 2.5f, -0.5f, -1.5f, -127}, {1, 7}), DType::i8);
+  EXPECT_TRUE(same_bits(twins.values, Tensor::from<std::int8_t>({127, 0, 2, 2, 0, -2, -127}, {1, 7})));
+}
+
+TEST_F(WeightTest, ARowOfZerosOrOfNumbersTooSmallForAScaleIsZeros) {
+  constexpr float kLeast = std::numeric_limits<float>::denorm_min(), kMost = std::numeric_limits<float>::max();
+  const Twins twins(Tensor::from<float>({0, -0.0f, kLeast, -kLeast, 150 * kLeast, 75 * kLeast, kMost, -kMost}, {4, 2}),
+                    DType::i8);
+  // The third row's scale is the least number there is, and the first of the row is more than 127 of it.
+  EXPECT_TRUE(same_bits(twins.values, Tensor::from<std::int8_t>({0, 0, 0, 0, 127, 75, 127, -127}, {4, 2})));
+  EXPECT_TRUE(same_bits(twins.scales, Tensor::from<float>({0, 0, kLeast, kMost / 127}, {4})));
+}
+
+TEST_F(WeightTest, RefusesScalesThatDoNotFit) {
+  const Tensor x = random_tensor(DType::f32, {2, 3}, 1), y = Tensor::empty(DType::f32, {2, 4});
+  const Tensor bytes = Tensor::zeros(DType::i8, {4, 3}), halves = Tensor::zeros(DType::bf16, {4, 3});
+  const Tensor scales = Tensor::zeros(DType::f32, {4}), ids = Tensor::zeros(DType::i32, {2});
+  const auto refuses = [&](const Weight& weight) {
+    const std::string message = refusal([&] { linear(x, weight, {}, y); });
+    EXPECT_EQ(message.find("linear: "), 0u) << message;
+    const Tensor rows = Tensor::empty(DType::f32, {2, 3});
+    EXPECT_EQ(refusal([&] { embedding(weight, ids, 1, rows); }).find("embedding: "), 0u);
+  };
+  refuses(bytes);
+  refuses({bytes.view(), scales.rows(0, 3).view()});
+  refuses({bytes.view(), Tensor::zeros(DType::f64, {4}).view()});
+  refuses({bytes.view(), Tensor::zeros(DType::f32, {4, 1}).view()});
+  refuses({halves.view(), scales.view()});
+  refuses({random_tensor(DType::f32, {4, 3}, 1).view(), scales.view()});
+  refuses(transpose(Tensor::zeros(DType::bf16, {3, 4}).view(), 0, 1));
+  EXPECT_NE(refusal([&] { linear(x.to(DType::f64), halves, {}, y); }), "no error");
+  EXPECT_NE(refusal([&] { linear_backward(x, halves, y, Tensor::empty_like(x.view()), {}, {}); }), "no error");
+  EXPECT_NE(refusal([&] { embedding_backward(ids, 1, x, halves); }), "no error");
+  EXPECT_NE(refusal([&] { quantise_rows(x, bytes, scales); }), "no error");
+}
+
+TEST_F(WeightTest, BadViewsOfNarrowWeightsAreRefused) {
+  using enum testing::ViewPart;
+  const testing::Extents extents{{'R', 3}, {'I', 5}, {'O', 10}};
+  const testing::OperatorCall product{
+      "linear",
+      {{"x", "RI"}, {"weight", "OI", read, DType::i8}, {"scales", "O"}, {"bias", "O", optional}, {"y", "RO", written}},
+      [](const testing::CallViews& v) {
+        linear(v[0], {v[1], v[2]}, v[3], v[4]);
+      },
+      "RIO"};
+  EXPECT_EQ(testing::complaints_about_bad_views(product, extents), "");
+  const testing::OperatorCall lookup{
+      "embedding",
+      {{"table", "OI", read, DType::i8}, {"scales", "O"}, {"ids", "R", read, DType::i32}, {"y", "RI", written}},
+      [](const testing::CallViews& v) {
+        embedding({v[0], v[1]}, v[2], 2, v[3]);
+      },
+      "RI"};
+  EXPECT_EQ(testing::complaints_about_bad_views(lookup, extents), "");
+  const testing::OperatorCall rounding{
+      "quantise_rows",
+      {{"weight", "OI"}, {"values", "OI", written, DType::i8}, {"scales", "O", written}},
+      [](const testing::CallViews& v) { quantise_rows(v[0], v[1], v[2]); },
+      "OI"};
+  EXPECT_EQ(testing::complaints_about_bad_views(rounding, extents), "");
+}
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,196 @@
+#include "heed/tasks/convert.h"
+
+#include <gtest/gtest.h>
+
+#include "heed/base/file.h"
+#include "heed/base/file_writer.h"
+#include "heed/io/fields.h"
+#include "heed/layers/drawn_parameters.h"
+#include "heed/layers/saved_parameters.h"
+#include "heed/tasks/generate.h"
+#include "heed/tasks/model_folder.h"
+#include "heed/tasks/perplexity.h"
+#include "heed/tasks/score.h"
+#include "heed/tasks/translate.h"
+#include "heed/testing/gradient_check.h"
+#include "heed/testing/refusal.h"
+#include "heed/text/whitespace_vocabulary.h"
+
+namespace heed {
+namespace {
+
+using testing::refusal;
+using testing::same_bits;
+
+const std::vector<std::string> kLines{"a b c d e f", "f e d", "c a", "b b b d e"};
+
+class ConvertTest : public ::testing::Test {
+ protected:
+  void SetUp() override { make_folder(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  // A folder of a model of this configuration, whose parameters are what they were drawn as.
+  std::filesystem::path write_model(const std::string& name, ModelConfig config) const {
+    const std::filesystem::path made = folder_ / name;
+    make_folder(made);
+    const WhitespaceVocabulary words = WhitespaceVocabulary::build(kLines);
+    config.set_vocabularies(words.size(), words.size());
+    DrawnParameters drawn(Rng(3));
+    make_model(drawn, config);
+    save_parameters(made / "model.safetensors", drawn.list());
+    save_vocabularies(made, words, words);
+    save_model_config(made, config);
+    return made;
+  }
+  static ModelConfig small_transformer() {
+    ModelConfig config;
+    TransformerConfig& transformer = config.transformer;
+    transformer.width = 16, transformer.ffn_width = 24, transformer.heads = 2, transformer.max_length = 40;
+    transformer.encoder_layers = 1, transformer.decoder_layers = 2;
+    return config;
+  }
+  std::vector<std::pair<std::string, ModelConfig>> models() const {
+    std::vector<std::pair<std::string, ModelConfig>> all;
+    all.emplace_back("tied", small_transformer());
+    ModelConfig config = small_transformer();
+    config.transformer.share_embeddings = config.transformer.tie_output = false;
+    config.transformer.positions = PositionKind::learned;
+    config.transformer.attention = AttentionChoice("relative + sinks");
+    all.emplace_back("untied", config);
+    config = small_transformer();
+    config.transformer.encoder_layers = 0;
+    all.emplace_back("language-model", config);
+    for (RnnConfig rnn : {bahdanau_config(), luong_config()}) {
+      config.kind = ModelKind::rnn;
+      rnn.embedding_width = rnn.state_width = rnn.attention_width = 12;
+      config.rnn = rnn;
+      all.emplace_back(enum_name(rnn.style), config);
+    }
+    return all;
+  }
+
+  const std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_convert_test" /
+                                        ::testing::UnitTest::GetInstance()->current_test_info()->name();
+};
+
+// What a model says about the lines, in numbers.
+std::vector<double> answers(const ModelFolder& model) {
+  std::vector<double> numbers;
+  const auto add = [&](const std::vector<double>& more) { numbers.insert(numbers.end(), more.begin(), more.end()); };
+  if (model.model->has_source()) {
+    Translator translator(model);
+    for (const auto& best : translator.translate(kLines, {.beam = 3})) {
+      for (const Translation& translation : best) add(translation.token_scores);
+    }
+    for (const TokenScores& scores : score_translations(model, kLines, kLines)) add(scores.log_probabilities);
+  } else {
+    for (const Generated& text : generate(model, kLines, {.max_tokens = 8})) add(text.token_scores);
+    for (const TokenScores& scores : score_documents(model, kLines)) add(scores.log_probabilities);
+    add({measure_perplexity(model, kLines).nats});
+  }
+  return numbers;
+}
+
+TEST_F(ConvertTest, AModelsAnswersHaveTheBitsOfItsWidenedTwin) {
+  for (const auto& [name, config] : models()) {
+    const std::filesystem::path model = write_model(name, config);
+    const std::vector<double> of_f32 = answers(load_model_folder(model));
+    EXPECT_FALSE(of_f32.empty());
+    for (WeightType type : {WeightType::bf16, WeightType::f16, WeightType::int8}) {
+      SCOPED_TRACE(name + " in " + std::string(enum_name(type)));
+      const std::filesystem::path narrow = folder_ / (name + "-" + std::string(enum_name(type)));
+      const std::filesystem::path wide = narrow.string() + "-f32";
+      convert_model(model, {type}, narrow);
+      convert_model(narrow, {WeightType::f32}, wide);
+      const std::vector<double> numbers = answers(load_model_folder(narrow));
+      EXPECT_EQ(numbers, answers(load_model_folder(wide)));
+      EXPECT_NE(numbers, of_f32);
+      EXPECT_LT(std::filesystem::file_size(narrow / "model.safetensors"),
+                std::filesystem::file_size(model / "model.safetensors"));
+      for (const NamedParameter& parameter : load_model_folder(wide).parameters) {
+        EXPECT_EQ(parameter.var.dtype(), DType::f32) << parameter.name;
+      }
+    }
+  }
+}
+
+TEST_F(ConvertTest, OnlyWeightsChangeAndAllOtherFilesOfTheModelAreTheSame) {
+  const std::filesystem::path model = write_model("model", models()[1].second), out = folder_ / "out";
+  make_folder(model / "training");
+  write_file(model / "training" / "state.safetensors", "state");
+  write_file(model / "metrics.jsonl", "{}\n");
+  convert_model(model, {WeightType::int8}, out);
+  std::vector<std::string> names;
+  for (const std::filesystem::path& file : files_in(out)) names.push_back(file.filename());
+  EXPECT_EQ(names, (std::vector<std::string>{"config.json", "model.safetensors", "vocabulary.vocab.txt"}));
+  for (const char* file : {"config.json", "vocabulary.vocab.txt"}) {
+    EXPECT_EQ(read_file(out / file), read_file(model / file));
+  }
+  const auto before = read_safetensors(model / "model.safetensors"),
+             after = read_safetensors(out / "model.safetensors");
+  for (const auto& [name, tensor] : before) {
+    const bool weight = tensor.rank() == 2 && name.find("positions") == std::string::npos &&
+                        name.find("relative_bias") == std::string::npos;
+    EXPECT_EQ(after.at(name).dtype(), weight ? DType::i8 : DType::f32) << name;
+    EXPECT_EQ(after.contains(scales_of(name)), weight) << name;
+    EXPECT_TRUE(weight || same_bits(after.at(name).view(), tensor.view())) << name;
+  }
+}
+
+TEST_F(ConvertTest, SixteenBitsAreTheNearest) {
+  const std::filesystem::path model = write_model("model", models()[0].second);
+  const auto before = read_safetensors(model / "model.safetensors");
+  const Tensor weight = before.at("embedding.weight");
+  convert_model(model, {WeightType::bf16}, folder_ / "bf16");
+  convert_model(model, {WeightType::f16}, folder_ / "f16");
+  const Tensor bf16 = read_safetensors(folder_ / "bf16" / "model.safetensors").at("embedding.weight");
+  const Tensor f16 = read_safetensors(folder_ / "f16" / "model.safetensors").at("embedding.weight");
+  for (Index i = 0; i < weight.size(); ++i) {
+    EXPECT_EQ(bf16.data<BFloat16>()[i], to_bfloat16(weight.data<float>()[i]));
+    EXPECT_EQ(f16.data<Float16>()[i], to_float16(weight.data<float>()[i]));
+  }
+}
+
+TEST_F(ConvertTest, ToItsOwnTypeAModelIsCopiedByteForByte) {
+  const std::filesystem::path model = write_model("model", models()[0].second);
+  for (const auto& [name, type] : kWeightTypeNames) {
+    const std::filesystem::path once = folder_ / name, twice = folder_ / (std::string(name) + "-again");
+    convert_model(model, {type}, once);
+    convert_model(once, {type}, twice);
+    EXPECT_EQ(read_file(once / "model.safetensors"), read_file(twice / "model.safetensors")) << name;
+  }
+  EXPECT_EQ(read_file(folder_ / "f32" / "model.safetensors"), read_file(model / "model.safetensors"));
+}
+
+TEST_F(ConvertTest, NothingIsRoundedTwice) {
+  const std::filesystem::path model = write_model("model", models()[0].second), bytes = folder_ / "bytes";
+  convert_model(model, {WeightType::int8}, bytes);
+  EXPECT_EQ(refusal([&] { convert_model(bytes, {WeightType::bf16}, folder_ / "out"); }),
+            (bytes / "model.safetensors").string() +
+                ": embedding.weight: is i8 already, and would be rounded twice: convert the f32 model that it was made "
+                "of");
+  EXPECT_FALSE(file_exists(folder_ / "out"));
+}
+
+TEST_F(ConvertTest, AWeightThatTheTypeCannotHoldIsNamed) {
+  const std::filesystem::path model = write_model("model", models()[0].second);
+  auto tensors = read_safetensors(model / "model.safetensors");
+  tensors["embedding.weight"].at<float>({0, 2}) = 70000;
+  write_safetensors(model / "model.safetensors", {tensors.begin(), tensors.end()});
+  EXPECT_EQ(refusal([&] { convert_model(model, {WeightType::f16}, folder_ / "out"); }),
+            (model / "model.safetensors").string() +
+                ": embedding.weight: as f16: every element must be finite, but element 2 is inf");
+  convert_model(model, {WeightType::bf16}, folder_ / "out");
+}
+
+TEST_F(ConvertTest, NothingIsLeftWhereTheModelOrTheFolderIsRefused) {
+  const std::filesystem::path model = write_model("model", models()[0].second);
+  EXPECT_EQ(refusal([&] { convert_model(model, {}, model); }), model.string() + ": is there already");
+  EXPECT_EQ(refusal([&] { convert_model(model, {}, model / "config.json" / "out"); }),
+            (model / "config.json").string() + ": is not a folder");
+  EXPECT_NE(refusal([&] { convert_model(folder_ / "none", {}, folder_ / "out"); }), "no error");
+  EXPECT_EQ(files_in(folder_).size(), 1u);
+}
+
+}  // namespace
+}  // namespace heed
