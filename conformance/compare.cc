@@ -8,7 +8,9 @@
 namespace heed::conformance {
 namespace {
 
-bool is_integral(DType dtype) { return dtype == DType::i32 || dtype == DType::i64 || dtype == DType::boolean; }
+bool is_integral(DType dtype) {
+  return dtype == DType::i8 || dtype == DType::i32 || dtype == DType::i64 || dtype == DType::boolean;
+}
 
 double element(const Tensor& elements, Index i) {
   switch (elements.dtype()) {
@@ -20,6 +22,8 @@ double element(const Tensor& elements, Index i) {
       return static_cast<double>(to_float(elements.data<BFloat16>()[i]));
     case DType::f16:
       return static_cast<double>(to_float(elements.data<Float16>()[i]));
+    case DType::i8:
+      return elements.data<std::int8_t>()[i];
     case DType::i32:
       return elements.data<std::int32_t>()[i];
     case DType::i64:

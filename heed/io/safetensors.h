@@ -17,11 +17,11 @@
 
 namespace heed {
 
-// Reads every tensor: F32, F64, F16, BF16, I8, I32, I64 and BOOL of rank 0 to 4. Where `metadata` is given, it becomes the
-// file's __metadata__, or empty. Nothing in the file is trusted: throws heed::Error that names the file, and the tensor
-// where there is one, for a header that is cut short, over 32 MiB or not a JSON object, a name that appears twice,
-// another dtype or rank, a shape that does not agree with its bytes, bytes that overlap, belong to no tensor or are
-// missing, and more than 65,536 texts of metadata.
+// Reads every tensor: F32, F64, F16, BF16, I8, I32, I64 and BOOL of rank 0 to 4. Where `metadata` is given, it becomes
+// the file's __metadata__, or empty. Nothing in the file is trusted: throws heed::Error that names the file, and the
+// tensor where there is one, for a header that is cut short, over 32 MiB or not a JSON object, a name that is there
+// twice, another dtype or rank, a shape that does not agree with its bytes, bytes that overlap, belong to no tensor or
+// are missing, and more than 65,536 texts of metadata.
 std::map<std::string, Tensor> read_safetensors(const std::filesystem::path& path,
                                                std::map<std::string, std::string>* metadata = nullptr);
 

@@ -29,8 +29,8 @@ void save_parameters(const std::filesystem::path& path, const ParameterList& par
 // others without), or is not wanted at all. Reads no tensor.
 void check_parameters(const SafetensorsFile& file, std::span<const ParameterShape> wanted, const Renames& renames = {});
 
-// Sets every parameter to the file's value of its name, which must be f32. Throws as check_parameters does, before any value has changed,
-// and for an element that is not finite. Cost: one tensor's memory beside the parameters'.
+// Sets every parameter to the file's value of its name, which must be f32. Throws as check_parameters does, before any
+// value has changed, and for an element that is not finite. Cost: one tensor's memory beside the parameters'.
 void read_parameters(SafetensorsFile& file, const ParameterList& parameters);
 
 }  // namespace heed

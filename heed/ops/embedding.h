@@ -9,8 +9,8 @@
 namespace heed {
 
 // y[r, :] = scale * table[ids[r], :].
-// table [V, D] and y are contiguous, f32 or f64; ids is contiguous i32 of any shape [...]; y has the shape [..., D]. The
-// rows of a narrow table, with y f32, are widened as they are looked up: the same bits as with a table widened before.
+// table [V, D] and y are contiguous, f32 or f64; ids is contiguous i32 of any shape [...]; y has the shape [..., D].
+// The rows of a narrow table, with y f32, are widened as they are looked up: the bits are those of one widened before.
 // Throws heed::Error where shapes or types disagree and for an id outside [0, V), before anything is written.
 void embedding(const Weight& table, ConstView ids, double scale, View y);
 

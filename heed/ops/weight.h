@@ -35,8 +35,8 @@ struct Weight {
 // "i8 [512, 256] with scales f32 [512]": for error messages.
 std::string describe_weight(const Weight& weight);
 
-// Of a weight whose views have been checked (check_operands): throws heed::Error naming `function` unless a narrow one is a contiguous matrix, with scales, contiguous f32 [Out],
-// where it is i8, and without where it is not.
+// Throws heed::Error naming `function` unless a narrow weight, whose views check_operands has let pass, is a contiguous
+// matrix, with contiguous scales f32 [Out] where it is i8, and without where it is not; others have no scales.
 void check_weight(std::string_view function, const Weight& weight);
 
 // Rows [begin, end) of a narrow weight that has been checked, as f32 [end - begin, In].
