@@ -19,6 +19,9 @@ Var ParameterSource::bind(ParameterShape wanted, const Initial& initial) {
   HEED_CHECK(std::ranges::all_of(wanted.shape, [](Index extent) { return extent >= 0; }),
              "ParameterScope: {} must not have negative extents, but is to be [{}]", wanted.name,
              fmt::join(wanted.shape, ", "));
+  HEED_CHECK(!wanted.is_weight || wanted.shape.size() == 2,
+             "ParameterScope: {} is a weight and must be a matrix, but is [{}]", wanted.name,
+             fmt::join(wanted.shape, ", "));
   HEED_CHECK(names_.insert(wanted.name).second, "ParameterScope: there is a parameter {} already", wanted.name);
   Var var;
   if (!only_lists()) {

@@ -29,7 +29,7 @@ class ParameterSource {
   ParameterSource& operator=(const ParameterSource&) = delete;
 
   // Binds one parameter; empty where the source only lists. Throws heed::Error where one of this name is bound already,
-  // for a negative extent, and where the source has no such value.
+  // for a negative extent, for a weight that is no matrix, and where the source has no such value.
   Var bind(ParameterShape wanted, const Initial& initial);
 
   // What has been bound, in this order; the list is empty where the source only lists.
