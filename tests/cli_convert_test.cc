@@ -108,6 +108,8 @@ TEST(CliConvert, ALanguageModelOfAnyTypeDoesAllThatALanguageModelDoes) {
               std::string::npos);
     EXPECT_EQ(split_text_lines(output_of({"score", model, "--text", text}), "output").size(), 10u);
     EXPECT_NE(output_of({"evaluate", "--model", model, "--text", text}), "");
+    output_of({"view", model, "--text", "The man", "--out", model + "/page.html"});
+    EXPECT_TRUE(file_exists(model + "/page.html"));
   }
 }
 

@@ -41,6 +41,14 @@ TEST(ParameterScope, NegativeExtentsAreRefusedEvenWhereNothingIsMadeOfThem) {
             "ParameterScope: weight must not have negative extents, but is to be [-3, 2]");
 }
 
+TEST(ParameterScope, AWeightThatIsNoMatrixIsRefused) {
+  ListedParameters listed;
+  EXPECT_EQ(refusal([&] {
+              listed.bind({"weight", {2, 3, 4}, /*is_weight=*/true}, Initial::constant(0));
+            }),
+            "ParameterScope: weight is a weight and must be a matrix, but is [2, 3, 4]");
+}
+
 TEST(ParameterScope, WhatIsOnlyListedIsNeitherMadeNorComputed) {
   ListedParameters listed;
   const ParameterScope scope = listed;
