@@ -178,7 +178,8 @@ TEST_F(NarrowWeightsTest, AreInMemoryAsInTheFileAndAreSavedAsTheyAre) {
 }
 
 TEST_F(NarrowWeightsTest, AreNotTrained) {
-  for (const auto& [name, use] : layers()) {
+  for (const auto& [name, layer] : layers()) {
+    const Use& use = layer;
     draw(use);
     write(twins(DType::bf16)[0]);
     LoadedParameters loaded(file_, wanted_);
