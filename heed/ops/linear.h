@@ -10,7 +10,7 @@ namespace heed {
 
 // y[r, o] = sum_i x[r, i] weight[o, i] + bias[o].
 // x [R, In], weight [Out, In], bias [Out] or empty, y [R, Out]; all f32 or all f64; x, weight and y as gemm takes them.
-// A narrow weight, with f32 elsewhere, is widened a panel of outputs at a time into scratch of some 256 KB a thread;
+// A narrow weight, with f32 elsewhere, is widened in scratch of each thread: 256 KB of outputs, or 16, at a time;
 // the bits are those of the same weight widened as a whole. A row of y depends, to the bit, on that row of x alone.
 // Throws heed::Error where shapes or types disagree.
 void linear(ConstView x, const Weight& weight, ConstView bias, View y);
