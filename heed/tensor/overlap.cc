@@ -32,17 +32,24 @@ class Axes {
   int count_ = 0;
 };
 
+// The bytes from the first of a view's elements to the last: most views are told apart by them, and in few steps.
+struct Hull {
+  Index begin, end;
+
+  explicit Hull(const ConstView& view) : begin(static_cast<Index>(reinterpret_cast<std::uintptr_t>(view.data))) {
+    const Index size = size_of(view.dtype);
+    end = begin + size;
+    for (int axis = 0; axis < view.rank; ++axis) {
+      const Index reach = view.stride[axis] * (view.shape[axis] - 1) * size;
+      (reach < 0 ? begin : end) += reach;
+    }
+  }
+};
+
 // Where a view's elements lie: base + the sum of the axes, `unit` times the strides.
 struct Addresses {
   Index base;
   Axes axes;
-
-  // Past the last byte of the elements, which are of `size` bytes.
-  Index end(Index size) const {
-    Index sum = base + size;
-    for (const Axis& axis : axes) sum += axis.step * axis.last;
-    return sum;
-  }
 };
 
 Addresses addresses_of(const ConstView& view, Index unit) {
@@ -92,10 +99,11 @@ class Search {
 
 bool overlap(const ConstView& a, const ConstView& b) {
   if (!a || !b || a.size() == 0 || b.size() == 0) return false;
+  const Hull hull(a), other_hull(b);
+  if (hull.end <= other_hull.begin || other_hull.end <= hull.begin) return false;
   const Index a_size = size_of(a.dtype), b_size = size_of(b.dtype);
   Addresses from = addresses_of(a, a_size);
   const Addresses to = addresses_of(b, b_size);
-  if (from.end(a_size) <= to.base || to.end(b_size) <= from.base) return false;
   // An element of a at x and one of b at y share a byte where -a_size < x - y < b_size.
   for (const Axis& axis : to.axes) {
     Axis* same =
@@ -111,7 +119,7 @@ bool overlap(const ConstView& a, const ConstView& b) {
 }
 
 bool overlaps_itself(const ConstView& view) {
-  if (view.size() <= 1) return false;
+  if (view.size() <= 1 || view.contiguous()) return false;
   for (int axis = 0; axis < view.rank; ++axis) {
     if (view.shape[axis] > 1 && view.stride[axis] == 0) return true;
   }

@@ -6,7 +6,8 @@ namespace heed {
 
 void check_call(const char* caller, const AttentionSpec& spec, OperandList read, OperandList written) {
   check_operands(caller, read, written);
-  const auto check = [&](std::string_view name, const Tensor& tensor) {
+  const auto check = [&](const char* name, const Tensor& tensor) {
+    if (tensor.is_empty()) return;
     const Operand operand{name, tensor.view(), kOptional};
     check_operand(caller, operand);
     for (const Operand& one : written) check_apart(caller, one, operand);
