@@ -225,7 +225,9 @@ void run(const EvaluateCommand& command) {
   evaluate_translations(command);
 }
 
-void add_alignment_options(CLI::App& sub, EvaluateCommand& command, CLI::Option* hypothesis, CLI::Option* model) {
+// Returns --gold.
+CLI::Option* add_alignment_options(CLI::App& sub, EvaluateCommand& command, CLI::Option* hypothesis,
+                                   CLI::Option* model) {
   CLI::Option* alignment = sub.add_option("--alignment", command.alignment,
                                           "Score these word alignments, i-j counted from 0, against --gold.");
   CLI::Option* gold = sub.add_option("--gold", command.gold, "Gold word alignments: i-j, or ipj where only possible.");
@@ -241,6 +243,7 @@ void add_alignment_options(CLI::App& sub, EvaluateCommand& command, CLI::Option*
   write->needs(choose);
   alignment->excludes(hypothesis)->excludes(model);
   for (CLI::Option* option : {alignment, gold, one_based, choose, write}) option->group("Alignments");
+  return gold;
 }
 
 }  // namespace
@@ -272,8 +275,8 @@ void add_evaluate_command(CLI::App& app) {
       ->check(CLI::IsMember({"exp", "floor", "add-k", "none"}))
       ->capture_default_str();
   sub->add_flag("--lowercase", command->lowercase, "BLEU and chrF ignore case; TER always does.");
-  add_alignment_options(*sub, *command, hypothesis, model);
-  add_text_options(*sub, command->text, model, {source, reference, sub->get_option("--gold")});
+  CLI::Option* gold = add_alignment_options(*sub, *command, hypothesis, model);
+  add_text_options(*sub, command->text, model, {source, reference, gold});
   sub->add_flag("--json", command->json, "Print JSON, with unrounded numbers.");
   sub->footer(
       "Examples:\n  heed translate model --input test.de | heed evaluate --hypothesis - --reference test.en\n"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "field_options.h"
 #include "heed/base/text_lines.h"
 #include "heed/io/json.h"
 #include "heed/tasks/translate.h"
@@ -19,6 +20,7 @@ namespace {
 
 struct TranslateCommand {
   std::string model, input = "-";
+  FieldOptions search;  // of `beam`
   BeamOptions beam;
   Index chunk = 2048;
   LongLines long_lines = LongLines::fail;
@@ -88,12 +90,7 @@ void add_translate_command(CLI::App& app) {
   auto command = std::make_shared<TranslateCommand>();
   sub->add_option("model", command->model, "The model's folder.")->required();
   sub->add_option("--input", command->input, "Text to translate; - is standard input.")->capture_default_str();
-  add_number(*sub, "--beam", command->beam.beam, "Hypotheses that the search keeps; 1 is greedy.",
-             NumberRange::from(1, kWidestBeam));
-  add_number(*sub, "--length-penalty", command->beam.length_penalty, "Scores are divided by length to this power.");
-  add_number(*sub, "--best", command->beam.best,
-             "Translations for each sentence, at most --beam; above 1, lines begin with the sentence's number.",
-             NumberRange::from(1, kWidestBeam));
+  command->search.add(*sub, BeamOptions{}, "Search");
   add_number(*sub, "--chunk", command->chunk,
              "Sentences that are translated together, at most; fewer where no more are there yet.",
              NumberRange::at_least(1));
@@ -101,7 +98,10 @@ void add_translate_command(CLI::App& app) {
   sub->add_flag("--scores", command->scores, "Print each translation's score before it.");
   sub->add_flag("--json", command->json, "Print one JSON object a sentence, with the score of every token.");
   sub->footer("Example:\n  echo 'Guten Morgen.' | heed translate model --beam 5");
-  sub->callback([command] { run(*command); });
+  sub->callback([command] {
+    command->search.apply(command->beam);
+    run(*command);
+  });
 }
 
 }  // namespace heed::cli

@@ -6,19 +6,34 @@
 #include <vector>
 
 #include "heed/decode/session.h"
+#include "heed/io/number_range.h"
 
 namespace heed {
 
 inline constexpr Index kWidestBeam = 1000;
 
 struct BeamOptions {
-  Index beam = 5;             // hypotheses kept for each sentence; 1 is greedy
-  double length_penalty = 1;  // a finished hypothesis scores sum(log p) / length^length_penalty, its end token counted
-  Index best = 1;             // hypotheses returned for each sentence, at most `beam`
-  // A translation has at most max_ratio * source tokens (the end token counted) + max_extra tokens, and at most what
-  // the model can hold.
+  Index beam = 5;
+  double length_penalty = 1;
+  Index best = 1;  // at most `beam`
   double max_ratio = 2;
   Index max_extra = 10;
+
+  template <typename V>
+  friend void visit_fields(BeamOptions& o, V&& visit) {
+    visit("beam", o.beam, "Hypotheses that the search keeps for each sentence; 1 is greedy.",
+          NumberRange::from(1, kWidestBeam));
+    visit("length_penalty", o.length_penalty,
+          "A finished hypothesis scores the sum of its log-probabilities divided by its length, the end token counted, "
+          "to this power.");
+    visit("best", o.best, "Hypotheses returned for each sentence, at most as many as are kept.",
+          NumberRange::from(1, kWidestBeam));
+    visit("max_ratio", o.max_ratio,
+          "A translation has at most so many tokens for each of its source (the end token counted), and max_extra "
+          "more; and at most what the model can hold.",
+          NumberRange::at_least(0));
+    visit("max_extra", o.max_extra, "See max_ratio.", NumberRange::at_least(0));
+  }
 };
 
 // The search for one sequence. It stops when `beam` hypotheses have ended among its best, or at max_tokens, where the
