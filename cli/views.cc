@@ -30,35 +30,33 @@ Lines read_lines(const ViewedText& viewed) {
   return {read_text_lines(viewed.input), text_name(viewed.input)};
 }
 
-void check_any(const Views& views, const Lines& read) {
+// The views, if there are any, and a warning of lines that were too long.
+Views checked(Views views, const Lines& read, LongLines treatment, std::span<const Index> too_long) {
   HEED_CHECK(!views.traces.empty(), "{}: {}there is no sentence to look at", read.name,
              read.lines.empty() ? "is empty: " : "");
+  LongLineWarning warning(read.name, treatment);
+  warning.add(too_long);
+  warning.print();
+  return views;
 }
 
-AttentionTrace make_trace(const ViewedText& viewed, const ModelFolder& folder, const std::string& source,
-                          std::span<const int> target_ids) {
-  AttentionTrace trace = trace_pair(folder, source, target_ids, viewed.long_lines == LongLines::crop);
-  trace.model = folder_name(viewed.model);
-  return trace;
+AttentionTrace trace_of(const ViewedText& viewed, const ModelFolder& folder, const std::string& source,
+                        std::span<const int> target_ids) {
+  return trace_pair(folder, source, target_ids, viewed.long_lines == LongLines::crop);
 }
 
 Views view_translations(const ViewedText& viewed, const ModelFolder& folder) {
   const Lines read = read_lines(viewed);
-  const auto& [lines, name] = read;
   Translator translator(folder, viewed.long_lines);
-  const auto translations = translator.translate(lines, viewed.beam, name);
+  const auto translations = translator.translate(read.lines, viewed.beam, read.name);
   Views views;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
+  for (std::size_t i = 0; i < read.lines.size(); ++i) {
     const Translation& best = translations[i].front();
     views.translations.push_back(best.text);
     const bool was_read = !best.token_scores.empty();
-    if (was_read) views.traces.push_back(make_trace(viewed, folder, lines[i], best.tokens));
+    if (was_read) views.traces.push_back(trace_of(viewed, folder, read.lines[i], best.tokens));
   }
-  check_any(views, read);
-  LongLineWarning warning(name, viewed.long_lines);
-  warning.add(translator.long_lines());
-  warning.print();
-  return views;
+  return checked(std::move(views), read, viewed.long_lines, translator.long_lines());
 }
 
 std::string read_one_line(const char* option, const std::string& text) {
@@ -69,7 +67,7 @@ std::string read_one_line(const char* option, const std::string& text) {
 
 Views view_given_pair(const ViewedText& viewed, const ModelFolder& folder) {
   const std::string source = read_one_line("--text", *viewed.text), target = read_one_line("--target", *viewed.target);
-  const AttentionTrace trace = make_trace(viewed, folder, source, folder.target_vocabulary->encode(target));
+  const AttentionTrace trace = trace_of(viewed, folder, source, folder.target_vocabulary->encode(target));
   return {{trace}, {trace.target_text}};
 }
 
@@ -79,32 +77,32 @@ Views view_texts(const ViewedText& viewed, const ModelFolder& folder) {
   Views views;
   std::vector<Index> too_long;
   for (std::size_t i = 0; i < read.lines.size(); ++i) {
-    const std::size_t tokens = folder.target_vocabulary->encode(read.lines[i]).size();
-    const bool is_long = static_cast<Index>(tokens) >= folder.model->max_length();
+    const std::vector<int> ids = folder.target_vocabulary->encode(read.lines[i]);
+    const bool is_long = std::ssize(ids) >= folder.model->max_length();
     if (is_long) too_long.push_back(static_cast<Index>(i) + 1);
-    if (tokens == 0 || (is_long && viewed.long_lines == LongLines::empty)) continue;
-    views.traces.push_back(trace_text(folder, read.lines[i], viewed.long_lines == LongLines::crop,
-                                      fmt::format("{}:{}", read.name, i + 1)));
-    views.traces.back().model = folder_name(viewed.model);
+    if (ids.empty() || (is_long && viewed.long_lines == LongLines::empty)) continue;
+    views.traces.push_back(
+        trace_text(folder, ids, viewed.long_lines == LongLines::crop, fmt::format("{}:{}", read.name, i + 1)));
   }
-  check_any(views, read);
-  LongLineWarning warning(read.name, viewed.long_lines);
-  warning.add(too_long);
-  warning.print();
-  return views;
+  return checked(std::move(views), read, viewed.long_lines, too_long);
+}
+
+Views views_of(const ViewedText& viewed, const ModelFolder& folder, const CLI::App& sub) {
+  if (folder.model->has_source()) {
+    return viewed.target ? view_given_pair(viewed, folder) : view_translations(viewed, folder);
+  }
+  for (const char* option : {"--target", "--beam"}) {
+    if (was_given(sub, option)) throw CLI::ValidationError(option, "means nothing to a language model");
+  }
+  return view_texts(viewed, folder);
 }
 
 }  // namespace
 
 Views make_views(const ViewedText& viewed, const CLI::App& sub) {
-  const ModelFolder folder = load_model_folder(viewed.model);
-  if (!folder.model->has_source()) {
-    for (const char* option : {"--target", "--beam"}) {
-      if (was_given(sub, option)) throw CLI::ValidationError(option, "means nothing to a language model");
-    }
-    return view_texts(viewed, folder);
-  }
-  return viewed.target ? view_given_pair(viewed, folder) : view_translations(viewed, folder);
+  Views views = views_of(viewed, load_model_folder(viewed.model), sub);
+  for (AttentionTrace& trace : views.traces) trace.model = folder_name(viewed.model);
+  return views;
 }
 
 }  // namespace heed::cli

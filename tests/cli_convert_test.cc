@@ -13,25 +13,16 @@
 namespace heed {
 namespace {
 
-using testing::CommandResult;
+using testing::corpus_file;
 using testing::expect_refusal;
+using testing::output_of;
 using testing::run_heed;
 using testing::scratch_folder;
-using testing::tiny_corpus;
+using testing::tiny_language_model;
 using testing::tiny_model;
 
 constexpr int kFailure = 1, kWrongUsage = 2;
 constexpr const char* kTypes[] = {"f32", "bf16", "f16", "int8"};
-
-std::string corpus_file(const char* name) { return (tiny_corpus() / name).string(); }
-
-// The standard output of a command that must succeed.
-std::string output_of(const std::vector<std::string>& arguments) {
-  const CommandResult result = run_heed(arguments);
-  EXPECT_EQ(result.exit_code, 0) << result.error;
-  EXPECT_EQ(result.error, "");
-  return result.output;
-}
 
 // The tiny translator in this type, in `folder`.
 std::string converted(const std::filesystem::path& folder, const std::string& type) {
@@ -69,40 +60,11 @@ TEST(CliConvert, ATranslatorOfAnyTypeDoesAllThatATranslatorDoes) {
 }
 
 TEST(CliConvert, ALanguageModelOfAnyTypeDoesAllThatALanguageModelDoes) {
-  const std::string f32 = (scratch_folder() / "model").string(), text = corpus_file("test.en");
-  const CommandResult trained = run_heed({"train",
-                                          "--task",
-                                          "language-model",
-                                          "--train",
-                                          corpus_file("train.en"),
-                                          "--valid",
-                                          corpus_file("valid.en"),
-                                          "--out",
-                                          f32,
-                                          "--width",
-                                          "16",
-                                          "--ffn-width",
-                                          "32",
-                                          "--heads",
-                                          "2",
-                                          "--decoder-layers",
-                                          "1",
-                                          "--max-length",
-                                          "100",
-                                          "--max-tokens",
-                                          "99",
-                                          "--batch-tokens",
-                                          "600",
-                                          "--vocabulary-size",
-                                          "200",
-                                          "--max-updates",
-                                          "2",
-                                          "--validate-every",
-                                          "2"});
-  ASSERT_EQ(trained.exit_code, 0) << trained.error;
+  const std::filesystem::path folder = scratch_folder();
+  const std::string f32 = tiny_language_model().string(), text = corpus_file("test.en");
   for (const char* type : kTypes) {
     SCOPED_TRACE(type);
-    const std::string model = f32 + "-" + type;
+    const std::string model = (folder / type).string();
     output_of({"convert", f32, "--type", type, "--out", model});
     EXPECT_NE(output_of({"generate", model, "--prompt", "The man", "--max-tokens", "5"}).find("The man"),
               std::string::npos);

@@ -16,25 +16,16 @@
 namespace heed {
 namespace {
 
-using testing::CommandOptions;
 using testing::CommandResult;
+using testing::corpus_file;
 using testing::expect_refusal;
+using testing::output_of;
 using testing::run_heed;
 using testing::scratch_folder;
 using testing::tiny_corpus;
 using testing::tiny_model;
 
 constexpr int kFailure = 1;
-
-std::string corpus_file(const char* name) { return (tiny_corpus() / name).string(); }
-
-// The standard output of a command that must succeed.
-std::string output_of(const std::vector<std::string>& arguments, const CommandOptions& options = {}) {
-  const CommandResult result = run_heed(arguments, options);
-  EXPECT_EQ(result.exit_code, 0) << result.error;
-  EXPECT_EQ(result.error, "");
-  return result.output;
-}
 
 std::vector<std::string> translate(std::initializer_list<std::string> more) {
   std::vector<std::string> arguments = {"translate", tiny_model().string(), "--input", corpus_file("test.de")};

@@ -29,6 +29,16 @@ void must_run(const std::vector<std::string>& arguments) {
   HEED_CHECK(result.exit_code == 0, "heed {}: {}", arguments.front(), result.error);
 }
 
+// What trains a model of the tiny sizes in a moment, with `more`.
+std::vector<std::string> tiny_training(std::initializer_list<std::string> more) {
+  std::vector<std::string> arguments{"train", "--width",          "16",  "--ffn-width",       "32",  "--heads",
+                                     "2",     "--decoder-layers", "1",   "--max-length",      "100", "--max-tokens",
+                                     "99",    "--batch-tokens",   "600", "--vocabulary-size", "200", "--max-updates",
+                                     "4",     "--validate-every", "2"};
+  arguments.insert(arguments.end(), more);
+  return arguments;
+}
+
 }  // namespace
 
 const std::filesystem::path& tiny_corpus() {
@@ -40,45 +50,28 @@ const std::filesystem::path& tiny_corpus() {
   return folder;
 }
 
+std::string corpus_file(const char* name) { return (tiny_corpus() / name).string(); }
+
 const std::filesystem::path& tiny_model() {
   static const std::filesystem::path folder = [] {
     const std::filesystem::path made = root() / "model";
-    const auto file = [](const char* name) { return (tiny_corpus() / name).string(); };
-    must_run({"train",
-              "--source",
-              file("train.de"),
-              "--target",
-              file("train.en"),
-              "--valid-source",
-              file("valid.de"),
-              "--valid-target",
-              file("valid.en"),
-              "--out",
-              made.string(),
-              "--width",
-              "16",
-              "--ffn-width",
-              "32",
-              "--heads",
-              "2",
-              "--encoder-layers",
-              "1",
-              "--decoder-layers",
-              "1",
-              "--max-length",
-              "100",
-              "--max-tokens",
-              "99",
-              "--batch-tokens",
-              "600",
-              "--vocabulary-size",
-              "200",
-              "--max-updates",
-              "4",
-              "--validate-every",
-              "2",
-              "--average",
-              "2"});
+    must_run(tiny_training({"--source", corpus_file("train.de"), "--target", corpus_file("train.en"), "--valid-source",
+                            corpus_file("valid.de"), "--valid-target", corpus_file("valid.en"), "--out", made.string(),
+                            "--encoder-layers", "1", "--average", "2"}));
+    return made;
+  }();
+  return folder;
+}
+
+std::vector<std::string> language_model_training(const std::string& folder) {
+  return tiny_training({"--task", "language-model", "--train", corpus_file("train.en"), "--valid",
+                        corpus_file("valid.en"), "--out", folder});
+}
+
+const std::filesystem::path& tiny_language_model() {
+  static const std::filesystem::path folder = [] {
+    const std::filesystem::path made = root() / "language_model";
+    must_run(language_model_training(made.string()));
     return made;
   }();
   return folder;
@@ -90,6 +83,13 @@ std::filesystem::path scratch_folder() {
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   return folder;
+}
+
+std::string output_of(const std::vector<std::string>& arguments, const CommandOptions& options) {
+  const CommandResult result = run_heed(arguments, options);
+  EXPECT_EQ(result.exit_code, 0) << result.error;
+  EXPECT_EQ(result.error, "");
+  return result.output;
 }
 
 void expect_refusal(const CommandResult& result, int exit_code, std::initializer_list<std::string> parts) {

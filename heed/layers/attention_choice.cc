@@ -67,7 +67,9 @@ AttentionChoice::AttentionChoice(std::string_view text) {
   split(text, '+', [&](std::string_view term) { add(term); });
   std::ranges::sort(chosen_, {}, &Chosen::term);
   // What the default is anyway says nothing.
-  std::erase_if(chosen_, [](const Chosen& c) { return c.term->name == "scaled_dot" || c.term->name == "softmax"; });
+  const bool sums = std::ranges::any_of(chosen_, [](const Chosen& c) { return c.term->sums; });
+  std::erase_if(chosen_,
+                [&](const Chosen& c) { return c.term->name == "scaled_dot" || (c.term->name == "softmax" && !sums); });
 }
 
 void AttentionChoice::add(std::string_view text) {

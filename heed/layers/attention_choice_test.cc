@@ -22,6 +22,11 @@ TEST(AttentionChoice, TermsAreWrittenInTheOrderOfTheTableWithoutDefaults) {
   EXPECT_EQ(AttentionChoice().text(), "scaled_dot");
   EXPECT_EQ(read("scaled_dot"), "scaled_dot");
   EXPECT_EQ(read("softmax+scaled_dot"), "scaled_dot");
+  EXPECT_EQ(read("softmax + cosine"), "cosine");
+  for (const char* map : {"elu", "relu", "performer"}) {  // whose default is sum
+    EXPECT_EQ(read(std::string("softmax + ") + map), std::string(map) + " + softmax");
+    EXPECT_EQ(read(std::string(map) + " + sum"), std::string(map) + " + sum");
+  }
   EXPECT_EQ(read("sinks + window(8)+ alibi +cosine( scale = 2.5 )"), "cosine(scale=2.5) + alibi + window + sinks");
   EXPECT_EQ(read("fixed(4, 2)"), "fixed(block=4, summary=2)");
   EXPECT_EQ(read("fixed(summary=2)"), "fixed(summary=2)");

@@ -15,7 +15,7 @@ Index whole(double number) { return static_cast<Index>(number); }
 
 void keep_default(Numbers, const Layer&, LayerAttention&) {}
 
-// Linear attention divides by the sum of its scores, unless another normaliser is chosen.
+// Linear attention divides by the sum of its scores; a normaliser that is chosen comes after it, and is the one.
 void set_features(FeatureMap map, LayerAttention& made) {
   made.spec.score = Score::features(map);
   made.spec.normaliser = Normaliser::sum();
@@ -83,17 +83,23 @@ std::vector<AttentionTerm> all_terms() {
        Role::score,
        "phi(q) . phi(k), phi(x) = elu(x) + 1: linear attention (Katharopoulos et al. 2020)",
        {},
-       [](Numbers, const Layer&, LayerAttention& made) { set_features({FeatureMap::Kind::elu_plus_one}, made); }},
+       [](Numbers, const Layer&, LayerAttention& made) { set_features({FeatureMap::Kind::elu_plus_one}, made); },
+       false,
+       true},
       {"relu",
        Role::score,
        "phi(q) . phi(k), phi(x) = max(x, 0): linear attention",
        {},
-       [](Numbers, const Layer&, LayerAttention& made) { set_features({FeatureMap::Kind::relu}, made); }},
+       [](Numbers, const Layer&, LayerAttention& made) { set_features({FeatureMap::Kind::relu}, made); },
+       false,
+       true},
       {"performer",
        Role::score,
        "positive random features: linear attention near softmax (Choromanski et al. 2021)",
        {{"features", 64, NumberRange::from(1, 1 << 16)}, {"seed", 1, NumberRange::from(0, 1e15)}},
-       performer},
+       performer,
+       false,
+       true},
       // Positions.
       {"rotary",
        Role::position,
@@ -167,7 +173,11 @@ std::vector<AttentionTerm> all_terms() {
        },
        true},
       // Normalisers.
-      {"softmax", Role::normaliser, "the default", {}, keep_default},
+      {"softmax",
+       Role::normaliser,
+       "the default",
+       {},
+       [](Numbers, const Layer&, LayerAttention& made) { made.spec.normaliser = Normaliser::softmax(); }},
       {"sinks",
        Role::normaliser,
        "softmax with a learned logit for each head that takes weight and gives no value",

@@ -53,6 +53,7 @@ struct AttentionTerm {
   // Sets its part of `made`; `numbers` are those of the row, in order.
   void (*apply)(std::span<const double> numbers, const Layer& layer, LayerAttention& made);
   bool goes_by_positions = false;  // looks at where a query and a key stand in one sequence, so not for cross-attention
+  bool sums = false;               // a score that sum normalises where no normaliser is chosen
 };
 
 // In the order that AttentionChoice writes them in.

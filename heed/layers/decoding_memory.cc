@@ -45,14 +45,13 @@ void LinearMemory::admit(Index rows) {
 }
 
 void LinearMemory::admit(ConstView k, ConstView v, std::span<const Index> lengths) {
-  for (std::size_t i = 0; i < lengths.size(); ++i) {
-    const auto tokens = [&](const ConstView& rows) {
-      return slice(slice(rows, 0, static_cast<Index>(i), static_cast<Index>(i) + 1), 2, 0, lengths[i]);
-    };
-    const LinearState fresh = LinearState::zeros(1, key_heads_, features_, width_, dtype_);
-    if (lengths[i] > 0) linear_step(tokens(k), tokens(k), tokens(v), score_, fresh, {});
-    state_ = {join_rows(state_.values, fresh.values), join_rows(state_.sums, fresh.sums)};
-    lengths_.push_back(lengths[i]);
+  const Index first = rows();
+  admit(std::ssize(lengths));
+  for (Index i = 0; i < std::ssize(lengths); ++i) {
+    const Index row = first + i, length = lengths_[row] = lengths[i];
+    const auto tokens = [&](const ConstView& all) { return slice(slice(all, 0, i, i + 1), 2, 0, length); };
+    const LinearState state{state_.values.rows(row, row + 1), state_.sums.rows(row, row + 1)};
+    if (length > 0) linear_step(tokens(k), tokens(k), tokens(v), score_, state, {});
   }
 }
 

@@ -63,6 +63,7 @@ std::map<std::string, Options> layers() {
           {"window from the start", with([](Options& o) { o.mask = Mask::sliding_window(2, 0, Anchor::start); })},
           {"fixed", with([](Options& o) { o.mask = Mask::fixed({.block = 4, .summary = 1}); })},
           {"linear", with([](Options& o) { o.attention = AttentionChoice("elu"); })},
+          {"features under softmax", with([](Options& o) { o.attention = AttentionChoice("elu + softmax"); })},
           {"linear, window",
            with([](Options& o) { o.attention = AttentionChoice("elu"), o.mask = Mask::sliding_window(3, 0); })},
           {"extra keys", with([](Options& o) { o.add_bias_kv = o.add_zero_attn = true; })},
@@ -163,7 +164,7 @@ TEST(MultiheadDecoding, SelectingRowsGoesOnFromEach) {
 TEST(MultiheadDecoding, LinearAttentionKeepsSumsWhereItSeesEveryToken) {
   const auto kept = [](const char* name) { return Layer(layers().at(name)).attention.make_memory(DType::f32); };
   EXPECT_NE(dynamic_cast<LinearMemory*>(kept("linear").get()), nullptr);
-  for (const char* name : {"linear, window", "plain"}) {
+  for (const char* name : {"linear, window", "features under softmax", "plain"}) {
     EXPECT_NE(dynamic_cast<PagedMemory*>(kept(name).get()), nullptr) << name;
   }
 }

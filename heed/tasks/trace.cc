@@ -62,9 +62,8 @@ AttentionTrace trace_pair(const ModelFolder& folder, const std::string& source_t
   return trace;
 }
 
-AttentionTrace trace_text(const ModelFolder& folder, const std::string& text, bool crop, std::string_view name) {
+AttentionTrace trace_text(const ModelFolder& folder, std::span<const int> ids, bool crop, std::string_view name) {
   HEED_CHECK(!folder.model->has_source(), "trace_text: the model translates: its text has a source");
-  const std::vector<int> ids = folder.target_vocabulary->encode(text);
   HEED_CHECK(!ids.empty(), "{}: has no tokens", name);
   return record(folder, {}, fit_to_model(std::string(name) + ":", ids, folder.model->max_length(), crop));
 }

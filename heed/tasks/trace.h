@@ -20,9 +20,9 @@ namespace heed {
 AttentionTrace trace_pair(const ModelFolder& folder, const std::string& source_text, std::span<const int> target_ids,
                           bool crop = false);
 
-// The same of a language model that reads a text: the trace has no source, and decoder maps alone. `name` is what an
-// error calls the text. Throws heed::Error for a text without tokens, and as trace_pair does.
-AttentionTrace trace_text(const ModelFolder& folder, const std::string& text, bool crop = false,
+// The same of a language model that reads a text's ids: the trace has no source, and decoder maps alone. `name` is what
+// an error calls the text. Throws heed::Error for a text without tokens, and as trace_pair does.
+AttentionTrace trace_text(const ModelFolder& folder, std::span<const int> ids, bool crop = false,
                           std::string_view name = "trace_text");
 
 }  // namespace heed
