@@ -3,7 +3,7 @@
 // peak is above the limit.
 //
 //   heed_attention_memory [LENGTH = 16384] [LIMIT IN MIB = 64]
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <malloc.h>
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 // its own, so that the peak is its own too; reading and loading take turns.
 //
 //   heed_loading_bench [FOLDER = ./loading_bench] [ROUNDS = 5]
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
 // that of text, without padding.
 //
 //   heed_training_bench [THREADS] [STEPS]
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>

@@ -1,5 +1,5 @@
 // heed corpus
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
 // heed evaluate
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <memory>

@@ -1,6 +1,6 @@
 #include "evaluate_text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 // heed generate
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <memory>
 #include <string>

@@ -6,7 +6,7 @@
 // Anything else is wrong usage: "--beam: must be an integer from 1 to 1000, but is many".
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <concepts>

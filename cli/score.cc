@@ -1,5 +1,5 @@
 // heed score
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
 #include "training_display.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 

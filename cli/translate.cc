@@ -1,5 +1,5 @@
 // heed translate
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <memory>
 #include <span>

@@ -1,5 +1,5 @@
 // heed view
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>

@@ -1,6 +1,6 @@
 #include "views.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <filesystem>
 #include <span>

@@ -1,5 +1,7 @@
 #include "array.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 
 #include "heed/base/check.h"

@@ -1,6 +1,6 @@
 // Attention on problems that a fuzzer chooses: whatever the features, every plan is as good as plain loops, the public
 // calls take the problem, and no address or arithmetic is out of bounds.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <cstdlib>

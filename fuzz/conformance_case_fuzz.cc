@@ -1,7 +1,7 @@
 // Conformance cases: case.json, its arrays, and the operator that it asks for. A case is a folder; the input is its
 // files one behind the other, case.json first and then arrays, each of which begins with numpy's magic and is a file
 // 0.npy, 1.npy, ...
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "../conformance/case.h"
 #include "../conformance/compare.h"

@@ -1,5 +1,5 @@
 // heed convert, and what the other commands do with a model that it wrote.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // What the command-line program does about bad input: one line that names the file, and nothing lost.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // Language models from the command line: trained, generating, scoring, evaluated, and refused where a source is needed.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // What the command-line program does with a model: translate, score, draw, describe.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "heed/base/printable.h"
 #include "heed/base/utf8.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "heed/base/control_characters.h"
 

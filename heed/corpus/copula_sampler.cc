@@ -1,5 +1,5 @@
 // Clauses with "sein", "es gibt", and the weather.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

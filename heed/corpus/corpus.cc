@@ -1,6 +1,6 @@
 #include "heed/corpus/corpus.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <unordered_set>

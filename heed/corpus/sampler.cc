@@ -1,6 +1,6 @@
 #include "heed/corpus/sampler.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <utility>

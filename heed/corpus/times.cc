@@ -1,5 +1,5 @@
 // Numbers, and the times that are put together from them.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 

@@ -1,5 +1,7 @@
 #include "heed/io/json.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <unordered_set>

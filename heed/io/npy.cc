@@ -1,5 +1,7 @@
 #include "heed/io/npy.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <charconv>

@@ -1,6 +1,6 @@
 #include "heed/layers/attention_choice.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

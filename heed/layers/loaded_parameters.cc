@@ -1,5 +1,7 @@
 #include "heed/layers/loaded_parameters.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "heed/base/check.h"

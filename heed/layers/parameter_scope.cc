@@ -1,5 +1,7 @@
 #include "heed/layers/parameter_scope.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 

@@ -1,5 +1,7 @@
 #include "heed/layers/renames.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "heed/base/check.h"

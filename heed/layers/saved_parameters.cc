@@ -1,5 +1,7 @@
 #include "heed/layers/saved_parameters.h"
 
+#include <fmt/format.h>
+
 #include <unordered_map>
 #include <unordered_set>
 

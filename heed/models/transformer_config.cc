@@ -1,6 +1,6 @@
 #include "heed/models/transformer_config.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,5 +1,7 @@
 #include "heed/ops/causal_convolution.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 

@@ -1,6 +1,6 @@
 #include "heed/tasks/training_vocabulary.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "heed/io/fields.h"
 #include "heed/tasks/model_folder.h"

@@ -1,6 +1,6 @@
 #include "heed/tasks/translate.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "heed/base/parallel.h"

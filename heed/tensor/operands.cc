@@ -1,5 +1,7 @@
 #include "heed/tensor/operands.h"
 
+#include <fmt/format.h>
+
 #include "heed/base/check.h"
 #include "heed/tensor/overlap.h"
 

@@ -1,5 +1,7 @@
 #include "heed/tensor/shape_bytes.h"
 
+#include <fmt/format.h>
+
 #include "heed/base/check.h"
 #include "heed/base/memory.h"
 

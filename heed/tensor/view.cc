@@ -1,5 +1,7 @@
 #include "heed/tensor/view.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 

@@ -1,6 +1,6 @@
 #include "heed/testing/attention_answer.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

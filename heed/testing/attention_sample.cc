@@ -1,6 +1,6 @@
 #include "heed/testing/attention_sample.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

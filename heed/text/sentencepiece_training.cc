@@ -1,5 +1,6 @@
 // SentencePieceVocabulary::train: the text is made fit for SentencePiece's trainer, which ends the process on some
 // inputs.
+#include <fmt/format.h>
 #include <sentencepiece_trainer.h>
 
 #include <algorithm>

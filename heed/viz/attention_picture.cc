@@ -1,6 +1,6 @@
 #include "heed/viz/attention_picture.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

@@ -1,6 +1,6 @@
 #include "heed/viz/matrix_picture.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

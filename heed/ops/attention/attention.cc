@@ -1,5 +1,7 @@
 #include "heed/ops/attention/attention.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <initializer_list>

@@ -1,5 +1,7 @@
 #include "heed/ops/gated_delta/gated_delta_rule.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>

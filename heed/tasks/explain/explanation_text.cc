@@ -1,6 +1,6 @@
 #include "heed/tasks/explain/explanation_text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string_view>

@@ -1,6 +1,6 @@
 // The plan "linear": as good as plain loops at the edges of its chunks, linear in memory, and what the documentation
 // says of masks, dead rows, NaN and bits.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,6 +1,7 @@
 // Every pair of masks, and what attention makes of it, against booleans written out from what each mask says.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 
