@@ -157,8 +157,8 @@ AttentionAnswer solve(const AttentionPlan& plan, const AttentionSample& p) {
   AttentionAnswer a;
   a.row_stat = Tensor::empty(c.number, {c.batch, c.heads, c.queries});
   a.weights = Tensor::empty(c.dtype, {c.batch, c.heads, c.queries, c.keys});
-  a.scores = Tensor::empty_like(a.weights);
-  for (const Tensor* tensor : {&a.row_stat, &a.weights, &a.scores}) fill(*tensor, 77);
+  a.scores = Tensor::empty_like(a.weights), a.recovered = Tensor::empty_like(a.weights);
+  for (const Tensor* tensor : {&a.row_stat, &a.weights, &a.scores, &a.recovered}) fill(*tensor, 77);
   std::vector<Tensor> memory;
   const View out = rows_in(memory, p.dout, p.layout), dout = rows_in(memory, p.dout, p.layout);
   copy(p.dout, dout);
@@ -166,6 +166,7 @@ AttentionAnswer solve(const AttentionPlan& plan, const AttentionSample& p) {
                {.out = out, .row_stat = a.row_stat, .weights = a.weights, .scores = a.scores, .score_stage = p.stage},
                workspace);
   a.out = Tensor::copy_of(out);
+  plan.weights(c, a.row_stat, {}, a.recovered, workspace);
   if (p.page > 0) return a;
   const LaidOut gradients = lay_out(p);
   a.dbias = gradient_of(p.dense, c.number);
@@ -194,9 +195,9 @@ AttentionYardstick::AttentionYardstick(const AttentionSample& problem)
     const auto part = kAttentionAnswerParts[m].tensor;
     const Tensor& plain = plain_.*part;
     if (plain.is_empty()) continue;
-    const bool narrow_forward = m < 4 && unit_of(plain.dtype()) > unit_of(DType::f32);
+    const bool narrow_forward = m < kForwardParts && unit_of(plain.dtype()) > unit_of(DType::f32);
     // Gradients of a problem in 16 bits begin from an output of 16 bits.
-    const double unit = std::max(unit_of(plain.dtype()), m < 4 ? 0 : unit_of(problem.q.dtype()));
+    const double unit = std::max(unit_of(plain.dtype()), m < kForwardParts ? 0 : unit_of(problem.q.dtype()));
     const double granted = 4 * unit_of(DType::f32) + (unit > unit_of(DType::f32) ? unit : 0);
     bounds_[m] = (narrow_forward ? 2 : 3) * largest_error(plain, exact_.*part) + granted * magnitudes.of[m];
   }

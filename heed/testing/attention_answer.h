@@ -12,19 +12,22 @@
 
 namespace heed::testing {
 
-// Contiguous whatever the problem's layout; empty where the problem has no such thing, or has no backward.
+// Contiguous whatever the problem's layout; empty where the problem has no such thing, or has no backward. `recovered`
+// are the weights again, from row_stat.
 struct AttentionAnswer {
-  Tensor out, row_stat, weights, scores, dq, dk, dv, dbias, dvector, dsinks, drelative, dcentre;
+  Tensor out, row_stat, weights, scores, recovered, dq, dk, dv, dbias, dvector, dsinks, drelative, dcentre;
 };
 
 struct AttentionAnswerPart {
   const char* name;
   Tensor AttentionAnswer::*tensor;
 };
+inline constexpr std::size_t kForwardParts = 5;  // the first of them; the others are gradients
 inline constexpr AttentionAnswerPart kAttentionAnswerParts[] = {{"out", &AttentionAnswer::out},
                                                                 {"row_stat", &AttentionAnswer::row_stat},
                                                                 {"weights", &AttentionAnswer::weights},
                                                                 {"scores", &AttentionAnswer::scores},
+                                                                {"recovered", &AttentionAnswer::recovered},
                                                                 {"dq", &AttentionAnswer::dq},
                                                                 {"dk", &AttentionAnswer::dk},
                                                                 {"dv", &AttentionAnswer::dv},

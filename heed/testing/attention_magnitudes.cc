@@ -56,8 +56,9 @@ class Sums {
       for (Index h = 0; h < c_.heads; ++h)
         for (Index i = 0; i < c_.queries; ++i) take_row(b, h, i);
     const double stat = std::max(largest_of(a_.row_stat), score_);
-    return {{out_, stat, largest_of(a_.weights), score_, dq_, largest_of(dk_), largest_of(dv_), largest_of(dbias_),
-             dvector_, largest_of(dsinks_), largest_of(drelative_), largest_of(dcentre_)}};
+    const double recovered = std::max(recovered_, share_of_stat_ * stat);
+    return {{out_, stat, largest_of(a_.weights), score_, recovered, dq_, largest_of(dk_), largest_of(dv_),
+             largest_of(dbias_), dvector_, largest_of(dsinks_), largest_of(drelative_), largest_of(dcentre_)}};
   }
 
  private:
@@ -165,6 +166,11 @@ class Sums {
       dweights[static_cast<std::size_t>(j)] = keep * sum_of_products(dout, v, c_.value_width);
       flow += weights[j] * dweights[static_cast<std::size_t>(j)];
       const double weight = weights[j] + strain_of_weight(weights[j], stat);
+      recovered_ = std::max(recovered_, weight);
+      // The rounding that row_stat is granted moves a weight that is divided by it.
+      if (c_.spec.normaliser.kind == Normaliser::Kind::sum && stat != 0) {
+        share_of_stat_ = std::max(share_of_stat_, std::abs(weight / stat));
+      }
       dv_.at<double>({b, g, j}) += weight * keep * largest_of(dout, c_.value_width);
     }
     out_ = std::max(out_, out);
@@ -207,7 +213,7 @@ class Sums {
   const ScoreFeatures<double> map_;
   std::vector<double> phi_q_, phi_k_;
   std::vector<Score> scores_;  // of the row at work
-  double out_ = 0, score_ = 0, dq_ = 0, dvector_ = 0;
+  double out_ = 0, score_ = 0, recovered_ = 0, share_of_stat_ = 0, dq_ = 0, dvector_ = 0;
   Tensor dk_, dv_, dsinks_, dbias_, drelative_, dcentre_;
 };
 

@@ -98,6 +98,18 @@ void attention_backward(benchmark::State& state) {
   report(state, shape.multiply_adds() * 2.5);
 }
 
+// Every weight again from row_stat, whose products are half of the forward pass's.
+void weights_again(benchmark::State& state) {
+  const BenchCase shape(state);
+  const Tensor weights = Tensor::empty(DType::f32, {state.range(0), state.range(1), state.range(2), state.range(3)});
+  Workspace workspace;
+  shape.forward(workspace);
+  for (auto _ : state) {
+    attention_weights(shape.split(shape.q), shape.split(shape.k), shape.spec, shape.stat, weights, workspace);
+  }
+  report(state, shape.multiply_adds() / 2);
+}
+
 double seconds(const BenchCase& shape, Workspace& workspace, bool backward) {
   const auto start = std::chrono::steady_clock::now();
   backward ? shape.backward(workspace) : shape.forward(workspace);
@@ -149,6 +161,11 @@ void shapes(benchmark::internal::Benchmark* table) {
   table->Args({64, 1, 1, 30, 1024, 0, 0, kAdditive, 0});  // a step of a recurrent decoder
 }
 
+void long_sequences(benchmark::internal::Benchmark* table) {
+  table->ArgNames({"B", "H", "Lq", "Lk", "D", "mask", "drop", "score", "normaliser"});
+  for (std::int64_t mask : {kNoMask, kCausal}) table->Args({1, 8, 2048, 2048, 64, mask, 0, 0, 0});
+}
+
 void kinds(benchmark::internal::Benchmark* table) {
   table->ArgNames({"B", "H", "Lq", "Lk", "D", "mask", "drop", "score", "normaliser"})->UseManualTime();
   for (std::int64_t length : {64, 512, 2048})
@@ -171,6 +188,7 @@ void one_query(benchmark::internal::Benchmark* table) {
 BENCHMARK(attention_forward)->Apply(one_query)->Apply(shapes);
 BENCHMARK(plan_alone)->Apply(one_query);
 BENCHMARK(attention_backward)->Apply(shapes);
+BENCHMARK(weights_again)->Apply(long_sequences);
 BENCHMARK(forward_beside_softmax)->Apply(kinds);
 BENCHMARK(backward_beside_softmax)->Apply(kinds);
 

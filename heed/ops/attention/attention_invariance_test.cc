@@ -40,8 +40,9 @@ std::vector<AttentionSample> variants(const AttentionShape& shape) {
   return all;
 }
 
-constexpr Tensor AttentionAnswer::*kRowAnswers[] = {&AttentionAnswer::out, &AttentionAnswer::row_stat,
-                                                    &AttentionAnswer::dq, &AttentionAnswer::dk, &AttentionAnswer::dv};
+constexpr Tensor AttentionAnswer::*kRowAnswers[] = {&AttentionAnswer::out,       &AttentionAnswer::row_stat,
+                                                    &AttentionAnswer::recovered, &AttentionAnswer::dq,
+                                                    &AttentionAnswer::dk,        &AttentionAnswer::dv};
 
 TEST(AttentionInvariance, AnElementOfABatchHasTheSameBitsAlone) {
   const Tensor lengths = Tensor::from(std::vector<std::int64_t>{20, 37, 1}, {3});
@@ -90,7 +91,8 @@ TEST(AttentionInvariance, ARowHasTheSameBitsAlone) {
           alone.q = row_of(p.q, i), alone.dout = row_of(p.dout, i);
           alone.spec.mask = interval ? Mask::around(own_centre, 250) : Mask::boolean(own_open);
           const AttentionAnswer one = solve(*plan, alone);
-          for (auto part : {&AttentionAnswer::out, &AttentionAnswer::row_stat, &AttentionAnswer::dq}) {
+          for (auto part :
+               {&AttentionAnswer::out, &AttentionAnswer::row_stat, &AttentionAnswer::recovered, &AttentionAnswer::dq}) {
             EXPECT_TRUE(same_bits(row_of(together.*part, i), one.*part))
                 << plan->name << " " << i << " " << interval << describe(p);
           }
@@ -131,6 +133,7 @@ TEST(AttentionInvariance, KeysBehindTheMaskAndRowsBehindTheLastChangeNoBit) {
           EXPECT_TRUE(same_bits(slice(after.out.view(), 2, 0, 9), before.out));
           EXPECT_TRUE(same_bits(slice(after.dq.view(), 2, 0, 9), before.dq));
           EXPECT_TRUE(same_bits(slice(after.row_stat.view(), 2, 0, 9), before.row_stat));
+          EXPECT_TRUE(same_bits(slice(slice(after.recovered.view(), 2, 0, 9), 3, 0, 14), before.recovered));
           EXPECT_EQ(largest_difference(slice(after.dk.view(), 2, 0, 14), before.dk), 0);
           EXPECT_EQ(largest_difference(slice(after.dv.view(), 2, 0, 14), before.dv), 0);
         }

@@ -26,9 +26,9 @@ using testing::solve;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-constexpr Tensor AttentionAnswer::*kRowAnswers[] = {&AttentionAnswer::out,     &AttentionAnswer::row_stat,
-                                                    &AttentionAnswer::weights, &AttentionAnswer::dq,
-                                                    &AttentionAnswer::dk,      &AttentionAnswer::dv};
+constexpr Tensor AttentionAnswer::*kRowAnswers[] = {
+    &AttentionAnswer::out, &AttentionAnswer::row_stat, &AttentionAnswer::weights, &AttentionAnswer::recovered,
+    &AttentionAnswer::dq,  &AttentionAnswer::dk,       &AttentionAnswer::dv};
 
 void expect_zero(const ConstView& view, const char* what) {
   EXPECT_EQ(largest_difference(view, Tensor::zeros_like(view)), 0) << what;
@@ -44,6 +44,7 @@ TEST(AttentionSemantics, ARowWithNoAllowedKeyIsZeroWithStatMinusInfinityAndZeroG
       SCOPED_TRACE(std::string(plan->name) + ": " + describe(p));
       const AttentionAnswer a = solve(*plan, p);
       expect_zero(a.out.rows(0, 1), "out"), expect_zero(a.weights.rows(0, 1), "weights");
+      expect_zero(a.recovered.rows(0, 1), "recovered");
       expect_zero(a.dq.rows(0, 1), "dq"), expect_zero(a.dk.rows(0, 1), "dk"), expect_zero(a.dv.rows(0, 1), "dv");
       for (Index h = 0; h < 2; ++h)
         for (Index i = 0; i < 3; ++i) {
@@ -113,8 +114,10 @@ TEST(AttentionSemantics, NaNInAQueryPropagatesToItsRowAlone) {
         EXPECT_TRUE(std::isnan(a.row_stat.at<float>({0, 0, 1})));
       }
       for (Index j = 0; j < 40; ++j) {
-        const float weight = a.weights.at<float>({0, 0, 1, j});
-        EXPECT_TRUE(j < 35 ? std::isnan(weight) : weight == 0) << j;
+        for (const Tensor& weights : {a.weights, a.recovered}) {
+          const float weight = weights.at<float>({0, 0, 1, j});
+          EXPECT_TRUE(j < 35 ? std::isnan(weight) : weight == 0) << j;
+        }
       }
       for (Index d = 0; d < 8; ++d) {
         EXPECT_TRUE(std::isnan(a.out.at<float>({0, 0, 1, d})));

@@ -247,6 +247,18 @@ class HeadLoops {
   std::vector<Sum> dphi_k_, dv_, dvector_;  // of the key/value head
 };
 
+// Of the `head`-th of those of each batch element that are chosen.
+template <typename Sum>
+void weights_of_head(const AttentionProblem& c, const ConstView& row_stat, const AttentionSelection& chosen,
+                     const View& to, Index head, DType kept) {
+  const auto index = [](const std::vector<Index>& list, Index at) {
+    return list.empty() ? at : list[static_cast<std::size_t>(at)];
+  };
+  const Index b = head / to.shape[1], at = head % to.shape[1], h = index(chosen.heads, at);
+  HeadLoops<Sum> loops(c, b, h / c.group, kept);
+  for (Index r = 0; r < to.shape[2]; ++r) loops.weights_row(row_stat, h, index(chosen.rows, r), to, at, r);
+}
+
 std::string_view can_all(const AttentionProblem&, const AttentionTask&) { return {}; }
 
 void forward(const AttentionProblem& c, const AttentionResult& result, Workspace&) {
@@ -283,6 +295,13 @@ void plain_backward(const AttentionProblem& c, const AttentionSaved& saved, cons
     for (Index g = 0; g < c.key_heads; ++g) HeadLoops<float>(c, b, g, c.dtype).backward(saved, grad);
 }
 
+void plain_weights(const AttentionProblem& c, const ConstView& row_stat, const AttentionSelection& chosen,
+                   const View& to, Workspace&) {
+  for (Index head = 0; head < c.batch * to.shape[1]; ++head) {
+    weights_of_head<float>(c, row_stat, chosen, to, head, c.dtype);
+  }
+}
+
 }  // namespace
 
 void reference_forward_rows(const AttentionProblem& c, const AttentionResult& result, Index b, Index h,
@@ -298,21 +317,14 @@ void reference_backward_group(const AttentionProblem& c, const AttentionSaved& s
 
 void reference_weights(const AttentionProblem& c, const ConstView& row_stat, const AttentionSelection& chosen,
                        const View& to, Workspace&) {
-  const auto index = [](const std::vector<Index>& list, Index at) {
-    return list.empty() ? at : list[static_cast<std::size_t>(at)];
-  };
-  const Index heads = to.shape[1], rows = to.shape[2];
-  parallel_for(c.batch * heads, 1, [&](Index begin, Index end) {
-    for (Index unit = begin; unit < end; ++unit) {
-      const Index b = unit / heads, h = index(chosen.heads, unit % heads);
-      HeadLoops<double> loops(c, b, h / c.group, DType::f64);
-      for (Index r = 0; r < rows; ++r) loops.weights_row(row_stat, h, index(chosen.rows, r), to, unit % heads, r);
-    }
+  parallel_for(c.batch * to.shape[1], 1, [&](Index begin, Index end) {
+    for (Index head = begin; head < end; ++head) weights_of_head<double>(c, row_stat, chosen, to, head, DType::f64);
   });
 }
 
 const AttentionPlan kReferencePlan{"reference", SumOrder::rows, can_all,          pair_cost,
                                    forward,     backward,       reference_weights};
-const AttentionPlan kPlainPlan{"plain", SumOrder::plain, f32_alone, pair_cost, plain_forward, plain_backward, nullptr};
+const AttentionPlan kPlainPlan{"plain",       SumOrder::plain, f32_alone,    pair_cost,
+                               plain_forward, plain_backward,  plain_weights};
 
 }  // namespace heed

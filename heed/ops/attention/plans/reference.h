@@ -24,7 +24,8 @@ void reference_forward_rows(const AttentionProblem& problem, const AttentionResu
 void reference_backward_group(const AttentionProblem& problem, const AttentionSaved& saved, const AttentionGrad& grad,
                               Index b, Index g);
 
-// The weights pass. A plan may have it for its own: they are Lq Lk numbers, whose work and memory no algorithm saves.
+// The weights pass. A plan whose states hold no weights may have it for its own: they are Lq Lk numbers, whose work no
+// algorithm saves.
 void reference_weights(const AttentionProblem& problem, const ConstView& row_stat, const AttentionSelection& chosen,
                        const View& weights, Workspace& workspace);
 

@@ -59,6 +59,8 @@ const kernels::AttentionNormaliser* tile_normaliser(Normaliser::Kind kind);
 void tiled_forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace);
 void tiled_backward(const AttentionProblem& c, const AttentionSaved& saved, const AttentionGrad& grad,
                     Workspace& workspace);
+void tiled_weights(const AttentionProblem& c, const ConstView& row_stat, const AttentionSelection& chosen,
+                   const View& weights, Workspace& workspace);
 
 extern const AttentionPlan kTiledPlan;
 

@@ -1,5 +1,4 @@
 // The plan "tiled": sums in f32 over tiles of rows, for any score and any normaliser of two small tables.
-#include "heed/ops/attention/plans/reference.h"
 #include "heed/ops/attention/plans/tile.h"
 
 namespace heed {
@@ -47,7 +46,7 @@ std::string_view why_not(const AttentionProblem& c, const AttentionTask&) {
 
 }  // namespace
 
-const AttentionPlan kTiledPlan{"tiled",       SumOrder::tiles, why_not,          pair_cost,
-                               tiled_forward, tiled_backward,  reference_weights};
+const AttentionPlan kTiledPlan{"tiled",       SumOrder::tiles, why_not,      pair_cost,
+                               tiled_forward, tiled_backward,  tiled_weights};
 
 }  // namespace heed

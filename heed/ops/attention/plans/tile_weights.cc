@@ -1,0 +1,95 @@
+#include <algorithm>
+#include <vector>
+
+#include "heed/base/thread_scratch.h"
+#include "heed/ops/attention/plans/tile.h"
+#include "heed/ops/attention/plans/tile_work.h"
+
+namespace heed {
+namespace {
+
+constexpr Index kWeightRows = 64;
+constexpr Index kChunkWork = 1 << 20;  // multiply-adds that are worth handing to a thread
+
+// Chosen rows that follow one another, at most kWeightRows, and where in the result the first of them stands.
+struct RowRun {
+  Range rows;
+  Index at;
+};
+
+std::vector<RowRun> runs_of(const std::vector<Index>& chosen, Index count) {
+  std::vector<RowRun> runs;
+  for (Index at = 0; at < count; ++at) {
+    const Index row = chosen.empty() ? at : chosen[static_cast<std::size_t>(at)];
+    const bool follows = !runs.empty() && runs.back().rows.end == row && runs.back().rows.size() < kWeightRows;
+    if (follows) {
+      ++runs.back().rows.end;
+    } else {
+      runs.push_back({{row, row + 1}, at});
+    }
+  }
+  return runs;
+}
+
+// One tile: its rows against every key that they may see, a block at a time.
+class WeightTile {
+ public:
+  WeightTile(const AttentionProblem& problem, const ConstView& row_stat, const View& weights, TileWork& thread)
+      : score_(*tile_score(problem.spec.score.kind)),
+        normaliser_(*tile_normaliser(problem.spec.normaliser.kind)),
+        row_stat_(row_stat),
+        weights_(weights),
+        work_(thread) {}
+
+  void compute(const RowTile& tile, Index to_head, Index to_row) {
+    const Index count = tile.rows.size();
+    const View to = slice(select(select(weights_, 0, tile.b), 0, to_head), 0, to_row, to_row + count);
+    fill(to, 0);
+    for (Index r = 0; r < count; ++r) {
+      work_.stat()[r] = row_stat_.at<float>({tile.b, tile.h, tile.rows.begin + r});
+      work_.delta()[r] = 0;
+    }
+    const FloatRows q = work_.mapped_q(tile);
+    for (const KeyBlock& block : work_.open_blocks(tile, false)) {
+      score_.products(work_.operands(tile, q, block.keys), work_.tile(), work_.stride());
+      kernels::AttentionRows passes = work_.passes(tile, &block, 1);
+      passes.bits = nullptr, passes.keep_scale = 1;  // before dropout
+      // The weights are what the gradients are made from; those, of no flow, are zero.
+      std::fill_n(work_.dtile(), count * work_.stride(), 0.0f);
+      normaliser_.gradients(passes, work_.stat(), work_.delta(), work_.tile(), work_.dtile(), nullptr);
+      for (Index r = 0; r < count; ++r) {
+        store_row(work_.tile() + r * work_.stride(), block.keys.size(), to, to.offset({r, block.keys.begin}));
+      }
+    }
+  }
+
+ private:
+  const TileScore& score_;
+  const kernels::AttentionNormaliser& normaliser_;
+  const ConstView& row_stat_;
+  const View& weights_;
+  TileWork& work_;
+};
+
+}  // namespace
+
+void tiled_weights(const AttentionProblem& c, const ConstView& row_stat, const AttentionSelection& chosen,
+                   const View& weights, Workspace& workspace) {
+  const Index heads = weights.shape[1], columns = std::min(c.keys, kernels::kGemmTileDepth);
+  const std::vector<RowRun> runs = runs_of(chosen.rows, weights.shape[2]);
+  const Index bytes = TileWork::bytes(c, kWeightRows, columns, true), units = c.batch * heads * std::ssize(runs);
+  const double work = static_cast<double>(kWeightRows * c.keys) * static_cast<double>(c.width);
+  const Index grain = grain_of(work, kChunkWork);
+  parallel_for_with_scratch(workspace, bytes, units, grain, [&](Index begin, Index end, char* memory) {
+    TileWork thread(c, memory, kWeightRows, columns, true);
+    WeightTile tile(c, row_stat, weights, thread);
+    for (Index unit = begin; unit < end; ++unit) {
+      const Index to_head = unit / std::ssize(runs) % heads, b = unit / std::ssize(runs) / heads;
+      const Index h = chosen.heads.empty() ? to_head : chosen.heads[static_cast<std::size_t>(to_head)];
+      const RowRun& run = runs[static_cast<std::size_t>(unit % std::ssize(runs))];
+      tile.compute({b, h, run.rows}, to_head, run.at);
+    }
+  });
+}
+
+}  // namespace heed
