@@ -1,5 +1,7 @@
 #include "heed/io/json_stream.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
