@@ -198,7 +198,7 @@ Var add_positions(const Context& context, const Var& x, const Var& table, Index 
   HEED_CHECK(first >= 0 && first + length <= table.dim(0), "add_positions: positions {} to {} of a table of {}", first,
              first + length - 1, table.dim(0));
   Tensor y = Tensor::empty_like(x.value().view());
-  const Var rows = table.parameter_rows(first, first + length);
+  const Var rows = table.parameter_rows(first, first + length, context.tape);
   for (Index b = 0; b < x.dim(0); ++b) add(select(x.value().view(), 0, b), rows, select(y.view(), 0, b));
   return record(context, y, {x, rows}, [x, rows](const Tensor& dy) {
     x.add_grad(dy);

@@ -199,11 +199,20 @@ TEST(Loss, GradientReachesWhatLiesBelow) {
 
 TEST(Var, AParametersRowsShareItsGradient) {
   const Var weight = Var::parameter(Tensor::zeros(DType::f64, {4, 2}));
-  const Var rows = weight.parameter_rows(1, 3);
+  Tape tape;
+  const Var rows = weight.parameter_rows(1, 3, &tape);
   rows.grad_accumulator().at<double>({0, 1}) = 5;
   EXPECT_EQ(weight.grad().at<double>({1, 1}), 5);
   rows.value().at<double>({1, 0}) = 7;
   EXPECT_EQ(weight.value().at<double>({2, 0}), 7);
+}
+
+// So that threads may translate with one model.
+TEST(Var, AForwardPassWithoutATapeWritesNothingOfAParameter) {
+  const Var table = Var::parameter(Tensor::zeros(DType::f32, {4, 2}));
+  Workspace workspace;
+  add_positions({.workspace = workspace}, Var(Tensor::zeros(DType::f32, {1, 3, 2})), table, 1);
+  EXPECT_FALSE(table.has_grad());
 }
 
 TEST(Var, TwoConsumersOfOneGradientDoNotShareTheirSums) {

@@ -90,15 +90,10 @@ void Var::convert(DType dtype) const {
   node_->grad = {};
 }
 
-Var Var::constant_rows(Index begin, Index end) const {
+Var Var::parameter_rows(Index begin, Index end, const Tape* tape) const {
   Var rows(value().rows(begin, end));
   if (!scales().is_empty()) rows.node_->scales = scales().rows(begin, end);
-  return rows;
-}
-
-Var Var::parameter_rows(Index begin, Index end) const {
-  Var rows = constant_rows(begin, end);
-  if (requires_grad()) {
+  if (tape != nullptr && requires_grad()) {
     grad_accumulator();
     rows.node_->requires_grad = true;
     rows.node_->is_parameter = true;

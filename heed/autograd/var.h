@@ -14,6 +14,8 @@
 
 namespace heed {
 
+class Tape;
+
 // A handle: copies share the value and its gradient. A default-constructed Var is empty and stands for "none".
 //
 // There are two kinds of gradient, as in heed/ops. An activation's is given whole by each consumer (add_grad) and freed
@@ -64,10 +66,9 @@ class Var {
   void set_value(const ConstView& value) const;
   // Converts a parameter in place, to f64 for a gradient check. Forgets the gradient.
   void convert(DType dtype) const;
-  // Rows [begin, end) along the first axis, sharing the value and the gradient of this parameter (or constant).
-  Var parameter_rows(Index begin, Index end) const;
-  // The same without a gradient, nor memory for one.
-  Var constant_rows(Index begin, Index end) const;
+  // Rows [begin, end) along the first axis, sharing the value of this parameter (or constant) and, where a tape records,
+  // its gradient. Without a tape nothing of the parameter is written, so that threads may read one model.
+  Var parameter_rows(Index begin, Index end, const Tape* tape) const;
 
   friend bool operator==(const Var& a, const Var& b) { return a.node_ == b.node_; }
 

@@ -90,9 +90,7 @@ MultiheadAttention::MultiheadAttention(const ParameterScope& scope, AttentionKin
 Var MultiheadAttention::project(const Context& context, const Var& x, const Var& separate, Index begin,
                                 Index end) const {
   const auto rows = [&](const Var& all) {
-    if (all.empty() || all.dim(0) == end - begin) return all;
-    // Inference has no gradient to share, and no memory for one.
-    return context.tape != nullptr ? all.parameter_rows(begin, end) : all.constant_rows(begin, end);
+    return all.empty() || all.dim(0) == end - begin ? all : all.parameter_rows(begin, end, context.tape);
   };
   return linear(context, x, packed() ? rows(in_proj_weight_) : separate, rows(in_proj_bias_));
 }
