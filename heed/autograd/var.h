@@ -66,8 +66,8 @@ class Var {
   void set_value(const ConstView& value) const;
   // Converts a parameter in place, to f64 for a gradient check. Forgets the gradient.
   void convert(DType dtype) const;
-  // Rows [begin, end) along the first axis, sharing the value of this parameter (or constant) and, where a tape records,
-  // its gradient. Without a tape nothing of the parameter is written, so that threads may read one model.
+  // Rows [begin, end) along the first axis, sharing the value of this parameter (or constant) and, where a tape
+  // records, its gradient. Without a tape nothing of the parameter is written, so that threads may read one model.
   Var parameter_rows(Index begin, Index end, const Tape* tape) const;
 
   friend bool operator==(const Var& a, const Var& b) { return a.node_ == b.node_; }
