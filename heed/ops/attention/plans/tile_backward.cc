@@ -210,9 +210,9 @@ void tiled_backward(const AttentionProblem& c, const AttentionSaved& saved, cons
 
   const double work = static_cast<double>(c.queries * c.group) * static_cast<double>(c.keys) *
                       static_cast<double>(c.width + c.value_width) * 2;
-  const Index bytes = TileWork::bytes(c, rows, columns, true), grain = grain_of(work, kChunkWork);
+  const Index bytes = TileWork::bytes(c, rows, columns, TileWork::Pass::backward), grain = grain_of(work, kChunkWork);
   parallel_for_with_scratch(workspace, bytes, batches * groups, grain, [&](Index begin, Index end, char* memory) {
-    TileWork thread(c, memory, rows, columns, true);
+    TileWork thread(c, memory, rows, columns, TileWork::Pass::backward);
     BackwardHead head(c, saved, grad, thread);
     for (Index unit = begin; unit < end; ++unit) {
       const Index b0 = unit / groups, g0 = unit % groups;

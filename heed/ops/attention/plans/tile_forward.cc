@@ -135,9 +135,9 @@ void tiled_forward(const AttentionProblem& c, const AttentionResult& result, Wor
   const Index rows = forward_rows(c), tiles = (c.queries + rows - 1) / rows;
   const double work = static_cast<double>(rows * c.keys) * static_cast<double>(c.width + c.value_width);
   const Index units = c.batch * c.heads * tiles;
-  const Index bytes = TileWork::bytes(c, rows, c.keys, false), grain = grain_of(work, kChunkWork);
+  const Index bytes = TileWork::bytes(c, rows, c.keys, TileWork::Pass::forward), grain = grain_of(work, kChunkWork);
   parallel_for_with_scratch(workspace, bytes, units, grain, [&](Index begin, Index end, char* memory) {
-    TileWork thread(c, memory, rows, c.keys, false);
+    TileWork thread(c, memory, rows, c.keys, TileWork::Pass::forward);
     ForwardTile tile(c, result, thread);
     for (Index unit = begin; unit < end; ++unit) {
       const Index head = unit / tiles, first = unit % tiles * rows;

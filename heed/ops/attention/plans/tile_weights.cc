@@ -77,11 +77,12 @@ void tiled_weights(const AttentionProblem& c, const ConstView& row_stat, const A
                    const View& weights, Workspace& workspace) {
   const Index heads = weights.shape[1], columns = std::min(c.keys, kernels::kGemmTileDepth);
   const std::vector<RowRun> runs = runs_of(chosen.rows, weights.shape[2]);
-  const Index bytes = TileWork::bytes(c, kWeightRows, columns, true), units = c.batch * heads * std::ssize(runs);
+  const Index bytes = TileWork::bytes(c, kWeightRows, columns, TileWork::Pass::weights),
+              units = c.batch * heads * std::ssize(runs);
   const double work = static_cast<double>(kWeightRows * c.keys) * static_cast<double>(c.width);
   const Index grain = grain_of(work, kChunkWork);
   parallel_for_with_scratch(workspace, bytes, units, grain, [&](Index begin, Index end, char* memory) {
-    TileWork thread(c, memory, kWeightRows, columns, true);
+    TileWork thread(c, memory, kWeightRows, columns, TileWork::Pass::weights);
     WeightTile tile(c, row_stat, weights, thread);
     for (Index unit = begin; unit < end; ++unit) {
       const Index to_head = unit / std::ssize(runs) % heads, b = unit / std::ssize(runs) / heads;

@@ -26,18 +26,18 @@ void widen_row(const ConstView& view, Index offset, Index count, float* to) {
 
 }  // namespace
 
-TileWork::TileWork(const AttentionProblem& c, char* scratch, Index rows, Index columns, bool backward)
+TileWork::TileWork(const AttentionProblem& c, char* scratch, Index rows, Index columns, Pass pass)
     : c_(c), score_(*tile_score(c.spec.score.kind)) {
-  layout(scratch, rows, columns, backward);
+  layout(scratch, rows, columns, pass);
 }
 
-Index TileWork::bytes(const AttentionProblem& c, Index rows, Index columns, bool backward) {
-  TileWork measured(c, nullptr, rows, columns, backward);
-  return measured.layout(nullptr, rows, columns, backward);
+Index TileWork::bytes(const AttentionProblem& c, Index rows, Index columns, Pass pass) {
+  TileWork measured(c, nullptr, rows, columns, pass);
+  return measured.layout(nullptr, rows, columns, pass);
 }
 
 // Cuts the scratch memory into what this case needs; returns how much that is.
-Index TileWork::layout(char* base, Index rows, Index columns, bool backward) {
+Index TileWork::layout(char* base, Index rows, Index columns, Pass pass) {
   // A line more than the columns, so that rows do not start in the same cache set.
   stride_ = round_up(columns, kernels::kAttentionLanes) + kernels::kAttentionLanes;
   Index used = 0;
@@ -46,11 +46,12 @@ Index TileWork::layout(char* base, Index rows, Index columns, bool backward) {
     pointer = base == nullptr ? nullptr : reinterpret_cast<T*>(base + used);
     used += round_up(count * static_cast<Index>(sizeof(T)), 64);
   };
+  const bool forward = pass == Pass::forward, backward = pass == Pass::backward;
   const bool narrow_q = c_.dtype != DType::f32;
   const bool narrow_k = !lies_as_floats(c_.k), narrow_v = c_.v && !lies_as_floats(c_.v);
   const Index area = rows * stride_, block = kernels::kGemmTileDepth;
   take(tile_, true, area);
-  take(dtile_, backward, area);
+  take(dtile_, !forward, area);
   take(bias_, c_.bias.active(), area);
   take(dbias_, backward && c_.bias.active(), area);
   take(allowed_, !c_.mask.hull_is_exact(), area);
@@ -64,7 +65,7 @@ Index TileWork::layout(char* base, Index rows, Index columns, bool backward) {
   take(q_, narrow_q || score_.map != nullptr, rows * c_.width);
   take(k_, narrow_k || score_.map != nullptr, block * c_.width);
   take(v_, narrow_v, block * c_.value_width);
-  take(out_, narrow_q && !backward, rows * c_.value_width);
+  take(out_, narrow_q && forward, rows * c_.value_width);
   take(dout_, narrow_q && backward, rows * c_.value_width);
   take(dq_, narrow_q && backward, rows * c_.width);
   take(dk_, narrow_k && backward, c_.keys * c_.width);

@@ -27,9 +27,10 @@ struct RowTile {
 
 class TileWork {
  public:
+  using Pass = AttentionTask::Pass;
   // The bytes of scratch for tiles of `rows` rows and `columns` columns.
-  static Index bytes(const AttentionProblem& c, Index rows, Index columns, bool backward);
-  TileWork(const AttentionProblem& c, char* scratch, Index rows, Index columns, bool backward);
+  static Index bytes(const AttentionProblem& c, Index rows, Index columns, Pass pass);
+  TileWork(const AttentionProblem& c, char* scratch, Index rows, Index columns, Pass pass);
 
   // Floats from row to row of a tile.
   Index stride() const { return stride_; }
@@ -65,7 +66,7 @@ class TileWork {
   float* dv_sums() const { return dv_; }
 
  private:
-  Index layout(char* base, Index rows, Index columns, bool backward);
+  Index layout(char* base, Index rows, Index columns, Pass pass);
   FloatRows block_of(const RowSource& source, Index b, Index g, Range keys, float* scratch) const;
   FloatRows mapped(Index count, FloatRows x, float* scratch) const;
 
