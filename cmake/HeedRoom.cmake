@@ -13,6 +13,17 @@ if(HEED_WERROR)
   list(APPEND HEED_WARNINGS -Werror)
 endif()
 
+# heed_precompile(KIND target headers...): the headers are parsed once, for the first target of a kind, and all others of it reuse that.
+function(heed_precompile kind target)
+  get_property(first GLOBAL PROPERTY HEED_FIRST_OF_${kind})
+  if(first)
+    target_precompile_headers(${target} REUSE_FROM ${first})
+  else()
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+    set_property(GLOBAL PROPERTY HEED_FIRST_OF_${kind} ${target})
+  endif()
+endfunction()
+
 # What every test program is compiled with. GoogleTest is parsed once, for the first of them, and what a test does itself is not worth
 # more than -O1: together that is a third of the time that a test's source takes.
 function(heed_test_program test_program)
@@ -20,26 +31,7 @@ function(heed_test_program test_program)
   target_compile_definitions(${test_program} PRIVATE HEED_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${test_program} PRIVATE GTest::gtest_main)
   add_dependencies(${test_program} heed_test_data)
-  get_property(first GLOBAL PROPERTY HEED_FIRST_TEST_PROGRAM)
-  if(first)
-    target_precompile_headers(${test_program} REUSE_FROM ${first})
-  else()
-    target_precompile_headers(${test_program} PRIVATE <gtest/gtest.h>)
-    set_property(GLOBAL PROPERTY HEED_FIRST_TEST_PROGRAM ${test_program})
-  endif()
-endfunction()
-
-# What most of a room's sources include of the standard library, parsed once, for the first room: a third of what a small source costs. The
-# release preset goes without, and so shows that each source includes what it uses.
-function(heed_precompile_standard_headers room)
-  get_property(first GLOBAL PROPERTY HEED_FIRST_ROOM)
-  if(first)
-    target_precompile_headers(${room} REUSE_FROM ${first})
-  else()
-    target_precompile_headers(${room} PRIVATE
-      <algorithm> <filesystem> <functional> <map> <memory> <optional> <span> <string> <vector>)
-    set_property(GLOBAL PROPERTY HEED_FIRST_ROOM ${room})
-  endif()
+  heed_precompile(TESTS ${test_program} <gtest/gtest.h>)
 endfunction()
 
 function(heed_room folder)
@@ -69,7 +61,9 @@ function(heed_room folder)
   target_include_directories(heed_${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(heed_${name} PUBLIC ${room_ROOMS} PRIVATE ${room_LIBRARIES} ${room_HEADER_LIBRARIES})
   set_target_properties(heed_${name} PROPERTIES HEED_LIBRARIES "${room_LIBRARIES}")
-  heed_precompile_standard_headers(heed_${name})
+  # What most of its sources include of the standard library: a third of what a small source costs. The release preset goes without, and
+  # so shows that each source includes what it uses.
+  heed_precompile(ROOMS heed_${name} <algorithm> <filesystem> <functional> <map> <memory> <optional> <span> <string> <vector>)
 
   if(HEED_BUILD_TESTS AND tests)
     add_executable(heed_${name}_test ${tests})
