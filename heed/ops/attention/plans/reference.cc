@@ -251,12 +251,9 @@ class HeadLoops {
 template <typename Sum>
 void weights_of_head(const AttentionProblem& c, const ConstView& row_stat, const AttentionSelection& chosen,
                      const View& to, Index head, DType kept) {
-  const auto index = [](const std::vector<Index>& list, Index at) {
-    return list.empty() ? at : list[static_cast<std::size_t>(at)];
-  };
-  const Index b = head / to.shape[1], at = head % to.shape[1], h = index(chosen.heads, at);
+  const Index b = head / to.shape[1], at = head % to.shape[1], h = chosen.head(at);
   HeadLoops<Sum> loops(c, b, h / c.group, kept);
-  for (Index r = 0; r < to.shape[2]; ++r) loops.weights_row(row_stat, h, index(chosen.rows, r), to, at, r);
+  for (Index r = 0; r < to.shape[2]; ++r) loops.weights_row(row_stat, h, chosen.row(r), to, at, r);
 }
 
 std::string_view can_all(const AttentionProblem&, const AttentionTask&) { return {}; }

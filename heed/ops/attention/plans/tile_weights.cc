@@ -17,10 +17,10 @@ struct RowRun {
   Index at;
 };
 
-std::vector<RowRun> runs_of(const std::vector<Index>& chosen, Index count) {
+std::vector<RowRun> runs_of(const AttentionSelection& chosen, Index count) {
   std::vector<RowRun> runs;
   for (Index at = 0; at < count; ++at) {
-    const Index row = chosen.empty() ? at : chosen[static_cast<std::size_t>(at)];
+    const Index row = chosen.row(at);
     const bool follows = !runs.empty() && runs.back().rows.end == row && runs.back().rows.size() < kWeightRows;
     if (follows) {
       ++runs.back().rows.end;
@@ -76,7 +76,7 @@ class WeightTile {
 void tiled_weights(const AttentionProblem& c, const ConstView& row_stat, const AttentionSelection& chosen,
                    const View& weights, Workspace& workspace) {
   const Index heads = weights.shape[1], columns = std::min(c.keys, kernels::kGemmTileDepth);
-  const std::vector<RowRun> runs = runs_of(chosen.rows, weights.shape[2]);
+  const std::vector<RowRun> runs = runs_of(chosen, weights.shape[2]);
   const Index bytes = TileWork::bytes(c, kWeightRows, columns, TileWork::Pass::weights),
               units = c.batch * heads * std::ssize(runs);
   const double work = static_cast<double>(kWeightRows * c.keys) * static_cast<double>(c.width);
@@ -86,9 +86,8 @@ void tiled_weights(const AttentionProblem& c, const ConstView& row_stat, const A
     WeightTile tile(c, row_stat, weights, thread);
     for (Index unit = begin; unit < end; ++unit) {
       const Index to_head = unit / std::ssize(runs) % heads, b = unit / std::ssize(runs) / heads;
-      const Index h = chosen.heads.empty() ? to_head : chosen.heads[static_cast<std::size_t>(to_head)];
       const RowRun& run = runs[static_cast<std::size_t>(unit % std::ssize(runs))];
-      tile.compute({b, h, run.rows}, to_head, run.at);
+      tile.compute({b, chosen.head(to_head), run.rows}, to_head, run.at);
     }
   });
 }

@@ -53,6 +53,10 @@ struct AttentionGrad {
 // Heads and rows, in the order in which they are wanted; an empty list is all of them.
 struct AttentionSelection {
   std::vector<Index> heads{}, rows{};
+
+  // The head and the row that stand at a place of the result.
+  Index head(Index at) const { return heads.empty() ? at : heads[static_cast<std::size_t>(at)]; }
+  Index row(Index at) const { return rows.empty() ? at : rows[static_cast<std::size_t>(at)]; }
 };
 
 }  // namespace heed
