@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Prints the skipped tests with their reasons, and a last line that counts, from the JUnit file that ctest writes."""
+"""Prints the skipped tests with their reasons, the failed ones with the end of what they said, and a last line that counts, from the
+JUnit file that ctest writes."""
 
 import pathlib
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
+
+SHOWN_LINES = 40  # of a failed test's output
 
 
 def reason(case):
@@ -29,6 +32,8 @@ def main():
         print(f"skipped: {case.get('name')}: {reason(case)}")
     for case in failed:
         print(f"failed: {case.get('name')}")
+        for line in (case.findtext("system-out") or "").splitlines()[-SHOWN_LINES:]:
+            print(f"    {line}")
     print(f"{len(cases) - len(failed) - len(skipped)} passed, {len(failed)} failed, {len(skipped)} skipped")
     return 1 if failed else 0
 
