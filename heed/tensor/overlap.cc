@@ -32,20 +32,6 @@ class Axes {
   int count_ = 0;
 };
 
-// The bytes from the first of a view's elements to the last: most views are told apart by them, and in few steps.
-struct Hull {
-  Index begin, end;
-
-  explicit Hull(const ConstView& view) : begin(static_cast<Index>(reinterpret_cast<std::uintptr_t>(view.data))) {
-    const Index size = size_of(view.dtype);
-    end = begin + size;
-    for (int axis = 0; axis < view.rank; ++axis) {
-      const Index reach = view.stride[axis] * (view.shape[axis] - 1) * size;
-      (reach < 0 ? begin : end) += reach;
-    }
-  }
-};
-
 // Where a view's elements lie: base + the sum of the axes, `unit` times the strides.
 struct Addresses {
   Index base;
@@ -98,9 +84,8 @@ class Search {
 }  // namespace
 
 bool overlap(const ConstView& a, const ConstView& b) {
-  if (!a || !b || a.size() == 0 || b.size() == 0) return false;
-  const Hull hull(a), other_hull(b);
-  if (hull.end <= other_hull.begin || other_hull.end <= hull.begin) return false;
+  if (!a || !b) return false;
+  if (Hull(a).apart(Hull(b)) || a.size() == 0 || b.size() == 0) return false;
   const Index a_size = size_of(a.dtype), b_size = size_of(b.dtype);
   Addresses from = addresses_of(a, a_size);
   const Addresses to = addresses_of(b, b_size);

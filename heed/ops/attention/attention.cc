@@ -129,7 +129,6 @@ void check_packed_rows(const char* caller, std::initializer_list<Operand> views,
 void attention(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, const AttentionResult& result,
                Workspace& workspace) {
   const char* caller = "attention";
-  check_forced_plan();
   check_call(caller, spec, {{"q", q}, {"k", k}, {"v", v, kOptional}},
              {{"out", result.out, kOptional},
               {"row_stat", result.row_stat, kOptional},
@@ -141,6 +140,7 @@ void attention(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec,
   }
   HEED_CHECK(!result.weights && !result.scores,
              "{}: packed sequences give no weights and no scores, which have no one shape", caller);
+  check_forced_plan();  // there may be no sequence to choose a plan for
   const PackedSequences sequences(caller, q, k, spec);
   check_packed_rows(caller, {{"out", result.out}, {"row_stat", result.row_stat}}, q.shape[2]);
   check_packed_rows(caller, {{"v", v}}, k.shape[2]);
@@ -157,7 +157,6 @@ void attention(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec,
 void attention_backward(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, const AttentionSaved& saved,
                         const AttentionGrad& grad, Workspace& workspace) {
   const char* caller = "attention_backward";
-  check_forced_plan();
   std::array<Operand, 3 + kLearnedTensors> written{
       {{"dq", grad.dq, kOptional}, {"dk", grad.dk, kOptional}, {"dv", grad.dv, kOptional}}};
   std::size_t count = 3;
@@ -177,6 +176,7 @@ void attention_backward(ConstView q, ConstView k, ConstView v, const AttentionSp
     run(make_backward(q, k, v, spec, saved, grad, 0), workspace);
     return;
   }
+  check_forced_plan();  // there may be no sequence to choose a plan for
   const PackedSequences sequences(caller, q, k, spec);
   check_packed_rows(caller,
                     {{"out", saved.out},
@@ -206,7 +206,6 @@ void attention_backward(ConstView q, ConstView k, ConstView v, const AttentionSp
 void attention_weights(ConstView q, ConstView k, const AttentionSpec& spec, ConstView row_stat, View weights,
                        Workspace& workspace, const AttentionSelection& part) {
   const char* caller = "attention_weights";
-  check_forced_plan();
   HEED_CHECK(!is_packed(spec), "{}: packed sequences have weights of no one shape: ask for one sequence at a time",
              caller);
   check_call(caller, spec, {{"q", q}, {"k", k}, {"row_stat", row_stat, kOptional}}, {{"weights", weights, kOptional}});
@@ -228,6 +227,7 @@ void attention_weights(ConstView q, ConstView k, const AttentionSpec& spec, Cons
 }
 
 std::string explain(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec) {
+  check_call("explain", spec, {{"q", q}, {"k", k}, {"v", v, kOptional}}, {});
   AttentionSpec one = spec;
   if (is_packed(spec)) {
     const PackedSequences sequences("explain", q, k, spec);

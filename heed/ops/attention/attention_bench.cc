@@ -48,6 +48,9 @@ Normaliser normaliser_of(std::int64_t kind) {
 // Arguments: B, H, Lq, Lk, D, mask, dropout in percent, score, normaliser.
 struct BenchCase {
   Tensor q, k, v, out, stat, dout, dq, dk, dv;
+  struct {
+    View q, k, v, out, dout, dq, dk, dv;
+  } by_head;  // the same, [B, H, L, D]
   AttentionSpec spec;
   Index heads;
 
@@ -63,14 +66,16 @@ struct BenchCase {
     spec.dropout.probability = static_cast<double>(state.range(6)) / 100;
     spec.score = score_of(score, random_tensor({width}, 5)), spec.normaliser = normaliser_of(normaliser);
     set_thread_count(1);
+    const auto split = [&](const Tensor& tensor) { return split_heads(tensor.view(), heads); };
+    by_head = {split(q), split(k), split(v), split(out), split(dout), split(dq), split(dk), split(dv)};
   }
-  View split(const Tensor& tensor) const { return split_heads(tensor.view(), heads); }
   void forward(Workspace& workspace) const {
-    attention(split(q), split(k), split(v), spec, {.out = split(out), .row_stat = stat}, workspace);
+    attention(by_head.q, by_head.k, by_head.v, spec, {.out = by_head.out, .row_stat = stat}, workspace);
   }
   void backward(Workspace& workspace) const {
-    attention_backward(split(q), split(k), split(v), spec, {.out = split(out), .row_stat = stat, .dout = split(dout)},
-                       {.dq = split(dq), .dk = split(dk), .dv = split(dv)}, workspace);
+    attention_backward(by_head.q, by_head.k, by_head.v, spec,
+                       {.out = by_head.out, .row_stat = stat, .dout = by_head.dout},
+                       {.dq = by_head.dq, .dk = by_head.dk, .dv = by_head.dv}, workspace);
   }
   double multiply_adds() const {
     return static_cast<double>(q.dim(0) * q.dim(1) * k.dim(1) * 2) * static_cast<double>(q.dim(2));
@@ -105,7 +110,7 @@ void weights_again(benchmark::State& state) {
   Workspace workspace;
   shape.forward(workspace);
   for (auto _ : state) {
-    attention_weights(shape.split(shape.q), shape.split(shape.k), shape.spec, shape.stat, weights, workspace);
+    attention_weights(shape.by_head.q, shape.by_head.k, shape.spec, shape.stat, weights, workspace);
   }
   report(state, shape.multiply_adds() / 2);
 }
@@ -140,8 +145,8 @@ void plan_alone(benchmark::State& state) {
   const BenchCase shape(state);
   Workspace workspace;
   const AttentionProblem problem =
-      make_attention_problem("bench", shape.split(shape.q), shape.split(shape.k), shape.split(shape.v), shape.spec);
-  const AttentionResult result{.out = shape.split(shape.out), .row_stat = shape.stat};
+      make_attention_problem("bench", shape.by_head.q, shape.by_head.k, shape.by_head.v, shape.spec);
+  const AttentionResult result{.out = shape.by_head.out, .row_stat = shape.stat};
   const AttentionPlan& plan = choose_attention_plan(problem);
   for (auto _ : state) plan.forward(problem, result, workspace);
   report(state, shape.multiply_adds());

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "heed/base/check.h"
-#include "heed/tensor/operands.h"
 
 namespace heed {
 namespace {
@@ -88,15 +87,13 @@ void check_score(const char* caller, AttentionProblem& c) {
 
 AttentionProblem make_attention_problem(const char* caller, const ConstView& q, const ConstView& k, const ConstView& v,
                                         const AttentionSpec& spec, Index first_batch) {
-  check_operand(caller, {"q", q}), check_operand(caller, {"k", k}), check_operand(caller, {"v", v, kOptional});
-  AttentionProblem c;
-  c.q = q, c.spec = spec;
+  const ConstView& pages = spec.sequences.pages.view();
+  AttentionProblem c{.q = q, .k = RowSource(k, pages), .v = v ? RowSource(v, pages) : RowSource(), .spec = spec};
   check_q(caller, q);
   c.dtype = q.dtype;
   c.number = q.dtype == DType::f64 ? DType::f64 : DType::f32;
   check_rows(caller, "k", "[B, Hk, Lk, D]", k, c.dtype);
   c.batch = q.shape[0], c.heads = q.shape[1], c.queries = q.shape[2], c.width = q.shape[3];
-  const ConstView& pages = spec.sequences.pages.view();
   if (pages) check_pages(caller, c, k);
   c.key_heads = k.shape[1], c.keys = k.shape[2];
   if (pages && __builtin_mul_overflow(pages.shape[1], k.shape[2], &c.keys)) c.keys = -1;
@@ -111,7 +108,6 @@ AttentionProblem make_attention_problem(const char* caller, const ConstView& q, 
              "{}: the heads of q must be a multiple of the heads of k, but q is {} and k {}", caller, describe(q),
              describe(k));
   c.group = c.heads / c.key_heads;
-  c.k = RowSource(k, pages);
   if (v) {
     check_rows(caller, "v", "[B, Hk, Lk, Dv]", v, c.dtype);
     c.value_width = v.shape[3];
@@ -119,7 +115,6 @@ AttentionProblem make_attention_problem(const char* caller, const ConstView& q, 
                "{}: k and v must agree in [B, Hk, Lk], but are {} and {}", caller, describe(k), describe(v));
     HEED_CHECK(c.value_width >= 1 && c.value_width <= kMostPositions,
                "{}: the values must have a width Dv from 1 to {}, but v is {}", caller, kMostPositions, describe(v));
-    c.v = RowSource(v, pages);
   }
   check_score(caller, c);
   const Normaliser& normaliser = spec.normaliser;
@@ -129,7 +124,7 @@ AttentionProblem make_attention_problem(const char* caller, const ConstView& q, 
   }
   const MaskShape shape{c.batch, c.heads, c.queries, c.keys, first_batch};
   c.mask = MaskRows(spec.mask, shape, caller);
-  c.bias = BiasRows(spec.bias, c.mask, shape, c.number, caller);
+  if (BiasRows::any(spec.bias)) c.bias = BiasRows(spec.bias, c.mask, shape, c.number, caller);
   if (pages) check_page_numbers(caller, c, k);
   const double p = spec.dropout.probability;
   HEED_CHECK(p >= 0 && p < 1, "{}: the dropout probability must be in [0, 1), but is {}", caller, p);

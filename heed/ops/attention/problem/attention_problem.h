@@ -39,8 +39,8 @@ struct AttentionProblem {
   }
 };
 
-// Checks a problem. Throws heed::Error naming `caller`, the rule and the shapes. v may be empty. `first_batch` is where
-// batch element 0 stands for dropout.
+// Checks a problem of well-formed views (check_call). Throws heed::Error naming `caller`, the rule and the shapes. v
+// may be empty. `first_batch` is where batch element 0 stands for dropout.
 AttentionProblem make_attention_problem(const char* caller, const ConstView& q, const ConstView& k, const ConstView& v,
                                         const AttentionSpec& spec, Index first_batch = 0);
 

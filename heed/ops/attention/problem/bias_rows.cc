@@ -32,7 +32,8 @@ void check_dense(const char* caller, const ConstView& dense, const MaskShape& sh
 }  // namespace
 
 BiasRows::BiasRows(const Bias& bias, const MaskRows& mask, const MaskShape& shape, DType number, const char* caller)
-    : alibi_(bias.alibi.view()), table_(bias.relative.table.view()), sigma_(bias.gaussian.sigma), mask_(mask) {
+    : alibi_(bias.alibi.view()), table_(bias.relative.table.view()), sigma_(bias.gaussian.sigma) {
+  if (alibi_ || table_) mask_ = mask;
   if (bias.dense) {
     check_dense(caller, bias.dense.view(), shape, number);
     dense_ = broadcast_axes(bias.dense.view(), 4);
@@ -74,7 +75,6 @@ Index BiasRows::bucket(Index distance) const {
 
 template <typename Sum>
 void BiasRows::add(Index b, Index h, Index i, Range keys, Sum* scores) const {
-  const Index position = mask_.position(b, i);
   if (dense_) {
     with_float_type(dense_.dtype, [&](auto* type) {
       using T = std::remove_pointer_t<decltype(type)>;
@@ -85,11 +85,13 @@ void BiasRows::add(Index b, Index h, Index i, Range keys, Sum* scores) const {
   }
   if (alibi_) {
     const Sum slope = number_at<Sum>(alibi_, {h});
+    const Index position = mask_.position(b, i);
     for (Index j = keys.begin; j < keys.end; ++j) {
       scores[j - keys.begin] -= slope * static_cast<Sum>(std::abs(j - position));
     }
   }
   if (table_) {
+    const Index position = mask_.position(b, i);
     for (Index j = keys.begin; j < keys.end; ++j) {
       scores[j - keys.begin] += number_at<Sum>(table_, {bucket(j - position), h});
     }

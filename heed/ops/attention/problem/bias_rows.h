@@ -16,6 +16,9 @@ namespace heed {
 
 class BiasRows {
  public:
+  // Whether a bias has a part that is added; a soft-cap is none.
+  static bool any(const Bias& bias) { return bias.dense || bias.alibi || bias.relative.table || bias.gaussian.centre; }
+
   BiasRows() = default;
   // `number` is the type of the learned parts: f32, or f64. Throws heed::Error, naming `caller`, where a part does not
   // fit the problem.
@@ -37,7 +40,7 @@ class BiasRows {
   // Of dense, alibi, the relative table and the Gaussian's centre; strides are 0 where an extent of 1 stands for all.
   ConstView dense_, alibi_, table_, centre_;
   double sigma_ = 1;
-  MaskRows mask_;
+  MaskRows mask_;                      // for positions, where a part asks for them
   std::vector<Index> before_, after_;  // T5's bucket of each distance up to max_distance
 };
 
