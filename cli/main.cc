@@ -81,6 +81,7 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(bugprone-exception-escape): run() lets nothing through but what is caught here
 int main(int argc, char** argv) {
   heed::hold_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of writing, which is reported like any other

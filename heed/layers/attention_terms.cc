@@ -47,7 +47,7 @@ void alibi(Numbers, const Layer& layer, LayerAttention& made) {
 
 void relative(Numbers n, const Layer& layer, LayerAttention& made) {
   made.learned.push_back({layer.scope.matrix("relative_bias", whole(n[0]), layer.heads, Initial::constant(0)),
-                          [](AttentionSpec& spec) -> Tensor& { return spec.bias.relative.table; }, /*is_bias=*/true});
+                          [](AttentionSpec& spec) -> Tensor& { return spec.bias.relative.table; }});
   made.spec.bias.relative.bidirectional = !layer.causal;
   made.spec.bias.relative.max_distance = whole(n[1]);
 }

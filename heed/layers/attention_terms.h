@@ -23,7 +23,6 @@ struct LayerAttention {
   struct Learned {
     Var var;
     Tensor& (*place)(AttentionSpec& spec);
-    bool is_bias = false;
   };
 
   AttentionSpec spec;  // without what is learned

@@ -8,6 +8,7 @@
 #include "heed/autograd/rotary.h"
 #include "heed/base/check.h"
 #include "heed/layers/positions.h"
+#include "heed/ops/attention/spec/visit_spec.h"
 
 namespace heed {
 namespace {
@@ -179,9 +180,9 @@ AttentionSpec MultiheadAttention::unmasked_spec(DType dtype) const {
   for (const LayerAttention::Learned& learned : made_.learned) learned.place(spec) = learned.var.value();
   // A gradient check runs in f64, and constants follow.
   if (dtype == DType::f64) {
-    for (Tensor* constant : {&spec.bias.alibi, &spec.score.feature_map.projection}) {
-      if (!constant->is_empty()) *constant = constant->to(dtype);
-    }
+    visit_views(spec, [&](const char*, Tensor& tensor, PackedAxis) {
+      if (!tensor.is_empty() && tensor.dtype() == DType::f32) tensor = tensor.to(dtype);
+    });
   }
   return spec;
 }

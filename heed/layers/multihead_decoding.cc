@@ -28,11 +28,10 @@ Mask beside_extra_keys(const Mask& mask, const Tensor& lengths, Index heads) {
 std::unique_ptr<DecodingMemory> MultiheadAttention::make_memory(DType dtype) const {
   const MultiheadAttentionOptions& o = options_;
   // Sums stand for the tokens only where each is weighted by its features alone.
-  const bool features = made_.spec.score.kind == Score::Kind::feature_map;
-  const bool biased = made_.spec.bias.soft_cap || !made_.spec.bias.alibi.is_empty() ||
-                      std::ranges::any_of(made_.learned, [](const auto& learned) { return learned.is_bias; });
-  if (is_linear() && features && !biased && own_mask_.is_open() && extra() == 0) {
-    return std::make_unique<LinearMemory>(o.num_kv_heads, o.head_dim, dtype, unmasked_spec(dtype).score);
+  const AttentionSpec spec = unmasked_spec(dtype);
+  const bool features = spec.score.kind == Score::Kind::feature_map;
+  if (is_linear() && features && spec.bias.is_empty() && own_mask_.is_open() && extra() == 0) {
+    return std::make_unique<LinearMemory>(o.num_kv_heads, o.head_dim, dtype, spec.score);
   }
   return std::make_unique<PagedMemory>(o.num_kv_heads, o.head_dim, dtype);
 }

@@ -34,10 +34,12 @@
 #include <string_view>
 
 extern "C" {
+// NOLINTBEGIN(bugprone-reserved-identifier): the names that glibc gives them
 void* __libc_malloc(std::size_t bytes);
 void* __libc_calloc(std::size_t count, std::size_t bytes);
 void* __libc_realloc(void* block, std::size_t bytes);
 void* __libc_memalign(std::size_t alignment, std::size_t bytes);
+// NOLINTEND(bugprone-reserved-identifier)
 }
 
 namespace {

@@ -124,7 +124,7 @@ AttentionProblem make_attention_problem(const char* caller, const ConstView& q, 
   }
   const MaskShape shape{c.batch, c.heads, c.queries, c.keys, first_batch};
   c.mask = MaskRows(spec.mask, shape, caller);
-  if (BiasRows::any(spec.bias)) c.bias = BiasRows(spec.bias, c.mask, shape, c.number, caller);
+  if (!spec.bias.is_empty()) c.bias = BiasRows(spec.bias, c.mask, shape, c.number, caller);
   if (pages) check_page_numbers(caller, c, k);
   const double p = spec.dropout.probability;
   HEED_CHECK(p >= 0 && p < 1, "{}: the dropout probability must be in [0, 1), but is {}", caller, p);

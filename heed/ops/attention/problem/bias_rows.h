@@ -16,9 +16,6 @@ namespace heed {
 
 class BiasRows {
  public:
-  // Whether a bias has a part that is added; a soft-cap is none.
-  static bool any(const Bias& bias) { return bias.dense || bias.alibi || bias.relative.table || bias.gaussian.centre; }
-
   BiasRows() = default;
   // `number` is the type of the learned parts: f32, or f64. Throws heed::Error, naming `caller`, where a part does not
   // fit the problem.

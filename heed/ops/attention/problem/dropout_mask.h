@@ -6,6 +6,7 @@
 //   double kept = row.keeps(j) ? weight * mask.scale() : 0;
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "heed/base/index.h"
@@ -35,7 +36,7 @@ class DropoutMask {
       : seed_(dropout.seed),
         stream_(dropout.stream),
         first_batch_(first_batch),
-        threshold_(static_cast<std::uint32_t>(dropout.probability * 65536.0 + 0.5)) {}
+        threshold_(static_cast<std::uint32_t>(std::lround(dropout.probability * 65536.0))) {}
 
   bool active() const { return threshold_ > 0; }
   // A weight is dropped with probability threshold / 2^16: the asked one rounded to 16 bits.

@@ -80,6 +80,9 @@ struct Bias {
   Tensor alibi{};
   RelativeBias relative{};
   GaussianBias gaussian{};
+
+  // Whether scores are left as they are.
+  bool is_empty() const { return !dense && !soft_cap && !alibi && !relative.table && !gaussian.centre; }
 };
 
 // N over the keys that the mask allows.
