@@ -77,12 +77,13 @@ std::span<const KeyBlock> TileWork::open_blocks(const RowTile& tile, bool all) {
   std::size_t count = 0;
   const bool exact = c_.mask.hull_is_exact();
   const Index size = exact ? kernels::kGemmTileDepth : kPatternBlock;
-  const Range hull = all ? Range{0, c_.keys} : c_.mask.keys(tile.b, tile.h, tile.rows);
+  const MaskTile open = c_.mask.tile(tile.b, tile.h, tile.rows);
+  const Range hull = all ? Range{0, c_.keys} : open.hull;
   Index column = 0;
   for (Index begin = round_down(hull.begin, exact ? kernels::kAttentionLanes : size); begin < hull.end;) {
     const Range keys{begin, std::min(hull.end, round_down(begin, size) + size)};
     begin = keys.end;
-    const TileCover cover = exact || all ? TileCover::some : c_.mask.cover(tile.b, tile.h, tile.rows, keys);
+    const TileCover cover = exact || all ? TileCover::some : c_.mask.cover(open, keys);
     if (cover == TileCover::none) continue;
     blocks_[count++] = {keys, column, cover == TileCover::all};
     column += keys.size();

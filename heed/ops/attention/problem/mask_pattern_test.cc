@@ -160,7 +160,8 @@ TEST(MaskPattern, OnesOwnPatternNeedsOnlyItsPredicate) {
   Mask mask = Mask::causal();
   mask.patterns.push_back(std::make_shared<EvenKeys>());
   EXPECT_EQ(drawn(mask, 3, 3), (Rows{"x..", "x..", "x.x"}));
-  EXPECT_EQ(MaskRows(mask, {1, 1, 3, 3}).cover(0, 0, {0, 3}, {1, 2}), TileCover::none);
+  const MaskRows rows(mask, {1, 1, 3, 3});
+  EXPECT_EQ(rows.cover(rows.tile(0, 0, {0, 3}), {1, 2}), TileCover::none);
 }
 
 // A query that stands before the first key (Lq > Lk, anchor end) belongs to no block of keys.

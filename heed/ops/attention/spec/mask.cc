@@ -247,16 +247,18 @@ Range MaskRows::keys(Index b, Index h, Index i) const {
   return hull;
 }
 
-Range MaskRows::keys(Index b, Index h, Range rows) const {
-  if (rows.empty()) return {};
-  if (!windows_) return keys(b, h, rows.begin);
-  Range hull;
-  for (Index i = rows.begin; i < rows.end; ++i) {
+MaskTile MaskRows::tile(Index b, Index h, Range rows) const {
+  MaskTile tile{b, h, rows};
+  if (rows.empty()) return tile;
+  tile.hull = tile.core = keys(b, h, rows.begin);
+  for (Index i = rows.begin + 1; windows_ && i < rows.end; ++i) {
     const Range range = keys(b, h, i);
+    tile.core = intersect(tile.core, range);
     if (range.empty()) continue;
-    hull = hull.empty() ? range : Range{std::min(hull.begin, range.begin), std::max(hull.end, range.end)};
+    const Range hull = tile.hull.empty() ? range : tile.hull;
+    tile.hull = {std::min(hull.begin, range.begin), std::max(hull.end, range.end)};
   }
-  return hull;
+  return tile;
 }
 
 // How many of the keys row i may attend to, as far as that can be told without asking each: exact but where a gap or
@@ -272,7 +274,14 @@ Index MaskRows::count(Index b, Index h, Index i, Range asked) const {
   return count;
 }
 
-TileCover MaskRows::cover(Index b, Index h, Range rows, Range asked) const {
+TileCover MaskRows::cover(const MaskTile& tile, Range asked) const {
+  const auto& [b, h, rows, hull, core] = tile;
+  if (rows.empty() || asked.empty()) return TileCover::none;
+  // Where windows and lengths leave all of it, one pattern speaks for its rows at once.
+  if (!gap_ && mask_.patterns.size() == 1 && intersect(core, asked) == asked) {
+    const Query first{rows.begin, position(b, rows.begin)};
+    return mask_.patterns[0]->cover(shape_.first_batch + b, h, first, rows.size(), asked);
+  }
   bool any = false, every = true;
   for (Index i = rows.begin; i < rows.end && (every || !any); ++i) {
     const Index allowed = count(b, h, i, asked);

@@ -2,7 +2,7 @@
 //
 //   Mask m = Mask::causal() & Mask::key_lengths(lengths) & Mask::longformer({.radius = 64, .global = 1});
 //   MaskRows rows(m, {batch, heads, queries, keys});     // the mask laid over one problem
-//   if (rows.cover(b, h, {0, 64}, {0, 32}) == TileCover::none) continue;
+//   if (rows.cover(rows.tile(b, h, {0, 64}), {0, 32}) == TileCover::none) continue;
 #pragma once
 
 #include <cstdint>
@@ -107,8 +107,13 @@ struct Mask {
   bool is_open() const { return !window && !lengths && patterns.empty() && further.empty(); }
 };
 
-// What a mask says about a tile: every key refused (skip it), every key allowed (run no mask code), or ask for each.
-enum class TileCover { none, all, some };
+// Rows of a head, which are asked about block after block of keys.
+struct MaskTile {
+  Index b = 0, h = 0;
+  Range rows{};
+  Range hull{};  // of the keys that windows and lengths leave to any of the rows; patterns are not asked
+  Range core{};  // the keys of the hulls of all of them
+};
 
 // A mask laid over one problem. It shares the mask's tensors and patterns and copies none of their numbers.
 class MaskRows {
@@ -121,12 +126,11 @@ class MaskRows {
   bool allows(Index b, Index h, Index i, Index j) const;
   // The hull of the keys that windows and lengths leave to row i; empty where they leave none. Patterns are not asked.
   Range keys(Index b, Index h, Index i) const;
-  // The hull of keys(b, h, i) over rows.
-  Range keys(Index b, Index h, Range rows) const;
+  MaskTile tile(Index b, Index h, Range rows) const;
   // Whether keys(b, h, i) is all there is: no pattern, and no window with a gap after a prefix.
   bool hull_is_exact() const { return mask_.patterns.empty() && !gap_; }
-  // What the mask says about rows x keys; exact. An empty tile is `none`.
-  TileCover cover(Index b, Index h, Range rows, Range keys) const;
+  // What the mask says about the tile's rows x keys; exact. Of no rows or keys: `none`.
+  TileCover cover(const MaskTile& tile, Range keys) const;
   // allowed[j - keys.begin] = 1 where key j is allowed to row i, else 0.
   void fill(Index b, Index h, Index i, Range keys, std::uint8_t* allowed) const;
 

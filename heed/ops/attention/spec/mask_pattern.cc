@@ -26,6 +26,30 @@ Index count_steps(Range range, Index origin, Index step) {
   return floor_divide(range.end - 1 - origin, step) - floor_divide(range.begin - 1 - origin, step);
 }
 
+// A row of bits, one for each key of a range, in which a pattern clears what it refuses.
+class KeyBits {
+ public:
+  KeyBits(Range keys, std::uint8_t* bits) : keys_(keys), bits_(bits) {}
+
+  void clear(Range refused) {
+    const Range inside = intersect(refused, keys_);
+    if (!inside.empty()) std::fill_n(bits_ + (inside.begin - keys_.begin), inside.size(), std::uint8_t{0});
+  }
+  // Clears a range but for its j with (j - origin) % step == 0.
+  void clear_between_steps(Range range, Index origin, Index step) {
+    const Range inside = step == 1 ? Range{} : intersect(range, keys_);
+    for (Index begin = inside.begin; begin < inside.end;) {
+      const Index kept = origin + (floor_divide(begin - 1 - origin, step) + 1) * step;  // the first from begin on
+      clear({begin, std::min(kept, inside.end)});
+      begin = kept + 1;
+    }
+  }
+
+ private:
+  Range keys_;
+  std::uint8_t* bits_;
+};
+
 void check_positive(const char* pattern, const char* name, Index value) {
   HEED_CHECK(value >= 1, "Mask::{}: {} must be at least 1, but is {}", pattern, name, value);
 }
@@ -119,6 +143,11 @@ class StridedPattern final : public PositionPattern {
     const Range near = intersect(keys, {query.position - stride_, query.position + stride_ + 1});
     return near.size() + count_steps(keys, query.position, stride_) - count_steps(near, query.position, stride_);
   }
+  void refuse(Index, Index, Query query, Range keys, std::uint8_t* allowed) const override {
+    KeyBits bits(keys, allowed);
+    bits.clear_between_steps({keys.begin, query.position - stride_}, query.position, stride_);
+    bits.clear_between_steps({query.position + stride_ + 1, keys.end}, query.position, stride_);
+  }
 
  private:
   Index stride_;
@@ -139,6 +168,13 @@ class FixedPattern final : public PositionPattern {
     const Index block = floor_divide(query.position, block_);
     const Range own = intersect(keys, {block * block_, (block + 1) * block_});
     return own.size() + summaries(keys) - summaries(own);
+  }
+  void refuse(Index, Index, Query query, Range keys, std::uint8_t* allowed) const override {
+    KeyBits bits(keys, allowed);
+    const Index own = floor_divide(query.position, block_);
+    for (Index block = keys.begin / block_; block * block_ < keys.end; ++block) {
+      if (block != own) bits.clear({block * block_, (block + 1) * block_ - summary_});
+    }
   }
 
  private:
@@ -168,6 +204,15 @@ class LongformerPattern final : public PositionPattern {
     const Index reach = p_.radius * p_.dilation;
     const Range local = intersect(keys, {std::max(query.position - reach, p_.global), query.position + reach + 1});
     return intersect(keys, {0, p_.global}).size() + count_steps(local, query.position, p_.dilation);
+  }
+  void refuse(Index, Index, Query query, Range keys, std::uint8_t* allowed) const override {
+    if (is_global(query.position)) return;
+    KeyBits bits(keys, allowed);
+    const Index reach = p_.radius * p_.dilation;
+    const Range local{std::max(query.position - reach, p_.global), query.position + reach + 1};
+    bits.clear({p_.global, local.begin});
+    bits.clear_between_steps(local, query.position, p_.dilation);
+    bits.clear({std::max(local.end, p_.global), keys.end});
   }
 
  private:
@@ -202,6 +247,24 @@ class BigBirdPattern final : public PositionPattern {
     }
     return count;
   }
+  // Rows of one block see the same.
+  TileCover cover(Index b, Index h, Query first, Index rows, Range keys) const override {
+    bool any = false, every = true;
+    for (Index position = first.position; position < first.position + rows && (every || !any);) {
+      const Index allowed = count(b, h, {first.row, position}, keys);
+      any |= allowed > 0, every &= allowed == keys.size();
+      position = (floor_divide(position, p_.block) + 1) * p_.block;
+    }
+    return !any ? TileCover::none : every ? TileCover::all : TileCover::some;
+  }
+  void refuse(Index, Index h, Query query, Range keys, std::uint8_t* allowed) const override {
+    KeyBits bits(keys, allowed);
+    const Index row = floor_divide(query.position, p_.block);
+    const Drawn drawn = draw(h, row);
+    for (Index column = keys.begin / p_.block; column * p_.block < keys.end; ++column) {
+      if (!open(row, drawn, column)) bits.clear({column * p_.block, (column + 1) * p_.block});
+    }
+  }
 
  private:
   static constexpr Index kMostRandom = 16;
@@ -221,8 +284,10 @@ class BigBirdPattern final : public PositionPattern {
   // Distinct blocks that are not open anyway, as many as there are.
   Drawn draw(Index h, Index row) const {
     Drawn drawn;
-    Index free = 0;
-    for (Index column = 0; column < blocks_ && free < p_.random; ++column) free += !always_open(row, column);
+    if (is_global(row)) return drawn;
+    const Index global = std::min(p_.global, blocks_), reach = p_.window / 2;
+    const Range window = intersect({row - reach, row + reach + 1}, {global, blocks_});
+    const Index free = std::min(blocks_ - global - window.size(), p_.random);
     Rng rng(p_.seed, (static_cast<std::uint64_t>(h) << 32) + static_cast<std::uint32_t>(row));
     while (drawn.count < free) {
       const Index column = rng.below(blocks_);
@@ -301,6 +366,15 @@ Index MaskPattern::count(Index b, Index h, Query query, Range keys) const {
   Index count = 0;
   for (Index j = keys.begin; j < keys.end; ++j) count += allows(b, h, query, j);
   return count;
+}
+
+TileCover MaskPattern::cover(Index b, Index h, Query first, Index rows, Range keys) const {
+  bool any = false, every = true;
+  for (Index r = 0; r < rows && (every || !any); ++r) {
+    const Index allowed = count(b, h, {first.row + r, first.position + r}, keys);
+    any |= allowed > 0, every &= allowed == keys.size();
+  }
+  return !any ? TileCover::none : every ? TileCover::all : TileCover::some;
 }
 
 void MaskPattern::refuse(Index b, Index h, Query query, Range keys, std::uint8_t* allowed) const {

@@ -24,6 +24,9 @@ struct MaskShape {
   Index first_batch = 0;  // what patterns are told batch element 0 is: the number of a packed sequence
 };
 
+// What a mask says about a tile: every key refused (skip it), every key allowed (run no mask code), or ask for each.
+enum class TileCover { none, all, some };
+
 // Rows or keys [begin, end).
 struct Range {
   Index begin = 0, end = 0;
@@ -57,8 +60,11 @@ class MaskPattern {
 
   // The definition: may the query attend to key j?
   virtual bool allows(Index b, Index h, Query query, Index j) const = 0;
-  // How many of the keys are allowed: what tiles are judged by. The one here asks for each key.
+  // How many of the keys are allowed. The one here asks for each key.
   virtual Index count(Index b, Index h, Query query, Range keys) const;
+  // What it says about a tile: `rows` >= 1 queries from `first` on, and one key at least. The one here counts for each
+  // row until it knows.
+  virtual TileCover cover(Index b, Index h, Query first, Index rows, Range keys) const;
   // Clears allowed[j - keys.begin] where key j is refused. The one here asks for each key that is still set.
   virtual void refuse(Index b, Index h, Query query, Range keys, std::uint8_t* allowed) const;
 };
