@@ -22,7 +22,7 @@ using Path = std::filesystem::path;
 }
 
 // "model/" is the folder that "model" is.
-Path without_last_slash(Path path) { return path.has_filename() ? path : path.parent_path(); }
+Path without_last_slash(const Path& path) { return path.has_filename() ? path : path.parent_path(); }
 
 // Locks the folder; throws where another writer holds it. Not open where there is none.
 Descriptor lock_folder(const Path& part, const Path& destination) {

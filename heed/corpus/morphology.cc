@@ -21,7 +21,8 @@ std::string_view look_up(const Table& table, Gender gender, bool plural, Case th
 
 // ich, du, er, wir, ihr, sie.
 std::size_t person_index(const Agreement& who) {
-  return static_cast<std::size_t>(who.person - 1 + (who.plural ? 3 : 0));
+  const int index = who.person - 1 + (who.plural ? 3 : 0);
+  return static_cast<std::size_t>(index);
 }
 
 bool ends_with_any(std::string_view word, std::initializer_list<std::string_view> endings) {

@@ -113,7 +113,8 @@ Expression clock_time(std::uint64_t choice) {
 Expression date(std::uint64_t choice) {
   switch (take(choice, 3)) {
     case 0: {
-      auto day = static_cast<std::size_t>(1 + take(choice, 12));
+      const int ordinal = 1 + take(choice, 12);
+      const auto day = static_cast<std::size_t>(ordinal);
       const Pair& month = pick(choice, kMonths);
       return {fmt::format("am:12 {}en:3 {}:4", kGermanOrdinals[day], month.german),
               fmt::format("on:1 the:2 {}:3 of:4 {}:4", kEnglishOrdinals[day], month.english)};

@@ -61,7 +61,7 @@ Json::Json(Leaf, double value) : Json(Node{value}) {}
 Json::Json(std::string value) : Json(Node{std::move(value)}) {}
 Json::Json(Node node) : document_(std::make_shared<Document>(Document{{}, std::move(node)})), at_(&document_->root) {}
 
-Json Json::object(std::vector<Member> members) {
+Json Json::object(std::vector<Member> members) {  // NOLINT: they are moved from, by the names they are bound to
   Node::Object object;
   object.reserve(members.size());
   std::unordered_set<std::string> keys;

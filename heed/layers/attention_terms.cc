@@ -1,6 +1,7 @@
 #include "heed/layers/attention_terms.h"
 
 #include <cmath>
+#include <utility>
 
 namespace heed {
 namespace {
@@ -17,7 +18,7 @@ void keep_default(Numbers, const Layer&, LayerAttention&) {}
 
 // Linear attention divides by the sum of its scores; a normaliser that is chosen comes after it, and is the one.
 void set_features(FeatureMap map, LayerAttention& made) {
-  made.spec.score = Score::features(map);
+  made.spec.score = Score::features(std::move(map));
   made.spec.normaliser = Normaliser::sum();
 }
 

@@ -9,7 +9,7 @@ namespace heed {
 Tensor sinusoidal_positions(Index length, Index width) {
   const Tensor table = Tensor::empty(DType::f32, {length, width});
   for (Index i = 0; i < width; ++i) {
-    const double rate = std::pow(10000.0, -static_cast<double>(i / 2 * 2) / static_cast<double>(width));
+    const double rate = std::pow(10000.0, -static_cast<double>(i - i % 2) / static_cast<double>(width));
     for (Index p = 0; p < length; ++p) {
       const double angle = static_cast<double>(p) * rate;
       table.at<float>({p, i}) = static_cast<float>(i % 2 == 0 ? std::sin(angle) : std::cos(angle));

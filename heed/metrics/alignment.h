@@ -22,7 +22,7 @@ namespace heed {
 struct AlignmentLink {
   Index source = 0;
   Index target = 0;
-  friend auto operator<=>(const AlignmentLink&, const AlignmentLink&) = default;
+  friend auto operator<=>(const AlignmentLink&, const AlignmentLink&) = default;  // NOLINT: no pointer
 };
 
 // The links of one sentence pair, in order, each once.
