@@ -28,13 +28,11 @@ namespace heed {
 namespace {
 
 constexpr double kMegabyte = 1e6;
-constexpr int kWords = 15996;
 
 void make_model_folder(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
   std::vector<std::string> words;
-  words.reserve(kWords);
-  for (int i = 0; i < kWords; ++i) words.push_back("word" + std::to_string(i));
+  for (int i = 0; i < 15996; ++i) words.push_back("word" + std::to_string(i));
   const WhitespaceVocabulary vocabulary = WhitespaceVocabulary::build(words);
   ModelConfig config;
   config.transformer.width = 512, config.transformer.heads = 8, config.transformer.ffn_width = 2048;

@@ -9,7 +9,6 @@ namespace {
 
 std::vector<std::string> pieces_of(const WhitespaceVocabulary& vocabulary) {
   std::vector<std::string> pieces;
-  pieces.reserve(static_cast<std::size_t>(vocabulary.size()));
   for (int id = 0; id < vocabulary.size(); ++id) pieces.push_back(vocabulary.piece(id));
   return pieces;
 }

@@ -260,10 +260,10 @@ void paint(const Drawing& drawing, Canvas& canvas) {
   if (!map.title.empty()) canvas.text({kMargin, y += 14}, map.title, kTitle);
   if (!map.subtitle.empty()) canvas.text({kMargin, y += 17}, map.subtitle, kSubtitle);
   const double panel_width = layout.columns.cell * static_cast<double>(drawing.columns());
-  const Index last = static_cast<Index>(map.panels.size() - 1);
+  const Index rows_above_last = static_cast<Index>(map.panels.size() - 1) / layout.panels_across;
   const double all_width = layout.panel_dx * static_cast<double>(layout.panels_across - 1) + panel_width;
-  const double all_height = layout.panel_dy * static_cast<double>(last / layout.panels_across) +
-                            layout.rows.cell * static_cast<double>(drawing.rows());
+  const double all_height =
+      layout.panel_dy * static_cast<double>(rows_above_last) + layout.rows.cell * static_cast<double>(drawing.rows());
   canvas.text({layout.first_panel.x + all_width / 2, y + 20}, map.column_title, kAxisTitle);
   TextStyle upright = kAxisTitle;
   upright.angle = -90;

@@ -219,6 +219,7 @@ int counted_main(int argc, char** argv, char** environment) {
 
 extern "C" {
 
+// NOLINTNEXTLINE(bugprone-reserved-identifier): as above
 int __libc_start_main(int (*main)(int, char**, char**), int argc, char** argv, void (*init)(), void (*fini)(),
                       void (*loader_fini)(), void* stack_end) {
   HEED_NEXT(__libc_start_main);
