@@ -79,6 +79,12 @@ TEST_F(RnnAttentionReach, LocalMSeesTheStatesAroundTheQuerysOwnPosition) {
                  [&](Index b, Index i, Index j) { return std::abs(j - (i + first_[b])) <= 2 ? 0.0 : kNone; });
 }
 
+TEST_F(RnnAttentionReach, LocalMWithAWindowWiderThanEverySentenceIsGlobalToTheBit) {
+  const Tensor local = weights(make(RnnReach::local_m, 100)), global = weights(make(RnnReach::global, 1));
+  ASSERT_EQ(local.size(), global.size());
+  for (Index i = 0; i < local.size(); ++i) EXPECT_EQ(local.data<float>()[i], global.data<float>()[i]) << i;
+}
+
 TEST_F(RnnAttentionReach, LocalPSeesTheStatesAroundThePredictedPositionUnderAGaussian) {
   const RnnAttention attention = make(RnnReach::local_p, 2);
   ASSERT_EQ(parameters_.size(), 2U);
