@@ -26,6 +26,17 @@ Index count_steps(Range range, Index origin, Index step) {
   return floor_divide(range.end - 1 - origin, step) - floor_divide(range.begin - 1 - origin, step);
 }
 
+// Judges a tile by what its first row allows, and those that next(r) leads to, until the answer is known.
+template <typename Next>
+TileCover cover_of_rows(const MaskPattern& pattern, Index b, Index h, Query first, Index rows, Range keys, Next next) {
+  bool any = false, every = true;
+  for (Index r = 0; r < rows && (every || !any); r = next(r)) {
+    const Index allowed = pattern.count(b, h, {first.row + r, first.position + r}, keys);
+    any |= allowed > 0, every &= allowed == keys.size();
+  }
+  return !any ? TileCover::none : every ? TileCover::all : TileCover::some;
+}
+
 // A row of bits, one for each key of a range, in which a pattern clears what it refuses.
 class KeyBits {
  public:
@@ -249,13 +260,9 @@ class BigBirdPattern final : public PositionPattern {
   }
   // Rows of one block see the same.
   TileCover cover(Index b, Index h, Query first, Index rows, Range keys) const override {
-    bool any = false, every = true;
-    for (Index position = first.position; position < first.position + rows && (every || !any);) {
-      const Index allowed = count(b, h, {first.row, position}, keys);
-      any |= allowed > 0, every &= allowed == keys.size();
-      position = (floor_divide(position, p_.block) + 1) * p_.block;
-    }
-    return !any ? TileCover::none : every ? TileCover::all : TileCover::some;
+    return cover_of_rows(*this, b, h, first, rows, keys, [&](Index r) {
+      return (floor_divide(first.position + r, p_.block) + 1) * p_.block - first.position;
+    });
   }
   void refuse(Index, Index h, Query query, Range keys, std::uint8_t* allowed) const override {
     KeyBits bits(keys, allowed);
@@ -369,12 +376,7 @@ Index MaskPattern::count(Index b, Index h, Query query, Range keys) const {
 }
 
 TileCover MaskPattern::cover(Index b, Index h, Query first, Index rows, Range keys) const {
-  bool any = false, every = true;
-  for (Index r = 0; r < rows && (every || !any); ++r) {
-    const Index allowed = count(b, h, {first.row + r, first.position + r}, keys);
-    any |= allowed > 0, every &= allowed == keys.size();
-  }
-  return !any ? TileCover::none : every ? TileCover::all : TileCover::some;
+  return cover_of_rows(*this, b, h, first, rows, keys, [](Index r) { return r + 1; });
 }
 
 void MaskPattern::refuse(Index b, Index h, Query query, Range keys, std::uint8_t* allowed) const {
