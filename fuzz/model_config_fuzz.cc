@@ -15,9 +15,9 @@ constexpr double kMostWeights = 20000;  // of a model that is made, which takes 
 
 double weight_count(const std::vector<ParameterShape>& parameters) {
   double count = 0;
-  for (const auto& [name, shape] : parameters) {
+  for (const ParameterShape& parameter : parameters) {
     double elements = 1;
-    for (Index extent : shape) elements *= static_cast<double>(extent);
+    for (Index extent : parameter.shape) elements *= static_cast<double>(extent);
     count += elements;
   }
   return count;
