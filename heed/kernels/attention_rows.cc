@@ -11,6 +11,7 @@
 #include <hwy/highway.h>
 
 #include "heed/kernels/attention_rows-inl.h"
+#include "heed/kernels/philox-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels {
@@ -62,47 +63,17 @@ bool any_nan_kernel(Index rows, Index columns, const float* x, Index row) {
 #if HWY_TARGET != HWY_SCALAR
 using Words = hn::CappedTag<std::uint32_t, kAttentionLanes>;
 
-// The high and low halves of a * multiplier.
-HWY_INLINE void wide_product(hn::Vec<Words> a, std::uint32_t multiplier, hn::Vec<Words>& high, hn::Vec<Words>& low) {
-  const Words d;
-  const hn::RepartitionToWide<Words> d64;
-  const auto factor = hn::Set(d, multiplier);
-  const auto even = hn::MulEven(a, factor);
-  const auto odd = hn::MulEven(hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(d64, a))), factor);
-  high = hn::OddEven(hn::BitCast(d, odd), hn::BitCast(d, hn::ShiftRight<32>(even)));
-  low = hn::OddEven(hn::BitCast(d, hn::ShiftLeft<32>(odd)), hn::BitCast(d, even));
-}
-
-// Philox4x32-10 of base/random.h, a block to a lane, the blocks one after another in `out`.
-HWY_INLINE void philox_lanes(std::uint64_t seed, std::uint64_t stream, const std::uint32_t* low,
-                             const std::uint32_t* high, std::uint32_t* out) {
-  const Words d;
-  auto c0 = hn::Load(d, low), c1 = hn::Load(d, high);
-  auto c2 = hn::Set(d, static_cast<std::uint32_t>(stream)), c3 = hn::Set(d, static_cast<std::uint32_t>(stream >> 32));
-  std::uint32_t k0 = static_cast<std::uint32_t>(seed), k1 = static_cast<std::uint32_t>(seed >> 32);
-  for (int round = 0; round < 10; ++round) {
-    hn::Vec<Words> high0, low0, high1, low1;
-    wide_product(c0, 0xD2511F53u, high0, low0);
-    wide_product(c2, 0xCD9E8D57u, high1, low1);
-    c0 = hn::Xor(hn::Xor(high1, c1), hn::Set(d, k0));
-    c2 = hn::Xor(hn::Xor(high0, c3), hn::Set(d, k1));
-    c1 = low1;
-    c3 = low0;
-    k0 += 0x9E3779B9u;
-    k1 += 0xBB67AE85u;
-  }
-  hn::StoreInterleaved4(c0, c1, c2, c3, d, out);
-}
-
 void dropout_bits_kernel(std::uint64_t seed, std::uint64_t stream, Index first_row, Index rows, Index first_key,
                          Index columns, std::uint16_t* bits, Index stride) {
-  const Index blocks = (columns + 7) / 8, n = static_cast<Index>(hn::Lanes(Words()));
+  const Words d;
+  const Index blocks = (columns + 7) / 8, n = static_cast<Index>(hn::Lanes(d));
   HWY_ALIGN std::uint32_t low[kAttentionLanes] = {}, high[kAttentionLanes] = {};
   HWY_ALIGN std::uint32_t out[4 * kAttentionLanes] = {};
   std::uint16_t* to[kAttentionLanes] = {};
   Index filled = 0;
   const auto flush = [&] {
-    philox_lanes(seed, stream, low, high, out);
+    const auto drawn = philox_lanes(d, seed, stream, hn::Load(d, low), hn::Load(d, high));
+    hn::StoreInterleaved4(drawn.word0, drawn.word1, drawn.word2, drawn.word3, d, out);
     for (Index lane = 0; lane < filled; ++lane) std::memcpy(to[lane], out + 4 * lane, 16);
     filled = 0;
   };

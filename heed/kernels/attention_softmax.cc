@@ -16,16 +16,8 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels {
 namespace HWY_NAMESPACE {
 
-// exp(x), and zero below -87: no weight is subnormal, which would cost a hundred cycles wherever it goes. x is at most
-// about 0; a NaN stays.
-HWY_INLINE Vector weight_of(Vector x) {
-  const Floats d;
-  const Mask none = hn::Lt(x, hn::Set(d, -87.0f));
-  return hn::IfThenZeroElse(none, exp(d, hn::IfThenZeroElse(none, x)));
-}
-
 struct SoftmaxShape {
-  static HWY_INLINE Vector weight(Vector score, Vector stat) { return weight_of(hn::Sub(score, stat)); }
+  static HWY_INLINE Vector weight(Vector score, Vector stat) { return exp_or_zero(Floats(), hn::Sub(score, stat)); }
   static HWY_INLINE Vector share(Vector, Vector, Vector weight) { return weight; }
 };
 
@@ -41,7 +33,7 @@ HWY_INLINE float softmax_row(const AttentionRows& t, Index r, float* HWY_RESTRIC
   for (Index c = span.first; c < span.last; c += n) {
     const Vector score = hn::LoadU(d, row + c);
     // A NaN in the row is in `shift`: what is refused stays zero beside it.
-    const Vector weight = hn::IfThenZeroElse(is_refused(score), weight_of(hn::Sub(score, shift)));
+    const Vector weight = hn::IfThenZeroElse(is_refused(score), exp_or_zero(Floats(), hn::Sub(score, shift)));
     sums = hn::Add(sums, weight);
     hn::StoreU(weight, d, row + c);
   }

@@ -32,6 +32,12 @@ constexpr int kRows = 6;
 constexpr int kRows = 4;
 #endif
 constexpr Index kPanel = 2 * kLanes;  // columns of b that are worked on together
+// Where registers are many, a wider tile has fewer loads for each step: kWideRows x (4 vectors).
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+constexpr int kWideRows = 6;
+#else
+constexpr int kWideRows = 0;  // none
+#endif
 
 // A masked load or store must not touch what lies past the mask; only these targets promise that.
 #undef HEED_TRUE_MASKS
@@ -65,12 +71,14 @@ HWY_INLINE void store_first(Vector v, float* to, Index count) {
 #endif
 }
 
-// One micro-tile: R rows of a against `vectors` (1 or 2) vectors of columns, the last of which may be short. b_row
+// One micro-tile: R rows of a against `vectors` (1, 2 or 4) vectors of columns, the last of which may be short. b_row
 // counts floats from one p to the next; with kWholeLoads, whole vectors of b may be read.
 template <class Step, int R, int kVectors, bool kWholeLoads>
 HWY_INLINE void micro_tile(const GemmTile& t, const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, Index b_row,
-                           float* HWY_RESTRICT c, const float* HWY_RESTRICT bias, Index columns) {
+                           float* HWY_RESTRICT c, Index first_column, Index columns) {
   const Floats d;
+  const float* bias = t.bias != nullptr ? t.bias + first_column : nullptr;
+  const float* decay = t.decay != nullptr ? t.decay + first_column : nullptr;
   Vector sum[R][kVectors];
   HWY_UNROLL(8)
   for (int i = 0; i < R; ++i)
@@ -93,7 +101,11 @@ HWY_INLINE void micro_tile(const GemmTile& t, const float* HWY_RESTRICT a, const
       const Index count = columns - v * kLanes;
       Vector value = t.alpha == 1.0f ? sum[i][v] : hn::Mul(sum[i][v], hn::Set(d, t.alpha));
       if (bias != nullptr) value = hn::Add(value, load_first(bias + v * kLanes, count));
-      if (t.accumulate) value = hn::Add(value, load_first(to, count));
+      if (t.accumulate && decay != nullptr) {
+        value = hn::MulAdd(load_first(to, count), load_first(decay + v * kLanes, count), value);
+      } else if (t.accumulate) {
+        value = hn::Add(value, load_first(to, count));
+      }
       store_first(value, to, count);
     }
   }
@@ -105,18 +117,17 @@ HWY_INLINE void row_block(const GemmTile& t, Index begin, const float* b, Index 
                           Index columns) {
   const float* a = t.a.data + begin * t.a.row;
   float* c = t.c + begin * t.c_row + first_column;
-  const float* bias = t.bias != nullptr ? t.bias + first_column : nullptr;
   if (columns > kLanes) {
     if (whole) {
-      micro_tile<Step, R, 2, true>(t, a, b, b_row, c, bias, columns);
+      micro_tile<Step, R, 2, true>(t, a, b, b_row, c, first_column, columns);
     } else {
-      micro_tile<Step, R, 2, false>(t, a, b, b_row, c, bias, columns);
+      micro_tile<Step, R, 2, false>(t, a, b, b_row, c, first_column, columns);
     }
   } else {
     if (whole) {
-      micro_tile<Step, R, 1, true>(t, a, b, b_row, c, bias, columns);
+      micro_tile<Step, R, 1, true>(t, a, b, b_row, c, first_column, columns);
     } else {
-      micro_tile<Step, R, 1, false>(t, a, b, b_row, c, bias, columns);
+      micro_tile<Step, R, 1, false>(t, a, b, b_row, c, first_column, columns);
     }
   }
 }
@@ -127,6 +138,24 @@ HWY_NOINLINE void last_rows(const GemmTile& t, Index begin, const float* b, Inde
   if constexpr (R > 0) {
     if (t.m - begin == R) return row_block<Step, R>(t, begin, b, b_row, whole, first_column, columns);
     last_rows<Step, R - 1>(t, begin, b, b_row, whole, first_column, columns);
+  }
+}
+
+// The rows of a against 4 whole vectors of b as it lies.
+template <class Step, int R>
+HWY_NOINLINE void wide_rows(const GemmTile& t, Index first_column) {
+  Index i = 0;
+  const auto block = [&]<int kCount>() HWY_ATTR {
+    micro_tile<Step, kCount, 4, true>(t, t.a.data + i * t.a.row, t.b.data + first_column, t.b.row,
+                                      t.c + i * t.c_row + first_column, first_column, 4 * kLanes);
+  };
+  for (; i + R <= t.m; i += R) block.template operator()<R>();
+  if constexpr (R > 1) {
+    if (i < t.m) {
+      GemmTile rest = t;
+      rest.m -= i, rest.a = t.a.from(i, 0), rest.c += i * t.c_row;
+      wide_rows<Step, R - 1>(rest, first_column);
+    }
   }
 }
 
@@ -206,7 +235,11 @@ HWY_INLINE void chain_tile(const GemmTile& t) {
   HWY_ALIGN float panel[kGemmTileDepth * kPanel];
   // Rows of b as they lie are good enough when few rows of a use them.
   const bool pack = t.b.col != 1 || t.m > 64;
-  for (Index j = 0; j < t.n; j += kPanel) {
+  Index j = 0;
+  if constexpr (kWideRows > 0) {
+    for (; !pack && j + 4 * kLanes <= t.n; j += 4 * kLanes) wide_rows<Step, kWideRows>(t, j);
+  }
+  for (; j < t.n; j += kPanel) {
     const Index columns = std::min(t.n - j, kPanel);
     const float* b = t.b.data + j * t.b.col;
     Index b_row = t.b.row;

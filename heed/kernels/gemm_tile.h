@@ -32,10 +32,12 @@ struct GemmTile {
   const float* bias = nullptr;  // [n], or null
   float alpha = 1;
   bool accumulate = false;  // add c; not together with bias
+  const float* decay = nullptr;  // [n], or null: c[i, j] is multiplied by decay[j] before it is added to
 };
 
 // Each sum is one chain acc = fma(a, b, acc) over ascending p from 0, whatever m, n and the strides are: a row's bits
-// depend on that row, on b and on nothing else. Then: times alpha (rounded), plus bias or c (rounded).
+// depend on that row, on b and on nothing else. Then: times alpha (rounded), plus bias or c (rounded; c times decay is
+// not rounded before, where multiply-adds are fused).
 void gemm_tile(const GemmTile& tile);
 
 // A product of any depth by `chain`, a function of a GemmTile: kGemmTileDepth at a time, each part added to c in order.

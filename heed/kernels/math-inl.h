@@ -50,7 +50,7 @@ HWY_INLINE ExpParts<V, hn::VFromD<hn::RebindToSigned<D>>> exp_parts(D d, V x) {
   return {hn::BitCast(di, rounded), hn::MulAdd(q, hn::Mul(r, r), r)};
 }
 
-// 2^n for -126 <= n <= 127.
+// 2^n for -126 <= n <= 127. Of n + kRoundBits it is the same, for the low bits of that constant are zeros.
 template <class D, class VI>
 HWY_INLINE hn::VFromD<D> power_of_two(D d, VI n) {
   const hn::RebindToSigned<D> di;
@@ -77,6 +77,15 @@ HWY_INLINE V exp(D d, V x) {
   const auto half = hn::ShiftRight<1>(n);
   const V scale = power_of_two(d, half);
   return hn::Mul(hn::MulAdd(parts.p, scale, scale), power_of_two(d, hn::Sub(n, half)));
+}
+
+// exp(x) for x <= 88, and zero below -87, where a weight is as good as none: no result is subnormal, which would cost a
+// hundred cycles wherever it goes. Error 0.67.
+template <class D, class V = hn::VFromD<D>>
+HWY_INLINE V exp_or_zero(D d, V x) {
+  const auto parts = exp_parts(d, x);  // of what is further below, any number
+  const V scale = power_of_two(d, parts.n);
+  return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -87.0f)), hn::MulAdd(parts.p, scale, scale));
 }
 
 // tanh(x) = e / (e + 2) with e = expm1(2 |x|), and the sign of x. Error 1.32.

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "heed/base/check.h"
+#include "heed/ops/attention/plans/fused.h"
 #include "heed/ops/attention/plans/linear_chunk.h"
 #include "heed/ops/attention/plans/reference.h"
 #include "heed/ops/attention/plans/tile.h"
@@ -25,7 +26,7 @@ const AttentionPlan* forced_plan() {
 }  // namespace
 
 std::span<const AttentionPlan> attention_plans() {
-  static const AttentionPlan kPlans[] = {kTiledPlan, kLinearPlan, kReferencePlan};
+  static const AttentionPlan kPlans[] = {kFusedPlan, kTiledPlan, kLinearPlan, kReferencePlan};
   return kPlans;
 }
 

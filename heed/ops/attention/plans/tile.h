@@ -5,15 +5,10 @@
 
 #include "heed/kernels/attention_normaliser.h"
 #include "heed/kernels/gemm_tile.h"
+#include "heed/ops/attention/plans/float_rows.h"
 #include "heed/ops/attention/plans/plan.h"
 
 namespace heed {
-
-// Rows of f32.
-struct FloatRows {
-  float* data = nullptr;
-  Index row = 0;  // floats from row to row
-};
 
 // What the score of a tile is made of.
 struct TileOperands {

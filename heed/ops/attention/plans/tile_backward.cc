@@ -46,7 +46,7 @@ class BackwardHead {
     // What a mask refuses must not count, but zero times a NaN or an infinity is not zero.
     const auto have_nan = [&](const ConstView& view, Index head, Index heads) {
       for (Index h = head; view && h < head + heads; ++h) {
-        if (rows_have_nan(view, {b, h, {0, view.shape[2]}})) return true;
+        if (rows_have_nan(view, b, h, {0, view.shape[2]})) return true;
       }
       return false;
     };

@@ -110,10 +110,10 @@ class ForwardTile {
   // What a mask refuses must not count, but zero times a NaN or an infinity is not zero: rows that came out as NaN are
   // computed again by the loops that never touch it.
   void repair_rows() const {
-    if (!rows_have_nan(result.out, tile_)) return;
+    if (!rows_have_nan(result.out, tile_.b, tile_.h, tile_.rows)) return;
     std::vector<Index> spoilt;
     for (Index i = tile_.rows.begin; i < tile_.rows.end; ++i) {
-      if (rows_have_nan(result.out, {tile_.b, tile_.h, {i, i + 1}})) spoilt.push_back(i);
+      if (rows_have_nan(result.out, tile_.b, tile_.h, {i, i + 1})) spoilt.push_back(i);
     }
     AttentionResult only_out;
     only_out.out = result.out;

@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <vector>
 
 #include "heed/base/thread_scratch.h"
+#include "heed/ops/attention/plans/row_runs.h"
 #include "heed/ops/attention/plans/tile.h"
 #include "heed/ops/attention/plans/tile_work.h"
 
@@ -10,26 +10,6 @@ namespace {
 
 constexpr Index kWeightRows = 64;
 constexpr Index kChunkWork = 1 << 20;  // multiply-adds that are worth handing to a thread
-
-// Chosen rows that follow one another, at most kWeightRows, and where in the result the first of them stands.
-struct RowRun {
-  Range rows;
-  Index at;
-};
-
-std::vector<RowRun> runs_of(const AttentionSelection& chosen, Index count) {
-  std::vector<RowRun> runs;
-  for (Index at = 0; at < count; ++at) {
-    const Index row = chosen.row(at);
-    const bool follows = !runs.empty() && runs.back().rows.end == row && runs.back().rows.size() < kWeightRows;
-    if (follows) {
-      ++runs.back().rows.end;
-    } else {
-      runs.push_back({{row, row + 1}, at});
-    }
-  }
-  return runs;
-}
 
 // One tile: its rows against every key that they may see, a block at a time.
 class WeightTile {
@@ -76,7 +56,7 @@ class WeightTile {
 void tiled_weights(const AttentionProblem& c, const ConstView& row_stat, const AttentionSelection& chosen,
                    const View& weights, Workspace& workspace) {
   const Index heads = weights.shape[1], columns = std::min(c.keys, kernels::kGemmTileDepth);
-  const std::vector<RowRun> runs = runs_of(chosen, weights.shape[2]);
+  const std::vector<RowRun> runs = row_runs(chosen, weights.shape[2], kWeightRows);
   const Index bytes = TileWork::bytes(c, kWeightRows, columns, TileWork::Pass::weights),
               units = c.batch * heads * std::ssize(runs);
   const double work = static_cast<double>(kWeightRows * c.keys) * static_cast<double>(c.width);

@@ -1,28 +1,12 @@
 #include "heed/ops/attention/plans/tile_work.h"
 
 #include <algorithm>
-#include <cmath>
-
-#include "heed/kernels/widen.h"
 
 namespace heed {
 namespace {
 
 Index round_up(Index value, Index unit) { return (value + unit - 1) / unit * unit; }
 Index round_down(Index value, Index unit) { return value / unit * unit; }
-
-// Whether rows can be read where they lie.
-bool lies_as_floats(const RowSource& source) { return source.view().dtype == DType::f32 && !source.paged(); }
-
-void widen_row(const ConstView& view, Index offset, Index count, float* to) {
-  if (view.dtype == DType::bf16) {
-    kernels::widen(view.as<BFloat16>() + offset, count, to);
-  } else if (view.dtype == DType::f16) {
-    kernels::widen(view.as<Float16>() + offset, count, to);
-  } else {
-    std::copy_n(view.as<float>() + offset, count, to);
-  }
-}
 
 }  // namespace
 
@@ -131,37 +115,6 @@ kernels::AttentionRows TileWork::passes(const RowTile& tile, const KeyBlock* blo
   return passes;
 }
 
-FloatRows TileWork::rows_of(const ConstView& view, const RowTile& tile, float* scratch) const {
-  if (view.dtype == DType::f32) {
-    return {const_cast<float*>(&view.at<float>({tile.b, tile.h, tile.rows.begin})), view.stride[2]};
-  }
-  for (Index r = 0; r < tile.rows.size(); ++r) {
-    widen_row(view, view.offset({tile.b, tile.h, tile.rows.begin + r}), view.shape[3], scratch + r * view.shape[3]);
-  }
-  return {scratch, view.shape[3]};
-}
-
-FloatRows TileWork::block_of(const RowSource& source, Index b, Index g, Range keys, float* scratch) const {
-  const ConstView& view = source.view();
-  const Index width = view.shape[3];
-  float* to = scratch;
-  for (Range rest = keys; !rest.empty();) {
-    const RowSource::Run run = source.run(b, g, rest);
-    if (run.stored && run.rows == keys.size() && view.dtype == DType::f32) {
-      return {const_cast<float*>(view.as<float>()) + run.offset, run.stride};
-    }
-    for (Index row = 0; row < run.rows; ++row, to += width) {
-      if (run.stored) {
-        widen_row(view, run.offset + row * run.stride, width, to);
-      } else {
-        std::fill_n(to, width, 0.0f);
-      }
-    }
-    rest.begin += run.rows;
-  }
-  return {scratch, width};
-}
-
 FloatRows TileWork::mapped(Index count, FloatRows x, float* scratch) const {
   if (score_.map == nullptr) return x;
   const FloatRows y{scratch, c_.width};
@@ -176,19 +129,6 @@ TileOperands TileWork::operands(const RowTile& tile, FloatRows q, Range keys) co
           .q = q,
           .k = mapped_keys(tile.b, tile.h / c_.group, keys),
           .vector = c_.spec.score.additive_vector.data<float>()};
-}
-
-bool rows_have_nan(const ConstView& view, const RowTile& tile) {
-  if (!view || tile.rows.empty()) return false;
-  if (view.dtype == DType::f32) {
-    return kernels::attention_any_nan(tile.rows.size(), view.shape[3],
-                                      &view.at<float>({tile.b, tile.h, tile.rows.begin}), view.stride[2]);
-  }
-  for (Index i = tile.rows.begin; i < tile.rows.end; ++i)
-    for (Index d = 0; d < view.shape[3]; ++d) {
-      if (std::isnan(number_at<float>(view, {tile.b, tile.h, i, d}))) return true;
-    }
-  return false;
 }
 
 }  // namespace heed

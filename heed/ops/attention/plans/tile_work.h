@@ -19,12 +19,6 @@ struct KeyBlock {
   bool whole;  // the mask allows every key to every row
 };
 
-// Some rows of a head.
-struct RowTile {
-  Index b, h;
-  Range rows;
-};
-
 class TileWork {
  public:
   using Pass = AttentionTask::Pass;
@@ -49,12 +43,14 @@ class TileWork {
 
   // Rows as f32: where they lie, or read into scratch that the next call of the same kind overwrites.
   FloatRows q_rows(const RowTile& rows) const { return rows_of(c_.q, rows, q_); }
-  FloatRows rows_of(const ConstView& view, const RowTile& rows, float* scratch) const;
-  FloatRows keys_of(Index b, Index g, Range keys) const { return block_of(c_.k, b, g, keys, k_); }
+  static FloatRows rows_of(const ConstView& view, const RowTile& tile, float* scratch) {
+    return float_rows(view, tile.b, tile.h, tile.rows, scratch);
+  }
+  FloatRows keys_of(Index b, Index g, Range keys) const { return float_rows(c_.k, b, g, keys, k_); }
   // The same, as the score maps them.
   FloatRows mapped_q(const RowTile& rows) const { return mapped(rows.rows.size(), q_rows(rows), q_); }
   FloatRows mapped_keys(Index b, Index g, Range keys) const { return mapped(keys.size(), keys_of(b, g, keys), k_); }
-  FloatRows values_of(Index b, Index g, Range keys) const { return block_of(c_.v, b, g, keys, v_); }
+  FloatRows values_of(Index b, Index g, Range keys) const { return float_rows(c_.v, b, g, keys, v_); }
   TileOperands operands(const RowTile& rows, FloatRows q, Range keys) const;
 
   // Scratch for rows of the head's output, its gradient, and the gradient of q.
@@ -67,7 +63,6 @@ class TileWork {
 
  private:
   Index layout(char* base, Index rows, Index columns, Pass pass);
-  FloatRows block_of(const RowSource& source, Index b, Index g, Range keys, float* scratch) const;
   FloatRows mapped(Index count, FloatRows x, float* scratch) const;
 
   const AttentionProblem& c_;
@@ -82,8 +77,5 @@ class TileWork {
   std::uint8_t* allowed_ = nullptr;
   std::uint16_t* bits_ = nullptr;
 };
-
-// Whether rows of a [B, H, L, D] view hold a NaN.
-bool rows_have_nan(const ConstView& view, const RowTile& rows);
 
 }  // namespace heed

@@ -1,0 +1,68 @@
+#include "heed/ops/attention/plans/float_rows.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "heed/kernels/attention_rows.h"
+#include "heed/kernels/widen.h"
+
+namespace heed {
+namespace {
+
+void widen_row(const ConstView& view, Index offset, Index count, float* to) {
+  if (view.dtype == DType::bf16) {
+    kernels::widen(view.as<BFloat16>() + offset, count, to);
+  } else if (view.dtype == DType::f16) {
+    kernels::widen(view.as<Float16>() + offset, count, to);
+  } else {
+    std::copy_n(view.as<float>() + offset, count, to);
+  }
+}
+
+}  // namespace
+
+bool lies_as_floats(const RowSource& source) { return source.view().dtype == DType::f32 && !source.paged(); }
+
+FloatRows float_rows(const ConstView& view, Index b, Index h, Range rows, float* scratch) {
+  const Index width = view.shape[3];
+  if (view.dtype == DType::f32) return {const_cast<float*>(&view.at<float>({b, h, rows.begin})), view.stride[2]};
+  for (Index r = 0; r < rows.size(); ++r) {
+    widen_row(view, view.offset({b, h, rows.begin + r}), width, scratch + r * width);
+  }
+  return {scratch, width};
+}
+
+FloatRows float_rows(const RowSource& source, Index b, Index g, Range keys, float* scratch) {
+  const ConstView& view = source.view();
+  const Index width = view.shape[3];
+  float* to = scratch;
+  for (Range rest = keys; !rest.empty();) {
+    const RowSource::Run run = source.run(b, g, rest);
+    if (run.stored && run.rows == keys.size() && view.dtype == DType::f32) {
+      return {const_cast<float*>(view.as<float>()) + run.offset, run.stride};
+    }
+    for (Index row = 0; row < run.rows; ++row, to += width) {
+      if (run.stored) {
+        widen_row(view, run.offset + row * run.stride, width, to);
+      } else {
+        std::fill_n(to, width, 0.0f);
+      }
+    }
+    rest.begin += run.rows;
+  }
+  return {scratch, width};
+}
+
+bool rows_have_nan(const ConstView& view, Index b, Index h, Range rows) {
+  if (!view || rows.empty()) return false;
+  if (view.dtype == DType::f32) {
+    return kernels::attention_any_nan(rows.size(), view.shape[3], &view.at<float>({b, h, rows.begin}), view.stride[2]);
+  }
+  for (Index i = rows.begin; i < rows.end; ++i)
+    for (Index d = 0; d < view.shape[3]; ++d) {
+      if (std::isnan(number_at<float>(view, {b, h, i, d}))) return true;
+    }
+  return false;
+}
+
+}  // namespace heed

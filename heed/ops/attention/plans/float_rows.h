@@ -1,0 +1,31 @@
+// Rows of q, k, v and their gradients as f32, wherever and in whatever type they lie.
+#pragma once
+
+#include "heed/ops/attention/problem/row_source.h"
+#include "heed/tensor/view.h"
+
+namespace heed {
+
+// Rows of f32.
+struct FloatRows {
+  float* data = nullptr;
+  Index row = 0;  // floats from row to row
+};
+
+// Some rows of a head.
+struct RowTile {
+  Index b, h;
+  Range rows;
+};
+
+// Whether rows can be read where they lie.
+bool lies_as_floats(const RowSource& source);
+
+// Rows of [B, H, L, D]: where they lie, or read into scratch, [rows, D].
+FloatRows float_rows(const ConstView& view, Index b, Index h, Range rows, float* scratch);
+FloatRows float_rows(const RowSource& source, Index b, Index g, Range keys, float* scratch);
+
+// Whether rows of a [B, H, L, D] view, or of an empty one, hold a NaN.
+bool rows_have_nan(const ConstView& view, Index b, Index h, Range rows);
+
+}  // namespace heed

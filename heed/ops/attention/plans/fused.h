@@ -1,0 +1,21 @@
+// Softmax attention in one sweep over the keys, f32: a tile of queries, one to each SIMD lane, against a block of keys
+// after another, whose scores never leave the first cache.
+#pragma once
+
+#include "heed/ops/attention/plans/plan.h"
+
+namespace heed {
+
+// A row's sums run over the keys in ascending order, a chain for each block of kernels::kLaneKeys, and those of dk and
+// dv over the queries, a chain for each 64: no bit depends on which tile a row is in. Refused keys add exact zeros. A
+// thread takes some 64 x (2 D + 2 Dv + 256) floats beside its inputs and outputs, whatever the lengths; 16-bit k and v
+// add f32 sums of dk and dv in the backward pass, Lk rows each.
+void fused_forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace);
+void fused_backward(const AttentionProblem& c, const AttentionSaved& saved, const AttentionGrad& grad,
+                    Workspace& workspace);
+void fused_weights(const AttentionProblem& c, const ConstView& row_stat, const AttentionSelection& chosen,
+                   const View& weights, Workspace& workspace);
+
+extern const AttentionPlan kFusedPlan;
+
+}  // namespace heed

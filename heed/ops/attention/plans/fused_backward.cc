@@ -1,0 +1,229 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "heed/base/thread_scratch.h"
+#include "heed/kernels/attention_rows.h"
+#include "heed/kernels/gemm_tile.h"
+#include "heed/ops/attention/plans/fused.h"
+#include "heed/ops/attention/plans/lane_work.h"
+#include "heed/ops/attention/plans/reference.h"
+
+namespace heed {
+namespace {
+
+constexpr Index kRows = LaneWork::kRows;  // fixed: the sums of dk and dv are cut here
+constexpr Index kTiles = 4;               // that a block of keys is read for at once
+constexpr Index kChunkWork = 1 << 20;     // multiply-adds that are worth handing to a thread
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+void clear(FloatRows rows, Index count, Index width) {
+  for (Index r = 0; r < count; ++r) std::fill_n(rows.data + r * rows.row, width, 0.0f);
+}
+
+// All that flows through one key/value head, some tiles of rows against a block of keys after another.
+class FusedHead {
+ public:
+  FusedHead(const AttentionProblem& problem, const AttentionSaved& given, const AttentionGrad& wanted, LaneWork& thread)
+      : c(problem), saved(given), grad(wanted), work_(thread) {}
+
+  void compute(Index b, Index g) {
+    dk_ = sums_of(grad.dk, work_.dk_sums(), b, g);
+    dv_ = sums_of(grad.dv, work_.dv_sums(), b, g);
+    const Index of_head = (c.queries + kRows - 1) / kRows, all = c.group * of_head;
+    for (Index first = 0; first < all; first += kTiles) {
+      std::array<RowTile, kTiles> rows;
+      const Index count = std::min(kTiles, all - first);
+      for (Index n = 0; n < count; ++n) {
+        const Index begin = (first + n) % of_head * kRows;
+        rows[static_cast<std::size_t>(n)] = {
+            b, g * c.group + (first + n) / of_head, {begin, std::min(c.queries, begin + kRows)}};
+      }
+      add_tiles({rows.data(), static_cast<std::size_t>(count)});
+    }
+    store_sums(grad.dk, dk_, b, g);
+    store_sums(grad.dv, dv_, b, g);
+    repair(b, g);
+  }
+
+ private:
+  // Where f32 sums for a head's rows are made: in place, or in scratch where the gradient is of 16 bits.
+  FloatRows sums_of(const View& view, float* scratch, Index b, Index g) {
+    if (!view) return {};
+    const FloatRows sums = view.dtype == DType::f32 ? FloatRows{&view.at<float>({b, g}), view.stride[2]}
+                                                    : FloatRows{scratch, view.shape[3]};
+    clear(sums, view.shape[2], view.shape[3]);
+    return sums;
+  }
+  void store_sums(const View& view, FloatRows sums, Index b, Index g) {
+    if (!view || view.dtype == DType::f32) return;
+    for (Index j = 0; j < view.shape[2]; ++j)
+      store_row(sums.data + j * sums.row, view.shape[3], view, view.offset({b, g, j}));
+  }
+
+  // What a mask refuses must not count, but zero times a NaN or an infinity is not zero.
+  void repair(Index b, Index g) {
+    const auto have_nan = [&](const ConstView& view, Index head, Index heads) {
+      for (Index h = head; view && h < head + heads; ++h) {
+        if (rows_have_nan(view, b, h, {0, view.shape[2]})) return true;
+      }
+      return false;
+    };
+    const Index first = g * c.group;
+    const bool spoilt = have_nan(grad.dq, first, c.group) || have_nan(grad.dk, g, 1) || have_nan(grad.dv, g, 1);
+    if (!spoilt) return;
+    AttentionGrad again;  // what accumulates is masked by the kernels, and was right
+    again.dq = grad.dq, again.dk = grad.dk, again.dv = grad.dv;
+    reference_backward_group(c, saved, again, b, g);
+  }
+
+  void add_tiles(std::span<const RowTile> rows) {
+    const std::span<LaneTile> tiles = work_.turn_to(rows, saved.dout);
+    for (const LaneTile& tile : tiles) {
+      std::fill_n(tile.stat(), tile.lanes, 0.0f);
+      std::fill_n(tile.delta(), tile.lanes, 0.0f);
+      const auto& [b, h, range] = tile.rows;
+      for (Index r = 0; r < range.size(); ++r) tile.stat()[r] = saved.row_stat.at<float>({b, h, range.begin + r});
+    }
+    fill_flow(tiles);
+    for (const LaneTile& tile : tiles) read_delta(tile);
+    work_.for_blocks(tiles, false, [&](LaneTile& tile, const LaneBlock& block) {
+      add_block(tile, block);
+      tile.started = true;
+    });
+    for (const LaneTile& tile : tiles) {
+      if (grad.dq) store_dq(tile);
+    }
+  }
+
+  // Leaves the block's scaled products in the scores, and the gradients of its weights, v . dout, beside them.
+  void read_block(const LaneTile& tile, const LaneBlock& block) {
+    work_.fill_products(tile, block.keys.size());
+    kernels::in_chains({.m = block.keys.size(),
+                        .n = tile.lanes,
+                        .k = c.value_width,
+                        .a = {work_.values().data, work_.values().row},
+                        .b = {tile.out_lanes, tile.lanes},
+                        .c = work_.dscores(),
+                        .c_row = tile.lanes},
+                       kernels::gemm_tile);
+  }
+
+  // Fills delta with what a row's keys give back together. That is dout . out, but for an `out` that was rounded to 16
+  // bits: there a difference of it and dP that should vanish would not, and it is summed over the keys, too.
+  void fill_flow(std::span<LaneTile> tiles) {
+    if (c.dtype == DType::f32) {
+      for (const LaneTile& tile : tiles) {
+        const float* out = &saved.out.at<float>({tile.rows.b, tile.rows.h, tile.rows.rows.begin});
+        kernels::attention_row_dots(tile.rows.rows.size(), c.value_width, tile.dout.data, tile.dout.row, out,
+                                    saved.out.stride[2], tile.delta());
+      }
+      return;
+    }
+    work_.for_blocks(tiles, false, [&](const LaneTile& tile, const LaneBlock& block) {
+      read_block(tile, block);
+      kernels::softmax_lanes_flow(block.passes, tile.stat(), work_.scores(), work_.dscores(), tile.delta());
+    });
+  }
+
+  // Takes the gradient of the statistic into delta, and adds the gradient of the sink, which goes by it.
+  void read_delta(const LaneTile& tile) {
+    const auto& [b, h, rows] = tile.rows;
+    const float sink = c.sink<float>(h);
+    double dsink = 0;
+    for (Index r = 0; r < rows.size(); ++r) {
+      const bool dead = tile.stat()[r] == kMinusInfinity;
+      if (saved.drow_stat && !dead) tile.delta()[r] -= saved.drow_stat.at<float>({b, h, rows.begin + r});
+      if (grad.dsinks && !dead) dsink -= std::exp(double{sink} - tile.stat()[r]) * tile.delta()[r];
+    }
+    if (grad.dsinks) grad.dsinks.at<float>({h}) += static_cast<float>(dsink);
+  }
+
+  void add_block(const LaneTile& tile, const LaneBlock& block) {
+    const auto& [b, h, rows] = tile.rows;
+    read_block(tile, block);
+    // The weights after dropout, and beside them the gradients of the products.
+    kernels::softmax_lanes_gradients(block.passes, tile.stat(), tile.delta(), static_cast<float>(c.scale),
+                                     work_.scores(), work_.dscores(), work_.dbias());
+    if (c.bias.active()) {
+      work_.for_rows(tile, work_.dbias(), block.keys.size(), [&](Index r, const float* row) {
+        c.bias.add_gradient(b, h, rows.begin + r, block.keys, row, grad);
+      });
+    }
+    add_rows(grad.dv, dv_, tile, block, work_.scores(), tile.dout);
+    add_rows(grad.dk, dk_, tile, block, work_.dscores(), tile.q);
+    if (!grad.dq) return;
+    kernels::gemm_tile({.m = c.width,
+                        .n = tile.lanes,
+                        .k = block.keys.size(),
+                        .a = {work_.keys().data, 1, work_.keys().row},
+                        .b = {work_.dscores(), tile.lanes},
+                        .c = tile.dq_lanes,
+                        .c_row = tile.lanes,
+                        .accumulate = tile.started});
+  }
+
+  // to[key] += sum over the rows of by_row[key, row] x[row].
+  static void add_rows(const View& wanted, FloatRows to, const LaneTile& tile, const LaneBlock& block,
+                       const float* by_row, FloatRows x) {
+    if (!wanted) return;
+    kernels::gemm_tile({.m = block.keys.size(),
+                        .n = wanted.shape[3],
+                        .k = tile.rows.rows.size(),
+                        .a = {by_row, tile.lanes},
+                        .b = {x.data, x.row},
+                        .c = to.data + block.keys.begin * to.row,
+                        .c_row = to.row,
+                        .accumulate = true});
+  }
+
+  void store_dq(const LaneTile& tile) {
+    const auto& [b, h, range] = tile.rows;
+    const Index rows = range.size();
+    const bool direct = c.dtype == DType::f32;
+    const FloatRows dq = direct ? FloatRows{&grad.dq.at<float>({b, h, range.begin}), grad.dq.stride[2]}
+                                : FloatRows{work_.narrow_rows(), c.width};
+    if (tile.started) {
+      kernels::lanes_to_rows(rows, c.width, tile.dq_lanes, tile.lanes, nullptr, dq.data, dq.row);
+    } else {
+      clear(dq, rows, c.width);
+    }
+    for (Index r = 0; !direct && r < rows; ++r) {
+      store_row(dq.data + r * dq.row, c.width, grad.dq, grad.dq.offset({b, h, range.begin + r}));
+    }
+  }
+
+  const AttentionProblem& c;
+  const AttentionSaved& saved;
+  const AttentionGrad& grad;
+  LaneWork& work_;
+  FloatRows dk_, dv_;
+};
+
+}  // namespace
+
+// Key/value heads are independent, but for a parameter's gradient that several of them share: those run one after
+// another.
+void fused_backward(const AttentionProblem& c, const AttentionSaved& saved, const AttentionGrad& grad,
+                    Workspace& workspace) {
+  const auto shared = [](const View& gradient, int axis) { return gradient && gradient.shape[axis] == 1; };
+  const bool batch_in_order = shared(grad.dbias, 0) || shared(grad.dcentre, 0) || grad.dsinks || grad.drelative;
+  const bool heads_in_order = shared(grad.dbias, 1) || shared(grad.dcentre, 1);
+  const Index batches = batch_in_order ? 1 : c.batch, groups = heads_in_order ? 1 : c.key_heads;
+  const double work = static_cast<double>(c.queries * c.group) * static_cast<double>(c.keys) *
+                      static_cast<double>(c.width + c.value_width) * 2;
+  const Index bytes = LaneWork::bytes(c, LaneWork::Pass::backward, kTiles), grain = grain_of(work, kChunkWork);
+  parallel_for_with_scratch(workspace, bytes, batches * groups, grain, [&](Index begin, Index end, char* memory) {
+    LaneWork thread(c, memory, LaneWork::Pass::backward, kTiles);
+    FusedHead head(c, saved, grad, thread);
+    for (Index unit = begin; unit < end; ++unit) {
+      const Index b0 = unit / groups, g0 = unit % groups;
+      for (Index b = b0; b < (batch_in_order ? c.batch : b0 + 1); ++b)
+        for (Index g = g0; g < (heads_in_order ? c.key_heads : g0 + 1); ++g) head.compute(b, g);
+    }
+  });
+}
+
+}  // namespace heed

@@ -1,0 +1,162 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "heed/base/thread_scratch.h"
+#include "heed/kernels/gemm_tile.h"
+#include "heed/ops/attention/plans/fused.h"
+#include "heed/ops/attention/plans/lane_cut.h"
+#include "heed/ops/attention/plans/lane_work.h"
+#include "heed/ops/attention/plans/reference.h"
+
+namespace heed {
+namespace {
+
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+// Tiles of query heads that share a key/value head, against every key that they may see.
+class FusedTiles {
+ public:
+  FusedTiles(const AttentionProblem& problem, const AttentionResult& wanted, LaneWork& thread)
+      : c(problem), result(wanted), work_(thread) {}
+
+  void compute(std::span<const RowTile> rows) {
+    const std::span<LaneTile> tiles = work_.turn_to(rows);
+    for (const LaneTile& tile : tiles) {
+      std::fill_n(tile.top, tile.lanes, kMinusInfinity);
+      std::fill_n(tile.sum, tile.lanes, 0.0f);
+    }
+    work_.for_blocks(tiles, false, [&](LaneTile& tile, const LaneBlock& block) {
+      work_.fill_products(tile, block.keys.size());
+      kernels::softmax_lanes(block.passes, work_.scores(), tile.sums());
+      if (result.out) add_values(tile, block);
+      tile.started = true;
+    });
+    for (const LaneTile& tile : tiles) {
+      finish_sums(tile);
+      if (result.out) store_out(tile);
+    }
+    if (result.scores) store_scores(tiles);
+    if (result.weights) store_weights(tiles);
+  }
+
+ private:
+  // out^T = out^T decay + V^T weights.
+  void add_values(const LaneTile& tile, const LaneBlock& block) {
+    kernels::gemm_tile({.m = c.value_width,
+                        .n = tile.lanes,
+                        .k = block.keys.size(),
+                        .a = {work_.values().data, 1, work_.values().row},
+                        .b = {work_.scores(), tile.lanes},
+                        .c = tile.out_lanes,
+                        .c_row = tile.lanes,
+                        .accumulate = tile.started,
+                        .decay = tile.decay});
+  }
+
+  // Whether a row has no key. (The largest of scores that are NaN may be anything, but their sum is NaN.)
+  static bool is_dead(const LaneTile& tile, Index r) { return tile.top[r] == kMinusInfinity && tile.sum[r] == 0; }
+
+  // Takes the sink into the sums of the rows that have a key, leaves in `factor` what the output is multiplied by, and
+  // stores the statistic.
+  void finish_sums(const LaneTile& tile) {
+    const auto& [b, h, rows] = tile.rows;
+    for (Index r = 0; r < tile.lanes; ++r) tile.factor[r] = is_dead(tile, r) ? 0.0f : 1.0f;
+    std::fill_n(tile.decay, tile.lanes, 1.0f);
+    const float sink = c.sink<float>(h);
+    if (sink != kMinusInfinity) kernels::softmax_lane_sink(tile.lanes, sink, tile.sums());
+    for (Index r = 0; r < rows.size(); ++r) {
+      const bool dead = tile.factor[r] == 0;
+      if (!dead) tile.factor[r] = tile.decay[r] / tile.sum[r];
+      if (!result.row_stat) continue;
+      result.row_stat.at<float>({b, h, rows.begin + r}) =
+          dead ? kMinusInfinity : tile.top[r] + std::log(tile.sum[r]);
+    }
+  }
+
+  void store_out(const LaneTile& tile) {
+    const auto& [b, h, range] = tile.rows;
+    const Index rows = range.size();
+    const bool direct = c.dtype == DType::f32;
+    const FloatRows out = direct ? FloatRows{&result.out.at<float>({b, h, range.begin}), result.out.stride[2]}
+                                 : FloatRows{work_.narrow_rows(), c.value_width};
+    if (tile.started) {
+      kernels::lanes_to_rows(rows, c.value_width, tile.out_lanes, tile.lanes, tile.factor, out.data, out.row);
+    } else {
+      for (Index r = 0; r < rows; ++r) std::fill_n(out.data + r * out.row, c.value_width, 0.0f);
+    }
+    for (Index r = 0; !direct && r < rows; ++r) {
+      store_row(out.data + r * out.row, c.value_width, result.out, result.out.offset({b, h, range.begin + r}));
+    }
+    repair_rows(tile.rows);
+  }
+
+  // What a mask refuses must not count, but zero times a NaN or an infinity is not zero: rows that came out as NaN are
+  // computed again by the loops that never touch it.
+  void repair_rows(const RowTile& tile) const {
+    if (!rows_have_nan(result.out, tile.b, tile.h, tile.rows)) return;
+    std::vector<Index> spoilt;
+    for (Index i = tile.rows.begin; i < tile.rows.end; ++i) {
+      if (rows_have_nan(result.out, tile.b, tile.h, {i, i + 1})) spoilt.push_back(i);
+    }
+    AttentionResult only_out;
+    only_out.out = result.out;
+    reference_forward_rows(c, only_out, tile.b, tile.h, spoilt);
+  }
+
+  // Writes the scores at work to the keys of a block in rows of a [B, H, Lq, Lk] view.
+  void copy_out(const View& view, const LaneTile& tile, Range keys) {
+    work_.for_rows(tile, work_.scores(), keys.size(), [&](Index r, const float* row) {
+      store_row(row, keys.size(), view, view.offset({tile.rows.b, tile.rows.h, tile.rows.rows.begin + r, keys.begin}));
+    });
+  }
+
+  static void fill_rows(const View& view, const RowTile& tile, float value) {
+    fill(slice(select(select(view, 0, tile.b), 0, tile.h), 0, tile.rows.begin, tile.rows.end), value);
+  }
+
+  void store_scores(std::span<LaneTile> tiles) {
+    const bool masked = result.score_stage == ScoreStage::masked;
+    for (const LaneTile& tile : tiles) fill_rows(result.scores, tile.rows, kMinusInfinity);
+    work_.for_blocks(tiles, !masked, [&](const LaneTile& tile, const LaneBlock& block) {
+      work_.fill_products(tile, block.keys.size());
+      kernels::AttentionLanes stage = block.passes;
+      if (!masked) stage.bias = nullptr, stage.allowed = nullptr;
+      if (result.score_stage == ScoreStage::raw) stage.cap = 0;
+      kernels::score_lanes(stage, work_.scores());
+      copy_out(result.scores, tile, block.keys);
+    });
+  }
+
+  void store_weights(std::span<LaneTile> tiles) {
+    for (const LaneTile& tile : tiles) {
+      fill_rows(result.weights, tile.rows, 0);
+      for (Index r = 0; r < tile.rows.rows.size(); ++r) tile.factor[r] = 1.0f / tile.sum[r];
+    }
+    work_.for_blocks(tiles, false, [&](const LaneTile& tile, const LaneBlock& block) {
+      work_.fill_products(tile, block.keys.size());
+      kernels::weight_lanes(block.passes, tile.top, tile.factor, work_.scores());
+      copy_out(result.weights, tile, block.keys);
+    });
+  }
+
+  const AttentionProblem& c;
+  const AttentionResult& result;
+  LaneWork& work_;
+};
+
+}  // namespace
+
+void fused_forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
+  const LaneCut cut(c);
+  const Index bytes = LaneWork::bytes(c, LaneWork::Pass::forward, cut.most());
+  parallel_for_with_scratch(workspace, bytes, cut.units(), cut.grain(), [&](Index begin, Index end, char* memory) {
+    LaneWork thread(c, memory, LaneWork::Pass::forward, cut.most());
+    FusedTiles tiles(c, result, thread);
+    for (Index unit = begin; unit < end; ++unit) tiles.compute(cut.unit(unit));
+  });
+}
+
+}  // namespace heed

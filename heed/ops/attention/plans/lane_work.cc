@@ -1,0 +1,165 @@
+#include "heed/ops/attention/plans/lane_work.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "heed/kernels/gemm_tile.h"
+
+namespace heed {
+namespace {
+
+using kernels::kLaneKeys;
+
+Index round_up(Index value, Index unit) { return (value + unit - 1) / unit * unit; }
+
+// Bit j is set where key keys.begin + j lies in `range`.
+std::uint64_t bits_of(Range range, Range keys) {
+  const Range inside = intersect(range, keys);
+  if (inside.empty()) return 0;
+  return (~std::uint64_t{0} >> (64 - inside.size())) << (inside.begin - keys.begin);
+}
+
+// The rows one after another, in `to` if they lie elsewhere.
+FloatRows gathered(FloatRows rows, Index count, Index width, float* to) {
+  if (rows.row == width) return rows;
+  for (Index r = 0; r < count; ++r) std::copy_n(rows.data + r * rows.row, width, to + r * width);
+  return {to, width};
+}
+
+}  // namespace
+
+LaneWork::LaneWork(const AttentionProblem& c, char* scratch, Pass pass, Index tiles) : c_(c) {
+  layout(scratch, pass, tiles);
+}
+
+Index LaneWork::bytes(const AttentionProblem& c, Pass pass, Index tiles) {
+  LaneWork measured(c, nullptr, pass, tiles);
+  return measured.layout(nullptr, pass, tiles);
+}
+
+// Cuts the scratch memory into what this case needs; returns how much that is.
+Index LaneWork::layout(char* base, Pass pass, Index tiles) {
+  Index used = 0;
+  const auto take = [&]<typename T>(T*& pointer, bool wanted, Index count) {
+    if (!wanted) return;
+    pointer = base == nullptr ? nullptr : reinterpret_cast<T*>(base + used);
+    used += round_up(count * static_cast<Index>(sizeof(T)), 64);
+  };
+  const bool backward = pass == Pass::backward, narrow_q = c_.dtype != DType::f32;
+  const bool narrow_k = c_.k.view().dtype != DType::f32, narrow_v = c_.v && c_.v.view().dtype != DType::f32;
+  const Index rows = most_rows_ = std::min(round_up(std::max<Index>(c_.queries, 1), kernels::kLaneUnit), kRows);
+  const Index block = std::min(std::max<Index>(c_.keys, 1), kLaneKeys);
+  const bool bias = c_.bias.active();
+  lane_floats_ = rows * (c_.width * (backward ? 2 : 1) + c_.value_width + 4);
+  take(tiles_, true, tiles);
+  take(scores_, true, block * rows);
+  take(dscores_, backward, block * rows);
+  take(bias_, bias, block * rows);
+  take(dbias_, backward && bias, block * rows);
+  take(rows_scratch_, true, rows * kLaneKeys);
+  take(k_, true, block * c_.width);
+  take(v_, true, block * c_.value_width);
+  take(lanes_, true, tiles * lane_floats_);
+  take(q_rows_, narrow_q || backward, tiles * rows * c_.width);
+  take(dout_rows_, backward, tiles * rows * c_.value_width);
+  take(narrow_, narrow_q, rows * std::max(c_.width, c_.value_width));
+  take(dk_, narrow_k && backward, c_.keys * c_.width);
+  take(dv_, narrow_v && backward, c_.keys * c_.value_width);
+  take(allowed_, true, rows * (kLaneKeys / 32));
+  take(kept_, c_.dropout.active(), rows * (kLaneKeys / 32));
+  take(bytes_, !c_.mask.hull_is_exact(), kLaneKeys);
+  return used;
+}
+
+std::span<LaneTile> LaneWork::turn_to(std::span<const RowTile> rows, const ConstView& dout) {
+  for (std::size_t n = 0; n < rows.size(); ++n) {
+    const auto& [b, h, range] = rows[n];
+    const Index at = static_cast<Index>(n), count = range.size(), lanes = round_up(count, kernels::kLaneUnit);
+    LaneTile tile{.rows = rows[n], .lanes = lanes, .open = c_.mask.tile(b, h, range)};
+    float* next = lanes_ + at * lane_floats_;
+    const auto take = [&](float*& pointer, Index size) { pointer = next, next += size * lanes; };
+    take(tile.top, 1), take(tile.sum, 1), take(tile.decay, 1), take(tile.factor, 1);
+    take(tile.q_lanes, c_.width), take(tile.out_lanes, c_.value_width);
+    float* q_rows = q_rows_ + at * most_rows_ * c_.width;
+    tile.q = float_rows(c_.q, b, h, range, q_rows);
+    if (dout) {
+      take(tile.dq_lanes, c_.width);
+      float* dout_rows = dout_rows_ + at * most_rows_ * c_.value_width;
+      // Every block meets them again as rows.
+      tile.q = gathered(tile.q, count, c_.width, q_rows);
+      tile.dout = gathered(float_rows(dout, b, h, range, dout_rows), count, c_.value_width, dout_rows);
+      kernels::rows_to_lanes(count, c_.value_width, tile.dout.data, tile.dout.row, tile.out_lanes, lanes);
+    }
+    kernels::rows_to_lanes(count, c_.width, tile.q.data, tile.q.row, tile.q_lanes, lanes);
+    tiles_[n] = tile;
+  }
+  return {tiles_, rows.size()};
+}
+
+// Rows that several tiles read are brought together first: heads lie beside one another, so that each row of one is in a
+// page of its own.
+void LaneWork::read_rows(const RowTile& tile, Range keys, bool often) {
+  const Index g = tile.h / c_.group;
+  keys_ = float_rows(c_.k, tile.b, g, keys, k_);
+  if (often) keys_ = gathered(keys_, keys.size(), c_.width, k_);
+  if (!c_.v) return;
+  values_ = float_rows(c_.v, tile.b, g, keys, v_);
+  if (often) values_ = gathered(values_, keys.size(), c_.value_width, v_);
+}
+
+void LaneWork::fill_products(const LaneTile& tile, Index count) {
+  kernels::in_chains({.m = count,
+                      .n = tile.lanes,
+                      .k = c_.width,
+                      .a = {keys_.data, keys_.row},
+                      .b = {tile.q_lanes, tile.lanes},
+                      .c = scores_,
+                      .c_row = tile.lanes,
+                      .alpha = static_cast<float>(c_.scale)},
+                     kernels::gemm_tile);
+}
+
+TileCover LaneWork::cover_of(const MaskTile& open, Range keys) const {
+  if (intersect(open.hull, keys).empty()) return TileCover::none;
+  if (!c_.mask.hull_is_exact()) return c_.mask.cover(open, keys);
+  return intersect(open.core, keys) == keys ? TileCover::all : TileCover::some;
+}
+
+LaneBlock LaneWork::block(const LaneTile& tile, Range keys, bool whole) {
+  const auto& [b, h, rows] = tile.rows;
+  kernels::AttentionLanes passes{.keys = keys.size(), .lanes = tile.lanes, .cap = static_cast<float>(c_.cap)};
+  if (!whole) {
+    fill_allowed(tile, keys);
+    passes.allowed = allowed_;
+  }
+  if (c_.bias.active()) {
+    std::fill_n(rows_scratch_, rows.size() * kLaneKeys, 0.0f);
+    for (Index r = 0; r < rows.size(); ++r) c_.bias.add(b, h, rows.begin + r, keys, rows_scratch_ + r * kLaneKeys);
+    kernels::rows_to_lanes(rows.size(), keys.size(), rows_scratch_, kLaneKeys, bias_, tile.lanes);
+    passes.bias = bias_;
+  }
+  if (c_.dropout.active()) {
+    kernels::dropout_lanes(c_.dropout.seed(), c_.dropout.head_stream(b, h), rows.begin, tile.lanes, keys.begin,
+                           c_.dropout.threshold(), kept_);
+    passes.kept = kept_, passes.keep_scale = static_cast<float>(c_.dropout.scale());
+  }
+  return {keys, passes};
+}
+
+void LaneWork::fill_allowed(const LaneTile& tile, Range keys) {
+  const auto& [b, h, rows] = tile.rows;
+  const bool exact = c_.mask.hull_is_exact();
+  for (Index r = 0; r < tile.lanes; ++r) {
+    std::uint64_t bits = 0;
+    if (r < rows.size() && exact) {
+      bits = bits_of(c_.mask.keys(b, h, rows.begin + r), keys);
+    } else if (r < rows.size()) {
+      c_.mask.fill(b, h, rows.begin + r, keys, bytes_);
+      for (Index j = 0; j < keys.size(); ++j) bits |= std::uint64_t{bytes_[j]} << j;
+    }
+    allowed_[r] = static_cast<std::uint32_t>(bits);
+    allowed_[tile.lanes + r] = static_cast<std::uint32_t>(bits >> 32);
+  }
+}
+
+}  // namespace heed

@@ -1,0 +1,112 @@
+// What a thread works with while it computes attention with a query to each SIMD lane: some tiles of rows, the block of
+// keys that they all meet next, and what mask, bias and dropout say about each of them there.
+#pragma once
+
+#include <span>
+
+#include "heed/kernels/attention_lanes.h"
+#include "heed/ops/attention/plans/float_rows.h"
+#include "heed/ops/attention/plans/plan.h"
+
+namespace heed {
+
+// Rows of one head, in lanes.
+struct LaneTile {
+  RowTile rows{};
+  Index lanes = 0;
+  MaskTile open{};
+  bool started = false;  // whether a block has been added to the sums
+  FloatRows q{}, dout{};
+  float *q_lanes = nullptr, *out_lanes = nullptr, *dq_lanes = nullptr;  // [D, lanes], [Dv, lanes] of out or dout, [D, lanes]
+  float *top = nullptr, *sum = nullptr, *decay = nullptr, *factor = nullptr;  // [lanes]
+
+  kernels::LaneSums sums() const { return {top, sum, decay}; }
+  // In the backward pass, in place of the sums.
+  float* stat() const { return top; }
+  float* delta() const { return sum; }
+};
+
+// Keys, and what is asked of them against the rows of a tile.
+struct LaneBlock {
+  Range keys;
+  kernels::AttentionLanes passes;
+};
+
+class LaneWork {
+ public:
+  using Pass = AttentionTask::Pass;
+  static constexpr Index kRows = 64;       // of a tile, at most
+  static constexpr Index kMostTiles = 8;   // that a block of keys is read for at once
+
+  // The bytes of scratch that a thread needs for `tiles` tiles.
+  static Index bytes(const AttentionProblem& c, Pass pass, Index tiles);
+  LaneWork(const AttentionProblem& c, char* scratch, Pass pass, Index tiles);
+
+  // Turns to some rows of heads that share key/value head g: their queries go into lanes, and dout, where there is one.
+  std::span<LaneTile> turn_to(std::span<const RowTile> rows, const ConstView& dout = {});
+
+  // Calls f(tile, block) for each block of keys, in order, and each of the tiles to some of whose rows the mask leaves
+  // some of it; with `all`, for every block.
+  template <typename F>
+  void for_blocks(std::span<LaneTile> tiles, bool all, const F& f) {
+    Range hull{c_.keys, 0};
+    for (const LaneTile& tile : tiles) {
+      if (tile.open.hull.empty()) continue;
+      hull = {std::min(hull.begin, tile.open.hull.begin), std::max(hull.end, tile.open.hull.end)};
+    }
+    if (all) hull = {0, c_.keys};
+    for (Index begin = hull.begin / kernels::kLaneKeys * kernels::kLaneKeys; begin < hull.end;) {
+      const Range keys{begin, std::min(c_.keys, begin + kernels::kLaneKeys)};
+      begin = keys.end;
+      bool read = false;
+      for (LaneTile& tile : tiles) {
+        const TileCover cover = cover_of(tile.open, keys);
+        if (cover == TileCover::none && !all) continue;
+        if (!read) read_rows(tile.rows, keys, tiles.size() > 1);
+        read = true;
+        f(tile, block(tile, keys, cover == TileCover::all));
+      }
+    }
+  }
+
+  // Of the block at work.
+  FloatRows keys() const { return keys_; }
+  FloatRows values() const { return values_; }
+
+  // Fills the scores with scaled products of the keys and the queries, [keys, lanes].
+  void fill_products(const LaneTile& tile, Index count);
+  // Calls f(r, row) with the first `count` columns of each row of the tile, from a block of scores or of what lies as they
+  // do.
+  template <typename F>
+  void for_rows(const LaneTile& tile, const float* block, Index count, const F& f) {
+    const Index rows = tile.rows.rows.size();
+    kernels::lanes_to_rows(rows, count, block, tile.lanes, nullptr, rows_scratch_, kernels::kLaneKeys);
+    for (Index r = 0; r < rows; ++r) f(r, rows_scratch_ + r * kernels::kLaneKeys);
+  }
+
+  float* scores() const { return scores_; }
+  float* dscores() const { return dscores_; }
+  float* dbias() const { return dbias_; }      // null without a bias
+  float* narrow_rows() const { return narrow_; }  // f32 of rows that are to be rounded to 16 bits
+  float* dk_sums() const { return dk_; }       // [Lk, D] and [Lk, Dv]; null where those are f32 themselves
+  float* dv_sums() const { return dv_; }
+
+ private:
+  Index layout(char* base, Pass pass, Index tiles);
+  TileCover cover_of(const MaskTile& open, Range keys) const;
+  void read_rows(const RowTile& tile, Range keys, bool often);
+  LaneBlock block(const LaneTile& tile, Range keys, bool whole);
+  void fill_allowed(const LaneTile& tile, Range keys);
+
+  const AttentionProblem& c_;
+  LaneTile* tiles_ = nullptr;
+  FloatRows keys_{}, values_{};
+  float *scores_ = nullptr, *dscores_ = nullptr, *bias_ = nullptr, *dbias_ = nullptr, *rows_scratch_ = nullptr;
+  float *k_ = nullptr, *v_ = nullptr, *narrow_ = nullptr, *dk_ = nullptr, *dv_ = nullptr;
+  float *q_rows_ = nullptr, *dout_rows_ = nullptr, *lanes_ = nullptr;
+  Index most_rows_ = 0, lane_floats_ = 0;  // of a tile
+  std::uint32_t *allowed_ = nullptr, *kept_ = nullptr;
+  std::uint8_t* bytes_ = nullptr;
+};
+
+}  // namespace heed
