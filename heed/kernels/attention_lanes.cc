@@ -28,9 +28,9 @@ using Mask = hn::Mask<Floats>;
 using Words = hn::RebindToUnsigned<Floats>;
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-HWY_INLINE Vector bent_score(const AttentionLanes& t, Vector score) {
+HWY_INLINE Vector bent_score(float cap, Vector score) {
   const Floats d;
-  return hn::Mul(hn::Set(d, t.cap), tanh(d, hn::Div(score, hn::Set(d, t.cap))));
+  return hn::Mul(hn::Set(d, cap), tanh(d, hn::Div(score, hn::Set(d, cap))));
 }
 
 // The rows whose bit of the key is set.
@@ -51,7 +51,7 @@ struct Block {
   HWY_INLINE Vector score(Vector x, Index key, Index row) const {
     if constexpr (kPlain) return x;
     const Floats d;
-    if (t.cap != 0) x = bent_score(t, x);
+    if (t.cap != 0) x = bent_score(t.cap, x);
     if (t.bias != nullptr) x = hn::Add(x, hn::LoadU(d, t.bias + key * t.lanes + row));
     if (t.allowed == nullptr) return x;
     return hn::IfThenElse(has_bit(t.allowed, t, key, row), x, hn::Set(d, kMinusInfinity));
@@ -76,8 +76,28 @@ HWY_INLINE Vector shift_of(Vector top) {
 
 HWY_INLINE Mask is_refused(Vector score) { return hn::Eq(score, hn::Set(Floats(), kMinusInfinity)); }
 
-template <class B>
-HWY_INLINE void softmax_block(const AttentionLanes& t, const B& block, float* HWY_RESTRICT tile, const LaneSums& rows) {
+// What a row's scores become, and what their gradients are made of: share (kept dweight - delta).
+struct Softmax {
+  static constexpr bool kFollowsTop = true;
+  // Of the difference to the top, or to the statistic of the whole row.
+  static HWY_INLINE Vector weight(Vector x) { return exp_or_zero(Floats(), x); }
+  static HWY_INLINE Vector share(Vector weight) { return weight; }
+};
+struct Sigmoid {
+  static constexpr bool kFollowsTop = false;
+  static HWY_INLINE Vector weight(Vector score) { return sigmoid(Floats(), score); }
+  static HWY_INLINE Vector share(Vector weight) { return hn::NegMulAdd(weight, weight, weight); }
+};
+
+// What the scores of a row are compared to.
+template <class Shape>
+HWY_INLINE Vector shift_for(Vector top) {
+  if constexpr (Shape::kFollowsTop) return shift_of(top);
+  return hn::Zero(Floats());
+}
+
+template <class Shape, class B>
+HWY_INLINE void add_block(const AttentionLanes& t, const B& block, float* HWY_RESTRICT tile, const LaneSums& rows) {
   const Floats d;
   for (Index row = 0; row < t.lanes; row += kLanes) {
     const Vector none = hn::Set(d, kMinusInfinity);
@@ -94,46 +114,123 @@ HWY_INLINE void softmax_block(const AttentionLanes& t, const B& block, float* HW
     for (; key < t.keys; ++key) read(key, largest[0]);
     const Vector before = hn::LoadU(d, rows.top + row);
     const Vector top = hn::Max(hn::Max(hn::Max(largest[0], largest[1]), hn::Max(largest[2], largest[3])), before);
-    const Vector shift = shift_of(top), decay = exp_or_zero(d, hn::Sub(before, shift));
-    Vector sum = hn::Mul(hn::LoadU(d, rows.sum + row), decay);
-    for (key = 0; key < t.keys; ++key) {
-      float* at = tile + key * t.lanes + row;
-      const Vector weight = exp_or_zero(d, hn::Sub(hn::LoadU(d, at), shift));
+    const Vector shift = shift_for<Shape>(top);
+    Vector chains[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+    const auto weigh = [&](Index at_key, Vector& sum) HWY_ATTR {
+      float* at = tile + at_key * t.lanes + row;
+      const Vector score = hn::LoadU(d, at);
+      Vector weight = Shape::weight(hn::Sub(score, shift));
+      if constexpr (!Shape::kFollowsTop) weight = hn::IfThenZeroElse(is_refused(score), weight);
       sum = hn::Add(sum, weight);
-      hn::StoreU(block.kept(weight, key, row), d, at);
-    }
+      hn::StoreU(block.kept(weight, at_key, row), d, at);
+    };
+    for (key = 0; key + 4 <= t.keys; key += 4)
+      for (Index chain = 0; chain < 4; ++chain) weigh(key + chain, chains[chain]);
+    for (; key < t.keys; ++key) weigh(key, chains[key % 4]);
+    const Vector added = hn::Add(hn::Add(chains[0], chains[1]), hn::Add(chains[2], chains[3]));
+    Vector decay = hn::Set(d, 1.0f);
+    if constexpr (Shape::kFollowsTop) decay = Shape::weight(hn::Sub(before, shift));
     hn::StoreU(top, d, rows.top + row);
-    hn::StoreU(sum, d, rows.sum + row);
+    hn::StoreU(hn::MulAdd(hn::LoadU(d, rows.sum + row), decay, added), d, rows.sum + row);
     hn::StoreU(decay, d, rows.decay + row);
   }
 }
 
-void softmax_kernel(const AttentionLanes& t, float* tile, const LaneSums& rows) {
-  for_block(t, [&](const auto& block) HWY_ATTR { softmax_block(t, block, tile, rows); });
+template <class Shape>
+HWY_INLINE void add(const AttentionLanes& t, float* tile, const LaneSums& rows) {
+  for_block(t, [&](const auto& block) HWY_ATTR { add_block<Shape>(t, block, tile, rows); });
+}
+
+void add_softmax(const AttentionLanes& t, float* tile, const LaneSums& rows) { add<Softmax>(t, tile, rows); }
+void add_sigmoid(const AttentionLanes& t, float* tile, const LaneSums& rows) { add<Sigmoid>(t, tile, rows); }
+
+// Lanes from `key` on whose bit is set.
+HWY_INLINE Mask has_bits(const std::uint64_t& words, Index key) {
+  HWY_ALIGN const std::uint64_t bits[2] = {words >> key, 0};
+  return hn::LoadMaskBits(Floats(), reinterpret_cast<const std::uint8_t*>(bits));
+}
+
+void softmax_row_kernel(const AttentionRow& t, float* HWY_RESTRICT row, RowSums& sums) {
+  const Floats d;
+  const Vector none = hn::Set(d, kMinusInfinity);
+  Vector largest = none;
+  for (Index key = 0; key < t.keys; key += kLanes) {
+    Vector score = hn::LoadU(d, row + key);
+    if (t.cap != 0) score = bent_score(t.cap, score);
+    if (t.bias != nullptr) score = hn::Add(score, hn::LoadU(d, t.bias + key));
+    score = hn::IfThenElse(has_bits(t.allowed, key), score, none);
+    largest = hn::Max(largest, score);
+    hn::StoreU(score, d, row + key);
+  }
+  const float top = std::max(sums.top, hn::GetLane(hn::MaxOfLanes(d, largest)));
+  const Vector shift = shift_of(hn::Set(d, top));
+  for (Index key = 0; key < t.keys; key += kLanes) {
+    hn::StoreU(exp_or_zero(d, hn::Sub(hn::LoadU(d, row + key), shift)), d, row + key);
+  }
+  float chains[4] = {};
+  for (Index key = 0; key < t.keys; ++key) chains[key % 4] += row[key];
+  for (Index key = 0; t.drops && key < t.keys; key += kLanes) {
+    const Vector scaled = hn::Mul(hn::LoadU(d, row + key), hn::Set(d, t.keep_scale));
+    hn::StoreU(hn::IfThenElseZero(has_bits(t.kept, key), scaled), d, row + key);
+  }
+  sums.decay = hn::GetLane(exp_or_zero(d, hn::Sub(hn::Set(d, sums.top), shift)));
+  const float added = (chains[0] + chains[1]) + (chains[2] + chains[3]);
+  sums.sum = hn::GetLane(hn::MulAdd(hn::Set(d, sums.sum), hn::Set(d, sums.decay), hn::Set(d, added)));
+  sums.top = top;
+}
+
+void decay_kernel(Index count, float decay, const float* HWY_RESTRICT added, float* HWY_RESTRICT sums) {
+  const Floats d;
+  for (Index i = 0; i < count; i += kLanes) {
+    const Vector sum = hn::MulAdd(load_first(sums + i, count - i), hn::Set(d, decay), load_first(added + i, count - i));
+    store_first(sum, sums + i, count - i);
+  }
+}
+
+HWY_INLINE void add_sink(Vector sink, Vector& top, Vector& sum, Vector& decay) {
+  const Floats d;
+  const Vector before = top;
+  top = hn::Max(before, sink);
+  const Vector shift = shift_of(top);
+  decay = exp_or_zero(d, hn::Sub(before, shift));
+  sum = hn::MulAdd(sum, decay, exp_or_zero(d, hn::Sub(sink, shift)));
 }
 
 void sink_kernel(Index lanes, float sink, const LaneSums& rows) {
   const Floats d;
   for (Index row = 0; row < lanes; row += kLanes) {
-    const Vector before = hn::LoadU(d, rows.top + row), top = hn::Max(before, hn::Set(d, sink)), shift = shift_of(top);
-    const Vector decay = exp_or_zero(d, hn::Sub(before, shift)), own = exp_or_zero(d, hn::Sub(hn::Set(d, sink), shift));
-    hn::StoreU(hn::MulAdd(hn::LoadU(d, rows.sum + row), decay, own), d, rows.sum + row);
-    hn::StoreU(top, d, rows.top + row);
-    hn::StoreU(decay, d, rows.decay + row);
+    Vector top = hn::LoadU(d, rows.top + row), sum = hn::LoadU(d, rows.sum + row), decay;
+    add_sink(hn::Set(d, sink), top, sum, decay);
+    hn::StoreU(top, d, rows.top + row), hn::StoreU(sum, d, rows.sum + row), hn::StoreU(decay, d, rows.decay + row);
   }
 }
 
-void weight_kernel(const AttentionLanes& t, const float* top, const float* factor, float* tile) {
+void row_sink_kernel(float sink, RowSums& sums) {
+  const Floats d;
+  Vector top = hn::Set(d, sums.top), sum = hn::Set(d, sums.sum), decay;
+  add_sink(hn::Set(d, sink), top, sum, decay);
+  sums = {hn::GetLane(top), hn::GetLane(sum), hn::GetLane(decay)};
+}
+
+template <class Shape>
+HWY_INLINE void weigh(const AttentionLanes& t, const float* top, const float* factor, float* tile) {
   const Floats d;
   for (Index row = 0; row < t.lanes; row += kLanes) {
-    const Vector shift = shift_of(hn::LoadU(d, top + row)), share = hn::LoadU(d, factor + row);
+    const Vector shift = shift_for<Shape>(hn::LoadU(d, top + row)), share = hn::LoadU(d, factor + row);
     for (Index key = 0; key < t.keys; ++key) {
       float* at = tile + key * t.lanes + row;
       const Vector score = Block<false>{t}.score(hn::LoadU(d, at), key, row);
-      const Vector weight = hn::Mul(exp_or_zero(d, hn::Sub(score, shift)), share);
+      const Vector weight = hn::Mul(Shape::weight(hn::Sub(score, shift)), share);
       hn::StoreU(hn::IfThenZeroElse(is_refused(score), weight), d, at);
     }
   }
+}
+
+void weigh_softmax(const AttentionLanes& t, const float* top, const float* factor, float* tile) {
+  weigh<Softmax>(t, top, factor, tile);
+}
+void weigh_sigmoid(const AttentionLanes& t, const float* top, const float* factor, float* tile) {
+  weigh<Sigmoid>(t, top, factor, tile);
 }
 
 void score_kernel(const AttentionLanes& t, float* tile) {
@@ -145,23 +242,23 @@ void score_kernel(const AttentionLanes& t, float* tile) {
     }
 }
 
-template <class B>
+template <class Shape, class B>
 HWY_INLINE void gradient_block(const AttentionLanes& t, const B& block, const float* stat, const float* delta,
                                float scale, float* HWY_RESTRICT tile, float* HWY_RESTRICT dweights,
                                float* HWY_RESTRICT dbias) {
   const Floats d;
   for (Index row = 0; row < t.lanes; row += kLanes) {
-    const Vector shift = shift_of(hn::LoadU(d, stat + row)), mean = hn::LoadU(d, delta + row);
+    const Vector shift = shift_for<Shape>(hn::LoadU(d, stat + row)), mean = hn::LoadU(d, delta + row);
     for (Index key = 0; key < t.keys; ++key) {
       const Index at = key * t.lanes + row;
       const Vector product = hn::LoadU(d, tile + at), score = block.score(product, key, row);
       const Mask refused = is_refused(score);
-      const Vector weight = hn::IfThenZeroElse(refused, exp_or_zero(d, hn::Sub(score, shift)));
+      const Vector weight = hn::IfThenZeroElse(refused, Shape::weight(hn::Sub(score, shift)));
       const Vector flow = block.kept(hn::LoadU(d, dweights + at), key, row);
-      Vector gradient = hn::IfThenZeroElse(refused, hn::Mul(weight, hn::Sub(flow, mean)));
+      Vector gradient = hn::IfThenZeroElse(refused, hn::Mul(Shape::share(weight), hn::Sub(flow, mean)));
       if (dbias != nullptr) hn::StoreU(gradient, d, dbias + at);
       if (t.cap != 0) {
-        const Vector bent = hn::Div(bent_score(t, product), hn::Set(d, t.cap));
+        const Vector bent = hn::Div(bent_score(t.cap, product), hn::Set(d, t.cap));
         gradient = hn::IfThenZeroElse(refused, hn::Mul(gradient, hn::NegMulAdd(bent, bent, hn::Set(d, 1.0f))));
       }
       hn::StoreU(block.kept(weight, key, row), d, tile + at);
@@ -170,10 +267,20 @@ HWY_INLINE void gradient_block(const AttentionLanes& t, const B& block, const fl
   }
 }
 
-void gradient_kernel(const AttentionLanes& t, const float* stat, const float* delta, float scale, float* tile,
-                     float* dweights, float* dbias) {
+template <class Shape>
+HWY_INLINE void gradients(const AttentionLanes& t, const float* stat, const float* delta, float scale, float* tile,
+                          float* dweights, float* dbias) {
   for_block(t, [&](const auto& block)
-                   HWY_ATTR { gradient_block(t, block, stat, delta, scale, tile, dweights, dbias); });
+                   HWY_ATTR { gradient_block<Shape>(t, block, stat, delta, scale, tile, dweights, dbias); });
+}
+
+void softmax_gradients(const AttentionLanes& t, const float* stat, const float* delta, float scale, float* tile,
+                       float* dweights, float* dbias) {
+  gradients<Softmax>(t, stat, delta, scale, tile, dweights, dbias);
+}
+void sigmoid_gradients(const AttentionLanes& t, const float* stat, const float* delta, float scale, float* tile,
+                       float* dweights, float* dbias) {
+  gradients<Sigmoid>(t, stat, delta, scale, tile, dweights, dbias);
 }
 
 void flow_kernel(const AttentionLanes& t, const float* stat, const float* tile, const float* dweights, float* flow) {
@@ -225,7 +332,7 @@ void from_lanes_kernel(Index rows, Index columns, const float* from, Index lanes
 }
 
 // A lane draws for its own row: 8 keys to a block of Philox, two keys to a word.
-void dropout_kernel(std::uint64_t seed, std::uint64_t stream, Index first_row, Index lanes, Index first_key,
+void dropout_kernel(std::uint64_t seed, std::uint64_t stream, Index first_row, Index lanes, Index first_key, Index keys,
                     std::uint32_t threshold, std::uint32_t* kept) {
   const Words d;
   const hn::RebindToSigned<Words> ds;  // what is compared has 16 bits
@@ -237,7 +344,7 @@ void dropout_kernel(std::uint64_t seed, std::uint64_t stream, Index first_row, I
   for (Index row = 0; row < lanes; row += kLanes)
     for (Index word = 0; word < kLaneKeys / 32; ++word) {
       auto bits = hn::Zero(d);
-      for (Index group = 0; group < 4; ++group) {
+      for (Index group = 0; group < 4 && word * 32 + group * 8 < keys; ++group) {
         const auto eight = static_cast<std::uint32_t>((first_key + word * 32) / 8 + group);
         const auto drawn = philox_lanes(d, seed, stream, hn::Set(d, eight),
                                         hn::Iota(d, static_cast<std::uint32_t>(first_row + row)));
@@ -259,39 +366,64 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(softmax_kernel);
+HWY_EXPORT(add_softmax);
+HWY_EXPORT(add_sigmoid);
+HWY_EXPORT(softmax_row_kernel);
+HWY_EXPORT(decay_kernel);
 HWY_EXPORT(sink_kernel);
-HWY_EXPORT(weight_kernel);
+HWY_EXPORT(row_sink_kernel);
+HWY_EXPORT(weigh_softmax);
+HWY_EXPORT(weigh_sigmoid);
 HWY_EXPORT(score_kernel);
-HWY_EXPORT(gradient_kernel);
+HWY_EXPORT(softmax_gradients);
+HWY_EXPORT(sigmoid_gradients);
 HWY_EXPORT(flow_kernel);
 HWY_EXPORT(to_lanes_kernel);
 HWY_EXPORT(from_lanes_kernel);
 HWY_EXPORT(dropout_kernel);
 
-void softmax_lanes(const AttentionLanes& block, float* tile, const LaneSums& rows) {
-  HEED_DISPATCH(softmax_kernel)(block, tile, rows);
+const LaneNormaliser kSoftmaxLanes{
+    .add = [](const AttentionLanes& block, float* tile,
+              const LaneSums& rows) { HEED_DISPATCH(add_softmax)(block, tile, rows); },
+    .sums_to_one = true,
+    .weigh = [](const AttentionLanes& block, const float* top, const float* factor,
+                float* tile) { HEED_DISPATCH(weigh_softmax)(block, top, factor, tile); },
+    .gradients =
+        [](const AttentionLanes& block, const float* stat, const float* delta, float scale, float* tile,
+           float* dweights, float* dbias) {
+          HEED_DISPATCH(softmax_gradients)(block, stat, delta, scale, tile, dweights, dbias);
+        },
+    .flow = [](const AttentionLanes& block, const float* stat, const float* tile, const float* dweights,
+               float* flow) { HEED_DISPATCH(flow_kernel)(block, stat, tile, dweights, flow); }};
+
+const LaneNormaliser kSigmoidLanes{
+    .add = [](const AttentionLanes& block, float* tile,
+              const LaneSums& rows) { HEED_DISPATCH(add_sigmoid)(block, tile, rows); },
+    .sums_to_one = false,
+    .weigh = [](const AttentionLanes& block, const float* top, const float* factor,
+                float* tile) { HEED_DISPATCH(weigh_sigmoid)(block, top, factor, tile); },
+    .gradients =
+        [](const AttentionLanes& block, const float* stat, const float* delta, float scale, float* tile,
+           float* dweights, float* dbias) {
+          HEED_DISPATCH(sigmoid_gradients)(block, stat, delta, scale, tile, dweights, dbias);
+        },
+    .flow = nullptr};
+
+void softmax_row(const AttentionRow& block, float* row, RowSums& sums) {
+  HEED_DISPATCH(softmax_row_kernel)(block, row, sums);
+}
+
+void decay_row(Index count, float decay, const float* added, float* sums) {
+  HEED_DISPATCH(decay_kernel)(count, decay, added, sums);
 }
 
 void softmax_lane_sink(Index lanes, float sink, const LaneSums& rows) {
   HEED_DISPATCH(sink_kernel)(lanes, sink, rows);
 }
 
-void weight_lanes(const AttentionLanes& block, const float* top, const float* factor, float* tile) {
-  HEED_DISPATCH(weight_kernel)(block, top, factor, tile);
-}
+void softmax_row_sink(float sink, RowSums& sums) { HEED_DISPATCH(row_sink_kernel)(sink, sums); }
 
 void score_lanes(const AttentionLanes& block, float* tile) { HEED_DISPATCH(score_kernel)(block, tile); }
-
-void softmax_lanes_gradients(const AttentionLanes& block, const float* stat, const float* delta, float scale,
-                             float* tile, float* dweights, float* dbias) {
-  HEED_DISPATCH(gradient_kernel)(block, stat, delta, scale, tile, dweights, dbias);
-}
-
-void softmax_lanes_flow(const AttentionLanes& block, const float* stat, const float* tile, const float* dweights,
-                        float* flow) {
-  HEED_DISPATCH(flow_kernel)(block, stat, tile, dweights, flow);
-}
 
 void rows_to_lanes(Index rows, Index columns, const float* x, Index x_row, float* to, Index lanes) {
   HEED_DISPATCH(to_lanes_kernel)(rows, columns, x, x_row, to, lanes);
@@ -302,9 +434,9 @@ void lanes_to_rows(Index rows, Index columns, const float* from, Index lanes, co
   HEED_DISPATCH(from_lanes_kernel)(rows, columns, from, lanes, factor, x, x_row);
 }
 
-void dropout_lanes(std::uint64_t seed, std::uint64_t stream, Index first_row, Index lanes, Index first_key,
+void dropout_lanes(std::uint64_t seed, std::uint64_t stream, Index first_row, Index lanes, Index first_key, Index keys,
                    std::uint32_t threshold, std::uint32_t* kept) {
-  HEED_DISPATCH(dropout_kernel)(seed, stream, first_row, lanes, first_key, threshold, kept);
+  HEED_DISPATCH(dropout_kernel)(seed, stream, first_row, lanes, first_key, keys, threshold, kept);
 }
 
 }  // namespace heed::kernels

@@ -1,7 +1,7 @@
-// The passes of softmax attention over a block of keys with a query to each SIMD lane: what a row adds up goes down a
+// The passes of attention over a block of keys with a query to each SIMD lane: what a row adds up goes down a
 // column, key after key, and nothing is ever summed across lanes.
 //
-//   gemm_tile(scores = K Q^T);  softmax_lanes(block, scores, rows);  gemm_tile(out^T = out^T decay + V^T weights);
+//   gemm_tile(scores = K Q^T);  kSoftmaxLanes.add(block, scores, rows);  gemm_tile(out^T = out^T decay + V^T weights);
 //
 // A block is keys x lanes floats, [key * lanes + row]. A row is the same whatever the other lanes hold.
 #pragma once
@@ -32,29 +32,56 @@ struct LaneSums {
   float* decay;  // what the last block multiplied older sums by
 };
 
-// Replaces scores by exp(score - top), zero where a key is refused, after dropout, and takes them into the sums (before
-// dropout). A score of -inf is as if refused. A NaN or +inf makes the row's sum NaN.
-void softmax_lanes(const AttentionLanes& block, float* tile, const LaneSums& rows);
+// A normaliser over blocks of lanes, forward and backward.
+struct LaneNormaliser {
+  // Replaces scores by weights that are still to be multiplied by a number of the row's, zero where a key is refused,
+  // after dropout, and takes them into the sums (before dropout): sum = sum decay + (c0 + c1) + (c2 + c3), where c_n adds
+  // the keys j with j % 4 = n in order. A score of -inf is as if refused. A NaN or +inf makes the row's sum NaN.
+  void (*add)(const AttentionLanes& block, float* tile, const LaneSums& rows);
+  bool sums_to_one;  // whether that number is 1 / sum; else it is 1
+  // Replaces scores by their weights, before dropout, zero where a key is refused, from `top` (or the statistic of the
+  // whole row) and that number.
+  void (*weigh)(const AttentionLanes& block, const float* top, const float* factor, float* tile);
+  // From scores, each row's statistic, its `delta`, and dweights = v . dout:
+  //   tile becomes the weights after dropout,
+  //   dweights becomes the gradient of the scores before the cap, times `scale`,
+  //   dbias becomes that of the scores, where it is not null.
+  void (*gradients)(const AttentionLanes& block, const float* stat, const float* delta, float scale, float* tile,
+                    float* dweights, float* dbias);
+  // Adds to flow[row] what the row's keys give back together, of which delta is made. Null: nothing.
+  void (*flow)(const AttentionLanes& block, const float* stat, const float* tile, const float* dweights, float* flow);
+};
+
+// exp(score - top), which the log-sum-exp of the row makes whole.
+extern const LaneNormaliser kSoftmaxLanes;
+// 1 / (1 + exp(-score)), each key's own affair; `decay` is 1, and a NaN makes its own weight NaN.
+extern const LaneNormaliser kSigmoidLanes;
+
+// One row of a block, whose keys lie one after another, kLaneKeys floats of which those from `keys` on are written but
+// mean nothing. It gives the row the bits that kSoftmaxLanes gives it.
+struct AttentionRow {
+  Index keys = 0;
+  float cap = 0;
+  const float* bias = nullptr;
+  std::uint64_t allowed = ~std::uint64_t{0};  // bit j: key j
+  bool drops = false;                         // whether there is dropout
+  std::uint64_t kept = 0;
+  float keep_scale = 1;
+};
+struct RowSums {
+  float top, sum, decay;
+};
+void softmax_row(const AttentionRow& block, float* row, RowSums& sums);
+
+// sums[i] = sums[i] * decay + added[i].
+void decay_row(Index count, float decay, const float* added, float* sums);
 
 // Takes a further score of each row into the sums, that has weight and no value: a sink.
 void softmax_lane_sink(Index lanes, float sink, const LaneSums& rows);
-
-// Replaces scores by their weights exp(score - top) * factor, before dropout, zero where a key is refused.
-void weight_lanes(const AttentionLanes& block, const float* top, const float* factor, float* tile);
+void softmax_row_sink(float sink, RowSums& sums);
 
 // Replaces scores by what they are after the cap and, where `bias`, with it, -inf where a key is refused.
 void score_lanes(const AttentionLanes& block, float* tile);
-
-// From scores, each row's log-sum-exp `stat`, its `delta`, and dweights = v . dout:
-//   tile becomes the weights after dropout,
-//   dweights becomes the gradient of the scores before the cap, times `scale`: weight (kept dweight - delta) cap',
-//   dbias becomes weight (kept dweight - delta), where it is not null.
-void softmax_lanes_gradients(const AttentionLanes& block, const float* stat, const float* delta, float scale,
-                             float* tile, float* dweights, float* dbias);
-
-// Adds to flow[row] the sum of weight times kept dweight.
-void softmax_lanes_flow(const AttentionLanes& block, const float* stat, const float* tile, const float* dweights,
-                        float* flow);
 
 // to[column * lanes + row] = x[row * x_row + column], with zeros in the lanes from `rows` on. x is unit-strided along
 // the columns.
@@ -63,9 +90,9 @@ void rows_to_lanes(Index rows, Index columns, const float* x, Index x_row, float
 void lanes_to_rows(Index rows, Index columns, const float* from, Index lanes, const float* factor, float* x,
                    Index x_row);
 
-// The words of AttentionLanes::kept for keys [first_key, first_key + kLaneKeys): key j of row i is kept where its 16
-// bits (attention_dropout_bits) are at least the threshold. first_key is a multiple of 8.
-void dropout_lanes(std::uint64_t seed, std::uint64_t stream, Index first_row, Index lanes, Index first_key,
+// The words of AttentionLanes::kept for keys [first_key, first_key + keys): key j of row i is kept where its 16 bits
+// (attention_dropout_bits) are at least the threshold. first_key is a multiple of 8.
+void dropout_lanes(std::uint64_t seed, std::uint64_t stream, Index first_row, Index lanes, Index first_key, Index keys,
                    std::uint32_t threshold, std::uint32_t* kept);
 
 }  // namespace heed::kernels

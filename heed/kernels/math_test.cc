@@ -16,6 +16,12 @@ struct ExpOf {
     return exp(d, x);
   }
 };
+struct ExpOrZeroOf {
+  template <class D, class V>
+  V operator()(D d, V x) const {
+    return exp_or_zero(d, x);
+  }
+};
 struct TanhOf {
   template <class D, class V>
   V operator()(D d, V x) const {
@@ -42,6 +48,7 @@ struct DensityOf {
 };
 
 void Exp(const float* x, float* y, std::size_t n) { transform(n, y, ExpOf(), x); }
+void ExpOrZero(const float* x, float* y, std::size_t n) { transform(n, y, ExpOrZeroOf(), x); }
 void Tanh(const float* x, float* y, std::size_t n) { transform(n, y, TanhOf(), x); }
 void Sigmoid(const float* x, float* y, std::size_t n) { transform(n, y, SigmoidOf(), x); }
 void Cdf(const float* x, float* y, std::size_t n) { transform(n, y, CdfOf(), x); }
@@ -68,6 +75,7 @@ HWY_AFTER_NAMESPACE();
 namespace heed::kernels {
 
 HWY_EXPORT(Exp);
+HWY_EXPORT(ExpOrZero);
 HWY_EXPORT(Tanh);
 HWY_EXPORT(Sigmoid);
 HWY_EXPORT(Cdf);
@@ -79,6 +87,7 @@ using Function = void (*)(const float*, float*, std::size_t);
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr double kEpsilon = 0x1p-23;
 
+void run_exp_or_zero(const float* x, float* y, std::size_t n) { HEED_DISPATCH(ExpOrZero)(x, y, n); }
 void run_exp(const float* x, float* y, std::size_t n) { HEED_DISPATCH(Exp)(x, y, n); }
 void run_tanh(const float* x, float* y, std::size_t n) { HEED_DISPATCH(Tanh)(x, y, n); }
 void run_sigmoid(const float* x, float* y, std::size_t n) { HEED_DISPATCH(Sigmoid)(x, y, n); }
@@ -136,6 +145,23 @@ double true_density(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * M_PI
 TEST(Math, ExpIsWithinItsStatedError) {
   const ErrorBound error = measure(run_exp, true_exp, 88.7f);
   EXPECT_LT(error.relative, 0.7);
+}
+
+TEST(Math, ExpOrZeroIsWithinItsStatedErrorAndZeroFarBelow) {
+  const ErrorBound error = measure(run_exp_or_zero, true_exp, 87.0f);
+  EXPECT_LT(error.relative, 0.7);
+  const std::vector<float> below = {-87.00001f, -88, -103, -104.5f, -1e4f, -3e38f, -kInfinity};
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (std::int64_t target : simd_targets()) {
+    force_simd_target(target);
+    std::vector<float> y(below.size(), 1.0f);
+    run_exp_or_zero(below.data(), y.data(), below.size());
+    EXPECT_EQ(y, std::vector<float>(below.size(), 0.0f));
+    float of_nan = 0;
+    run_exp_or_zero(&nan, &of_nan, 1);
+    EXPECT_TRUE(std::isnan(of_nan));
+  }
+  force_simd_target(0);
 }
 
 TEST(Math, TanhIsWithinItsStatedError) {

@@ -26,13 +26,13 @@ TEST(AttentionChoice, HeedPlanForcesAPlanAndExplainsARefusal) {
   const Tensor out = Tensor::zeros(DType::f32, {1, 1, 3, 8});
   Workspace workspace;
   const auto call = [&] { attention(p.q, p.k, p.v, p.spec, {.out = out}, workspace); };
-  EXPECT_EQ(explain(p.q, p.k, p.v, p.spec).substr(0, 15), "fused computes ");
+  EXPECT_EQ(explain(p.q, p.k, p.v, p.spec).substr(0, 16), "decode computes ");
   {
     const ForcedPlan forced("reference");
     EXPECT_EQ(refusal(call), "no error");
     EXPECT_EQ(explain(p.q, p.k, p.v, p.spec),
               "reference computes q f32 [1, 1, 3, 8], k f32 [1, 1, 4, 8], v f32 [1, 1, 4, 8]; fused was passed over by "
-              "HEED_PLAN; tiled was passed over by HEED_PLAN; linear refused: the score has no feature map");
+              "HEED_PLAN; decode was passed over by HEED_PLAN; tiled was passed over by HEED_PLAN; linear refused: the score has no feature map");
   }
   {
     const ForcedPlan forced("linear");
@@ -68,7 +68,7 @@ TEST(AttentionChoice, TheWeightsAloneGoThroughTheForcedPlan) {
   Workspace workspace;
   attention(p.q, p.k, p.v, p.spec, {.out = out, .row_stat = row_stat}, workspace);
   const auto call = [&] { attention_weights(p.q, p.k, p.spec, row_stat, weights, workspace); };
-  for (const char* name : {"tiled", "reference"}) {
+  for (const char* name : {"fused", "decode", "tiled", "reference"}) {
     const ForcedPlan forced(name);
     EXPECT_EQ(refusal(call), "no error") << name;
   }

@@ -1,7 +1,9 @@
-// Softmax attention in one sweep over the keys, f32: a tile of queries, one to each SIMD lane, against a block of keys
-// after another, whose scores never leave the first cache.
+// Attention in one sweep over the keys, f32: a tile of queries, one to each SIMD lane, against a block of keys after
+// another, whose scores never leave the first caches. The score is a product of rows, the normaliser one that needs no
+// second look at them.
 #pragma once
 
+#include "heed/kernels/attention_lanes.h"
 #include "heed/ops/attention/plans/plan.h"
 
 namespace heed {
@@ -16,6 +18,11 @@ void fused_backward(const AttentionProblem& c, const AttentionSaved& saved, cons
 void fused_weights(const AttentionProblem& c, const ConstView& row_stat, const AttentionSelection& chosen,
                    const View& weights, Workspace& workspace);
 
+// Null where there is none.
+const kernels::LaneNormaliser* lane_normaliser(Normaliser::Kind kind);
+
 extern const AttentionPlan kFusedPlan;
+// The same sums for few queries.
+extern const AttentionPlan kDecodePlan;
 
 }  // namespace heed

@@ -9,7 +9,7 @@
 #include "heed/kernels/gemm_tile.h"
 #include "heed/ops/attention/plans/fused.h"
 #include "heed/ops/attention/plans/lane_work.h"
-#include "heed/ops/attention/plans/reference.h"
+#include "heed/ops/attention/plans/repair.h"
 
 namespace heed {
 namespace {
@@ -27,7 +27,11 @@ void clear(FloatRows rows, Index count, Index width) {
 class FusedHead {
  public:
   FusedHead(const AttentionProblem& problem, const AttentionSaved& given, const AttentionGrad& wanted, LaneWork& thread)
-      : c(problem), saved(given), grad(wanted), work_(thread) {}
+      : c(problem),
+        saved(given),
+        grad(wanted),
+        normaliser_(*lane_normaliser(problem.spec.normaliser.kind)),
+        work_(thread) {}
 
   void compute(Index b, Index g) {
     dk_ = sums_of(grad.dk, work_.dk_sums(), b, g);
@@ -43,9 +47,10 @@ class FusedHead {
       }
       add_tiles({rows.data(), static_cast<std::size_t>(count)});
     }
+    if (grad.dk) work_.map_key_gradients(b, g, dk_);
     store_sums(grad.dk, dk_, b, g);
     store_sums(grad.dv, dv_, b, g);
-    repair(b, g);
+    repair_gradients(c, saved, grad, b, g);
   }
 
  private:
@@ -61,22 +66,6 @@ class FusedHead {
     if (!view || view.dtype == DType::f32) return;
     for (Index j = 0; j < view.shape[2]; ++j)
       store_row(sums.data + j * sums.row, view.shape[3], view, view.offset({b, g, j}));
-  }
-
-  // What a mask refuses must not count, but zero times a NaN or an infinity is not zero.
-  void repair(Index b, Index g) {
-    const auto have_nan = [&](const ConstView& view, Index head, Index heads) {
-      for (Index h = head; view && h < head + heads; ++h) {
-        if (rows_have_nan(view, b, h, {0, view.shape[2]})) return true;
-      }
-      return false;
-    };
-    const Index first = g * c.group;
-    const bool spoilt = have_nan(grad.dq, first, c.group) || have_nan(grad.dk, g, 1) || have_nan(grad.dv, g, 1);
-    if (!spoilt) return;
-    AttentionGrad again;  // what accumulates is masked by the kernels, and was right
-    again.dq = grad.dq, again.dk = grad.dk, again.dv = grad.dv;
-    reference_backward_group(c, saved, again, b, g);
   }
 
   void add_tiles(std::span<const RowTile> rows) {
@@ -114,6 +103,7 @@ class FusedHead {
   // Fills delta with what a row's keys give back together. That is dout . out, but for an `out` that was rounded to 16
   // bits: there a difference of it and dP that should vanish would not, and it is summed over the keys, too.
   void fill_flow(std::span<LaneTile> tiles) {
+    if (normaliser_.flow == nullptr) return;
     if (c.dtype == DType::f32) {
       for (const LaneTile& tile : tiles) {
         const float* out = &saved.out.at<float>({tile.rows.b, tile.rows.h, tile.rows.rows.begin});
@@ -124,7 +114,7 @@ class FusedHead {
     }
     work_.for_blocks(tiles, false, [&](const LaneTile& tile, const LaneBlock& block) {
       read_block(tile, block);
-      kernels::softmax_lanes_flow(block.passes, tile.stat(), work_.scores(), work_.dscores(), tile.delta());
+      normaliser_.flow(block.passes, tile.stat(), work_.scores(), work_.dscores(), tile.delta());
     });
   }
 
@@ -135,7 +125,7 @@ class FusedHead {
     double dsink = 0;
     for (Index r = 0; r < rows.size(); ++r) {
       const bool dead = tile.stat()[r] == kMinusInfinity;
-      if (saved.drow_stat && !dead) tile.delta()[r] -= saved.drow_stat.at<float>({b, h, rows.begin + r});
+      if (saved.drow_stat && !dead && normaliser_.sums_to_one) tile.delta()[r] -= saved.drow_stat.at<float>({b, h, rows.begin + r});
       if (grad.dsinks && !dead) dsink -= std::exp(double{sink} - tile.stat()[r]) * tile.delta()[r];
     }
     if (grad.dsinks) grad.dsinks.at<float>({h}) += static_cast<float>(dsink);
@@ -145,7 +135,7 @@ class FusedHead {
     const auto& [b, h, rows] = tile.rows;
     read_block(tile, block);
     // The weights after dropout, and beside them the gradients of the products.
-    kernels::softmax_lanes_gradients(block.passes, tile.stat(), tile.delta(), static_cast<float>(c.scale),
+    normaliser_.gradients(block.passes, tile.stat(), tile.delta(), static_cast<float>(c.scale),
                                      work_.scores(), work_.dscores(), work_.dbias());
     if (c.bias.active()) {
       work_.for_rows(tile, work_.dbias(), block.keys.size(), [&](Index r, const float* row) {
@@ -190,6 +180,7 @@ class FusedHead {
     } else {
       clear(dq, rows, c.width);
     }
+    work_.map_query_gradients(tile, dq);
     for (Index r = 0; !direct && r < rows; ++r) {
       store_row(dq.data + r * dq.row, c.width, grad.dq, grad.dq.offset({b, h, range.begin + r}));
     }
@@ -198,6 +189,7 @@ class FusedHead {
   const AttentionProblem& c;
   const AttentionSaved& saved;
   const AttentionGrad& grad;
+  const kernels::LaneNormaliser& normaliser_;
   LaneWork& work_;
   FloatRows dk_, dv_;
 };

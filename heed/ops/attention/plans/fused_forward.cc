@@ -2,14 +2,13 @@
 #include <cmath>
 #include <limits>
 #include <span>
-#include <vector>
 
 #include "heed/base/thread_scratch.h"
 #include "heed/kernels/gemm_tile.h"
 #include "heed/ops/attention/plans/fused.h"
 #include "heed/ops/attention/plans/lane_cut.h"
 #include "heed/ops/attention/plans/lane_work.h"
-#include "heed/ops/attention/plans/reference.h"
+#include "heed/ops/attention/plans/repair.h"
 
 namespace heed {
 namespace {
@@ -20,7 +19,7 @@ constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 class FusedTiles {
  public:
   FusedTiles(const AttentionProblem& problem, const AttentionResult& wanted, LaneWork& thread)
-      : c(problem), result(wanted), work_(thread) {}
+      : c(problem), result(wanted), normaliser_(*lane_normaliser(problem.spec.normaliser.kind)), work_(thread) {}
 
   void compute(std::span<const RowTile> rows) {
     const std::span<LaneTile> tiles = work_.turn_to(rows);
@@ -30,7 +29,7 @@ class FusedTiles {
     }
     work_.for_blocks(tiles, false, [&](LaneTile& tile, const LaneBlock& block) {
       work_.fill_products(tile, block.keys.size());
-      kernels::softmax_lanes(block.passes, work_.scores(), tile.sums());
+      normaliser_.add(block.passes, work_.scores(), tile.sums());
       if (result.out) add_values(tile, block);
       tile.started = true;
     });
@@ -69,10 +68,12 @@ class FusedTiles {
     if (sink != kMinusInfinity) kernels::softmax_lane_sink(tile.lanes, sink, tile.sums());
     for (Index r = 0; r < rows.size(); ++r) {
       const bool dead = tile.factor[r] == 0;
-      if (!dead) tile.factor[r] = tile.decay[r] / tile.sum[r];
-      if (!result.row_stat) continue;
-      result.row_stat.at<float>({b, h, rows.begin + r}) =
-          dead ? kMinusInfinity : tile.top[r] + std::log(tile.sum[r]);
+      float stat = dead ? kMinusInfinity : 0.0f;
+      if (!dead && normaliser_.sums_to_one) {
+        tile.factor[r] = tile.decay[r] / tile.sum[r];
+        stat = tile.top[r] + std::log(tile.sum[r]);
+      }
+      if (result.row_stat) result.row_stat.at<float>({b, h, rows.begin + r}) = stat;
     }
   }
 
@@ -90,20 +91,7 @@ class FusedTiles {
     for (Index r = 0; !direct && r < rows; ++r) {
       store_row(out.data + r * out.row, c.value_width, result.out, result.out.offset({b, h, range.begin + r}));
     }
-    repair_rows(tile.rows);
-  }
-
-  // What a mask refuses must not count, but zero times a NaN or an infinity is not zero: rows that came out as NaN are
-  // computed again by the loops that never touch it.
-  void repair_rows(const RowTile& tile) const {
-    if (!rows_have_nan(result.out, tile.b, tile.h, tile.rows)) return;
-    std::vector<Index> spoilt;
-    for (Index i = tile.rows.begin; i < tile.rows.end; ++i) {
-      if (rows_have_nan(result.out, tile.b, tile.h, {i, i + 1})) spoilt.push_back(i);
-    }
-    AttentionResult only_out;
-    only_out.out = result.out;
-    reference_forward_rows(c, only_out, tile.b, tile.h, spoilt);
+    repair_rows(c, result.out, tile.rows);
   }
 
   // Writes the scores at work to the keys of a block in rows of a [B, H, Lq, Lk] view.
@@ -133,17 +121,18 @@ class FusedTiles {
   void store_weights(std::span<LaneTile> tiles) {
     for (const LaneTile& tile : tiles) {
       fill_rows(result.weights, tile.rows, 0);
-      for (Index r = 0; r < tile.rows.rows.size(); ++r) tile.factor[r] = 1.0f / tile.sum[r];
+      for (Index r = 0; r < tile.lanes; ++r) tile.factor[r] = normaliser_.sums_to_one ? 1.0f / tile.sum[r] : 1.0f;
     }
     work_.for_blocks(tiles, false, [&](const LaneTile& tile, const LaneBlock& block) {
       work_.fill_products(tile, block.keys.size());
-      kernels::weight_lanes(block.passes, tile.top, tile.factor, work_.scores());
+      normaliser_.weigh(block.passes, tile.top, tile.factor, work_.scores());
       copy_out(result.weights, tile, block.keys);
     });
   }
 
   const AttentionProblem& c;
   const AttentionResult& result;
+  const kernels::LaneNormaliser& normaliser_;
   LaneWork& work_;
 };
 

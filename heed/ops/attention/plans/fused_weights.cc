@@ -11,7 +11,7 @@ namespace {
 constexpr Index kChunkWork = 1 << 20;  // multiply-adds that are worth handing to a thread
 
 // The weights of a tile's rows, from row to_row of head to_head of the result on.
-void store_weights(LaneWork& work, const RowTile& rows, const ConstView& row_stat, const View& weights, Index to_head,
+void store_weights(LaneWork& work, Normaliser::Kind kind, const RowTile& rows, const ConstView& row_stat, const View& weights, Index to_head,
                    Index to_row) {
   const Index count = rows.rows.size();
   const View to = slice(select(select(weights, 0, rows.b), 0, to_head), 0, to_row, to_row + count);
@@ -22,7 +22,7 @@ void store_weights(LaneWork& work, const RowTile& rows, const ConstView& row_sta
   for (Index r = 0; r < count; ++r) tiles[0].stat()[r] = row_stat.at<float>({rows.b, rows.h, rows.rows.begin + r});
   work.for_blocks(tiles, false, [&](const LaneTile& tile, const LaneBlock& block) {
     work.fill_products(tile, block.keys.size());
-    kernels::weight_lanes(block.passes, tile.stat(), tile.factor, work.scores());
+    lane_normaliser(kind)->weigh(block.passes, tile.stat(), tile.factor, work.scores());
     work.for_rows(tile, work.scores(), block.keys.size(), [&](Index r, const float* row) {
       store_row(row, block.keys.size(), to, to.offset({r, block.keys.begin}));
     });
@@ -43,7 +43,7 @@ void fused_weights(const AttentionProblem& c, const ConstView& row_stat, const A
     for (Index unit = begin; unit < end; ++unit) {
       const Index to_head = unit / std::ssize(runs) % heads, b = unit / std::ssize(runs) / heads;
       const RowRun& run = runs[static_cast<std::size_t>(unit % std::ssize(runs))];
-      store_weights(thread, {b, chosen.head(to_head), run.rows}, row_stat, weights, to_head, run.at);
+      store_weights(thread, c.spec.normaliser.kind, {b, chosen.head(to_head), run.rows}, row_stat, weights, to_head, run.at);
     }
   });
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "heed/kernels/gemm_tile.h"
+#include "heed/ops/attention/plans/key_bits.h"
 
 namespace heed {
 namespace {
@@ -11,13 +12,6 @@ namespace {
 using kernels::kLaneKeys;
 
 Index round_up(Index value, Index unit) { return (value + unit - 1) / unit * unit; }
-
-// Bit j is set where key keys.begin + j lies in `range`.
-std::uint64_t bits_of(Range range, Range keys) {
-  const Range inside = intersect(range, keys);
-  if (inside.empty()) return 0;
-  return (~std::uint64_t{0} >> (64 - inside.size())) << (inside.begin - keys.begin);
-}
 
 // The rows one after another, in `to` if they lie elsewhere.
 FloatRows gathered(FloatRows rows, Index count, Index width, float* to) {
@@ -28,7 +22,8 @@ FloatRows gathered(FloatRows rows, Index count, Index width, float* to) {
 
 }  // namespace
 
-LaneWork::LaneWork(const AttentionProblem& c, char* scratch, Pass pass, Index tiles) : c_(c) {
+LaneWork::LaneWork(const AttentionProblem& c, char* scratch, Pass pass, Index tiles)
+    : c_(c), score_(*tile_score(c.spec.score.kind)) {
   layout(scratch, pass, tiles);
 }
 
@@ -56,18 +51,17 @@ Index LaneWork::layout(char* base, Pass pass, Index tiles) {
   take(dscores_, backward, block * rows);
   take(bias_, bias, block * rows);
   take(dbias_, backward && bias, block * rows);
-  take(rows_scratch_, true, rows * kLaneKeys);
+  take(rows_scratch_, true, rows * (score_.map != nullptr && narrow_q ? std::max(kLaneKeys, c_.width) : kLaneKeys));
   take(k_, true, block * c_.width);
   take(v_, true, block * c_.value_width);
   take(lanes_, true, tiles * lane_floats_);
-  take(q_rows_, narrow_q || backward, tiles * rows * c_.width);
+  take(q_rows_, narrow_q || backward || score_.map != nullptr, tiles * rows * c_.width);
   take(dout_rows_, backward, tiles * rows * c_.value_width);
   take(narrow_, narrow_q, rows * std::max(c_.width, c_.value_width));
   take(dk_, narrow_k && backward, c_.keys * c_.width);
   take(dv_, narrow_v && backward, c_.keys * c_.value_width);
   take(allowed_, true, rows * (kLaneKeys / 32));
   take(kept_, c_.dropout.active(), rows * (kLaneKeys / 32));
-  take(bytes_, !c_.mask.hull_is_exact(), kLaneKeys);
   return used;
 }
 
@@ -81,7 +75,7 @@ std::span<LaneTile> LaneWork::turn_to(std::span<const RowTile> rows, const Const
     take(tile.top, 1), take(tile.sum, 1), take(tile.decay, 1), take(tile.factor, 1);
     take(tile.q_lanes, c_.width), take(tile.out_lanes, c_.value_width);
     float* q_rows = q_rows_ + at * most_rows_ * c_.width;
-    tile.q = float_rows(c_.q, b, h, range, q_rows);
+    tile.q = mapped(float_rows(c_.q, b, h, range, q_rows), count, q_rows);
     if (dout) {
       take(tile.dq_lanes, c_.width);
       float* dout_rows = dout_rows_ + at * most_rows_ * c_.value_width;
@@ -100,11 +94,30 @@ std::span<LaneTile> LaneWork::turn_to(std::span<const RowTile> rows, const Const
 // page of its own.
 void LaneWork::read_rows(const RowTile& tile, Range keys, bool often) {
   const Index g = tile.h / c_.group;
-  keys_ = float_rows(c_.k, tile.b, g, keys, k_);
+  keys_ = mapped(float_rows(c_.k, tile.b, g, keys, k_), keys.size(), k_);
   if (often) keys_ = gathered(keys_, keys.size(), c_.width, k_);
   if (!c_.v) return;
   values_ = float_rows(c_.v, tile.b, g, keys, v_);
   if (often) values_ = gathered(values_, keys.size(), c_.value_width, v_);
+}
+
+FloatRows LaneWork::mapped(FloatRows rows, Index count, float* to) const {
+  if (score_.map == nullptr) return rows;
+  score_.map(count, c_.width, rows, {to, c_.width});
+  return {to, c_.width};
+}
+
+void LaneWork::map_query_gradients(const LaneTile& tile, FloatRows dq) {
+  if (score_.map_gradients == nullptr) return;
+  const auto& [b, h, rows] = tile.rows;
+  score_.map_gradients(rows.size(), c_.width, float_rows(c_.q, b, h, rows, rows_scratch_), dq);
+}
+
+void LaneWork::map_key_gradients(Index b, Index g, FloatRows dk) {
+  for (Index begin = 0; score_.map_gradients != nullptr && begin < c_.keys; begin += kLaneKeys) {
+    const Range keys{begin, std::min(c_.keys, begin + kLaneKeys)};
+    score_.map_gradients(keys.size(), c_.width, float_rows(c_.k, b, g, keys, k_), {dk.data + begin * dk.row, dk.row});
+  }
 }
 
 void LaneWork::fill_products(const LaneTile& tile, Index count) {
@@ -140,7 +153,7 @@ LaneBlock LaneWork::block(const LaneTile& tile, Range keys, bool whole) {
   }
   if (c_.dropout.active()) {
     kernels::dropout_lanes(c_.dropout.seed(), c_.dropout.head_stream(b, h), rows.begin, tile.lanes, keys.begin,
-                           c_.dropout.threshold(), kept_);
+                           keys.size(), c_.dropout.threshold(), kept_);
     passes.kept = kept_, passes.keep_scale = static_cast<float>(c_.dropout.scale());
   }
   return {keys, passes};
@@ -148,15 +161,8 @@ LaneBlock LaneWork::block(const LaneTile& tile, Range keys, bool whole) {
 
 void LaneWork::fill_allowed(const LaneTile& tile, Range keys) {
   const auto& [b, h, rows] = tile.rows;
-  const bool exact = c_.mask.hull_is_exact();
   for (Index r = 0; r < tile.lanes; ++r) {
-    std::uint64_t bits = 0;
-    if (r < rows.size() && exact) {
-      bits = bits_of(c_.mask.keys(b, h, rows.begin + r), keys);
-    } else if (r < rows.size()) {
-      c_.mask.fill(b, h, rows.begin + r, keys, bytes_);
-      for (Index j = 0; j < keys.size(); ++j) bits |= std::uint64_t{bytes_[j]} << j;
-    }
+    const std::uint64_t bits = r < rows.size() ? allowed_bits(c_.mask, b, h, rows.begin + r, keys) : 0;
     allowed_[r] = static_cast<std::uint32_t>(bits);
     allowed_[tile.lanes + r] = static_cast<std::uint32_t>(bits >> 32);
   }

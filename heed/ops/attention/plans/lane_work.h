@@ -7,6 +7,7 @@
 #include "heed/kernels/attention_lanes.h"
 #include "heed/ops/attention/plans/float_rows.h"
 #include "heed/ops/attention/plans/plan.h"
+#include "heed/ops/attention/plans/tile.h"
 
 namespace heed {
 
@@ -16,7 +17,7 @@ struct LaneTile {
   Index lanes = 0;
   MaskTile open{};
   bool started = false;  // whether a block has been added to the sums
-  FloatRows q{}, dout{};
+  FloatRows q{}, dout{};  // q as the score maps it
   float *q_lanes = nullptr, *out_lanes = nullptr, *dq_lanes = nullptr;  // [D, lanes], [Dv, lanes] of out or dout, [D, lanes]
   float *top = nullptr, *sum = nullptr, *decay = nullptr, *factor = nullptr;  // [lanes]
 
@@ -73,6 +74,10 @@ class LaneWork {
   FloatRows keys() const { return keys_; }
   FloatRows values() const { return values_; }
 
+  // From gradients of the rows that the score made of queries, or of a head's keys, to theirs.
+  void map_query_gradients(const LaneTile& tile, FloatRows dq);
+  void map_key_gradients(Index b, Index g, FloatRows dk);
+
   // Fills the scores with scaled products of the keys and the queries, [keys, lanes].
   void fill_products(const LaneTile& tile, Index count);
   // Calls f(r, row) with the first `count` columns of each row of the tile, from a block of scores or of what lies as they
@@ -95,10 +100,12 @@ class LaneWork {
   Index layout(char* base, Pass pass, Index tiles);
   TileCover cover_of(const MaskTile& open, Range keys) const;
   void read_rows(const RowTile& tile, Range keys, bool often);
+  FloatRows mapped(FloatRows rows, Index count, float* to) const;
   LaneBlock block(const LaneTile& tile, Range keys, bool whole);
   void fill_allowed(const LaneTile& tile, Range keys);
 
   const AttentionProblem& c_;
+  const TileScore& score_;
   LaneTile* tiles_ = nullptr;
   FloatRows keys_{}, values_{};
   float *scores_ = nullptr, *dscores_ = nullptr, *bias_ = nullptr, *dbias_ = nullptr, *rows_scratch_ = nullptr;
@@ -106,7 +113,6 @@ class LaneWork {
   float *q_rows_ = nullptr, *dout_rows_ = nullptr, *lanes_ = nullptr;
   Index most_rows_ = 0, lane_floats_ = 0;  // of a tile
   std::uint32_t *allowed_ = nullptr, *kept_ = nullptr;
-  std::uint8_t* bytes_ = nullptr;
 };
 
 }  // namespace heed

@@ -26,7 +26,7 @@ const AttentionPlan* forced_plan() {
 }  // namespace
 
 std::span<const AttentionPlan> attention_plans() {
-  static const AttentionPlan kPlans[] = {kFusedPlan, kTiledPlan, kLinearPlan, kReferencePlan};
+  static const AttentionPlan kPlans[] = {kFusedPlan, kDecodePlan, kTiledPlan, kLinearPlan, kReferencePlan};
   return kPlans;
 }
 

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "heed/base/thread_scratch.h"
-#include "heed/ops/attention/plans/reference.h"
+#include "heed/ops/attention/plans/repair.h"
 #include "heed/ops/attention/plans/tile.h"
 #include "heed/ops/attention/plans/tile_work.h"
 
@@ -43,18 +43,7 @@ class BackwardHead {
     map_key_gradients(b, g);
     store_sums(grad.dk, dk_, b, g);
     store_sums(grad.dv, dv_, b, g);
-    // What a mask refuses must not count, but zero times a NaN or an infinity is not zero.
-    const auto have_nan = [&](const ConstView& view, Index head, Index heads) {
-      for (Index h = head; view && h < head + heads; ++h) {
-        if (rows_have_nan(view, b, h, {0, view.shape[2]})) return true;
-      }
-      return false;
-    };
-    const bool spoilt = have_nan(grad.dq, first, c.group) || have_nan(grad.dk, g, 1) || have_nan(grad.dv, g, 1);
-    if (!spoilt) return;
-    AttentionGrad again;  // what accumulates is masked by the kernels, and was right
-    again.dq = grad.dq, again.dk = grad.dk, again.dv = grad.dv;
-    reference_backward_group(c, saved, again, b, g);
+    repair_gradients(c, saved, grad, b, g);
   }
 
  private:

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "heed/base/thread_scratch.h"
-#include "heed/ops/attention/plans/reference.h"
+#include "heed/ops/attention/plans/repair.h"
 #include "heed/ops/attention/plans/tile.h"
 #include "heed/ops/attention/plans/tile_work.h"
 
@@ -104,20 +104,7 @@ class ForwardTile {
       store_row(out.data + r * out.row, c.value_width, result.out,
                 result.out.offset({tile_.b, tile_.h, tile_.rows.begin + r}));
     }
-    repair_rows();
-  }
-
-  // What a mask refuses must not count, but zero times a NaN or an infinity is not zero: rows that came out as NaN are
-  // computed again by the loops that never touch it.
-  void repair_rows() const {
-    if (!rows_have_nan(result.out, tile_.b, tile_.h, tile_.rows)) return;
-    std::vector<Index> spoilt;
-    for (Index i = tile_.rows.begin; i < tile_.rows.end; ++i) {
-      if (rows_have_nan(result.out, tile_.b, tile_.h, {i, i + 1})) spoilt.push_back(i);
-    }
-    AttentionResult only_out;
-    only_out.out = result.out;
-    reference_forward_rows(c, only_out, tile_.b, tile_.h, spoilt);
+    repair_rows(c, result.out, tile_);
   }
 
   const TileScore& score_;

@@ -1,0 +1,183 @@
+#include "heed/kernels/attention_lanes.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "heed/base/random.h"
+#include "heed/kernels/attention_rows.h"
+#include "heed/kernels/target.h"
+
+namespace heed::kernels {
+namespace {
+
+constexpr float kNone = -std::numeric_limits<float>::infinity();
+
+std::vector<float> random_floats(Index count, std::uint64_t seed) {
+  Rng rng(seed);
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& value : values) value = static_cast<float>(3 * rng.normal());
+  return values;
+}
+
+struct AttentionLanesTest : ::testing::TestWithParam<std::int64_t> {
+  void SetUp() override { force_simd_target(GetParam()); }
+  void TearDown() override { force_simd_target(0); }
+};
+
+// Rows' sums over blocks, before the first.
+struct Sums {
+  std::vector<float> top, sum, decay;
+  explicit Sums(std::size_t lanes) : top(lanes, kNone), sum(lanes, 0.0f), decay(lanes, 0.0f) {}
+  LaneSums view() { return {top.data(), sum.data(), decay.data()}; }
+};
+
+// Blocks of scores of `lanes` rows with all that a block may have.
+struct Blocks {
+  Index lanes;
+  std::vector<Index> keys;
+  std::vector<std::vector<float>> scores, bias;
+  std::vector<std::vector<std::uint32_t>> allowed, kept;
+
+  Blocks(Index rows, std::vector<Index> of_keys) : lanes(rows), keys(std::move(of_keys)) {
+    Rng rng(7);
+    for (std::size_t n = 0; n < keys.size(); ++n) {
+      scores.push_back(random_floats(keys[n] * lanes, 10 + n)), bias.push_back(random_floats(keys[n] * lanes, 20 + n));
+      allowed.emplace_back(), kept.emplace_back();
+      for (Index i = 0; i < lanes * kLaneKeys / 32; ++i) {
+        allowed.back().push_back(static_cast<std::uint32_t>(rng.next()) | static_cast<std::uint32_t>(rng.next()));
+        kept.back().push_back(static_cast<std::uint32_t>(rng.next()));
+      }
+    }
+  }
+  AttentionLanes block(std::size_t n) const {
+    return {.keys = keys[n],
+            .lanes = lanes,
+            .cap = 5,
+            .bias = bias[n].data(),
+            .allowed = allowed[n].data(),
+            .kept = kept[n].data(),
+            .keep_scale = 1.25f};
+  }
+  std::uint64_t bits(const std::vector<std::uint32_t>& words, Index row, Index count) const {
+    const std::uint64_t all = words[static_cast<std::size_t>(row)] |
+                              (std::uint64_t{words[static_cast<std::size_t>(lanes + row)]} << 32);
+    return count == 64 ? all : all & ((std::uint64_t{1} << count) - 1);
+  }
+};
+
+TEST_P(AttentionLanesTest, ARowAloneHasTheBitsThatItHasInLanes) {
+  const Blocks blocks(32, {64, 64, 13});
+  Sums sums(32);
+  std::vector<RowSums> rows(32, RowSums{kNone, 0, 0});
+  for (std::size_t n = 0; n < blocks.keys.size(); ++n) {
+    std::vector<float> tile = blocks.scores[n];
+    kSoftmaxLanes.add(blocks.block(n), tile.data(), sums.view());
+    for (Index r = 0; r < 32; ++r) {
+      const std::size_t at = static_cast<std::size_t>(r);
+      float row[kLaneKeys] = {}, bias[kLaneKeys] = {};
+      for (Index j = 0; j < blocks.keys[n]; ++j) {
+        row[j] = blocks.scores[n][static_cast<std::size_t>(j * 32 + r)];
+        bias[j] = blocks.bias[n][static_cast<std::size_t>(j * 32 + r)];
+      }
+      softmax_row({.keys = blocks.keys[n],
+                   .cap = 5,
+                   .bias = bias,
+                   .allowed = blocks.bits(blocks.allowed[n], r, blocks.keys[n]),
+                   .drops = true,
+                   .kept = blocks.bits(blocks.kept[n], r, blocks.keys[n]),
+                   .keep_scale = 1.25f},
+                  row, rows[at]);
+      for (Index j = 0; j < blocks.keys[n]; ++j) {
+        ASSERT_EQ(row[j], tile[static_cast<std::size_t>(j * 32 + r)]) << "block " << n << " row " << r << " key " << j;
+      }
+      ASSERT_EQ(rows[at].top, sums.top[at]) << r;
+      ASSERT_EQ(rows[at].sum, sums.sum[at]) << r;
+      ASSERT_EQ(rows[at].decay, sums.decay[at]) << r;
+    }
+  }
+  softmax_lane_sink(32, 0.5f, sums.view());
+  for (std::size_t r = 0; r < 32; ++r) {
+    softmax_row_sink(0.5f, rows[r]);
+    EXPECT_EQ(rows[r].sum, sums.sum[r]) << r;
+    EXPECT_EQ(rows[r].decay, sums.decay[r]) << r;
+  }
+}
+
+TEST_P(AttentionLanesTest, SumsAreThoseOfTheDefinition) {
+  const Blocks blocks(16, {64, 20});
+  Sums sums(16);
+  std::vector<double> exact(16, 0.0);
+  for (std::size_t n = 0; n < blocks.keys.size(); ++n) {
+    std::vector<float> tile = blocks.scores[n];
+    kSoftmaxLanes.add(blocks.block(n), tile.data(), sums.view());
+    for (Index r = 0; r < 16; ++r)
+      for (Index j = 0; j < blocks.keys[n]; ++j) {
+        const std::size_t at = static_cast<std::size_t>(j * 16 + r);
+        if (!(blocks.bits(blocks.allowed[n], r, 64) >> j & 1)) continue;
+        exact[static_cast<std::size_t>(r)] +=
+            std::exp(5 * std::tanh(double{blocks.scores[n][at]} / 5) + blocks.bias[n][at]);
+      }
+  }
+  for (std::size_t r = 0; r < 16; ++r) {
+    EXPECT_NEAR(sums.top[r] + std::log(sums.sum[r]), std::log(exact[r]), 2e-6) << r;
+  }
+}
+
+TEST_P(AttentionLanesTest, ABlockThatIsRefusedMovesNoBit) {
+  const Blocks blocks(16, {64});
+  Sums sums(16);
+  std::vector<float> tile = blocks.scores[0];
+  kSoftmaxLanes.add(blocks.block(0), tile.data(), sums.view());
+  const Sums before = sums;
+  const std::vector<std::uint32_t> none(32, 0u);
+  AttentionLanes refused{.keys = 64, .lanes = 16, .allowed = none.data()};
+  tile.assign(tile.size(), std::numeric_limits<float>::quiet_NaN());
+  kSoftmaxLanes.add(refused, tile.data(), sums.view());
+  EXPECT_EQ(sums.top, before.top);
+  EXPECT_EQ(sums.sum, before.sum);
+  EXPECT_EQ(sums.decay, std::vector<float>(16, 1.0f));
+  EXPECT_EQ(tile, std::vector<float>(tile.size(), 0.0f));
+}
+
+TEST_P(AttentionLanesTest, RowsComeBackFromLanes) {
+  for (Index rows : {1, 14, 16, 33, 64})
+    for (Index columns : {1, 3, 16, 40, 64}) {
+      const Index lanes = (rows + kLaneUnit - 1) / kLaneUnit * kLaneUnit, stride = columns + 3;
+      const std::vector<float> x = random_floats(rows * stride, 3), factor(static_cast<std::size_t>(lanes), 2.0f);
+      std::vector<float> to(static_cast<std::size_t>(columns * lanes), 7.0f), back(x.size(), 9.0f);
+      rows_to_lanes(rows, columns, x.data(), stride, to.data(), lanes);
+      for (Index c = 0; c < columns; ++c)
+        for (Index r = rows; r < lanes; ++r) ASSERT_EQ(to[static_cast<std::size_t>(c * lanes + r)], 0);
+      lanes_to_rows(rows, columns, to.data(), lanes, factor.data(), back.data(), stride);
+      for (Index r = 0; r < rows; ++r)
+        for (Index c = 0; c < stride; ++c) {
+          const std::size_t at = static_cast<std::size_t>(r * stride + c);
+          ASSERT_EQ(back[at], c < columns ? 2 * x[at] : 9) << rows << " " << columns << " at " << r << ", " << c;
+        }
+    }
+}
+
+TEST_P(AttentionLanesTest, DropoutIsThatOfRows) {
+  constexpr Index kRows = 32, kFirstRow = 5, kFirstKey = 128;
+  std::vector<std::uint16_t> bits(kRows * kLaneKeys);
+  attention_dropout_bits(11, 13, kFirstRow, kRows, kFirstKey, kLaneKeys, bits.data(), kLaneKeys);
+  for (Index keys : {64, 40, 9}) {
+    std::vector<std::uint32_t> kept(kRows * 2, 0u);
+    dropout_lanes(11, 13, kFirstRow, kRows, kFirstKey, keys, 20000, kept.data());
+    for (Index r = 0; r < kRows; ++r)
+      for (Index j = 0; j < keys; ++j) {
+        const bool is_kept = kept[static_cast<std::size_t>(j / 32 * kRows + r)] >> (j % 32) & 1;
+        ASSERT_EQ(is_kept, bits[static_cast<std::size_t>(r * kLaneKeys + j)] >= 20000) << r << " " << j;
+      }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, AttentionLanesTest, ::testing::ValuesIn(simd_targets()),
+                         [](const auto& target) { return std::string(simd_target_name(target.param)); });
+
+}  // namespace
+}  // namespace heed::kernels

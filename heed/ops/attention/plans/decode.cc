@@ -1,0 +1,199 @@
+// The plan "decode": few queries against many keys, as a step of decoding has them. The keys go into SIMD lanes, a block
+// is read once for all query heads that share it. Each row has the bits that the plan "fused" gives it, which does all else:
+// matrices of weights, and gradients.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "heed/base/thread_scratch.h"
+#include "heed/kernels/attention_lanes.h"
+#include "heed/kernels/gemm_tile.h"
+#include "heed/kernels/prefetch.h"
+#include "heed/ops/attention/plans/float_rows.h"
+#include "heed/ops/attention/plans/fused.h"
+#include "heed/ops/attention/plans/key_bits.h"
+#include "heed/ops/attention/plans/repair.h"
+
+namespace heed {
+namespace {
+
+using kernels::kLaneKeys;
+
+constexpr Index kRows = 8;             // that meet a block of keys together
+constexpr Index kChunkWork = 1 << 18;  // multiply-adds that are worth handing to a thread
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+struct DecodeScratch {
+  float *q, *scores, *bias, *out, *added, *k, *v;
+
+  // Cuts `base` into what this case needs, and says how many floats that is.
+  Index layout(const AttentionProblem& c, float* base) {
+    Index used = 0;
+    const auto take = [&](float*& pointer, Index count) {
+      pointer = base == nullptr ? nullptr : base + used;
+      used += (count + 15) / 16 * 16;
+    };
+    take(q, kRows * c.width), take(scores, kRows * kLaneKeys), take(bias, c.bias.active() ? kLaneKeys : 0);
+    take(out, kRows * c.value_width), take(added, kRows * c.value_width);
+    take(k, lies_as_floats(c.k) ? 0 : kLaneKeys * c.width);
+    take(v, !c.v || lies_as_floats(c.v) ? 0 : kLaneKeys * c.value_width);
+    return used;
+  }
+};
+
+// Rows of the query heads that share a key/value head.
+class DecodeRows {
+ public:
+  DecodeRows(const AttentionProblem& problem, const AttentionResult& wanted, float* memory)
+      : c(problem), result(wanted) {
+    scratch_.layout(problem, memory);
+  }
+
+  // Row f is query f % Lq of the group's head f / Lq.
+  void compute(Index b, Index g, Range rows) {
+    b_ = b, g_ = g, count_ = rows.size();
+    Range hull{c.keys, 0};
+    for (Index n = 0; n < count_; ++n) {
+      Row& row = rows_[n];
+      row = {.h = g * c.group + (rows.begin + n) / c.queries, .i = (rows.begin + n) % c.queries};
+      row.sums = {kMinusInfinity, 0, 0};
+      row.open = c.mask.tile(b, row.h, {row.i, row.i + 1}).hull;
+      if (!row.open.empty()) hull = {std::min(hull.begin, row.open.begin), std::max(hull.end, row.open.end)};
+      const FloatRows q = float_rows(c.q, b, row.h, {row.i, row.i + 1}, scratch_.q + n * c.width);
+      if (q.data != scratch_.q + n * c.width) std::copy_n(q.data, c.width, scratch_.q + n * c.width);
+    }
+    std::fill_n(scratch_.out, count_ * c.value_width, 0.0f);
+    for (Index begin = hull.begin / kLaneKeys * kLaneKeys; begin < hull.end; begin += kLaneKeys) {
+      add_block({begin, std::min(c.keys, begin + kLaneKeys)});
+    }
+    for (Index n = 0; n < count_; ++n) store(rows_[n], scratch_.out + n * c.value_width);
+  }
+
+ private:
+  struct Row {
+    Index h = 0, i = 0;
+    kernels::RowSums sums{};
+    Range open{};
+  };
+
+  // Asks for the rows of some keys.
+  void ask_for(const RowSource& source, Range keys) const {
+    const ConstView& view = source.view();
+    const Index size = size_of(view.dtype);
+    while (!keys.empty()) {
+      const RowSource::Run run = source.run(b_, g_, keys);
+      if (run.stored) {
+        const char* first = static_cast<const char*>(view.data) + run.offset * size;
+        kernels::prefetch_rows(first, run.stride * size, run.rows, view.shape[3] * size);
+      }
+      keys.begin += run.rows;
+    }
+  }
+
+  void add_block(Range keys) {
+    if (c.keys > kLaneKeys) {
+      ask_for(c.k, {keys.end, std::min(c.keys, keys.end + kLaneKeys)});
+      if (result.out) ask_for(c.v, keys);
+    }
+    const FloatRows k = float_rows(c.k, b_, g_, keys, scratch_.k);
+    kernels::in_chains({.m = count_,
+                        .n = keys.size(),
+                        .k = c.width,
+                        .a = {scratch_.q, c.width},
+                        .b = {k.data, 1, k.row},
+                        .c = scratch_.scores,
+                        .c_row = kLaneKeys,
+                        .alpha = static_cast<float>(c.scale)},
+                       kernels::gemm_tile);
+    for (Index n = 0; n < count_; ++n) weigh(rows_[n], keys, scratch_.scores + n * kLaneKeys);
+    if (!result.out) return;
+    const FloatRows v = float_rows(c.v, b_, g_, keys, scratch_.v);
+    kernels::gemm_tile({.m = count_,
+                        .n = c.value_width,
+                        .k = keys.size(),
+                        .a = {scratch_.scores, kLaneKeys},
+                        .b = {v.data, v.row},
+                        .c = scratch_.added,
+                        .c_row = c.value_width});
+    for (Index n = 0; n < count_; ++n) {
+      const Index at = n * c.value_width;
+      kernels::decay_row(c.value_width, rows_[n].sums.decay, scratch_.added + at, scratch_.out + at);
+    }
+  }
+
+  void weigh(Row& row, Range keys, float* scores) {
+    kernels::AttentionRow block{.keys = keys.size(), .cap = static_cast<float>(c.cap)};
+    block.allowed = allowed_bits(c.mask, b_, row.h, row.i, keys);
+    if (c.bias.active()) {
+      std::fill_n(scratch_.bias, kLaneKeys, 0.0f);
+      c.bias.add(b_, row.h, row.i, keys, scratch_.bias);
+      block.bias = scratch_.bias;
+    }
+    if (c.dropout.active()) {
+      const DropoutRow drawn = c.dropout.row(b_, row.h, row.i);
+      block.drops = true, block.keep_scale = static_cast<float>(c.dropout.scale());
+      for (Index j = keys.begin; j < keys.end; ++j) {
+        block.kept |= std::uint64_t{drawn.keeps(j)} << (j - keys.begin);
+      }
+    }
+    kernels::softmax_row(block, scores, row.sums);
+  }
+
+  void store(Row& row, float* out) {
+    const bool dead = row.sums.top == kMinusInfinity && row.sums.sum == 0;
+    const float sink = c.sink<float>(row.h);
+    row.sums.decay = 1;
+    if (sink != kMinusInfinity) kernels::softmax_row_sink(sink, row.sums);
+    if (result.row_stat) {
+      const float stat = dead ? kMinusInfinity : row.sums.top + std::log(row.sums.sum);
+      result.row_stat.at<float>({b_, row.h, row.i}) = stat;
+    }
+    if (!result.out) return;
+    const float factor = dead ? 0.0f : row.sums.decay / row.sums.sum;
+    for (Index d = 0; d < c.value_width; ++d) out[d] *= factor;
+    store_row(out, c.value_width, result.out, result.out.offset({b_, row.h, row.i}));
+    repair_rows(c, result.out, {b_, row.h, {row.i, row.i + 1}});
+  }
+
+  const AttentionProblem& c;
+  const AttentionResult& result;
+  DecodeScratch scratch_{};
+  Index b_ = 0, g_ = 0, count_ = 0;
+  Row rows_[kRows];
+};
+
+void forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
+  if (result.weights || result.scores) return fused_forward(c, result, workspace);
+  const Index rows = c.group * c.queries, chunks = (rows + kRows - 1) / kRows;
+  const double work = static_cast<double>(std::min(rows, kRows) * c.keys) * static_cast<double>(c.width + c.value_width);
+  DecodeScratch measured;
+  const Index bytes = measured.layout(c, nullptr) * static_cast<Index>(sizeof(float));
+  const Index grain = grain_of(work, kChunkWork);
+  parallel_for_with_scratch(
+      workspace, bytes, c.batch * c.key_heads * chunks, grain, [&](Index begin, Index end, char* memory) {
+        DecodeRows thread(c, result, reinterpret_cast<float*>(memory));
+        for (Index unit = begin; unit < end; ++unit) {
+          const Index b = unit / chunks / c.key_heads, g = unit / chunks % c.key_heads, first = unit % chunks * kRows;
+          thread.compute(b, g, {first, std::min(rows, first + kRows)});
+        }
+      });
+}
+
+std::string_view why_not(const AttentionProblem& c, const AttentionTask& task) {
+  if (c.spec.score.kind != Score::Kind::dot) return "the score is no dot product";
+  if (c.spec.normaliser.kind != Normaliser::Kind::softmax) return "the normaliser is no softmax";
+  return kFusedPlan.why_not(c, task);
+}
+
+// The keys are turned into lanes once for some rows, which costs as much as some products.
+double cost(const AttentionProblem& c) {
+  const double chunks = static_cast<double>((c.group * c.queries + kRows - 1) / kRows);
+  const double keys = static_cast<double>(c.batch * c.key_heads) * static_cast<double>(c.keys);
+  return pair_cost(c) + 6 * chunks * keys * static_cast<double>(c.width);
+}
+
+}  // namespace
+
+const AttentionPlan kDecodePlan{"decode", SumOrder::blocks, why_not, cost, forward, fused_backward, fused_weights};
+
+}  // namespace heed
