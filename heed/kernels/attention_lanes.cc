@@ -1,6 +1,6 @@
-// The largest score of a block goes down its columns, then the exponentials of the differences to it: where it moved, what
-// the row has so far is multiplied by the exponential of how far (Milakov & Gimelshein 2018), a number that depends on
-// the row alone. Blocks begin at fixed keys, so that no bit depends on how rows are cut into tiles.
+// The largest score of a block goes down its columns, then the exponentials of the differences to it: where it moved,
+// what the row has so far is multiplied by the exponential of how far (Milakov & Gimelshein 2018), a number that depends
+// on the row alone. Blocks begin at fixed keys, so that no bit depends on how rows are cut into tiles.
 #include "heed/kernels/attention_lanes.h"
 
 #include <algorithm>
@@ -283,7 +283,7 @@ void sigmoid_gradients(const AttentionLanes& t, const float* stat, const float* 
   gradients<Sigmoid>(t, stat, delta, scale, tile, dweights, dbias);
 }
 
-void flow_kernel(const AttentionLanes& t, const float* stat, const float* tile, const float* dweights, float* flow) {
+void softmax_flow(const AttentionLanes& t, const float* stat, const float* tile, const float* dweights, float* flow) {
   const Floats d;
   const Block<false> block{t};
   for (Index row = 0; row < t.lanes; row += kLanes) {
@@ -346,8 +346,8 @@ void dropout_kernel(std::uint64_t seed, std::uint64_t stream, Index first_row, I
       auto bits = hn::Zero(d);
       for (Index group = 0; group < 4 && word * 32 + group * 8 < keys; ++group) {
         const auto eight = static_cast<std::uint32_t>((first_key + word * 32) / 8 + group);
-        const auto drawn = philox_lanes(d, seed, stream, hn::Set(d, eight),
-                                        hn::Iota(d, static_cast<std::uint32_t>(first_row + row)));
+        const auto drawn =
+            philox_lanes(d, seed, stream, hn::Set(d, eight), hn::Iota(d, static_cast<std::uint32_t>(first_row + row)));
         const hn::Vec<Words> words[4] = {drawn.word0, drawn.word1, drawn.word2, drawn.word3};
         for (Index pair = 0; pair < 4; ++pair) {
           const std::uint32_t bit = std::uint32_t{1} << (group * 8 + pair * 2);
@@ -377,37 +377,52 @@ HWY_EXPORT(weigh_sigmoid);
 HWY_EXPORT(score_kernel);
 HWY_EXPORT(softmax_gradients);
 HWY_EXPORT(sigmoid_gradients);
-HWY_EXPORT(flow_kernel);
+HWY_EXPORT(softmax_flow);
 HWY_EXPORT(to_lanes_kernel);
 HWY_EXPORT(from_lanes_kernel);
 HWY_EXPORT(dropout_kernel);
 
-const LaneNormaliser kSoftmaxLanes{
-    .add = [](const AttentionLanes& block, float* tile,
-              const LaneSums& rows) { HEED_DISPATCH(add_softmax)(block, tile, rows); },
-    .sums_to_one = true,
-    .weigh = [](const AttentionLanes& block, const float* top, const float* factor,
-                float* tile) { HEED_DISPATCH(weigh_softmax)(block, top, factor, tile); },
-    .gradients =
-        [](const AttentionLanes& block, const float* stat, const float* delta, float scale, float* tile,
-           float* dweights, float* dbias) {
-          HEED_DISPATCH(softmax_gradients)(block, stat, delta, scale, tile, dweights, dbias);
-        },
-    .flow = [](const AttentionLanes& block, const float* stat, const float* tile, const float* dweights,
-               float* flow) { HEED_DISPATCH(flow_kernel)(block, stat, tile, dweights, flow); }};
+namespace {
 
-const LaneNormaliser kSigmoidLanes{
-    .add = [](const AttentionLanes& block, float* tile,
-              const LaneSums& rows) { HEED_DISPATCH(add_sigmoid)(block, tile, rows); },
-    .sums_to_one = false,
-    .weigh = [](const AttentionLanes& block, const float* top, const float* factor,
-                float* tile) { HEED_DISPATCH(weigh_sigmoid)(block, top, factor, tile); },
-    .gradients =
-        [](const AttentionLanes& block, const float* stat, const float* delta, float scale, float* tile,
-           float* dweights, float* dbias) {
-          HEED_DISPATCH(sigmoid_gradients)(block, stat, delta, scale, tile, dweights, dbias);
-        },
-    .flow = nullptr};
+void softmax_add(const AttentionLanes& block, float* tile, const LaneSums& rows) {
+  HEED_DISPATCH(add_softmax)(block, tile, rows);
+}
+void softmax_weigh(const AttentionLanes& block, const float* top, const float* factor, float* tile) {
+  HEED_DISPATCH(weigh_softmax)(block, top, factor, tile);
+}
+void gradients_of_softmax(const AttentionLanes& block, const float* stat, const float* delta, float scale, float* tile,
+                          float* dweights, float* dbias) {
+  HEED_DISPATCH(softmax_gradients)(block, stat, delta, scale, tile, dweights, dbias);
+}
+void flow_of_softmax(const AttentionLanes& block, const float* stat, const float* tile, const float* dweights,
+                     float* flow) {
+  HEED_DISPATCH(softmax_flow)(block, stat, tile, dweights, flow);
+}
+
+void sigmoid_add(const AttentionLanes& block, float* tile, const LaneSums& rows) {
+  HEED_DISPATCH(add_sigmoid)(block, tile, rows);
+}
+void sigmoid_weigh(const AttentionLanes& block, const float* top, const float* factor, float* tile) {
+  HEED_DISPATCH(weigh_sigmoid)(block, top, factor, tile);
+}
+void gradients_of_sigmoid(const AttentionLanes& block, const float* stat, const float* delta, float scale, float* tile,
+                          float* dweights, float* dbias) {
+  HEED_DISPATCH(sigmoid_gradients)(block, stat, delta, scale, tile, dweights, dbias);
+}
+
+}  // namespace
+
+const LaneNormaliser kSoftmaxLanes{.add = softmax_add,
+                                   .sums_to_one = true,
+                                   .weigh = softmax_weigh,
+                                   .gradients = gradients_of_softmax,
+                                   .flow = flow_of_softmax};
+
+const LaneNormaliser kSigmoidLanes{.add = sigmoid_add,
+                                   .sums_to_one = false,
+                                   .weigh = sigmoid_weigh,
+                                   .gradients = gradients_of_sigmoid,
+                                   .flow = nullptr};
 
 void softmax_row(const AttentionRow& block, float* row, RowSums& sums) {
   HEED_DISPATCH(softmax_row_kernel)(block, row, sums);
@@ -417,9 +432,7 @@ void decay_row(Index count, float decay, const float* added, float* sums) {
   HEED_DISPATCH(decay_kernel)(count, decay, added, sums);
 }
 
-void softmax_lane_sink(Index lanes, float sink, const LaneSums& rows) {
-  HEED_DISPATCH(sink_kernel)(lanes, sink, rows);
-}
+void softmax_lane_sink(Index lanes, float sink, const LaneSums& rows) { HEED_DISPATCH(sink_kernel)(lanes, sink, rows); }
 
 void softmax_row_sink(float sink, RowSums& sums) { HEED_DISPATCH(row_sink_kernel)(sink, sums); }
 

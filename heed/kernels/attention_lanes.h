@@ -17,8 +17,8 @@ inline constexpr Index kLaneUnit = 16;  // `lanes` is a multiple of it
 
 struct AttentionLanes {
   Index keys = 0, lanes = 0;
-  float cap = 0;                 // x becomes cap * tanh(x / cap); 0: no cap
-  const float* bias = nullptr;   // in the layout of the block: added after the cap; null: none
+  float cap = 0;                // x becomes cap * tanh(x / cap); 0: no cap
+  const float* bias = nullptr;  // in the layout of the block: added after the cap; null: none
   // Bits of the keys, kLaneKeys / 32 words to a row: key j is bit j % 32 of [j / 32 * lanes + row].
   const std::uint32_t* allowed = nullptr;  // null: every key
   const std::uint32_t* kept = nullptr;     // by dropout; null: no dropout
@@ -35,8 +35,8 @@ struct LaneSums {
 // A normaliser over blocks of lanes, forward and backward.
 struct LaneNormaliser {
   // Replaces scores by weights that are still to be multiplied by a number of the row's, zero where a key is refused,
-  // after dropout, and takes them into the sums (before dropout): sum = sum decay + (c0 + c1) + (c2 + c3), where c_n adds
-  // the keys j with j % 4 = n in order. A score of -inf is as if refused. A NaN or +inf makes the row's sum NaN.
+  // after dropout, and takes them into the sums (before dropout): sum = sum decay + (c0 + c1) + (c2 + c3), where c_n
+  // adds the keys j with j % 4 = n in order. A score of -inf is as if refused. A NaN or +inf makes the row's sum NaN.
   void (*add)(const AttentionLanes& block, float* tile, const LaneSums& rows);
   bool sums_to_one;  // whether that number is 1 / sum; else it is 1
   // Replaces scores by their weights, before dropout, zero where a key is refused, from `top` (or the statistic of the

@@ -63,8 +63,8 @@ struct Blocks {
             .keep_scale = 1.25f};
   }
   std::uint64_t bits(const std::vector<std::uint32_t>& words, Index row, Index count) const {
-    const std::uint64_t all = words[static_cast<std::size_t>(row)] |
-                              (std::uint64_t{words[static_cast<std::size_t>(lanes + row)]} << 32);
+    const std::uint64_t all =
+        words[static_cast<std::size_t>(row)] | (std::uint64_t{words[static_cast<std::size_t>(lanes + row)]} << 32);
     return count == 64 ? all : all & ((std::uint64_t{1} << count) - 1);
   }
 };

@@ -31,7 +31,7 @@ struct GemmTile {
   Index c_row;                  // c[i, j] = c[i * c_row + j]
   const float* bias = nullptr;  // [n], or null
   float alpha = 1;
-  bool accumulate = false;  // add c; not together with bias
+  bool accumulate = false;       // add c; not together with bias
   const float* decay = nullptr;  // [n], or null: c[i, j] is multiplied by decay[j] before it is added to
 };
 

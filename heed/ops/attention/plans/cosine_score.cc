@@ -15,7 +15,11 @@ void map_gradients(Index rows, Index width, FloatRows x, FloatRows dy) {
 
 }  // namespace
 
-const TileScore kCosineScore{
-    .scaled = true, .products = dot_products, .gradients = dot_gradients, .map = map, .map_gradients = map_gradients};
+const TileScore kCosineScore{.scaled = true,
+                             .products = dot_products,
+                             .gradients = dot_gradients,
+                             .map = map,
+                             .map_gradients = map_gradients,
+                             .multiplies_rows = true};
 
 }  // namespace heed

@@ -1,6 +1,6 @@
-// The plan "decode": few queries against many keys, as a step of decoding has them. The keys go into SIMD lanes, a block
-// is read once for all query heads that share it. Each row has the bits that the plan "fused" gives it, which does all else:
-// matrices of weights, and gradients.
+// The plan "decode": few queries against many keys, as a step of decoding has them. The keys go into SIMD lanes, and a
+// block is read once for all query heads that share it. Each row has the bits that the plan "fused" gives it, which does
+// all else: matrices of weights, and gradients.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -165,7 +165,8 @@ class DecodeRows {
 void forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
   if (result.weights || result.scores) return fused_forward(c, result, workspace);
   const Index rows = c.group * c.queries, chunks = (rows + kRows - 1) / kRows;
-  const double work = static_cast<double>(std::min(rows, kRows) * c.keys) * static_cast<double>(c.width + c.value_width);
+  const double work =
+      static_cast<double>(std::min(rows, kRows) * c.keys) * static_cast<double>(c.width + c.value_width);
   DecodeScratch measured;
   const Index bytes = measured.layout(c, nullptr) * static_cast<Index>(sizeof(float));
   const Index grain = grain_of(work, kChunkWork);

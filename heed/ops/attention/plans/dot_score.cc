@@ -38,6 +38,7 @@ void dot_gradients(const TileOperands& x, const float* dproducts, Index stride, 
   }
 }
 
-const TileScore kDotScore{.scaled = true, .products = dot_products, .gradients = dot_gradients};
+const TileScore kDotScore{
+    .scaled = true, .products = dot_products, .gradients = dot_gradients, .multiplies_rows = true};
 
 }  // namespace heed

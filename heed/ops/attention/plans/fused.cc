@@ -1,5 +1,7 @@
-// The plan "fused": a dot product or a cosine under a softmax or a sigmoid, which most calls are.
+// The plan "fused": products of rows under a softmax or a sigmoid, which most calls are.
 #include "heed/ops/attention/plans/fused.h"
+
+#include "heed/ops/attention/plans/tile.h"
 
 namespace heed {
 
@@ -12,8 +14,8 @@ namespace {
 
 std::string_view why_not(const AttentionProblem& c, const AttentionTask&) {
   if (c.dtype == DType::f64) return "it computes in f32";
-  const Score::Kind score = c.spec.score.kind;
-  if (score != Score::Kind::dot && score != Score::Kind::cosine) return "the score is no product of rows";
+  const TileScore* score = tile_score(c.spec.score.kind);
+  if (score == nullptr || !score->multiplies_rows) return "the score is no product of rows";
   if (lane_normaliser(c.spec.normaliser.kind) == nullptr) return "the normaliser needs a second look at the scores";
   return {};
 }
@@ -26,7 +28,6 @@ double cost(const AttentionProblem& c) {
 
 }  // namespace
 
-const AttentionPlan kFusedPlan{"fused",       SumOrder::blocks, why_not,      cost,
-                               fused_forward, fused_backward,   fused_weights};
+const AttentionPlan kFusedPlan{"fused", SumOrder::blocks, why_not, cost, fused_forward, fused_backward, fused_weights};
 
 }  // namespace heed

@@ -125,7 +125,8 @@ class FusedHead {
     double dsink = 0;
     for (Index r = 0; r < rows.size(); ++r) {
       const bool dead = tile.stat()[r] == kMinusInfinity;
-      if (saved.drow_stat && !dead && normaliser_.sums_to_one) tile.delta()[r] -= saved.drow_stat.at<float>({b, h, rows.begin + r});
+      if (saved.drow_stat && !dead && normaliser_.sums_to_one)
+        tile.delta()[r] -= saved.drow_stat.at<float>({b, h, rows.begin + r});
       if (grad.dsinks && !dead) dsink -= std::exp(double{sink} - tile.stat()[r]) * tile.delta()[r];
     }
     if (grad.dsinks) grad.dsinks.at<float>({h}) += static_cast<float>(dsink);
@@ -135,8 +136,8 @@ class FusedHead {
     const auto& [b, h, rows] = tile.rows;
     read_block(tile, block);
     // The weights after dropout, and beside them the gradients of the products.
-    normaliser_.gradients(block.passes, tile.stat(), tile.delta(), static_cast<float>(c.scale),
-                                     work_.scores(), work_.dscores(), work_.dbias());
+    normaliser_.gradients(block.passes, tile.stat(), tile.delta(), static_cast<float>(c.scale), work_.scores(),
+                          work_.dscores(), work_.dbias());
     if (c.bias.active()) {
       work_.for_rows(tile, work_.dbias(), block.keys.size(), [&](Index r, const float* row) {
         c.bias.add_gradient(b, h, rows.begin + r, block.keys, row, grad);

@@ -11,8 +11,8 @@ namespace {
 constexpr Index kChunkWork = 1 << 20;  // multiply-adds that are worth handing to a thread
 
 // The weights of a tile's rows, from row to_row of head to_head of the result on.
-void store_weights(LaneWork& work, Normaliser::Kind kind, const RowTile& rows, const ConstView& row_stat, const View& weights, Index to_head,
-                   Index to_row) {
+void store_weights(LaneWork& work, Normaliser::Kind kind, const RowTile& rows, const ConstView& row_stat,
+                   const View& weights, Index to_head, Index to_row) {
   const Index count = rows.rows.size();
   const View to = slice(select(select(weights, 0, rows.b), 0, to_head), 0, to_row, to_row + count);
   fill(to, 0);
@@ -43,7 +43,8 @@ void fused_weights(const AttentionProblem& c, const ConstView& row_stat, const A
     for (Index unit = begin; unit < end; ++unit) {
       const Index to_head = unit / std::ssize(runs) % heads, b = unit / std::ssize(runs) / heads;
       const RowRun& run = runs[static_cast<std::size_t>(unit % std::ssize(runs))];
-      store_weights(thread, c.spec.normaliser.kind, {b, chosen.head(to_head), run.rows}, row_stat, weights, to_head, run.at);
+      store_weights(thread, c.spec.normaliser.kind, {b, chosen.head(to_head), run.rows}, row_stat, weights, to_head,
+                    run.at);
     }
   });
 }

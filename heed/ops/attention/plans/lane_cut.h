@@ -1,5 +1,5 @@
-// How the rows of a problem are cut into tiles, and those into units of parallel work: some tiles that meet the same keys.
-// No bit depends on it.
+// How the rows of a problem are cut into tiles, and those into units of parallel work: some tiles that meet the same
+// keys. No bit depends on it.
 //
 //   LaneCut cut(problem);
 //   for (Index unit = 0; unit < cut.units(); ++unit) compute(cut.unit(unit).tiles());
@@ -45,7 +45,8 @@ class LaneCut {
     Unit unit;
     for (Index at = first; at < last; ++at) {
       const Index begin = at % of_head_ * LaneWork::kRows;
-      unit.tiles[unit.count++] = {b, g * c_.group + at / of_head_, {begin, std::min(c_.queries, begin + LaneWork::kRows)}};
+      unit.tiles[unit.count++] = {
+          b, g * c_.group + at / of_head_, {begin, std::min(c_.queries, begin + LaneWork::kRows)}};
     }
     return unit;
   }

@@ -90,8 +90,8 @@ std::span<LaneTile> LaneWork::turn_to(std::span<const RowTile> rows, const Const
   return {tiles_, rows.size()};
 }
 
-// Rows that several tiles read are brought together first: heads lie beside one another, so that each row of one is in a
-// page of its own.
+// Rows that several tiles read are brought together first: heads lie beside one another, so that each row of one is
+// in a page of its own.
 void LaneWork::read_rows(const RowTile& tile, Range keys, bool often) {
   const Index g = tile.h / c_.group;
   keys_ = mapped(float_rows(c_.k, tile.b, g, keys, k_), keys.size(), k_);

@@ -16,9 +16,10 @@ struct LaneTile {
   RowTile rows{};
   Index lanes = 0;
   MaskTile open{};
-  bool started = false;  // whether a block has been added to the sums
-  FloatRows q{}, dout{};  // q as the score maps it
-  float *q_lanes = nullptr, *out_lanes = nullptr, *dq_lanes = nullptr;  // [D, lanes], [Dv, lanes] of out or dout, [D, lanes]
+  bool started = false;                           // whether a block has been added to the sums
+  FloatRows q{}, dout{};                          // q as the score maps it
+  float *q_lanes = nullptr, *dq_lanes = nullptr;  // [D, lanes]
+  float* out_lanes = nullptr;                     // [Dv, lanes], of out or of dout
   float *top = nullptr, *sum = nullptr, *decay = nullptr, *factor = nullptr;  // [lanes]
 
   kernels::LaneSums sums() const { return {top, sum, decay}; }
@@ -36,8 +37,8 @@ struct LaneBlock {
 class LaneWork {
  public:
   using Pass = AttentionTask::Pass;
-  static constexpr Index kRows = 64;       // of a tile, at most
-  static constexpr Index kMostTiles = 8;   // that a block of keys is read for at once
+  static constexpr Index kRows = 64;      // of a tile, at most
+  static constexpr Index kMostTiles = 8;  // that a block of keys is read for at once
 
   // The bytes of scratch that a thread needs for `tiles` tiles.
   static Index bytes(const AttentionProblem& c, Pass pass, Index tiles);
@@ -80,8 +81,8 @@ class LaneWork {
 
   // Fills the scores with scaled products of the keys and the queries, [keys, lanes].
   void fill_products(const LaneTile& tile, Index count);
-  // Calls f(r, row) with the first `count` columns of each row of the tile, from a block of scores or of what lies as they
-  // do.
+  // Calls f(r, row) with the first `count` columns of each row of the tile, from a block of scores or of what lies as
+  // they do.
   template <typename F>
   void for_rows(const LaneTile& tile, const float* block, Index count, const F& f) {
     const Index rows = tile.rows.rows.size();
@@ -91,9 +92,9 @@ class LaneWork {
 
   float* scores() const { return scores_; }
   float* dscores() const { return dscores_; }
-  float* dbias() const { return dbias_; }      // null without a bias
+  float* dbias() const { return dbias_; }         // null without a bias
   float* narrow_rows() const { return narrow_; }  // f32 of rows that are to be rounded to 16 bits
-  float* dk_sums() const { return dk_; }       // [Lk, D] and [Lk, Dv]; null where those are f32 themselves
+  float* dk_sums() const { return dk_; }          // [Lk, D] and [Lk, Dv]; null where those are f32 themselves
   float* dv_sums() const { return dv_; }
 
  private:

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "heed/ops/attention/spec/results.h"
 #include "heed/ops/attention/spec/mask_pattern.h"
+#include "heed/ops/attention/spec/results.h"
 
 namespace heed {
 

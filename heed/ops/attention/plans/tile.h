@@ -34,6 +34,7 @@ struct TileScore {
   void (*map)(Index rows, Index width, FloatRows x, FloatRows y) = nullptr;
   // Replaces dy, the gradient of map's y, by that of x.
   void (*map_gradients)(Index rows, Index width, FloatRows x, FloatRows dy) = nullptr;
+  bool multiplies_rows = false;  // whether the products are dot products of the rows that map makes
 };
 
 extern const TileScore kDotScore, kAdditiveScore, kCosineScore, kDistanceScore;
