@@ -1,6 +1,6 @@
 // The largest score of a block goes down its columns, then the exponentials of the differences to it: where it moved,
-// what the row has so far is multiplied by the exponential of how far (Milakov & Gimelshein 2018), a number that depends
-// on the row alone. Blocks begin at fixed keys, so that no bit depends on how rows are cut into tiles.
+// what the row has so far is multiplied by the exponential of how far (Milakov & Gimelshein 2018), a number that
+// depends on the row alone. Blocks begin at fixed keys, so that no bit depends on how rows are cut into tiles.
 #include "heed/kernels/attention_lanes.h"
 
 #include <algorithm>

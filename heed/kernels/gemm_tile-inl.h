@@ -32,11 +32,11 @@ constexpr int kRows = 6;
 constexpr int kRows = 4;
 #endif
 constexpr Index kPanel = 2 * kLanes;  // columns of b that are worked on together
-// Where registers are many, a wider tile has fewer loads for each step: kWideRows x (4 vectors).
+// Where registers are many, a wider tile has fewer loads for each step, and a longer one more chains for one vector.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-constexpr int kWideRows = 6;
+constexpr bool kManyRegisters = true;
 #else
-constexpr int kWideRows = 0;  // none
+constexpr bool kManyRegisters = false;
 #endif
 
 // A masked load or store must not touch what lies past the mask; only these targets promise that.
@@ -80,7 +80,7 @@ HWY_INLINE void micro_tile(const GemmTile& t, const float* HWY_RESTRICT a, const
   const float* bias = t.bias != nullptr ? t.bias + first_column : nullptr;
   const float* decay = t.decay != nullptr ? t.decay + first_column : nullptr;
   Vector sum[R][kVectors];
-  HWY_UNROLL(8)
+  HWY_UNROLL(16)
   for (int i = 0; i < R; ++i)
     for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::Zero(d);
   for (Index p = 0; p < t.k; ++p) {
@@ -88,13 +88,13 @@ HWY_INLINE void micro_tile(const GemmTile& t, const float* HWY_RESTRICT a, const
     for (int v = 0; v < kVectors; ++v)
       column[v] = kWholeLoads ? hn::LoadU(d, b + p * b_row + v * kLanes)
                               : load_first(b + p * b_row + v * kLanes, columns - v * kLanes);
-    HWY_UNROLL(8)
+    HWY_UNROLL(16)
     for (int i = 0; i < R; ++i) {
       const Vector factor = hn::Set(d, a[i * t.a.row + p * t.a.col]);
       for (int v = 0; v < kVectors; ++v) sum[i][v] = Step::add(factor, column[v], sum[i][v]);
     }
   }
-  HWY_UNROLL(8)
+  HWY_UNROLL(16)
   for (int i = 0; i < R; ++i) {
     for (int v = 0; v < kVectors; ++v) {
       float* to = c + i * t.c_row + v * kLanes;
@@ -141,20 +141,19 @@ HWY_NOINLINE void last_rows(const GemmTile& t, Index begin, const float* b, Inde
   }
 }
 
-// The rows of a against 4 whole vectors of b as it lies.
-template <class Step, int R>
+// The rows of a against kVectors whole vectors of b as it lies, R at a time.
+template <class Step, int R, int kVectors>
 HWY_NOINLINE void wide_rows(const GemmTile& t, Index first_column) {
   Index i = 0;
-  const auto block = [&]<int kCount>() HWY_ATTR {
-    micro_tile<Step, kCount, 4, true>(t, t.a.data + i * t.a.row, t.b.data + first_column, t.b.row,
-                                      t.c + i * t.c_row + first_column, first_column, 4 * kLanes);
-  };
-  for (; i + R <= t.m; i += R) block.template operator()<R>();
+  for (; i + R <= t.m; i += R) {
+    micro_tile<Step, R, kVectors, true>(t, t.a.data + i * t.a.row, t.b.data + first_column, t.b.row,
+                                        t.c + i * t.c_row + first_column, first_column, kVectors * kLanes);
+  }
   if constexpr (R > 1) {
     if (i < t.m) {
       GemmTile rest = t;
       rest.m -= i, rest.a = t.a.from(i, 0), rest.c += i * t.c_row;
-      wide_rows<Step, R - 1>(rest, first_column);
+      wide_rows<Step, R - 1, kVectors>(rest, first_column);
     }
   }
 }
@@ -236,8 +235,9 @@ HWY_INLINE void chain_tile(const GemmTile& t) {
   // Rows of b as they lie are good enough when few rows of a use them.
   const bool pack = t.b.col != 1 || t.m > 64;
   Index j = 0;
-  if constexpr (kWideRows > 0) {
-    for (; !pack && j + 4 * kLanes <= t.n; j += 4 * kLanes) wide_rows<Step, kWideRows>(t, j);
+  if constexpr (kManyRegisters) {
+    for (; !pack && j + 4 * kLanes <= t.n; j += 4 * kLanes) wide_rows<Step, 6, 4>(t, j);
+    for (; !pack && j + kLanes == t.n; j += kLanes) wide_rows<Step, 14, 1>(t, j);
   }
   for (; j < t.n; j += kPanel) {
     const Index columns = std::min(t.n - j, kPanel);

@@ -1,6 +1,6 @@
 // The plan "decode": few queries against many keys, as a step of decoding has them. The keys go into SIMD lanes, and a
-// block is read once for all query heads that share it. Each row has the bits that the plan "fused" gives it, which does
-// all else: matrices of weights, and gradients.
+// block is read once for all query heads that share it. Each row has the bits that the plan "fused" gives it, which
+// does all else: matrices of weights, and gradients.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,7 +8,6 @@
 #include "heed/base/thread_scratch.h"
 #include "heed/kernels/attention_lanes.h"
 #include "heed/kernels/gemm_tile.h"
-#include "heed/kernels/prefetch.h"
 #include "heed/ops/attention/plans/float_rows.h"
 #include "heed/ops/attention/plans/fused.h"
 #include "heed/ops/attention/plans/key_bits.h"
@@ -76,24 +75,10 @@ class DecodeRows {
     Range open{};
   };
 
-  // Asks for the rows of some keys.
-  void ask_for(const RowSource& source, Range keys) const {
-    const ConstView& view = source.view();
-    const Index size = size_of(view.dtype);
-    while (!keys.empty()) {
-      const RowSource::Run run = source.run(b_, g_, keys);
-      if (run.stored) {
-        const char* first = static_cast<const char*>(view.data) + run.offset * size;
-        kernels::prefetch_rows(first, run.stride * size, run.rows, view.shape[3] * size);
-      }
-      keys.begin += run.rows;
-    }
-  }
-
   void add_block(Range keys) {
     if (c.keys > kLaneKeys) {
-      ask_for(c.k, {keys.end, std::min(c.keys, keys.end + kLaneKeys)});
-      if (result.out) ask_for(c.v, keys);
+      prefetch(c.k, b_, g_, {keys.end, std::min(c.keys, keys.end + kLaneKeys)});
+      if (result.out) prefetch(c.v, b_, g_, keys);
     }
     const FloatRows k = float_rows(c.k, b_, g_, keys, scratch_.k);
     kernels::in_chains({.m = count_,

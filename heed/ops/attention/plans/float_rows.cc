@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "heed/kernels/attention_rows.h"
+#include "heed/kernels/prefetch.h"
 #include "heed/kernels/widen.h"
 
 namespace heed {
@@ -51,6 +52,23 @@ FloatRows float_rows(const RowSource& source, Index b, Index g, Range keys, floa
     rest.begin += run.rows;
   }
   return {scratch, width};
+}
+
+void prefetch(const ConstView& view, Index b, Index h, Range rows) {
+  const Index size = size_of(view.dtype);
+  const char* first = static_cast<const char*>(view.data) + view.offset({b, h, rows.begin}) * size;
+  kernels::prefetch_rows(first, view.stride[2] * size, rows.size(), view.shape[3] * size);
+}
+
+void prefetch(const RowSource& source, Index b, Index g, Range keys) {
+  const ConstView& view = source.view();
+  const Index size = size_of(view.dtype);
+  while (!keys.empty()) {
+    const RowSource::Run run = source.run(b, g, keys);
+    const char* first = static_cast<const char*>(view.data) + run.offset * size;
+    if (run.stored) kernels::prefetch_rows(first, run.stride * size, run.rows, view.shape[3] * size);
+    keys.begin += run.rows;
+  }
 }
 
 bool rows_have_nan(const ConstView& view, Index b, Index h, Range rows) {

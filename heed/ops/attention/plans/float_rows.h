@@ -25,6 +25,10 @@ bool lies_as_floats(const RowSource& source);
 FloatRows float_rows(const ConstView& view, Index b, Index h, Range rows, float* scratch);
 FloatRows float_rows(const RowSource& source, Index b, Index g, Range keys, float* scratch);
 
+// Asks for rows that are read soon.
+void prefetch(const ConstView& view, Index b, Index h, Range rows);
+void prefetch(const RowSource& source, Index b, Index g, Range keys);
+
 // Whether rows of a [B, H, L, D] view, or of an empty one, hold a NaN.
 bool rows_have_nan(const ConstView& view, Index b, Index h, Range rows);
 

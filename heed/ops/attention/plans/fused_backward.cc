@@ -33,9 +33,24 @@ class FusedHead {
         normaliser_(*lane_normaliser(problem.spec.normaliser.kind)),
         work_(thread) {}
 
+  // Asks for what compute() reads and writes, where that is little.
+  void prefetch_short(Index b, Index g) const {
+    if (c.keys > kernels::kLaneKeys || c.queries > kRows) return;
+    const Range queries{0, c.queries}, keys{0, c.keys};
+    for (Index h = g * c.group; h < (g + 1) * c.group; ++h) {
+      work_.prefetch_short({b, h, queries});
+      prefetch(saved.dout, b, h, queries), prefetch(saved.out, b, h, queries);
+      if (grad.dq) prefetch(grad.dq, b, h, queries);
+    }
+    if (grad.dk) prefetch(grad.dk, b, g, keys);
+    if (grad.dv) prefetch(grad.dv, b, g, keys);
+  }
+
   void compute(Index b, Index g) {
     dk_ = sums_of(grad.dk, work_.dk_sums(), b, g);
     dv_ = sums_of(grad.dv, work_.dv_sums(), b, g);
+    fresh_ = c.keys <= kernels::kLaneKeys;  // the only block writes the sums first
+    if (!fresh_) clear_sums();
     const Index of_head = (c.queries + kRows - 1) / kRows, all = c.group * of_head;
     for (Index first = 0; first < all; first += kTiles) {
       std::array<RowTile, kTiles> rows;
@@ -47,6 +62,7 @@ class FusedHead {
       }
       add_tiles({rows.data(), static_cast<std::size_t>(count)});
     }
+    if (fresh_) clear_sums();
     if (grad.dk) work_.map_key_gradients(b, g, dk_);
     store_sums(grad.dk, dk_, b, g);
     store_sums(grad.dv, dv_, b, g);
@@ -57,10 +73,12 @@ class FusedHead {
   // Where f32 sums for a head's rows are made: in place, or in scratch where the gradient is of 16 bits.
   FloatRows sums_of(const View& view, float* scratch, Index b, Index g) {
     if (!view) return {};
-    const FloatRows sums = view.dtype == DType::f32 ? FloatRows{&view.at<float>({b, g}), view.stride[2]}
-                                                    : FloatRows{scratch, view.shape[3]};
-    clear(sums, view.shape[2], view.shape[3]);
-    return sums;
+    if (view.dtype == DType::f32) return {&view.at<float>({b, g}), view.stride[2]};
+    return {scratch, view.shape[3]};
+  }
+  void clear_sums() {
+    if (grad.dk) clear(dk_, c.keys, c.width);
+    if (grad.dv) clear(dv_, c.keys, c.value_width);
   }
   void store_sums(const View& view, FloatRows sums, Index b, Index g) {
     if (!view || view.dtype == DType::f32) return;
@@ -145,6 +163,7 @@ class FusedHead {
     }
     add_rows(grad.dv, dv_, tile, block, work_.scores(), tile.dout);
     add_rows(grad.dk, dk_, tile, block, work_.dscores(), tile.q);
+    fresh_ = false;
     if (!grad.dq) return;
     kernels::gemm_tile({.m = c.width,
                         .n = tile.lanes,
@@ -157,8 +176,8 @@ class FusedHead {
   }
 
   // to[key] += sum over the rows of by_row[key, row] x[row].
-  static void add_rows(const View& wanted, FloatRows to, const LaneTile& tile, const LaneBlock& block,
-                       const float* by_row, FloatRows x) {
+  void add_rows(const View& wanted, FloatRows to, const LaneTile& tile, const LaneBlock& block, const float* by_row,
+                FloatRows x) const {
     if (!wanted) return;
     kernels::gemm_tile({.m = block.keys.size(),
                         .n = wanted.shape[3],
@@ -167,7 +186,7 @@ class FusedHead {
                         .b = {x.data, x.row},
                         .c = to.data + block.keys.begin * to.row,
                         .c_row = to.row,
-                        .accumulate = true});
+                        .accumulate = !fresh_});
   }
 
   void store_dq(const LaneTile& tile) {
@@ -193,6 +212,7 @@ class FusedHead {
   const kernels::LaneNormaliser& normaliser_;
   LaneWork& work_;
   FloatRows dk_, dv_;
+  bool fresh_ = false;  // whether dk_ and dv_ hold nothing yet
 };
 
 }  // namespace
@@ -212,7 +232,8 @@ void fused_backward(const AttentionProblem& c, const AttentionSaved& saved, cons
     LaneWork thread(c, memory, LaneWork::Pass::backward, kTiles);
     FusedHead head(c, saved, grad, thread);
     for (Index unit = begin; unit < end; ++unit) {
-      const Index b0 = unit / groups, g0 = unit % groups;
+      const Index b0 = unit / groups, g0 = unit % groups, next = unit + 1;
+      if (next < end) head.prefetch_short(next / groups, next % groups);
       for (Index b = b0; b < (batch_in_order ? c.batch : b0 + 1); ++b)
         for (Index g = g0; g < (heads_in_order ? c.key_heads : g0 + 1); ++g) head.compute(b, g);
     }

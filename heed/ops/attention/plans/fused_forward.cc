@@ -144,7 +144,10 @@ void fused_forward(const AttentionProblem& c, const AttentionResult& result, Wor
   parallel_for_with_scratch(workspace, bytes, cut.units(), cut.grain(), [&](Index begin, Index end, char* memory) {
     LaneWork thread(c, memory, LaneWork::Pass::forward, cut.most());
     FusedTiles tiles(c, result, thread);
-    for (Index unit = begin; unit < end; ++unit) tiles.compute(cut.unit(unit));
+    for (Index unit = begin; unit < end; ++unit) {
+      if (unit + 1 < end) thread.prefetch_short(cut.unit(unit + 1).tiles[0]);
+      tiles.compute(cut.unit(unit));
+    }
   });
 }
 

@@ -65,6 +65,14 @@ Index LaneWork::layout(char* base, Pass pass, Index tiles) {
   return used;
 }
 
+void LaneWork::prefetch_short(const RowTile& tile) const {
+  if (c_.keys > kLaneKeys) return;
+  const Index g = tile.h / c_.group;
+  prefetch(c_.q, tile.b, tile.h, tile.rows);
+  prefetch(c_.k, tile.b, g, {0, c_.keys});
+  if (c_.v) prefetch(c_.v, tile.b, g, {0, c_.keys});
+}
+
 std::span<LaneTile> LaneWork::turn_to(std::span<const RowTile> rows, const ConstView& dout) {
   for (std::size_t n = 0; n < rows.size(); ++n) {
     const auto& [b, h, range] = rows[n];
@@ -79,9 +87,11 @@ std::span<LaneTile> LaneWork::turn_to(std::span<const RowTile> rows, const Const
     if (dout) {
       take(tile.dq_lanes, c_.width);
       float* dout_rows = dout_rows_ + at * most_rows_ * c_.value_width;
-      // Every block meets them again as rows.
-      tile.q = gathered(tile.q, count, c_.width, q_rows);
-      tile.dout = gathered(float_rows(dout, b, h, range, dout_rows), count, c_.value_width, dout_rows);
+      tile.dout = float_rows(dout, b, h, range, dout_rows);
+      if (c_.keys > kLaneKeys) {  // several blocks meet them as rows
+        tile.q = gathered(tile.q, count, c_.width, q_rows);
+        tile.dout = gathered(tile.dout, count, c_.value_width, dout_rows);
+      }
       kernels::rows_to_lanes(count, c_.value_width, tile.dout.data, tile.dout.row, tile.out_lanes, lanes);
     }
     kernels::rows_to_lanes(count, c_.width, tile.q.data, tile.q.row, tile.q_lanes, lanes);

@@ -44,6 +44,9 @@ class LaneWork {
   static Index bytes(const AttentionProblem& c, Pass pass, Index tiles);
   LaneWork(const AttentionProblem& c, char* scratch, Pass pass, Index tiles);
 
+  // Asks for what a tile of a short sentence reads: no processor guesses where the next begins.
+  void prefetch_short(const RowTile& tile) const;
+
   // Turns to some rows of heads that share key/value head g: their queries go into lanes, and dout, where there is one.
   std::span<LaneTile> turn_to(std::span<const RowTile> rows, const ConstView& dout = {});
 
