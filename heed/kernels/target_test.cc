@@ -16,6 +16,7 @@
 #include "heed/kernels/dropout.h"
 #include "heed/kernels/elementwise.h"
 #include "heed/kernels/gemm_tile.h"
+#include "heed/kernels/machine_limits.h"
 #include "heed/kernels/normalise.h"
 #include "heed/kernels/recurrent.h"
 #include "heed/kernels/softmax.h"
@@ -45,6 +46,7 @@ const std::pair<const char*, std::function<void()>> kFirstCalls[] = {
     {"dropout", [] { dropout_bits(0, 0, 0, nullptr, 0); }},
     {"elementwise", [] { add(nullptr, nullptr, nullptr, 0); }},
     {"gemm_tile", [] { gemm_tile_is_fused(); }},
+    {"machine_limits", [] { multiply_adds(0); }},
     {"normalise", [] { normalise_rows({}); }},
     {"recurrent", [] { rnn_row(0, nullptr, nullptr, nullptr); }},
     {"softmax", [] { add_column_sums(nullptr, 0, 0, 0, nullptr); }},
