@@ -20,6 +20,7 @@ void add_evaluate_command(CLI::App& app);
 void add_view_command(CLI::App& app);
 void add_explain_command(CLI::App& app);
 void add_convert_command(CLI::App& app);
+void add_bench_command(CLI::App& app);
 void add_info_command(CLI::App& app);
 
 }  // namespace heed::cli

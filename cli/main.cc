@@ -57,6 +57,7 @@ int run(int argc, char** argv) {
   heed::cli::add_view_command(app);
   heed::cli::add_explain_command(app);
   heed::cli::add_convert_command(app);
+  heed::cli::add_bench_command(app);
   heed::cli::add_info_command(app);
   heed::cli::keep_options_from_being_values(app);
   try {

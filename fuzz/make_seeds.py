@@ -183,6 +183,9 @@ def add_made_files(seeds, heed, work):
         seeds.add("text_lines", first_lines(path, 5))
         if path.suffix == ".align":
             seeds.add("alignment", first_lines(path, 5))
+    report = work / "report.json"
+    run(heed, "bench", "attention", "--filter", "^short/(forward|causal)$", "--seconds", "0.001", "--json", report)
+    seeds.add("bench_report", compact(report.read_bytes()))
     for name, options in MODELS.items():
         add_model(seeds, heed, text, work / name, options)
 
@@ -244,7 +247,7 @@ def main():
     if others.is_dir():
         add_files_of_others(seeds, others)
     add_written_seeds(seeds)
-    for target in ("json", "model_config", "trace", "training_state", "conformance_case", "npy"):
+    for target in ("json", "bench_report", "model_config", "trace", "training_state", "conformance_case", "npy"):
         seeds.write_dictionary(target)
     seeds.write_dictionary("safetensors", (b"F32", b"F64", b"F16", b"BF16", b"I8", b"I32", b"I64", b"BOOL", b"data_offsets"))
     part.rename(folder)

@@ -57,6 +57,8 @@ TEST(CliMessages, ArgumentsAreShownAndCut) {
     expect_plain_refusal({"explain", "--mask", argument}, kFailure, part);
     expect_plain_refusal({"explain", "--picture", argument}, kWrongUsage, part);
     expect_plain_refusal({"info", argument}, kFailure, part);
+    expect_plain_refusal({"bench", argument}, kFailure, part);
+    expect_plain_refusal({"bench", "--filter", "(" + argument}, kWrongUsage, part);
   }
 }
 

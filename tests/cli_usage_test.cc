@@ -13,7 +13,8 @@ using testing::Output;
 using testing::run_heed;
 
 constexpr int kFailure = 1, kWrongUsage = 2;
-const std::vector<std::string> kCommands = {"corpus", "train", "translate", "evaluate", "view", "explain", "info"};
+const std::vector<std::string> kCommands = {"corpus", "train",   "translate", "evaluate",
+                                            "view",   "explain", "bench",     "info"};
 
 TEST(CliUsage, EveryCommandsHelpHasAnExample) {
   for (const std::string& command : kCommands) {
@@ -92,12 +93,13 @@ TEST(CliUsage, EveryNumberNamesItsOptionAndWhatWasGiven) {
                                                           {"explain", "--length"},
                                                           {"explain", "--width"},
                                                           {"explain", "--digits"},
+                                                          {"bench", "--seconds"},
                                                           {"info", "--threads"}};
   for (std::vector<std::string> command : commands) {
     command.emplace_back("nan");
     expect_refusal(run_heed(command), kWrongUsage, {command[command.size() - 2] + ": must be ", "but is nan"});
     command.back() = "99999999999999999999999999999999999999999999999999999999";
-    if (command[1] == "--scale") command.back() = "1e999";
+    if (command[1] == "--scale" || command[1] == "--seconds") command.back() = "1e999";
     const CommandResult result = run_heed(command);
     expect_refusal(result, kWrongUsage,
                    {command[command.size() - 2] + ": must be ", "but is " + command.back().substr(0, 5)});

@@ -348,6 +348,8 @@ def make_tasks(bench):
     old_data = make_start("old data", empty, corpus(2))
     begun = make_start("begun", data, train_arguments(3))
     model = make_start("model", data, train_arguments(5))
+    measure = ["--threads", "1", "bench", "--filter", "^short/forward$", "--seconds", "0.001", "--json"]
+    reports = make_start("reports", empty, [*measure, "before.json"], [*measure, "after.json"])
     text = b"Das Wetter ist gut.\nAlles ist gut.\n"
     (model / "text.de").write_bytes(text)
     (model / "pictures").mkdir()
@@ -362,6 +364,7 @@ def make_tasks(bench):
         Task("translate", model, ["--threads", "1", "translate", "model"], text),
         Task("translate a file", model, ["--threads", "1", "translate", "model", "--input", "text.de", "--json"]),
         Task("convert", model, ["--threads", "1", "convert", "model", "--type", "int8", "--out", "small"], only_once=True),
+        Task("bench, compared", reports, ["bench", "after.json", "--compare", "before.json"]),
         Task("view, a page", model, [*view, "--out", "page.html", "--trace", "trace.json"]),
         Task("view, a picture", model, [*view, "--out", "picture.png"]),
     ]

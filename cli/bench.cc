@@ -1,0 +1,111 @@
+// heed bench
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "heed/base/error.h"
+#include "heed/base/file_writer.h"
+#include "heed/tasks/bench/bench_attention.h"
+#include "heed/tasks/bench/bench_comparison.h"
+#include "heed/tasks/bench/bench_text.h"
+#include "numbers.h"
+#include "option_names.h"
+#include "output.h"
+#include "output_files.h"
+
+namespace heed::cli {
+namespace {
+
+const std::string kAttention = "attention";
+
+struct BenchCommand {
+  std::string what = kAttention, filter;
+  std::optional<std::string> compare, json;
+  double seconds = 1;
+  bool list = false;
+};
+
+// The names that the filter matches, of which there must be one.
+std::vector<std::string> chosen_names(const BenchFilter& filter) {
+  std::vector<std::string> names = attention_bench_names();
+  std::erase_if(names, [&](const std::string& name) { return !filter.wants(name); });
+  if (names.empty()) throw CLI::ValidationError("--filter", "matches no name: see heed bench --list");
+  return names;
+}
+
+BenchReport measure(const BenchCommand& command, const BenchFilter& filter) {
+  chosen_names(filter);
+  // Opened first: a file that cannot be written is known before anything is measured.
+  std::optional<FileWriter> file;
+  if (command.json) file.emplace(*command.json);
+  BenchReport report = bench_attention({.filter = filter, .seconds = command.seconds, .version = HEED_VERSION},
+                                       {.begun = [](const BenchReport& head) { print(bench_head_text(head)); },
+                                        .limit = [](const BenchLimit& limit) { print(bench_limit_text(limit)); },
+                                        .row = [](const BenchRow& row) { print(bench_row_text(row)); }});
+  if (file) {
+    file->write(bench_report_text(report));
+    file->commit();
+  }
+  return report;
+}
+
+void run(const BenchCommand& command, const CLI::App& sub) {
+  const bool file = command.what != kAttention;
+  for (const char* option : {"--json", "--seconds", "--list"}) {
+    if (file && was_given(sub, option)) throw CLI::ValidationError(option, "goes with attention, not with a file");
+  }
+  const BenchFilter filter(command.filter);
+  if (command.list) {
+    for (const std::string& name : chosen_names(filter)) print_line(name);
+    return;
+  }
+  check_outputs({{"--json", command.json.value_or("")}}, {{"--compare", command.compare.value_or("")}});
+  std::optional<BenchReport> before;
+  if (command.compare) before = read_bench_report(*command.compare);
+  const BenchReport report = file ? read_bench_report(command.what) : measure(command, filter);
+  if (!before) {
+    if (file) print(bench_text(report, filter));
+    return;
+  }
+  if (!file) print_line("");
+  print(bench_comparison_text(compare_bench_reports(*before, report, filter)));
+}
+
+std::string check_filter(const std::string& pattern) {
+  try {
+    BenchFilter{pattern};
+    return {};
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app) {
+  CLI::App* sub = app.add_subcommand("bench", "Measure attention's speed beside what this machine can do.");
+  auto command = std::make_shared<BenchCommand>();
+  sub->add_option("what", command->what, "attention, which is measured, or a report that --json has written.")
+      ->capture_default_str();
+  sub->add_option("--filter", command->filter, "Only what a regular expression finds in the names.")
+      ->check(check_filter);
+  add_number(*sub, "--seconds", command->seconds, "How long each limit and row is timed.", NumberRange::above(0));
+  sub->add_option("--compare", command->compare, "A report from before: print how many times as fast each row is now.");
+  sub->add_option("--json", command->json, "Write the report to this file.");
+  sub->add_flag("--list", command->list, "Print the names and measure nothing.");
+  sub->footer(
+      "A row is the median of calls for so many seconds, of five at least, after a warm-up; a limit is the\n"
+      "fastest. Its rate counts a\n"
+      "multiply-add as two operations, half of them when causal, and 3.5 times the forward pass's for training.\n"
+      "\"Of peak\" is its rate over that of multiply-adds alone (decode: of reading memory; additive: of tanh);\n"
+      "\"of limit\" is what its multiply-adds and its exp and tanh take one after the other at the limits, over\n"
+      "what it took. A ratio is over a base that was timed in turn with it. Nothing else should run meanwhile.\n"
+      "Examples:\n  heed bench attention --filter '^forward/|decode' --threads 2 --json before.json\n"
+      "  heed bench attention --filter '^forward/' --compare before.json\n"
+      "  heed bench after.json --compare before.json");
+  sub->callback([command, sub] { run(*command, *sub); });
+}
+
+}  // namespace heed::cli

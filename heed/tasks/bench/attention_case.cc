@@ -1,0 +1,126 @@
+#include "heed/tasks/bench/attention_case.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "heed/base/parallel.h"
+#include "heed/base/random.h"
+#include "heed/ops/attention/plans/plan.h"
+
+namespace heed {
+namespace {
+
+constexpr double kBackwardShare = 2.5;  // five products for the forward pass's two
+
+Tensor normal_tensor(DType dtype, std::initializer_list<Index> shape, std::uint64_t seed) {
+  constexpr Index kBlock = 4096;  // numbers of one stream
+  const Tensor tensor = Tensor::empty(DType::f32, shape);
+  parallel_for(tensor.size(), kBlock, [&](Index begin, Index end) {
+    Rng rng(seed, static_cast<std::uint64_t>(begin / kBlock));
+    for (Index i = begin; i < end; ++i) tensor.data<float>()[i] = static_cast<float>(rng.normal());
+  });
+  return dtype == DType::f32 ? tensor : tensor.to(dtype);
+}
+
+// Whether each query sees the keys up to its own and nothing else is asked of the mask.
+bool is_causal(const Mask& mask) {
+  if (!mask.window || mask.lengths || !mask.patterns.empty() || !mask.further.empty()) return false;
+  const Window& window = *mask.window;
+  return !window.left && window.right == 0 && !window.centre && !window.prefix;
+}
+
+}  // namespace
+
+AttentionCase::AttentionCase(const AttentionShape& shape, AttentionSpec spec, BenchPass pass, Index key_copies)
+    : shape_(shape), spec_(std::move(spec)), pass_(pass) {
+  const auto [batch, heads, queries, keys, width, given_key_heads, dtype] = shape_;
+  const Index key_heads = given_key_heads == 0 ? heads : given_key_heads;
+  q_ = normal_tensor(dtype, {batch, heads, queries, width}, 1);
+  k_.push_back(normal_tensor(dtype, {batch, key_heads, keys, width}, 2));
+  v_.push_back(normal_tensor(dtype, {batch, key_heads, keys, width}, 3));
+  for (Index copy = 1; copy < key_copies; ++copy) {
+    k_.push_back(k_.front().clone());
+    v_.push_back(v_.front().clone());
+  }
+  out_ = Tensor::zeros_like(q_);
+  if (pass_ == BenchPass::forward) return;
+  row_stat_ = Tensor::zeros(DType::f32, {batch, heads, queries});
+  dout_ = normal_tensor(dtype, {batch, heads, queries, width}, 4);
+  dq_ = Tensor::zeros_like(q_), dk_ = Tensor::zeros_like(k_.front()), dv_ = Tensor::zeros_like(v_.front());
+  forward(k_.front(), v_.front());
+}
+
+std::string AttentionCase::plan() const {
+  const AttentionProblem problem = make_attention_problem("bench", q_, k_.front(), v_.front(), spec_);
+  const auto name = [&](AttentionTask::Pass pass) {
+    return std::string(choose_attention_plan(problem, {.pass = pass}).name);
+  };
+  if (pass_ == BenchPass::forward) return name(AttentionTask::Pass::forward);
+  const std::string backward = name(AttentionTask::Pass::backward);
+  if (pass_ == BenchPass::backward) return backward;
+  const std::string forward = name(AttentionTask::Pass::forward);
+  return forward == backward ? forward : forward + " + " + backward;
+}
+
+double AttentionCase::allowed_share() const {
+  if (spec_.mask.is_open()) return 1;
+  const MaskRows rows(spec_.mask, {shape_.batch, shape_.heads, shape_.queries, shape_.keys}, "bench");
+  std::atomic<Index> allowed{0};
+  parallel_for(shape_.heads * shape_.queries, 64, [&](Index begin, Index end) {
+    std::vector<std::uint8_t> row(static_cast<std::size_t>(shape_.keys));
+    Index count = 0;
+    for (Index at = begin; at < end; ++at) {
+      rows.fill(0, at / shape_.queries, at % shape_.queries, {0, shape_.keys}, row.data());
+      count += std::count(row.begin(), row.end(), std::uint8_t{1});
+    }
+    allowed += count;
+  });
+  const double pairs = static_cast<double>(shape_.heads * shape_.queries) * static_cast<double>(shape_.keys);
+  return static_cast<double>(allowed.load()) / pairs;
+}
+
+AttentionWork AttentionCase::work() const {
+  const double rows = static_cast<double>(shape_.batch * shape_.heads * shape_.queries);
+  const double width = static_cast<double>(shape_.width);
+  const bool linear = spec_.normaliser.kind == Normaliser::Kind::sum;
+  const double share = linear ? 1 : is_causal(spec_.mask) ? 0.5 : allowed_share();
+  const double pairs = rows * static_cast<double>(shape_.keys) * share;
+
+  AttentionWork forward;
+  forward.operations = 4 * width * (linear ? rows * width : pairs);
+  const bool exponential =
+      spec_.normaliser.kind == Normaliser::Kind::softmax || spec_.normaliser.kind == Normaliser::Kind::sigmoid;
+  if (exponential) forward.exponentials = pairs;
+  if (linear) forward.exponentials = static_cast<double>(q_.size() + k_.front().size());  // of the feature map
+  if (spec_.score.kind == Score::Kind::additive) forward.tanhs += pairs * width;
+  if (spec_.bias.soft_cap) forward.tanhs += pairs;
+  const Index numbers = q_.size() + out_.size() + k_.front().size() + v_.front().size();
+  forward.bytes = static_cast<double>(numbers * size_of(shape_.dtype));
+  if (pass_ == BenchPass::forward) return forward;
+
+  // The functions once more, since weights are computed again; q, k, v and out are read, and as many gradients written.
+  const double own = pass_ == BenchPass::training ? 1 : 0;
+  return {.operations = forward.operations * (own + kBackwardShare),
+          .exponentials = forward.exponentials * (own + 1),
+          .tanhs = forward.tanhs * (own + 1),
+          .bytes = forward.bytes * (own + 2)};
+}
+
+void AttentionCase::run() {
+  const Tensor &k = k_[next_], &v = v_[next_];
+  next_ = (next_ + 1) % k_.size();
+  if (pass_ != BenchPass::backward) forward(k, v);
+  if (pass_ != BenchPass::forward) backward(k, v);
+}
+
+void AttentionCase::forward(const Tensor& k, const Tensor& v) {
+  attention(q_, k, v, spec_, {.out = out_, .row_stat = row_stat_}, workspace_);
+}
+
+void AttentionCase::backward(const Tensor& k, const Tensor& v) {
+  attention_backward(q_, k, v, spec_, {.out = out_, .row_stat = row_stat_, .dout = dout_},
+                     {.dq = dq_, .dk = dk_, .dv = dv_}, workspace_);
+}
+
+}  // namespace heed

@@ -1,0 +1,163 @@
+#include "heed/tasks/bench/bench_attention.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "heed/base/check.h"
+#include "heed/base/parallel.h"
+#include "heed/kernels/target.h"
+#include "heed/ops/attention/plans/plan.h"
+#include "heed/tasks/bench/attention_rows.h"
+#include "heed/tasks/bench/machine.h"
+#include "heed/tasks/bench/machine_limits.h"
+#include "heed/tasks/bench/timing.h"
+
+namespace heed {
+namespace {
+
+constexpr double kGiga = 1e9;
+
+std::string text_of(const char* value) { return value == nullptr ? "" : value; }
+
+// The thread count while it lives; 0 leaves it.
+class Threads {
+ public:
+  explicit Threads(int threads) : before_(thread_count()) {
+    if (threads != 0) set_thread_count(threads);
+  }
+  ~Threads() { set_thread_count(before_); }
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+
+ private:
+  int before_;
+};
+
+class Run {
+ public:
+  Run(const AttentionBenchOptions& options, const BenchListener& listener) : options_(options), listener_(listener) {}
+
+  BenchReport report() {
+    const std::vector<AttentionRow> rows = chosen_rows();
+    write_head();
+    for (const auto& [name, limit] : kLimitNames) {
+      if (options_.filter.wants(name)) limit_of(limit);
+    }
+    for (const AttentionRow& row : rows) {
+      report_.rows.push_back(measure(row));
+      listener_.row(report_.rows.back());
+    }
+    return std::move(report_);
+  }
+
+ private:
+  std::vector<AttentionRow> chosen_rows() const {
+    std::vector<AttentionRow> rows = attention_rows(thread_count());
+    std::erase_if(rows, [&](const AttentionRow& row) { return !options_.filter.wants(row.name); });
+    const bool any_limit =
+        std::ranges::any_of(kLimitNames, [&](const auto& entry) { return options_.filter.wants(entry.first); });
+    HEED_CHECK(any_limit || !rows.empty(), "the filter matches the name of no limit and of no row");
+    return rows;
+  }
+
+  void write_head() {
+    check_forced_plan();
+    report_.benchmark = "attention", report_.version = options_.version;
+    report_.processor = processor_name(), report_.target = simd_target_name(active_simd_target());
+    report_.threads = thread_count(), report_.seconds = options_.seconds;
+    report_.forced_plan = text_of(std::getenv("HEED_PLAN"));
+    report_.forced_target = text_of(std::getenv("HEED_TARGET"));
+    listener_.begun(report_);
+  }
+
+  // Measured when it is first asked for. A copy: the next one may move the list.
+  BenchLimit limit_of(Limit limit) {
+    const std::string_view name = enum_name(limit);
+    const auto known = std::ranges::find(report_.limits, name, &BenchLimit::name);
+    if (known != report_.limits.end()) return *known;
+    report_.limits.push_back(measure_limit(limit, options_.seconds));
+    listener_.limit(report_.limits.back());
+    return report_.limits.back();
+  }
+
+  // What so much takes at a limit.
+  double seconds_at(Limit limit, double amount) { return amount == 0 ? 0 : amount / (limit_of(limit).rate * kGiga); }
+
+  void hold_against_limits(const AttentionSide& side, const AttentionWork& work, BenchRow& row) {
+    const Limit multiply_add = multiply_add_limit(side.shape.dtype);
+    const bool additive = work.tanhs > work.exponentials;
+    const Limit peak = side.from_memory ? Limit::dram_read : additive ? Limit::tanh : multiply_add;
+    const double amount = side.from_memory ? work.bytes : additive ? work.tanhs : work.operations;
+    const BenchLimit limit = limit_of(peak);
+    row.peak = limit.name, row.unit = limit.unit;
+    row.rate = amount / row.seconds / kGiga;
+    row.share_of_peak = row.rate / limit.rate;
+    const double least = side.from_memory
+                             ? seconds_at(Limit::dram_read, work.bytes)
+                             : seconds_at(multiply_add, work.operations) + seconds_at(Limit::exp, work.exponentials) +
+                                   seconds_at(Limit::tanh, work.tanhs);
+    row.share_of_limit = least / row.seconds;
+  }
+
+  void time_alone(const std::function<void()>& work, BenchRow& row) const {
+    const Timing timing = time_work(work, options_.seconds);
+    row.seconds = timing.seconds, row.samples = timing.samples;
+  }
+
+  void time_with_base(const AttentionRow& of, const AttentionCase& problem, const std::function<void()>& work,
+                      BenchRow& row) const {
+    AttentionCase base = of.base->make();
+    const PairedTiming timing = time_beside(work, runner(base, of.base->threads), options_.seconds);
+    row.seconds = timing.work.seconds, row.samples = timing.work.samples;
+    row.over = of.over, row.base_seconds = timing.base.seconds;
+    row.ratio_scale = of.of_allowed_pairs ? problem.allowed_share() : 1;
+    row.ratio = timing.ratio / row.ratio_scale;
+  }
+
+  static std::function<void()> runner(AttentionCase& problem, int threads) {
+    return [&problem, threads] {
+      const Threads count(threads);
+      problem.run();
+    };
+  }
+
+  BenchRow measure(const AttentionRow& of) {
+    BenchRow row{.name = of.name};
+    std::optional<AttentionCase> problem;
+    try {
+      problem.emplace(of.side.make());
+      row.plan = problem->plan();
+    } catch (const Error& error) {  // by HEED_PLAN
+      row.refused = error.what();
+      return row;
+    }
+    const std::function<void()> work = runner(*problem, of.side.threads);
+    of.base ? time_with_base(of, *problem, work, row) : time_alone(work, row);
+    const AttentionWork done = problem->work();
+    row.operations = done.operations, row.exponentials = done.exponentials, row.tanhs = done.tanhs;
+    row.bytes = done.bytes;
+    if (of.side.threads == 0) hold_against_limits(of.side, done, row);  // which are those of all threads
+    return row;
+  }
+
+  const AttentionBenchOptions& options_;
+  const BenchListener& listener_;
+  BenchReport report_;
+};
+
+}  // namespace
+
+std::vector<std::string> attention_bench_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, limit] : kLimitNames) names.emplace_back(name);
+  for (const AttentionRow& row : attention_rows(thread_count())) names.push_back(row.name);
+  return names;
+}
+
+BenchReport bench_attention(const AttentionBenchOptions& options, const BenchListener& listener) {
+  return Run(options, listener).report();
+}
+
+}  // namespace heed
