@@ -97,11 +97,11 @@ void add_bench_command(CLI::App& app) {
   sub->add_flag("--list", command->list, "Print the names and measure nothing.");
   sub->footer(
       "A row is the median of calls for so many seconds, of five at least, after a warm-up; a limit is the\n"
-      "fastest. Its rate counts a\n"
-      "multiply-add as two operations, half of them when causal, and 3.5 times the forward pass's for training.\n"
-      "\"Of peak\" is its rate over that of multiply-adds alone (decode: of reading memory; additive: of tanh);\n"
-      "\"of limit\" is what its multiply-adds and its exp and tanh take one after the other at the limits, over\n"
-      "what it took. A ratio is over a base that was timed in turn with it. Nothing else should run meanwhile.\n"
+      "fastest of them. Rates count a multiply-add as two operations, half of all where a row is causal, and\n"
+      "3.5 times the forward pass's for training. \"Of peak\" is a row's rate over that of multiply-adds alone\n"
+      "(decode: of reading memory; additive: of tanh); \"of limit\" is what its multiply-adds, exp and tanh take\n"
+      "one after the other at the limits, over what it took. A ratio is over a base that was timed in turn with\n"
+      "it. Nothing else should run meanwhile; all rows together take some minutes.\n"
       "Examples:\n  heed bench attention --filter '^forward/|decode' --threads 2 --json before.json\n"
       "  heed bench attention --filter '^forward/' --compare before.json\n"
       "  heed bench after.json --compare before.json");

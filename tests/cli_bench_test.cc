@@ -106,7 +106,7 @@ TEST(CliBench, AReportIsShownAgain) {
   const std::string file = report_file(scratch_folder() / "report.json", 8, 3);
   const std::string text = output_of({"bench", file});
   EXPECT_NE(text.find("Z80, SCALAR, 1 thread"), std::string::npos) << text;
-  EXPECT_EQ(line_of(text, "causal/L512/D64"), "causal/L512/D64 3.000 ms - - - tiled");
+  EXPECT_EQ(line_of(text, "causal/L512/D64"), "causal/L512/D64 3.000 ms 5 - - - tiled");
   EXPECT_EQ(line_of(output_of({"bench", file, "--filter", "^forward"}), "causal/L512/D64"), "");
 }
 

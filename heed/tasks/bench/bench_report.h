@@ -18,7 +18,7 @@ namespace heed {
 struct BenchLimit {
   std::string name{};
   double rate = 0;     // 0: not measured, as the note says
-  std::string unit{};  // GFLOP/s (a multiply-add is two), GB/s, or G/s of a function
+  std::string unit{};  // GFLOP/s and GOP/s (a multiply-add is two), GB/s, or G/s of a function
   std::string note{};
 
   template <typename V>

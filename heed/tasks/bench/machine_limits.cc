@@ -46,9 +46,9 @@ BenchLimit f32_limit(double seconds) {
 }
 
 // The rate of the widest unit; the note has those of the others.
-BenchLimit dot_unit_limit(const std::vector<kernels::DotUnit>& units, double seconds) {
+BenchLimit dot_unit_limit(const std::vector<kernels::DotUnit>& units, const char* unit_of_rate, double seconds) {
   constexpr Index kSteps = 1 << 12;
-  BenchLimit limit{.unit = "GFLOP/s"};
+  BenchLimit limit{.unit = unit_of_rate};
   for (const kernels::DotUnit& unit : units) {
     const double rate = multiply_add_rate(unit.multiply_adds, kSteps, seconds);
     limit.note += limit.note.empty() ? std::string(unit.name) : fmt::format("; {} has {:.1f}", unit.name, rate);
@@ -108,9 +108,9 @@ BenchLimit measure(Limit limit, double seconds) {
     case Limit::multiply_add_f32:
       return f32_limit(seconds);
     case Limit::multiply_add_bf16:
-      return dot_unit_limit(kernels::bf16_units(), seconds);
+      return dot_unit_limit(kernels::bf16_units(), "GFLOP/s", seconds);
     case Limit::multiply_add_int8:
-      return dot_unit_limit(kernels::int8_units(), seconds);
+      return dot_unit_limit(kernels::int8_units(), "GOP/s", seconds);
     case Limit::exp:
       return function_limit(seconds, kernels::exp_each);
     case Limit::tanh:
