@@ -8,7 +8,7 @@
 namespace heed::kernels {
 
 // Makes `steps` multiply-adds, at most 2^24, in each lane of as many chains as hide their latency, all in registers.
-// Returns how many there were, as the sums of the chains have it: each multiply-add counts itself.
+// Returns how many there were, which is what the chains sum up to: each multiply-add adds one.
 Index multiply_adds(Index steps);
 
 // y_i = exp(x_i), as attention's kernels compute it.

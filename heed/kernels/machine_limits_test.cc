@@ -21,8 +21,9 @@ void on_every_target(const Body& body) {
   force_simd_target(0);
 }
 
-// Chains that the compiler had folded, or taken for one, would count fewer.
-TEST(MachineLimits, EachMultiplyAddOfEachChainIsMade) {
+// The count is that of the sums. That the compiler neither folds a chain nor takes two for one, the numbers that it
+// cannot know see to.
+TEST(MachineLimits, EveryStepCountsAMultiplyAddOfEachLaneAndChain) {
   on_every_target([] {
     const Index of_one_step = multiply_adds(1);
     EXPECT_GE(of_one_step, 12);
@@ -32,7 +33,7 @@ TEST(MachineLimits, EachMultiplyAddOfEachChainIsMade) {
   });
 }
 
-TEST(MachineLimits, EachMultiplyAddOfADotUnitIsMade) {
+TEST(MachineLimits, EveryStepOfADotUnitCountsItsMultiplyAdds) {
   std::vector<DotUnit> units = bf16_units();
   for (const DotUnit& unit : int8_units()) units.push_back(unit);
   if (units.empty()) GTEST_SKIP() << "this machine has no unit for 16 or 8 bits";

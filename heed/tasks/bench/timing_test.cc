@@ -30,7 +30,7 @@ TEST(Timing, TheMedianIsNotMovedByASlowCall) {
   const auto work = [&] { std::this_thread::sleep_for(std::chrono::milliseconds(++calls == 3 ? 300 : 1)); };
   const Timing timing = time_work(work, 0);
   EXPECT_GE(timing.seconds, 0.001);
-  EXPECT_LT(timing.seconds, 0.3);
+  EXPECT_LT(timing.seconds, 0.05);  // their mean is 0.06
 }
 
 TEST(Timing, APairIsTimedInTurn) {
