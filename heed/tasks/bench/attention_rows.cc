@@ -31,6 +31,13 @@ SpecMaker always(AttentionSpec spec) {
 SpecMaker causal() { return always({.mask = Mask::causal()}); }
 SpecMaker linear() { return always({.score = Score::features({}), .normaliser = Normaliser::sum()}); }
 
+AttentionRow alone(std::string name, AttentionSide side) { return {.name = std::move(name), .side = std::move(side)}; }
+
+// Timed in turn with `base`, which `over` names.
+AttentionRow beside(std::string name, AttentionSide side, AttentionSide base, std::string over) {
+  return {.name = std::move(name), .side = std::move(side), .base = std::move(base), .over = std::move(over)};
+}
+
 // --- Dense and causal ------------------------------------------------------------------------------------------------
 
 std::string length_and_width(const AttentionShape& shape) { return fmt::format("L{}/D{}", shape.queries, shape.width); }
@@ -40,8 +47,8 @@ Rows dense_rows() {
   const auto add = [&](const std::string& kind, AttentionShape shape, BenchPass pass, const SpecMaker& spec = {}) {
     const std::string heads = shape.heads == 8 ? "" : fmt::format("/H{}", shape.heads);
     const std::string type = shape.dtype == DType::bf16 ? "bf16-" : "";
-    rows.push_back({.name = type + kind + "/" + length_and_width(shape) + heads,
-                    .side = {.shape = shape, .pass = pass, .spec = spec}});
+    rows.push_back(
+        alone(type + kind + "/" + length_and_width(shape) + heads, {.shape = shape, .pass = pass, .spec = spec}));
   };
   const auto forward = BenchPass::forward, training = BenchPass::training;
   for (Index length : {128, 512, 1024, 4096}) add("forward", square(length), forward);
@@ -60,9 +67,8 @@ Rows dense_rows() {
 
 Rows short_rows() {
   const AttentionShape shape{.batch = 64, .heads = 4, .queries = 24, .keys = 24, .width = 32};
-  return {{.name = "short/forward", .side = {.shape = shape}},
-          {.name = "short/causal", .side = {.shape = shape, .spec = causal()}},
-          {.name = "short/training", .side = {.shape = shape, .pass = BenchPass::training}}};
+  return {alone("short/forward", {.shape = shape}), alone("short/causal", {.shape = shape, .spec = causal()}),
+          alone("short/training", {.shape = shape, .pass = BenchPass::training})};
 }
 
 // --- Decoding --------------------------------------------------------------------------------------------------------
@@ -74,26 +80,22 @@ AttentionSide next_token(DType dtype) {
 }
 
 Rows decode_rows() {
-  return {{.name = "decode/f32", .side = next_token(DType::f32)},
-          {.name = "decode/bf16", .side = next_token(DType::bf16)}};
+  return {alone("decode/f32", next_token(DType::f32)), alone("decode/bf16", next_token(DType::bf16))};
 }
 
 // --- Sparse ----------------------------------------------------------------------------------------------------------
 
 AttentionRow beside_dense(std::string name, AttentionShape shape, const Mask& mask) {
-  return {.name = std::move(name),
-          .side = {.shape = shape, .spec = always({.mask = mask})},
-          .base = AttentionSide{.shape = shape},
-          .over = "dense x allowed share",
-          .of_allowed_pairs = true};
+  AttentionRow row = beside(std::move(name), {.shape = shape, .spec = always({.mask = mask})}, {.shape = shape},
+                            "dense x allowed share");
+  row.of_allowed_pairs = true;
+  return row;
 }
 
 // Four times the length over one; the pattern grows with the root of the length.
 AttentionRow four_lengths(std::string name, const Mask& mask, const Mask& mask_of_quarter) {
-  return {.name = std::move(name),
-          .side = {.shape = square(16384, 64, 1), .spec = always({.mask = mask})},
-          .base = AttentionSide{.shape = square(4096, 64, 1), .spec = always({.mask = mask_of_quarter})},
-          .over = "a quarter of the length"};
+  return beside(std::move(name), {.shape = square(16384, 64, 1), .spec = always({.mask = mask})},
+                {.shape = square(4096, 64, 1), .spec = always({.mask = mask_of_quarter})}, "a quarter of the length");
 }
 
 Rows sparse_rows() {
@@ -113,13 +115,11 @@ Rows linear_rows() {
   Rows rows;
   for (const auto& [name, pass] :
        {std::pair("forward", BenchPass::forward), std::pair("backward", BenchPass::backward)})
-    rows.push_back(
-        {.name = fmt::format("linear/{}", name), .side = {.shape = square(4096), .pass = pass, .spec = linear()}});
+    rows.push_back(alone(fmt::format("linear/{}", name), {.shape = square(4096), .pass = pass, .spec = linear()}));
   for (Index length = 4096; length <= 262144; length *= 2) {
-    rows.push_back({.name = fmt::format("linear/doubled/L{}", length),
-                    .side = {.shape = square(length, 64, 2), .spec = linear()},
-                    .base = AttentionSide{.shape = square(length / 2, 64, 2), .spec = linear()},
-                    .over = "half of the length"});
+    const AttentionSide side{.shape = square(length, 64, 2), .spec = linear()};
+    const AttentionSide base{.shape = square(length / 2, 64, 2), .spec = linear()};
+    rows.push_back(beside(fmt::format("linear/doubled/L{}", length), side, base, "half of the length"));
   }
   return rows;
 }
@@ -132,8 +132,8 @@ Rows additive_rows() {
     return AttentionSpec{.score = Score::additive(vector)};
   };
   const AttentionShape shape = square(512, 128, 1);
-  return {{.name = "additive/forward", .side = {.shape = shape, .spec = additive}},
-          {.name = "additive/backward", .side = {.shape = shape, .pass = BenchPass::backward, .spec = additive}}};
+  return {alone("additive/forward", {.shape = shape, .spec = additive}),
+          alone("additive/backward", {.shape = shape, .pass = BenchPass::backward, .spec = additive})};
 }
 
 // --- What a bias, a mask, dropout, a score or a normaliser adds ------------------------------------------------------
@@ -183,10 +183,7 @@ Rows beside_plain_rows() {
       {"entmax15", always({.normaliser = Normaliser::entmax15()})}};
   Rows rows;
   const auto add = [&](const char* group, const char* kind, const SpecMaker& spec, const char* base) {
-    rows.push_back({.name = fmt::format("{}/{}", group, kind),
-                    .side = {.shape = shape, .spec = spec},
-                    .base = AttentionSide{.shape = shape},
-                    .over = base});
+    rows.push_back(beside(fmt::format("{}/{}", group, kind), {.shape = shape, .spec = spec}, {.shape = shape}, base));
   };
   for (const auto& [kind, spec] : over_plain) add("over-plain", kind, spec, "plain");
   for (const auto& [kind, spec] : over_softmax) add("over-softmax", kind, spec, "scaled dot, softmax");
@@ -202,10 +199,9 @@ Rows thread_rows(int threads) {
                                                          {"decode", next_token(DType::f32)}};
   Rows rows;
   for (const auto& [name, side] : sides) {
-    AttentionRow row{.name = fmt::format("one-thread/{}", name), .side = side, .base = side};
-    row.side.threads = 1;
-    row.over = fmt::format("{} threads", threads);
-    rows.push_back(std::move(row));
+    AttentionSide one_thread = side;
+    one_thread.threads = 1;
+    rows.push_back(beside(fmt::format("one-thread/{}", name), one_thread, side, fmt::format("{} threads", threads)));
   }
   return rows;
 }
