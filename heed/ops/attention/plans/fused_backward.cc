@@ -46,27 +46,27 @@ class FusedHead {
     if (grad.dv) prefetch(grad.dv, b, g, keys);
   }
 
-  void compute(Index b, Index g) {
+  // What flows between some of the tiles of the group's query heads, and some keys, which begin with a block.
+  void compute(Index b, Index g, Range tiles, Range keys) {
+    keys_ = keys;
     dk_ = sums_of(grad.dk, work_.dk_sums(), b, g);
     dv_ = sums_of(grad.dv, work_.dv_sums(), b, g);
     fresh_ = c.keys <= kernels::kLaneKeys;  // the only block writes the sums first
     if (!fresh_) clear_sums();
-    const Index of_head = (c.queries + kRows - 1) / kRows, all = c.group * of_head;
-    for (Index first = 0; first < all; first += kTiles) {
+    for (Index first = tiles.begin; first < tiles.end; first += kTiles) {
       std::array<RowTile, kTiles> rows;
-      const Index count = std::min(kTiles, all - first);
+      const Index count = std::min(kTiles, tiles.end - first);
       for (Index n = 0; n < count; ++n) {
-        const Index begin = (first + n) % of_head * kRows;
+        const Index of_head = (c.queries + kRows - 1) / kRows, begin = (first + n) % of_head * kRows;
         rows[static_cast<std::size_t>(n)] = {
             b, g * c.group + (first + n) / of_head, {begin, std::min(c.queries, begin + kRows)}};
       }
       add_tiles({rows.data(), static_cast<std::size_t>(count)});
     }
     if (fresh_) clear_sums();
-    if (grad.dk) work_.map_key_gradients(b, g, dk_);
+    if (grad.dk) work_.map_key_gradients(b, g, keys, dk_);
     store_sums(grad.dk, dk_, b, g);
     store_sums(grad.dv, dv_, b, g);
-    repair_gradients(c, saved, grad, b, g);
   }
 
  private:
@@ -77,8 +77,11 @@ class FusedHead {
     return {scratch, view.shape[3]};
   }
   void clear_sums() {
-    if (grad.dk) clear(dk_, c.keys, c.width);
-    if (grad.dv) clear(dv_, c.keys, c.value_width);
+    const auto clear_keys = [&](FloatRows sums, Index width) {
+      clear({sums.data + keys_.begin * sums.row, sums.row}, keys_.size(), width);
+    };
+    if (grad.dk) clear_keys(dk_, c.width);
+    if (grad.dv) clear_keys(dv_, c.value_width);
   }
   void store_sums(const View& view, FloatRows sums, Index b, Index g) {
     if (!view || view.dtype == DType::f32) return;
@@ -96,7 +99,7 @@ class FusedHead {
     }
     fill_flow(tiles);
     for (const LaneTile& tile : tiles) read_delta(tile);
-    work_.for_blocks(tiles, false, [&](LaneTile& tile, const LaneBlock& block) {
+    work_.for_blocks(tiles, keys_, false, [&](LaneTile& tile, const LaneBlock& block) {
       add_block(tile, block);
       tile.started = true;
     });
@@ -130,7 +133,7 @@ class FusedHead {
       }
       return;
     }
-    work_.for_blocks(tiles, false, [&](const LaneTile& tile, const LaneBlock& block) {
+    work_.for_blocks(tiles, work_.all_keys(), false, [&](const LaneTile& tile, const LaneBlock& block) {
       read_block(tile, block);
       normaliser_.flow(block.passes, tile.stat(), work_.scores(), work_.dscores(), tile.delta());
     });
@@ -211,9 +214,58 @@ class FusedHead {
   const AttentionGrad& grad;
   const kernels::LaneNormaliser& normaliser_;
   LaneWork& work_;
+  Range keys_{};
   FloatRows dk_, dv_;
   bool fresh_ = false;  // whether dk_ and dv_ hold nothing yet
 };
+
+constexpr LaneWork::Pass kBackward = LaneWork::Pass::backward;
+
+Index tiles_of_group(const AttentionProblem& c) { return c.group * ((c.queries + kRows - 1) / kRows); }
+
+// Fewer heads than threads: the queries' gradients first, by tiles, then those of the keys, by blocks, each of which
+// computes the weights for itself. Every sum has the order that it has in one go.
+void by_tiles_and_keys(const AttentionProblem& c, const AttentionSaved& saved, const AttentionGrad& grad,
+                       Workspace& workspace) {
+  const Index heads = c.batch * c.key_heads, bytes = LaneWork::bytes(c, kBackward, kTiles);
+  // Calls body(head, b, g, from, to) for pieces of [0, count) of each head.
+  const auto in_pieces = [&](Index count, Index piece, const AttentionGrad& wanted, const auto& body) {
+    const Index pieces = (count + piece - 1) / piece;
+    parallel_for_with_scratch(workspace, bytes, heads * pieces, 1, [&](Index begin, Index end, char* memory) {
+      LaneWork thread(c, memory, kBackward, kTiles);
+      FusedHead head(c, saved, wanted, thread);
+      for (Index unit = begin; unit < end; ++unit) {
+        const Index nth = pieces - 1 - unit % pieces;  // under a causal mask the last rows are the longest
+        const Range range{nth * piece, std::min(count, (nth + 1) * piece)};
+        body(head, unit / pieces / c.key_heads, unit / pieces % c.key_heads, range);
+      }
+    });
+  };
+  AttentionGrad of_queries, of_keys;
+  of_queries.dq = grad.dq;
+  of_keys.dk = grad.dk, of_keys.dv = grad.dv;
+  const Index tiles = tiles_of_group(c);
+  if (grad.dq) {
+    in_pieces(tiles, kTiles, of_queries, [&](FusedHead& head, Index b, Index g, Range some) {
+      head.compute(b, g, some, {0, c.keys});
+    });
+  }
+  if (grad.dk || grad.dv) {
+    in_pieces(c.keys, 8 * kernels::kLaneKeys, of_keys, [&](FusedHead& head, Index b, Index g, Range some) {
+      head.compute(b, g, {0, tiles}, some);
+    });
+  }
+  for (Index unit = 0; unit < heads; ++unit) {
+    repair_gradients(c, saved, grad, unit / c.key_heads, unit % c.key_heads);
+  }
+}
+
+// Whether a head is worth two passes.
+bool has_few_heads(const AttentionProblem& c, const AttentionGrad& grad) {
+  const bool parameters = grad.dbias || grad.dsinks || grad.drelative || grad.dcentre;
+  const bool is_long = c.queries > 2 * kTiles * kRows && c.keys > 16 * kernels::kLaneKeys;
+  return c.dtype == DType::f32 && !parameters && is_long && c.batch * c.key_heads < thread_count();
+}
 
 }  // namespace
 
@@ -221,21 +273,25 @@ class FusedHead {
 // another.
 void fused_backward(const AttentionProblem& c, const AttentionSaved& saved, const AttentionGrad& grad,
                     Workspace& workspace) {
+  if (has_few_heads(c, grad)) return by_tiles_and_keys(c, saved, grad, workspace);
   const auto shared = [](const View& gradient, int axis) { return gradient && gradient.shape[axis] == 1; };
   const bool batch_in_order = shared(grad.dbias, 0) || shared(grad.dcentre, 0) || grad.dsinks || grad.drelative;
   const bool heads_in_order = shared(grad.dbias, 1) || shared(grad.dcentre, 1);
   const Index batches = batch_in_order ? 1 : c.batch, groups = heads_in_order ? 1 : c.key_heads;
   const double work = static_cast<double>(c.queries * c.group) * static_cast<double>(c.keys) *
                       static_cast<double>(c.width + c.value_width) * 2;
-  const Index bytes = LaneWork::bytes(c, LaneWork::Pass::backward, kTiles), grain = grain_of(work, kChunkWork);
+  const Index bytes = LaneWork::bytes(c, kBackward, kTiles), grain = grain_of(work, kChunkWork);
   parallel_for_with_scratch(workspace, bytes, batches * groups, grain, [&](Index begin, Index end, char* memory) {
-    LaneWork thread(c, memory, LaneWork::Pass::backward, kTiles);
+    LaneWork thread(c, memory, kBackward, kTiles);
     FusedHead head(c, saved, grad, thread);
     for (Index unit = begin; unit < end; ++unit) {
       const Index b0 = unit / groups, g0 = unit % groups, next = unit + 1;
       if (next < end) head.prefetch_short(next / groups, next % groups);
       for (Index b = b0; b < (batch_in_order ? c.batch : b0 + 1); ++b)
-        for (Index g = g0; g < (heads_in_order ? c.key_heads : g0 + 1); ++g) head.compute(b, g);
+        for (Index g = g0; g < (heads_in_order ? c.key_heads : g0 + 1); ++g) {
+          head.compute(b, g, {0, tiles_of_group(c)}, {0, c.keys});
+          repair_gradients(c, saved, grad, b, g);
+        }
     }
   });
 }

@@ -27,7 +27,7 @@ class FusedTiles {
       std::fill_n(tile.top, tile.lanes, kMinusInfinity);
       std::fill_n(tile.sum, tile.lanes, 0.0f);
     }
-    work_.for_blocks(tiles, false, [&](LaneTile& tile, const LaneBlock& block) {
+    work_.for_blocks(tiles, work_.all_keys(), false, [&](LaneTile& tile, const LaneBlock& block) {
       work_.fill_products(tile, block.keys.size());
       normaliser_.add(block.passes, work_.scores(), tile.sums());
       if (result.out) add_values(tile, block);
@@ -108,7 +108,7 @@ class FusedTiles {
   void store_scores(std::span<LaneTile> tiles) {
     const bool masked = result.score_stage == ScoreStage::masked;
     for (const LaneTile& tile : tiles) fill_rows(result.scores, tile.rows, kMinusInfinity);
-    work_.for_blocks(tiles, !masked, [&](const LaneTile& tile, const LaneBlock& block) {
+    work_.for_blocks(tiles, work_.all_keys(), !masked, [&](const LaneTile& tile, const LaneBlock& block) {
       work_.fill_products(tile, block.keys.size());
       kernels::AttentionLanes stage = block.passes;
       if (!masked) stage.bias = nullptr, stage.allowed = nullptr;
@@ -123,7 +123,7 @@ class FusedTiles {
       fill_rows(result.weights, tile.rows, 0);
       for (Index r = 0; r < tile.lanes; ++r) tile.factor[r] = normaliser_.sums_to_one ? 1.0f / tile.sum[r] : 1.0f;
     }
-    work_.for_blocks(tiles, false, [&](const LaneTile& tile, const LaneBlock& block) {
+    work_.for_blocks(tiles, work_.all_keys(), false, [&](const LaneTile& tile, const LaneBlock& block) {
       work_.fill_products(tile, block.keys.size());
       normaliser_.weigh(block.passes, tile.top, tile.factor, work_.scores());
       copy_out(result.weights, tile, block.keys);

@@ -39,8 +39,10 @@ class LaneCut {
     return grain_of(rows * static_cast<double>(c_.keys) * static_cast<double>(c_.width + c_.value_width), kEnough);
   }
 
-  Unit unit(Index number) const {
-    const Index b = number / of_group_ / c_.key_heads, g = number / of_group_ % c_.key_heads;
+  // Those with the last rows first: under a causal mask they are the longest.
+  Unit unit(Index nth) const {
+    const Index number = units() - 1 - nth, b = number / of_group_ / c_.key_heads,
+                g = number / of_group_ % c_.key_heads;
     const Index first = number % of_group_ * most_, last = std::min(tiles_of_group(), first + most_);
     Unit unit;
     for (Index at = first; at < last; ++at) {

@@ -123,9 +123,9 @@ void LaneWork::map_query_gradients(const LaneTile& tile, FloatRows dq) {
   score_.map_gradients(rows.size(), c_.width, float_rows(c_.q, b, h, rows, rows_scratch_), dq);
 }
 
-void LaneWork::map_key_gradients(Index b, Index g, FloatRows dk) {
-  for (Index begin = 0; score_.map_gradients != nullptr && begin < c_.keys; begin += kLaneKeys) {
-    const Range keys{begin, std::min(c_.keys, begin + kLaneKeys)};
+void LaneWork::map_key_gradients(Index b, Index g, Range of, FloatRows dk) {
+  for (Index begin = of.begin; score_.map_gradients != nullptr && begin < of.end; begin += kLaneKeys) {
+    const Range keys{begin, std::min(of.end, begin + kLaneKeys)};
     score_.map_gradients(keys.size(), c_.width, float_rows(c_.k, b, g, keys, k_), {dk.data + begin * dk.row, dk.row});
   }
 }

@@ -50,16 +50,16 @@ class LaneWork {
   // Turns to some rows of heads that share key/value head g: their queries go into lanes, and dout, where there is one.
   std::span<LaneTile> turn_to(std::span<const RowTile> rows, const ConstView& dout = {});
 
-  // Calls f(tile, block) for each block of keys, in order, and each of the tiles to some of whose rows the mask leaves
-  // some of it; with `all`, for every block.
+  // Calls f(tile, block) for each block of the keys `within`, which begin with a block, in order, and each of the tiles
+  // to some of whose rows the mask leaves some of it; with `all`, for every block.
   template <typename F>
-  void for_blocks(std::span<LaneTile> tiles, bool all, const F& f) {
+  void for_blocks(std::span<LaneTile> tiles, Range within, bool all, const F& f) {
     Range hull{c_.keys, 0};
     for (const LaneTile& tile : tiles) {
       if (tile.open.hull.empty()) continue;
       hull = {std::min(hull.begin, tile.open.hull.begin), std::max(hull.end, tile.open.hull.end)};
     }
-    if (all) hull = {0, c_.keys};
+    hull = all ? within : intersect(hull, within);
     for (Index begin = hull.begin / kernels::kLaneKeys * kernels::kLaneKeys; begin < hull.end;) {
       const Range keys{begin, std::min(c_.keys, begin + kernels::kLaneKeys)};
       begin = keys.end;
@@ -78,9 +78,11 @@ class LaneWork {
   FloatRows keys() const { return keys_; }
   FloatRows values() const { return values_; }
 
-  // From gradients of the rows that the score made of queries, or of a head's keys, to theirs.
+  // From gradients of the rows that the score made of queries, or of some keys of a head, to theirs. dk has all keys.
   void map_query_gradients(const LaneTile& tile, FloatRows dq);
-  void map_key_gradients(Index b, Index g, FloatRows dk);
+  void map_key_gradients(Index b, Index g, Range of, FloatRows dk);
+
+  Range all_keys() const { return {0, c_.keys}; }
 
   // Fills the scores with scaled products of the keys and the queries, [keys, lanes].
   void fill_products(const LaneTile& tile, Index count);
