@@ -1,22 +1,10 @@
 #include "heed/ops/attention/plans/linear_chunk.h"
 
-#include <algorithm>
-#include <bit>
-#include <cstdint>
-
-#include "heed/ops/attention/plans/tile.h"
+#include "heed/kernels/attention_rows.h"
+#include "heed/kernels/state_rows.h"
+#include "heed/tensor/row_storage.h"
 
 namespace heed {
-namespace {
-
-bool all_finite(const float* x, Index count) {
-  constexpr std::uint32_t kExponent = 0x7f800000;
-  std::uint32_t largest = 0;
-  for (Index n = 0; n < count; ++n) largest = std::max(largest, std::bit_cast<std::uint32_t>(x[n]) & kExponent);
-  return largest < kExponent;
-}
-
-}  // namespace
 
 Range LinearRows::chunk_keys(Index b, Index chunk) const {
   const Index seen = keys(b), begin = std::min(seen, chunk * kLinearChunk);
@@ -24,21 +12,43 @@ Range LinearRows::chunk_keys(Index b, Index chunk) const {
 }
 
 Index LinearRows::first(Index b, Index chunks) const {
-  Index low = 0, high = c.queries;
+  if (c.queries == 0) return 0;
+  const Index last = keys(b), begin = end(b, 0), wanted = std::max<Index>(chunks * kLinearChunk, 1);
+  if (end_together()) return last > 0 && whole_chunks(last) >= chunks ? 0 : c.queries;
+  if (last < wanted) return c.queries;
+  // No end is more than a key further than that of the row before: one of these two is the row itself, unless rows
+  // without a key stand before it and rows behind the key length after it.
+  Index low = std::max<Index>(wanted - begin, 0), high = c.queries - 1 - (last - wanted);
   while (low < high) {
-    const Index middle = (low + high) / 2, seen = end(b, middle);
-    seen > 0 && whole_chunks(seen) >= chunks ? high = middle : low = middle + 1;
+    const Index middle = (low + high) / 2;
+    end(b, middle) >= wanted ? high = middle : low = middle + 1;
   }
   return low;
 }
 
-LinearWork::LinearWork(const AttentionProblem& problem, const ScoreFeatures<float>& features, char* scratch,
-                       bool backward)
-    : c(problem), features_(features), seen_(problem), columns_(problem.value_width + 1) {
+void LinearRows::tile_ends(const LinearTile& tile, Index* ends) const {
+  const Index seen = end(tile.b, tile.rows.begin) - tile.keys.begin, most = keys(tile.b) - tile.keys.begin;
+  for (Index r = 0; r < tile.rows.size(); ++r) ends[r] = std::min(end_together() ? seen : seen + r, most);
+}
+
+kernels::Matrix ChunkRows::transposed() {
+  if (!is_transposed_) kernels::transpose_rows(count_, width_, rows_, width_, transposed_, kLinearChunk);
+  is_transposed_ = true;
+  return {transposed_, kLinearChunk};
+}
+
+bool ChunkRows::finite() {
+  if (!is_judged_) finite_ = kernels::all_finite(count_ * width_, rows_);
+  is_judged_ = true;
+  return finite_;
+}
+
+LinearWork::LinearWork(const AttentionProblem& problem, const LinearFeatures& features, char* scratch, bool backward)
+    : c(problem), features_(features), seen_(problem) {
   layout(scratch, backward);
 }
 
-Index LinearWork::bytes(const AttentionProblem& c, const ScoreFeatures<float>& features, bool backward) {
+Index LinearWork::bytes(const AttentionProblem& c, const LinearFeatures& features, bool backward) {
   LinearWork measured(c, features, nullptr, backward);
   return measured.layout(nullptr, backward);
 }
@@ -46,132 +56,227 @@ Index LinearWork::bytes(const AttentionProblem& c, const ScoreFeatures<float>& f
 // Cuts the scratch memory into what this case needs; returns how much that is.
 Index LinearWork::layout(char* base, bool backward) {
   Index used = 0;
-  const auto take = [&](float*& pointer, bool wanted, Index count) {
-    if (!wanted) return;
-    pointer = base == nullptr ? nullptr : reinterpret_cast<float*>(base + used);
-    used += (count * static_cast<Index>(sizeof(float)) + 63) / 64 * 64;
+  const auto take = [&]<typename T>(T*& pointer, bool wanted, Index count) {
+    pointer = base == nullptr || !wanted ? nullptr : reinterpret_cast<T*>(base + used);
+    if (wanted) used += (count * static_cast<Index>(sizeof(T)) + 63) / 64 * 64;
   };
-  take(state_, true, c.features * columns_);
-  take(keys_, true, kLinearChunk * c.features);
-  take(values_, true, kLinearChunk * columns_);
-  take(queries_, true, kLinearChunk * c.features);
-  take(rows_, true, kLinearChunk * columns_);
-  take(products_, true, kLinearChunk * kLinearChunk);
-  take(dproducts_, backward, kLinearChunk * kLinearChunk);
-  take(dfeatures_, backward, kLinearChunk * c.features);
-  take(dvalues_, backward, kLinearChunk * c.value_width);
-  take(out_, backward, c.value_width);
-  take(input_, true, c.width);
-  take(dinput_, backward, c.width);
+  const auto take_rows = [&](ChunkRows& chunk, Index width, bool transposed) {
+    float *data = nullptr, *columns = nullptr;
+    take(data, true, kLinearChunk * width);
+    take(columns, transposed, kLinearChunk * width);
+    chunk = ChunkRows(data, columns, width);
+  };
+  const bool narrow =
+      c.dtype != DType::f32 || c.k.view().dtype != DType::f32 || (c.v && c.v.view().dtype != DType::f32);
+  take_rows(keys, c.features, true);
+  take_rows(values, c.value_width, backward);
+  take_rows(queries, c.features, false);
+  take_rows(rows, c.value_width, false);
+  take(state, true, c.features * c.value_width);
+  take(state_sums, true, c.features);
+  take(products, true, kLinearChunk * kLinearChunk);
+  take(sums, true, kLinearChunk);
+  take(dproducts, backward, kLinearChunk * kLinearChunk);
+  take(dfeatures, backward, kLinearChunk * c.features);
+  take(dvalues, backward, kLinearChunk * c.value_width);
+  take(dsums, backward, kLinearChunk);
+  take(ends_, true, kLinearChunk);
+  take(key_sums_, true, kLinearChunk);
+  take(input_, narrow || c.k.paged(), kLinearChunk * std::max(c.width, c.value_width));
+  take(dinput_, backward && narrow, kLinearChunk * c.width);
   return used;
 }
 
-void LinearWork::load_keys(Index b, Index g, Range keys) const {
-  for (Index j = keys.begin; j < keys.end; ++j) {
-    const Index r = j - keys.begin;
-    c.k.load(b, g, j, input_);
-    features_.map(input_, keys_ + r * c.features);
-    if (c.v) c.v.load(b, g, j, values_ + r * columns_);
-    values_[r * columns_ + c.value_width] = 1;
+kernels::Matrix LinearWork::read(const ConstView& view, Index offset, Index stride, Index count) const {
+  if (view.dtype == DType::f32) return {view.as<float>() + offset, stride};
+  const Index width = view.shape[3];
+  for (Index r = 0; r < count; ++r) load_row(view, offset + r * stride, width, input_ + r * width);
+  return {input_, width};
+}
+
+// Calls f(first row, how many, the rows as f32) for rows that lie one after another.
+template <typename F>
+void LinearWork::for_runs(const RowSource& source, Index b, Index g, Range range, const F& f) const {
+  const Index width = source.view().shape[3];
+  for (Index at = range.begin; at < range.end;) {
+    const RowSource::Run run = source.run(b, g, {at, range.end});
+    if (!run.stored) std::fill_n(input_, run.rows * width, 0.0f);
+    f(at - range.begin, run.rows,
+      run.stored ? read(source.view(), run.offset, run.stride, run.rows) : kernels::Matrix{input_, width});
+    at += run.rows;
   }
 }
 
-void LinearWork::load_queries(const LinearTile& tile) const {
-  for (Index i = tile.rows.begin; i < tile.rows.end; ++i) {
-    load_row(c.q, c.q.offset({tile.b, tile.h, i}), c.width, input_);
-    features_.map(input_, queries_ + (i - tile.rows.begin) * c.features);
-  }
+void LinearWork::load_keys(Index b, Index g, Range range) {
+  float* features = keys.fill(range.size());
+  for_runs(c.k, b, g, range, [&](Index first, Index count, kernels::Matrix x) {
+    features_.map(count, x, features + first * c.features);
+  });
+  float* to = values.fill(range.size());
+  if (!c.v) return;
+  for_runs(c.v, b, g, range, [&](Index first, Index count, kernels::Matrix x) {
+    for (Index r = 0; r < count; ++r) std::copy_n(&x.data[r * x.row], c.value_width, to + (first + r) * c.value_width);
+  });
 }
 
-void LinearWork::add_to_state(Index count, const float* features, const float* values) const {
+void LinearWork::load_queries(const LinearTile& tile) {
+  const Index count = tile.rows.size();
+  features_.map(count, read(c.q, c.q.offset({tile.b, tile.h, tile.rows.begin}), c.q.stride[2], count),
+                queries.fill(count));
+  seen_.tile_ends(tile, ends_);
+}
+
+void LinearWork::clear_state() const {
+  std::fill_n(state, c.features * c.value_width, 0.0f);
+  std::fill_n(state_sums, c.features, 0.0f);
+}
+
+void LinearWork::add_to_state(const ChunkRows& features, const ChunkRows& x, const float* weights) const {
   kernels::gemm_tile({.m = c.features,
-                      .n = columns_,
-                      .k = count,
-                      .a = {features, 1, c.features},
-                      .b = {values, columns_},
-                      .c = state_,
-                      .c_row = columns_,
+                      .n = c.value_width,
+                      .k = features.count(),
+                      .a = {features.matrix().data, 1, c.features},
+                      .b = x.matrix(),
+                      .c = state,
+                      .c_row = c.value_width,
                       .accumulate = true});
+  kernels::add_rows_to_sums(features.count(), c.features, features.matrix().data, c.features, weights, state_sums);
 }
 
-void LinearWork::multiply_queries_by_keys(const LinearTile& tile) const {
-  kernels::in_chains({.m = tile.rows.size(),
-                      .n = tile.keys.size(),
-                      .k = c.features,
-                      .a = {queries_, c.features},
-                      .b = {keys_, 1, c.features},
-                      .c = products_,
-                      .c_row = kLinearChunk},
-                     kernels::gemm_tile);
-  clear_unseen(tile, products_);
+void LinearWork::add_to_transposed_state(const ChunkRows& features, const ChunkRows& x) const {
+  kernels::gemm_tile({.m = c.value_width,
+                      .n = c.features,
+                      .k = features.count(),
+                      .a = {x.matrix().data, 1, c.value_width},
+                      .b = features.matrix(),
+                      .c = state,
+                      .c_row = c.features,
+                      .accumulate = true});
+  kernels::add_rows_to_sums(features.count(), c.features, features.matrix().data, c.features, nullptr, state_sums);
 }
 
-void LinearWork::multiply_queries(const LinearTile& tile, bool has_state) const {
-  if (has_state) {
-    kernels::in_chains({.m = tile.rows.size(),
-                        .n = columns_,
+template <typename F>
+void LinearWork::for_parts(const LinearTile& tile, const F& f) const {
+  const Index count = tile.rows.size(), part = seen_.end_together() ? count : kLinearRows;
+  for (Index r = 0; r < count; r += part) {
+    const Range part_rows{r, std::min(count, r + part)};
+    f(part_rows, ends_[part_rows.end - 1]);
+  }
+}
+
+void LinearWork::multiply_queries_by_keys(const LinearTile& tile) {
+  for_parts(tile, [&](Range part, Index seen) {
+    float* to = products + part.begin * kLinearChunk;
+    kernels::in_chains({.m = part.size(),
+                        .n = seen,
                         .k = c.features,
-                        .a = {queries_, c.features},
-                        .b = {state_, columns_},
-                        .c = rows_,
-                        .c_row = columns_},
+                        .a = queries.matrix().from(part.begin, 0),
+                        .b = keys.transposed(),
+                        .c = to,
+                        .c_row = kLinearChunk},
                        kernels::gemm_tile);
+    kernels::clear_row_ends(part.size(), seen, ends_ + part.begin, nullptr, to, kLinearChunk);
+  });
+}
+
+void LinearWork::multiply_rows_by_values(const LinearTile& tile) {
+  for_parts(tile, [&](Range part, Index seen) {
+    float* to = dproducts + part.begin * kLinearChunk;
+    kernels::in_chains({.m = part.size(),
+                        .n = seen,
+                        .k = c.value_width,
+                        .a = rows.matrix().from(part.begin, 0),
+                        .b = values.transposed(),
+                        .c = to,
+                        .c_row = kLinearChunk},
+                       kernels::gemm_tile);
+    kernels::clear_row_ends(part.size(), seen, ends_ + part.begin, dsums + part.begin, to, kLinearChunk);
+  });
+}
+
+void LinearWork::multiply_queries(const LinearTile& tile, bool has_state) {
+  const Index count = tile.rows.size();
+  float* to = rows.fill(count);
+  std::fill_n(sums, count, 0.0f);
+  if (has_state) {
+    kernels::in_chains({.m = count,
+                        .n = c.value_width,
+                        .k = c.features,
+                        .a = queries.matrix(),
+                        .b = {state, c.value_width},
+                        .c = to,
+                        .c_row = c.value_width},
+                       kernels::gemm_tile);
+    kernels::attention_row_dots(count, c.features, queries.matrix().data, c.features, state_sums, 0, sums);
   }
   if (tile.keys.empty()) return;
   multiply_queries_by_keys(tile);
-  add_keys(tile, products_, values_, columns_, rows_, has_state);
-}
-
-void LinearWork::clear_unseen(const LinearTile& tile, float* matrix) const {
-  for (Index i = tile.rows.begin; i < tile.rows.end; ++i) {
-    const Index seen = seen_.end(tile.b, i) - tile.keys.begin;
-    float* row = matrix + (i - tile.rows.begin) * kLinearChunk;
-    std::fill(row + seen, row + tile.keys.size(), 0.0f);
-  }
+  for_parts(tile, [&](Range part, Index seen) {
+    kernels::row_sums(part.size(), seen, products + part.begin * kLinearChunk, kLinearChunk, key_sums_ + part.begin);
+  });
+  for (Index r = 0; r < count; ++r) sums[r] += key_sums_[r];
+  add_keys(tile, products, values, to, has_state);
 }
 
 // A zero of a refused key times a NaN or an infinity would count: where there is one, each row takes its own keys
 // alone, which gives the same bits.
-void LinearWork::add_keys(const LinearTile& tile, const float* a, const float* b, Index width, float* to,
-                          bool accumulate) const {
-  kernels::GemmTile product{.m = tile.rows.size(),
-                            .n = width,
-                            .k = tile.keys.size(),
-                            .a = {a, kLinearChunk},
-                            .b = {b, width},
-                            .c = to,
-                            .c_row = width,
-                            .accumulate = accumulate};
-  if (all_finite(b, product.k * width)) return kernels::gemm_tile(product);
-  product.m = 1;
-  for (Index i = tile.rows.begin; i < tile.rows.end; ++i) {
-    product.k = seen_.end(tile.b, i) - tile.keys.begin;
-    kernels::gemm_tile(product);
-    product.a = product.a.from(1, 0), product.c += width;
-  }
+void LinearWork::add_keys(const LinearTile& tile, const float* a, ChunkRows& b, float* to, bool accumulate) const {
+  for_parts(tile, [&](Range part, Index seen) {
+    kernels::GemmTile product{.m = part.size(),
+                              .n = b.width(),
+                              .k = seen,
+                              .a = {a + part.begin * kLinearChunk, kLinearChunk},
+                              .b = b.matrix(),
+                              .c = to + part.begin * b.width(),
+                              .c_row = b.width(),
+                              .accumulate = accumulate};
+    if (seen_.end_together() || b.finite()) return kernels::gemm_tile(product);
+    product.m = 1;
+    for (Index r = part.begin; r < part.end; ++r) {
+      product.k = ends_[r];
+      kernels::gemm_tile(product);
+      product.a = product.a.from(1, 0), product.c += b.width();
+    }
+  });
 }
 
-void LinearWork::add_rows(const LinearTile& tile, const float* a, const float* b, Index columns, Index width,
-                          float* to) const {
-  kernels::GemmTile product{.m = tile.keys.size(),
-                            .n = width,
-                            .k = tile.rows.size(),
-                            .a = {a, 1, kLinearChunk},
-                            .b = {b, columns},
-                            .c = to,
-                            .c_row = width,
-                            .accumulate = true};
-  if (all_finite(b, product.k * columns)) return kernels::gemm_tile(product);
-  product.m = 1;
-  Index first = 0;  // the first row that sees the key
-  for (Index j = tile.keys.begin; j < tile.keys.end; ++j) {
-    while (seen_.end(tile.b, tile.rows.begin + first) <= j) ++first;
-    product.a = {a + (j - tile.keys.begin) + first * kLinearChunk, 1, kLinearChunk};
-    product.b = {b + first * columns, columns};
-    product.k = tile.rows.size() - first;
-    kernels::gemm_tile(product);
-    product.c += width;
-  }
+void LinearWork::add_rows(const LinearTile& tile, const float* a, ChunkRows& b, float* to) const {
+  for_parts(tile, [&](Range part, Index seen) {
+    kernels::GemmTile product{.m = seen,
+                              .n = b.width(),
+                              .k = part.size(),
+                              .a = {a + part.begin * kLinearChunk, 1, kLinearChunk},
+                              .b = b.matrix().from(part.begin, 0),
+                              .c = to,
+                              .c_row = b.width(),
+                              .accumulate = true};
+    if (seen_.end_together() || b.finite()) return kernels::gemm_tile(product);
+    product.m = 1;
+    Index first = part.begin;  // the first row that sees the key
+    for (Index j = 0; j < seen; ++j) {
+      while (ends_[first] <= j) ++first;
+      product.a = {a + first * kLinearChunk + j, 1, kLinearChunk};
+      product.b = b.matrix().from(first, 0);
+      product.k = part.end - first;
+      kernels::gemm_tile(product);
+      product.c += b.width();
+    }
+  });
+}
+
+void LinearWork::store_input_gradients(const ConstView& x, Index x_place, const ChunkRows& features, const View& to,
+                                       Index place) const {
+  const Index count = features.count();
+  kernels::Matrix inputs{nullptr, 0};
+  if (features_.reads_inputs()) inputs = read(x, x_place, x.stride[2], count);
+  const bool wide = to.dtype == DType::f32;
+  float* dx = wide ? to.as<float>() + place : dinput_;
+  features_.backward(count, inputs, features.matrix().data, dfeatures, dx, wide ? to.stride[2] : c.width);
+  if (!wide) store_rows(count, c.width, dinput_, to, place);
+}
+
+void store_rows(Index count, Index width, const float* rows, const View& to, Index place) {
+  for (Index r = 0; r < count; ++r) store_row(rows + r * width, width, to, place + r * to.stride[2]);
 }
 
 }  // namespace heed

@@ -2,16 +2,25 @@
 // values have to say is one state of fixed size (Katharopoulos et al. 2020, section 3.2). Here is what its two
 // directions share: which rows read which chunks of keys as a state, and a thread's scratch memory with the operands as
 // f32 features.
+//
+// A row's sums are chains over the features or over the keys of a chunk; those of a state are chains of a chunk, added
+// chunk after chunk. The cuts are at multiples of kLinearChunk keys, and of kLinearRows rows from where rows begin to
+// read a chunk one by one.
 #pragma once
 
+#include <algorithm>
+
 #include "heed/kernels/gemm_tile.h"
+#include "heed/ops/attention/plans/linear_features.h"
 #include "heed/ops/attention/plans/plan.h"
-#include "heed/ops/attention/problem/score_features.h"
 
 namespace heed {
 
 // Keys are cut into chunks here, and the rows that end in one chunk into tiles.
 inline constexpr Index kLinearChunk = 64;
+// Rows of a tile that meet its keys together, up to where the last of them ends: a quarter of the products of a causal
+// tile is left out.
+inline constexpr Index kLinearRows = 32;
 
 // Some rows of a head. Each sees the keys before its end: whole chunks as a state, and `keys`, up to its end, one by
 // one.
@@ -20,12 +29,14 @@ struct LinearTile {
   Range rows, keys;
 };
 
-// Row i of batch element b sees the keys [0, end(b, i)), and end ascends with i.
+// Row i of batch element b sees the keys [0, end(b, i)). From row to row the end is the same, or one key further.
 class LinearRows {
  public:
   explicit LinearRows(const AttentionProblem& problem) : c(problem) {}
 
   Index end(Index b, Index i) const { return c.mask.keys(b, 0, i).end; }
+  // Whether all rows of a batch element end at one key.
+  bool end_together() const { return !c.spec.mask.window; }
   // Keys that some row sees.
   Index keys(Index b) const { return c.queries == 0 ? 0 : end(b, c.queries - 1); }
   // Rows that see no key come first.
@@ -48,11 +59,14 @@ class LinearRows {
     }
   }
 
+  // Fills `ends` with how many of the tile's keys each of its rows sees.
+  void tile_ends(const LinearTile& tile, Index* ends) const;
+
  private:
   // Without a window all rows end at one key, and the state takes the last chunk too, be it whole or not; but a single
   // chunk is read one by one, by which a row with one key gets its value to the last bits.
   Index whole_chunks(Index end) const {
-    if (c.spec.mask.window) return end / kLinearChunk;
+    if (!end_together()) return end / kLinearChunk;
     return end <= kLinearChunk ? 0 : (end + kLinearChunk - 1) / kLinearChunk;
   }
   // The first row that sees a key and reads `chunks` or more.
@@ -61,69 +75,94 @@ class LinearRows {
   const AttentionProblem& c;
 };
 
-// Rows are contiguous. The values have one more column, of ones, so that the sum of the scores is one more output:
-// value_columns() = Dv + 1.
+// Contiguous rows of a chunk or tile, with what only some products want of them.
+class ChunkRows {
+ public:
+  ChunkRows() = default;
+  ChunkRows(float* rows, float* transposed, Index width) : rows_(rows), transposed_(transposed), width_(width) {}
+
+  Index count() const { return count_; }
+  Index width() const { return width_; }
+  kernels::Matrix matrix() const { return {rows_, width_}; }
+  // To fill `count` rows, or to change them.
+  float* fill(Index count) {
+    count_ = count, is_transposed_ = is_judged_ = false;
+    return rows_;
+  }
+  // The same numbers, [width, count], where rows of b are wanted as columns.
+  kernels::Matrix transposed();
+  // Whether there is no NaN and no infinity.
+  bool finite();
+
+ private:
+  float *rows_ = nullptr, *transposed_ = nullptr;
+  Index width_ = 0, count_ = 0;
+  bool is_transposed_ = false, is_judged_ = false, finite_ = false;
+};
+
+// A thread's scratch memory and what it does there. `keys` and `values` are those of the chunk that was loaded last,
+// `queries` and `rows` belong to the tile that was.
 class LinearWork {
  public:
-  static Index bytes(const AttentionProblem& c, const ScoreFeatures<float>& features, bool backward);
-  LinearWork(const AttentionProblem& problem, const ScoreFeatures<float>& features, char* scratch, bool backward);
+  static Index bytes(const AttentionProblem& c, const LinearFeatures& features, bool backward);
+  LinearWork(const AttentionProblem& problem, const LinearFeatures& features, char* scratch, bool backward);
 
-  Index value_columns() const { return columns_; }
-  float* state() const { return state_; }        // [M, Dv + 1]
-  float* keys() const { return keys_; }          // [chunk, M], features
-  float* values() const { return values_; }      // [chunk, Dv + 1]
-  float* queries() const { return queries_; }    // [tile, M], features
-  float* rows() const { return rows_; }          // [tile, Dv + 1]: the output, or its gradient
-  float* products() const { return products_; }  // [tile, chunk], of queries and keys
+  void load_keys(Index b, Index g, Range range);
+  void load_queries(const LinearTile& tile);
+
+  ChunkRows keys, values;   // [chunk, M], features, and [chunk, Dv]
+  ChunkRows queries, rows;  // [tile, M], features, and [tile, Dv]: the output, or its gradient
+  float* state;             // [M, Dv], or [Dv, M] where that is what products read
+  float* state_sums;        // [M]: the state of a value that is one
+  float* products;          // [tile, chunk], of queries and keys
+  float* sums;              // [tile]: of the rows' scores, or what divides them
   // The backward pass alone:
-  float* dproducts() const { return dproducts_; }  // [tile, chunk]
-  float* dfeatures() const { return dfeatures_; }  // [chunk, M], of queries or of keys
-  float* dvalues() const { return dvalues_; }      // [chunk, Dv]
-  float* out() const { return out_; }              // [Dv]
+  float* dproducts;  // [tile, chunk]
+  float* dfeatures;  // [chunk, M], of queries or of keys
+  float* dvalues;    // [chunk, Dv]
+  float* dsums;      // [tile]
 
-  void load_keys(Index b, Index g, Range keys) const;
-  void load_queries(const LinearTile& tile) const;
+  void clear_state() const;
+  // state += features^T x, and state_sums += features^T weights (null: ones).
+  void add_to_state(const ChunkRows& features, const ChunkRows& x, const float* weights) const;
+  // state += x^T features, for the transposed state, and state_sums += features^T ones.
+  void add_to_transposed_state(const ChunkRows& features, const ChunkRows& x) const;
+  // Fills products with queries . keys, and zero where the row does not see the key.
+  void multiply_queries_by_keys(const LinearTile& tile);
+  // Fills dproducts with rows . values + dsums, and zero where the row does not see the key.
+  void multiply_rows_by_values(const LinearTile& tile);
+  // Fills rows with phi(q)^T S, the outputs before they are divided by their sums, and sums with these. The state
+  // counts where `has_state`; products are overwritten.
+  void multiply_queries(const LinearTile& tile, bool has_state);
 
-  void clear_state() const { std::fill_n(state_, c.features * columns_, 0.0f); }
-  // state += features^T values, over `count` rows.
-  void add_to_state(Index count, const float* features, const float* values) const;
-  // Fills products() with queries . keys, and zero where the row does not see the key.
-  void multiply_queries_by_keys(const LinearTile& tile) const;
-  // Fills rows() with phi(q)^T S: the outputs before they are divided by their last number, the sum. The state counts
-  // where `has_state`; products() is overwritten.
-  void multiply_queries(const LinearTile& tile, bool has_state) const;
-  // Clears what a row does not see of a [tile, chunk] matrix.
-  void clear_unseen(const LinearTile& tile, float* matrix) const;
+  // to [rows, b's width] (+)= a [rows, keys of the tile] b [keys], where a is zero for unseen keys.
+  void add_keys(const LinearTile& tile, const float* a, ChunkRows& b, float* to, bool accumulate) const;
+  // to [keys of the tile, b's width] += a^T b, b [rows].
+  void add_rows(const LinearTile& tile, const float* a, ChunkRows& b, float* to) const;
 
-  // to [rows, width] (+)= a [rows, keys of the tile] b [keys, width], where a is zero for unseen keys.
-  void add_keys(const LinearTile& tile, const float* a, const float* b, Index width, float* to, bool accumulate) const;
-  // to [keys of the tile, width] += a^T b, b [rows, columns].
-  void add_rows(const LinearTile& tile, const float* a, const float* b, Index columns, Index width, float* to) const;
-
-  // Stores `count` rows of dfeatures() times the scale, taken back through the feature map, as gradients of x.
-  // load(row, to) reads x; to: the place of the first row.
-  template <typename Load>
-  void store_input_gradients(Index count, const float* features, const Load& load, const View& to, Index offset) const {
-    for (Index r = 0; r < count; ++r) {
-      float* dphi = dfeatures_ + r * c.features;
-      for (Index m = 0; m < c.features; ++m) dphi[m] *= static_cast<float>(c.scale);
-      load(r, input_);
-      features_.backward(input_, features + r * c.features, dphi, dinput_);
-      store_row(dinput_, c.width, to, offset + r * to.stride[2]);
-    }
-  }
+  // Rows as f32: where they lie, or read into scratch that the next call overwrites. `offset`: of the first.
+  kernels::Matrix read(const ConstView& view, Index offset, Index stride, Index count) const;
+  // Stores what dfeatures are of x, taken back through the feature map; `place` is the first row's in both.
+  void store_input_gradients(const ConstView& x, Index x_place, const ChunkRows& features, const View& to,
+                             Index place) const;
 
  private:
   Index layout(char* base, bool backward);
+  // Calls f(rows, how many of the tile's keys the last of them sees) for the parts of a tile, whose first row is 0.
+  template <typename F>
+  void for_parts(const LinearTile& tile, const F& f) const;
+  template <typename F>
+  void for_runs(const RowSource& source, Index b, Index g, Range range, const F& f) const;
 
   const AttentionProblem& c;
-  const ScoreFeatures<float>& features_;
+  const LinearFeatures& features_;
   const LinearRows seen_;
-  const Index columns_;
-  float *state_ = nullptr, *keys_ = nullptr, *values_ = nullptr, *queries_ = nullptr, *rows_ = nullptr,
-        *products_ = nullptr, *dproducts_ = nullptr, *dfeatures_ = nullptr, *dvalues_ = nullptr, *out_ = nullptr,
-        *input_ = nullptr, *dinput_ = nullptr;
+  Index* ends_ = nullptr;  // [tile]: how many of the tile's keys a row sees
+  float *key_sums_ = nullptr, *input_ = nullptr, *dinput_ = nullptr;
 };
+
+// Stores `count` contiguous rows; `place`: of the first.
+void store_rows(Index count, Index width, const float* rows, const View& to, Index place);
 
 extern const AttentionPlan kLinearPlan;
 

@@ -2,16 +2,14 @@
 // by the rows that end in it, and as a part of the state by the rows after it (Katharopoulos et al. 2020, eqs. 8 to 12;
 // in chunks: Yang et al. 2024, "Gated Linear Attention", section 3).
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "heed/base/thread_scratch.h"
+#include "heed/kernels/attention_rows.h"
+#include "heed/kernels/state_rows.h"
 #include "heed/ops/attention/plans/linear_chunk.h"
 #include "heed/ops/attention/plans/reference.h"
-#include "heed/ops/attention/plans/tile.h"
 
 namespace heed {
 namespace {
@@ -19,11 +17,10 @@ namespace {
 constexpr Index kChunkWork = 1 << 20;  // multiply-adds that are worth handing to a thread
 constexpr float kNone = -std::numeric_limits<float>::infinity();
 
-// With v'_j = (v_j, 1) in place of the value, S = sum_j phi(k_j) v'_j^T, and phi(q_i)^T S is the output before it is
-// divided by its own last number, the sum.
+// With S = sum_j phi(k_j) v_j^T and z = sum_j phi(k_j), the output is phi(q_i)^T S divided by the sum phi(q_i) . z.
 class LinearForward {
  public:
-  LinearForward(const AttentionProblem& problem, const AttentionResult& wanted, const LinearWork& thread)
+  LinearForward(const AttentionProblem& problem, const AttentionResult& wanted, LinearWork& thread)
       : c(problem), result(wanted), seen_(problem), work_(thread) {}
 
   void compute(Index b, Index h) {
@@ -31,10 +28,9 @@ class LinearForward {
     work_.clear_state();
     const Index chunks = seen_.chunks(b);
     for (Index chunk = 0; chunk <= chunks; ++chunk) {
-      const Range keys = seen_.chunk_keys(b, chunk);
-      work_.load_keys(b, h / c.group, keys);
+      work_.load_keys(b, h / c.group, seen_.chunk_keys(b, chunk));
       seen_.for_tiles(b, h, chunk, [&](const LinearTile& tile) { compute_tile(tile, chunk > 0); });
-      if (chunk < chunks) work_.add_to_state(keys.size(), work_.keys(), work_.values());
+      if (chunk < chunks) work_.add_to_state(work_.keys, work_.values, nullptr);
     }
   }
 
@@ -44,34 +40,41 @@ class LinearForward {
     if (result.row_stat) result.row_stat.at<float>({b, h, i}) = kNone;
   }
 
-  void compute_tile(const LinearTile& tile, bool has_state) const {
-    const Index columns = work_.value_columns();
+  void compute_tile(const LinearTile& tile, bool has_state) {
+    const Index count = tile.rows.size();
     work_.load_queries(tile);
     work_.multiply_queries(tile, has_state);
-    for (Index i = tile.rows.begin; i < tile.rows.end; ++i) {
-      float* row = work_.rows() + (i - tile.rows.begin) * columns;
-      const float sum = row[c.value_width], stat = static_cast<float>(c.scale) * sum;
-      if (result.row_stat) result.row_stat.at<float>({tile.b, tile.h, i}) = stat;
-      if (!result.out) continue;
-      for (Index d = 0; d < c.value_width; ++d) row[d] = stat == 0 ? row[d] * 0 : row[d] / sum;
-      store_row(row, c.value_width, result.out, result.out.offset({tile.b, tile.h, i}));
+    for (Index r = 0; r < count; ++r) {
+      const float stat = static_cast<float>(c.scale) * work_.sums[r];
+      if (result.row_stat) result.row_stat.at<float>({tile.b, tile.h, tile.rows.begin + r}) = stat;
+      if (stat == 0) work_.sums[r] = 0;
     }
+    if (!result.out) return;
+    const Index place = result.out.offset({tile.b, tile.h, tile.rows.begin});
+    const float* rows = work_.rows.matrix().data;
+    const bool wide = result.out.dtype == DType::f32;
+    float* out = wide ? result.out.as<float>() + place : work_.rows.fill(count);
+    kernels::divide_rows(count, c.value_width, rows, c.value_width, work_.sums, out,
+                         wide ? result.out.stride[2] : c.value_width);
+    if (!wide) store_rows(count, c.value_width, out, result.out, place);
   }
 
   const AttentionProblem& c;
   const AttentionResult& result;
   const LinearRows seen_;
-  const LinearWork& work_;
+  LinearWork& work_;
 };
 
-// With r_i the row's sum and g_i = (dout_i, r_i drow_stat_i - dout_i . out_i), a score's gradient is
-// ds_ij = g_i . v'_j / r_i, and so, with S as above and G = sum over the rows that see the key of phi(q_i) g_i^T / r_i:
-//   dphi(q_i) = scale S g_i / r_i      dphi(k_j) = scale G v'_j      dv_j = scale G^T phi(k_j)
-// g_i . v'_j is a difference of numbers that nearly cancel where a row has few keys: it is divided by r_i afterwards.
+// With r_i the row's sum and e_i = r_i drow_stat_i - dout_i . out_i, a score's gradient is ds_ij = (dout_i . v_j + e_i)
+// / r_i. With S and z as above, G = sum over the rows that see the key of phi(q_i) dout_i^T / r_i, and f that of
+// phi(q_i) e_i / r_i:
+//   dphi(q_i) = scale (S dout_i + e_i z) / r_i      dphi(k_j) = scale (G v_j + f)      dv_j = scale G^T phi(k_j)
+// dout_i . v_j + e_i is a difference of numbers that nearly cancel where a row has few keys: it is divided by r_i
+// afterwards.
 class LinearBackward {
  public:
   LinearBackward(const AttentionProblem& problem, const AttentionSaved& given, const AttentionGrad& wanted,
-                 const LinearWork& thread)
+                 LinearWork& thread)
       : c(problem), saved(given), grad(wanted), seen_(problem), work_(thread) {}
 
   void compute(Index b, Index g) {
@@ -81,67 +84,76 @@ class LinearBackward {
   }
 
  private:
-  // dout . out of every row, where the out that was saved was rounded to 16 bits: g . v' is a difference, which that
+  // dout . out of every row, where the out that was saved was rounded to 16 bits: ds is a difference, which that
   // rounding would not cancel in.
   void sum_flows(Index b, Index g) {
-    const Index columns = work_.value_columns();
     flows_.assign(static_cast<std::size_t>(c.group * c.queries), 0);
     work_.clear_state();
     const Index chunks = seen_.chunks(b);
     for (Index chunk = 0; chunk <= chunks; ++chunk) {
-      const Range keys = seen_.chunk_keys(b, chunk);
-      work_.load_keys(b, g, keys);
+      work_.load_keys(b, g, seen_.chunk_keys(b, chunk));
       for (Index h = g * c.group; h < (g + 1) * c.group; ++h) {
-        seen_.for_tiles(b, h, chunk, [&](const LinearTile& tile) {
-          work_.load_queries(tile);
-          work_.multiply_queries(tile, chunk > 0);
-          for (Index i = tile.rows.begin; i < tile.rows.end; ++i) {
-            const float* row = work_.rows() + (i - tile.rows.begin) * columns;
-            load_row(saved.dout, saved.dout.offset({b, h, i}), c.value_width, work_.out());
-            double flow = 0;
-            for (Index d = 0; d < c.value_width; ++d) flow += double{work_.out()[d]} * row[d];
-            flow_of(h, i) = row[c.value_width] == 0 ? 0 : flow / row[c.value_width];
-          }
-        });
+        seen_.for_tiles(b, h, chunk, [&](const LinearTile& tile) { sum_tile_flows(tile, chunk > 0); });
       }
-      if (chunk < chunks) work_.add_to_state(keys.size(), work_.keys(), work_.values());
+      if (chunk < chunks) work_.add_to_state(work_.keys, work_.values, nullptr);
     }
   }
-  double& flow_of(Index h, Index i) { return flows_[static_cast<std::size_t>(h % c.group * c.queries + i)]; }
 
-  // From the first chunk to the last.
+  void sum_tile_flows(const LinearTile& tile, bool has_state) {
+    const Index count = tile.rows.size();
+    work_.load_queries(tile);
+    work_.multiply_queries(tile, has_state);
+    const kernels::Matrix dout = read_rows(saved.dout, tile);
+    kernels::attention_row_dots(count, c.value_width, dout.data, dout.row, work_.rows.matrix().data, c.value_width,
+                                work_.dsums);
+    for (Index r = 0; r < count; ++r) {
+      flow_of(tile.h, tile.rows.begin + r) = work_.sums[r] == 0 ? 0 : work_.dsums[r] / work_.sums[r];
+    }
+  }
+
+  float& flow_of(Index h, Index i) { return flows_[static_cast<std::size_t>(h % c.group * c.queries + i)]; }
+
+  // From the first chunk to the last: the state is S^T.
   void compute_queries(Index b, Index g) {
     const Range heads{g * c.group, (g + 1) * c.group};
     for (Index h = heads.begin; h < heads.end; ++h) clear_rows(grad.dq, b, h, {0, seen_.dead(b)});
     work_.clear_state();
     const Index chunks = seen_.chunks(b);
     for (Index chunk = 0; chunk <= chunks; ++chunk) {
-      const Range keys = seen_.chunk_keys(b, chunk);
-      work_.load_keys(b, g, keys);
+      work_.load_keys(b, g, seen_.chunk_keys(b, chunk));
       for (Index h = heads.begin; h < heads.end; ++h) {
         seen_.for_tiles(b, h, chunk, [&](const LinearTile& tile) { compute_query_tile(tile, chunk > 0); });
       }
-      if (chunk < chunks) work_.add_to_state(keys.size(), work_.keys(), work_.values());
+      if (chunk < chunks) work_.add_to_transposed_state(work_.keys, work_.values);
     }
   }
 
   void compute_query_tile(const LinearTile& tile, bool has_state) {
+    const Index count = tile.rows.size();
     work_.load_queries(tile);
     load_row_gradients(tile);
-    if (has_state) multiply_by_state(tile.rows.size(), work_.rows());
-    if (!tile.keys.empty()) {
-      multiply_gradients_by_values(tile);
-      work_.add_keys(tile, work_.dproducts(), work_.keys(), c.features, work_.dfeatures(), has_state);
+    if (has_state) {
+      kernels::in_chains({.m = count,
+                          .n = c.features,
+                          .k = c.value_width,
+                          .a = work_.rows.matrix(),
+                          .b = {work_.state, c.features},
+                          .c = work_.dfeatures,
+                          .c_row = c.features},
+                         kernels::gemm_tile);
+      kernels::add_sums_to_rows(count, c.features, work_.state_sums, work_.dsums, work_.dfeatures, c.features);
     }
-    divide_by_sums(tile, work_.dfeatures());
-    const auto load = [&](Index r, float* to) {
-      load_row(c.q, c.q.offset({tile.b, tile.h, tile.rows.begin + r}), c.width, to);
-    };
-    work_.store_input_gradients(tile.rows.size(), work_.queries(), load, grad.dq,
-                                grad.dq.offset({tile.b, tile.h, tile.rows.begin}));
+    if (!tile.keys.empty()) {
+      work_.multiply_rows_by_values(tile);
+      work_.add_keys(tile, work_.dproducts, work_.keys, work_.dfeatures, has_state);
+    }
+    kernels::divide_rows(count, c.features, work_.dfeatures, c.features, work_.sums, work_.dfeatures, c.features);
+    const Index i = tile.rows.begin;
+    work_.store_input_gradients(c.q, c.q.offset({tile.b, tile.h, i}), work_.queries, grad.dq,
+                                grad.dq.offset({tile.b, tile.h, i}));
   }
 
-  // From the last chunk to the first: the state is G.
+  // From the last chunk to the first: the state is G, beside f.
   void compute_keys(Index b, Index g) {
     clear_rows(grad.dk, b, g, {seen_.keys(b), c.keys});
     clear_rows(grad.dv, b, g, {seen_.keys(b), c.keys});
@@ -153,100 +165,79 @@ class LinearBackward {
       for (Index h = g * c.group; h < (g + 1) * c.group; ++h) {
         seen_.for_tiles(b, h, chunk, [&](const LinearTile& tile) { add_row_tile(tile); });
       }
-      store_key_gradients(b, g, keys);
+      if (grad.dv && !keys.empty()) {
+        store_rows(keys.size(), c.value_width, work_.dvalues, grad.dv, grad.dv.offset({b, g, keys.begin}));
+      }
+      if (grad.dk && !keys.empty()) {
+        const ConstView& k = c.k.view();
+        work_.store_input_gradients(k, k.offset({b, g, keys.begin}), work_.keys, grad.dk,
+                                    grad.dk.offset({b, g, keys.begin}));
+      }
     }
   }
 
   // What the rows that read the chunk in their state say to its keys.
   void start_key_gradients(Index count) const {
-    multiply_by_state(count, work_.values());
+    kernels::in_chains({.m = count,
+                        .n = c.features,
+                        .k = c.value_width,
+                        .a = work_.values.matrix(),
+                        .b = {work_.state, 1, c.value_width},
+                        .c = work_.dfeatures,
+                        .c_row = c.features},
+                       kernels::gemm_tile);
+    kernels::add_sums_to_rows(count, c.features, work_.state_sums, nullptr, work_.dfeatures, c.features);
     kernels::in_chains({.m = count,
                         .n = c.value_width,
                         .k = c.features,
-                        .a = {work_.keys(), c.features},
-                        .b = {work_.state(), work_.value_columns()},
-                        .c = work_.dvalues(),
+                        .a = work_.keys.matrix(),
+                        .b = {work_.state, c.value_width},
+                        .c = work_.dvalues,
                         .c_row = c.value_width},
                        kernels::gemm_tile);
   }
 
-  // Adds what the rows of a tile say to the keys of their own chunk, and the rows to G.
+  // Adds what the rows of a tile say to the keys of their own chunk, and the rows to G and f.
   void add_row_tile(const LinearTile& tile) {
-    const Index columns = work_.value_columns();
+    const Index count = tile.rows.size();
     work_.load_queries(tile);
-    divide_by_sums(tile, work_.queries());
     load_row_gradients(tile);
+    float* features = work_.queries.fill(count);
+    kernels::divide_rows(count, c.features, features, c.features, work_.sums, features, c.features);
     if (!tile.keys.empty()) {
       work_.multiply_queries_by_keys(tile);
-      work_.add_rows(tile, work_.products(), work_.rows(), columns, c.value_width, work_.dvalues());
-      multiply_gradients_by_values(tile);
-      work_.add_rows(tile, work_.dproducts(), work_.queries(), c.features, c.features, work_.dfeatures());
+      work_.add_rows(tile, work_.products, work_.rows, work_.dvalues);
+      work_.multiply_rows_by_values(tile);
+      work_.add_rows(tile, work_.dproducts, work_.queries, work_.dfeatures);
     }
-    work_.add_to_state(tile.rows.size(), work_.queries(), work_.rows());
+    work_.add_to_state(work_.queries, work_.rows, work_.dsums);
   }
 
-  void store_key_gradients(Index b, Index g, Range keys) const {
-    for (Index j = keys.begin; grad.dv && j < keys.end; ++j) {
-      float* row = work_.dvalues() + (j - keys.begin) * c.value_width;
-      for (Index d = 0; d < c.value_width; ++d) row[d] *= static_cast<float>(c.scale);
-      store_row(row, c.value_width, grad.dv, grad.dv.offset({b, g, j}));
-    }
-    if (!grad.dk) return;
-    const auto load = [&](Index r, float* to) { c.k.load(b, g, keys.begin + r, to); };
-    work_.store_input_gradients(keys.size(), work_.keys(), load, grad.dk, grad.dk.offset({b, g, keys.begin}));
-  }
-
-  // dfeatures [count, M] = x [count, Dv + 1] state^T.
-  void multiply_by_state(Index count, const float* x) const {
-    kernels::in_chains({.m = count,
-                        .n = c.features,
-                        .k = work_.value_columns(),
-                        .a = {x, work_.value_columns()},
-                        .b = {work_.state(), 1, work_.value_columns()},
-                        .c = work_.dfeatures(),
-                        .c_row = c.features},
-                       kernels::gemm_tile);
-  }
-
-  // dproducts = g . v', and zero where the row does not see the key.
-  void multiply_gradients_by_values(const LinearTile& tile) const {
-    kernels::in_chains({.m = tile.rows.size(),
-                        .n = tile.keys.size(),
-                        .k = work_.value_columns(),
-                        .a = {work_.rows(), work_.value_columns()},
-                        .b = {work_.values(), 1, work_.value_columns()},
-                        .c = work_.dproducts(),
-                        .c_row = kLinearChunk},
-                       kernels::gemm_tile);
-    work_.clear_unseen(tile, work_.dproducts());
-  }
-
-  // Fills rows() with g.
+  // Fills rows with dout, dsums with e, and sums with what divides a row: r / scale. A sum of zero has given weights of
+  // zero, and divides nothing.
   void load_row_gradients(const LinearTile& tile) {
-    for (Index i = tile.rows.begin; i < tile.rows.end; ++i) {
-      float *row = work_.rows() + (i - tile.rows.begin) * work_.value_columns(), *out = work_.out();
-      load_row(saved.dout, saved.dout.offset({tile.b, tile.h, i}), c.value_width, row);
-      double flow = 0;
-      if (c.dtype != DType::f32) {
-        flow = flow_of(tile.h, i);
-      } else {
-        load_row(saved.out, saved.out.offset({tile.b, tile.h, i}), c.value_width, out);
-        for (Index d = 0; d < c.value_width; ++d) flow += double{row[d]} * out[d];
-      }
+    const Index count = tile.rows.size();
+    float* to = work_.rows.fill(count);
+    const kernels::Matrix dout = read_rows(saved.dout, tile);
+    for (Index r = 0; r < count; ++r) std::copy_n(&dout.data[r * dout.row], c.value_width, to + r * c.value_width);
+    if (c.dtype == DType::f32) {
+      const kernels::Matrix out = read_rows(saved.out, tile);
+      kernels::attention_row_dots(count, c.value_width, to, c.value_width, out.data, out.row, work_.dsums);
+    }
+    for (Index r = 0; r < count; ++r) {
+      const Index i = tile.rows.begin + r;
       const float sum = saved.row_stat.at<float>({tile.b, tile.h, i});
-      const double dsum = saved.drow_stat ? saved.drow_stat.at<float>({tile.b, tile.h, i}) : 0;
+      const float dsum = saved.drow_stat ? saved.drow_stat.at<float>({tile.b, tile.h, i}) : 0;
+      const float flow = c.dtype == DType::f32 ? work_.dsums[r] : flow_of(tile.h, i);
+      float* row = to + r * c.value_width;
       if (sum == 0) std::transform(row, row + c.value_width, row, [](float x) { return x * 0; });
-      row[c.value_width] = static_cast<float>(sum == 0 ? dsum : dsum * sum - flow);
+      work_.dsums[r] = sum == 0 ? dsum : static_cast<float>(double{dsum} * sum - flow);
+      work_.sums[r] = (sum == 0 ? 1 : sum) / static_cast<float>(c.scale);
     }
   }
 
-  // Divides the rows of a [tile, M] matrix. A sum of zero has given weights of zero, and divides nothing.
-  void divide_by_sums(const LinearTile& tile, float* matrix) const {
-    for (Index i = tile.rows.begin; i < tile.rows.end; ++i) {
-      const float sum = saved.row_stat.at<float>({tile.b, tile.h, i});
-      float* row = matrix + (i - tile.rows.begin) * c.features;
-      for (Index m = 0; sum != 0 && m < c.features; ++m) row[m] /= sum;
-    }
+  kernels::Matrix read_rows(const ConstView& view, const LinearTile& tile) const {
+    return work_.read(view, view.offset({tile.b, tile.h, tile.rows.begin}), view.stride[2], tile.rows.size());
   }
 
   static void clear_rows(const View& view, Index b, Index h, Range rows) {
@@ -257,8 +248,8 @@ class LinearBackward {
   const AttentionSaved& saved;
   const AttentionGrad& grad;
   const LinearRows seen_;
-  const LinearWork& work_;
-  std::vector<double> flows_;  // of the rows that read the key/value head: see sum_flows
+  LinearWork& work_;
+  std::vector<float> flows_;  // of the rows that read the key/value head: see sum_flows
 };
 
 std::string_view why_not(const AttentionProblem& c, const AttentionTask&) {
@@ -288,10 +279,11 @@ double token_work(const AttentionProblem& c, Index tokens) {
 template <typename Direction, typename Given, typename... Wanted>
 void for_heads(const AttentionProblem& c, Index heads, double work, bool backward, Workspace& workspace,
                const Given& given, const Wanted&... wanted) {
-  const ScoreFeatures<float> features(c);
+  const Workspace::Scope scope(workspace);
+  const LinearFeatures features(c, workspace);
   parallel_for_with_scratch(workspace, LinearWork::bytes(c, features, backward), c.batch * heads,
                             grain_of(work, kChunkWork), [&](Index begin, Index end, char* memory) {
-                              const LinearWork thread(c, features, memory, backward);
+                              LinearWork thread(c, features, memory, backward);
                               Direction direction(c, given, wanted..., thread);
                               for (Index unit = begin; unit < end; ++unit)
                                 direction.compute(unit / heads, unit % heads);
