@@ -74,37 +74,62 @@ void ReluGradientRows(Index rows, Index width, const float* y, const float* dy, 
   gradient_rows<ReluGradient>(rows, width, y, dy, dx, dx_row);
 }
 
-// An exponent far from zero is rounded by more than a unit of the result: what its rounding left off is made good to
-// first order, where it is a number.
-struct RandomFeature {
-  float root_scale, half_square, root_features_inverse;
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V product) const {
-    const V factor = hn::Set(d, root_scale), half = hn::Set(d, half_square),
-            inverse = hn::Set(d, root_features_inverse);
-    const V along = hn::Mul(factor, product), exponent = hn::Sub(along, half);
-    const V part = hn::Add(exponent, half);  // of `along`; the exponent's error is what is left of it and of half
-    const V lost = hn::Sub(hn::Sub(along, part), hn::Sub(half, hn::Sub(part, exponent)));
-    const V rest = hn::Add(lost, hn::MulSub(factor, product, along));
-    const V known = hn::IfThenElseZero(hn::Eq(rest, rest), rest);
-    return hn::Mul(exp(d, exponent), hn::MulAdd(inverse, known, inverse));
-  }
-};
+using Doubles = hn::CappedTag<double, 8>;
+using Narrow = hn::Rebind<float, Doubles>;
 
-void PositiveRandomRows(Index rows, Index width, Index features, const float* x, Index x_row, float root_scale,
-                        float* y) {
-  const Floats d;
-  const float inverse = 1 / std::sqrt(static_cast<float>(features));
+HWY_INLINE Index wide_lanes() { return static_cast<Index>(hn::Lanes(Doubles())); }
+
+HWY_INLINE double square_of(const float* x, Index width) {
+  const Doubles d;
+  return sum_over(d, static_cast<std::size_t>(width), [&](std::size_t at, std::size_t present) HWY_ATTR {
+    const auto part = hn::PromoteTo(d, load_some(Narrow(), x + at, present));
+    return hn::Mul(part, part);
+  });
+}
+
+// exp(exponent) factor: of the exponent as a float, and what that leaves of it to first order, where it is a number.
+template <class V>
+HWY_INLINE hn::Vec<Narrow> exp_of_double(V exponent, float factor) {
+  const Narrow narrow;
+  const auto near = hn::DemoteTo(narrow, exponent), factors = hn::Set(narrow, factor);
+  const auto rest = hn::DemoteTo(narrow, hn::Sub(exponent, hn::PromoteTo(Doubles(), near)));
+  const auto known = hn::IfThenElseZero(hn::Eq(rest, rest), rest);
+  return hn::Mul(exp(narrow, near), hn::MulAdd(factors, known, factors));
+}
+
+// The features of kVectors vectors from `first` on.
+template <int kVectors>
+HWY_INLINE void random_features(const RandomProjection& p, const float* HWY_RESTRICT x, double half_square, Index first,
+                                float* HWY_RESTRICT y) {
+  const Doubles d;
+  const Index n = wide_lanes();
+  hn::Vec<Doubles> sums[kVectors];
+  for (int v = 0; v < kVectors; ++v) sums[v] = hn::Zero(d);
+  for (Index i = 0; i < p.width; ++i) {
+    const auto input = hn::Set(d, double{x[i]});
+    for (int v = 0; v < kVectors; ++v) {
+      const Index at = first + v * n;
+      const auto row = load_some(d, p.by_input + i * p.features + at, static_cast<std::size_t>(p.features - at));
+      sums[v] = hn::MulAdd(input, row, sums[v]);
+    }
+  }
+  const float factor = 1 / std::sqrt(static_cast<float>(p.features));
+  for (int v = 0; v < kVectors; ++v) {
+    const Index at = first + v * n;
+    const auto exponent = hn::MulSub(hn::Set(d, p.root_scale), sums[v], hn::Set(d, half_square));
+    store_some(exp_of_double(exponent, factor), Narrow(), y + at, static_cast<std::size_t>(p.features - at));
+  }
+}
+
+void PositiveRandomRows(const RandomProjection& p, Index rows, const float* x, Index x_row, float* y) {
   for (Index r = 0; r < rows; ++r) {
     const float* row = x + r * x_row;
-    const float square =
-        sum_over(d, static_cast<std::size_t>(width), [&](std::size_t at, std::size_t present) HWY_ATTR {
-          const Vector part = load_some(d, row + at, present);
-          return hn::Mul(part, part);
-        });
-    float* to = y + r * features;
-    transform(static_cast<std::size_t>(features), to,
-              RandomFeature{root_scale, root_scale * root_scale * square / 2, inverse}, to);
+    const double half_square = p.root_scale * p.root_scale * square_of(row, p.width) / 2;
+    Index m = 0;
+    for (; m + 4 * wide_lanes() <= p.features; m += 4 * wide_lanes()) {
+      random_features<4>(p, row, half_square, m, y + r * p.features);
+    }
+    for (; m < p.features; m += wide_lanes()) random_features<1>(p, row, half_square, m, y + r * p.features);
   }
 }
 
@@ -168,9 +193,8 @@ void relu_gradient_rows(Index rows, Index width, const float* y, const float* dy
   HEED_DISPATCH(ReluGradientRows)(rows, width, y, dy, dx, dx_row);
 }
 
-void positive_random_rows(Index rows, Index width, Index features, const float* x, Index x_row, float root_scale,
-                          float* y) {
-  HEED_DISPATCH(PositiveRandomRows)(rows, width, features, x, x_row, root_scale, y);
+void positive_random_rows(const RandomProjection& projection, Index rows, const float* x, Index x_row, float* y) {
+  HEED_DISPATCH(PositiveRandomRows)(projection, rows, x, x_row, y);
 }
 
 void positive_random_flow_rows(Index rows, Index features, const float* y, float* dy, float* sums) {

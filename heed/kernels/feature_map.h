@@ -15,10 +15,15 @@ void relu_rows(Index rows, Index width, const float* x, Index x_row, float* y);
 void elu_plus_one_gradient_rows(Index rows, Index width, const float* y, const float* dy, float* dx, Index dx_row);
 void relu_gradient_rows(Index rows, Index width, const float* y, const float* dy, float* dx, Index dx_row);
 
-// Positive random features (Choromanski et al. 2021, eq. 5) of x' = root_scale x and a projection [features, width]:
-// y = exp(projection x' - |x'|^2 / 2) / sqrt(features). On entry y [rows, features] is projection x.
-void positive_random_rows(Index rows, Index width, Index features, const float* x, Index x_row, float root_scale,
-                          float* y);
+// Positive random features (Choromanski et al. 2021, eq. 5) of x' = root_scale x: y = exp(projection x' - |x'|^2 / 2) /
+// sqrt(features), y [rows, features]. The exponent, whose rounding a feature multiplies, is summed in double.
+struct RandomProjection {
+  Index width, features;
+  const double* by_input;  // [width, features], the projection's transpose
+  double root_scale;
+};
+void positive_random_rows(const RandomProjection& projection, Index rows, const float* x, Index x_row, float* y);
+
 // The gradient is dx = root_scale (projection^T flow - x' sum(flow)) with flow = dy y: this fills flow, in place of dy
 // [rows, features], and its sum for each row.
 void positive_random_flow_rows(Index rows, Index features, const float* y, float* dy, float* sums);

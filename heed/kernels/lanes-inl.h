@@ -47,8 +47,8 @@ HWY_INLINE void transform(std::size_t n, float* y, const F& f, const In*... in) 
 
 // The sum over i < n, where term(i, count) is the vector of the terms from i on, zero in the lanes from `count` on. The
 // order of the additions depends on n and the target alone.
-template <class D, class F>
-HWY_INLINE float sum_over(D d, std::size_t n, const F& term) {
+template <class D, class F, class T = hn::TFromD<D>>
+HWY_INLINE T sum_over(D d, std::size_t n, const F& term) {
   const std::size_t lanes = hn::Lanes(d);
   auto sum0 = hn::Zero(d), sum1 = hn::Zero(d), sum2 = hn::Zero(d), sum3 = hn::Zero(d);
   std::size_t i = 0;

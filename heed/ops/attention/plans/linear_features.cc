@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "heed/kernels/feature_map.h"
-#include "heed/kernels/state_rows.h"
 #include "heed/tensor/row_storage.h"
 
 namespace heed {
@@ -14,12 +13,14 @@ LinearFeatures::LinearFeatures(const AttentionProblem& c, Workspace& workspace)
     : kind_(c.spec.score.feature_map.kind),
       inputs_(c.width),
       outputs_(c.features),
-      root_scale_(static_cast<float>(std::sqrt(c.feature_scale))) {
+      root_scale_(std::sqrt(c.feature_scale)) {
   if (kind_ != FeatureMap::Kind::positive_random) return;
-  projection_ = workspace.take<float>(outputs_ * inputs_), by_input_ = workspace.take<float>(outputs_ * inputs_);
+  projection_ = workspace.take<float>(outputs_ * inputs_), by_input_ = workspace.take<double>(outputs_ * inputs_);
   const ConstView& rows = c.spec.score.feature_map.projection.view();
-  for (Index m = 0; m < outputs_; ++m) load_row(rows, rows.offset({m}), inputs_, projection_ + m * inputs_);
-  kernels::transpose_rows(outputs_, inputs_, projection_, inputs_, by_input_, outputs_);
+  for (Index m = 0; m < outputs_; ++m) {
+    load_row(rows, rows.offset({m}), inputs_, projection_ + m * inputs_);
+    for (Index d = 0; d < inputs_; ++d) by_input_[d * outputs_ + m] = projection_[m * inputs_ + d];
+  }
 }
 
 void LinearFeatures::map(Index count, kernels::Matrix x, float* y) const {
@@ -31,10 +32,8 @@ void LinearFeatures::map(Index count, kernels::Matrix x, float* y) const {
     case FeatureMap::Kind::positive_random:
       break;
   }
-  kernels::in_chains(
-      {.m = count, .n = outputs_, .k = inputs_, .a = x, .b = {by_input_, outputs_}, .c = y, .c_row = outputs_},
-      kernels::gemm_tile);
-  kernels::positive_random_rows(count, inputs_, outputs_, x.data, x.row, root_scale_, y);
+  const kernels::RandomProjection projection{inputs_, outputs_, by_input_, root_scale_};
+  kernels::positive_random_rows(projection, count, x.data, x.row, y);
 }
 
 void LinearFeatures::backward(Index count, kernels::Matrix x, const float* y, float* dy, float* dx,
@@ -60,8 +59,8 @@ void LinearFeatures::backward(Index count, kernels::Matrix x, const float* y, fl
                         .c = to,
                         .c_row = dx_row},
                        kernels::gemm_tile);
-    kernels::positive_random_gradient_rows(rows, inputs_, x.data + begin * x.row, x.row, sums.data(), root_scale_, to,
-                                           dx_row);
+    kernels::positive_random_gradient_rows(rows, inputs_, x.data + begin * x.row, x.row, sums.data(),
+                                           static_cast<float>(root_scale_), to, dx_row);
   }
 }
 

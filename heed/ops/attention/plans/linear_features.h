@@ -26,8 +26,9 @@ class LinearFeatures {
  private:
   FeatureMap::Kind kind_;
   Index inputs_, outputs_;
-  float root_scale_;
-  float *projection_ = nullptr, *by_input_ = nullptr;  // [M, D], and transposed; null: each number by itself
+  double root_scale_;
+  float* projection_ = nullptr;  // [M, D]; null: each number by itself
+  double* by_input_ = nullptr;   // its transpose
 };
 
 }  // namespace heed
