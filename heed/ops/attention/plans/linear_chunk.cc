@@ -43,18 +43,19 @@ bool ChunkRows::finite() {
   return finite_;
 }
 
-LinearWork::LinearWork(const AttentionProblem& problem, const LinearFeatures& features, char* scratch, bool backward)
-    : c(problem), features_(features), seen_(problem) {
-  layout(scratch, backward);
+LinearWork::LinearWork(const AttentionProblem& problem, const LinearFeatures& features, Index states, char* scratch,
+                       bool backward)
+    : c(problem), features_(features), seen_(problem), state_count_(states) {
+  layout(scratch, states, backward);
 }
 
-Index LinearWork::bytes(const AttentionProblem& c, const LinearFeatures& features, bool backward) {
-  LinearWork measured(c, features, nullptr, backward);
-  return measured.layout(nullptr, backward);
+Index LinearWork::bytes(const AttentionProblem& c, const LinearFeatures& features, Index states, bool backward) {
+  LinearWork measured(c, features, states, nullptr, backward);
+  return measured.layout(nullptr, states, backward);
 }
 
 // Cuts the scratch memory into what this case needs; returns how much that is.
-Index LinearWork::layout(char* base, bool backward) {
+Index LinearWork::layout(char* base, Index states, bool backward) {
   Index used = 0;
   const auto take = [&]<typename T>(T*& pointer, bool wanted, Index count) {
     pointer = base == nullptr || !wanted ? nullptr : reinterpret_cast<T*>(base + used);
@@ -72,8 +73,8 @@ Index LinearWork::layout(char* base, bool backward) {
   take_rows(values, c.value_width, backward);
   take_rows(queries, c.features, false);
   take_rows(rows, c.value_width, false);
-  take(state, true, c.features * c.value_width);
-  take(state_sums, true, c.features);
+  state_size_ = c.features * (c.value_width + 1);
+  take(states_, true, states * state_size_);
   take(products, true, kLinearChunk * kLinearChunk);
   take(sums, true, kLinearChunk);
   take(dproducts, backward, kLinearChunk * kLinearChunk);
@@ -126,9 +127,11 @@ void LinearWork::load_queries(const LinearTile& tile) {
   seen_.tile_ends(tile, ends_);
 }
 
-void LinearWork::clear_state() const {
-  std::fill_n(state, c.features * c.value_width, 0.0f);
-  std::fill_n(state_sums, c.features, 0.0f);
+void LinearWork::clear_states() { std::fill_n(states_, state_count_ * state_size_, 0.0f); }
+
+void LinearWork::choose_state(Index n) {
+  state = states_ + n * state_size_;
+  state_sums = state + c.features * c.value_width;
 }
 
 void LinearWork::add_to_state(const ChunkRows& features, const ChunkRows& x, const float* weights) const {

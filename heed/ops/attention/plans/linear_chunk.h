@@ -104,15 +104,17 @@ class ChunkRows {
 // `queries` and `rows` belong to the tile that was.
 class LinearWork {
  public:
-  static Index bytes(const AttentionProblem& c, const LinearFeatures& features, bool backward);
-  LinearWork(const AttentionProblem& problem, const LinearFeatures& features, char* scratch, bool backward);
+  // `states`: of how many key/value heads are kept at a time.
+  static Index bytes(const AttentionProblem& c, const LinearFeatures& features, Index states, bool backward);
+  LinearWork(const AttentionProblem& problem, const LinearFeatures& features, Index states, char* scratch,
+             bool backward);
 
   void load_keys(Index b, Index g, Range range);
   void load_queries(const LinearTile& tile);
 
   ChunkRows keys, values;   // [chunk, M], features, and [chunk, Dv]
   ChunkRows queries, rows;  // [tile, M], features, and [tile, Dv]: the output, or its gradient
-  float* state;             // [M, Dv], or [Dv, M] where that is what products read
+  float* state = nullptr;   // [M, Dv], or [Dv, M] where that is what products read
   float* state_sums;        // [M]: the state of a value that is one
   float* products;          // [tile, chunk], of queries and keys
   float* sums;              // [tile]: of the rows' scores, or what divides them
@@ -122,7 +124,8 @@ class LinearWork {
   float* dvalues;    // [chunk, Dv]
   float* dsums;      // [tile]
 
-  void clear_state() const;
+  void clear_states();
+  void choose_state(Index n);
   // state += features^T x, and state_sums += features^T weights (null: ones).
   void add_to_state(const ChunkRows& features, const ChunkRows& x, const float* weights) const;
   // state += x^T features, for the transposed state, and state_sums += features^T ones.
@@ -147,7 +150,7 @@ class LinearWork {
                              Index place) const;
 
  private:
-  Index layout(char* base, bool backward);
+  Index layout(char* base, Index states, bool backward);
   // Calls f(rows, how many of the tile's keys the last of them sees) for the parts of a tile, whose first row is 0.
   template <typename F>
   void for_parts(const LinearTile& tile, const F& f) const;
@@ -157,8 +160,9 @@ class LinearWork {
   const AttentionProblem& c;
   const LinearFeatures& features_;
   const LinearRows seen_;
+  Index state_count_, state_size_ = 0;
   Index* ends_ = nullptr;  // [tile]: how many of the tile's keys a row sees
-  float *key_sums_ = nullptr, *input_ = nullptr, *dinput_ = nullptr;
+  float *states_ = nullptr, *key_sums_ = nullptr, *input_ = nullptr, *dinput_ = nullptr;
 };
 
 // Stores `count` contiguous rows; `place`: of the first.

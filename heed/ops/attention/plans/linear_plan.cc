@@ -23,15 +23,23 @@ class LinearForward {
   LinearForward(const AttentionProblem& problem, const AttentionResult& wanted, LinearWork& thread)
       : c(problem), result(wanted), seen_(problem), work_(thread) {}
 
-  void compute(Index b, Index h) {
-    for (Index i = 0; i < seen_.dead(b); ++i) store_dead_row(b, h, i);
-    work_.clear_state();
+  // Heads side by side, a chunk of each at a time.
+  void compute(Index b, Range heads) {
+    for (Index h = heads.begin; h < heads.end; ++h)
+      for (Index i = 0; i < seen_.dead(b); ++i) store_dead_row(b, h, i);
+    const Range groups{heads.begin / c.group, (heads.end - 1) / c.group + 1};
+    work_.clear_states();
     const Index chunks = seen_.chunks(b);
-    for (Index chunk = 0; chunk <= chunks; ++chunk) {
-      work_.load_keys(b, h / c.group, seen_.chunk_keys(b, chunk));
-      seen_.for_tiles(b, h, chunk, [&](const LinearTile& tile) { compute_tile(tile, chunk > 0); });
-      if (chunk < chunks) work_.add_to_state(work_.keys, work_.values, nullptr);
-    }
+    for (Index chunk = 0; chunk <= chunks; ++chunk)
+      for (Index g = groups.begin; g < groups.end; ++g) {
+        work_.choose_state(g - groups.begin);
+        work_.load_keys(b, g, seen_.chunk_keys(b, chunk));
+        const Range readers = intersect(heads, {g * c.group, (g + 1) * c.group});
+        for (Index h = readers.begin; h < readers.end; ++h) {
+          seen_.for_tiles(b, h, chunk, [&](const LinearTile& tile) { compute_tile(tile, chunk > 0); });
+        }
+        if (chunk < chunks) work_.add_to_state(work_.keys, work_.values, nullptr);
+      }
   }
 
  private:
@@ -77,26 +85,41 @@ class LinearBackward {
                  LinearWork& thread)
       : c(problem), saved(given), grad(wanted), seen_(problem), work_(thread) {}
 
-  void compute(Index b, Index g) {
-    if (c.dtype != DType::f32) sum_flows(b, g);
-    if (grad.dq) compute_queries(b, g);
-    if (grad.dk || grad.dv) compute_keys(b, g);
+  // Key/value heads side by side, a chunk of each at a time.
+  void compute(Index b, Range groups) {
+    groups_ = groups;
+    if (c.dtype != DType::f32) sum_flows(b);
+    if (grad.dq) compute_queries(b);
+    if (grad.dk || grad.dv) compute_keys(b);
   }
 
  private:
+  // Calls f(g) for the key/value heads, with their states.
+  template <typename F>
+  void for_groups(const F& f) {
+    for (Index g = groups_.begin; g < groups_.end; ++g) {
+      work_.choose_state(g - groups_.begin);
+      f(g);
+    }
+  }
+  // Calls f(tile) for the rows that read a chunk of a key/value head one by one.
+  template <typename F>
+  void for_tiles(Index b, Index g, Index chunk, const F& f) const {
+    for (Index h = g * c.group; h < (g + 1) * c.group; ++h) seen_.for_tiles(b, h, chunk, f);
+  }
+
   // dout . out of every row, where the out that was saved was rounded to 16 bits: ds is a difference, which that
   // rounding would not cancel in.
-  void sum_flows(Index b, Index g) {
-    flows_.assign(static_cast<std::size_t>(c.group * c.queries), 0);
-    work_.clear_state();
+  void sum_flows(Index b) {
+    flows_.assign(static_cast<std::size_t>(groups_.size() * c.group * c.queries), 0);
+    work_.clear_states();
     const Index chunks = seen_.chunks(b);
-    for (Index chunk = 0; chunk <= chunks; ++chunk) {
-      work_.load_keys(b, g, seen_.chunk_keys(b, chunk));
-      for (Index h = g * c.group; h < (g + 1) * c.group; ++h) {
-        seen_.for_tiles(b, h, chunk, [&](const LinearTile& tile) { sum_tile_flows(tile, chunk > 0); });
-      }
-      if (chunk < chunks) work_.add_to_state(work_.keys, work_.values, nullptr);
-    }
+    for (Index chunk = 0; chunk <= chunks; ++chunk)
+      for_groups([&](Index g) {
+        work_.load_keys(b, g, seen_.chunk_keys(b, chunk));
+        for_tiles(b, g, chunk, [&](const LinearTile& tile) { sum_tile_flows(tile, chunk > 0); });
+        if (chunk < chunks) work_.add_to_state(work_.keys, work_.values, nullptr);
+      });
   }
 
   void sum_tile_flows(const LinearTile& tile, bool has_state) {
@@ -111,21 +134,23 @@ class LinearBackward {
     }
   }
 
-  float& flow_of(Index h, Index i) { return flows_[static_cast<std::size_t>(h % c.group * c.queries + i)]; }
+  float& flow_of(Index h, Index i) {
+    return flows_[static_cast<std::size_t>((h - groups_.begin * c.group) * c.queries + i)];
+  }
 
   // From the first chunk to the last: the state is S^T.
-  void compute_queries(Index b, Index g) {
-    const Range heads{g * c.group, (g + 1) * c.group};
-    for (Index h = heads.begin; h < heads.end; ++h) clear_rows(grad.dq, b, h, {0, seen_.dead(b)});
-    work_.clear_state();
-    const Index chunks = seen_.chunks(b);
-    for (Index chunk = 0; chunk <= chunks; ++chunk) {
-      work_.load_keys(b, g, seen_.chunk_keys(b, chunk));
-      for (Index h = heads.begin; h < heads.end; ++h) {
-        seen_.for_tiles(b, h, chunk, [&](const LinearTile& tile) { compute_query_tile(tile, chunk > 0); });
-      }
-      if (chunk < chunks) work_.add_to_transposed_state(work_.keys, work_.values);
+  void compute_queries(Index b) {
+    for (Index h = groups_.begin * c.group; h < groups_.end * c.group; ++h) {
+      clear_rows(grad.dq, b, h, {0, seen_.dead(b)});
     }
+    work_.clear_states();
+    const Index chunks = seen_.chunks(b);
+    for (Index chunk = 0; chunk <= chunks; ++chunk)
+      for_groups([&](Index g) {
+        work_.load_keys(b, g, seen_.chunk_keys(b, chunk));
+        for_tiles(b, g, chunk, [&](const LinearTile& tile) { compute_query_tile(tile, chunk > 0); });
+        if (chunk < chunks) work_.add_to_transposed_state(work_.keys, work_.values);
+      });
   }
 
   void compute_query_tile(const LinearTile& tile, bool has_state) {
@@ -154,25 +179,27 @@ class LinearBackward {
   }
 
   // From the last chunk to the first: the state is G, beside f.
-  void compute_keys(Index b, Index g) {
-    clear_rows(grad.dk, b, g, {seen_.keys(b), c.keys});
-    clear_rows(grad.dv, b, g, {seen_.keys(b), c.keys});
-    work_.clear_state();
-    for (Index chunk = seen_.chunks(b); chunk >= 0; --chunk) {
-      const Range keys = seen_.chunk_keys(b, chunk);
-      work_.load_keys(b, g, keys);
-      start_key_gradients(keys.size());
-      for (Index h = g * c.group; h < (g + 1) * c.group; ++h) {
-        seen_.for_tiles(b, h, chunk, [&](const LinearTile& tile) { add_row_tile(tile); });
-      }
-      if (grad.dv && !keys.empty()) {
-        store_rows(keys.size(), c.value_width, work_.dvalues, grad.dv, grad.dv.offset({b, g, keys.begin}));
-      }
-      if (grad.dk && !keys.empty()) {
-        const ConstView& k = c.k.view();
-        work_.store_input_gradients(k, k.offset({b, g, keys.begin}), work_.keys, grad.dk,
-                                    grad.dk.offset({b, g, keys.begin}));
-      }
+  void compute_keys(Index b) {
+    work_.clear_states();
+    for_groups([&](Index g) {
+      clear_rows(grad.dk, b, g, {seen_.keys(b), c.keys});
+      clear_rows(grad.dv, b, g, {seen_.keys(b), c.keys});
+    });
+    for (Index chunk = seen_.chunks(b); chunk >= 0; --chunk)
+      for_groups([&](Index g) { compute_key_chunk(b, g, chunk); });
+  }
+
+  void compute_key_chunk(Index b, Index g, Index chunk) {
+    const Range keys = seen_.chunk_keys(b, chunk);
+    work_.load_keys(b, g, keys);
+    start_key_gradients(keys.size());
+    for_tiles(b, g, chunk, [&](const LinearTile& tile) { add_row_tile(tile); });
+    if (keys.empty()) return;
+    if (grad.dv) store_rows(keys.size(), c.value_width, work_.dvalues, grad.dv, grad.dv.offset({b, g, keys.begin}));
+    if (grad.dk) {
+      const ConstView& k = c.k.view();
+      work_.store_input_gradients(k, k.offset({b, g, keys.begin}), work_.keys, grad.dk,
+                                  grad.dk.offset({b, g, keys.begin}));
     }
   }
 
@@ -249,7 +276,8 @@ class LinearBackward {
   const AttentionGrad& grad;
   const LinearRows seen_;
   LinearWork& work_;
-  std::vector<float> flows_;  // of the rows that read the key/value head: see sum_flows
+  Range groups_{};            // the key/value heads at work
+  std::vector<float> flows_;  // of the rows that read them: see sum_flows
 };
 
 std::string_view why_not(const AttentionProblem& c, const AttentionTask&) {
@@ -275,18 +303,33 @@ double token_work(const AttentionProblem& c, Index tokens) {
   return static_cast<double>(tokens) * static_cast<double>(c.features) * static_cast<double>(c.value_width + 1);
 }
 
-// Runs compute(first axis, second axis) of Direction on all threads.
+// How many of `heads` heads a thread takes at a time. Those whose rows lie side by side share pages of memory, of which
+// a head alone would read a small part before it wants the next one; heads that read the same keys share their state.
+Index heads_together(const AttentionProblem& c, Index heads) {
+  constexpr Index kMostBytes = 1 << 19;  // of states, which should stay in the second level of the cache
+  const Index state = c.features * (c.value_width + 1) * static_cast<Index>(sizeof(float));
+  const bool side_by_side = c.q.stride[1] < c.q.stride[2];
+  const Index wanted = side_by_side ? std::max<Index>(kMostBytes / state, 1) : heads / c.key_heads;
+  return std::clamp<Index>(std::min(wanted, c.batch * heads / thread_count()), 1, heads);
+}
+
+// Runs compute(batch element, heads) of Direction on all threads. A head's bits do not depend on which are beside it.
 template <typename Direction, typename Given, typename... Wanted>
 void for_heads(const AttentionProblem& c, Index heads, double work, bool backward, Workspace& workspace,
                const Given& given, const Wanted&... wanted) {
+  if (heads == 0) return;
   const Workspace::Scope scope(workspace);
   const LinearFeatures features(c, workspace);
-  parallel_for_with_scratch(workspace, LinearWork::bytes(c, features, backward), c.batch * heads,
-                            grain_of(work, kChunkWork), [&](Index begin, Index end, char* memory) {
-                              LinearWork thread(c, features, memory, backward);
+  const Index together = heads_together(c, heads), parts = (heads + together - 1) / together;
+  parallel_for_with_scratch(workspace, LinearWork::bytes(c, features, together, backward), c.batch * parts,
+                            grain_of(work * static_cast<double>(together), kChunkWork),
+                            [&](Index begin, Index end, char* memory) {
+                              LinearWork thread(c, features, together, memory, backward);
                               Direction direction(c, given, wanted..., thread);
-                              for (Index unit = begin; unit < end; ++unit)
-                                direction.compute(unit / heads, unit % heads);
+                              for (Index unit = begin; unit < end; ++unit) {
+                                const Index first = unit % parts * together;
+                                direction.compute(unit / parts, {first, std::min(heads, first + together)});
+                              }
                             });
 }
 
