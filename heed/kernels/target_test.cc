@@ -15,11 +15,13 @@
 #include "heed/kernels/attention_rows.h"
 #include "heed/kernels/dropout.h"
 #include "heed/kernels/elementwise.h"
+#include "heed/kernels/feature_map.h"
 #include "heed/kernels/gemm_tile.h"
 #include "heed/kernels/machine_limits.h"
 #include "heed/kernels/normalise.h"
 #include "heed/kernels/recurrent.h"
 #include "heed/kernels/softmax.h"
+#include "heed/kernels/state_rows.h"
 #include "heed/kernels/widen.h"
 
 namespace heed::kernels {
@@ -45,11 +47,13 @@ const std::pair<const char*, std::function<void()>> kFirstCalls[] = {
     {"attention_rows", [] { attention_any_nan(0, 0, nullptr, 0); }},
     {"dropout", [] { dropout_bits(0, 0, 0, nullptr, 0); }},
     {"elementwise", [] { add(nullptr, nullptr, nullptr, 0); }},
+    {"feature_map", [] { relu_rows(0, 0, nullptr, 0, nullptr); }},
     {"gemm_tile", [] { gemm_tile_is_fused(); }},
     {"machine_limits", [] { multiply_adds(0); }},
     {"normalise", [] { normalise_rows({}); }},
     {"recurrent", [] { rnn_row(0, nullptr, nullptr, nullptr); }},
     {"softmax", [] { add_column_sums(nullptr, 0, 0, 0, nullptr); }},
+    {"state_rows", [] { all_finite(0, nullptr); }},
     {"widen", [] { widen(static_cast<const BFloat16*>(nullptr), 0, nullptr); }},
 };
 

@@ -315,16 +315,19 @@ TEST(LinearPlan, KeysBehindTheMaskAndRowsBehindTheLastChangeNoBit) {
   }
 }
 
-TEST(LinearPlan, TheThreadCountChangesNoBit) {
+// Heads whose rows lie side by side are taken together, as many as there are for each thread.
+TEST(LinearPlan, TheThreadCountChangesNoBitWhereverHeadsLie) {
   const int threads = thread_count();
-  const AttentionSample p = make_problem({5, 4, 2, 200, 200, 32, 32}, FeatureMap::Kind::elu_plus_one, Mask::causal());
+  AttentionSample p = make_problem({5, 6, 3, 200, 200, 32, 32}, FeatureMap::Kind::elu_plus_one, Mask::causal());
   set_thread_count(1);
   const AttentionAnswer one = solve_linear(p);
-  for (const int count : {2, 3, 7}) {
-    set_thread_count(count);
-    const AttentionAnswer many = solve_linear(p);
-    for (const auto answer : kRowAnswers) EXPECT_TRUE(same_bits(one.*answer, many.*answer)) << count;
-  }
+  for (const testing::RowLayout layout : {testing::RowLayout::heads_first, testing::RowLayout::length_first})
+    for (const int count : {1, 2, 3, 7}) {
+      p.layout = layout;
+      set_thread_count(count);
+      const AttentionAnswer many = solve_linear(p);
+      for (const auto answer : kRowAnswers) EXPECT_TRUE(same_bits(one.*answer, many.*answer)) << count;
+    }
   set_thread_count(threads);
 }
 
