@@ -164,6 +164,8 @@ void shapes(benchmark::internal::Benchmark* table) {
   table->Args({320, 8, 1, 30, 64, 0, 0, 0, 0})->Args({320, 8, 1, 100, 64, 0, 0, 0, 0});  // a step of beam search
   table->Args({64, 1, 1, 30, 256, 0, 0, kAdditive, 0});
   table->Args({64, 1, 1, 30, 1024, 0, 0, kAdditive, 0});  // a step of a recurrent decoder
+  table->Args({1, 1, 512, 512, 128, 0, 0, kAdditive, 0});
+  for (std::int64_t length : {131072, 262144}) table->Args({1, 1, length, length, 64, kCausal, 0, kFeatures, kSum});
 }
 
 void long_sequences(benchmark::internal::Benchmark* table) {

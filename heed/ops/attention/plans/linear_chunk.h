@@ -18,9 +18,9 @@ namespace heed {
 
 // Keys are cut into chunks here, and the rows that end in one chunk into tiles.
 inline constexpr Index kLinearChunk = 64;
-// Rows of a tile that meet its keys together, up to where the last of them ends: a quarter of the products of a causal
-// tile is left out.
-inline constexpr Index kLinearRows = 32;
+// Rows of a tile that meet its keys together, up to where the last of them ends: three eighths of a causal tile's
+// products are left out.
+inline constexpr Index kLinearRows = 16;
 
 // Some rows of a head. Each sees the keys before its end: whole chunks as a state, and `keys`, up to its end, one by
 // one.
@@ -112,18 +112,19 @@ class LinearWork {
   void load_keys(Index b, Index g, Range range);
   void load_queries(const LinearTile& tile);
 
-  ChunkRows keys, values;   // [chunk, M], features, and [chunk, Dv]
-  ChunkRows queries, rows;  // [tile, M], features, and [tile, Dv]: the output, or its gradient
-  float* state = nullptr;   // [M, Dv], or [Dv, M] where that is what products read
-  float* state_sums;        // [M]: the state of a value that is one
-  float* products;          // [tile, chunk], of queries and keys
-  float* sums;              // [tile]: of the rows' scores, or what divides them
+  ChunkRows keys, values;       // [chunk, M], features, and [chunk, Dv]
+  ChunkRows queries, rows;      // [tile, M], features, and [tile, Dv]: the output, or its gradient
+  float* state = nullptr;       // [M, Dv], or [Dv, M] where that is what products read
+  float* state_sums = nullptr;  // [M]: the state of a value that is one
+  float* products = nullptr;    // [tile, chunk], of queries and keys
+  float* sums = nullptr;        // [tile]: of the rows' scores, or what divides them
   // The backward pass alone:
-  float* dproducts;  // [tile, chunk]
-  float* dfeatures;  // [chunk, M], of queries or of keys
-  float* dvalues;    // [chunk, Dv]
-  float* dsums;      // [tile]
+  float* dproducts = nullptr;  // [tile, chunk]
+  float* dfeatures = nullptr;  // [chunk, M], of queries or of keys
+  float* dvalues = nullptr;    // [chunk, Dv]
+  float* dsums = nullptr;      // [tile]: what the row's gradients have in common, times its sum
 
+  // Each key/value head at work has a state; all begin at zero, and one is chosen.
   void clear_states();
   void choose_state(Index n);
   // state += features^T x, and state_sums += features^T weights (null: ones).
