@@ -27,8 +27,9 @@ struct AdditiveGradients {
   float* dvector = nullptr;  // [width]: sum over r and c of dscores tanh
 };
 
-// Adds the gradients, flow[r, c, d] = dscores[r, c] vector_d (1 - tanh^2), rows and keys in ascending order. A pair
-// whose dscores is zero is not touched: what is behind a mask may be NaN.
+// Adds the gradients, flow[r, c, d] = dscores[r, c] vector_d (1 - tanh^2): those of q key after key, those of k row
+// after row, the vector's block of keys after block. A pair whose dscores is zero is left out: what is behind a mask
+// may be NaN.
 void attention_additive_backward(const AdditiveTile& tile, const float* dscores, const AdditiveGradients& sums);
 
 }  // namespace heed::kernels
