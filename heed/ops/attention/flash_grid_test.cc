@@ -240,6 +240,7 @@ void expect_within(const Problem& p, const Sight& sight, const Rule& rule, const
   const AttentionProblem c = make_attention_problem("test", p.q, p.k, p.v, p.spec);
   for (const AttentionPlan& plan : attention_plans()) {
     if (!plan.refusal(c).empty() || (plan.name == "reference" && p.work() > kReferenceWork)) continue;
+    if (plan.name == "decode" && c.queries > 16) continue;  // not meant for, and the bits of "fused"
     const Answer got = solve(plan, p), again = solve(plan, p);
     for (std::size_t n = 0; n < std::size(kAnswers); ++n) {
       const Tensor &answer = got.*kAnswers[n], &truth = exact.*kAnswers[n];

@@ -209,6 +209,7 @@ void expect_close(const Call& call, const Tolerances& tolerances, const std::str
     if (!plan.refusal(problem).empty()) continue;
     if (plan.name == "reference" && call.work() > (problem.dtype == DType::f64 ? kDoubleWork : kReferenceWork))
       continue;
+    if (plan.name == "decode" && queries > 16) continue;  // not meant for, and the bits of "fused"
     ++plans;
     const Tensor out = Tensor::empty_like(call.dout), alone = Tensor::empty_like(call.dout),
                  stat = Tensor::empty(problem.number, {batch, heads, queries}), dq = Tensor::empty_like(call.q),
