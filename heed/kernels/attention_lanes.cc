@@ -30,7 +30,7 @@ constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 HWY_INLINE Vector bent_score(float cap, Vector score) {
   const Floats d;
-  return hn::Mul(hn::Set(d, cap), tanh(d, hn::Div(score, hn::Set(d, cap))));
+  return hn::Mul(hn::Set(d, cap), tanh(d, hn::Mul(score, hn::Set(d, 1.0f / cap))));
 }
 
 // The rows whose bit of the key is set.
@@ -52,7 +52,7 @@ struct Block {
     if constexpr (kPlain) return x;
     const Floats d;
     if (t.cap != 0) x = bent_score(t.cap, x);
-    if (t.bias != nullptr) x = hn::Add(x, hn::LoadU(d, t.bias + key * t.lanes + row));
+    if (t.bias != nullptr) x = hn::Add(x, hn::LoadU(d, t.bias + key * t.bias_key + row));
     if (t.allowed == nullptr) return x;
     return hn::IfThenElse(has_bit(t.allowed, t, key, row), x, hn::Set(d, kMinusInfinity));
   }
@@ -258,7 +258,7 @@ HWY_INLINE void gradient_block(const AttentionLanes& t, const B& block, const fl
       Vector gradient = hn::IfThenZeroElse(refused, hn::Mul(Shape::share(weight), hn::Sub(flow, mean)));
       if (dbias != nullptr) hn::StoreU(gradient, d, dbias + at);
       if (t.cap != 0) {
-        const Vector bent = hn::Div(bent_score(t.cap, product), hn::Set(d, t.cap));
+        const Vector bent = hn::Mul(bent_score(t.cap, product), hn::Set(d, 1.0f / t.cap));
         gradient = hn::IfThenZeroElse(refused, hn::Mul(gradient, hn::NegMulAdd(bent, bent, hn::Set(d, 1.0f))));
       }
       hn::StoreU(block.kept(weight, key, row), d, tile + at);

@@ -18,7 +18,8 @@ inline constexpr Index kLaneUnit = 16;  // `lanes` is a multiple of it
 struct AttentionLanes {
   Index keys = 0, lanes = 0;
   float cap = 0;                // x becomes cap * tanh(x / cap); 0: no cap
-  const float* bias = nullptr;  // in the layout of the block: added after the cap; null: none
+  const float* bias = nullptr;  // [key * bias_key + row], added after the cap; null: none
+  Index bias_key = 0;
   // Bits of the keys, kLaneKeys / 32 words to a row: key j is bit j % 32 of [j / 32 * lanes + row].
   const std::uint32_t* allowed = nullptr;  // null: every key
   const std::uint32_t* kept = nullptr;     // by dropout; null: no dropout

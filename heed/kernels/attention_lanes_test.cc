@@ -58,6 +58,7 @@ struct Blocks {
             .lanes = lanes,
             .cap = 5,
             .bias = bias[n].data(),
+            .bias_key = lanes,
             .allowed = allowed[n].data(),
             .kept = kept[n].data(),
             .keep_scale = 1.25f};

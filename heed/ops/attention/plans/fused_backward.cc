@@ -157,10 +157,11 @@ class FusedHead {
     const auto& [b, h, rows] = tile.rows;
     read_block(tile, block);
     // The weights after dropout, and beside them the gradients of the products.
+    float* dbias = grad.dbias || grad.drelative || grad.dcentre ? work_.dbias() : nullptr;
     normaliser_.gradients(block.passes, tile.stat(), tile.delta(), static_cast<float>(c.scale), work_.scores(),
-                          work_.dscores(), work_.dbias());
-    if (c.bias.active()) {
-      work_.for_rows(tile, work_.dbias(), block.keys.size(), [&](Index r, const float* row) {
+                          work_.dscores(), dbias);
+    if (dbias != nullptr) {
+      work_.for_rows(tile, dbias, block.keys.size(), [&](Index r, const float* row) {
         c.bias.add_gradient(b, h, rows.begin + r, block.keys, row, grad);
       });
     }

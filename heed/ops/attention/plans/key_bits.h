@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "heed/ops/attention/spec/mask.h"
 
@@ -13,10 +14,15 @@ inline std::uint64_t allowed_bits(const MaskRows& mask, Index b, Index h, Index 
     const Range inside = intersect(mask.keys(b, h, i), keys);
     return inside.empty() ? 0 : (~std::uint64_t{0} >> (64 - inside.size())) << (inside.begin - keys.begin);
   }
-  std::uint8_t bytes[64];
+  std::uint8_t bytes[64] = {};
   mask.fill(b, h, i, keys, bytes);
   std::uint64_t bits = 0;
-  for (Index j = 0; j < keys.size(); ++j) bits |= std::uint64_t{bytes[j]} << j;
+  for (int eight = 0; eight < 8; ++eight) {
+    std::uint64_t word;
+    std::memcpy(&word, bytes + 8 * eight, 8);
+    // Byte n is 0 or 1 and goes to bit 56 + n: the product moves it by 56 - 7 n.
+    bits |= (word * 0x0102040810204080u >> 56) << (8 * eight);
+  }
   return bits;
 }
 

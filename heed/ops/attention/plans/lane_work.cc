@@ -49,7 +49,7 @@ Index LaneWork::layout(char* base, Pass pass, Index tiles) {
   take(tiles_, true, tiles);
   take(scores_, true, block * rows);
   take(dscores_, backward, block * rows);
-  take(bias_, bias, block * rows);
+  take(bias_, bias, std::max(block * rows, block + rows));
   take(dbias_, backward && bias, block * rows);
   take(rows_scratch_, true, rows * (score_.map != nullptr && narrow_q ? std::max(kLaneKeys, c_.width) : kLaneKeys));
   take(k_, true, block * c_.width);
@@ -156,10 +156,7 @@ LaneBlock LaneWork::block(const LaneTile& tile, Range keys, bool whole) {
     passes.allowed = allowed_;
   }
   if (c_.bias.active()) {
-    std::fill_n(rows_scratch_, rows.size() * kLaneKeys, 0.0f);
-    for (Index r = 0; r < rows.size(); ++r) c_.bias.add(b, h, rows.begin + r, keys, rows_scratch_ + r * kLaneKeys);
-    kernels::rows_to_lanes(rows.size(), keys.size(), rows_scratch_, kLaneKeys, bias_, tile.lanes);
-    passes.bias = bias_;
+    fill_bias(tile, keys, passes);
   }
   if (c_.dropout.active()) {
     kernels::dropout_lanes(c_.dropout.seed(), c_.dropout.head_stream(b, h), rows.begin, tile.lanes, keys.begin,
@@ -167,6 +164,34 @@ LaneBlock LaneWork::block(const LaneTile& tile, Range keys, bool whole) {
     passes.kept = kept_, passes.keep_scale = static_cast<float>(c_.dropout.scale());
   }
   return {keys, passes};
+}
+
+void LaneWork::fill_bias(const LaneTile& tile, Range keys, kernels::AttentionLanes& passes) {
+  const auto& [b, h, rows] = tile.rows;
+  const Index count = keys.size();
+  if (c_.bias.goes_by_distance()) {
+    // One number for each distance: that of row r and key j is the one at r - j from `zero` on.
+    std::fill_n(bias_, count + tile.lanes, 0.0f);
+    float* const zero = bias_ + count - 1;
+    for (Index r = rows.size() - 1; r >= 0; r = r == 0 ? -1 : std::max<Index>(r - count, 0)) {
+      std::fill_n(rows_scratch_, count, 0.0f);
+      c_.bias.add(b, h, rows.begin + r, keys, rows_scratch_);
+      for (Index j = 0; j < count; ++j) zero[r - j] = rows_scratch_[j];
+    }
+    passes.bias = zero, passes.bias_key = -1;
+    return;
+  }
+  Index row_stride = kLaneKeys;
+  const float* lying = c_.bias.floats(b, h, rows.begin, row_stride);
+  if (lying != nullptr) {
+    lying += keys.begin;
+  } else {
+    std::fill_n(rows_scratch_, rows.size() * kLaneKeys, 0.0f);
+    for (Index r = 0; r < rows.size(); ++r) c_.bias.add(b, h, rows.begin + r, keys, rows_scratch_ + r * kLaneKeys);
+    lying = rows_scratch_;
+  }
+  kernels::rows_to_lanes(rows.size(), count, lying, row_stride, bias_, tile.lanes);
+  passes.bias = bias_, passes.bias_key = tile.lanes;
 }
 
 void LaneWork::fill_allowed(const LaneTile& tile, Range keys) {

@@ -108,6 +108,7 @@ class LaneWork {
   void read_rows(const RowTile& tile, Range keys, bool often);
   FloatRows mapped(FloatRows rows, Index count, float* to) const;
   LaneBlock block(const LaneTile& tile, Range keys, bool whole);
+  void fill_bias(const LaneTile& tile, Range keys, kernels::AttentionLanes& passes);
   void fill_allowed(const LaneTile& tile, Range keys);
 
   const AttentionProblem& c_;

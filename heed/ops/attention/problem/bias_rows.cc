@@ -73,6 +73,12 @@ Index BiasRows::bucket(Index distance) const {
   return side[static_cast<std::size_t>(std::min(std::abs(distance), std::ssize(side) - 1))];
 }
 
+const float* BiasRows::floats(Index b, Index h, Index i, Index& row_stride) const {
+  if (!dense_ || dense_.dtype != DType::f32 || dense_.stride[3] != 1 || alibi_ || table_ || centre_) return nullptr;
+  row_stride = dense_.stride[2];
+  return dense_.as<float>() + dense_.offset({b, h, i});
+}
+
 template <typename Sum>
 void BiasRows::add(Index b, Index h, Index i, Range keys, Sum* scores) const {
   if (dense_) {

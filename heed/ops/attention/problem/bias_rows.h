@@ -23,6 +23,11 @@ class BiasRows {
 
   // Whether there is anything to add.
   bool active() const { return dense_ || alibi_ || table_ || centre_; }
+  // Whether b_ij depends on the head and on how far the key is from the query alone, so that b_ij = b_i+1,j+1.
+  bool goes_by_distance() const { return (alibi_ || table_) && !dense_ && !centre_; }
+  // Row i where it lies, floats one after another, if that is all there is to the bias; else null. The next row is
+  // `row_stride` floats further.
+  const float* floats(Index b, Index h, Index i, Index& row_stride) const;
   // scores[j - keys.begin] += b_ij. Sum is float or double.
   template <typename Sum>
   void add(Index b, Index h, Index i, Range keys, Sum* scores) const;

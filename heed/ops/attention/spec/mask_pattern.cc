@@ -91,17 +91,27 @@ class BooleanPattern final : public MaskPattern {
     return allowed_.at<std::uint8_t>({b, h, query.row, j}) != 0;
   }
   Index count(Index b, Index h, Query query, Range keys) const override {
-    const std::uint8_t* row = &allowed_.at<std::uint8_t>({b, h, query.row});
-    Index count = 0;
-    for (Index j = keys.begin; j < keys.end; ++j) count += row[j * allowed_.stride[3]] != 0;
+    int count = 0;  // a tile's keys are few, and a loop over small numbers is a vector's
+    for_keys(b, h, query, keys, [&](Index, bool is_allowed) { count += is_allowed; });
     return count;
   }
   void refuse(Index b, Index h, Query query, Range keys, std::uint8_t* allowed) const override {
-    const std::uint8_t* row = &allowed_.at<std::uint8_t>({b, h, query.row});
-    for (Index j = keys.begin; j < keys.end; ++j) allowed[j - keys.begin] &= row[j * allowed_.stride[3]] != 0;
+    for_keys(b, h, query, keys, [&](Index n, bool is_allowed) { allowed[n] &= is_allowed; });
   }
 
  private:
+  // Calls f(n, whether key keys.begin + n is allowed), by a loop that the compiler knows the stride of where it is one.
+  template <typename F>
+  void for_keys(Index b, Index h, Query query, Range keys, const F& f) const {
+    const Index step = allowed_.stride[3], count = keys.size();
+    const std::uint8_t* row = &allowed_.at<std::uint8_t>({b, h, query.row}) + keys.begin * step;
+    if (step == 1) {
+      for (Index n = 0; n < count; ++n) f(n, row[n] != 0);
+    } else {
+      for (Index n = 0; n < count; ++n) f(n, row[n * step] != 0);
+    }
+  }
+
   Tensor given_;
   ConstView allowed_;
 };
