@@ -23,7 +23,7 @@ def language(path):
         return "c++"
     if path.suffix == ".py":
         return "python"
-    if path.suffix == ".sh" or path.parts[0] in ("script", ".ci"):
+    if path.suffix == ".sh" or path.parts[0] == "script" or path.name == "run":
         return "shell"
     return None
 
