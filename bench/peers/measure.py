@@ -59,8 +59,11 @@ def heed_names(asked):
 
 def lines_of(command, asked, environment=None):
     """The JSON lines that a peer's program prints, and its last words where it failed."""
-    done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, env={**os.environ, **(environment or {})},
-                          check=False)
+    try:
+        done = subprocess.run(command, input=json.dumps(asked), capture_output=True, text=True, env={**os.environ, **(environment or {})},
+                              check=False)
+    except OSError as error:  # there is no such program
+        return [], str(error)
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     if done.returncode == 0:
         return lines, ""
@@ -68,23 +71,23 @@ def lines_of(command, asked, environment=None):
     return lines, errors[0].strip() if errors else f"ended with {done.returncode}"
 
 
-def time_pytorch(asked, wanted, missing):
+def time_pytorch(asked, wanted, failures):
     command = [settings.DEBIAN_PYTHON, HERE / "pytorch.py", str(asked.threads), str(asked.seconds)]
-    for name, environment in settings.pytorch_settings(asked.threads):
+    for name, environment in settings.pytorch_settings(asked.threads).items():
         lines, error = lines_of(command, wanted, environment)
         if error:
-            missing["PyTorch"] = error
+            failures["PyTorch"] = f"{name}: {error}"
         yield from (dict(line, setting=name) for line in lines)
 
 
-def time_onnxruntime(asked, wanted, missing):
+def time_onnxruntime(asked, wanted, failures):
     with tempfile.TemporaryDirectory() as graphs:
         _, error = lines_of([settings.DEBIAN_PYTHON, HERE / "onnx_graphs.py", graphs], wanted)
         if not error:
             lines, error = lines_of(["node", HERE / "onnxruntime.js", str(asked.threads), str(asked.seconds), graphs, asked.peers], wanted)
             yield from (dict(line, setting="") for line in lines)
     if error:
-        missing["ONNX Runtime"] = error
+        failures["ONNX Runtime"] = error
 
 
 # --- All of it ---------------------------------------------------------------------------------------------------------------------------------
@@ -107,7 +110,7 @@ def groups_of(names):
 def measure(asked):
     """The reports of heed, the peers' lines, and which peer failed and why."""
     names = heed_names(asked)
-    reports, lines, missing = [heed_report(["limit/.*"], asked)], [], {}
+    reports, lines, failures = [heed_report(["limit/.*"], asked)], [], {}
     for turn in range(asked.rounds):
         for group, rows in groups_of(names).items():
             print(f"round {turn + 1} of {asked.rounds}, {group}: heed", end="", flush=True)
@@ -117,9 +120,9 @@ def measure(asked):
             wanted = problems_of(rows)
             for name, time_peer in (("PyTorch", time_pytorch), ("ONNX Runtime", time_onnxruntime)) if wanted else ():
                 print(f", {name}", end="", flush=True)
-                lines.extend(time_peer(asked, wanted, missing))
+                lines.extend(time_peer(asked, wanted, failures))
             print(flush=True)
-    return reports, lines, missing
+    return reports, lines, failures
 
 
 def output_of(*command):
@@ -141,17 +144,17 @@ def conditions(asked):
         "rounds": asked.rounds,
         "filter": asked.filter,
         "openblas": output_of("dpkg-query", "-W", "-f=${Version}", "libopenblas0-openmp"),
-        "blas_settings": [name for name, _ in settings.blas_settings()],
+        "blas_settings": list(settings.blas_settings()),
     }
 
 
 def main():
     asked = options()
     before = conditions(asked)
-    reports, lines, missing = measure(asked)
+    reports, lines, failures = measure(asked)
     MEASURED.mkdir(parents=True, exist_ok=True)
     heed = performance_page.merge_reports(reports)
-    for name, content in (("heed", heed), ("peers", lines), ("conditions", dict(before, missing=missing))):
+    for name, content in (("heed", heed), ("peers", lines), ("conditions", dict(before, failures=failures))):
         (MEASURED / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     asked.out.mkdir(parents=True, exist_ok=True)
     performance_page.write(MEASURED, asked.out)

@@ -87,7 +87,7 @@ def graphs_of(of):
     if not long:
         graphs["Attention"] = attention
     if not long and not grouped and not of["causal"]:
-        graphs["MatMul, Softmax, MatMul"] = products
+        graphs["MatMul and Softmax"] = products
     return graphs
 
 

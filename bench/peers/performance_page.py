@@ -83,19 +83,19 @@ def setting_text(line):
     return ", ".join(parts)
 
 
-def peer_cell(row, peer, missing):
+def peer_cell(row, peer, failures):
     if peer in row["peers"]:
         return milliseconds(row["peers"][peer]["seconds"])
-    return "failed" if peer in missing and problems.problem_of(row["name"]) else NONE
+    return "failed" if peer in failures and problems.problem_of(row["name"]) else NONE
 
 
-def row_cells(row, missing):
+def row_cells(row, failures):
     speed = speed_over_best(row)
     base = f"{row['ratio']:.2f} x {row['over']}" if row["over"] else NONE
     rate = f"{row['rate']:.1f} {row['unit']}" if row["rate"] else NONE
     plan = f"refused: {row['refused']}" if row["refused"] else row["plan"]
     return [f"`{row['name']}`", milliseconds(row["seconds"]), rate, percent(row["share_of_peak"]), percent(row["share_of_limit"]), base, plan,
-            *(peer_cell(row, peer, missing) for peer in PEERS), setting_text(row["best"]) if row["best"] else NONE,
+            *(peer_cell(row, peer, failures) for peer in PEERS), setting_text(row["best"]) if row["best"] else NONE,
             f"{speed:.2f}" if speed else NONE]
 
 
@@ -111,9 +111,9 @@ def summary(joined):
 def peer_texts(joined, conditions):
     for peer in PEERS:
         versions = sorted({row["peers"][peer]["version"] for row in joined if peer in row["peers"]})
-        missing = conditions["missing"].get(peer)
+        failure = conditions["failures"].get(peer)
         text = f"{peer} {', '.join(versions)}" if versions else f"{peer}: not measured"
-        yield text + (f" (failed: `{missing}`)" if missing else "")
+        yield text + (f" (failed: `{failure}`)" if failure else "")
 
 
 def page_text(report, joined, conditions):
@@ -132,8 +132,9 @@ Written by `bench/peers/run`, which times heed and its peers in turn on one mach
 - {chr(10).join("- " + text for text in peer_texts(joined, conditions))[2:]}
 - each row {report['seconds']:g} s, {conditions['rounds']} round{'s' if conditions['rounds'] != 1 else ''}; load of the machine before the run: {conditions['load']:.2f}
 
-PyTorch runs under each of {', '.join(conditions['blas_settings'])} (OpenBLAS {conditions['openblas']}), with glibc told to keep its memory, and in each form that computes a
-row; ONNX Runtime with each operator that does. The fastest of them is shown. A time is the median of calls, and the median of the rounds.
+PyTorch runs under each of {', '.join(conditions['blas_settings'])} (OpenBLAS {conditions['openblas']}),
+with glibc told to keep its memory, and in each form that computes a row; ONNX Runtime with each operator that does. The fastest of them is
+shown. A time is the median of calls, and the median of the rounds.
 
 ## What the machine can do
 
@@ -145,10 +146,11 @@ row; ONNX Runtime with each operator that does. The fastest of them is shown. A 
 
 {summary(joined)}
 
-{table(headings, [row_cells(row, conditions["missing"]) for row in joined])}
+{table(headings, [row_cells(row, conditions["failures"]) for row in joined])}
 
-"Of peak" is the rate over that of multiply-adds alone (decode: of reading memory; additive: of tanh), "of limit" what all that a row does takes at the limits, one
-after the other, over what it took; the limits are measured again before each group of rows, and the table has the fastest. "Beside its base" is timed by heed alone: how many times as long as what follows. `heed bench --help` has the rest.
+"Of peak" is the rate over that of multiply-adds alone (decode: of reading memory; additive: of tanh), "of limit" what all that a row does
+takes at the limits, one after the other, over what it took; the limits are measured again before each group of rows, and the table has the
+fastest. "Beside its base" is timed by heed alone: how many times as long as what follows. `heed bench --help` has the rest.
 """
 
 
@@ -156,6 +158,11 @@ after the other, over what it took; the limits are measured again before each gr
 
 PANELS = {"forward": "forward, f32", "causal": "causal, f32", "bf16-forward": "forward, bf16", "bf16-causal": "causal, bf16"}
 FIGURE_WIDTH = 64  # of heads
+
+
+def limit_of(row, peak, exp):
+    """The rate of a row at the limits, which depends on no length."""
+    return row["operations"] / (row["operations"] / peak + row["exponentials"] / exp)
 
 
 def chart(report, joined):
@@ -168,14 +175,13 @@ def chart(report, joined):
                       key=lambda entry: entry[0])
         if not rows:
             continue
-        first = rows[0][1]  # the limit depends on no length
+        first, peak = rows[0][1], rates[rows[0][1]["peak"]]
         series = [{"name": "heed", "points": [{"length": length, "rate": row["rate"]} for length, row in rows]}]
         for peer in PEERS:
             points = [{"length": length, "rate": row["operations"] / row["peers"][peer]["seconds"] / 1e9} for length, row in rows
                       if peer in row["peers"]]
             series += [{"name": peer, "points": points}] if points else []
-        panels.append({"title": title, "peak": rates[first["peak"]], "limit": first["rate"] / first["share_of_limit"],
-                       "series": series})
+        panels.append({"title": title, "peak": peak, "limit": limit_of(first, peak, rates["limit/exp"]), "series": series})
     title = f"Speed over length, heads of {FIGURE_WIDTH}"
     machine = f"{report['processor']}, {report['threads']} thread{'s' if report['threads'] != 1 else ''}"
     return {"title": title, "machine": machine, "panels": panels}

@@ -9,38 +9,41 @@ import subprocess
 DEBIAN_PYTHON = "/usr/bin/python3"  # Debian's packages are seen by Debian's Python alone
 KEEP_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "20000000000", "MALLOC_TOP_PAD_": "268435456"}
 # OpenBLAS's kernels that can be asked for, each with the processor's flag that it needs.
-KERNELS = {"Haswell": "avx2", "Zen": "sse4a", "SkylakeX": "avx512f"}
+KERNELS = {"Haswell": "avx2", "Zen": "sse4a", "SkylakeX": "avx512f", "Cooperlake": "avx512_bf16"}
 
 
 def blas_folder(name):
     return next(iter(sorted(pathlib.Path("/usr/lib").glob(f"*/{name}-openmp"))), None)
 
 
-def kernel_of_its_own(folder):
-    """The kernel that OpenBLAS takes for this processor where nobody asks."""
+def kernel_in_use(environment):
+    """The kernel that OpenBLAS says it takes, which is not always the one that was asked for."""
     load = 'import ctypes; ctypes.CDLL("libblas.so.3")'
-    found = subprocess.run([DEBIAN_PYTHON, "-c", load], env=dict(os.environ, LD_LIBRARY_PATH=str(folder), OPENBLAS_VERBOSE="2"),
-                           capture_output=True, text=True, check=False)
+    found = subprocess.run([DEBIAN_PYTHON, "-c", load], env={**os.environ, **environment, "OPENBLAS_VERBOSE": "2"}, capture_output=True,
+                           text=True, check=False)
     named = re.search(r"^Core: (\w+)", found.stdout + found.stderr, re.MULTILINE)
-    return named[1] if named else "its own kernel"
+    return named[1] if named else "of its own choice"
+
+
+def openblas_settings(folder):
+    """The environment for each kernel that fits, by its name; the one that OpenBLAS takes by itself is the first."""
+    flags = set(pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split())
+    library = {"LD_LIBRARY_PATH": str(folder)}
+    asked = [library, *(dict(library, OPENBLAS_CORETYPE=kernel) for kernel, flag in KERNELS.items() if flag in flags)]
+    kernels = {}
+    for environment in asked:
+        kernels.setdefault(f"OpenBLAS {kernel_in_use(environment)}", environment)
+    return kernels
 
 
 def blas_settings():
-    """Yields (name, environment) for each BLAS, and each kernel of OpenBLAS, that there is; where there is none, for the one that is used."""
+    """The environment for each BLAS that there is; where Debian's alternatives are missing, for the one that is used without them."""
     openblas, blis = blas_folder("openblas"), blas_folder("blis")
-    flags = set(pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split())
-    if openblas:
-        own = kernel_of_its_own(openblas)
-        yield f"OpenBLAS {own}", {"LD_LIBRARY_PATH": str(openblas)}
-        for kernel, flag in KERNELS.items():
-            if flag in flags and kernel != own:
-                yield f"OpenBLAS {kernel}", {"LD_LIBRARY_PATH": str(openblas), "OPENBLAS_CORETYPE": kernel}
-    if blis:
-        yield "BLIS", {"LD_LIBRARY_PATH": str(blis)}
-    if not openblas and not blis:
-        yield "Debian's BLAS", {}
+    of_openblas = openblas_settings(openblas) if openblas else {}
+    of_blis = {"BLIS": {"LD_LIBRARY_PATH": str(blis)}} if blis else {}
+    return of_openblas | of_blis or {"Debian's BLAS": {}}
 
 
 def pytorch_settings(threads):
-    """(name, environment) of each way to run PyTorch."""
-    return [(name, {"OMP_NUM_THREADS": str(threads), **KEEP_MEMORY, **blas}) for name, blas in blas_settings()]
+    """The environment of each way to run PyTorch, by its name."""
+    return {name: {"OMP_NUM_THREADS": str(threads), **KEEP_MEMORY, **blas} for name, blas in blas_settings().items()}
