@@ -10,7 +10,6 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 import tempfile
 
 import performance_page
@@ -107,22 +106,19 @@ def groups_of(names):
     return groups
 
 
-def measure(asked):
-    """The reports of heed, the peers' lines, and which peer failed and why."""
-    names = heed_names(asked)
-    reports, lines, failures = [heed_report(["limit/.*"], asked)], [], {}
-    for turn in range(asked.rounds):
-        for group, rows in groups_of(names).items():
-            print(f"round {turn + 1} of {asked.rounds}, {group}: heed", end="", flush=True)
-            reports.append(heed_report([re.escape(row) for row in rows], asked))
-            for row in reports[-1]["rows"]:
-                problems.check_same_work(row)
-            wanted = problems_of(rows)
-            for name, time_peer in (("PyTorch", time_pytorch), ("ONNX Runtime", time_onnxruntime)) if wanted else ():
-                print(f", {name}", end="", flush=True)
-                lines.extend(time_peer(asked, wanted, failures))
-            print(flush=True)
-    return reports, lines, failures
+def measure(names, asked, lines, failures):
+    """Times every group once. Yields heed's reports; adds the peers' lines, and which peer failed and why."""
+    for group, rows in groups_of(names).items():
+        print(f"{group}: heed", end="", flush=True)
+        report = heed_report([re.escape(row) for row in rows], asked)
+        for row in report["rows"]:
+            problems.check_same_work(row)
+        wanted = problems_of(rows)
+        for name, time_peer in (("PyTorch", time_pytorch), ("ONNX Runtime", time_onnxruntime)) if wanted else ():
+            print(f", {name}", end="", flush=True)
+            lines.extend(time_peer(asked, wanted, failures))
+        print(flush=True)
+        yield report
 
 
 def output_of(*command):
@@ -141,26 +137,33 @@ def conditions(asked):
         "system": system.get("PRETTY_NAME", "unknown").strip('"'),
         "memory_gib": round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") / (1 << 30)),
         "load": os.getloadavg()[0],
-        "rounds": asked.rounds,
         "filter": asked.filter,
         "openblas": output_of("dpkg-query", "-W", "-f=${Version}", "libopenblas0-openmp"),
         "blas_settings": list(settings.blas_settings()),
     }
 
 
+def write(out, contents):
+    """Leaves what was measured, and the page and the figure that show it."""
+    for name, content in contents.items():
+        (MEASURED / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    performance_page.write(MEASURED, out)
+    subprocess.run([FIGURE, MEASURED / "chart.json", out / "performance.svg"], check=True)
+
+
 def main():
     asked = options()
-    before = conditions(asked)
-    reports, lines, failures = measure(asked)
-    MEASURED.mkdir(parents=True, exist_ok=True)
-    heed = performance_page.merge_reports(reports)
-    for name, content in (("heed", heed), ("peers", lines), ("conditions", dict(before, failures=failures))):
-        (MEASURED / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    asked.out.mkdir(parents=True, exist_ok=True)
-    performance_page.write(MEASURED, asked.out)
-    subprocess.run([FIGURE, MEASURED / "chart.json", asked.out / "performance.svg"], check=True)
+    for folder in (MEASURED, asked.out):
+        folder.mkdir(parents=True, exist_ok=True)
+    before, names = conditions(asked), heed_names(asked)
+    reports, lines, failures = [heed_report(["limit/.*"], asked)], [], {}
+    for turn in range(1, asked.rounds + 1):  # each ends with a page, so that one that is interrupted costs no more than itself
+        print(f"round {turn} of {asked.rounds}")
+        reports.extend(measure(names, asked, lines, failures))
+        write(asked.out, {"heed": performance_page.merge_reports(reports), "peers": lines,
+                          "conditions": dict(before, rounds=turn, failures=failures)})
     print(f"{asked.out / 'performance.md'}, {asked.out / 'performance.svg'}; measured: {MEASURED}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

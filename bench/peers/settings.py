@@ -1,6 +1,7 @@
 """The settings under which a peer is tried, since they change its speed by several times: OpenBLAS does not know every processor and then
 takes a slow kernel, and glibc's malloc gives large blocks back to the system after each call."""
 
+import functools
 import os
 import pathlib
 import re
@@ -36,6 +37,7 @@ def openblas_settings(folder):
     return kernels
 
 
+@functools.cache
 def blas_settings():
     """The environment for each BLAS that there is; where Debian's alternatives are missing, for the one that is used without them."""
     openblas, blis = blas_folder("openblas"), blas_folder("blis")
