@@ -70,6 +70,7 @@ class Page(unittest.TestCase):
         self.assertEqual(cells(text, with_peer)[1:], ["2.000", "1000.0 GFLOP/s", "50 %", "75 %", "-", "fused", "3.000", "-",
                                                       "PyTorch, F, BLIS", "1.50"])
         self.assertEqual(cells(text, without)[5:], ["1.25 x plain", "fused", "-", "-", "-", "-"])
+        self.assertEqual(cells(text, "limit/peak")[2], "1000.0 GFLOP/s")  # the slowest beside a row
         self.assertIn("Of 1 rows that a peer has too, heed is the faster one in 1", text)
 
     def test_a_peer_that_failed_is_named_with_its_reason_in_its_column(self):

@@ -116,13 +116,20 @@ def peer_texts(joined, conditions):
         yield text + (f" (failed: `{failure}`)" if failure else "")
 
 
+def slowest(limit, rows):
+    """The least that a limit was beside a row: how much the machine itself changed while it was measured."""
+    beside = [row["rate"] / row["share_of_peak"] for row in rows if row["peak"] == limit["name"] and row["share_of_peak"]]
+    return f"{min(beside):.1f} {limit['unit']}" if beside else NONE
+
+
 def page_text(report, joined, conditions):
     threads = f"{report['threads']} thread{'s' if report['threads'] != 1 else ''}"
     forced = "".join(f", {name}={report[key]}" for name, key in (("HEED_PLAN", "forced_plan"), ("HEED_TARGET", "forced_target")) if report[key])
     only = f" Only the rows that `{conditions['filter']}` finds." if conditions["filter"] else ""
     headings = ["row", "heed, ms", "rate", "of peak", "of limit", "beside its base", "plan", *(f"{peer}, ms" for peer in PEERS), "best peer",
                 "heed's speed over it"]
-    limits = [[f"`{limit['name']}`", f"{limit['rate']:.1f} {limit['unit']}" if limit["rate"] else NONE, limit["note"]] for limit in report["limits"]]
+    limits = [[f"`{limit['name']}`", f"{limit['rate']:.1f} {limit['unit']}" if limit["rate"] else NONE, slowest(limit, report["rows"]), limit["note"]]
+              for limit in report["limits"]]
     return f"""# Performance
 
 Written by `bench/peers/run`, which times heed and its peers in turn on one machine; nothing here is set by hand.{only}
@@ -138,7 +145,7 @@ shown. A time is the median of calls, and the median of the rounds.
 
 ## What the machine can do
 
-{table(["limit", "rate", "by"], limits)}
+{table(["limit", "fastest", "slowest beside a row", "by"], limits)}
 
 ## Rows
 
@@ -149,8 +156,8 @@ shown. A time is the median of calls, and the median of the rounds.
 {table(headings, [row_cells(row, conditions["failures"]) for row in joined])}
 
 "Of peak" is the rate over that of multiply-adds alone (decode: of reading memory; additive: of tanh), "of limit" what all that a row does
-takes at the limits, one after the other, over what it took; the limits are measured again before each group of rows, and the table has the
-fastest. "Beside its base" is timed by heed alone: how many times as long as what follows. `heed bench --help` has the rest.
+takes at the limits, one after the other, over what it took; the limits are measured again before each group of rows. Where the slowest is far
+below the fastest, the machine was not this run's alone, and neither a share nor a ratio to a peer is finer than that. "Beside its base" is timed by heed alone: how many times as long as what follows. `heed bench --help` has the rest.
 """
 
 
