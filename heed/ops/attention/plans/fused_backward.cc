@@ -154,7 +154,7 @@ class FusedHead {
   }
 
   void add_block(const LaneTile& tile, const LaneBlock& block) {
-    const auto& [b, h, rows] = tile.rows;
+    const RowTile& of = tile.rows;
     read_block(tile, block);
     // The weights after dropout, and beside them the gradients of the products.
     float* dbias = grad.dbias || grad.drelative || grad.dcentre ? work_.dbias() : nullptr;
@@ -162,7 +162,7 @@ class FusedHead {
                           work_.dscores(), dbias);
     if (dbias != nullptr) {
       work_.for_rows(tile, dbias, block.keys.size(), [&](Index r, const float* row) {
-        c.bias.add_gradient(b, h, rows.begin + r, block.keys, row, grad);
+        c.bias.add_gradient(of.b, of.h, of.rows.begin + r, block.keys, row, grad);
       });
     }
     add_rows(grad.dv, dv_, tile, block, work_.scores(), tile.dout);

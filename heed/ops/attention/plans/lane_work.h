@@ -2,6 +2,7 @@
 // keys that they all meet next, and what mask, bias and dropout say about each of them there.
 #pragma once
 
+#include <algorithm>
 #include <span>
 
 #include "heed/kernels/attention_lanes.h"
