@@ -300,37 +300,6 @@ void softmax_flow(const AttentionLanes& t, const float* stat, const float* tile,
   }
 }
 
-void to_lanes_kernel(Index rows, Index columns, const float* x, Index x_row, float* to, Index lanes) {
-  const Floats d;
-  for (Index row = 0; row < lanes; row += kLanes)
-    for (Index column = 0; column < columns; column += kLanes) {
-      Vector block[kLanes];
-      for (Index r = 0; r < kLanes; ++r) {
-        block[r] = row + r < rows ? load_first(x + (row + r) * x_row + column, columns - column) : hn::Zero(d);
-      }
-      transpose_block(block);
-      const Index present = std::min(columns - column, kLanes);
-      for (Index r = 0; r < present; ++r) hn::StoreU(block[r], d, to + (column + r) * lanes + row);
-    }
-}
-
-void from_lanes_kernel(Index rows, Index columns, const float* from, Index lanes, const float* factor, float* x,
-                       Index x_row) {
-  const Floats d;
-  for (Index row = 0; row < rows; row += kLanes) {
-    const Vector scale = factor != nullptr ? hn::LoadU(d, factor + row) : hn::Set(d, 1.0f);
-    for (Index column = 0; column < columns; column += kLanes) {
-      Vector block[kLanes];
-      for (Index r = 0; r < kLanes; ++r) {
-        block[r] = column + r < columns ? hn::Mul(hn::LoadU(d, from + (column + r) * lanes + row), scale) : hn::Zero(d);
-      }
-      transpose_block(block);
-      const Index present = std::min(rows - row, kLanes);
-      for (Index r = 0; r < present; ++r) store_first(block[r], x + (row + r) * x_row + column, columns - column);
-    }
-  }
-}
-
 // A lane draws for its own row: 8 keys to a block of Philox, two keys to a word.
 void dropout_kernel(std::uint64_t seed, std::uint64_t stream, Index first_row, Index lanes, Index first_key, Index keys,
                     std::uint32_t threshold, std::uint32_t* kept) {
@@ -378,8 +347,6 @@ HWY_EXPORT(score_kernel);
 HWY_EXPORT(softmax_gradients);
 HWY_EXPORT(sigmoid_gradients);
 HWY_EXPORT(softmax_flow);
-HWY_EXPORT(to_lanes_kernel);
-HWY_EXPORT(from_lanes_kernel);
 HWY_EXPORT(dropout_kernel);
 
 namespace {
@@ -437,15 +404,6 @@ void softmax_lane_sink(Index lanes, float sink, const LaneSums& rows) { HEED_DIS
 void softmax_row_sink(float sink, RowSums& sums) { HEED_DISPATCH(row_sink_kernel)(sink, sums); }
 
 void score_lanes(const AttentionLanes& block, float* tile) { HEED_DISPATCH(score_kernel)(block, tile); }
-
-void rows_to_lanes(Index rows, Index columns, const float* x, Index x_row, float* to, Index lanes) {
-  HEED_DISPATCH(to_lanes_kernel)(rows, columns, x, x_row, to, lanes);
-}
-
-void lanes_to_rows(Index rows, Index columns, const float* from, Index lanes, const float* factor, float* x,
-                   Index x_row) {
-  HEED_DISPATCH(from_lanes_kernel)(rows, columns, from, lanes, factor, x, x_row);
-}
 
 void dropout_lanes(std::uint64_t seed, std::uint64_t stream, Index first_row, Index lanes, Index first_key, Index keys,
                    std::uint32_t threshold, std::uint32_t* kept) {

@@ -8,15 +8,14 @@
 
 #include <cstdint>
 
-#include "heed/base/index.h"
+#include "heed/kernels/lane_layout.h"
 
 namespace heed::kernels {
 
 inline constexpr Index kLaneKeys = 64;  // of a block, at most; blocks begin at its multiples
-inline constexpr Index kLaneUnit = 16;  // `lanes` is a multiple of it
 
 struct AttentionLanes {
-  Index keys = 0, lanes = 0;
+  Index keys = 0, lanes = 0;    // lanes: a multiple of kLaneUnit
   float cap = 0;                // x becomes cap * tanh(x / cap); 0: no cap
   const float* bias = nullptr;  // [key * bias_key + row], added after the cap; null: none
   Index bias_key = 0;
@@ -83,13 +82,6 @@ void softmax_row_sink(float sink, RowSums& sums);
 
 // Replaces scores by what they are after the cap and, where `bias`, with it, -inf where a key is refused.
 void score_lanes(const AttentionLanes& block, float* tile);
-
-// to[column * lanes + row] = x[row * x_row + column], with zeros in the lanes from `rows` on. x is unit-strided along
-// the columns.
-void rows_to_lanes(Index rows, Index columns, const float* x, Index x_row, float* to, Index lanes);
-// x[row * x_row + column] = from[column * lanes + row] * factor[row]; a null factor is 1.
-void lanes_to_rows(Index rows, Index columns, const float* from, Index lanes, const float* factor, float* x,
-                   Index x_row);
 
 // The words of AttentionLanes::kept for keys [first_key, first_key + keys): key j of row i is kept where its 16 bits
 // (attention_dropout_bits) are at least the threshold. first_key is a multiple of 8.

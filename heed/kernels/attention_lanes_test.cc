@@ -144,24 +144,6 @@ TEST_P(AttentionLanesTest, ABlockThatIsRefusedMovesNoBit) {
   EXPECT_EQ(tile, std::vector<float>(tile.size(), 0.0f));
 }
 
-TEST_P(AttentionLanesTest, RowsComeBackFromLanes) {
-  for (Index rows : {1, 14, 16, 33, 64})
-    for (Index columns : {1, 3, 16, 40, 64}) {
-      const Index lanes = (rows + kLaneUnit - 1) / kLaneUnit * kLaneUnit, stride = columns + 3;
-      const std::vector<float> x = random_floats(rows * stride, 3), factor(static_cast<std::size_t>(lanes), 2.0f);
-      std::vector<float> to(static_cast<std::size_t>(columns * lanes), 7.0f), back(x.size(), 9.0f);
-      rows_to_lanes(rows, columns, x.data(), stride, to.data(), lanes);
-      for (Index c = 0; c < columns; ++c)
-        for (Index r = rows; r < lanes; ++r) ASSERT_EQ(to[static_cast<std::size_t>(c * lanes + r)], 0);
-      lanes_to_rows(rows, columns, to.data(), lanes, factor.data(), back.data(), stride);
-      for (Index r = 0; r < rows; ++r)
-        for (Index c = 0; c < stride; ++c) {
-          const std::size_t at = static_cast<std::size_t>(r * stride + c);
-          ASSERT_EQ(back[at], c < columns ? 2 * x[at] : 9) << rows << " " << columns << " at " << r << ", " << c;
-        }
-    }
-}
-
 TEST_P(AttentionLanesTest, DropoutIsThatOfRows) {
   constexpr Index kRows = 32, kFirstRow = 5, kFirstKey = 128;
   std::vector<std::uint16_t> bits(kRows * kLaneKeys);

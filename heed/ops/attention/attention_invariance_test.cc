@@ -167,6 +167,30 @@ TEST(AttentionInvariance, TheThreadCountChangesNoBit) {
   set_thread_count(threads);
 }
 
+// With fewer heads than threads, the gradients of a long head's queries and keys are shared out over them.
+TEST(AttentionInvariance, TheThreadCountChangesNoBitOfFewLongHeads) {
+  const int threads = thread_count();
+  std::vector<AttentionSample> problems(3, testing::plain_problem({.heads = 2, .queries = 600, .keys = 1100}));
+  problems[0].spec.mask = Mask::causal() & Mask::key_lengths(Tensor::from(std::vector<std::int64_t>{1090}, {1}));
+  problems[0].k.at<float>({0, 0, 1095, 3}) = std::numeric_limits<float>::quiet_NaN();  // behind the mask
+  problems[0].spec.dropout = {.probability = 0.1, .seed = 5, .stream = 6};
+  problems[1].spec.score = Score::cosine(8);
+  problems[2].spec.bias.alibi = random_tensor(DType::f32, {2}, 7), problems[2].spec.normaliser = Normaliser::sigmoid();
+  for (const AttentionSample& p : problems) {
+    const AttentionProblem c = make_attention_problem("test", p.q, p.k, p.v, p.spec);
+    const AttentionPlan& plan = choose_attention_plan(c);
+    EXPECT_EQ(plan.name, "fused");
+    set_thread_count(1);
+    const AttentionAnswer one = solve(plan, p);
+    for (int count : {2, 3}) {
+      set_thread_count(count);
+      const AttentionAnswer many = solve(plan, p);
+      for (auto part : kRowAnswers) EXPECT_TRUE(same_bits(one.*part, many.*part)) << count << " " << describe(p);
+    }
+  }
+  set_thread_count(threads);
+}
+
 TEST(AttentionInvariance, TheLayoutInMemoryChangesNoBit) {
   using testing::RowLayout;
   for (AttentionSample p : variants({.batch = 2, .heads = 4, .key_heads = 2, .queries = 11, .keys = 11})) {

@@ -7,6 +7,7 @@
 
 #include "heed/base/thread_scratch.h"
 #include "heed/kernels/attention_lanes.h"
+#include "heed/kernels/attention_rows.h"
 #include "heed/kernels/gemm_tile.h"
 #include "heed/ops/attention/plans/float_rows.h"
 #include "heed/ops/attention/plans/fused.h"
@@ -56,8 +57,8 @@ class DecodeRows {
       Row& row = rows_[n];
       row = {.h = g * c.group + (rows.begin + n) / c.queries, .i = (rows.begin + n) % c.queries};
       row.sums = {kMinusInfinity, 0, 0};
-      row.open = c.mask.tile(b, row.h, {row.i, row.i + 1}).hull;
-      if (!row.open.empty()) hull = {std::min(hull.begin, row.open.begin), std::max(hull.end, row.open.end)};
+      const Range open = c.mask.tile(b, row.h, {row.i, row.i + 1}).hull;
+      if (!open.empty()) hull = {std::min(hull.begin, open.begin), std::max(hull.end, open.end)};
       const FloatRows q = float_rows(c.q, b, row.h, {row.i, row.i + 1}, scratch_.q + n * c.width);
       if (q.data != scratch_.q + n * c.width) std::copy_n(q.data, c.width, scratch_.q + n * c.width);
     }
@@ -72,7 +73,6 @@ class DecodeRows {
   struct Row {
     Index h = 0, i = 0;
     kernels::RowSums sums{};
-    Range open{};
   };
 
   void add_block(Range keys) {
@@ -115,10 +115,12 @@ class DecodeRows {
       block.bias = scratch_.bias;
     }
     if (c.dropout.active()) {
-      const DropoutRow drawn = c.dropout.row(b_, row.h, row.i);
+      std::uint16_t drawn[kLaneKeys];
+      kernels::attention_dropout_bits(c.dropout.seed(), c.dropout.head_stream(b_, row.h), row.i, 1, keys.begin,
+                                      keys.size(), drawn, kLaneKeys);
       block.drops = true, block.keep_scale = static_cast<float>(c.dropout.scale());
-      for (Index j = keys.begin; j < keys.end; ++j) {
-        block.kept |= std::uint64_t{drawn.keeps(j)} << (j - keys.begin);
+      for (Index n = 0; n < keys.size(); ++n) {
+        block.kept |= std::uint64_t{drawn[n] >= c.dropout.threshold()} << n;
       }
     }
     kernels::softmax_row(block, scores, row.sums);

@@ -14,9 +14,8 @@
 namespace heed {
 namespace {
 
-constexpr Index kRows = LaneWork::kRows;  // fixed: the sums of dk and dv are cut here
-constexpr Index kTiles = 4;               // that a block of keys is read for at once
-constexpr Index kChunkWork = 1 << 20;     // multiply-adds that are worth handing to a thread
+constexpr Index kTiles = 4;            // that a block of keys is read for at once
+constexpr Index kChunkWork = 1 << 20;  // multiply-adds that are worth handing to a thread
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 void clear(FloatRows rows, Index count, Index width) {
@@ -35,7 +34,7 @@ class FusedHead {
 
   // Asks for what compute() reads and writes, where that is little.
   void prefetch_short(Index b, Index g) const {
-    if (c.keys > kernels::kLaneKeys || c.queries > kRows) return;
+    if (c.keys > kernels::kLaneKeys || c.queries > LaneWork::kRows) return;
     const Range queries{0, c.queries}, keys{0, c.keys};
     for (Index h = g * c.group; h < (g + 1) * c.group; ++h) {
       work_.prefetch_short({b, h, queries});
@@ -56,11 +55,7 @@ class FusedHead {
     for (Index first = tiles.begin; first < tiles.end; first += kTiles) {
       std::array<RowTile, kTiles> rows;
       const Index count = std::min(kTiles, tiles.end - first);
-      for (Index n = 0; n < count; ++n) {
-        const Index of_head = (c.queries + kRows - 1) / kRows, begin = (first + n) % of_head * kRows;
-        rows[static_cast<std::size_t>(n)] = {
-            b, g * c.group + (first + n) / of_head, {begin, std::min(c.queries, begin + kRows)}};
-      }
+      for (Index n = 0; n < count; ++n) rows[static_cast<std::size_t>(n)] = tile_of_group(c, b, g, first + n);
       add_tiles({rows.data(), static_cast<std::size_t>(count)});
     }
     if (fresh_) clear_sums();
@@ -222,14 +217,12 @@ class FusedHead {
 
 constexpr LaneWork::Pass kBackward = LaneWork::Pass::backward;
 
-Index tiles_of_group(const AttentionProblem& c) { return c.group * ((c.queries + kRows - 1) / kRows); }
-
 // Fewer heads than threads: the queries' gradients first, by tiles, then those of the keys, by blocks, each of which
 // computes the weights for itself. Every sum has the order that it has in one go.
 void by_tiles_and_keys(const AttentionProblem& c, const AttentionSaved& saved, const AttentionGrad& grad,
                        Workspace& workspace) {
   const Index heads = c.batch * c.key_heads, bytes = LaneWork::bytes(c, kBackward, kTiles);
-  // Calls body(head, b, g, from, to) for pieces of [0, count) of each head.
+  // Calls body(head, b, g, piece) for the pieces of [0, count) of each head.
   const auto in_pieces = [&](Index count, Index piece, const AttentionGrad& wanted, const auto& body) {
     const Index pieces = (count + piece - 1) / piece;
     parallel_for_with_scratch(workspace, bytes, heads * pieces, 1, [&](Index begin, Index end, char* memory) {
@@ -264,7 +257,7 @@ void by_tiles_and_keys(const AttentionProblem& c, const AttentionSaved& saved, c
 // Whether a head is worth two passes.
 bool has_few_heads(const AttentionProblem& c, const AttentionGrad& grad) {
   const bool parameters = grad.dbias || grad.dsinks || grad.drelative || grad.dcentre;
-  const bool is_long = c.queries > 2 * kTiles * kRows && c.keys > 16 * kernels::kLaneKeys;
+  const bool is_long = c.queries > 2 * kTiles * LaneWork::kRows && c.keys > 16 * kernels::kLaneKeys;
   return c.dtype == DType::f32 && !parameters && is_long && c.batch * c.key_heads < thread_count();
 }
 

@@ -2,7 +2,7 @@
 // keys. No bit depends on it.
 //
 //   LaneCut cut(problem);
-//   for (Index unit = 0; unit < cut.units(); ++unit) compute(cut.unit(unit).tiles());
+//   for (Index unit = 0; unit < cut.units(); ++unit) compute(cut.unit(unit));
 #pragma once
 
 #include <algorithm>
@@ -23,11 +23,11 @@ class LaneCut {
     operator std::span<const RowTile>() const { return {tiles.data(), count}; }
   };
 
-  explicit LaneCut(const AttentionProblem& c) : c_(c), of_head_((c.queries + LaneWork::kRows - 1) / LaneWork::kRows) {
+  explicit LaneCut(const AttentionProblem& c) : c_(c), tiles_(tiles_of_group(c)) {
     // As many tiles as share the work of reading the keys, but some units for each thread.
-    const Index all = c.batch * c.heads * of_head_, wanted = Index{4} * thread_count();
-    most_ = std::clamp<Index>(all / wanted, 1, std::min(LaneWork::kMostTiles, std::max<Index>(tiles_of_group(), 1)));
-    of_group_ = (tiles_of_group() + most_ - 1) / most_;
+    const Index all = c.batch * c.key_heads * tiles_, wanted = Index{4} * thread_count();
+    most_ = std::clamp<Index>(all / wanted, 1, std::min(LaneWork::kMostTiles, std::max<Index>(tiles_, 1)));
+    of_group_ = (tiles_ + most_ - 1) / most_;
   }
 
   Index most() const { return most_; }  // tiles of a unit
@@ -43,21 +43,15 @@ class LaneCut {
   Unit unit(Index nth) const {
     const Index number = units() - 1 - nth, b = number / of_group_ / c_.key_heads,
                 g = number / of_group_ % c_.key_heads;
-    const Index first = number % of_group_ * most_, last = std::min(tiles_of_group(), first + most_);
+    const Index first = number % of_group_ * most_, last = std::min(tiles_, first + most_);
     Unit unit;
-    for (Index at = first; at < last; ++at) {
-      const Index begin = at % of_head_ * LaneWork::kRows;
-      unit.tiles[unit.count++] = {
-          b, g * c_.group + at / of_head_, {begin, std::min(c_.queries, begin + LaneWork::kRows)}};
-    }
+    for (Index at = first; at < last; ++at) unit.tiles[unit.count++] = tile_of_group(c_, b, g, at);
     return unit;
   }
 
  private:
-  Index tiles_of_group() const { return c_.group * of_head_; }
-
   const AttentionProblem& c_;
-  Index of_head_, most_ = 1, of_group_ = 0;
+  Index tiles_, most_ = 1, of_group_ = 0;  // of a group, of a unit, and how many units a group has
 };
 
 }  // namespace heed

@@ -22,6 +22,15 @@ FloatRows gathered(FloatRows rows, Index count, Index width, float* to) {
 
 }  // namespace
 
+Index tiles_of_group(const AttentionProblem& c) {
+  return c.group * ((c.queries + LaneWork::kRows - 1) / LaneWork::kRows);
+}
+
+RowTile tile_of_group(const AttentionProblem& c, Index b, Index g, Index nth) {
+  const Index of_head = tiles_of_group(c) / c.group, begin = nth % of_head * LaneWork::kRows;
+  return {b, g * c.group + nth / of_head, {begin, std::min(c.queries, begin + LaneWork::kRows)}};
+}
+
 LaneWork::LaneWork(const AttentionProblem& c, char* scratch, Pass pass, Index tiles)
     : c_(c), score_(*tile_score(c.spec.score.kind)) {
   layout(scratch, pass, tiles);

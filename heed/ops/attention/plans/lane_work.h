@@ -35,10 +35,14 @@ struct LaneBlock {
   kernels::AttentionLanes passes;
 };
 
+// The tiles of the query heads that share a key/value head, a head's after another's.
+Index tiles_of_group(const AttentionProblem& c);
+RowTile tile_of_group(const AttentionProblem& c, Index b, Index g, Index nth);
+
 class LaneWork {
  public:
   using Pass = AttentionTask::Pass;
-  static constexpr Index kRows = 64;      // of a tile, at most
+  static constexpr Index kRows = 64;      // of a tile, at most; the sums of dk and dv are cut there
   static constexpr Index kMostTiles = 8;  // that a block of keys is read for at once
 
   // The bytes of scratch that a thread needs for `tiles` tiles.
