@@ -6,7 +6,6 @@
 
 #include "heed/base/thread_scratch.h"
 #include "heed/kernels/attention_rows.h"
-#include "heed/kernels/gemm_tile.h"
 #include "heed/ops/attention/plans/fused.h"
 #include "heed/ops/attention/plans/lane_work.h"
 #include "heed/ops/attention/plans/repair.h"
@@ -34,7 +33,7 @@ class FusedHead {
 
   // Asks for what compute() reads and writes, where that is little.
   void prefetch_short(Index b, Index g) const {
-    if (c.keys > kernels::kLaneKeys || c.queries > LaneWork::kRows) return;
+    if (c.keys > kernels::kLaneKeys || c.queries > LaneTile::kRows) return;
     const Range queries{0, c.queries}, keys{0, c.keys};
     for (Index h = g * c.group; h < (g + 1) * c.group; ++h) {
       work_.prefetch_short({b, h, queries});
@@ -59,7 +58,7 @@ class FusedHead {
       add_tiles({rows.data(), static_cast<std::size_t>(count)});
     }
     if (fresh_) clear_sums();
-    if (grad.dk) work_.map_key_gradients(b, g, keys, dk_);
+    if (grad.dk) work_.products().map_key_gradients(b, g, keys, dk_);
     store_sums(grad.dk, dk_, b, g);
     store_sums(grad.dv, dv_, b, g);
   }
@@ -104,16 +103,9 @@ class FusedHead {
   }
 
   // Leaves the block's scaled products in the scores, and the gradients of its weights, v . dout, beside them.
-  void read_block(const LaneTile& tile, const LaneBlock& block) {
-    work_.fill_products(tile, block.keys.size());
-    kernels::in_chains({.m = block.keys.size(),
-                        .n = tile.lanes,
-                        .k = c.value_width,
-                        .a = {work_.values().data, work_.values().row},
-                        .b = {tile.out_lanes, tile.lanes},
-                        .c = work_.dscores(),
-                        .c_row = tile.lanes},
-                       kernels::gemm_tile);
+  void read_block(const LaneTile& tile) {
+    work_.products().scores(tile, work_.scores());
+    work_.products().weight_gradients(tile, work_.dscores());
   }
 
   // Fills delta with what a row's keys give back together. That is dout . out, but for an `out` that was rounded to 16
@@ -122,14 +114,15 @@ class FusedHead {
     if (normaliser_.flow == nullptr) return;
     if (c.dtype == DType::f32) {
       for (const LaneTile& tile : tiles) {
-        const float* out = &saved.out.at<float>({tile.rows.b, tile.rows.h, tile.rows.rows.begin});
-        kernels::attention_row_dots(tile.rows.rows.size(), c.value_width, tile.dout.data, tile.dout.row, out,
-                                    saved.out.stride[2], tile.delta());
+        const auto& [b, h, rows] = tile.rows;
+        kernels::attention_row_dots(rows.size(), c.value_width, &saved.dout.at<float>({b, h, rows.begin}),
+                                    saved.dout.stride[2], &saved.out.at<float>({b, h, rows.begin}), saved.out.stride[2],
+                                    tile.delta());
       }
       return;
     }
     work_.for_blocks(tiles, work_.all_keys(), false, [&](const LaneTile& tile, const LaneBlock& block) {
-      read_block(tile, block);
+      read_block(tile);
       normaliser_.flow(block.passes, tile.stat(), work_.scores(), work_.dscores(), tile.delta());
     });
   }
@@ -150,7 +143,7 @@ class FusedHead {
 
   void add_block(const LaneTile& tile, const LaneBlock& block) {
     const RowTile& of = tile.rows;
-    read_block(tile, block);
+    read_block(tile);
     // The weights after dropout, and beside them the gradients of the products.
     float* dbias = grad.dbias || grad.drelative || grad.dcentre ? work_.dbias() : nullptr;
     normaliser_.gradients(block.passes, tile.stat(), tile.delta(), static_cast<float>(c.scale), work_.scores(),
@@ -160,32 +153,12 @@ class FusedHead {
         c.bias.add_gradient(of.b, of.h, of.rows.begin + r, block.keys, row, grad);
       });
     }
-    add_rows(grad.dv, dv_, tile, block, work_.scores(), tile.dout);
-    add_rows(grad.dk, dk_, tile, block, work_.dscores(), tile.q);
+    LaneProducts& products = work_.products();
+    const auto of_block = [&](FloatRows all) { return FloatRows{all.data + block.keys.begin * all.row, all.row}; };
+    if (grad.dv) products.add_value_gradients(tile, work_.scores(), of_block(dv_), fresh_);
+    if (grad.dk) products.add_key_gradients(tile, work_.dscores(), of_block(dk_), fresh_);
+    if (grad.dq) products.add_query_gradients(tile, work_.dscores());
     fresh_ = false;
-    if (!grad.dq) return;
-    kernels::gemm_tile({.m = c.width,
-                        .n = tile.lanes,
-                        .k = block.keys.size(),
-                        .a = {work_.keys().data, 1, work_.keys().row},
-                        .b = {work_.dscores(), tile.lanes},
-                        .c = tile.dq_lanes,
-                        .c_row = tile.lanes,
-                        .accumulate = tile.started});
-  }
-
-  // to[key] += sum over the rows of by_row[key, row] x[row].
-  void add_rows(const View& wanted, FloatRows to, const LaneTile& tile, const LaneBlock& block, const float* by_row,
-                FloatRows x) const {
-    if (!wanted) return;
-    kernels::gemm_tile({.m = block.keys.size(),
-                        .n = wanted.shape[3],
-                        .k = tile.rows.rows.size(),
-                        .a = {by_row, tile.lanes},
-                        .b = {x.data, x.row},
-                        .c = to.data + block.keys.begin * to.row,
-                        .c_row = to.row,
-                        .accumulate = !fresh_});
   }
 
   void store_dq(const LaneTile& tile) {
@@ -199,7 +172,7 @@ class FusedHead {
     } else {
       clear(dq, rows, c.width);
     }
-    work_.map_query_gradients(tile, dq);
+    work_.products().map_query_gradients(tile, dq);
     for (Index r = 0; !direct && r < rows; ++r) {
       store_row(dq.data + r * dq.row, c.width, grad.dq, grad.dq.offset({b, h, range.begin + r}));
     }
@@ -257,7 +230,7 @@ void by_tiles_and_keys(const AttentionProblem& c, const AttentionSaved& saved, c
 // Whether a head is worth two passes.
 bool has_few_heads(const AttentionProblem& c, const AttentionGrad& grad) {
   const bool parameters = grad.dbias || grad.dsinks || grad.drelative || grad.dcentre;
-  const bool is_long = c.queries > 2 * kTiles * LaneWork::kRows && c.keys > 16 * kernels::kLaneKeys;
+  const bool is_long = c.queries > 2 * kTiles * LaneTile::kRows && c.keys > 16 * kernels::kLaneKeys;
   return c.dtype == DType::f32 && !parameters && is_long && c.batch * c.key_heads < thread_count();
 }
 

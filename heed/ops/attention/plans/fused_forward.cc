@@ -4,7 +4,6 @@
 #include <span>
 
 #include "heed/base/thread_scratch.h"
-#include "heed/kernels/gemm_tile.h"
 #include "heed/ops/attention/plans/fused.h"
 #include "heed/ops/attention/plans/lane_cut.h"
 #include "heed/ops/attention/plans/lane_work.h"
@@ -28,9 +27,9 @@ class FusedTiles {
       std::fill_n(tile.sum, tile.lanes, 0.0f);
     }
     work_.for_blocks(tiles, work_.all_keys(), false, [&](LaneTile& tile, const LaneBlock& block) {
-      work_.fill_products(tile, block.keys.size());
+      work_.products().scores(tile, work_.scores());
       normaliser_.add(block.passes, work_.scores(), tile.sums());
-      if (result.out) add_values(tile, block);
+      if (result.out) work_.products().add_values(tile, work_.scores());
       tile.started = true;
     });
     for (const LaneTile& tile : tiles) {
@@ -42,19 +41,6 @@ class FusedTiles {
   }
 
  private:
-  // out^T = out^T decay + V^T weights.
-  void add_values(const LaneTile& tile, const LaneBlock& block) {
-    kernels::gemm_tile({.m = c.value_width,
-                        .n = tile.lanes,
-                        .k = block.keys.size(),
-                        .a = {work_.values().data, 1, work_.values().row},
-                        .b = {work_.scores(), tile.lanes},
-                        .c = tile.out_lanes,
-                        .c_row = tile.lanes,
-                        .accumulate = tile.started,
-                        .decay = tile.decay});
-  }
-
   // Whether a row has no key. (The largest of scores that are NaN may be anything, but their sum is NaN.)
   static bool is_dead(const LaneTile& tile, Index r) { return tile.top[r] == kMinusInfinity && tile.sum[r] == 0; }
 
@@ -109,7 +95,7 @@ class FusedTiles {
     const bool masked = result.score_stage == ScoreStage::masked;
     for (const LaneTile& tile : tiles) fill_rows(result.scores, tile.rows, kMinusInfinity);
     work_.for_blocks(tiles, work_.all_keys(), !masked, [&](const LaneTile& tile, const LaneBlock& block) {
-      work_.fill_products(tile, block.keys.size());
+      work_.products().scores(tile, work_.scores());
       kernels::AttentionLanes stage = block.passes;
       if (!masked) stage.bias = nullptr, stage.allowed = nullptr;
       if (result.score_stage == ScoreStage::raw) stage.cap = 0;
@@ -124,7 +110,7 @@ class FusedTiles {
       for (Index r = 0; r < tile.lanes; ++r) tile.factor[r] = normaliser_.sums_to_one ? 1.0f / tile.sum[r] : 1.0f;
     }
     work_.for_blocks(tiles, work_.all_keys(), false, [&](const LaneTile& tile, const LaneBlock& block) {
-      work_.fill_products(tile, block.keys.size());
+      work_.products().scores(tile, work_.scores());
       normaliser_.weigh(block.passes, tile.top, tile.factor, work_.scores());
       copy_out(result.weights, tile, block.keys);
     });

@@ -21,7 +21,7 @@ void store_weights(LaneWork& work, Normaliser::Kind kind, const RowTile& rows, c
   std::fill_n(tiles[0].factor, tiles[0].lanes, 1.0f);
   for (Index r = 0; r < count; ++r) tiles[0].stat()[r] = row_stat.at<float>({rows.b, rows.h, rows.rows.begin + r});
   work.for_blocks(tiles, work.all_keys(), false, [&](const LaneTile& tile, const LaneBlock& block) {
-    work.fill_products(tile, block.keys.size());
+    work.products().scores(tile, work.scores());
     lane_normaliser(kind)->weigh(block.passes, tile.stat(), tile.factor, work.scores());
     work.for_rows(tile, work.scores(), block.keys.size(), [&](Index r, const float* row) {
       store_row(row, block.keys.size(), to, to.offset({r, block.keys.begin}));
@@ -34,9 +34,9 @@ void store_weights(LaneWork& work, Normaliser::Kind kind, const RowTile& rows, c
 void fused_weights(const AttentionProblem& c, const ConstView& row_stat, const AttentionSelection& chosen,
                    const View& weights, Workspace& workspace) {
   const Index heads = weights.shape[1];
-  const std::vector<RowRun> runs = row_runs(chosen, weights.shape[2], LaneWork::kRows);
+  const std::vector<RowRun> runs = row_runs(chosen, weights.shape[2], LaneTile::kRows);
   const Index bytes = LaneWork::bytes(c, LaneWork::Pass::weights, 1), units = c.batch * heads * std::ssize(runs);
-  const double work = static_cast<double>(LaneWork::kRows * c.keys) * static_cast<double>(c.width);
+  const double work = static_cast<double>(LaneTile::kRows * c.keys) * static_cast<double>(c.width);
   const Index grain = grain_of(work, kChunkWork);
   parallel_for_with_scratch(workspace, bytes, units, grain, [&](Index begin, Index end, char* memory) {
     LaneWork thread(c, memory, LaneWork::Pass::weights, 1);

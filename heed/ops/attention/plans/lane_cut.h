@@ -35,7 +35,7 @@ class LaneCut {
   // Units that are worth handing to a thread.
   Index grain() const {
     constexpr double kEnough = 1 << 20;  // multiply-adds
-    const double rows = static_cast<double>(std::min(c_.queries, LaneWork::kRows) * most_);
+    const double rows = static_cast<double>(std::min(c_.queries, LaneTile::kRows) * most_);
     return grain_of(rows * static_cast<double>(c_.keys) * static_cast<double>(c_.width + c_.value_width), kEnough);
   }
 

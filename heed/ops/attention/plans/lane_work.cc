@@ -1,9 +1,7 @@
 #include "heed/ops/attention/plans/lane_work.h"
 
 #include <algorithm>
-#include <cstring>
 
-#include "heed/kernels/gemm_tile.h"
 #include "heed/ops/attention/plans/key_bits.h"
 
 namespace heed {
@@ -13,65 +11,33 @@ using kernels::kLaneKeys;
 
 Index round_up(Index value, Index unit) { return (value + unit - 1) / unit * unit; }
 
-// The rows one after another, in `to` if they lie elsewhere.
-FloatRows gathered(FloatRows rows, Index count, Index width, float* to) {
-  if (rows.row == width) return rows;
-  for (Index r = 0; r < count; ++r) std::copy_n(rows.data + r * rows.row, width, to + r * width);
-  return {to, width};
-}
-
 }  // namespace
 
-Index tiles_of_group(const AttentionProblem& c) {
-  return c.group * ((c.queries + LaneWork::kRows - 1) / LaneWork::kRows);
-}
-
-RowTile tile_of_group(const AttentionProblem& c, Index b, Index g, Index nth) {
-  const Index of_head = tiles_of_group(c) / c.group, begin = nth % of_head * LaneWork::kRows;
-  return {b, g * c.group + nth / of_head, {begin, std::min(c.queries, begin + LaneWork::kRows)}};
-}
-
 LaneWork::LaneWork(const AttentionProblem& c, char* scratch, Pass pass, Index tiles)
-    : c_(c), score_(*tile_score(c.spec.score.kind)) {
-  layout(scratch, pass, tiles);
-}
+    : LaneWork(c, pass, tiles, ScratchCut(scratch)) {}
 
 Index LaneWork::bytes(const AttentionProblem& c, Pass pass, Index tiles) {
-  LaneWork measured(c, nullptr, pass, tiles);
-  return measured.layout(nullptr, pass, tiles);
+  return LaneWork(c, pass, tiles, ScratchCut(nullptr)).used_;
 }
 
-// Cuts the scratch memory into what this case needs; returns how much that is.
-Index LaneWork::layout(char* base, Pass pass, Index tiles) {
-  Index used = 0;
-  const auto take = [&]<typename T>(T*& pointer, bool wanted, Index count) {
-    if (!wanted) return;
-    pointer = base == nullptr ? nullptr : reinterpret_cast<T*>(base + used);
-    used += round_up(count * static_cast<Index>(sizeof(T)), 64);
-  };
-  const bool backward = pass == Pass::backward, narrow_q = c_.dtype != DType::f32;
-  const bool narrow_k = c_.k.view().dtype != DType::f32, narrow_v = c_.v && c_.v.view().dtype != DType::f32;
-  const Index rows = most_rows_ = std::min(round_up(std::max<Index>(c_.queries, 1), kernels::kLaneUnit), kRows);
-  const Index block = std::min(std::max<Index>(c_.keys, 1), kLaneKeys);
-  const bool bias = c_.bias.active();
-  lane_floats_ = rows * (c_.width * (backward ? 2 : 1) + c_.value_width + 4);
-  take(tiles_, true, tiles);
-  take(scores_, true, block * rows);
-  take(dscores_, backward, block * rows);
-  take(bias_, bias, std::max(block * rows, block + rows));
-  take(dbias_, backward && bias, block * rows);
-  take(rows_scratch_, true, rows * (score_.map != nullptr && narrow_q ? std::max(kLaneKeys, c_.width) : kLaneKeys));
-  take(k_, true, block * c_.width);
-  take(v_, true, block * c_.value_width);
-  take(lanes_, true, tiles * lane_floats_);
-  take(q_rows_, narrow_q || backward || score_.map != nullptr, tiles * rows * c_.width);
-  take(dout_rows_, backward, tiles * rows * c_.value_width);
-  take(narrow_, narrow_q, rows * std::max(c_.width, c_.value_width));
-  take(dk_, narrow_k && backward, c_.keys * c_.width);
-  take(dv_, narrow_v && backward, c_.keys * c_.value_width);
-  take(allowed_, true, rows * (kLaneKeys / 32));
-  take(kept_, c_.dropout.active(), rows * (kLaneKeys / 32));
-  return used;
+LaneWork::LaneWork(const AttentionProblem& c, Pass pass, Index tiles, ScratchCut scratch)
+    : c_(c), products_(c, pass, tiles, scratch) {
+  const bool backward = pass == Pass::backward, bias = c.bias.active();
+  const Index rows = most_lanes(c), block = std::min(std::max<Index>(c.keys, 1), kLaneKeys);
+  lane_floats_ = rows * (4 + (backward ? c.width : c.value_width));
+  scratch.take(tiles_, tiles);
+  scratch.take(lanes_, tiles * lane_floats_);
+  scratch.take(scores_, block * rows);
+  scratch.take(rows_scratch_, rows * kLaneKeys);
+  scratch.take(allowed_, rows * (kLaneKeys / 32));
+  if (backward) scratch.take(dscores_, block * rows);
+  if (bias) scratch.take(bias_, std::max(block * rows, block + rows));
+  if (backward && bias) scratch.take(dbias_, block * rows);
+  if (c.dropout.active()) scratch.take(kept_, rows * (kLaneKeys / 32));
+  if (c.dtype != DType::f32) scratch.take(narrow_, rows * std::max(c.width, c.value_width));
+  if (backward && c.k.view().dtype != DType::f32) scratch.take(dk_, c.keys * c.width);
+  if (backward && c.v && c.v.view().dtype != DType::f32) scratch.take(dv_, c.keys * c.value_width);
+  used_ = scratch.used();
 }
 
 void LaneWork::prefetch_short(const RowTile& tile) const {
@@ -85,70 +51,16 @@ void LaneWork::prefetch_short(const RowTile& tile) const {
 std::span<LaneTile> LaneWork::turn_to(std::span<const RowTile> rows, const ConstView& dout) {
   for (std::size_t n = 0; n < rows.size(); ++n) {
     const auto& [b, h, range] = rows[n];
-    const Index at = static_cast<Index>(n), count = range.size(), lanes = round_up(count, kernels::kLaneUnit);
-    LaneTile tile{.rows = rows[n], .lanes = lanes, .open = c_.mask.tile(b, h, range)};
-    float* next = lanes_ + at * lane_floats_;
+    const Index nth = static_cast<Index>(n), lanes = round_up(range.size(), kernels::kLaneUnit);
+    LaneTile tile{.rows = rows[n], .nth = nth, .lanes = lanes, .open = c_.mask.tile(b, h, range)};
+    float* next = lanes_ + nth * lane_floats_;
     const auto take = [&](float*& pointer, Index size) { pointer = next, next += size * lanes; };
     take(tile.top, 1), take(tile.sum, 1), take(tile.decay, 1), take(tile.factor, 1);
-    take(tile.q_lanes, c_.width), take(tile.out_lanes, c_.value_width);
-    float* q_rows = q_rows_ + at * most_rows_ * c_.width;
-    tile.q = mapped(float_rows(c_.q, b, h, range, q_rows), count, q_rows);
-    if (dout) {
-      take(tile.dq_lanes, c_.width);
-      float* dout_rows = dout_rows_ + at * most_rows_ * c_.value_width;
-      tile.dout = float_rows(dout, b, h, range, dout_rows);
-      if (c_.keys > kLaneKeys) {  // several blocks meet them as rows
-        tile.q = gathered(tile.q, count, c_.width, q_rows);
-        tile.dout = gathered(tile.dout, count, c_.value_width, dout_rows);
-      }
-      kernels::rows_to_lanes(count, c_.value_width, tile.dout.data, tile.dout.row, tile.out_lanes, lanes);
-    }
-    kernels::rows_to_lanes(count, c_.width, tile.q.data, tile.q.row, tile.q_lanes, lanes);
+    dout ? take(tile.dq_lanes, c_.width) : take(tile.out_lanes, c_.value_width);
+    products_.read_tile(tile, dout);
     tiles_[n] = tile;
   }
   return {tiles_, rows.size()};
-}
-
-// Rows that several tiles read are brought together first: heads lie beside one another, so that each row of one is
-// in a page of its own.
-void LaneWork::read_rows(const RowTile& tile, Range keys, bool often) {
-  const Index g = tile.h / c_.group;
-  keys_ = mapped(float_rows(c_.k, tile.b, g, keys, k_), keys.size(), k_);
-  if (often) keys_ = gathered(keys_, keys.size(), c_.width, k_);
-  if (!c_.v) return;
-  values_ = float_rows(c_.v, tile.b, g, keys, v_);
-  if (often) values_ = gathered(values_, keys.size(), c_.value_width, v_);
-}
-
-FloatRows LaneWork::mapped(FloatRows rows, Index count, float* to) const {
-  if (score_.map == nullptr) return rows;
-  score_.map(count, c_.width, rows, {to, c_.width});
-  return {to, c_.width};
-}
-
-void LaneWork::map_query_gradients(const LaneTile& tile, FloatRows dq) {
-  if (score_.map_gradients == nullptr) return;
-  const auto& [b, h, rows] = tile.rows;
-  score_.map_gradients(rows.size(), c_.width, float_rows(c_.q, b, h, rows, rows_scratch_), dq);
-}
-
-void LaneWork::map_key_gradients(Index b, Index g, Range of, FloatRows dk) {
-  for (Index begin = of.begin; score_.map_gradients != nullptr && begin < of.end; begin += kLaneKeys) {
-    const Range keys{begin, std::min(of.end, begin + kLaneKeys)};
-    score_.map_gradients(keys.size(), c_.width, float_rows(c_.k, b, g, keys, k_), {dk.data + begin * dk.row, dk.row});
-  }
-}
-
-void LaneWork::fill_products(const LaneTile& tile, Index count) {
-  kernels::in_chains({.m = count,
-                      .n = tile.lanes,
-                      .k = c_.width,
-                      .a = {keys_.data, keys_.row},
-                      .b = {tile.q_lanes, tile.lanes},
-                      .c = scores_,
-                      .c_row = tile.lanes,
-                      .alpha = static_cast<float>(c_.scale)},
-                     kernels::gemm_tile);
 }
 
 TileCover LaneWork::cover_of(const MaskTile& open, Range keys) const {

@@ -6,28 +6,11 @@
 #include <span>
 
 #include "heed/kernels/attention_lanes.h"
-#include "heed/ops/attention/plans/float_rows.h"
+#include "heed/ops/attention/plans/float_products.h"
+#include "heed/ops/attention/plans/lane_tile.h"
 #include "heed/ops/attention/plans/plan.h"
-#include "heed/ops/attention/plans/tile.h"
 
 namespace heed {
-
-// Rows of one head, in lanes.
-struct LaneTile {
-  RowTile rows{};
-  Index lanes = 0;
-  MaskTile open{};
-  bool started = false;                           // whether a block has been added to the sums
-  FloatRows q{}, dout{};                          // q as the score maps it
-  float *q_lanes = nullptr, *dq_lanes = nullptr;  // [D, lanes]
-  float* out_lanes = nullptr;                     // [Dv, lanes], of out or of dout
-  float *top = nullptr, *sum = nullptr, *decay = nullptr, *factor = nullptr;  // [lanes]
-
-  kernels::LaneSums sums() const { return {top, sum, decay}; }
-  // In the backward pass, in place of the sums.
-  float* stat() const { return top; }
-  float* delta() const { return sum; }
-};
 
 // Keys, and what is asked of them against the rows of a tile.
 struct LaneBlock {
@@ -35,14 +18,9 @@ struct LaneBlock {
   kernels::AttentionLanes passes;
 };
 
-// The tiles of the query heads that share a key/value head, a head's after another's.
-Index tiles_of_group(const AttentionProblem& c);
-RowTile tile_of_group(const AttentionProblem& c, Index b, Index g, Index nth);
-
 class LaneWork {
  public:
   using Pass = AttentionTask::Pass;
-  static constexpr Index kRows = 64;      // of a tile, at most; the sums of dk and dv are cut there
   static constexpr Index kMostTiles = 8;  // that a block of keys is read for at once
 
   // The bytes of scratch that a thread needs for `tiles` tiles.
@@ -72,7 +50,7 @@ class LaneWork {
       for (LaneTile& tile : tiles) {
         const TileCover cover = cover_of(tile.open, keys);
         if (cover == TileCover::none && !all) continue;
-        if (!read) read_rows(tile.rows, keys, tiles.size() > 1);
+        if (!read) products_.read_block(tile.rows.b, tile.rows.h / c_.group, keys, tiles.size() > 1);
         read = true;
         f(tile, block(tile, keys, cover == TileCover::all));
       }
@@ -80,17 +58,10 @@ class LaneWork {
   }
 
   // Of the block at work.
-  FloatRows keys() const { return keys_; }
-  FloatRows values() const { return values_; }
-
-  // From gradients of the rows that the score made of queries, or of some keys of a head, to theirs. dk has all keys.
-  void map_query_gradients(const LaneTile& tile, FloatRows dq);
-  void map_key_gradients(Index b, Index g, Range of, FloatRows dk);
+  LaneProducts& products() { return products_; }
 
   Range all_keys() const { return {0, c_.keys}; }
 
-  // Fills the scores with scaled products of the keys and the queries, [keys, lanes].
-  void fill_products(const LaneTile& tile, Index count);
   // Calls f(r, row) with the first `count` columns of each row of the tile, from a block of scores or of what lies as
   // they do.
   template <typename F>
@@ -104,27 +75,24 @@ class LaneWork {
   float* dscores() const { return dscores_; }
   float* dbias() const { return dbias_; }         // null without a bias
   float* narrow_rows() const { return narrow_; }  // f32 of rows that are to be rounded to 16 bits
-  float* dk_sums() const { return dk_; }          // [Lk, D] and [Lk, Dv]; null where those are f32 themselves
+  float* dk_sums() const { return dk_; }          // of all keys; null where those are f32 themselves
   float* dv_sums() const { return dv_; }
 
  private:
-  Index layout(char* base, Pass pass, Index tiles);
+  LaneWork(const AttentionProblem& c, Pass pass, Index tiles, ScratchCut scratch);
   TileCover cover_of(const MaskTile& open, Range keys) const;
-  void read_rows(const RowTile& tile, Range keys, bool often);
-  FloatRows mapped(FloatRows rows, Index count, float* to) const;
   LaneBlock block(const LaneTile& tile, Range keys, bool whole);
   void fill_bias(const LaneTile& tile, Range keys, kernels::AttentionLanes& passes);
   void fill_allowed(const LaneTile& tile, Range keys);
 
   const AttentionProblem& c_;
-  const TileScore& score_;
+  FloatProducts products_;
+  Index lane_floats_;  // of a tile
   LaneTile* tiles_ = nullptr;
-  FloatRows keys_{}, values_{};
-  float *scores_ = nullptr, *dscores_ = nullptr, *bias_ = nullptr, *dbias_ = nullptr, *rows_scratch_ = nullptr;
-  float *k_ = nullptr, *v_ = nullptr, *narrow_ = nullptr, *dk_ = nullptr, *dv_ = nullptr;
-  float *q_rows_ = nullptr, *dout_rows_ = nullptr, *lanes_ = nullptr;
-  Index most_rows_ = 0, lane_floats_ = 0;  // of a tile
+  float *lanes_ = nullptr, *scores_ = nullptr, *dscores_ = nullptr, *bias_ = nullptr, *dbias_ = nullptr;
+  float *rows_scratch_ = nullptr, *narrow_ = nullptr, *dk_ = nullptr, *dv_ = nullptr;
   std::uint32_t *allowed_ = nullptr, *kept_ = nullptr;
+  Index used_ = 0;
 };
 
 }  // namespace heed

@@ -1,0 +1,153 @@
+#include "heed/ops/attention/plans/float_products.h"
+
+#include <algorithm>
+
+#include "heed/kernels/gemm_tile.h"
+
+namespace heed {
+namespace {
+
+using kernels::kLaneKeys;
+
+// The rows one after another, in `to` if they lie elsewhere.
+FloatRows gathered(FloatRows rows, Index count, Index width, float* to) {
+  if (rows.row == width) return rows;
+  for (Index r = 0; r < count; ++r) std::copy_n(rows.data + r * rows.row, width, to + r * width);
+  return {to, width};
+}
+
+}  // namespace
+
+FloatProducts::FloatProducts(const AttentionProblem& c, AttentionTask::Pass pass, Index tiles, ScratchCut& scratch)
+    : c_(c), score_(*tile_score(c.spec.score.kind)), rows_(most_lanes(c)) {
+  const bool backward = pass == AttentionTask::Pass::backward;
+  const Index block = std::min(std::max<Index>(c.keys, 1), kLaneKeys);
+  scratch.take(tiles_, tiles);
+  scratch.take(k_, block * c.width);
+  scratch.take(v_, block * c.value_width);
+  scratch.take(q_lanes_, tiles * rows_ * c.width);
+  if (c.dtype != DType::f32 || backward || score_.map != nullptr) scratch.take(q_rows_, tiles * rows_ * c.width);
+  if (!backward) return;
+  scratch.take(dout_lanes_, tiles * rows_ * c.value_width);
+  scratch.take(dout_rows_, tiles * rows_ * c.value_width);
+}
+
+void FloatProducts::read_tile(const LaneTile& tile, const ConstView& dout) {
+  const auto& [b, h, range] = tile.rows;
+  const Index count = range.size(), at = tile.nth * rows_;
+  Factors& x = tiles_[tile.nth];
+  x.q_lanes = q_lanes_ + at * c_.width;
+  float* const q_rows = q_rows_ + at * c_.width;
+  x.q = mapped(float_rows(c_.q, b, h, range, q_rows), count, q_rows);
+  if (dout) {
+    x.dout_lanes = dout_lanes_ + at * c_.value_width;
+    float* const dout_rows = dout_rows_ + at * c_.value_width;
+    x.dout = float_rows(dout, b, h, range, dout_rows);
+    if (c_.keys > kLaneKeys) {  // several blocks meet them as rows
+      x.q = gathered(x.q, count, c_.width, q_rows);
+      x.dout = gathered(x.dout, count, c_.value_width, dout_rows);
+    }
+    kernels::rows_to_lanes(count, c_.value_width, x.dout.data, x.dout.row, x.dout_lanes, tile.lanes);
+  }
+  kernels::rows_to_lanes(count, c_.width, x.q.data, x.q.row, x.q_lanes, tile.lanes);
+}
+
+// Rows that several tiles read are brought together first: heads lie beside one another, so that each row of one is
+// in a page of its own.
+void FloatProducts::read_block(Index b, Index g, Range keys, bool often) {
+  count_ = keys.size();
+  keys_ = mapped(float_rows(c_.k, b, g, keys, k_), count_, k_);
+  if (often) keys_ = gathered(keys_, count_, c_.width, k_);
+  if (!c_.v) return;
+  values_ = float_rows(c_.v, b, g, keys, v_);
+  if (often) values_ = gathered(values_, count_, c_.value_width, v_);
+}
+
+FloatRows FloatProducts::mapped(FloatRows rows, Index count, float* to) const {
+  if (score_.map == nullptr) return rows;
+  score_.map(count, c_.width, rows, {to, c_.width});
+  return {to, c_.width};
+}
+
+void FloatProducts::scores(const LaneTile& tile, float* to) {
+  kernels::in_chains({.m = count_,
+                      .n = tile.lanes,
+                      .k = c_.width,
+                      .a = {keys_.data, keys_.row},
+                      .b = {tiles_[tile.nth].q_lanes, tile.lanes},
+                      .c = to,
+                      .c_row = tile.lanes,
+                      .alpha = static_cast<float>(c_.scale)},
+                     kernels::gemm_tile);
+}
+
+void FloatProducts::weight_gradients(const LaneTile& tile, float* to) {
+  kernels::in_chains({.m = count_,
+                      .n = tile.lanes,
+                      .k = c_.value_width,
+                      .a = {values_.data, values_.row},
+                      .b = {tiles_[tile.nth].dout_lanes, tile.lanes},
+                      .c = to,
+                      .c_row = tile.lanes},
+                     kernels::gemm_tile);
+}
+
+void FloatProducts::add_values(const LaneTile& tile, const float* weights) {
+  kernels::gemm_tile({.m = c_.value_width,
+                      .n = tile.lanes,
+                      .k = count_,
+                      .a = {values_.data, 1, values_.row},
+                      .b = {weights, tile.lanes},
+                      .c = tile.out_lanes,
+                      .c_row = tile.lanes,
+                      .accumulate = tile.started,
+                      .decay = tile.decay});
+}
+
+void FloatProducts::add_query_gradients(const LaneTile& tile, const float* dscores) {
+  kernels::gemm_tile({.m = c_.width,
+                      .n = tile.lanes,
+                      .k = count_,
+                      .a = {keys_.data, 1, keys_.row},
+                      .b = {dscores, tile.lanes},
+                      .c = tile.dq_lanes,
+                      .c_row = tile.lanes,
+                      .accumulate = tile.started});
+}
+
+void FloatProducts::add_key_gradients(const LaneTile& tile, const float* dscores, FloatRows dk, bool fresh) {
+  add_rows(tile, dscores, tiles_[tile.nth].q, c_.width, dk, fresh);
+}
+
+void FloatProducts::add_value_gradients(const LaneTile& tile, const float* weights, FloatRows dv, bool fresh) {
+  add_rows(tile, weights, tiles_[tile.nth].dout, c_.value_width, dv, fresh);
+}
+
+// to[key] += sum over the rows of by_row[key, row] x[row].
+void FloatProducts::add_rows(const LaneTile& tile, const float* by_row, FloatRows x, Index width, FloatRows to,
+                             bool fresh) const {
+  kernels::gemm_tile({.m = count_,
+                      .n = width,
+                      .k = tile.rows.rows.size(),
+                      .a = {by_row, tile.lanes},
+                      .b = {x.data, x.row},
+                      .c = to.data,
+                      .c_row = to.row,
+                      .accumulate = !fresh});
+}
+
+void FloatProducts::map_query_gradients(const LaneTile& tile, FloatRows dq) {
+  if (score_.map_gradients == nullptr) return;
+  const auto& [b, h, rows] = tile.rows;
+  float* const q_rows = q_rows_ + tile.nth * rows_ * c_.width;
+  score_.map_gradients(rows.size(), c_.width, float_rows(c_.q, b, h, rows, q_rows), dq);
+}
+
+void FloatProducts::map_key_gradients(Index b, Index g, Range of, FloatRows dk) {
+  for (Index begin = of.begin; score_.map_gradients != nullptr && begin < of.end; begin += kLaneKeys) {
+    const Range keys{begin, std::min(of.end, begin + kLaneKeys)};
+    score_.map_gradients(keys.size(), c_.width, float_rows(c_.k, b, g, keys, k_), {dk.data + begin * dk.row, dk.row});
+  }
+}
+
+}  // namespace heed

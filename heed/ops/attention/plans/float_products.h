@@ -1,0 +1,47 @@
+// The products in f32, of whatever type the numbers are stored in: plain SIMD. The factors are read where they lie
+// unless they are of 16 bits, lie in several pages or far apart, or are first mapped by the score.
+#pragma once
+
+#include "heed/ops/attention/plans/lane_products.h"
+#include "heed/ops/attention/plans/scratch_cut.h"
+#include "heed/ops/attention/plans/tile.h"
+
+namespace heed {
+
+class FloatProducts final : public LaneProducts {
+ public:
+  // For `tiles` tiles at a time.
+  FloatProducts(const AttentionProblem& c, AttentionTask::Pass pass, Index tiles, ScratchCut& scratch);
+
+  void read_tile(const LaneTile& tile, const ConstView& dout) override;
+  void read_block(Index b, Index g, Range keys, bool often) override;
+  void scores(const LaneTile& tile, float* to) override;
+  void weight_gradients(const LaneTile& tile, float* to) override;
+  void add_values(const LaneTile& tile, const float* weights) override;
+  void add_query_gradients(const LaneTile& tile, const float* dscores) override;
+  void add_key_gradients(const LaneTile& tile, const float* dscores, FloatRows dk, bool fresh) override;
+  void add_value_gradients(const LaneTile& tile, const float* weights, FloatRows dv, bool fresh) override;
+  void map_query_gradients(const LaneTile& tile, FloatRows dq) override;
+  void map_key_gradients(Index b, Index g, Range of, FloatRows dk) override;
+
+ private:
+  // Of a tile.
+  struct Factors {
+    FloatRows q, dout;            // q as the score maps it
+    float *q_lanes, *dout_lanes;  // [D, lanes], [Dv, lanes]
+  };
+
+  FloatRows mapped(FloatRows rows, Index count, float* to) const;
+  void add_rows(const LaneTile& tile, const float* by_row, FloatRows x, Index width, FloatRows to, bool fresh) const;
+
+  const AttentionProblem& c_;
+  const TileScore& score_;
+  Index rows_;  // of a tile, at most
+  Factors* tiles_ = nullptr;
+  float *q_rows_ = nullptr, *dout_rows_ = nullptr, *q_lanes_ = nullptr, *dout_lanes_ = nullptr;
+  float *k_ = nullptr, *v_ = nullptr;
+  Index count_ = 0;  // of the keys of the block
+  FloatRows keys_{}, values_{};
+};
+
+}  // namespace heed

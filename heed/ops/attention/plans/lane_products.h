@@ -1,0 +1,37 @@
+// The matrix products of attention with a query to each SIMD lane: of some tiles of rows, and of the block of keys and
+// values that they meet. How their factors lie, and what multiplies them, is the affair of those who implement it.
+#pragma once
+
+#include "heed/ops/attention/plans/lane_tile.h"
+
+namespace heed {
+
+class LaneProducts {
+ public:
+  virtual ~LaneProducts() = default;
+
+  // Reads the rows of a tile: of q and, in the backward pass, of dout.
+  virtual void read_tile(const LaneTile& tile, const ConstView& dout) = 0;
+  // Reads the block of keys and values of a key/value head that the others below are about; `often`: several tiles
+  // will meet it.
+  virtual void read_block(Index b, Index g, Range keys, bool often) = 0;
+
+  // to[key, lane] = scale * (k . q).
+  virtual void scores(const LaneTile& tile, float* to) = 0;
+  // to[key, lane] = v . dout.
+  virtual void weight_gradients(const LaneTile& tile, float* to) = 0;
+  // out^T = out^T decay + V^T weights, for weights [key, lane].
+  virtual void add_values(const LaneTile& tile, const float* weights) = 0;
+  // dq^T += K^T dscores.
+  virtual void add_query_gradients(const LaneTile& tile, const float* dscores) = 0;
+  // dk[key] += sum over the rows of dscores[key, row] q[row], and likewise dv; with `fresh`, there was nothing.
+  virtual void add_key_gradients(const LaneTile& tile, const float* dscores, FloatRows dk, bool fresh) = 0;
+  virtual void add_value_gradients(const LaneTile& tile, const float* weights, FloatRows dv, bool fresh) = 0;
+
+  // From gradients of the rows that the score makes of a tile's queries, or of some keys of a head, to theirs. dk has
+  // all keys.
+  virtual void map_query_gradients(const LaneTile&, FloatRows) {}
+  virtual void map_key_gradients(Index, Index, Range, FloatRows) {}
+};
+
+}  // namespace heed

@@ -1,0 +1,35 @@
+// Rows of one head, a row to each SIMD lane, and what they have added up so far.
+#pragma once
+
+#include "heed/kernels/attention_lanes.h"
+#include "heed/ops/attention/plans/float_rows.h"
+#include "heed/ops/attention/problem/attention_problem.h"
+
+namespace heed {
+
+struct LaneTile {
+  static constexpr Index kRows = 64;  // at most; the sums of dk and dv are cut there
+
+  RowTile rows{};
+  Index nth = 0;  // of the tiles at work
+  Index lanes = 0;
+  MaskTile open{};
+  bool started = false;        // whether a block has been added to the sums
+  float* out_lanes = nullptr;  // [Dv, lanes], forward
+  float* dq_lanes = nullptr;   // [D, lanes], backward
+  float *top = nullptr, *sum = nullptr, *decay = nullptr, *factor = nullptr;  // [lanes]
+
+  kernels::LaneSums sums() const { return {top, sum, decay}; }
+  // In the backward pass, in place of the sums.
+  float* stat() const { return top; }
+  float* delta() const { return sum; }
+};
+
+// The lanes of the largest tile.
+Index most_lanes(const AttentionProblem& c);
+
+// The tiles of the query heads that share a key/value head, a head's after another's.
+Index tiles_of_group(const AttentionProblem& c);
+RowTile tile_of_group(const AttentionProblem& c, Index b, Index g, Index nth);
+
+}  // namespace heed
