@@ -2,13 +2,10 @@
 
 #include <hwy/detect_targets.h>
 
-#include "heed/kernels/target.h"
+#include "heed/kernels/dot_features.h"
 
 #if HWY_ARCH_X86_64 && defined(__linux__)
-#include <cpuid.h>
 #include <immintrin.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -20,38 +17,6 @@ namespace heed::kernels {
 
 #if HWY_ARCH_X86_64 && defined(__linux__)
 namespace {
-
-// --- What the processor has ------------------------------------------------------------------------------------------
-
-struct Features {
-  bool avx512_bf16 = false, avx512_vnni = false, amx_bf16 = false, amx_int8 = false;
-};
-
-// Linux lets a process use the tiles' large registers only after it has asked.
-bool may_use_tiles() {
-  constexpr long kAskForState = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
-  return ::syscall(SYS_arch_prctl, kAskForState, kTileData) == 0;
-}
-
-Features look() {
-  const auto has = [](unsigned word, int bit) { return (word >> bit & 1) != 0; };
-  Features features;
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return features;
-  features.avx512_vnni = has(c, 11);
-  const bool tiles = has(d, 24) && may_use_tiles();
-  features.amx_bf16 = tiles && has(d, 22);
-  features.amx_int8 = tiles && has(d, 25);
-  if (__get_cpuid_count(7, 1, &a, &b, &c, &d) != 0) features.avx512_bf16 = has(a, 5);
-  return features;
-}
-
-const Features& features() {
-  static const Features found = look();
-  return found;
-}
-
-// --- Chains ----------------------------------------------------------------------------------------------------------
 
 // All factors are one, so that an element's sum counts its multiply-adds. The compiler must not know that.
 template <typename T>
@@ -96,15 +61,9 @@ __attribute__((target("avx512f,avx512vnni"))) Index avx512_vnni(Index steps) {
   return total;
 }
 
-// Eight tiles of 16 rows of 64 bytes: four sums, which hide the latency, and two of each factor. What the tiles' asm
-// statements read lies in memory for good: GCC 12 is not told that they read it.
-struct alignas(64) TileShapes {
-  std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
-  std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-};
+// Of the eight tiles, four are sums, which hide the latency, and two are of each factor. What the tiles' asm statements
+// read lies in memory for good: GCC 12 is not told that they read it.
 constexpr int kTileRow = 64, kTileNumbers = 256;
-constexpr TileShapes kTileShapes;
 
 template <typename T>
 struct alignas(64) TileOfOnes {
@@ -168,7 +127,6 @@ struct Candidate {
 
 std::vector<DotUnit> those_there(std::initializer_list<Candidate> candidates) {
   std::vector<DotUnit> units;
-  if (active_simd_target() > HWY_AVX3) return units;  // lower bits are better targets
   for (const Candidate& candidate : candidates) {
     if (candidate.there) units.push_back(candidate.unit);
   }
@@ -178,13 +136,13 @@ std::vector<DotUnit> those_there(std::initializer_list<Candidate> candidates) {
 }  // namespace
 
 std::vector<DotUnit> bf16_units() {
-  return those_there(
-      {{features().amx_bf16, {"AMX-BF16", amx_bf16}}, {features().avx512_bf16, {"AVX512-BF16", avx512_bf16}}});
+  const DotFeatures has = dot_features();
+  return those_there({{has.amx_bf16, {"AMX-BF16", amx_bf16}}, {has.avx512_bf16, {"AVX512-BF16", avx512_bf16}}});
 }
 
 std::vector<DotUnit> int8_units() {
-  return those_there(
-      {{features().amx_int8, {"AMX-INT8", amx_int8}}, {features().avx512_vnni, {"AVX512-VNNI", avx512_vnni}}});
+  const DotFeatures has = dot_features();
+  return those_there({{has.amx_int8, {"AMX-INT8", amx_int8}}, {has.avx512_vnni, {"AVX512-VNNI", avx512_vnni}}});
 }
 
 #else

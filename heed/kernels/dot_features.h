@@ -1,0 +1,24 @@
+// What this processor has beyond the SIMD targets, and lets the process use: units that multiply numbers of 16 or 8
+// bits and add the products in 32. Highway 1.0.3 does not reach them.
+#pragma once
+
+#include <cstdint>
+
+namespace heed::kernels {
+
+struct DotFeatures {
+  bool avx512_bf16 = false, avx512_vnni = false, amx_bf16 = false, amx_int8 = false;
+};
+
+// None where the SIMD target in use is less than AVX-512, which such a unit comes with.
+DotFeatures dot_features();
+
+// The configuration of AMX's registers: eight tiles of 16 rows of 64 bytes.
+struct alignas(64) TileShapes {
+  std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
+  std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+  std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+inline constexpr TileShapes kTileShapes;
+
+}  // namespace heed::kernels

@@ -1,0 +1,60 @@
+// Products of bf16 matrices, summed in f32, by the widest unit that the processor has: AMX's tiles, or AVX-512's dot
+// products. Both multiply pairs of numbers. A product of two bf16 is exact in f32, numbers below the smallest normal
+// one count as zero, and each unit has an order of sums of its own, whatever m and n are.
+//
+//   const PairUnit* unit = pair_unit();  // null: none
+//   unit->open();  unit->multiply({.m = 64, .n = 64, .k = 64, .a = x, ...});  unit->close();
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "heed/base/float16.h"
+#include "heed/base/index.h"
+
+namespace heed::kernels {
+
+// Its sides are multiples of these: what lies beyond the numbers that count is zero.
+inline constexpr Index kPairRows = 16, kPairDepth = 32;
+
+// c = alpha a b, or c = c decay + a b.
+struct PairProduct {
+  Index m, n, k;  // multiples of kPairRows, of kPairRows and of kPairDepth
+  const BFloat16* a;
+  Index a_row;             // [m, k], from row to row
+  const std::uint32_t* b;  // [k / 2, n]: row p has rows 2 p, in the lower halves, and 2 p + 1 of b
+  Index b_row;
+  float* c;
+  Index c_row;  // [m, n]
+  bool accumulate = false;
+  const float* decay = nullptr;  // [n], where it accumulates; null: one
+  float alpha = 1;               // where it does not
+};
+
+struct PairUnit {
+  std::string_view name;
+  // Around all products of a thread.
+  void (*open)();
+  void (*close)();
+  void (*multiply)(const PairProduct& product);
+
+  // The forms that products read. Each fills its result up to the multiples above, with zeros.
+  // to[p * to_row + d] = rows 2 p and 2 p + 1 of x [rows, width].
+  void (*pair_rows)(const BFloat16* x, Index x_row, Index rows, Index width, std::uint32_t* to, Index to_row);
+  // The same of x [rows, lanes], rounded to nearest even; lanes is a multiple of kPairRows.
+  void (*round_pairs)(const float* x, Index rows, Index lanes, std::uint32_t* to);
+  // to[r * to_row + lane] = x[r * lanes + lane], rounded likewise.
+  void (*round_rows)(const float* x, Index rows, Index lanes, BFloat16* to, Index to_row);
+};
+
+// Those that this machine has, the fastest first. None where the SIMD target in use is less than AVX-512.
+std::span<const PairUnit> pair_units();
+
+// The one in use; null where there is none.
+const PairUnit* pair_unit();
+
+// Makes it one of pair_units(); null chooses the fastest again. For tests and measurements.
+void force_pair_unit(const PairUnit* unit);
+
+}  // namespace heed::kernels

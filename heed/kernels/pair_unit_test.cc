@@ -1,0 +1,164 @@
+#include "heed/kernels/pair_unit.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "heed/base/random.h"
+
+namespace heed::kernels {
+namespace {
+
+std::vector<BFloat16> random_numbers(Index count, std::uint64_t seed) {
+  Rng rng(seed);
+  std::vector<BFloat16> x(static_cast<std::size_t>(count));
+  for (BFloat16& number : x) number = to_bfloat16(static_cast<float>(rng.normal()));
+  return x;
+}
+
+std::vector<float> random_floats(Index count, std::uint64_t seed) {
+  Rng rng(seed);
+  std::vector<float> x(static_cast<std::size_t>(count));
+  for (float& number : x) number = static_cast<float>(rng.normal());
+  return x;
+}
+
+class PairUnitTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (pair_units().empty()) GTEST_SKIP() << "this processor multiplies no bf16, or its SIMD target is forced lower";
+  }
+};
+
+TEST_F(PairUnitTest, AProductIsThatOfTheMatrices) {
+  for (const PairUnit& unit : pair_units())
+    for (const auto& [m, n, k] : {std::array<Index, 3>{16, 16, 32}, {48, 80, 96}, {64, 64, 64}, {16, 48, 32}}) {
+      SCOPED_TRACE(std::string(unit.name) + " " + std::to_string(m) + " " + std::to_string(n));
+      const Index a_row = k + 2, b_row = n + 16, c_row = n + 3;
+      const std::vector<BFloat16> a = random_numbers(m * a_row, 1), b = random_numbers(k * n, 2);
+      std::vector<std::uint32_t> pairs(static_cast<std::size_t>(k / 2 * b_row));
+      unit.pair_rows(b.data(), n, k, n, pairs.data(), b_row);
+      const std::vector<float> before = random_floats(m * c_row, 3), decay = random_floats(n, 4);
+      for (const bool accumulate : {false, true})
+        for (const bool decays : {false, true}) {
+          std::vector<float> c = before;
+          unit.open();
+          unit.multiply({.m = m,
+                         .n = n,
+                         .k = k,
+                         .a = a.data(),
+                         .a_row = a_row,
+                         .b = pairs.data(),
+                         .b_row = b_row,
+                         .c = c.data(),
+                         .c_row = c_row,
+                         .accumulate = accumulate,
+                         .decay = decays ? decay.data() : nullptr,
+                         .alpha = 0.5f});
+          unit.close();
+          for (Index i = 0; i < m; ++i)
+            for (Index j = 0; j < c_row; ++j) {
+              const auto at = static_cast<std::size_t>(i * c_row + j);
+              if (j >= n) {
+                ASSERT_EQ(c[at], before[at]) << "beyond the columns";
+                continue;
+              }
+              double sum = 0, magnitude = 0;
+              for (Index p = 0; p < k; ++p) {
+                const double term = double{to_float(a[static_cast<std::size_t>(i * a_row + p)])} *
+                                    double{to_float(b[static_cast<std::size_t>(p * n + j)])};
+                sum += term, magnitude += std::abs(term);
+              }
+              double wanted = 0.5 * sum;
+              if (accumulate) wanted = sum + before[at] * (decays ? double{decay[static_cast<std::size_t>(j)]} : 1.0);
+              ASSERT_NEAR(c[at], wanted, 1e-6 * (magnitude + std::abs(wanted) + 1)) << i << ", " << j;
+            }
+        }
+    }
+}
+
+TEST_F(PairUnitTest, AnElementHasItsBitsInAnyProduct) {
+  for (const PairUnit& unit : pair_units()) {
+    constexpr Index kM = 64, kN = 64, kK = 64;
+    const std::vector<BFloat16> a = random_numbers(kM * kK, 1), b = random_numbers(kK * kN, 2);
+    std::vector<std::uint32_t> pairs(kK / 2 * kN);
+    unit.pair_rows(b.data(), kN, kK, kN, pairs.data(), kN);
+    std::vector<float> whole(kM * kN), part(16 * 16);
+    PairProduct product{.m = kM,
+                        .n = kN,
+                        .k = kK,
+                        .a = a.data(),
+                        .a_row = kK,
+                        .b = pairs.data(),
+                        .b_row = kN,
+                        .c = whole.data(),
+                        .c_row = kN};
+    unit.open();
+    unit.multiply(product);
+    for (Index i = 0; i < kM; i += 16)
+      for (Index j = 0; j < kN; j += 16) {
+        PairProduct one = product;
+        one.m = one.n = 16, one.a += i * kK, one.b += j, one.c = part.data(), one.c_row = 16;
+        unit.multiply(one);
+        for (Index r = 0; r < 16; ++r)
+          for (Index n = 0; n < 16; ++n) {
+            ASSERT_EQ(part[static_cast<std::size_t>(r * 16 + n)],
+                      whole[static_cast<std::size_t>((i + r) * kN + j + n)]);
+          }
+      }
+    unit.close();
+  }
+}
+
+TEST_F(PairUnitTest, FormsHaveZerosUpToTheirMultiples) {
+  const PairUnit& unit = *pair_unit();
+  for (const Index rows : {1, 2, 31, 33})
+    for (const Index width : {1, 15, 16, 33, 40}) {
+      const Index stride = width + 5, to_row = (width + 15) / 16 * 16, pairs = (rows + 31) / 32 * 16;
+      const std::vector<BFloat16> x = random_numbers(rows * stride, 1);
+      std::vector<std::uint32_t> to(static_cast<std::size_t>(pairs * to_row), 7);
+      unit.pair_rows(x.data(), stride, rows, width, to.data(), to_row);
+      const auto bits = [&](Index r, Index d) -> std::uint32_t {
+        if (r >= rows || d >= width) return 0;
+        return x[static_cast<std::size_t>(r * stride + d)].bits;
+      };
+      for (Index p = 0; p < pairs; ++p)
+        for (Index d = 0; d < to_row; ++d) {
+          ASSERT_EQ(to[static_cast<std::size_t>(p * to_row + d)], bits(2 * p, d) | bits(2 * p + 1, d) << 16)
+              << rows << " x " << width << " at " << p << ", " << d;
+        }
+    }
+}
+
+TEST_F(PairUnitTest, FloatsAreRoundedToNearestEven) {
+  const PairUnit& unit = *pair_unit();
+  for (const Index rows : {1, 16, 33})
+    for (const Index lanes : {16, 32, 48}) {
+      std::vector<float> x = random_floats(rows * lanes, 5);
+      x[0] = 1 + 1.0f / 256, x[1] = 1 + 3.0f / 256, x[2] = -0.0f;  // two ties
+      const Index pairs = (rows + 31) / 32 * 16, whole = (rows + 15) / 16 * 16, to_row = (lanes + 31) / 32 * 32;
+      std::vector<std::uint32_t> paired(static_cast<std::size_t>(pairs * lanes), 7);
+      std::vector<BFloat16> lying(static_cast<std::size_t>(whole * to_row), to_bfloat16(7.0f));
+      unit.round_pairs(x.data(), rows, lanes, paired.data());
+      unit.round_rows(x.data(), rows, lanes, lying.data(), to_row);
+      const auto bits = [&](Index r, Index lane) -> std::uint32_t {
+        if (r >= rows || lane >= lanes) return 0;
+        return to_bfloat16(x[static_cast<std::size_t>(r * lanes + lane)]).bits;
+      };
+      for (Index p = 0; p < pairs; ++p)
+        for (Index lane = 0; lane < lanes; ++lane) {
+          ASSERT_EQ(paired[static_cast<std::size_t>(p * lanes + lane)], bits(2 * p, lane) | bits(2 * p + 1, lane)
+                                                                                                << 16);
+        }
+      for (Index r = 0; r < whole; ++r)
+        for (Index lane = 0; lane < to_row; ++lane) {
+          ASSERT_EQ(lying[static_cast<std::size_t>(r * to_row + lane)].bits, bits(r, lane));
+        }
+    }
+}
+
+}  // namespace
+}  // namespace heed::kernels
