@@ -60,6 +60,23 @@ bool any_nan_kernel(Index rows, Index columns, const float* x, Index row) {
   return false;
 }
 
+// 16-bit numbers whose magnitude is beyond that of infinity.
+bool any_nan_bits_kernel(Index rows, Index columns, const std::uint16_t* x, Index row, std::int16_t infinity) {
+  const hn::ScalableTag<std::int16_t> d;
+  const Index step = static_cast<Index>(hn::Lanes(d));
+  for (Index r = 0; r < rows; ++r) {
+    const std::int16_t* const numbers = reinterpret_cast<const std::int16_t*>(x + r * row);
+    auto nan = hn::Zero(d);
+    for (Index c = 0; c < columns; c += step) {
+      const auto bits = load_some(d, numbers + c, static_cast<std::size_t>(columns - c));
+      const auto magnitude = hn::And(bits, hn::Set(d, std::int16_t{0x7FFF}));
+      nan = hn::Or(nan, hn::VecFromMask(d, hn::Gt(magnitude, hn::Set(d, infinity))));
+    }
+    if (!hn::AllTrue(d, hn::Eq(nan, hn::Zero(d)))) return true;
+  }
+  return false;
+}
+
 #if HWY_TARGET != HWY_SCALAR
 using Words = hn::CappedTag<std::uint32_t, kAttentionLanes>;
 
@@ -111,6 +128,7 @@ HWY_EXPORT(score_rows_kernel);
 HWY_EXPORT(drop_rows_kernel);
 HWY_EXPORT(row_dots_kernel);
 HWY_EXPORT(any_nan_kernel);
+HWY_EXPORT(any_nan_bits_kernel);
 HWY_EXPORT(dropout_bits_kernel);
 
 void attention_score_rows(const AttentionRows& rows, float* tile) { HEED_DISPATCH(score_rows_kernel)(rows, tile); }
@@ -124,6 +142,14 @@ void attention_row_dots(Index rows, Index columns, const float* a, Index a_row, 
 
 bool attention_any_nan(Index rows, Index columns, const float* x, Index row) {
   return HEED_DISPATCH(any_nan_kernel)(rows, columns, x, row);
+}
+
+bool attention_any_nan(Index rows, Index columns, const BFloat16* x, Index row) {
+  return HEED_DISPATCH(any_nan_bits_kernel)(rows, columns, reinterpret_cast<const std::uint16_t*>(x), row, 0x7F80);
+}
+
+bool attention_any_nan(Index rows, Index columns, const Float16* x, Index row) {
+  return HEED_DISPATCH(any_nan_bits_kernel)(rows, columns, reinterpret_cast<const std::uint16_t*>(x), row, 0x7C00);
 }
 
 void attention_dropout_bits(std::uint64_t seed, std::uint64_t stream, Index first_row, Index rows, Index first_key,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "heed/base/float16.h"
 #include "heed/base/index.h"
 
 namespace heed::kernels {
@@ -42,6 +43,8 @@ void attention_row_dots(Index rows, Index columns, const float* a, Index a_row, 
 
 // Whether an element is NaN.
 bool attention_any_nan(Index rows, Index columns, const float* x, Index row);
+bool attention_any_nan(Index rows, Index columns, const BFloat16* x, Index row);
+bool attention_any_nan(Index rows, Index columns, const Float16* x, Index row);
 
 // Fills bits[r * stride + c] for c < columns rounded up to 8: 16 bits of philox(seed, stream, (first_row + r) * 2^32 +
 // (first_key + c) / 8), the low (c even) or high half of word c % 8 / 2. first_key is a multiple of 8.

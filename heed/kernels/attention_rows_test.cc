@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -79,6 +80,14 @@ TEST_P(AttentionKernels, RowDotsAndNaNsAreFoundAtEveryWidth) {
       EXPECT_TRUE(attention_any_nan(rows, columns, a.data(), stride));
       EXPECT_FALSE(attention_any_nan(1, columns, a.data(), stride));
     }
+    std::vector<BFloat16> brain(a.size());
+    std::vector<Float16> half(a.size());
+    std::transform(a.begin(), a.end(), brain.begin(), to_bfloat16);
+    std::transform(a.begin(), a.end(), half.begin(), to_float16);
+    EXPECT_EQ(attention_any_nan(rows, columns, brain.data(), stride), columns > 0);
+    EXPECT_EQ(attention_any_nan(rows, columns, half.data(), stride), columns > 0);
+    EXPECT_FALSE(attention_any_nan(1, columns, brain.data(), stride));
+    EXPECT_FALSE(attention_any_nan(1, columns, half.data(), stride));
   }
 }
 

@@ -16,12 +16,39 @@ namespace heed::kernels {
 namespace {
 
 #define HEED_PAIR_TARGET __attribute__((target("avx512f,avx512bw,avx512bf16")))
-#define HEED_TILE_TARGET __attribute__((target("avx512f,amx-tile,amx-bf16")))
+#define HEED_TILE_TARGET __attribute__((target("avx512f,avx512bw,avx512bf16,amx-tile,amx-bf16")))
+
+constexpr Index kLanes = 16;
 
 // --- AMX -------------------------------------------------------------------------------------------------------------
 
 HEED_TILE_TARGET void open_tiles() { _tile_loadconfig(&kTileShapes); }
 HEED_TILE_TARGET void close_tiles() { _tile_release(); }
+
+// c = c decay + sums, and c = c alpha, of kRows rows of kVectors vectors.
+template <int kRows, int kVectors>
+HEED_PAIR_TARGET inline void add_decayed(const float* sums, const float* decay, float* c, Index c_row) {
+  __m512 of_columns[kVectors];
+#pragma GCC unroll 2
+  for (int n = 0; n < kVectors; ++n) of_columns[n] = _mm512_loadu_ps(decay + n * kLanes);
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r, c += c_row, sums += kVectors * kLanes)
+#pragma GCC unroll 2
+    for (int n = 0; n < kVectors; ++n) {
+      float* const at = c + n * kLanes;
+      _mm512_storeu_ps(at, _mm512_fmadd_ps(_mm512_loadu_ps(at), of_columns[n], _mm512_load_ps(sums + n * kLanes)));
+    }
+}
+template <int kRows, int kVectors>
+HEED_PAIR_TARGET inline void multiply_all(float alpha, float* c, Index c_row) {
+  const __m512 factor = _mm512_set1_ps(alpha);
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r, c += c_row)
+#pragma GCC unroll 2
+    for (int n = 0; n < kVectors; ++n) {
+      _mm512_storeu_ps(c + n * kLanes, _mm512_mul_ps(_mm512_loadu_ps(c + n * kLanes), factor));
+    }
+}
 
 // kM x kN tiles of c, at [i, j]: tiles 0 to 3 are sums, 4 and 5 lie in a, 6 and 7 in b.
 template <int kM, int kN>
@@ -58,29 +85,19 @@ HEED_TILE_TARGET void multiply_tiles(const PairProduct& t, Index i, Index j) {
     }
   }
   const bool decays = t.accumulate && t.decay != nullptr;
-  alignas(64) float sums[kM * kSide * kN * kSide];
   constexpr Index kRow = kN * kSide;
+  alignas(64) float sums[kM * kSide * kRow];
   float* const to = decays ? sums : c;
-  const std::size_t to_row = decays ? kRow : static_cast<std::size_t>(t.c_row);
-  _tile_stored(0, to, to_row * 4);
-  if constexpr (kN == 2) _tile_stored(1, to + kSide, to_row * 4);
-  if constexpr (kM == 2) _tile_stored(2, to + kSide * to_row, to_row * 4);
-  if constexpr (kM == 2 && kN == 2) _tile_stored(3, to + kSide * to_row + kSide, to_row * 4);
+  const Index to_row = decays ? kRow : t.c_row;
+  const auto to_bytes = static_cast<std::size_t>(to_row) * 4;
+  _tile_stored(0, to, to_bytes);
+  if constexpr (kN == 2) _tile_stored(1, to + kSide, to_bytes);
+  if constexpr (kM == 2) _tile_stored(2, to + kSide * to_row, to_bytes);
+  if constexpr (kM == 2 && kN == 2) _tile_stored(3, to + kSide * to_row + kSide, to_bytes);
   if (decays) {
-    for (Index n = 0; n < kRow; n += kSide) {
-      const __m512 decay = _mm512_loadu_ps(t.decay + j + n);
-      for (Index r = 0; r < kM * kSide; ++r) {
-        float* const at = c + r * t.c_row + n;
-        _mm512_storeu_ps(at, _mm512_fmadd_ps(_mm512_loadu_ps(at), decay, _mm512_load_ps(sums + r * kRow + n)));
-      }
-    }
+    add_decayed<kM * kSide, kN>(sums, t.decay + j, c, t.c_row);
   } else if (!t.accumulate && t.alpha != 1) {
-    const __m512 alpha = _mm512_set1_ps(t.alpha);
-    for (Index r = 0; r < kM * kSide; ++r)
-      for (Index n = 0; n < kRow; n += kSide) {
-        float* const at = c + r * t.c_row + n;
-        _mm512_storeu_ps(at, _mm512_mul_ps(_mm512_loadu_ps(at), alpha));
-      }
+    multiply_all<kM * kSide, kN>(t.alpha, c, t.c_row);
   }
 }
 
@@ -103,8 +120,6 @@ void multiply_by_amx(const PairProduct& t) {
 }
 
 // --- AVX-512 ---------------------------------------------------------------------------------------------------------
-
-constexpr Index kLanes = 16;
 
 // kRows rows and kVectors vectors of c, at [i, j].
 template <int kRows, int kVectors>

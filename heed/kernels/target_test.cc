@@ -18,6 +18,7 @@
 #include "heed/kernels/feature_map.h"
 #include "heed/kernels/gemm_tile.h"
 #include "heed/kernels/machine_limits.h"
+#include "heed/kernels/narrow.h"
 #include "heed/kernels/normalise.h"
 #include "heed/kernels/recurrent.h"
 #include "heed/kernels/softmax.h"
@@ -44,12 +45,13 @@ const std::pair<const char*, std::function<void()>> kFirstCalls[] = {
     {"activation", [] { activate(Activation::relu, nullptr, nullptr, 0); }},
     {"adam", [] { adam_f32({}, nullptr, nullptr, nullptr, nullptr, 0); }},
     {"attention_additive", [] { attention_additive_scores({}, nullptr); }},
-    {"attention_rows", [] { attention_any_nan(0, 0, nullptr, 0); }},
+    {"attention_rows", [] { attention_any_nan(0, 0, static_cast<const float*>(nullptr), 0); }},
     {"dropout", [] { dropout_bits(0, 0, 0, nullptr, 0); }},
     {"elementwise", [] { add(nullptr, nullptr, nullptr, 0); }},
     {"feature_map", [] { relu_rows(0, 0, nullptr, 0, nullptr); }},
     {"gemm_tile", [] { gemm_tile_is_fused(); }},
     {"machine_limits", [] { multiply_adds(0); }},
+    {"narrow", [] { narrow(nullptr, 0, nullptr); }},
     {"normalise", [] { normalise_rows({}); }},
     {"recurrent", [] { rnn_row(0, nullptr, nullptr, nullptr); }},
     {"softmax", [] { add_column_sums(nullptr, 0, 0, 0, nullptr); }},

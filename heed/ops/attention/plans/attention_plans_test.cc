@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "heed/base/parallel.h"
+#include "heed/kernels/pair_unit.h"
 #include "heed/kernels/target.h"
 #include "heed/ops/attention/plans/plan.h"
 #include "heed/testing/attention_answer.h"
@@ -20,6 +21,7 @@ struct Compared {
   Index problems = 0;
   Index fast = 0;          // of them: those that a plan other than the reference takes
   Index fused = 0;         // those that the fused plan takes
+  Index bf16 = 0;          // those that a unit takes which multiplies bf16
   Index tiled[5][5] = {};  // those that the tiled plan takes, by score and normaliser
 };
 
@@ -33,6 +35,7 @@ void compare(std::uint64_t seed, Compared& compared) {
   compared.fast += plans.size() > 1;
   for (const AttentionPlan* plan : plans) {
     compared.fused += plan->name == "fused";
+    compared.bf16 += plan->name == "fused-bf16";
     if (plan->name == "tiled") {
       ++compared.tiled[static_cast<int>(problem.spec.score.kind)][static_cast<int>(problem.spec.normaliser.kind)];
     }
@@ -80,6 +83,21 @@ TEST(AttentionPlanTargets, AreAsGoodOnEverySimdTarget) {
 }
 
 // The rule itself: an answer of which one number is off by a hundredth is found out.
+TEST(AttentionPlanUnits, AreAsGoodOnEveryUnitThatMultipliesBf16) {
+  if (kernels::pair_units().empty()) GTEST_SKIP() << "this processor has no unit that multiplies bf16";
+  for (const kernels::PairUnit& unit : kernels::pair_units()) {
+    SCOPED_TRACE(unit.name);
+    kernels::force_pair_unit(&unit);
+    Compared compared;
+    for (std::uint64_t seed = 80000000; compared.bf16 < 150 && seed < 80010000; ++seed) {
+      Choices choices(seed);
+      if (testing::random_attention_sample(choices).q.dtype() == DType::bf16) compare(seed, compared);
+    }
+    EXPECT_GE(compared.bf16, 150);
+  }
+  kernels::force_pair_unit(nullptr);
+}
+
 TEST(AttentionYardstickRule, NoticesOneNumberThatIsALittleOff) {
   Index noticed[std::size(testing::kAttentionAnswerParts)] = {};
   for (std::uint64_t seed = 0; seed < 500; ++seed) {

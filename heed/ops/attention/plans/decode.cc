@@ -150,7 +150,7 @@ class DecodeRows {
 };
 
 void forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
-  if (result.weights || result.scores) return fused_forward(c, result, workspace);
+  if (result.weights || result.scores) return kFusedPlan.forward(c, result, workspace);
   const Index rows = c.group * c.queries, chunks = (rows + kRows - 1) / kRows;
   const double work =
       static_cast<double>(std::min(rows, kRows) * c.keys) * static_cast<double>(c.width + c.value_width);
@@ -182,6 +182,7 @@ double cost(const AttentionProblem& c) {
 
 }  // namespace
 
-const AttentionPlan kDecodePlan{"decode", SumOrder::blocks, why_not, cost, forward, fused_backward, fused_weights};
+const AttentionPlan kDecodePlan{"decode", SumOrder::blocks,    why_not,           cost,
+                                forward,  kFusedPlan.backward, kFusedPlan.weights};
 
 }  // namespace heed

@@ -146,7 +146,8 @@ void FloatProducts::map_query_gradients(const LaneTile& tile, FloatRows dq) {
 void FloatProducts::map_key_gradients(Index b, Index g, Range of, FloatRows dk) {
   for (Index begin = of.begin; score_.map_gradients != nullptr && begin < of.end; begin += kLaneKeys) {
     const Range keys{begin, std::min(of.end, begin + kLaneKeys)};
-    score_.map_gradients(keys.size(), c_.width, float_rows(c_.k, b, g, keys, k_), {dk.data + begin * dk.row, dk.row});
+    score_.map_gradients(keys.size(), c_.width, float_rows(c_.k, b, g, keys, k_),
+                         {dk.data + (begin - of.begin) * dk.row, dk.row});
   }
 }
 

@@ -1,11 +1,12 @@
 #include "heed/ops/attention/plans/float_rows.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "heed/kernels/attention_rows.h"
+#include "heed/kernels/narrow.h"
 #include "heed/kernels/prefetch.h"
 #include "heed/kernels/widen.h"
+#include "heed/tensor/row_storage.h"
 
 namespace heed {
 namespace {
@@ -54,6 +55,15 @@ FloatRows float_rows(const RowSource& source, Index b, Index g, Range keys, floa
   return {scratch, width};
 }
 
+void store_rows(FloatRows from, const View& to, Index b, Index h, Range rows) {
+  const Index width = to.shape[3];
+  for (Index r = 0; r < rows.size(); ++r) {
+    const float* const row = from.data + r * from.row;
+    const Index at = to.offset({b, h, rows.begin + r});
+    to.dtype == DType::bf16 ? kernels::narrow(row, width, to.as<BFloat16>() + at) : store_row(row, width, to, at);
+  }
+}
+
 void prefetch(const ConstView& view, Index b, Index h, Range rows) {
   const Index size = size_of(view.dtype);
   const char* first = static_cast<const char*>(view.data) + view.offset({b, h, rows.begin}) * size;
@@ -73,14 +83,11 @@ void prefetch(const RowSource& source, Index b, Index g, Range keys) {
 
 bool rows_have_nan(const ConstView& view, Index b, Index h, Range rows) {
   if (!view || rows.empty()) return false;
-  if (view.dtype == DType::f32) {
-    return kernels::attention_any_nan(rows.size(), view.shape[3], &view.at<float>({b, h, rows.begin}), view.stride[2]);
-  }
-  for (Index i = rows.begin; i < rows.end; ++i)
-    for (Index d = 0; d < view.shape[3]; ++d) {
-      if (std::isnan(number_at<float>(view, {b, h, i, d}))) return true;
-    }
-  return false;
+  const Index first = view.offset({b, h, rows.begin}), count = rows.size(), width = view.shape[3];
+  const auto any = [&](const auto* x) { return kernels::attention_any_nan(count, width, x + first, view.stride[2]); };
+  if (view.dtype == DType::bf16) return any(view.as<BFloat16>());
+  if (view.dtype == DType::f16) return any(view.as<Float16>());
+  return any(view.as<float>());
 }
 
 }  // namespace heed

@@ -25,6 +25,9 @@ bool lies_as_floats(const RowSource& source);
 FloatRows float_rows(const ConstView& view, Index b, Index h, Range rows, float* scratch);
 FloatRows float_rows(const RowSource& source, Index b, Index g, Range keys, float* scratch);
 
+// Stores rows of f32, rounded to the type of the [B, H, L, D] view.
+void store_rows(FloatRows from, const View& to, Index b, Index h, Range rows);
+
 // Asks for rows that are read soon.
 void prefetch(const ConstView& view, Index b, Index h, Range rows);
 void prefetch(const RowSource& source, Index b, Index g, Range keys);

@@ -1,6 +1,7 @@
 // The plan "fused": products of rows under a softmax or a sigmoid, which most calls are.
 #include "heed/ops/attention/plans/fused.h"
 
+#include "heed/kernels/pair_unit.h"
 #include "heed/ops/attention/plans/tile.h"
 
 namespace heed {
@@ -28,6 +29,49 @@ double cost(const AttentionProblem& c) {
 
 }  // namespace
 
-const AttentionPlan kFusedPlan{"fused", SumOrder::blocks, why_not, cost, fused_forward, fused_backward, fused_weights};
+namespace {
+
+template <LaneNumbers kNumbers>
+void forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
+  fused_forward(c, kNumbers, result, workspace);
+}
+
+template <LaneNumbers kNumbers>
+void backward(const AttentionProblem& c, const AttentionSaved& saved, const AttentionGrad& grad, Workspace& workspace) {
+  fused_backward(c, kNumbers, saved, grad, workspace);
+}
+
+template <LaneNumbers kNumbers>
+void weights(const AttentionProblem& c, const ConstView& row_stat, const AttentionSelection& chosen,
+             const View& weights, Workspace& workspace) {
+  fused_weights(c, kNumbers, row_stat, chosen, weights, workspace);
+}
+
+std::string_view why_not_bf16(const AttentionProblem& c, const AttentionTask& task) {
+  const bool all =
+      c.dtype == DType::bf16 && c.k.view().dtype == DType::bf16 && (!c.v || c.v.view().dtype == DType::bf16);
+  if (!all) return "queries, keys and values are not all bf16";
+  if (c.spec.score.kind != Score::Kind::dot) return "the score is no dot product";
+  if (kernels::pair_unit() == nullptr) return "no unit of this processor multiplies bf16";
+  return why_not(c, task);
+}
+
+}  // namespace
+
+const AttentionPlan kFusedPlan{"fused",
+                               SumOrder::blocks,
+                               why_not,
+                               cost,
+                               forward<LaneNumbers::f32>,
+                               backward<LaneNumbers::f32>,
+                               weights<LaneNumbers::f32>};
+
+const AttentionPlan kFusedBf16Plan{"fused-bf16",
+                                   SumOrder::bf16,
+                                   why_not_bf16,
+                                   cost,
+                                   forward<LaneNumbers::bf16>,
+                                   backward<LaneNumbers::bf16>,
+                                   weights<LaneNumbers::bf16>};
 
 }  // namespace heed

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "heed/kernels/attention_lanes.h"
+#include "heed/ops/attention/plans/lane_products.h"
 #include "heed/ops/attention/plans/plan.h"
 
 namespace heed {
@@ -11,17 +12,20 @@ namespace heed {
 // A row's sums run over the keys in ascending order, a chain for each block of kernels::kLaneKeys, and those of dk and
 // dv over the queries, a chain for each 64: no bit depends on which tile a row is in. Refused keys add exact zeros. A
 // thread takes some 64 x (2 D + 2 Dv + 256) floats beside its inputs and outputs, whatever the lengths; 16-bit k and v
-// add f32 sums of dk and dv in the backward pass, Lk rows each.
-void fused_forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace);
-void fused_backward(const AttentionProblem& c, const AttentionSaved& saved, const AttentionGrad& grad,
-                    Workspace& workspace);
-void fused_weights(const AttentionProblem& c, const ConstView& row_stat, const AttentionSelection& chosen,
-                   const View& weights, Workspace& workspace);
+// add f32 sums of dk and dv in the backward pass, 2 MiB at most (Lk rows where a parameter of the score has a gradient),
+// and a float for each row of the queries.
+void fused_forward(const AttentionProblem& c, LaneNumbers numbers, const AttentionResult& result, Workspace& workspace);
+void fused_backward(const AttentionProblem& c, LaneNumbers numbers, const AttentionSaved& saved,
+                    const AttentionGrad& grad, Workspace& workspace);
+void fused_weights(const AttentionProblem& c, LaneNumbers numbers, const ConstView& row_stat,
+                   const AttentionSelection& chosen, const View& weights, Workspace& workspace);
 
 // Null where there is none.
 const kernels::LaneNormaliser* lane_normaliser(Normaliser::Kind kind);
 
 extern const AttentionPlan kFusedPlan;
+// All of bf16, by a unit that multiplies it.
+extern const AttentionPlan kFusedBf16Plan;
 // The same sums for few queries.
 extern const AttentionPlan kDecodePlan;
 

@@ -13,8 +13,10 @@
 namespace heed {
 namespace {
 
-constexpr Index kTiles = 4;            // that a block of keys is read for at once
-constexpr Index kChunkWork = 1 << 20;  // multiply-adds that are worth handing to a thread
+constexpr Index kTiles = 4;                           // that a block of keys is read for at once
+constexpr Index kChunkWork = 1 << 20;                 // multiply-adds that are worth handing to a thread
+constexpr Index kPieceKeys = 8 * kernels::kLaneKeys;  // whose sums are made at once where a head is cut
+constexpr Index kMostSums = Index{1} << 19;           // floats of dk and dv that a thread keeps beside 16-bit gradients
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 void clear(FloatRows rows, Index count, Index width) {
@@ -24,10 +26,13 @@ void clear(FloatRows rows, Index count, Index width) {
 // All that flows through one key/value head, some tiles of rows against a block of keys after another.
 class FusedHead {
  public:
-  FusedHead(const AttentionProblem& problem, const AttentionSaved& given, const AttentionGrad& wanted, LaneWork& thread)
+  // `flow` [B, H, Lq]: what fill_flow() found, or null where it is dout . out.
+  FusedHead(const AttentionProblem& problem, const AttentionSaved& given, const AttentionGrad& wanted, float* flow,
+            LaneWork& thread)
       : c(problem),
         saved(given),
         grad(wanted),
+        flow_(flow),
         normaliser_(*lane_normaliser(problem.spec.normaliser.kind)),
         work_(thread) {}
 
@@ -42,6 +47,20 @@ class FusedHead {
     }
     if (grad.dk) prefetch(grad.dk, b, g, keys);
     if (grad.dv) prefetch(grad.dv, b, g, keys);
+  }
+
+  // Finds what the keys of some rows give back together. That is dout . out, but for an `out` that was rounded to 16
+  // bits: there a difference of it and dP that should vanish would not, and it is summed over the keys, too.
+  void fill_flow(std::span<const RowTile> rows) {
+    const std::span<LaneTile> tiles = turn_to(rows);
+    work_.for_blocks(tiles, work_.all_keys(), false, [&](const LaneTile& tile, const LaneBlock& block) {
+      read_block(tile);
+      normaliser_.flow(block.passes, tile.stat(), work_.scores(), work_.dscores(), tile.delta());
+    });
+    for (const LaneTile& tile : tiles) {
+      const auto& [b, h, range] = tile.rows;
+      std::copy_n(tile.delta(), range.size(), flow_ + (b * c.heads + h) * c.queries + range.begin);
+    }
   }
 
   // What flows between some of the tiles of the group's query heads, and some keys, which begin with a block.
@@ -64,26 +83,21 @@ class FusedHead {
   }
 
  private:
-  // Where f32 sums for a head's rows are made: in place, or in scratch where the gradient is of 16 bits.
+  // Where f32 sums for the rows of keys_ are made: in place, or in scratch where the gradient is of 16 bits.
   FloatRows sums_of(const View& view, float* scratch, Index b, Index g) {
     if (!view) return {};
-    if (view.dtype == DType::f32) return {&view.at<float>({b, g}), view.stride[2]};
-    return {scratch, view.shape[3]};
+    if (view.dtype == DType::f32) return {&view.at<float>({b, g, keys_.begin}), view.stride[2]};
+    return {scratch, work_.sums_row(view.shape[3])};
   }
   void clear_sums() {
-    const auto clear_keys = [&](FloatRows sums, Index width) {
-      clear({sums.data + keys_.begin * sums.row, sums.row}, keys_.size(), width);
-    };
-    if (grad.dk) clear_keys(dk_, c.width);
-    if (grad.dv) clear_keys(dv_, c.value_width);
+    if (grad.dk) clear(dk_, keys_.size(), c.width);
+    if (grad.dv) clear(dv_, keys_.size(), c.value_width);
   }
   void store_sums(const View& view, FloatRows sums, Index b, Index g) {
-    if (!view || view.dtype == DType::f32) return;
-    for (Index j = 0; j < view.shape[2]; ++j)
-      store_row(sums.data + j * sums.row, view.shape[3], view, view.offset({b, g, j}));
+    if (view && view.dtype != DType::f32) store_rows(sums, view, b, g, keys_);
   }
 
-  void add_tiles(std::span<const RowTile> rows) {
+  std::span<LaneTile> turn_to(std::span<const RowTile> rows) {
     const std::span<LaneTile> tiles = work_.turn_to(rows, saved.dout);
     for (const LaneTile& tile : tiles) {
       std::fill_n(tile.stat(), tile.lanes, 0.0f);
@@ -91,7 +105,11 @@ class FusedHead {
       const auto& [b, h, range] = tile.rows;
       for (Index r = 0; r < range.size(); ++r) tile.stat()[r] = saved.row_stat.at<float>({b, h, range.begin + r});
     }
-    fill_flow(tiles);
+    return tiles;
+  }
+
+  void add_tiles(std::span<const RowTile> rows) {
+    const std::span<LaneTile> tiles = turn_to(rows);
     for (const LaneTile& tile : tiles) read_delta(tile);
     work_.for_blocks(tiles, keys_, false, [&](LaneTile& tile, const LaneBlock& block) {
       add_block(tile, block);
@@ -108,28 +126,17 @@ class FusedHead {
     work_.products().weight_gradients(tile, work_.dscores());
   }
 
-  // Fills delta with what a row's keys give back together. That is dout . out, but for an `out` that was rounded to 16
-  // bits: there a difference of it and dP that should vanish would not, and it is summed over the keys, too.
-  void fill_flow(std::span<LaneTile> tiles) {
-    if (normaliser_.flow == nullptr) return;
-    if (c.dtype == DType::f32) {
-      for (const LaneTile& tile : tiles) {
-        const auto& [b, h, rows] = tile.rows;
-        kernels::attention_row_dots(rows.size(), c.value_width, &saved.dout.at<float>({b, h, rows.begin}),
-                                    saved.dout.stride[2], &saved.out.at<float>({b, h, rows.begin}), saved.out.stride[2],
-                                    tile.delta());
-      }
-      return;
-    }
-    work_.for_blocks(tiles, work_.all_keys(), false, [&](const LaneTile& tile, const LaneBlock& block) {
-      read_block(tile);
-      normaliser_.flow(block.passes, tile.stat(), work_.scores(), work_.dscores(), tile.delta());
-    });
-  }
-
-  // Takes the gradient of the statistic into delta, and adds the gradient of the sink, which goes by it.
+  // Fills delta with what a row's keys give back together, less the gradient of the statistic, and adds the gradient of
+  // the sink, which goes by it.
   void read_delta(const LaneTile& tile) {
     const auto& [b, h, rows] = tile.rows;
+    if (flow_ != nullptr) {
+      std::copy_n(flow_ + (b * c.heads + h) * c.queries + rows.begin, rows.size(), tile.delta());
+    } else if (normaliser_.flow != nullptr) {
+      kernels::attention_row_dots(rows.size(), c.value_width, &saved.dout.at<float>({b, h, rows.begin}),
+                                  saved.dout.stride[2], &saved.out.at<float>({b, h, rows.begin}), saved.out.stride[2],
+                                  tile.delta());
+    }
     const float sink = c.sink<float>(h);
     double dsink = 0;
     for (Index r = 0; r < rows.size(); ++r) {
@@ -154,7 +161,9 @@ class FusedHead {
       });
     }
     LaneProducts& products = work_.products();
-    const auto of_block = [&](FloatRows all) { return FloatRows{all.data + block.keys.begin * all.row, all.row}; };
+    const auto of_block = [&](FloatRows sums) {
+      return FloatRows{sums.data + (block.keys.begin - keys_.begin) * sums.row, sums.row};
+    };
     if (grad.dv) products.add_value_gradients(tile, work_.scores(), of_block(dv_), fresh_);
     if (grad.dk) products.add_key_gradients(tile, work_.dscores(), of_block(dk_), fresh_);
     if (grad.dq) products.add_query_gradients(tile, work_.dscores());
@@ -173,94 +182,134 @@ class FusedHead {
       clear(dq, rows, c.width);
     }
     work_.products().map_query_gradients(tile, dq);
-    for (Index r = 0; !direct && r < rows; ++r) {
-      store_row(dq.data + r * dq.row, c.width, grad.dq, grad.dq.offset({b, h, range.begin + r}));
-    }
+    if (!direct) store_rows(dq, grad.dq, b, h, range);
   }
 
   const AttentionProblem& c;
   const AttentionSaved& saved;
   const AttentionGrad& grad;
+  float* const flow_;
   const kernels::LaneNormaliser& normaliser_;
   LaneWork& work_;
   Range keys_{};
-  FloatRows dk_, dv_;
+  FloatRows dk_, dv_;   // of keys_
   bool fresh_ = false;  // whether dk_ and dv_ hold nothing yet
 };
 
 constexpr LaneWork::Pass kBackward = LaneWork::Pass::backward;
 
-// Fewer heads than threads: the queries' gradients first, by tiles, then those of the keys, by blocks, each of which
-// computes the weights for itself. Every sum has the order that it has in one go.
-void by_tiles_and_keys(const AttentionProblem& c, const AttentionSaved& saved, const AttentionGrad& grad,
-                       Workspace& workspace) {
-  const Index heads = c.batch * c.key_heads, bytes = LaneWork::bytes(c, kBackward, kTiles);
-  // Calls body(head, b, g, piece) for the pieces of [0, count) of each head.
-  const auto in_pieces = [&](Index count, Index piece, const AttentionGrad& wanted, const auto& body) {
-    const Index pieces = (count + piece - 1) / piece;
-    parallel_for_with_scratch(workspace, bytes, heads * pieces, 1, [&](Index begin, Index end, char* memory) {
-      LaneWork thread(c, memory, kBackward, kTiles);
-      FusedHead head(c, saved, wanted, thread);
+// A call of the backward pass, over threads.
+class FusedBackward {
+ public:
+  FusedBackward(const AttentionProblem& problem, LaneNumbers numbers, const AttentionSaved& given,
+                const AttentionGrad& wanted, Workspace& workspace)
+      : c(problem), numbers_(numbers), saved(given), grad(wanted), workspace_(workspace) {}
+
+  void run() {
+    const Workspace::Scope scope(workspace_);
+    if (c.dtype != DType::f32 && lane_normaliser(c.spec.normaliser.kind)->flow != nullptr) {
+      flow_ = workspace_.take<float>(c.batch * c.heads * c.queries);
+      fill_flow();
+    }
+    wants_pieces() ? by_tiles_and_keys() : by_heads();
+  }
+
+ private:
+  void fill_flow() {
+    in_pieces(tiles_of_group(c), kTiles, grad, 0, [&](FusedHead& head, Index b, Index g, Range tiles) {
+      std::array<RowTile, kTiles> rows;
+      for (Index n = 0; n < tiles.size(); ++n)
+        rows[static_cast<std::size_t>(n)] = tile_of_group(c, b, g, tiles.begin + n);
+      head.fill_flow({rows.data(), static_cast<std::size_t>(tiles.size())});
+    });
+  }
+
+  // Whether a head is worth two passes: there are fewer heads than threads, or its sums of 16-bit gradients are large.
+  bool wants_pieces() const {
+    if (grad.dbias || grad.dsinks || grad.drelative || grad.dcentre) return false;
+    const bool is_long = c.queries > 2 * kTiles * LaneTile::kRows && c.keys > 16 * kernels::kLaneKeys;
+    const bool is_large = c.k.view().dtype != DType::f32 && c.keys * (c.width + c.value_width) > kMostSums;
+    return is_large || (is_long && c.batch * c.key_heads < thread_count());
+  }
+
+  // The queries' gradients first, by tiles, then those of the keys, by blocks, each of which computes the weights for
+  // itself. Every sum has the order that it has in one go.
+  void by_tiles_and_keys() {
+    AttentionGrad of_queries, of_keys;
+    of_queries.dq = grad.dq;
+    of_keys.dk = grad.dk, of_keys.dv = grad.dv;
+    const Index tiles = tiles_of_group(c);
+    if (grad.dq) {
+      in_pieces(tiles, kTiles, of_queries, 0, [&](FusedHead& head, Index b, Index g, Range some) {
+        head.compute(b, g, some, {0, c.keys});
+      });
+    }
+    if (grad.dk || grad.dv) {
+      in_pieces(c.keys, kPieceKeys, of_keys, kPieceKeys, [&](FusedHead& head, Index b, Index g, Range some) {
+        head.compute(b, g, {0, tiles}, some);
+      });
+    }
+    for (Index unit = 0; unit < c.batch * c.key_heads; ++unit) {
+      repair_gradients(c, saved, grad, unit / c.key_heads, unit % c.key_heads);
+    }
+  }
+
+  // Calls body(head, b, g, piece) for the pieces of [0, count) of each key/value head.
+  template <typename Body>
+  void in_pieces(Index count, Index piece, const AttentionGrad& wanted, Index sum_keys, const Body& body) {
+    const Index pieces = (count + piece - 1) / piece, bytes = LaneWork::bytes(c, numbers_, kBackward, kTiles, sum_keys);
+    const double rows = static_cast<double>(c.queries * c.group) / static_cast<double>(std::max<Index>(pieces, 1));
+    const Index grain = grain_of(rows * static_cast<double>(c.keys * (c.width + c.value_width)), kChunkWork);
+    const auto run = [&](Index begin, Index end, char* memory) {
+      LaneWork thread(c, numbers_, kBackward, kTiles, sum_keys, memory);
+      FusedHead head(c, saved, wanted, flow_, thread);
       for (Index unit = begin; unit < end; ++unit) {
         const Index nth = pieces - 1 - unit % pieces;  // under a causal mask the last rows are the longest
         const Range range{nth * piece, std::min(count, (nth + 1) * piece)};
         body(head, unit / pieces / c.key_heads, unit / pieces % c.key_heads, range);
       }
-    });
-  };
-  AttentionGrad of_queries, of_keys;
-  of_queries.dq = grad.dq;
-  of_keys.dk = grad.dk, of_keys.dv = grad.dv;
-  const Index tiles = tiles_of_group(c);
-  if (grad.dq) {
-    in_pieces(tiles, kTiles, of_queries, [&](FusedHead& head, Index b, Index g, Range some) {
-      head.compute(b, g, some, {0, c.keys});
-    });
+    };
+    parallel_for_with_scratch(workspace_, bytes, c.batch * c.key_heads * pieces, grain, run);
   }
-  if (grad.dk || grad.dv) {
-    in_pieces(c.keys, 8 * kernels::kLaneKeys, of_keys, [&](FusedHead& head, Index b, Index g, Range some) {
-      head.compute(b, g, {0, tiles}, some);
-    });
-  }
-  for (Index unit = 0; unit < heads; ++unit) {
-    repair_gradients(c, saved, grad, unit / c.key_heads, unit % c.key_heads);
-  }
-}
 
-// Whether a head is worth two passes.
-bool has_few_heads(const AttentionProblem& c, const AttentionGrad& grad) {
-  const bool parameters = grad.dbias || grad.dsinks || grad.drelative || grad.dcentre;
-  const bool is_long = c.queries > 2 * kTiles * LaneTile::kRows && c.keys > 16 * kernels::kLaneKeys;
-  return c.dtype == DType::f32 && !parameters && is_long && c.batch * c.key_heads < thread_count();
-}
+  // Key/value heads are independent, but for a parameter's gradient that several of them share: those run one after
+  // another.
+  void by_heads() {
+    const auto shared = [](const View& gradient, int axis) { return gradient && gradient.shape[axis] == 1; };
+    const bool batch_in_order = shared(grad.dbias, 0) || shared(grad.dcentre, 0) || grad.dsinks || grad.drelative;
+    const bool heads_in_order = shared(grad.dbias, 1) || shared(grad.dcentre, 1);
+    const Index batches = batch_in_order ? 1 : c.batch, groups = heads_in_order ? 1 : c.key_heads;
+    const double work = static_cast<double>(c.queries * c.group) * static_cast<double>(c.keys) *
+                        static_cast<double>(c.width + c.value_width) * 2;
+    const Index bytes = LaneWork::bytes(c, numbers_, kBackward, kTiles, c.keys), grain = grain_of(work, kChunkWork);
+    parallel_for_with_scratch(workspace_, bytes, batches * groups, grain, [&](Index begin, Index end, char* memory) {
+      LaneWork thread(c, numbers_, kBackward, kTiles, c.keys, memory);
+      FusedHead head(c, saved, grad, flow_, thread);
+      for (Index unit = begin; unit < end; ++unit) {
+        const Index b0 = unit / groups, g0 = unit % groups, next = unit + 1;
+        if (next < end) head.prefetch_short(next / groups, next % groups);
+        for (Index b = b0; b < (batch_in_order ? c.batch : b0 + 1); ++b)
+          for (Index g = g0; g < (heads_in_order ? c.key_heads : g0 + 1); ++g) {
+            head.compute(b, g, {0, tiles_of_group(c)}, {0, c.keys});
+            repair_gradients(c, saved, grad, b, g);
+          }
+      }
+    });
+  }
+
+  const AttentionProblem& c;
+  const LaneNumbers numbers_;
+  const AttentionSaved& saved;
+  const AttentionGrad& grad;
+  Workspace& workspace_;
+  float* flow_ = nullptr;
+};
 
 }  // namespace
 
-// Key/value heads are independent, but for a parameter's gradient that several of them share: those run one after
-// another.
-void fused_backward(const AttentionProblem& c, const AttentionSaved& saved, const AttentionGrad& grad,
-                    Workspace& workspace) {
-  if (has_few_heads(c, grad)) return by_tiles_and_keys(c, saved, grad, workspace);
-  const auto shared = [](const View& gradient, int axis) { return gradient && gradient.shape[axis] == 1; };
-  const bool batch_in_order = shared(grad.dbias, 0) || shared(grad.dcentre, 0) || grad.dsinks || grad.drelative;
-  const bool heads_in_order = shared(grad.dbias, 1) || shared(grad.dcentre, 1);
-  const Index batches = batch_in_order ? 1 : c.batch, groups = heads_in_order ? 1 : c.key_heads;
-  const double work = static_cast<double>(c.queries * c.group) * static_cast<double>(c.keys) *
-                      static_cast<double>(c.width + c.value_width) * 2;
-  const Index bytes = LaneWork::bytes(c, kBackward, kTiles), grain = grain_of(work, kChunkWork);
-  parallel_for_with_scratch(workspace, bytes, batches * groups, grain, [&](Index begin, Index end, char* memory) {
-    LaneWork thread(c, memory, kBackward, kTiles);
-    FusedHead head(c, saved, grad, thread);
-    for (Index unit = begin; unit < end; ++unit) {
-      const Index b0 = unit / groups, g0 = unit % groups, next = unit + 1;
-      if (next < end) head.prefetch_short(next / groups, next % groups);
-      for (Index b = b0; b < (batch_in_order ? c.batch : b0 + 1); ++b)
-        for (Index g = g0; g < (heads_in_order ? c.key_heads : g0 + 1); ++g) {
-          head.compute(b, g, {0, tiles_of_group(c)}, {0, c.keys});
-          repair_gradients(c, saved, grad, b, g);
-        }
-    }
-  });
+void fused_backward(const AttentionProblem& c, LaneNumbers numbers, const AttentionSaved& saved,
+                    const AttentionGrad& grad, Workspace& workspace) {
+  FusedBackward(c, numbers, saved, grad, workspace).run();
 }
 
 }  // namespace heed

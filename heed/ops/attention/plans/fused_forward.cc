@@ -74,9 +74,7 @@ class FusedTiles {
     } else {
       for (Index r = 0; r < rows; ++r) std::fill_n(out.data + r * out.row, c.value_width, 0.0f);
     }
-    for (Index r = 0; !direct && r < rows; ++r) {
-      store_row(out.data + r * out.row, c.value_width, result.out, result.out.offset({b, h, range.begin + r}));
-    }
+    if (!direct) store_rows(out, result.out, b, h, range);
     repair_rows(c, result.out, tile.rows);
   }
 
@@ -124,11 +122,12 @@ class FusedTiles {
 
 }  // namespace
 
-void fused_forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
+void fused_forward(const AttentionProblem& c, LaneNumbers numbers, const AttentionResult& result,
+                   Workspace& workspace) {
   const LaneCut cut(c);
-  const Index bytes = LaneWork::bytes(c, LaneWork::Pass::forward, cut.most());
+  const Index bytes = LaneWork::bytes(c, numbers, LaneWork::Pass::forward, cut.most());
   parallel_for_with_scratch(workspace, bytes, cut.units(), cut.grain(), [&](Index begin, Index end, char* memory) {
-    LaneWork thread(c, memory, LaneWork::Pass::forward, cut.most());
+    LaneWork thread(c, numbers, LaneWork::Pass::forward, cut.most(), 0, memory);
     FusedTiles tiles(c, result, thread);
     for (Index unit = begin; unit < end; ++unit) {
       if (unit + 1 < end) thread.prefetch_short(cut.unit(unit + 1).tiles[0]);

@@ -6,6 +6,9 @@
 
 namespace heed {
 
+// What factors are multiplied as.
+enum class LaneNumbers { f32, bf16 };
+
 class LaneProducts {
  public:
   virtual ~LaneProducts() = default;
@@ -28,8 +31,7 @@ class LaneProducts {
   virtual void add_key_gradients(const LaneTile& tile, const float* dscores, FloatRows dk, bool fresh) = 0;
   virtual void add_value_gradients(const LaneTile& tile, const float* weights, FloatRows dv, bool fresh) = 0;
 
-  // From gradients of the rows that the score makes of a tile's queries, or of some keys of a head, to theirs. dk has
-  // all keys.
+  // From gradients of the rows that the score makes of a tile's queries, or of some keys of a head, to theirs.
   virtual void map_query_gradients(const LaneTile&, FloatRows) {}
   virtual void map_key_gradients(Index, Index, Range, FloatRows) {}
 };

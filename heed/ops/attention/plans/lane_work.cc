@@ -9,22 +9,28 @@ namespace {
 
 using kernels::kLaneKeys;
 
-Index round_up(Index value, Index unit) { return (value + unit - 1) / unit * unit; }
+// What products write is in whole tiles of a unit.
+Index whole(Index count) { return (count + kernels::kPairRows - 1) / kernels::kPairRows * kernels::kPairRows; }
 
 }  // namespace
 
-LaneWork::LaneWork(const AttentionProblem& c, char* scratch, Pass pass, Index tiles)
-    : LaneWork(c, pass, tiles, ScratchCut(scratch)) {}
+LaneWork::LaneWork(const AttentionProblem& c, LaneNumbers numbers, Pass pass, Index tiles, Index sum_keys,
+                   char* scratch)
+    : LaneWork(c, numbers, pass, tiles, sum_keys, ScratchCut(scratch)) {}
 
-Index LaneWork::bytes(const AttentionProblem& c, Pass pass, Index tiles) {
-  return LaneWork(c, pass, tiles, ScratchCut(nullptr)).used_;
+Index LaneWork::bytes(const AttentionProblem& c, LaneNumbers numbers, Pass pass, Index tiles, Index sum_keys) {
+  return LaneWork(c, numbers, pass, tiles, sum_keys, ScratchCut(nullptr)).used_;
 }
 
-LaneWork::LaneWork(const AttentionProblem& c, Pass pass, Index tiles, ScratchCut scratch)
-    : c_(c), products_(c, pass, tiles, scratch) {
+LaneWork::LaneWork(const AttentionProblem& c, LaneNumbers numbers, Pass pass, Index tiles, Index sum_keys,
+                   ScratchCut scratch)
+    : c_(c),
+      products_(numbers == LaneNumbers::bf16
+                    ? static_cast<LaneProducts&>(bf16_products_.emplace(c, pass, tiles, scratch))
+                    : static_cast<LaneProducts&>(float_products_.emplace(c, pass, tiles, scratch))) {
   const bool backward = pass == Pass::backward, bias = c.bias.active();
-  const Index rows = most_lanes(c), block = std::min(std::max<Index>(c.keys, 1), kLaneKeys);
-  lane_floats_ = rows * (4 + (backward ? c.width : c.value_width));
+  const Index rows = most_lanes(c), block = std::min(whole(std::max<Index>(c.keys, 1)), kLaneKeys);
+  lane_floats_ = rows * (4 + whole(backward ? c.width : c.value_width));
   scratch.take(tiles_, tiles);
   scratch.take(lanes_, tiles * lane_floats_);
   scratch.take(scores_, block * rows);
@@ -35,10 +41,13 @@ LaneWork::LaneWork(const AttentionProblem& c, Pass pass, Index tiles, ScratchCut
   if (backward && bias) scratch.take(dbias_, block * rows);
   if (c.dropout.active()) scratch.take(kept_, rows * (kLaneKeys / 32));
   if (c.dtype != DType::f32) scratch.take(narrow_, rows * std::max(c.width, c.value_width));
-  if (backward && c.k.view().dtype != DType::f32) scratch.take(dk_, c.keys * c.width);
-  if (backward && c.v && c.v.view().dtype != DType::f32) scratch.take(dv_, c.keys * c.value_width);
+  sum_keys = std::min(sum_keys, c.keys);
+  if (backward && c.k.view().dtype != DType::f32) scratch.take(dk_, whole(sum_keys) * whole(c.width));
+  if (backward && c.v && c.v.view().dtype != DType::f32) scratch.take(dv_, whole(sum_keys) * whole(c.value_width));
   used_ = scratch.used();
 }
+
+Index LaneWork::sums_row(Index width) { return whole(width); }
 
 void LaneWork::prefetch_short(const RowTile& tile) const {
   if (c_.keys > kLaneKeys) return;
@@ -51,12 +60,12 @@ void LaneWork::prefetch_short(const RowTile& tile) const {
 std::span<LaneTile> LaneWork::turn_to(std::span<const RowTile> rows, const ConstView& dout) {
   for (std::size_t n = 0; n < rows.size(); ++n) {
     const auto& [b, h, range] = rows[n];
-    const Index nth = static_cast<Index>(n), lanes = round_up(range.size(), kernels::kLaneUnit);
+    const Index nth = static_cast<Index>(n), lanes = whole(range.size());
     LaneTile tile{.rows = rows[n], .nth = nth, .lanes = lanes, .open = c_.mask.tile(b, h, range)};
     float* next = lanes_ + nth * lane_floats_;
     const auto take = [&](float*& pointer, Index size) { pointer = next, next += size * lanes; };
     take(tile.top, 1), take(tile.sum, 1), take(tile.decay, 1), take(tile.factor, 1);
-    dout ? take(tile.dq_lanes, c_.width) : take(tile.out_lanes, c_.value_width);
+    dout ? take(tile.dq_lanes, whole(c_.width)) : take(tile.out_lanes, whole(c_.value_width));
     products_.read_tile(tile, dout);
     tiles_[n] = tile;
   }

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <span>
 
 #include "heed/kernels/attention_lanes.h"
+#include "heed/ops/attention/plans/bf16_products.h"
 #include "heed/ops/attention/plans/float_products.h"
 #include "heed/ops/attention/plans/lane_tile.h"
 #include "heed/ops/attention/plans/plan.h"
@@ -23,9 +25,10 @@ class LaneWork {
   using Pass = AttentionTask::Pass;
   static constexpr Index kMostTiles = 8;  // that a block of keys is read for at once
 
-  // The bytes of scratch that a thread needs for `tiles` tiles.
-  static Index bytes(const AttentionProblem& c, Pass pass, Index tiles);
-  LaneWork(const AttentionProblem& c, char* scratch, Pass pass, Index tiles);
+  // The bytes of scratch that a thread needs for `tiles` tiles and, where gradients are of 16 bits, for sums of dk and
+  // dv of so many keys.
+  static Index bytes(const AttentionProblem& c, LaneNumbers numbers, Pass pass, Index tiles, Index sum_keys = 0);
+  LaneWork(const AttentionProblem& c, LaneNumbers numbers, Pass pass, Index tiles, Index sum_keys, char* scratch);
 
   // Asks for what a tile of a short sentence reads: no processor guesses where the next begins.
   void prefetch_short(const RowTile& tile) const;
@@ -75,19 +78,22 @@ class LaneWork {
   float* dscores() const { return dscores_; }
   float* dbias() const { return dbias_; }         // null without a bias
   float* narrow_rows() const { return narrow_; }  // f32 of rows that are to be rounded to 16 bits
-  float* dk_sums() const { return dk_; }          // of all keys; null where those are f32 themselves
+  float* dk_sums() const { return dk_; }          // null where those are f32 themselves
   float* dv_sums() const { return dv_; }
+  static Index sums_row(Index width);  // floats from row to row of them
 
  private:
-  LaneWork(const AttentionProblem& c, Pass pass, Index tiles, ScratchCut scratch);
+  LaneWork(const AttentionProblem& c, LaneNumbers numbers, Pass pass, Index tiles, Index sum_keys, ScratchCut scratch);
   TileCover cover_of(const MaskTile& open, Range keys) const;
   LaneBlock block(const LaneTile& tile, Range keys, bool whole);
   void fill_bias(const LaneTile& tile, Range keys, kernels::AttentionLanes& passes);
   void fill_allowed(const LaneTile& tile, Range keys);
 
   const AttentionProblem& c_;
-  FloatProducts products_;
-  Index lane_floats_;  // of a tile
+  std::optional<FloatProducts> float_products_;
+  std::optional<Bf16Products> bf16_products_;
+  LaneProducts& products_;  // one of them
+  Index lane_floats_;       // of a tile
   LaneTile* tiles_ = nullptr;
   float *lanes_ = nullptr, *scores_ = nullptr, *dscores_ = nullptr, *bias_ = nullptr, *dbias_ = nullptr;
   float *rows_scratch_ = nullptr, *narrow_ = nullptr, *dk_ = nullptr, *dv_ = nullptr;

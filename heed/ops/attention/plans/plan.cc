@@ -26,7 +26,8 @@ const AttentionPlan* forced_plan() {
 }  // namespace
 
 std::span<const AttentionPlan> attention_plans() {
-  static const AttentionPlan kPlans[] = {kFusedPlan, kDecodePlan, kTiledPlan, kLinearPlan, kReferencePlan};
+  static const AttentionPlan kPlans[] = {kFusedBf16Plan, kFusedPlan,  kDecodePlan,
+                                         kTiledPlan,     kLinearPlan, kReferencePlan};
   return kPlans;
 }
 

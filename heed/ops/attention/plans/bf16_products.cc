@@ -1,0 +1,200 @@
+#include "heed/ops/attention/plans/bf16_products.h"
+
+#include <algorithm>
+
+#include "heed/kernels/lane_layout.h"
+
+namespace heed {
+namespace {
+
+using kernels::kLaneKeys;
+using kernels::kPairDepth;
+using kernels::kPairRows;
+
+Index round_up(Index value, Index unit) { return (value + unit - 1) / unit * unit; }
+
+// Copies a row, and zeros behind it.
+void copy_row(const BFloat16* from, Index width, Index to_width, BFloat16* to) {
+  std::copy_n(from, width, to);
+  std::fill_n(to + width, to_width - width, BFloat16{});
+}
+
+// Pairs are moved as floats: no bit of them changes.
+void pairs_to_lanes(Index rows, Index columns, const void* x, Index x_row, std::uint32_t* to, Index lanes) {
+  kernels::rows_to_lanes(rows, columns, static_cast<const float*>(x), x_row, reinterpret_cast<float*>(to), lanes);
+}
+
+}  // namespace
+
+Bf16Products::Bf16Products(const AttentionProblem& c, AttentionTask::Pass pass, Index tiles, ScratchCut& scratch)
+    : c_(c),
+      unit_(*kernels::pair_unit()),
+      opened_(!scratch.measures()),
+      backward_(pass == AttentionTask::Pass::backward) {
+  const Index lanes = most_lanes(c), depth = round_up(c.width, kPairDepth), sums = round_up(c.width, kPairRows);
+  const Index value_depth = round_up(c.value_width, kPairDepth), value_sums = round_up(c.value_width, kPairRows);
+  const auto take = [&](Factors*& factors, Index to_depth, Index to_sums) {
+    scratch.take(factors, tiles);
+    for (Index n = 0; n < tiles; ++n) {
+      Factors x{};
+      scratch.take(x.lanes, to_depth / 2 * lanes);
+      if (backward_) scratch.take(x.rows, LaneTile::kRows / 2 * to_sums);
+      if (opened_) factors[n] = x;
+    }
+  };
+  take(q_, depth, sums);
+  if (backward_) take(dout_, value_depth, value_sums);
+  scratch.take(rows_, lanes * std::max(depth, value_depth));
+  scratch.take(k_, kLaneKeys * depth);
+  scratch.take(v_, kLaneKeys * value_depth);
+  scratch.take(pairs_, kLaneKeys / 2 * std::max(sums, value_sums));
+  scratch.take(factor_pairs_, kLaneKeys / 2 * lanes);
+  scratch.take(values_turned_, value_sums * kLaneKeys / 2);
+  if (backward_) {
+    scratch.take(keys_turned_, sums * kLaneKeys / 2);
+    scratch.take(factor_rows_, kLaneKeys * LaneTile::kRows);
+  }
+  if (opened_) unit_.open();
+}
+
+Bf16Products::~Bf16Products() {
+  if (opened_) unit_.close();
+}
+
+// The rows of a tile with pairs of numbers in words, zeros up to a multiple of kPairDepth of them.
+Bf16Products::Rows Bf16Products::tile_rows(const ConstView& view, const RowTile& tile, Index width) {
+  const BFloat16* const at = view.as<BFloat16>() + view.offset({tile.b, tile.h, tile.rows.begin});
+  const Index row = view.stride[2], depth = round_up(width, kPairDepth);
+  const bool aligned = reinterpret_cast<std::uintptr_t>(at) % sizeof(Pairs) == 0;
+  if (width == depth && row % 2 == 0 && aligned) return {at, row};
+  for (Index r = 0; r < tile.rows.size(); ++r) copy_row(at + r * row, width, depth, rows_ + r * depth);
+  return {rows_, depth};
+}
+
+void Bf16Products::pack(const ConstView& view, const LaneTile& tile, const Factors& to) {
+  const Index width = view.shape[3], count = tile.rows.rows.size();
+  const Rows rows = tile_rows(view, tile.rows, width);
+  pairs_to_lanes(count, round_up(width, kPairDepth) / 2, rows.data, rows.row / 2, to.lanes, tile.lanes);
+  if (backward_) unit_.pair_rows(rows.data, rows.row, count, width, to.rows, round_up(width, kPairRows));
+}
+
+void Bf16Products::read_tile(const LaneTile& tile, const ConstView& dout) {
+  pack(c_.q, tile, q_[tile.nth]);
+  if (dout) pack(dout, tile, dout_[tile.nth]);
+}
+
+// Rows of a block: where they lie if that is in whole tiles of a unit, and for what is read often side by side; else in
+// `to`, with zeros up to multiples.
+Bf16Products::Rows Bf16Products::block_rows(const RowSource& source, Index b, Index g, Range keys, bool often,
+                                            BFloat16* to) const {
+  const ConstView& view = source.view();
+  const Index width = view.shape[3], depth = round_up(width, kPairDepth), count = keys.size();
+  const RowSource::Run all = source.run(b, g, keys);
+  const bool whole = width == depth && count % kPairRows == 0, near = !often || all.stride == width;
+  if (all.stored && all.rows == count && whole && near) return {view.as<BFloat16>() + all.offset, all.stride};
+  BFloat16* at = to;
+  while (!keys.empty()) {
+    const RowSource::Run run = source.run(b, g, keys);
+    for (Index row = 0; row < run.rows; ++row, at += depth) {
+      if (run.stored) {
+        copy_row(view.as<BFloat16>() + run.offset + row * run.stride, width, depth, at);
+      } else {
+        std::fill_n(at, depth, BFloat16{});
+      }
+    }
+    keys.begin += run.rows;
+  }
+  std::fill_n(at, (round_up(count, kPairRows) - count) * depth, BFloat16{});
+  return {to, depth};
+}
+
+// to[d, p]: numbers d of rows 2 p and 2 p + 1.
+void Bf16Products::turn(Rows rows, Index width, Pairs* to) {
+  const Index sums = round_up(width, kPairRows), words = round_up(count_, kPairDepth) / 2;
+  unit_.pair_rows(rows.data, rows.row, count_, width, pairs_, sums);
+  pairs_to_lanes(words, sums, pairs_, sums, to, words);
+}
+
+void Bf16Products::read_block(Index b, Index g, Range keys, bool often) {
+  count_ = keys.size();
+  keys_ = block_rows(c_.k, b, g, keys, often, k_);
+  if (backward_) turn(keys_, c_.width, keys_turned_);
+  if (!c_.v) return;
+  values_ = block_rows(c_.v, b, g, keys, often, v_);
+  if (!backward_) turn(values_, c_.value_width, values_turned_);
+}
+
+void Bf16Products::lane_products(const Rows& rows, Index width, const Pairs* lanes, const LaneTile& tile, float alpha,
+                                 float* to) {
+  unit_.multiply({.m = round_up(count_, kPairRows),
+                  .n = tile.lanes,
+                  .k = round_up(width, kPairDepth),
+                  .a = rows.data,
+                  .a_row = rows.row,
+                  .b = lanes,
+                  .b_row = tile.lanes,
+                  .c = to,
+                  .c_row = tile.lanes,
+                  .alpha = alpha});
+}
+
+void Bf16Products::scores(const LaneTile& tile, float* to) {
+  lane_products(keys_, c_.width, q_[tile.nth].lanes, tile, static_cast<float>(c_.scale), to);
+}
+
+void Bf16Products::weight_gradients(const LaneTile& tile, float* to) {
+  lane_products(values_, c_.value_width, dout_[tile.nth].lanes, tile, 1, to);
+}
+
+// to^T = to^T decay + turned of_keys, of numbers [key, lane].
+void Bf16Products::add_lanes(const Pairs* turned, Index width, const LaneTile& tile, const float* of_keys, float* to,
+                             const float* decay) {
+  unit_.round_pairs(of_keys, count_, tile.lanes, factor_pairs_);
+  const Index depth = round_up(count_, kPairDepth);
+  unit_.multiply({.m = round_up(width, kPairRows),
+                  .n = tile.lanes,
+                  .k = depth,
+                  .a = reinterpret_cast<const BFloat16*>(turned),
+                  .a_row = depth,
+                  .b = factor_pairs_,
+                  .b_row = tile.lanes,
+                  .c = to,
+                  .c_row = tile.lanes,
+                  .accumulate = tile.started,
+                  .decay = decay});
+}
+
+void Bf16Products::add_values(const LaneTile& tile, const float* weights) {
+  add_lanes(values_turned_, c_.value_width, tile, weights, tile.out_lanes, tile.decay);
+}
+
+void Bf16Products::add_query_gradients(const LaneTile& tile, const float* dscores) {
+  add_lanes(keys_turned_, c_.width, tile, dscores, tile.dq_lanes, nullptr);
+}
+
+// to[key] += sum over the rows of by_row[key, row] x[row], for x in pairs of rows.
+void Bf16Products::add_rows(const LaneTile& tile, const float* by_row, const Pairs* rows, Index width, FloatRows to,
+                            bool fresh) {
+  const Index depth = round_up(tile.lanes, kPairDepth), sums = round_up(width, kPairRows);
+  unit_.round_rows(by_row, count_, tile.lanes, factor_rows_, depth);
+  unit_.multiply({.m = round_up(count_, kPairRows),
+                  .n = sums,
+                  .k = depth,
+                  .a = factor_rows_,
+                  .a_row = depth,
+                  .b = rows,
+                  .b_row = sums,
+                  .c = to.data,
+                  .c_row = to.row,
+                  .accumulate = !fresh});
+}
+
+void Bf16Products::add_key_gradients(const LaneTile& tile, const float* dscores, FloatRows dk, bool fresh) {
+  add_rows(tile, dscores, q_[tile.nth].rows, c_.width, dk, fresh);
+}
+
+void Bf16Products::add_value_gradients(const LaneTile& tile, const float* weights, FloatRows dv, bool fresh) {
+  add_rows(tile, weights, dout_[tile.nth].rows, c_.value_width, dv, fresh);
+}
+
+}  // namespace heed

@@ -1,0 +1,69 @@
+// The products of queries, keys and values that are all bf16 by a unit that multiplies such numbers, summed in f32.
+// What is made in between (the weights, and the gradients of the scores) is rounded to bf16 before it is a factor, as
+// in Dao et al. 2022. Blocks of keys are read where they lie, as far as they do in whole tiles.
+#pragma once
+
+#include "heed/kernels/pair_unit.h"
+#include "heed/ops/attention/plans/lane_products.h"
+#include "heed/ops/attention/plans/plan.h"
+#include "heed/ops/attention/plans/scratch_cut.h"
+
+namespace heed {
+
+class Bf16Products final : public LaneProducts {
+ public:
+  // For `tiles` tiles at a time. The unit works for this thread from here to the destructor.
+  Bf16Products(const AttentionProblem& c, AttentionTask::Pass pass, Index tiles, ScratchCut& scratch);
+  ~Bf16Products() override;
+  Bf16Products(const Bf16Products&) = delete;
+  Bf16Products& operator=(const Bf16Products&) = delete;
+
+  void read_tile(const LaneTile& tile, const ConstView& dout) override;
+  void read_block(Index b, Index g, Range keys, bool often) override;
+  void scores(const LaneTile& tile, float* to) override;
+  void weight_gradients(const LaneTile& tile, float* to) override;
+  void add_values(const LaneTile& tile, const float* weights) override;
+  void add_query_gradients(const LaneTile& tile, const float* dscores) override;
+  void add_key_gradients(const LaneTile& tile, const float* dscores, FloatRows dk, bool fresh) override;
+  void add_value_gradients(const LaneTile& tile, const float* weights, FloatRows dv, bool fresh) override;
+
+ private:
+  using Pairs = std::uint32_t;  // two bf16
+
+  // Rows of bf16.
+  struct Rows {
+    const BFloat16* data = nullptr;
+    Index row = 0;
+  };
+  // q or dout of a tile.
+  struct Factors {
+    Pairs* lanes;  // [D / 2, lanes]: pairs of dimensions
+    Pairs* rows;   // [rows / 2, D]: pairs of rows; backward
+  };
+  // k or v of the block, and what is wanted of it.
+  struct Block {
+    Rows rows;
+    Pairs* turned;  // [D, keys / 2]: pairs of keys
+  };
+
+  Rows tile_rows(const ConstView& view, const RowTile& tile, Index width);
+  Rows block_rows(const RowSource& source, Index b, Index g, Range keys, bool often, BFloat16* to) const;
+  void turn(Rows rows, Index width, Pairs* to);
+  void pack(const ConstView& view, const LaneTile& tile, const Factors& to);
+  void lane_products(const Rows& rows, Index width, const Pairs* lanes, const LaneTile& tile, float alpha, float* to);
+  void add_lanes(const Pairs* turned, Index width, const LaneTile& tile, const float* of_keys, float* to,
+                 const float* decay);
+  void add_rows(const LaneTile& tile, const float* by_row, const Pairs* rows, Index width, FloatRows to, bool fresh);
+
+  const AttentionProblem& c_;
+  const kernels::PairUnit& unit_;
+  const bool opened_, backward_;
+  Index count_ = 0;  // of the keys of the block
+  Rows keys_{}, values_{};
+  Factors* q_ = nullptr;
+  Factors* dout_ = nullptr;
+  Pairs *keys_turned_ = nullptr, *values_turned_ = nullptr, *pairs_ = nullptr, *factor_pairs_ = nullptr;
+  BFloat16 *rows_ = nullptr, *k_ = nullptr, *v_ = nullptr, *factor_rows_ = nullptr;
+};
+
+}  // namespace heed
