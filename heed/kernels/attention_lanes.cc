@@ -18,7 +18,6 @@
 
 #include "heed/kernels/gemm_tile-inl.h"
 #include "heed/kernels/math-inl.h"
-#include "heed/kernels/philox-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels {
@@ -300,34 +299,6 @@ void softmax_flow(const AttentionLanes& t, const float* stat, const float* tile,
   }
 }
 
-// A lane draws for its own row: 8 keys to a block of Philox, two keys to a word.
-void dropout_kernel(std::uint64_t seed, std::uint64_t stream, Index first_row, Index lanes, Index first_key, Index keys,
-                    std::uint32_t threshold, std::uint32_t* kept) {
-  const Words d;
-  const hn::RebindToSigned<Words> ds;  // what is compared has 16 bits
-  const auto bound = hn::Set(ds, static_cast<std::int32_t>(threshold));
-  const auto kept_bit = [&](hn::Vec<Words> half, std::uint32_t bit) HWY_ATTR {
-    const auto dropped = hn::Lt(hn::BitCast(ds, half), bound);
-    return hn::BitCast(d, hn::IfThenZeroElse(dropped, hn::Set(ds, static_cast<std::int32_t>(bit))));
-  };
-  for (Index row = 0; row < lanes; row += kLanes)
-    for (Index word = 0; word < kLaneKeys / 32; ++word) {
-      auto bits = hn::Zero(d);
-      for (Index group = 0; group < 4 && word * 32 + group * 8 < keys; ++group) {
-        const auto eight = static_cast<std::uint32_t>((first_key + word * 32) / 8 + group);
-        const auto drawn =
-            philox_lanes(d, seed, stream, hn::Set(d, eight), hn::Iota(d, static_cast<std::uint32_t>(first_row + row)));
-        const hn::Vec<Words> words[4] = {drawn.word0, drawn.word1, drawn.word2, drawn.word3};
-        for (Index pair = 0; pair < 4; ++pair) {
-          const std::uint32_t bit = std::uint32_t{1} << (group * 8 + pair * 2);
-          bits = hn::Or(bits, kept_bit(hn::And(words[pair], hn::Set(d, 0xFFFFu)), bit));
-          bits = hn::Or(bits, kept_bit(hn::ShiftRight<16>(words[pair]), bit * 2));
-        }
-      }
-      hn::StoreU(bits, d, kept + word * lanes + row);
-    }
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace heed::kernels
 HWY_AFTER_NAMESPACE();
@@ -347,7 +318,6 @@ HWY_EXPORT(score_kernel);
 HWY_EXPORT(softmax_gradients);
 HWY_EXPORT(sigmoid_gradients);
 HWY_EXPORT(softmax_flow);
-HWY_EXPORT(dropout_kernel);
 
 namespace {
 
@@ -404,11 +374,6 @@ void softmax_lane_sink(Index lanes, float sink, const LaneSums& rows) { HEED_DIS
 void softmax_row_sink(float sink, RowSums& sums) { HEED_DISPATCH(row_sink_kernel)(sink, sums); }
 
 void score_lanes(const AttentionLanes& block, float* tile) { HEED_DISPATCH(score_kernel)(block, tile); }
-
-void dropout_lanes(std::uint64_t seed, std::uint64_t stream, Index first_row, Index lanes, Index first_key, Index keys,
-                   std::uint32_t threshold, std::uint32_t* kept) {
-  HEED_DISPATCH(dropout_kernel)(seed, stream, first_row, lanes, first_key, keys, threshold, kept);
-}
 
 }  // namespace heed::kernels
 #endif

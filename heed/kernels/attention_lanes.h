@@ -21,7 +21,7 @@ struct AttentionLanes {
   Index bias_key = 0;
   // Bits of the keys, kLaneKeys / 32 words to a row: key j is bit j % 32 of [j / 32 * lanes + row].
   const std::uint32_t* allowed = nullptr;  // null: every key
-  const std::uint32_t* kept = nullptr;     // by dropout; null: no dropout
+  const std::uint32_t* kept = nullptr;     // by dropout (lane_dropout.h); null: no dropout
   float keep_scale = 1;                    // what a kept weight is multiplied by
 };
 
@@ -82,10 +82,5 @@ void softmax_row_sink(float sink, RowSums& sums);
 
 // Replaces scores by what they are after the cap and, where `bias`, with it, -inf where a key is refused.
 void score_lanes(const AttentionLanes& block, float* tile);
-
-// The words of AttentionLanes::kept for keys [first_key, first_key + keys): key j of row i is kept where its 16 bits
-// (attention_dropout_bits) are at least the threshold. first_key is a multiple of 8.
-void dropout_lanes(std::uint64_t seed, std::uint64_t stream, Index first_row, Index lanes, Index first_key, Index keys,
-                   std::uint32_t threshold, std::uint32_t* kept);
 
 }  // namespace heed::kernels

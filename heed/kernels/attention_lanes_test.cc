@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "heed/base/random.h"
-#include "heed/kernels/attention_rows.h"
 #include "heed/kernels/target.h"
 
 namespace heed::kernels {
@@ -142,21 +141,6 @@ TEST_P(AttentionLanesTest, ABlockThatIsRefusedMovesNoBit) {
   EXPECT_EQ(sums.sum, before.sum);
   EXPECT_EQ(sums.decay, std::vector<float>(16, 1.0f));
   EXPECT_EQ(tile, std::vector<float>(tile.size(), 0.0f));
-}
-
-TEST_P(AttentionLanesTest, DropoutIsThatOfRows) {
-  constexpr Index kRows = 32, kFirstRow = 5, kFirstKey = 128;
-  std::vector<std::uint16_t> bits(kRows * kLaneKeys);
-  attention_dropout_bits(11, 13, kFirstRow, kRows, kFirstKey, kLaneKeys, bits.data(), kLaneKeys);
-  for (Index keys : {64, 40, 9}) {
-    std::vector<std::uint32_t> kept(kRows * 2, 0u);
-    dropout_lanes(11, 13, kFirstRow, kRows, kFirstKey, keys, 20000, kept.data());
-    for (Index r = 0; r < kRows; ++r)
-      for (Index j = 0; j < keys; ++j) {
-        const bool is_kept = kept[static_cast<std::size_t>(j / 32 * kRows + r)] >> (j % 32) & 1;
-        ASSERT_EQ(is_kept, bits[static_cast<std::size_t>(r * kLaneKeys + j)] >= 20000) << r << " " << j;
-      }
-  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, AttentionLanesTest, ::testing::ValuesIn(simd_targets()),

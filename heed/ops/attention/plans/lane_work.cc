@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heed/kernels/lane_dropout.h"
 #include "heed/ops/attention/plans/key_bits.h"
 
 namespace heed {
