@@ -4,6 +4,7 @@
 #include "heed/kernels/attention_lanes.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "heed/kernels/dispatch.h"
@@ -26,6 +27,12 @@ namespace HWY_NAMESPACE {
 using Mask = hn::Mask<Floats>;
 using Words = hn::RebindToUnsigned<Floats>;
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+// Read from memory they cost no work of the vectors' units.
+constexpr std::array<std::uint32_t, 32> kBits = [] {
+  std::array<std::uint32_t, 32> bits{};
+  for (std::size_t n = 0; n < bits.size(); ++n) bits[n] = std::uint32_t{1} << n;
+  return bits;
+}();
 
 HWY_INLINE Vector bent_score(float cap, Vector score) {
   const Floats d;
@@ -35,37 +42,59 @@ HWY_INLINE Vector bent_score(float cap, Vector score) {
 // The rows whose bit of the key is set.
 HWY_INLINE Mask has_bit(const std::uint32_t* words, const AttentionLanes& t, Index key, Index row) {
   const Words d;
-  const auto bit = hn::Set(d, std::uint32_t{1} << (key % 32));
   const auto word = hn::LoadU(d, words + key / 32 * t.lanes + row);
-  return hn::RebindMask(Floats(), hn::TestBit(word, bit));
+  return hn::RebindMask(Floats(), hn::TestBit(word, hn::Set(d, kBits[key % 32])));
 }
 
-// What a block may have beside its scores. Without any of it, the loops have no code for it.
-template <bool kPlain>
+// What a block's loops have code for beside the scores: nothing, a single thing, or what they then ask for at each key.
+enum class Beside { nothing, bias, mask, cap, anything };
+
+template <Beside kBeside, bool kDrops>
 struct Block {
-  static constexpr bool kChangesScores = !kPlain;
+  static constexpr bool kChangesScores = kBeside != Beside::nothing;
   const AttentionLanes& t;
 
-  // After cap, bias and mask: a refused key is -inf.
-  HWY_INLINE Vector score(Vector x, Index key, Index row) const {
-    if constexpr (kPlain) return x;
-    const Floats d;
-    if (t.cap != 0) x = bent_score(t.cap, x);
-    if (t.bias != nullptr) x = hn::Add(x, hn::LoadU(d, t.bias + key * t.bias_key + row));
-    if (t.allowed == nullptr) return x;
-    return hn::IfThenElse(has_bit(t.allowed, t, key, row), x, hn::Set(d, kMinusInfinity));
+  // After the cap.
+  HWY_INLINE Vector bent(Vector x) const {
+    if (has_cap()) return bent_score(t.cap, x);
+    return x;
   }
+  // After bias and mask: a refused key is -inf.
+  HWY_INLINE Vector beside(Vector x, Index key, Index row) const {
+    const Floats d;
+    if constexpr (kBeside == Beside::bias || kBeside == Beside::anything) {
+      if (kBeside == Beside::bias || t.bias != nullptr) x = hn::Add(x, hn::LoadU(d, t.bias + key * t.bias_key + row));
+    }
+    if constexpr (kBeside == Beside::mask || kBeside == Beside::anything) {
+      if (kBeside == Beside::mask || t.allowed != nullptr) {
+        x = hn::IfThenElse(has_bit(t.allowed, t, key, row), x, hn::Set(d, kMinusInfinity));
+      }
+    }
+    return x;
+  }
+  HWY_INLINE Vector score(Vector x, Index key, Index row) const { return beside(bent(x), key, row); }
+  HWY_INLINE bool has_cap() const { return kBeside == Beside::cap || (kBeside == Beside::anything && t.cap != 0); }
+
   HWY_INLINE Vector kept(Vector x, Index key, Index row) const {
-    if constexpr (kPlain) return x;
-    if (t.kept == nullptr) return x;
+    if constexpr (!kDrops) return x;
     return hn::IfThenElseZero(has_bit(t.kept, t, key, row), hn::Mul(x, hn::Set(Floats(), t.keep_scale)));
   }
 };
 
+template <bool kDrops, class F>
+HWY_INLINE void for_beside(const AttentionLanes& t, const F& f) {
+  const bool cap = t.cap != 0, bias = t.bias != nullptr, mask = t.allowed != nullptr;
+  if (!cap && !bias && !mask) return f(Block<Beside::nothing, kDrops>{t});
+  if (!cap && !mask) return f(Block<Beside::bias, kDrops>{t});
+  if (!cap && !bias) return f(Block<Beside::mask, kDrops>{t});
+  if (!bias && !mask) return f(Block<Beside::cap, kDrops>{t});
+  f(Block<Beside::anything, kDrops>{t});
+}
+
 template <class F>
 HWY_INLINE void for_block(const AttentionLanes& t, const F& f) {
-  if (t.cap == 0 && t.bias == nullptr && t.allowed == nullptr && t.kept == nullptr) return f(Block<true>{t});
-  f(Block<false>{t});
+  if (t.kept == nullptr) return for_beside<false>(t, f);
+  for_beside<true>(t, f);
 }
 
 // What differences are taken to: a row of refused keys alone has -inf, which must not be subtracted from itself.
@@ -214,15 +243,17 @@ void row_sink_kernel(float sink, RowSums& sums) {
 template <class Shape>
 HWY_INLINE void weigh(const AttentionLanes& t, const float* top, const float* factor, float* tile) {
   const Floats d;
-  for (Index row = 0; row < t.lanes; row += kLanes) {
-    const Vector shift = shift_for<Shape>(hn::LoadU(d, top + row)), share = hn::LoadU(d, factor + row);
-    for (Index key = 0; key < t.keys; ++key) {
-      float* at = tile + key * t.lanes + row;
-      const Vector score = Block<false>{t}.score(hn::LoadU(d, at), key, row);
-      const Vector weight = hn::Mul(Shape::weight(hn::Sub(score, shift)), share);
-      hn::StoreU(hn::IfThenZeroElse(is_refused(score), weight), d, at);
+  for_beside<false>(t, [&](const auto& block) HWY_ATTR {
+    for (Index row = 0; row < t.lanes; row += kLanes) {
+      const Vector shift = shift_for<Shape>(hn::LoadU(d, top + row)), share = hn::LoadU(d, factor + row);
+      for (Index key = 0; key < t.keys; ++key) {
+        float* at = tile + key * t.lanes + row;
+        const Vector score = block.score(hn::LoadU(d, at), key, row);
+        const Vector weight = hn::Mul(Shape::weight(hn::Sub(score, shift)), share);
+        hn::StoreU(hn::IfThenZeroElse(is_refused(score), weight), d, at);
+      }
     }
-  }
+  });
 }
 
 void weigh_softmax(const AttentionLanes& t, const float* top, const float* factor, float* tile) {
@@ -234,10 +265,11 @@ void weigh_sigmoid(const AttentionLanes& t, const float* top, const float* facto
 
 void score_kernel(const AttentionLanes& t, float* tile) {
   const Floats d;
+  const Block<Beside::anything, false> block{t};
   for (Index row = 0; row < t.lanes; row += kLanes)
     for (Index key = 0; key < t.keys; ++key) {
       float* at = tile + key * t.lanes + row;
-      hn::StoreU(Block<false>{t}.score(hn::LoadU(d, at), key, row), d, at);
+      hn::StoreU(block.score(hn::LoadU(d, at), key, row), d, at);
     }
 }
 
@@ -250,15 +282,15 @@ HWY_INLINE void gradient_block(const AttentionLanes& t, const B& block, const fl
     const Vector shift = shift_for<Shape>(hn::LoadU(d, stat + row)), mean = hn::LoadU(d, delta + row);
     for (Index key = 0; key < t.keys; ++key) {
       const Index at = key * t.lanes + row;
-      const Vector product = hn::LoadU(d, tile + at), score = block.score(product, key, row);
+      const Vector bent = block.bent(hn::LoadU(d, tile + at)), score = block.beside(bent, key, row);
       const Mask refused = is_refused(score);
       const Vector weight = hn::IfThenZeroElse(refused, Shape::weight(hn::Sub(score, shift)));
       const Vector flow = block.kept(hn::LoadU(d, dweights + at), key, row);
       Vector gradient = hn::IfThenZeroElse(refused, hn::Mul(Shape::share(weight), hn::Sub(flow, mean)));
       if (dbias != nullptr) hn::StoreU(gradient, d, dbias + at);
-      if (t.cap != 0) {
-        const Vector bent = hn::Mul(bent_score(t.cap, product), hn::Set(d, 1.0f / t.cap));
-        gradient = hn::IfThenZeroElse(refused, hn::Mul(gradient, hn::NegMulAdd(bent, bent, hn::Set(d, 1.0f))));
+      if (block.has_cap()) {
+        const Vector part = hn::Mul(bent, hn::Set(d, 1.0f / t.cap));  // of the cap
+        gradient = hn::IfThenZeroElse(refused, hn::Mul(gradient, hn::NegMulAdd(part, part, hn::Set(d, 1.0f))));
       }
       hn::StoreU(block.kept(weight, key, row), d, tile + at);
       hn::StoreU(hn::Mul(gradient, hn::Set(d, scale)), d, dweights + at);
@@ -284,19 +316,20 @@ void sigmoid_gradients(const AttentionLanes& t, const float* stat, const float* 
 
 void softmax_flow(const AttentionLanes& t, const float* stat, const float* tile, const float* dweights, float* flow) {
   const Floats d;
-  const Block<false> block{t};
-  for (Index row = 0; row < t.lanes; row += kLanes) {
-    const Vector shift = shift_of(hn::LoadU(d, stat + row));
-    Vector sum = hn::LoadU(d, flow + row);
-    for (Index key = 0; key < t.keys; ++key) {
-      const Index at = key * t.lanes + row;
-      const Vector score = block.score(hn::LoadU(d, tile + at), key, row);
-      const Vector weight = exp_or_zero(d, hn::Sub(score, shift));
-      const Vector part = hn::Mul(weight, block.kept(hn::LoadU(d, dweights + at), key, row));
-      sum = hn::Add(sum, hn::IfThenZeroElse(is_refused(score), part));
+  for_block(t, [&](const auto& block) HWY_ATTR {
+    for (Index row = 0; row < t.lanes; row += kLanes) {
+      const Vector shift = shift_of(hn::LoadU(d, stat + row));
+      Vector sum = hn::LoadU(d, flow + row);
+      for (Index key = 0; key < t.keys; ++key) {
+        const Index at = key * t.lanes + row;
+        const Vector score = block.score(hn::LoadU(d, tile + at), key, row);
+        const Vector weight = exp_or_zero(d, hn::Sub(score, shift));
+        const Vector part = hn::Mul(weight, block.kept(hn::LoadU(d, dweights + at), key, row));
+        sum = hn::Add(sum, hn::IfThenZeroElse(is_refused(score), part));
+      }
+      hn::StoreU(sum, d, flow + row);
     }
-    hn::StoreU(sum, d, flow + row);
-  }
+  });
 }
 
 }  // namespace HWY_NAMESPACE
