@@ -34,9 +34,9 @@ constexpr std::array<std::uint32_t, 32> kBits = [] {
   return bits;
 }();
 
-HWY_INLINE Vector bent_score(float cap, Vector score) {
+HWY_INLINE Vector bent_score(float cap, float inverse_cap, Vector score) {
   const Floats d;
-  return hn::Mul(hn::Set(d, cap), tanh(d, hn::Mul(score, hn::Set(d, 1.0f / cap))));
+  return hn::Mul(hn::Set(d, cap), tanh(d, hn::Mul(score, hn::Set(d, inverse_cap))));
 }
 
 // The rows whose bit of the key is set.
@@ -52,11 +52,14 @@ enum class Beside { nothing, bias, mask, cap, anything };
 template <Beside kBeside, bool kDrops>
 struct Block {
   static constexpr bool kChangesScores = kBeside != Beside::nothing;
-  const AttentionLanes& t;
+  const AttentionLanes t;  // a copy, which no store to the tile can change
+  const float inverse_cap = t.cap == 0 ? 0.0f : 1.0f / t.cap;
+
+  HWY_INLINE explicit Block(const AttentionLanes& block) : t(block) {}
 
   // After the cap.
   HWY_INLINE Vector bent(Vector x) const {
-    if (has_cap()) return bent_score(t.cap, x);
+    if (has_cap()) return bent_score(t.cap, inverse_cap, x);
     return x;
   }
   // After bias and mask: a refused key is -inf.
@@ -84,11 +87,11 @@ struct Block {
 template <bool kDrops, class F>
 HWY_INLINE void for_beside(const AttentionLanes& t, const F& f) {
   const bool cap = t.cap != 0, bias = t.bias != nullptr, mask = t.allowed != nullptr;
-  if (!cap && !bias && !mask) return f(Block<Beside::nothing, kDrops>{t});
-  if (!cap && !mask) return f(Block<Beside::bias, kDrops>{t});
-  if (!cap && !bias) return f(Block<Beside::mask, kDrops>{t});
-  if (!bias && !mask) return f(Block<Beside::cap, kDrops>{t});
-  f(Block<Beside::anything, kDrops>{t});
+  if (!cap && !bias && !mask) return f(Block<Beside::nothing, kDrops>(t));
+  if (!cap && !mask) return f(Block<Beside::bias, kDrops>(t));
+  if (!cap && !bias) return f(Block<Beside::mask, kDrops>(t));
+  if (!bias && !mask) return f(Block<Beside::cap, kDrops>(t));
+  f(Block<Beside::anything, kDrops>(t));
 }
 
 template <class F>
@@ -124,53 +127,90 @@ HWY_INLINE Vector shift_for(Vector top) {
   return hn::Zero(Floats());
 }
 
-template <class Shape, class B>
-HWY_INLINE void add_block(const AttentionLanes& t, const B& block, float* HWY_RESTRICT tile, const LaneSums& rows) {
+// Calls f(key, chain) for the keys in order.
+template <class F>
+HWY_INLINE void for_keys(Index keys, const F& f) {
+  Index key = 0;
+  for (; key + 4 <= keys; key += 4)
+    for (Index chain = 0; chain < 4; ++chain) f(key + chain, chain);
+  for (; key < keys; ++key) f(key, key % 4);
+}
+
+HWY_INLINE Vector largest_of(const Vector (&of)[4]) { return hn::Max(hn::Max(of[0], of[1]), hn::Max(of[2], of[3])); }
+HWY_INLINE Vector sum_of(const Vector (&of)[4]) { return hn::Add(hn::Add(of[0], of[1]), hn::Add(of[2], of[3])); }
+
+// While the scores of a vector of rows are weighed, those of the next one are read for its largest: what the two wait
+// for is not the same.
+template <class B>
+HWY_INLINE void add_softmax_block(const AttentionLanes& t, const B& block, float* HWY_RESTRICT tile,
+                                  const LaneSums& rows) {
   const Floats d;
-  for (Index row = 0; row < t.lanes; row += kLanes) {
+  Vector before = hn::Zero(d), shift = hn::Zero(d);  // of the rows that are weighed
+  for (Index row = 0; row <= t.lanes; row += kLanes) {
     const Vector none = hn::Set(d, kMinusInfinity);
     Vector largest[4] = {none, none, none, none};
-    const auto read = [&](Index key, Vector& most) HWY_ATTR {
+    const auto read = [&](Index key, Index chain) HWY_ATTR {
       float* at = tile + key * t.lanes + row;
       const Vector score = block.score(hn::LoadU(d, at), key, row);
       if constexpr (B::kChangesScores) hn::StoreU(score, d, at);
-      most = hn::Max(most, score);  // which may lose a NaN: the sum has it
+      largest[chain] = hn::Max(largest[chain], score);  // which may lose a NaN: the sum has it
     };
-    Index key = 0;
-    for (; key + 4 <= t.keys; key += 4)
-      for (Index step = 0; step < 4; ++step) read(key + step, largest[step]);
-    for (; key < t.keys; ++key) read(key, largest[0]);
-    const Vector before = hn::LoadU(d, rows.top + row);
-    const Vector top = hn::Max(hn::Max(hn::Max(largest[0], largest[1]), hn::Max(largest[2], largest[3])), before);
-    const Vector shift = shift_for<Shape>(top);
+    const Index weighed = row - kLanes;
     Vector chains[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
-    const auto weigh = [&](Index at_key, Vector& sum) HWY_ATTR {
-      float* at = tile + at_key * t.lanes + row;
-      const Vector score = hn::LoadU(d, at);
-      Vector weight = Shape::weight(hn::Sub(score, shift));
-      if constexpr (!Shape::kFollowsTop) weight = hn::IfThenZeroElse(is_refused(score), weight);
-      sum = hn::Add(sum, weight);
-      hn::StoreU(block.kept(weight, at_key, row), d, at);
+    const auto weigh = [&](Index key, Index chain) HWY_ATTR {
+      float* at = tile + key * t.lanes + weighed;
+      const Vector weight = Softmax::weight(hn::Sub(hn::LoadU(d, at), shift));
+      chains[chain] = hn::Add(chains[chain], weight);
+      hn::StoreU(block.kept(weight, key, weighed), d, at);
     };
-    for (key = 0; key + 4 <= t.keys; key += 4)
-      for (Index chain = 0; chain < 4; ++chain) weigh(key + chain, chains[chain]);
-    for (; key < t.keys; ++key) weigh(key, chains[key % 4]);
-    const Vector added = hn::Add(hn::Add(chains[0], chains[1]), hn::Add(chains[2], chains[3]));
-    Vector decay = hn::Set(d, 1.0f);
-    if constexpr (Shape::kFollowsTop) decay = Shape::weight(hn::Sub(before, shift));
-    hn::StoreU(top, d, rows.top + row);
-    hn::StoreU(hn::MulAdd(hn::LoadU(d, rows.sum + row), decay, added), d, rows.sum + row);
-    hn::StoreU(decay, d, rows.decay + row);
+    if (row == 0) {
+      for_keys(t.keys, read);
+    } else if (row == t.lanes) {
+      for_keys(t.keys, weigh);
+    } else {
+      for_keys(t.keys, [&](Index key, Index chain) HWY_ATTR { read(key, chain), weigh(key, chain); });
+    }
+    if (row > 0) {
+      const Vector decay = Softmax::weight(hn::Sub(before, shift));
+      const Vector sum = hn::MulAdd(hn::LoadU(d, rows.sum + weighed), decay, sum_of(chains));
+      hn::StoreU(sum, d, rows.sum + weighed), hn::StoreU(decay, d, rows.decay + weighed);
+    }
+    if (row < t.lanes) {
+      before = hn::LoadU(d, rows.top + row);
+      const Vector top = hn::Max(largest_of(largest), before);
+      shift = shift_of(top);
+      hn::StoreU(top, d, rows.top + row);
+    }
   }
 }
 
-template <class Shape>
-HWY_INLINE void add(const AttentionLanes& t, float* tile, const LaneSums& rows) {
-  for_block(t, [&](const auto& block) HWY_ATTR { add_block<Shape>(t, block, tile, rows); });
+// One look at the scores is enough.
+template <class B>
+HWY_INLINE void add_sigmoid_block(const AttentionLanes& t, const B& block, float* HWY_RESTRICT tile,
+                                  const LaneSums& rows) {
+  const Floats d;
+  for (Index row = 0; row < t.lanes; row += kLanes) {
+    const Vector before = hn::LoadU(d, rows.top + row), zero = hn::Zero(d);
+    Vector largest[4] = {before, before, before, before}, chains[4] = {zero, zero, zero, zero};
+    for_keys(t.keys, [&](Index key, Index chain) HWY_ATTR {
+      float* at = tile + key * t.lanes + row;
+      const Vector score = block.score(hn::LoadU(d, at), key, row);
+      const Vector weight = hn::IfThenZeroElse(is_refused(score), Sigmoid::weight(score));
+      largest[chain] = hn::Max(largest[chain], score), chains[chain] = hn::Add(chains[chain], weight);
+      hn::StoreU(block.kept(weight, key, row), d, at);
+    });
+    hn::StoreU(largest_of(largest), d, rows.top + row);
+    hn::StoreU(hn::Add(hn::LoadU(d, rows.sum + row), sum_of(chains)), d, rows.sum + row);
+    hn::StoreU(hn::Set(d, 1.0f), d, rows.decay + row);
+  }
 }
 
-void add_softmax(const AttentionLanes& t, float* tile, const LaneSums& rows) { add<Softmax>(t, tile, rows); }
-void add_sigmoid(const AttentionLanes& t, float* tile, const LaneSums& rows) { add<Sigmoid>(t, tile, rows); }
+void add_softmax(const AttentionLanes& t, float* tile, const LaneSums& rows) {
+  for_block(t, [&](const auto& block) HWY_ATTR { add_softmax_block(t, block, tile, rows); });
+}
+void add_sigmoid(const AttentionLanes& t, float* tile, const LaneSums& rows) {
+  for_block(t, [&](const auto& block) HWY_ATTR { add_sigmoid_block(t, block, tile, rows); });
+}
 
 // Lanes from `key` on whose bit is set.
 HWY_INLINE Mask has_bits(const std::uint64_t& words, Index key) {
@@ -181,10 +221,11 @@ HWY_INLINE Mask has_bits(const std::uint64_t& words, Index key) {
 void softmax_row_kernel(const AttentionRow& t, float* HWY_RESTRICT row, RowSums& sums) {
   const Floats d;
   const Vector none = hn::Set(d, kMinusInfinity);
+  const float inverse_cap = t.cap == 0 ? 0.0f : 1.0f / t.cap;
   Vector largest = none;
   for (Index key = 0; key < t.keys; key += kLanes) {
     Vector score = hn::LoadU(d, row + key);
-    if (t.cap != 0) score = bent_score(t.cap, score);
+    if (t.cap != 0) score = bent_score(t.cap, inverse_cap, score);
     if (t.bias != nullptr) score = hn::Add(score, hn::LoadU(d, t.bias + key));
     score = hn::IfThenElse(has_bits(t.allowed, key), score, none);
     largest = hn::Max(largest, score);
@@ -265,7 +306,7 @@ void weigh_sigmoid(const AttentionLanes& t, const float* top, const float* facto
 
 void score_kernel(const AttentionLanes& t, float* tile) {
   const Floats d;
-  const Block<Beside::anything, false> block{t};
+  const Block<Beside::anything, false> block(t);
   for (Index row = 0; row < t.lanes; row += kLanes)
     for (Index key = 0; key < t.keys; ++key) {
       float* at = tile + key * t.lanes + row;
@@ -289,7 +330,7 @@ HWY_INLINE void gradient_block(const AttentionLanes& t, const B& block, const fl
       Vector gradient = hn::IfThenZeroElse(refused, hn::Mul(Shape::share(weight), hn::Sub(flow, mean)));
       if (dbias != nullptr) hn::StoreU(gradient, d, dbias + at);
       if (block.has_cap()) {
-        const Vector part = hn::Mul(bent, hn::Set(d, 1.0f / t.cap));  // of the cap
+        const Vector part = hn::Mul(bent, hn::Set(d, block.inverse_cap));  // of the cap
         gradient = hn::IfThenZeroElse(refused, hn::Mul(gradient, hn::NegMulAdd(part, part, hn::Set(d, 1.0f))));
       }
       hn::StoreU(block.kept(weight, key, row), d, tile + at);

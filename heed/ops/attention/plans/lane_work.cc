@@ -102,13 +102,8 @@ void LaneWork::fill_bias(const LaneTile& tile, Range keys, kernels::AttentionLan
   const Index count = keys.size();
   if (c_.bias.goes_by_distance()) {
     // One number for each distance: that of row r and key j is the one at r - j from `zero` on.
-    std::fill_n(bias_, count + tile.lanes, 0.0f);
     float* const zero = bias_ + count - 1;
-    for (Index r = rows.size() - 1; r >= 0; r = r == 0 ? -1 : std::max<Index>(r - count, 0)) {
-      std::fill_n(rows_scratch_, count, 0.0f);
-      c_.bias.add(b, h, rows.begin + r, keys, rows_scratch_);
-      for (Index j = 0; j < count; ++j) zero[r - j] = rows_scratch_[j];
-    }
+    c_.bias.fill_by_distance(b, h, {rows.begin - keys.end + 1, rows.begin + tile.lanes - keys.begin}, bias_);
     passes.bias = zero, passes.bias_key = -1;
     return;
   }

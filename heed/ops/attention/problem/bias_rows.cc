@@ -80,6 +80,31 @@ const float* BiasRows::floats(Index b, Index h, Index i, Index& row_stride) cons
 }
 
 template <typename Sum>
+void BiasRows::add_by_distance(Index h, Index first, Index step, Index count, Sum* numbers) const {
+  if (alibi_) {
+    const Sum slope = number_at<Sum>(alibi_, {h});
+    // Positions are of 32 bits (kMostPositions), which vectors turn into numbers at once.
+    const int from = static_cast<int>(first), by = static_cast<int>(step), all = static_cast<int>(count);
+    for (int n = 0; n < all; ++n) numbers[n] -= slope * static_cast<Sum>(std::abs(from + n * by));
+  }
+  if (table_) {
+    with_float_type(table_.dtype, [&](auto* type) {
+      using T = std::remove_pointer_t<decltype(type)>;
+      const T* of_head = table_.as<T>() + table_.offset({0, h});
+      for (Index n = 0; n < count; ++n) {
+        numbers[n] += static_cast<Sum>(widened(of_head[bucket(first + n * step) * table_.stride[0]]));
+      }
+    });
+  }
+}
+
+void BiasRows::fill_by_distance(Index b, Index h, Range distances, float* numbers) const {
+  std::fill_n(numbers, distances.size(), 0.0f);
+  // Query i stands at mask_.position(b, i) = i + mask_.position(b, 0).
+  add_by_distance(h, -distances.begin - mask_.position(b, 0), -1, distances.size(), numbers);
+}
+
+template <typename Sum>
 void BiasRows::add(Index b, Index h, Index i, Range keys, Sum* scores) const {
   if (dense_) {
     with_float_type(dense_.dtype, [&](auto* type) {
@@ -89,19 +114,7 @@ void BiasRows::add(Index b, Index h, Index i, Range keys, Sum* scores) const {
       for (Index j = keys.begin; j < keys.end; ++j) scores[j - keys.begin] += static_cast<Sum>(widened(row[j * step]));
     });
   }
-  if (alibi_) {
-    const Sum slope = number_at<Sum>(alibi_, {h});
-    const Index position = mask_.position(b, i);
-    for (Index j = keys.begin; j < keys.end; ++j) {
-      scores[j - keys.begin] -= slope * static_cast<Sum>(std::abs(j - position));
-    }
-  }
-  if (table_) {
-    const Index position = mask_.position(b, i);
-    for (Index j = keys.begin; j < keys.end; ++j) {
-      scores[j - keys.begin] += number_at<Sum>(table_, {bucket(j - position), h});
-    }
-  }
+  if (alibi_ || table_) add_by_distance(h, keys.begin - mask_.position(b, i), 1, keys.size(), scores);
   if (centre_) {
     const double centre = number_at<double>(centre_, {b, h, i});
     constexpr double kLowest = std::numeric_limits<Sum>::lowest();  // a centre far away is no mask

@@ -25,6 +25,8 @@ class BiasRows {
   bool active() const { return dense_ || alibi_ || table_ || centre_; }
   // Whether b_ij depends on the head and on how far the key is from the query alone, so that b_ij = b_i+1,j+1.
   bool goes_by_distance() const { return (alibi_ || table_) && !dense_ && !centre_; }
+  // Then: numbers[n] = b_ij of each query i and key j with i - j = distances.begin + n, whether there are such or not.
+  void fill_by_distance(Index b, Index h, Range distances, float* numbers) const;
   // Row i where it lies, floats one after another, if that is all there is to the bias; else null. The next row is
   // `row_stride` floats further.
   const float* floats(Index b, Index h, Index i, Index& row_stride) const;
@@ -38,6 +40,9 @@ class BiasRows {
 
  private:
   Index bucket(Index distance) const;  // of the key after the query
+  // As add(), of the parts that go by distance: numbers[n] += that of the key `first + n * step` after the query.
+  template <typename Sum>
+  void add_by_distance(Index h, Index first, Index step, Index count, Sum* numbers) const;
 
   // Of dense, alibi, the relative table and the Gaussian's centre; strides are 0 where an extent of 1 stands for all.
   ConstView dense_, alibi_, table_, centre_;
