@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heed/kernels/lane_dropout.h"
+#include "heed/kernels/prefetch.h"
 #include "heed/ops/attention/plans/key_bits.h"
 
 namespace heed {
@@ -111,6 +112,9 @@ void LaneWork::fill_bias(const LaneTile& tile, Range keys, kernels::AttentionLan
   const float* lying = c_.bias.floats(b, h, rows.begin, row_stride);
   if (lying != nullptr) {
     lying += keys.begin;
+    // No processor guesses where rows go on that are far from each other.
+    const Index next = std::min(c_.keys - keys.end, kLaneKeys), size = static_cast<Index>(sizeof(float));
+    if (next > 0) kernels::prefetch_rows(lying + count, row_stride * size, rows.size(), next * size);
   } else {
     std::fill_n(rows_scratch_, rows.size() * kLaneKeys, 0.0f);
     for (Index r = 0; r < rows.size(); ++r) c_.bias.add(b, h, rows.begin + r, keys, rows_scratch_ + r * kLaneKeys);
@@ -122,10 +126,16 @@ void LaneWork::fill_bias(const LaneTile& tile, Range keys, kernels::AttentionLan
 
 void LaneWork::fill_allowed(const LaneTile& tile, Range keys) {
   const auto& [b, h, rows] = tile.rows;
+  std::uint64_t bits[LaneTile::kRows];
+  const bool open = intersect(tile.open.core, keys) == keys;
+  for (Index r = 0; r < rows.size(); ++r) {
+    bits[r] = bits_within(open ? keys : c_.mask.keys(b, h, rows.begin + r), keys);
+  }
+  c_.mask.refuse_within_hulls(b, h, rows, keys, bits);
+  std::fill(bits + rows.size(), bits + tile.lanes, std::uint64_t{0});
   for (Index r = 0; r < tile.lanes; ++r) {
-    const std::uint64_t bits = r < rows.size() ? allowed_bits(c_.mask, b, h, rows.begin + r, keys) : 0;
-    allowed_[r] = static_cast<std::uint32_t>(bits);
-    allowed_[tile.lanes + r] = static_cast<std::uint32_t>(bits >> 32);
+    allowed_[r] = static_cast<std::uint32_t>(bits[r]);
+    allowed_[tile.lanes + r] = static_cast<std::uint32_t>(bits[r] >> 32);
   }
 }
 

@@ -304,4 +304,17 @@ void MaskRows::fill(Index b, Index h, Index i, Range asked, std::uint8_t* allowe
   for (const auto& pattern : mask_.patterns) pattern->refuse(shape_.first_batch + b, h, query, asked, allowed);
 }
 
+void MaskRows::refuse_within_hulls(Index b, Index h, Range rows, Range asked, std::uint64_t* allowed) const {
+  for (Index i = rows.begin; gap_ && i < rows.end; ++i) {
+    for_windows([&](const Window& window) {
+      const Range gap = intersect(open(window, b, h, i).gap, asked);
+      for (Index j = gap.begin; j < gap.end; ++j) allowed[i - rows.begin] &= ~(std::uint64_t{1} << (j - asked.begin));
+    });
+  }
+  const Query first{rows.begin, position(b, rows.begin)};
+  for (const auto& pattern : mask_.patterns) {
+    pattern->refuse_bits(shape_.first_batch + b, h, first, rows.size(), asked, allowed);
+  }
+}
+
 }  // namespace heed

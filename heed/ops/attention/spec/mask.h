@@ -133,6 +133,9 @@ class MaskRows {
   TileCover cover(const MaskTile& tile, Range keys) const;
   // allowed[j - keys.begin] = 1 where key j is allowed to row i, else 0.
   void fill(Index b, Index h, Index i, Range keys, std::uint8_t* allowed) const;
+  // What is refused beside the keys that keys(b, h, i) leaves out: clears bit j - keys.begin of allowed[i - rows.begin]
+  // where patterns, or a gap, refuse row i key j. At most 64 keys.
+  void refuse_within_hulls(Index b, Index h, Range rows, Range keys, std::uint64_t* allowed) const;
 
   // Where query i of batch element b stands among the keys.
   Index position(Index b, Index i) const { return i + offset(b); }
