@@ -93,6 +93,27 @@ TEST(Bias, DenseIsBroadcastAlongAxesOfExtentOneInEveryType) {
   }
 }
 
+TEST(Bias, NumbersByDistanceHaveTheBitsOfTheirRows) {
+  Bias bias;
+  bias.alibi = Tensor::from(std::vector<float>{0.7f, 1.3f}, {2});
+  bias.relative = {.table = Tensor::from(std::vector<float>{0.1f, 5, 0.2f, 6, 0.3f, 7, 0.4f, 8}, {4, 2})};
+  const MaskShape shape{1, 2, 5, 9};
+  for (const Anchor anchor : {Anchor::start, Anchor::end})
+    for (Index h = 0; h < 2; ++h) {
+      const BiasRows rows(bias, MaskRows(anchored(anchor), shape), shape, DType::f32, "test");
+      const Range distances{1 - shape.keys, shape.queries};
+      std::vector<float> numbers(static_cast<std::size_t>(distances.size()));
+      rows.fill_by_distance(0, h, distances, numbers.data());
+      for (Index i = 0; i < shape.queries; ++i) {
+        const std::vector<float> of_row = row(bias, anchored(anchor), shape, 0, h, i);
+        for (Index j = 0; j < shape.keys; ++j) {
+          EXPECT_EQ(numbers[static_cast<std::size_t>(i - j - distances.begin)], of_row[static_cast<std::size_t>(j)])
+              << h << i << j;
+        }
+      }
+    }
+}
+
 TEST(Bias, PartsAddUp) {
   const Tensor slopes = Tensor::from(std::vector<float>{2}, {1}), table = buckets(4);
   const Tensor dense = Tensor::from(std::vector<float>{10, 20}, {1, 1, 1, 2});

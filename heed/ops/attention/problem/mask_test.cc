@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <limits>
 #include <vector>
 
+#include "heed/base/random.h"
 #include "heed/tensor/tensor.h"
 #include "heed/testing/attention_mask_choice.h"
 #include "heed/testing/refusal.h"
@@ -41,6 +43,25 @@ void expect_row_consistent(const MaskRows& mask, Index b, Index h, Index i, Inde
     }
 }
 
+// The words of a tile's rows against the definition.
+void expect_words(const MaskRows& mask, const MaskTile& tile, Range keys) {
+  const auto& [b, h, rows, hull, core] = tile;
+  std::vector<std::uint64_t> words;
+  for (Index i = rows.begin; i < rows.end; ++i) {
+    const Range open = mask.keys(b, h, i);
+    words.push_back(0);
+    for (Index j = keys.begin; j < keys.end; ++j) {
+      words.back() |= std::uint64_t{open.begin <= j && j < open.end} << (j - keys.begin);
+    }
+  }
+  mask.refuse_within_hulls(b, h, rows, keys, words.data());
+  for (Index i = rows.begin; i < rows.end; ++i)
+    for (Index j = keys.begin; j < keys.end; ++j) {
+      const bool allowed = words[static_cast<std::size_t>(i - rows.begin)] >> (j - keys.begin) & 1;
+      EXPECT_EQ(allowed, mask.allows(b, h, i, j)) << b << h << " " << i << " " << j;
+    }
+}
+
 // Every answer of MaskRows about every tile against the definition.
 void expect_consistent(const Mask& mask, Index queries, Index keys) {
   const MaskRows rows(mask, {kBatch, kHeads, queries, keys});
@@ -65,6 +86,7 @@ void expect_consistent(const Mask& mask, Index queries, Index keys) {
                                                                             : TileCover::some;
               ASSERT_EQ(rows.cover(tile, {j0, j1}), expected)
                   << b << h << " rows " << i0 << ".." << i1 << " keys " << j0 << ".." << j1;
+              if (i0 < i1 && j0 < j1) expect_words(rows, tile, {j0, j1});
             }
         }
     }
@@ -134,6 +156,18 @@ TEST(Mask, RandomIntersectionsAgreeWithThePredicateOnEveryTile) {
   EXPECT_GT(windows, 100);
   EXPECT_GT(lengths, 50);
   EXPECT_GT(further, 50);
+}
+
+TEST(Mask, WordsOfAWideBooleanMaskAgreeWithThePredicate) {
+  constexpr Index kQueries = 3, kKeys = 200;
+  const Tensor allowed = Tensor::empty(DType::boolean, {1, 1, kQueries, kKeys});
+  Rng rng(3);
+  for (Index n = 0; n < allowed.size(); ++n) allowed.data<bool>()[n] = rng.uniform() < 0.7;
+  const MaskRows rows(Mask::boolean(allowed) & Mask::causal(), {1, 1, kQueries, kKeys});
+  for (const Range keys : {Range{0, 64}, Range{64, 128}, Range{130, 194}, Range{192, 200}}) {
+    expect_words(rows, rows.tile(0, 0, {0, kQueries}), keys);
+    expect_words(rows, rows.tile(0, 0, {2, 3}), keys);
+  }
 }
 
 TEST(Mask, AnchorSaysWhereTheDiagonalLies) {

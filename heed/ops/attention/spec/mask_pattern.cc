@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <cstring>
 #include <utility>
 
 #include "heed/base/check.h"
 #include "heed/base/random.h"
+#include "heed/kernels/byte_bits.h"
 #include "heed/ops/attention/spec/mask.h"
 #include "heed/tensor/numbers.h"
 #include "heed/tensor/operands.h"
@@ -36,24 +36,6 @@ TileCover cover_of_rows(const MaskPattern& pattern, Index b, Index h, Query firs
     any |= allowed > 0, every &= allowed == keys.size();
   }
   return !any ? TileCover::none : every ? TileCover::all : TileCover::some;
-}
-
-// Bit j is set where byte j of `count` bytes, at most 64, is not zero.
-std::uint64_t bits_of_bytes(const std::uint8_t* bytes, Index count) {
-  std::uint8_t padded[64] = {};
-  if (count < 64) {
-    std::copy_n(bytes, count, padded);
-    bytes = padded;
-  }
-  std::uint64_t bits = 0;
-  for (int eight = 0; eight < 8; ++eight) {
-    std::uint64_t word;
-    std::memcpy(&word, bytes + 8 * eight, 8);
-    word |= word >> 4, word |= word >> 2, word |= word >> 1;
-    // The lowest bit of byte n goes to bit 56 + n: the product moves it by 56 - 7 n.
-    bits |= ((word & 0x0101010101010101u) * 0x0102040810204080u >> 56) << (8 * eight);
-  }
-  return bits;
 }
 
 // A row of bits, one for each key of a range, in which a pattern clears what it refuses.
@@ -120,7 +102,7 @@ class BooleanPattern final : public MaskPattern {
   void refuse_bits(Index b, Index h, Query first, Index rows, Range keys, std::uint64_t* allowed) const override {
     if (allowed_.stride[3] != 1) return MaskPattern::refuse_bits(b, h, first, rows, keys, allowed);
     const std::uint8_t* row = &allowed_.at<std::uint8_t>({b, h, first.row, keys.begin});
-    for (Index r = 0; r < rows; ++r) allowed[r] &= bits_of_bytes(row + r * allowed_.stride[2], keys.size());
+    kernels::keep_set_bytes(rows, keys.size(), row, allowed_.stride[2], allowed);
   }
 
  private:
@@ -426,7 +408,7 @@ void MaskPattern::refuse_bits(Index b, Index h, Query first, Index rows, Range k
     std::uint8_t bytes[64] = {};
     for (Index n = 0; n < keys.size(); ++n) bytes[n] = allowed[r] >> n & 1;
     refuse(b, h, {first.row + r, first.position + r}, keys, bytes);
-    allowed[r] = bits_of_bytes(bytes, keys.size());
+    kernels::keep_set_bytes(1, keys.size(), bytes, 0, allowed + r);
   }
 }
 
