@@ -3,6 +3,8 @@
 // depends on the row alone. Blocks begin at fixed keys, so that no bit depends on how rows are cut into tiles.
 #include "heed/kernels/attention_lanes.h"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -67,6 +69,8 @@ struct Block {
     const Floats d;
     if constexpr (kBeside == Beside::bias || kBeside == Beside::anything) {
       if (kBeside == Beside::bias || t.bias != nullptr) x = hn::Add(x, hn::LoadU(d, t.bias + key * t.bias_key + row));
+      // A step for each key and vector of rows takes a line of a row for each vector of keys.
+      if (t.bias_ahead != nullptr) hwy::Prefetch(t.bias_ahead + key * t.bias_ahead_row + row);
     }
     if constexpr (kBeside == Beside::mask || kBeside == Beside::anything) {
       if (kBeside == Beside::mask || t.allowed != nullptr) {

@@ -19,6 +19,10 @@ struct AttentionLanes {
   float cap = 0;                // x becomes cap * tanh(x / cap); 0: no cap
   const float* bias = nullptr;  // [key * bias_key + row], added after the cap; null: none
   Index bias_key = 0;
+  // Where the next block's bias lies, [row * bias_ahead_row + key]: asked for meanwhile, a little at a time, for no
+  // processor guesses where rows go on that are far from each other. Null: nothing is.
+  const float* bias_ahead = nullptr;
+  Index bias_ahead_row = 0;
   // Bits of the keys, kLaneKeys / 32 words to a row: key j is bit j % 32 of [j / 32 * lanes + row].
   const std::uint32_t* allowed = nullptr;  // null: every key
   const std::uint32_t* kept = nullptr;     // by dropout (lane_dropout.h); null: no dropout

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "heed/kernels/lane_dropout.h"
-#include "heed/kernels/prefetch.h"
 #include "heed/ops/attention/plans/key_bits.h"
 
 namespace heed {
@@ -112,9 +111,7 @@ void LaneWork::fill_bias(const LaneTile& tile, Range keys, kernels::AttentionLan
   const float* lying = c_.bias.floats(b, h, rows.begin, row_stride);
   if (lying != nullptr) {
     lying += keys.begin;
-    // No processor guesses where rows go on that are far from each other.
-    const Index next = std::min(c_.keys - keys.end, kLaneKeys), size = static_cast<Index>(sizeof(float));
-    if (next > 0) kernels::prefetch_rows(lying + count, row_stride * size, rows.size(), next * size);
+    if (keys.end < c_.keys) passes.bias_ahead = lying + count, passes.bias_ahead_row = row_stride;
   } else {
     std::fill_n(rows_scratch_, rows.size() * kLaneKeys, 0.0f);
     for (Index r = 0; r < rows.size(); ++r) c_.bias.add(b, h, rows.begin + r, keys, rows_scratch_ + r * kLaneKeys);
