@@ -3,6 +3,7 @@
 #pragma once
 
 #include "heed/base/index.h"
+#include "heed/kernels/attention_rows.h"
 
 namespace heed::kernels {
 
@@ -15,8 +16,14 @@ struct AdditiveTile {
   const float* vector;  // [width]
 };
 
-// Fills scores[r * stride + c]. The order of a sum depends on the width alone.
-void attention_additive_scores(const AdditiveTile& tile, float* scores);
+// Floats that a pair of a query and a key takes where its tanhs are kept: whole vectors of any target.
+inline Index additive_kept_width(Index width) {
+  return (width + kAttentionLanes - 1) / kAttentionLanes * kAttentionLanes;
+}
+
+// Fills scores[r * stride + c]. The order of a sum depends on the width alone. kept, [rows, keys, kept width], takes
+// every tanh for the gradients; null: not wanted.
+void attention_additive_scores(const AdditiveTile& tile, float* scores, float* kept = nullptr);
 
 // What is added to; a null pointer is not wanted.
 struct AdditiveGradients {
@@ -27,9 +34,10 @@ struct AdditiveGradients {
   float* dvector = nullptr;  // [width]: sum over r and c of dscores tanh
 };
 
-// Adds the gradients, flow[r, c, d] = dscores[r, c] vector_d (1 - tanh^2): those of q key after key, those of k row
-// after row, the vector's block of keys after block. A pair whose dscores is zero is left out: what is behind a mask
-// may be NaN.
-void attention_additive_backward(const AdditiveTile& tile, const float* dscores, const AdditiveGradients& sums);
+// Adds the gradients, flow[r, c, d] = dscores[r, c] vector_d (1 - tanh^2), with what attention_additive_scores kept:
+// those of q key after key, those of k row after row, the vector's two rows after two rows, key after key. A pair whose
+// dscores is zero is left out: what is behind a mask may be NaN.
+void attention_additive_backward(const AdditiveTile& tile, const float* kept, const float* dscores,
+                                 const AdditiveGradients& sums);
 
 }  // namespace heed::kernels

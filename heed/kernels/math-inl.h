@@ -34,19 +34,21 @@ struct ExpParts {
 inline constexpr float kRound = 12582912.0f;
 inline constexpr std::int32_t kRoundBits = 0x4B400000;
 
-// |x| up to 104. The error of p is 1.4e-8 of |p|, before rounding.
-template <class D, class V = hn::VFromD<D>>
+// |x| up to 104. The error of p is 1.4e-8 of |p|, before rounding. With kTimes, a power of two: n of kTimes x, and its p
+// over kTimes, which has the bits of the same steps after a multiplication.
+template <int kTimes = 1, class D, class V = hn::VFromD<D>>
 HWY_INLINE ExpParts<V, hn::VFromD<hn::RebindToSigned<D>>> exp_parts(D d, V x) {
   const hn::RebindToSigned<D> di;
-  const V rounded = hn::MulAdd(x, hn::Set(d, 1.44269504f), hn::Set(d, kRound));
+  constexpr float t = kTimes, t2 = t * t, t4 = t2 * t2;
+  const V rounded = hn::MulAdd(x, hn::Set(d, t * 1.44269504f), hn::Set(d, kRound));
   const V n = hn::Sub(rounded, hn::Set(d, kRound));
   // ln 2 in two parts; the first has few enough bits that n times it is exact.
-  V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x);
-  r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), r);
-  V q = hn::MulAdd(hn::Set(d, 0.00139464984f), r, hn::Set(d, 0.00836661059f));
-  q = hn::MulAdd(q, r, hn::Set(d, 0.04166628138f));
-  q = hn::MulAdd(q, r, hn::Set(d, 0.16666542794f));
-  q = hn::MulAdd(q, r, hn::Set(d, 0.50000000621f));
+  V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f / t), x);
+  r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f / t), r);
+  V q = hn::MulAdd(hn::Set(d, t4 * t * 0.00139464984f), r, hn::Set(d, t4 * 0.00836661059f));
+  q = hn::MulAdd(q, r, hn::Set(d, t2 * t * 0.04166628138f));
+  q = hn::MulAdd(q, r, hn::Set(d, t2 * 0.16666542794f));
+  q = hn::MulAdd(q, r, hn::Set(d, t * 0.50000000621f));
   return {hn::BitCast(di, rounded), hn::MulAdd(q, hn::Mul(r, r), r)};
 }
 
@@ -57,14 +59,23 @@ HWY_INLINE hn::VFromD<D> power_of_two(D d, VI n) {
   return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(n, hn::Set(di, 127))));
 }
 
-// min(x, bound) and max(x, bound), where a NaN stays.
+// min(x, bound) and max(x, bound), where a NaN stays: x86 has one instruction for it, which gives its second operand
+// where one is a NaN.
 template <class D, class V = hn::VFromD<D>>
 HWY_INLINE V at_most(D d, V x, float bound) {
+#if HWY_ARCH_X86 && HWY_TARGET < HWY_EMU128
+  return hn::Min(hn::Set(d, bound), x);
+#else
   return hn::IfThenElse(hn::Gt(x, hn::Set(d, bound)), hn::Set(d, bound), x);
+#endif
 }
 template <class D, class V = hn::VFromD<D>>
 HWY_INLINE V at_least(D d, V x, float bound) {
+#if HWY_ARCH_X86 && HWY_TARGET < HWY_EMU128
+  return hn::Max(hn::Set(d, bound), x);
+#else
   return hn::IfThenElse(hn::Lt(x, hn::Set(d, bound)), hn::Set(d, bound), x);
+#endif
 }
 
 // exp(x), over all floats: overflows to infinity, underflows through the subnormals to zero. Error 0.67.
@@ -88,15 +99,14 @@ HWY_INLINE V exp_or_zero(D d, V x) {
   return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -87.0f)), hn::MulAdd(parts.p, scale, scale));
 }
 
-// tanh(x) = e / (e + 2) with e = expm1(2 |x|), and the sign of x. Error 1.32.
+// tanh(x) = e / (e + 1) with e = expm1(2 |x|) / 2, and the sign of x. Error 1.32.
 template <class D, class V = hn::VFromD<D>>
 HWY_INLINE V tanh(D d, V x) {
-  const hn::RebindToSigned<D> di;
-  // From 2 |x| = 18.03 on, tanh rounds to 1.
-  const auto parts = exp_parts(d, at_most(d, hn::Abs(hn::Add(x, x)), 20.0f));
-  const V scale = power_of_two(d, hn::Sub(parts.n, hn::Set(di, kRoundBits)));
-  const V e = hn::MulAdd(parts.p, scale, hn::Sub(scale, hn::Set(d, 1.0f)));
-  return hn::CopySign(hn::Div(e, hn::Add(e, hn::Set(d, 2.0f))), x);
+  // From |x| = 9.02 on, tanh rounds to 1.
+  const auto parts = exp_parts<2>(d, at_most(d, hn::Abs(x), 10.0f));
+  const V scale = power_of_two(d, parts.n);
+  const V e = hn::MulAdd(parts.p, scale, hn::MulAdd(scale, hn::Set(d, 0.5f), hn::Set(d, -0.5f)));
+  return hn::CopySign(hn::Div(e, hn::Add(e, hn::Set(d, 1.0f))), x);
 }
 
 // 1 / (1 + exp(-x)). Error 1.08.

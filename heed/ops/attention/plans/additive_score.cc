@@ -1,4 +1,4 @@
-// The additive score: v_a . tanh(q + k), fused, so that [Lq, Lk, D] is never built; backward computes the tanh again.
+// The additive score: v_a . tanh(q + k), fused, so that [Lq, Lk, D] is never built; backward computes the tanh once more.
 #include "heed/kernels/attention_additive.h"
 #include "heed/ops/attention/plans/tile.h"
 
@@ -17,18 +17,21 @@ kernels::AdditiveTile additive_tile(const TileOperands& x, Index stride) {
           .vector = x.vector};
 }
 
-void products(const TileOperands& x, float* to, Index stride) {
-  kernels::attention_additive_scores(additive_tile(x, stride), to);
+void products(const TileOperands& x, float* to, Index stride, float* kept) {
+  kernels::attention_additive_scores(additive_tile(x, stride), to, kept);
 }
 
-void gradients(const TileOperands& x, const float* dproducts, Index stride, const TileFlows& to) {
+void gradients(const TileOperands& x, const float* kept, const float* dproducts, Index stride, const TileFlows& to) {
   const kernels::AdditiveGradients sums{
       .dq = to.dq.data, .dq_row = to.dq.row, .dk = to.dk.data, .dk_row = to.dk.row, .dvector = to.dvector};
-  kernels::attention_additive_backward(additive_tile(x, stride), dproducts, sums);
+  kernels::attention_additive_backward(additive_tile(x, stride), kept, dproducts, sums);
 }
 
 }  // namespace
 
-const TileScore kAdditiveScore{.scaled = false, .products = products, .gradients = gradients};
+const TileScore kAdditiveScore{.scaled = false,
+                               .products = products,
+                               .gradients = gradients,
+                               .strip = KeptStrip{.rows = 2, .keys = 32, .floats = kernels::additive_kept_width}};
 
 }  // namespace heed

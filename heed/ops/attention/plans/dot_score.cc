@@ -3,7 +3,7 @@
 
 namespace heed {
 
-void dot_products(const TileOperands& x, float* to, Index stride) {
+void dot_products(const TileOperands& x, float* to, Index stride, float*) {
   kernels::in_chains({.m = x.rows,
                       .n = x.keys,
                       .k = x.width,
@@ -15,7 +15,7 @@ void dot_products(const TileOperands& x, float* to, Index stride) {
 }
 
 // dq += dS k and dk += dS^T q, where dS has the scale in it.
-void dot_gradients(const TileOperands& x, const float* dproducts, Index stride, const TileFlows& to) {
+void dot_gradients(const TileOperands& x, const float*, const float* dproducts, Index stride, const TileFlows& to) {
   if (to.dq.data != nullptr) {
     kernels::gemm_tile({.m = x.rows,
                         .n = x.width,

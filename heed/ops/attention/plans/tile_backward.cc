@@ -72,7 +72,8 @@ class BackwardHead {
       for (Index r = 0; r < rows; ++r) work_.pool()[r].flow = work_.delta()[r];
     } else if (normaliser_.pool != nullptr) {
       for (const KeyBlock& block : blocks) {
-        read_block(tile, block, work_.operands(tile, q, block.keys), dout);
+        score_.products(work_.operands(tile, q, block.keys), work_.tile(), work_.stride(), nullptr);
+        read_block(tile, block, dout);
         normaliser_.pool(passes_, work_.stat(), work_.tile(), work_.dtile(), work_.pool());
       }
       block_is_read_ = blocks.size() == 1;
@@ -126,12 +127,11 @@ class BackwardHead {
     }
   }
 
-  // Leaves the block's products in the tile, and the gradients of its weights, dout . v, beside it.
-  void read_block(const RowTile& tile, const KeyBlock& block, const TileOperands& operands, FloatRows dout) {
-    score_.products(operands, work_.tile(), work_.stride());
+  // Leaves the gradients of the block's weights, dout . v, beside the tile.
+  void read_block(const RowTile& tile, const KeyBlock& block, FloatRows dout) {
     const FloatRows values = work_.values_of(tile.b, tile.h / c.group, block.keys);
-    kernels::in_chains({.m = operands.rows,
-                        .n = operands.keys,
+    kernels::in_chains({.m = tile.rows.size(),
+                        .n = block.keys.size(),
                         .k = c.value_width,
                         .a = {dout.data, dout.row},
                         .b = {values.data, 1, values.row},
@@ -144,10 +144,16 @@ class BackwardHead {
   void add_block(const RowTile& tile, const KeyBlock& block, FloatRows q, FloatRows dout, FloatRows dq) {
     const Index rows = tile.rows.size(), stride = work_.stride();
     const TileOperands operands = work_.operands(tile, q, block.keys);
-    if (!block_is_read_) read_block(tile, block, operands, dout);
+    TileFlows flows{.dq = dq, .dk = dk_, .dvector = dvector_};
+    if (dk_.data != nullptr) flows.dk.data += block.keys.begin * dk_.row;
+    if (!block_is_read_) read_block(tile, block, dout);
+    if (score_.strip) {
+      add_strips(operands, flows);
+    } else {
+      if (!block_is_read_) score_.products(operands, work_.tile(), stride, nullptr);
+      add_products(operands, passes_, 0, 0, flows);
+    }
     block_is_read_ = false;
-    // The weights after dropout, and beside them the gradients of the products.
-    normaliser_.gradients(passes_, work_.stat(), work_.delta(), work_.tile(), work_.dtile(), work_.dbias());
     for (Index r = 0; c.bias.active() && r < rows; ++r) {
       c.bias.add_gradient(tile.b, tile.h, tile.rows.begin + r, block.keys, work_.dbias() + r * stride, grad);
     }
@@ -162,9 +168,32 @@ class BackwardHead {
                           .c_row = dv_.row,
                           .accumulate = true});
     }
-    TileFlows flows{.dq = dq, .dk = dk_, .dvector = dvector_};
-    if (dk_.data != nullptr) flows.dk.data += block.keys.begin * dk_.row;
-    if (grad.dq || grad.dk || dvector_ != nullptr) score_.gradients(operands, work_.dtile(), stride, flows);
+  }
+
+  // Keys outside, since what is added to theirs stays in cache while all rows meet them.
+  void add_strips(const TileOperands& block, const TileFlows& flows) {
+    for (Index j = 0; j < block.keys; j += score_.strip->keys)
+      for (Index r = 0; r < block.rows; r += score_.strip->rows) {
+        TileOperands strip = block;
+        strip.rows = std::min(score_.strip->rows, block.rows - r), strip.q.data += r * strip.q.row;
+        strip.keys = std::min(score_.strip->keys, block.keys - j), strip.k.data += j * strip.k.row;
+        TileFlows to = flows;
+        if (to.dq.data != nullptr) to.dq.data += r * to.dq.row;
+        if (to.dk.data != nullptr) to.dk.data += j * to.dk.row;
+        score_.products(strip, work_.tile() + r * work_.stride() + j, work_.stride(), work_.kept());
+        add_products(strip, work_.strip(passes_, {r, r + strip.rows}, {j, j + strip.keys}), r, j, to);
+      }
+  }
+
+  // Turns the products from row r and column j of the tile on into weights after dropout, and what is beside them into
+  // the gradients of the products, which it adds to those of the rows.
+  void add_products(const TileOperands& operands, const kernels::AttentionRows& passes, Index r, Index j,
+                    const TileFlows& to) {
+    const Index stride = work_.stride(), at = r * stride + j;
+    float *const dproducts = work_.dtile() + at, *const dbias = c.bias.active() ? work_.dbias() + at : nullptr;
+    normaliser_.gradients(passes, work_.stat() + r, work_.delta() + r, work_.tile() + at, dproducts, dbias);
+    if (!grad.dq && !grad.dk && dvector_ == nullptr) return;
+    score_.gradients(operands, work_.kept(), dproducts, stride, to);
   }
 
   const TileScore& score_;

@@ -31,7 +31,7 @@ class ForwardTile {
     blocks_ = work_.open_blocks(tile_, result.scores && result.score_stage != ScoreStage::masked);
     const FloatRows q = work_.mapped_q(tile_);
     for (const KeyBlock& block : blocks_) {
-      score_.products(work_.operands(tile_, q, block.keys), work_.tile() + block.column, work_.stride());
+      score_.products(work_.operands(tile_, q, block.keys), work_.tile() + block.column, work_.stride(), nullptr);
     }
     kernels::AttentionRows passes = work_.passes(tile_, blocks_.data(), std::ssize(blocks_));
     if (result.scores) return_scores(passes);

@@ -31,7 +31,7 @@ class WeightTile {
     }
     const FloatRows q = work_.mapped_q(tile);
     for (const KeyBlock& block : work_.open_blocks(tile, false)) {
-      score_.products(work_.operands(tile, q, block.keys), work_.tile(), work_.stride());
+      score_.products(work_.operands(tile, q, block.keys), work_.tile(), work_.stride(), nullptr);
       kernels::AttentionRows passes = work_.passes(tile, &block, 1);
       passes.bits = nullptr, passes.keep_scale = 1;  // before dropout
       // The weights are what the gradients are made from; those, of no flow, are zero.

@@ -43,6 +43,12 @@ Index TileWork::layout(char* base, Index rows, Index columns, Pass pass) {
   take(blocks_, true, c_.keys / kPatternBlock + 2);  // the smallest blocks, and what is left at both ends
   take(begin_, true, rows);
   take(end_, true, rows);
+  if (score_.strip) {
+    const Index strip = std::min(rows, score_.strip->rows);
+    take(kept_, backward, strip * std::min(columns, score_.strip->keys) * score_.strip->floats(c_.width));
+    take(strip_begin_, backward, strip);
+    take(strip_end_, backward, strip);
+  }
   take(stat_, true, rows);
   take(delta_, true, rows);
   take(pool_, backward, rows);
@@ -113,6 +119,21 @@ kernels::AttentionRows TileWork::passes(const RowTile& tile, const KeyBlock* blo
                                     bits_ + blocks[n].column - first, stride_);
   }
   return passes;
+}
+
+kernels::AttentionRows TileWork::strip(const kernels::AttentionRows& passes, Range rows, Range columns) {
+  kernels::AttentionRows part = passes;
+  part.rows = rows.size(), part.columns = columns.size();
+  part.begin = strip_begin_, part.end = strip_end_;
+  for (Index r = 0; r < part.rows; ++r) {
+    strip_begin_[r] = passes.begin[rows.begin + r] - columns.begin;
+    strip_end_[r] = passes.end[rows.begin + r] - columns.begin;
+  }
+  const Index at = rows.begin * stride_ + columns.begin;
+  if (part.bias != nullptr) part.bias += at;
+  if (part.allowed != nullptr) part.allowed += at;
+  if (part.bits != nullptr) part.bits += at;
+  return part;
 }
 
 FloatRows TileWork::mapped(Index count, FloatRows x, float* scratch) const {

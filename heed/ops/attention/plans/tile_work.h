@@ -33,6 +33,8 @@ class TileWork {
   float* dbias() const { return dbias_; }
   float* stat() const { return stat_; }
   float* delta() const { return delta_; }
+  // What a score keeps of a strip; null where it keeps nothing.
+  float* kept() const { return kept_; }
   kernels::RowPool* pool() const { return pool_; }
 
   // The blocks that are not refused to every row; with `all`, every block.
@@ -40,6 +42,10 @@ class TileWork {
 
   // The row passes' view of `count` blocks that lie one after another from column 0 of `tile` on: masks, bias, dropout.
   kernels::AttentionRows passes(const RowTile& rows, const KeyBlock* blocks, Index count);
+
+  // The same view of some of its rows and columns; columns.begin is a multiple of kAttentionLanes. The next call
+  // overwrites what it points at.
+  kernels::AttentionRows strip(const kernels::AttentionRows& passes, Range rows, Range columns);
 
   // Rows as f32: where they lie, or read into scratch that the next call of the same kind overwrites.
   FloatRows q_rows(const RowTile& rows) const { return rows_of(c_.q, rows, q_); }
@@ -69,11 +75,12 @@ class TileWork {
   const TileScore& score_;
   Index stride_ = 0;
   KeyBlock* blocks_ = nullptr;
-  float *tile_ = nullptr, *dtile_ = nullptr, *bias_ = nullptr, *dbias_ = nullptr, *stat_ = nullptr, *delta_ = nullptr;
+  float *tile_ = nullptr, *dtile_ = nullptr, *bias_ = nullptr, *dbias_ = nullptr, *stat_ = nullptr, *delta_ = nullptr,
+        *kept_ = nullptr;
   float *q_ = nullptr, *k_ = nullptr, *v_ = nullptr, *out_ = nullptr, *dout_ = nullptr, *dq_ = nullptr, *dk_ = nullptr,
         *dv_ = nullptr;
   kernels::RowPool* pool_ = nullptr;
-  Index *begin_ = nullptr, *end_ = nullptr;
+  Index *begin_ = nullptr, *end_ = nullptr, *strip_begin_ = nullptr, *strip_end_ = nullptr;
   std::uint8_t* allowed_ = nullptr;
   std::uint16_t* bits_ = nullptr;
 };
