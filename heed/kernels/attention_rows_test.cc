@@ -100,15 +100,20 @@ TEST_P(AttentionKernels, AdditiveScoresAndTheirGradients) {
     std::vector<float> scores(static_cast<std::size_t>(rows * stride)), dscores = random_floats(rows * stride, 4);
     dscores[2] = 0;
     attention_additive_scores(tile, scores.data());
+    const Index kept_row = additive_kept_width(width);
+    std::vector<float> kept(static_cast<std::size_t>(rows * keys * kept_row), kNaN), again(scores.size());
+    attention_additive_scores(tile, again.data(), kept.data());
+    EXPECT_EQ(scores, again) << "with the tanhs kept";
     std::vector<float> dq(static_cast<std::size_t>(rows * row), 1.0f), dk(static_cast<std::size_t>(keys * row), 1.0f),
         dvector(static_cast<std::size_t>(width), 1.0f);
-    attention_additive_backward(tile, dscores.data(), {dq.data(), row, dk.data(), row, dvector.data()});
+    attention_additive_backward(tile, kept.data(), dscores.data(), {dq.data(), row, dk.data(), row, dvector.data()});
     std::vector<double> eq(dq.size(), 1), ek(dk.size(), 1), ev(dvector.size(), 1);
     for (Index r = 0; r < rows; ++r)
       for (Index c = 0; c < keys; ++c) {
         double score = 0;
         for (Index d = 0; d < width; ++d) {
           const double bent = std::tanh(double{q[r * row + d]} + k[c * row + d]), dscore = dscores[r * stride + c];
+          EXPECT_NEAR(kept[(r * keys + c) * kept_row + d], bent, 1e-6);
           score += vector[d] * bent;
           eq[r * row + d] += dscore * vector[d] * (1 - bent * bent);
           ek[c * row + d] += dscore * vector[d] * (1 - bent * bent);
@@ -119,14 +124,14 @@ TEST_P(AttentionKernels, AdditiveScoresAndTheirGradients) {
     for (std::size_t i = 0; i < eq.size(); ++i) EXPECT_NEAR(dq[i], eq[i], 1e-5);
     for (std::size_t i = 0; i < ek.size(); ++i) EXPECT_NEAR(dk[i], ek[i], 1e-5);
     for (std::size_t i = 0; i < ev.size(); ++i) EXPECT_NEAR(dvector[i], ev[i], 1e-5);
-    attention_additive_backward(tile, dscores.data(), {});  // nothing wanted, nothing touched
+    attention_additive_backward(tile, kept.data(), dscores.data(), {});  // nothing wanted, nothing touched
   }
 }
 
 TEST_P(AttentionKernels, AnAdditivePairWithoutGradientIsNotTouched) {
-  const std::vector<float> q(16, kNaN), k(16, kNaN), vector(16, 1.0f), dscores(1, 0.0f);
+  const std::vector<float> kept(16, kNaN), vector(16, 1.0f), dscores(1, 0.0f);
   std::vector<float> dq(16, 0.0f);
-  attention_additive_backward({1, 1, 16, 1, q.data(), 16, k.data(), 16, vector.data()}, dscores.data(),
+  attention_additive_backward({1, 1, 16, 1, nullptr, 16, nullptr, 16, vector.data()}, kept.data(), dscores.data(),
                               {dq.data(), 16, nullptr, 0, nullptr});
   for (float x : dq) EXPECT_EQ(x, 0);
 }
