@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "heed/kernels/gemm_ahead.h"
 #include "heed/kernels/gemm_tile.h"
 #include "hwy/highway.h"
 
@@ -72,10 +73,12 @@ HWY_INLINE void store_first(Vector v, float* to, Index count) {
 }
 
 // One micro-tile: R rows of a against `vectors` (1, 2 or 4) vectors of columns, the last of which may be short. b_row
-// counts floats from one p to the next; with kWholeLoads, whole vectors of b may be read.
-template <class Step, int R, int kVectors, bool kWholeLoads>
+// counts floats from one p to the next; with kWholeLoads, whole vectors of b may be read; with kAhead, a line of `lines`
+// is asked for at each p.
+template <class Step, int R, int kVectors, bool kWholeLoads, bool kAhead = false>
 HWY_INLINE void micro_tile(const GemmTile& t, const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, Index b_row,
-                           float* HWY_RESTRICT c, Index first_column, Index columns) {
+                           float* HWY_RESTRICT c, Index first_column, Index columns,
+                           const char* const* lines = nullptr) {
   const Floats d;
   const float* bias = t.bias != nullptr ? t.bias + first_column : nullptr;
   const float* decay = t.decay != nullptr ? t.decay + first_column : nullptr;
@@ -84,6 +87,7 @@ HWY_INLINE void micro_tile(const GemmTile& t, const float* HWY_RESTRICT a, const
   for (int i = 0; i < R; ++i)
     for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::Zero(d);
   for (Index p = 0; p < t.k; ++p) {
+    if constexpr (kAhead) __builtin_prefetch(lines[p], 0, 2);  // into the second cache: the first one is full of tiles
     Vector column[kVectors];
     for (int v = 0; v < kVectors; ++v)
       column[v] = kWholeLoads ? hn::LoadU(d, b + p * b_row + v * kLanes)
@@ -143,17 +147,23 @@ HWY_NOINLINE void last_rows(const GemmTile& t, Index begin, const float* b, Inde
 
 // The rows of a against kVectors whole vectors of b as it lies, R at a time.
 template <class Step, int R, int kVectors>
-HWY_NOINLINE void wide_rows(const GemmTile& t, Index first_column) {
+HWY_NOINLINE void wide_rows(const GemmTile& t, Index first_column, LinesAhead* ahead) {
   Index i = 0;
   for (; i + R <= t.m; i += R) {
-    micro_tile<Step, R, kVectors, true>(t, t.a.data + i * t.a.row, t.b.data + first_column, t.b.row,
-                                        t.c + i * t.c_row + first_column, first_column, kVectors * kLanes);
+    const float *a = t.a.data + i * t.a.row, *b = t.b.data + first_column;
+    float* c = t.c + i * t.c_row + first_column;
+    if (ahead != nullptr && ahead->left >= t.k) {
+      micro_tile<Step, R, kVectors, true, true>(t, a, b, t.b.row, c, first_column, kVectors * kLanes, ahead->next);
+      ahead->next += t.k, ahead->left -= t.k;
+    } else {
+      micro_tile<Step, R, kVectors, true>(t, a, b, t.b.row, c, first_column, kVectors * kLanes);
+    }
   }
   if constexpr (R > 1) {
     if (i < t.m) {
       GemmTile rest = t;
       rest.m -= i, rest.a = t.a.from(i, 0), rest.c += i * t.c_row;
-      wide_rows<Step, R - 1, kVectors>(rest, first_column);
+      wide_rows<Step, R - 1, kVectors>(rest, first_column, ahead);
     }
   }
 }
@@ -228,16 +238,16 @@ HWY_INLINE void pack_panel(const GemmTile& t, const float* HWY_RESTRICT b, Index
   }
 }
 
-// Step has add(a, b, sum): a vector's next partial sums.
+// Step has add(a, b, sum): a vector's next partial sums. `ahead`: see gemm_tile_ahead; null: nothing is asked for.
 template <class Step>
-HWY_INLINE void chain_tile(const GemmTile& t) {
+HWY_INLINE void chain_tile(const GemmTile& t, LinesAhead* ahead = nullptr) {
   HWY_ALIGN float panel[kGemmTileDepth * kPanel];
   // Rows of b as they lie are good enough when few rows of a use them.
   const bool pack = t.b.col != 1 || t.m > 64;
   Index j = 0;
   if constexpr (kManyRegisters) {
-    for (; !pack && j + 4 * kLanes <= t.n; j += 4 * kLanes) wide_rows<Step, 6, 4>(t, j);
-    for (; !pack && j + kLanes == t.n; j += kLanes) wide_rows<Step, 14, 1>(t, j);
+    for (; !pack && j + 4 * kLanes <= t.n; j += 4 * kLanes) wide_rows<Step, 6, 4>(t, j, ahead);
+    for (; !pack && j + kLanes == t.n; j += kLanes) wide_rows<Step, 14, 1>(t, j, ahead);
   }
   for (; j < t.n; j += kPanel) {
     const Index columns = std::min(t.n - j, kPanel);

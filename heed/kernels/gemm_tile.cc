@@ -1,6 +1,7 @@
 #include "heed/kernels/gemm_tile.h"
 
 #include "heed/kernels/dispatch.h"
+#include "heed/kernels/gemm_ahead.h"
 
 // The tiles keep vectors in arrays, which vectors of unknown size cannot be.
 #undef HWY_DISABLED_TARGETS
@@ -20,7 +21,7 @@ struct Multiply {
   static HWY_INLINE Vector add(Vector a, Vector b, Vector sum) { return hn::MulAdd(a, b, sum); }
 };
 
-void gemm_tile_kernel(const GemmTile& t) { chain_tile<Multiply>(t); }
+void gemm_tile_kernel(const GemmTile& t, LinesAhead* ahead) { chain_tile<Multiply>(t, ahead); }
 
 // (1 + e)^2 - (1 + 2e) is e^2 only if the product was not rounded.
 bool is_fused_kernel() {
@@ -40,7 +41,8 @@ namespace heed::kernels {
 HWY_EXPORT(gemm_tile_kernel);
 HWY_EXPORT(is_fused_kernel);
 
-void gemm_tile(const GemmTile& tile) { HEED_DISPATCH(gemm_tile_kernel)(tile); }
+void gemm_tile(const GemmTile& tile) { HEED_DISPATCH(gemm_tile_kernel)(tile, nullptr); }
+void gemm_tile_ahead(const GemmTile& tile, LinesAhead& ahead) { HEED_DISPATCH(gemm_tile_kernel)(tile, &ahead); }
 
 bool gemm_tile_is_fused() { return HEED_DISPATCH(is_fused_kernel)(); }
 

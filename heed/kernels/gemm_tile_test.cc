@@ -8,6 +8,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/random.h"
+#include "heed/kernels/gemm_ahead.h"
 #include "heed/kernels/target.h"
 
 namespace heed::kernels {
@@ -117,6 +118,28 @@ TEST_P(EveryTarget, ReachesItsWholeDepth) {
   for (Index i = 0; i < 3; ++i)
     for (Index j = 0; j < 40; ++j)
       ASSERT_EQ(c[static_cast<std::size_t>(i * 40 + j)], expected_element(t, i, j, 0, fused));
+}
+
+TEST_P(EveryTarget, LinesAheadChangeNoBitAndAreCountedOff) {
+  constexpr Index kRows = 13, kDepth = 20, kColumns = 64, kLines = 50;
+  const std::vector<float> a = random_floats(kRows * kDepth, 7), b = random_floats(kDepth * kColumns, 8);
+  std::vector<float> plain(kRows * kColumns), asking(plain.size());
+  GemmTile t{.m = kRows,
+             .n = kColumns,
+             .k = kDepth,
+             .a = {a.data(), kDepth},
+             .b = {b.data(), kColumns},
+             .c = plain.data(),
+             .c_row = kColumns};
+  gemm_tile(t);
+  const std::vector<const char*> lines(kLines, reinterpret_cast<const char*>(a.data()));
+  LinesAhead ahead{lines.data(), kLines};
+  t.c = asking.data();
+  gemm_tile_ahead(t, ahead);
+  EXPECT_EQ(plain, asking);
+  EXPECT_EQ(ahead.next - lines.data(), kLines - ahead.left);
+  EXPECT_GE(ahead.left, 0);
+  EXPECT_EQ((kLines - ahead.left) % kDepth, 0) << "as many as a sum has steps";
 }
 
 INSTANTIATE_TEST_SUITE_P(GemmTile, EveryTarget, ::testing::ValuesIn(simd_targets()),

@@ -108,7 +108,10 @@ void LinearWork::for_runs(const RowSource& source, Index b, Index g, Range range
   }
 }
 
-void LinearWork::load_keys(Index b, Index g, Range range) {
+void LinearWork::load_keys(Index b, Index g, Range range, Range next) {
+  keys_ahead.clear();
+  keys_ahead.expect(c.k, b, g, next);
+  if (c.v) keys_ahead.expect(c.v, b, g, next);
   float* features = keys.fill(range.size());
   for_runs(c.k, b, g, range, [&](Index first, Index count, kernels::Matrix x) {
     features_.map(count, x, features + first * c.features);
@@ -120,11 +123,20 @@ void LinearWork::load_keys(Index b, Index g, Range range) {
   });
 }
 
-void LinearWork::load_queries(const LinearTile& tile) {
+void LinearWork::load_queries(const LinearTile& tile, Range next) {
+  rows_ahead.clear();
+  rows_ahead.expect(c.q, tile.b, tile.h, next);
   const Index count = tile.rows.size();
   features_.map(count, read(c.q, c.q.offset({tile.b, tile.h, tile.rows.begin}), c.q.stride[2], count),
                 queries.fill(count));
   seen_.tile_ends(tile, ends_);
+}
+
+void LinearWork::multiply(const kernels::GemmTile& product) {
+  kernels::in_chains(product, [&](const kernels::GemmTile& chain) {
+    RowsAhead& ahead = keys_ahead.lines().left >= chain.k ? keys_ahead : rows_ahead;
+    kernels::gemm_tile_ahead(chain, ahead.lines());
+  });
 }
 
 void LinearWork::clear_states() { std::fill_n(states_, state_count_ * state_size_, 0.0f); }
@@ -134,27 +146,27 @@ void LinearWork::choose_state(Index n) {
   state_sums = state + c.features * c.value_width;
 }
 
-void LinearWork::add_to_state(const ChunkRows& features, const ChunkRows& x, const float* weights) const {
-  kernels::gemm_tile({.m = c.features,
-                      .n = c.value_width,
-                      .k = features.count(),
-                      .a = {features.matrix().data, 1, c.features},
-                      .b = x.matrix(),
-                      .c = state,
-                      .c_row = c.value_width,
-                      .accumulate = true});
+void LinearWork::add_to_state(const ChunkRows& features, const ChunkRows& x, const float* weights) {
+  multiply({.m = c.features,
+            .n = c.value_width,
+            .k = features.count(),
+            .a = {features.matrix().data, 1, c.features},
+            .b = x.matrix(),
+            .c = state,
+            .c_row = c.value_width,
+            .accumulate = true});
   kernels::add_rows_to_sums(features.count(), c.features, features.matrix().data, c.features, weights, state_sums);
 }
 
-void LinearWork::add_to_transposed_state(const ChunkRows& features, const ChunkRows& x) const {
-  kernels::gemm_tile({.m = c.value_width,
-                      .n = c.features,
-                      .k = features.count(),
-                      .a = {x.matrix().data, 1, c.value_width},
-                      .b = features.matrix(),
-                      .c = state,
-                      .c_row = c.features,
-                      .accumulate = true});
+void LinearWork::add_to_transposed_state(const ChunkRows& features, const ChunkRows& x) {
+  multiply({.m = c.value_width,
+            .n = c.features,
+            .k = features.count(),
+            .a = {x.matrix().data, 1, c.value_width},
+            .b = features.matrix(),
+            .c = state,
+            .c_row = c.features,
+            .accumulate = true});
   kernels::add_rows_to_sums(features.count(), c.features, features.matrix().data, c.features, nullptr, state_sums);
 }
 
@@ -170,14 +182,13 @@ void LinearWork::for_parts(const LinearTile& tile, const F& f) const {
 void LinearWork::multiply_queries_by_keys(const LinearTile& tile) {
   for_parts(tile, [&](Range part, Index seen) {
     float* to = products + part.begin * kLinearChunk;
-    kernels::in_chains({.m = part.size(),
-                        .n = seen,
-                        .k = c.features,
-                        .a = queries.matrix().from(part.begin, 0),
-                        .b = keys.transposed(),
-                        .c = to,
-                        .c_row = kLinearChunk},
-                       kernels::gemm_tile);
+    multiply({.m = part.size(),
+              .n = seen,
+              .k = c.features,
+              .a = queries.matrix().from(part.begin, 0),
+              .b = keys.transposed(),
+              .c = to,
+              .c_row = kLinearChunk});
     kernels::clear_row_ends(part.size(), seen, ends_ + part.begin, nullptr, to, kLinearChunk);
   });
 }
@@ -185,14 +196,13 @@ void LinearWork::multiply_queries_by_keys(const LinearTile& tile) {
 void LinearWork::multiply_rows_by_values(const LinearTile& tile) {
   for_parts(tile, [&](Range part, Index seen) {
     float* to = dproducts + part.begin * kLinearChunk;
-    kernels::in_chains({.m = part.size(),
-                        .n = seen,
-                        .k = c.value_width,
-                        .a = rows.matrix().from(part.begin, 0),
-                        .b = values.transposed(),
-                        .c = to,
-                        .c_row = kLinearChunk},
-                       kernels::gemm_tile);
+    multiply({.m = part.size(),
+              .n = seen,
+              .k = c.value_width,
+              .a = rows.matrix().from(part.begin, 0),
+              .b = values.transposed(),
+              .c = to,
+              .c_row = kLinearChunk});
     kernels::clear_row_ends(part.size(), seen, ends_ + part.begin, dsums + part.begin, to, kLinearChunk);
   });
 }
@@ -202,14 +212,13 @@ void LinearWork::multiply_queries(const LinearTile& tile, bool has_state) {
   float* to = rows.fill(count);
   std::fill_n(sums, count, 0.0f);
   if (has_state) {
-    kernels::in_chains({.m = count,
-                        .n = c.value_width,
-                        .k = c.features,
-                        .a = queries.matrix(),
-                        .b = {state, c.value_width},
-                        .c = to,
-                        .c_row = c.value_width},
-                       kernels::gemm_tile);
+    multiply({.m = count,
+              .n = c.value_width,
+              .k = c.features,
+              .a = queries.matrix(),
+              .b = {state, c.value_width},
+              .c = to,
+              .c_row = c.value_width});
     kernels::attention_row_dots(count, c.features, queries.matrix().data, c.features, state_sums, 0, sums);
   }
   if (tile.keys.empty()) return;

@@ -13,6 +13,7 @@
 #include "heed/kernels/gemm_tile.h"
 #include "heed/ops/attention/plans/linear_features.h"
 #include "heed/ops/attention/plans/plan.h"
+#include "heed/ops/attention/plans/rows_ahead.h"
 
 namespace heed {
 
@@ -47,6 +48,14 @@ class LinearRows {
   Range chunk_keys(Index b, Index chunk) const;
   // The rows that read as a state just the chunks before this one.
   Range chunk_rows(Index b, Index chunk) const { return {first(b, chunk), first(b, chunk + 1)}; }
+
+  // As many rows as a tile has, at most, on either side of one.
+  Range rows_after(const LinearTile& tile) const {
+    return {tile.rows.end, std::min(c.queries, tile.rows.end + kLinearChunk)};
+  }
+  Range rows_before(const LinearTile& tile) const {
+    return {std::max<Index>(tile.rows.begin - kLinearChunk, 0), tile.rows.begin};
+  }
 
   // Calls f(tile) for the rows of a chunk and head, in order.
   template <typename F>
@@ -109,8 +118,14 @@ class LinearWork {
   LinearWork(const AttentionProblem& problem, const LinearFeatures& features, Index states, char* scratch,
              bool backward);
 
-  void load_keys(Index b, Index g, Range range);
-  void load_queries(const LinearTile& tile);
+  // `next`: the keys, or rows, that are loaded after these, which products ask for meanwhile.
+  void load_keys(Index b, Index g, Range range, Range next);
+  void load_queries(const LinearTile& tile, Range next);
+  // What else is read or written where the next keys and rows are.
+  RowsAhead keys_ahead, rows_ahead;
+
+  // A product, which asks for what is ahead: the next keys first.
+  void multiply(const kernels::GemmTile& product);
 
   ChunkRows keys, values;       // [chunk, M], features, and [chunk, Dv]
   ChunkRows queries, rows;      // [tile, M], features, and [tile, Dv]: the output, or its gradient
@@ -128,9 +143,9 @@ class LinearWork {
   void clear_states();
   void choose_state(Index n);
   // state += features^T x, and state_sums += features^T weights (null: ones).
-  void add_to_state(const ChunkRows& features, const ChunkRows& x, const float* weights) const;
+  void add_to_state(const ChunkRows& features, const ChunkRows& x, const float* weights);
   // state += x^T features, for the transposed state, and state_sums += features^T ones.
-  void add_to_transposed_state(const ChunkRows& features, const ChunkRows& x) const;
+  void add_to_transposed_state(const ChunkRows& features, const ChunkRows& x);
   // Fills products with queries . keys, and zero where the row does not see the key.
   void multiply_queries_by_keys(const LinearTile& tile);
   // Fills dproducts with rows . values + dsums, and zero where the row does not see the key.

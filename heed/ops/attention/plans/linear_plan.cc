@@ -33,7 +33,7 @@ class LinearForward {
     for (Index chunk = 0; chunk <= chunks; ++chunk)
       for (Index g = groups.begin; g < groups.end; ++g) {
         work_.choose_state(g - groups.begin);
-        work_.load_keys(b, g, seen_.chunk_keys(b, chunk));
+        work_.load_keys(b, g, seen_.chunk_keys(b, chunk), seen_.chunk_keys(b, chunk + 1));
         const Range readers = intersect(heads, {g * c.group, (g + 1) * c.group});
         for (Index h = readers.begin; h < readers.end; ++h) {
           seen_.for_tiles(b, h, chunk, [&](const LinearTile& tile) { compute_tile(tile, chunk > 0); });
@@ -50,7 +50,9 @@ class LinearForward {
 
   void compute_tile(const LinearTile& tile, bool has_state) {
     const Index count = tile.rows.size();
-    work_.load_queries(tile);
+    const Range next = seen_.rows_after(tile);
+    work_.load_queries(tile, next);
+    if (result.out) work_.rows_ahead.expect(result.out, tile.b, tile.h, next);
     work_.multiply_queries(tile, has_state);
     for (Index r = 0; r < count; ++r) {
       const float stat = static_cast<float>(c.scale) * work_.sums[r];
@@ -116,7 +118,7 @@ class LinearBackward {
     const Index chunks = seen_.chunks(b);
     for (Index chunk = 0; chunk <= chunks; ++chunk)
       for_groups([&](Index g) {
-        work_.load_keys(b, g, seen_.chunk_keys(b, chunk));
+        work_.load_keys(b, g, seen_.chunk_keys(b, chunk), seen_.chunk_keys(b, chunk + 1));
         for_tiles(b, g, chunk, [&](const LinearTile& tile) { sum_tile_flows(tile, chunk > 0); });
         if (chunk < chunks) work_.add_to_state(work_.keys, work_.values, nullptr);
       });
@@ -124,7 +126,9 @@ class LinearBackward {
 
   void sum_tile_flows(const LinearTile& tile, bool has_state) {
     const Index count = tile.rows.size();
-    work_.load_queries(tile);
+    const Range next = seen_.rows_after(tile);
+    work_.load_queries(tile, next);
+    work_.rows_ahead.expect(saved.dout, tile.b, tile.h, next);
     work_.multiply_queries(tile, has_state);
     const kernels::Matrix dout = read_rows(saved.dout, tile);
     kernels::attention_row_dots(count, c.value_width, dout.data, dout.row, work_.rows.matrix().data, c.value_width,
@@ -147,7 +151,7 @@ class LinearBackward {
     const Index chunks = seen_.chunks(b);
     for (Index chunk = 0; chunk <= chunks; ++chunk)
       for_groups([&](Index g) {
-        work_.load_keys(b, g, seen_.chunk_keys(b, chunk));
+        work_.load_keys(b, g, seen_.chunk_keys(b, chunk), seen_.chunk_keys(b, chunk + 1));
         for_tiles(b, g, chunk, [&](const LinearTile& tile) { compute_query_tile(tile, chunk > 0); });
         if (chunk < chunks) work_.add_to_transposed_state(work_.keys, work_.values);
       });
@@ -155,17 +159,17 @@ class LinearBackward {
 
   void compute_query_tile(const LinearTile& tile, bool has_state) {
     const Index count = tile.rows.size();
-    work_.load_queries(tile);
-    load_row_gradients(tile);
+    const Range next = seen_.rows_after(tile);
+    load_row_gradients(tile, next);
+    work_.rows_ahead.expect(grad.dq, tile.b, tile.h, next);
     if (has_state) {
-      kernels::in_chains({.m = count,
-                          .n = c.features,
-                          .k = c.value_width,
-                          .a = work_.rows.matrix(),
-                          .b = {work_.state, c.features},
-                          .c = work_.dfeatures,
-                          .c_row = c.features},
-                         kernels::gemm_tile);
+      work_.multiply({.m = count,
+                      .n = c.features,
+                      .k = c.value_width,
+                      .a = work_.rows.matrix(),
+                      .b = {work_.state, c.features},
+                      .c = work_.dfeatures,
+                      .c_row = c.features});
       kernels::add_sums_to_rows(count, c.features, work_.state_sums, work_.dsums, work_.dfeatures, c.features);
     }
     if (!tile.keys.empty()) {
@@ -190,8 +194,10 @@ class LinearBackward {
   }
 
   void compute_key_chunk(Index b, Index g, Index chunk) {
-    const Range keys = seen_.chunk_keys(b, chunk);
-    work_.load_keys(b, g, keys);
+    const Range keys = seen_.chunk_keys(b, chunk), next = chunk > 0 ? seen_.chunk_keys(b, chunk - 1) : Range{};
+    work_.load_keys(b, g, keys, next);
+    if (grad.dk) work_.keys_ahead.expect(grad.dk, b, g, next);
+    if (grad.dv) work_.keys_ahead.expect(grad.dv, b, g, next);
     start_key_gradients(keys.size());
     for_tiles(b, g, chunk, [&](const LinearTile& tile) { add_row_tile(tile); });
     if (keys.empty()) return;
@@ -205,30 +211,27 @@ class LinearBackward {
 
   // What the rows that read the chunk in their state say to its keys.
   void start_key_gradients(Index count) const {
-    kernels::in_chains({.m = count,
-                        .n = c.features,
-                        .k = c.value_width,
-                        .a = work_.values.matrix(),
-                        .b = {work_.state, 1, c.value_width},
-                        .c = work_.dfeatures,
-                        .c_row = c.features},
-                       kernels::gemm_tile);
+    work_.multiply({.m = count,
+                    .n = c.features,
+                    .k = c.value_width,
+                    .a = work_.values.matrix(),
+                    .b = {work_.state, 1, c.value_width},
+                    .c = work_.dfeatures,
+                    .c_row = c.features});
     kernels::add_sums_to_rows(count, c.features, work_.state_sums, nullptr, work_.dfeatures, c.features);
-    kernels::in_chains({.m = count,
-                        .n = c.value_width,
-                        .k = c.features,
-                        .a = work_.keys.matrix(),
-                        .b = {work_.state, c.value_width},
-                        .c = work_.dvalues,
-                        .c_row = c.value_width},
-                       kernels::gemm_tile);
+    work_.multiply({.m = count,
+                    .n = c.value_width,
+                    .k = c.features,
+                    .a = work_.keys.matrix(),
+                    .b = {work_.state, c.value_width},
+                    .c = work_.dvalues,
+                    .c_row = c.value_width});
   }
 
   // Adds what the rows of a tile say to the keys of their own chunk, and the rows to G and f.
   void add_row_tile(const LinearTile& tile) {
     const Index count = tile.rows.size();
-    work_.load_queries(tile);
-    load_row_gradients(tile);
+    load_row_gradients(tile, seen_.end_together() ? seen_.rows_after(tile) : seen_.rows_before(tile));
     float* features = work_.queries.fill(count);
     kernels::divide_rows(count, c.features, features, c.features, work_.sums, features, c.features);
     if (!tile.keys.empty()) {
@@ -242,8 +245,11 @@ class LinearBackward {
 
   // Fills rows with dout, dsums with e, and sums with what divides a row: r / scale. A sum of zero has given weights of
   // zero, and divides nothing.
-  void load_row_gradients(const LinearTile& tile) {
+  void load_row_gradients(const LinearTile& tile, Range next) {
     const Index count = tile.rows.size();
+    work_.load_queries(tile, next);
+    work_.rows_ahead.expect(saved.dout, tile.b, tile.h, next);
+    if (c.dtype == DType::f32) work_.rows_ahead.expect(saved.out, tile.b, tile.h, next);
     float* to = work_.rows.fill(count);
     const kernels::Matrix dout = read_rows(saved.dout, tile);
     for (Index r = 0; r < count; ++r) std::copy_n(&dout.data[r * dout.row], c.value_width, to + r * c.value_width);
