@@ -1,5 +1,5 @@
-// A small product that asks for memory while it computes: a burst of requests would wait for one another, and a processor
-// guesses neither the next page nor the next head.
+// A small product that asks for memory while it computes: a burst of requests would wait for one another, and a
+// processor guesses neither the next page nor the next head.
 #pragma once
 
 #include "heed/kernels/gemm_tile.h"

@@ -73,7 +73,7 @@ HWY_INLINE void store_first(Vector v, float* to, Index count) {
 }
 
 // One micro-tile: R rows of a against `vectors` (1, 2 or 4) vectors of columns, the last of which may be short. b_row
-// counts floats from one p to the next; with kWholeLoads, whole vectors of b may be read; with kAhead, a line of `lines`
+// counts floats from one p to the next; with kWholeLoads, whole vectors of b may be read; with kAhead, one of `lines`
 // is asked for at each p.
 template <class Step, int R, int kVectors, bool kWholeLoads, bool kAhead = false>
 HWY_INLINE void micro_tile(const GemmTile& t, const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, Index b_row,

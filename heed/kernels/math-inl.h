@@ -34,8 +34,8 @@ struct ExpParts {
 inline constexpr float kRound = 12582912.0f;
 inline constexpr std::int32_t kRoundBits = 0x4B400000;
 
-// |x| up to 104. The error of p is 1.4e-8 of |p|, before rounding. With kTimes, a power of two: n of kTimes x, and its p
-// over kTimes, which has the bits of the same steps after a multiplication.
+// |x| up to 104. The error of p is 1.4e-8 of |p|, before rounding. With kTimes, a power of two: n of kTimes x, and its
+// p over kTimes, which has the bits of the same steps after a multiplication.
 template <int kTimes = 1, class D, class V = hn::VFromD<D>>
 HWY_INLINE ExpParts<V, hn::VFromD<hn::RebindToSigned<D>>> exp_parts(D d, V x) {
   const hn::RebindToSigned<D> di;

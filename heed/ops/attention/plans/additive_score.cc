@@ -1,4 +1,4 @@
-// The additive score: v_a . tanh(q + k), fused, so that [Lq, Lk, D] is never built; backward computes the tanh once more.
+// The additive score: v_a . tanh(q + k), fused, so that [Lq, Lk, D] is never built; backward computes each tanh once.
 #include "heed/kernels/attention_additive.h"
 #include "heed/ops/attention/plans/tile.h"
 
