@@ -269,12 +269,17 @@ HWY_INLINE void add_sink(Vector sink, Vector& top, Vector& sum, Vector& decay) {
   sum = hn::MulAdd(sum, decay, exp_or_zero(d, hn::Sub(sink, shift)));
 }
 
-void sink_kernel(Index lanes, float sink, const LaneSums& rows) {
+void shares_kernel(Index lanes, float sink, const LaneSums& rows, float* share) {
   const Floats d;
   for (Index row = 0; row < lanes; row += kLanes) {
-    Vector top = hn::LoadU(d, rows.top + row), sum = hn::LoadU(d, rows.sum + row), decay;
-    add_sink(hn::Set(d, sink), top, sum, decay);
-    hn::StoreU(top, d, rows.top + row), hn::StoreU(sum, d, rows.sum + row), hn::StoreU(decay, d, rows.decay + row);
+    const Vector old_top = hn::LoadU(d, rows.top + row), old_sum = hn::LoadU(d, rows.sum + row);
+    // The largest of scores that are NaN may be anything, but their sum is NaN.
+    const Mask dead = hn::And(is_refused(old_top), hn::Eq(old_sum, hn::Zero(d)));
+    Vector top = old_top, sum = old_sum, decay = hn::Set(d, 1.0f);
+    if (sink != kMinusInfinity) add_sink(hn::Set(d, sink), top, sum, decay);
+    hn::StoreU(hn::IfThenElse(dead, old_top, top), d, rows.top + row);
+    hn::StoreU(hn::IfThenElse(dead, old_sum, sum), d, rows.sum + row);
+    hn::StoreU(hn::IfThenZeroElse(dead, hn::Div(decay, sum)), d, share + row);
   }
 }
 
@@ -388,7 +393,7 @@ HWY_EXPORT(add_softmax);
 HWY_EXPORT(add_sigmoid);
 HWY_EXPORT(softmax_row_kernel);
 HWY_EXPORT(decay_kernel);
-HWY_EXPORT(sink_kernel);
+HWY_EXPORT(shares_kernel);
 HWY_EXPORT(row_sink_kernel);
 HWY_EXPORT(weigh_softmax);
 HWY_EXPORT(weigh_sigmoid);
@@ -447,7 +452,9 @@ void decay_row(Index count, float decay, const float* added, float* sums) {
   HEED_DISPATCH(decay_kernel)(count, decay, added, sums);
 }
 
-void softmax_lane_sink(Index lanes, float sink, const LaneSums& rows) { HEED_DISPATCH(sink_kernel)(lanes, sink, rows); }
+void softmax_lane_shares(Index lanes, float sink, const LaneSums& rows, float* share) {
+  HEED_DISPATCH(shares_kernel)(lanes, sink, rows, share);
+}
 
 void softmax_row_sink(float sink, RowSums& sums) { HEED_DISPATCH(row_sink_kernel)(sink, sums); }
 

@@ -80,9 +80,11 @@ void softmax_row(const AttentionRow& block, float* row, RowSums& sums);
 // sums[i] = sums[i] * decay + added[i].
 void decay_row(Index count, float decay, const float* added, float* sums);
 
-// Takes a further score of each row into the sums, that has weight and no value: a sink.
-void softmax_lane_sink(Index lanes, float sink, const LaneSums& rows);
+// Takes a further score of each row into the sums, that has weight and no value: a sink. -inf: none.
 void softmax_row_sink(float sink, RowSums& sums);
+// The same for lanes, and share[row] = decay / sum, what the row's weighted values are multiplied by in the end. A row
+// without a key has the share 0 and keeps its sums.
+void softmax_lane_shares(Index lanes, float sink, const LaneSums& rows, float* share);
 
 // Replaces scores by what they are after the cap and, where `bias`, with it, -inf where a key is refused.
 void score_lanes(const AttentionLanes& block, float* tile);

@@ -99,11 +99,25 @@ TEST_P(AttentionLanesTest, ARowAloneHasTheBitsThatItHasInLanes) {
       ASSERT_EQ(rows[at].decay, sums.decay[at]) << r;
     }
   }
-  softmax_lane_sink(32, 0.5f, sums.view());
+  float share[32];
+  softmax_lane_shares(32, 0.5f, sums.view(), share);
   for (std::size_t r = 0; r < 32; ++r) {
     softmax_row_sink(0.5f, rows[r]);
     EXPECT_EQ(rows[r].sum, sums.sum[r]) << r;
-    EXPECT_EQ(rows[r].decay, sums.decay[r]) << r;
+    EXPECT_EQ(rows[r].decay / rows[r].sum, share[r]) << r;
+  }
+}
+
+TEST_P(AttentionLanesTest, ASinkGivesARowWithoutAKeyNoShare) {
+  for (const float sink : {kNone, 0.5f}) {
+    Sums sums(16);
+    sums.top[1] = 2, sums.sum[1] = 4;
+    float share[16];
+    softmax_lane_shares(16, sink, sums.view(), share);
+    EXPECT_EQ(share[0], 0.0f);
+    EXPECT_EQ(sums.top[0], kNone);
+    EXPECT_EQ(sums.sum[0], 0.0f);
+    EXPECT_NEAR(share[1], 1 / (4 + (sink == kNone ? 0 : std::exp(sink - 2))), 1e-7);
   }
 }
 

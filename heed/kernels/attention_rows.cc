@@ -48,15 +48,24 @@ void row_dots_kernel(Index rows, Index columns, const float* a, Index a_row, con
   }
 }
 
+// Zero times every element, added up, is NaN where an element is NaN or infinite; only then is each looked at.
 bool any_nan_kernel(Index rows, Index columns, const float* x, Index row) {
   const Floats d;
-  for (Index r = 0; r < rows; ++r) {
-    Mask nan = hn::FirstN(d, 0);
+  const auto element = [&](Index r, Index c)
+                           HWY_ATTR { return load_some(d, x + r * row + c, static_cast<std::size_t>(columns - c)); };
+  const Vector zero = hn::Zero(d);
+  Vector even = zero, odd = zero;
+  for (Index r = 0; r + 2 <= rows; r += 2)
     for (Index c = 0; c < columns; c += lanes()) {
-      nan = hn::Or(nan, hn::IsNaN(load_some(d, x + r * row + c, static_cast<std::size_t>(columns - c))));
+      even = hn::MulAdd(element(r, c), zero, even);
+      odd = hn::MulAdd(element(r + 1, c), zero, odd);
     }
-    if (!hn::AllFalse(d, nan)) return true;
-  }
+  for (Index c = 0; rows % 2 != 0 && c < columns; c += lanes()) even = hn::MulAdd(element(rows - 1, c), zero, even);
+  if (hn::AllFalse(d, hn::IsNaN(hn::Add(even, odd)))) return false;
+  for (Index r = 0; r < rows; ++r)
+    for (Index c = 0; c < columns; c += lanes()) {
+      if (!hn::AllFalse(d, hn::IsNaN(element(r, c)))) return true;
+    }
   return false;
 }
 

@@ -75,6 +75,8 @@ TEST_P(AttentionKernels, RowDotsAndNaNsAreFoundAtEveryWidth) {
     a[stride + columns] = kNaN;  // beside the row
     a[0] = std::numeric_limits<float>::infinity();
     EXPECT_FALSE(attention_any_nan(rows, columns, a.data(), stride));
+    a[0] = std::numeric_limits<float>::infinity();
+    EXPECT_FALSE(attention_any_nan(rows, columns, a.data(), stride)) << "an infinity is a number";
     if (columns > 0) {
       a[stride + columns - 1] = kNaN;
       EXPECT_TRUE(attention_any_nan(rows, columns, a.data(), stride));

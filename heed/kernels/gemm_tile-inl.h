@@ -9,6 +9,8 @@
 #endif
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "heed/kernels/gemm_ahead.h"
 #include "heed/kernels/gemm_tile.h"
@@ -72,14 +74,15 @@ HWY_INLINE void store_first(Vector v, float* to, Index count) {
 #endif
 }
 
-// One micro-tile: R rows of a against `vectors` (1, 2 or 4) vectors of columns, the last of which may be short. b_row
-// counts floats from one p to the next; with kWholeLoads, whole vectors of b may be read; with kAhead, one of `lines`
-// is asked for at each p.
+// One micro-tile: R rows of a, from `row` on, against kVectors vectors of columns, the last of which may be short.
+// b_row counts floats from one p to the next; with kWholeLoads, whole vectors of b may be read; with kAhead, one of
+// `lines` is asked for at each p.
 template <class Step, int R, int kVectors, bool kWholeLoads, bool kAhead = false>
-HWY_INLINE void micro_tile(const GemmTile& t, const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, Index b_row,
-                           float* HWY_RESTRICT c, Index first_column, Index columns,
-                           const char* const* lines = nullptr) {
+HWY_INLINE void micro_tile(const GemmTile& t, Index row, const float* HWY_RESTRICT b, Index b_row, Index first_column,
+                           Index columns, const char* const* lines = nullptr) {
   const Floats d;
+  const float* HWY_RESTRICT a = t.a.data + row * t.a.row;
+  float* HWY_RESTRICT c = t.c + row * t.c_row + first_column;
   const float* bias = t.bias != nullptr ? t.bias + first_column : nullptr;
   const float* decay = t.decay != nullptr ? t.decay + first_column : nullptr;
   Vector sum[R][kVectors];
@@ -98,12 +101,23 @@ HWY_INLINE void micro_tile(const GemmTile& t, const float* HWY_RESTRICT a, const
       for (int v = 0; v < kVectors; ++v) sum[i][v] = Step::add(factor, column[v], sum[i][v]);
     }
   }
+  // Times one changes no bit.
+  const float* alpha = t.row_alpha != nullptr ? t.row_alpha + row : &t.alpha;
+  const Index next = t.row_alpha != nullptr ? 1 : 0;
+  if (columns == kVectors * kLanes && bias == nullptr && !t.accumulate) {
+    HWY_UNROLL(16)
+    for (int i = 0; i < R; ++i) {
+      const Vector factor = hn::Set(d, alpha[i * next]);
+      for (int v = 0; v < kVectors; ++v) hn::StoreU(hn::Mul(sum[i][v], factor), d, c + i * t.c_row + v * kLanes);
+    }
+    return;
+  }
   HWY_UNROLL(16)
   for (int i = 0; i < R; ++i) {
     for (int v = 0; v < kVectors; ++v) {
       float* to = c + i * t.c_row + v * kLanes;
       const Index count = columns - v * kLanes;
-      Vector value = t.alpha == 1.0f ? sum[i][v] : hn::Mul(sum[i][v], hn::Set(d, t.alpha));
+      Vector value = hn::Mul(sum[i][v], hn::Set(d, alpha[i * next]));
       if (bias != nullptr) value = hn::Add(value, load_first(bias + v * kLanes, count));
       if (t.accumulate && decay != nullptr) {
         value = hn::MulAdd(load_first(to, count), load_first(decay + v * kLanes, count), value);
@@ -119,19 +133,17 @@ HWY_INLINE void micro_tile(const GemmTile& t, const float* HWY_RESTRICT a, const
 template <class Step, int R>
 HWY_INLINE void row_block(const GemmTile& t, Index begin, const float* b, Index b_row, bool whole, Index first_column,
                           Index columns) {
-  const float* a = t.a.data + begin * t.a.row;
-  float* c = t.c + begin * t.c_row + first_column;
   if (columns > kLanes) {
     if (whole) {
-      micro_tile<Step, R, 2, true>(t, a, b, b_row, c, first_column, columns);
+      micro_tile<Step, R, 2, true>(t, begin, b, b_row, first_column, columns);
     } else {
-      micro_tile<Step, R, 2, false>(t, a, b, b_row, c, first_column, columns);
+      micro_tile<Step, R, 2, false>(t, begin, b, b_row, first_column, columns);
     }
   } else {
     if (whole) {
-      micro_tile<Step, R, 1, true>(t, a, b, b_row, c, first_column, columns);
+      micro_tile<Step, R, 1, true>(t, begin, b, b_row, first_column, columns);
     } else {
-      micro_tile<Step, R, 1, false>(t, a, b, b_row, c, first_column, columns);
+      micro_tile<Step, R, 1, false>(t, begin, b, b_row, first_column, columns);
     }
   }
 }
@@ -145,26 +157,31 @@ HWY_NOINLINE void last_rows(const GemmTile& t, Index begin, const float* b, Inde
   }
 }
 
-// The rows of a against kVectors whole vectors of b as it lies, R at a time.
+// R rows of a, from `row` on, against kVectors whole vectors of b as it lies.
 template <class Step, int R, int kVectors>
-HWY_NOINLINE void wide_rows(const GemmTile& t, Index first_column, LinesAhead* ahead) {
-  Index i = 0;
-  for (; i + R <= t.m; i += R) {
-    const float *a = t.a.data + i * t.a.row, *b = t.b.data + first_column;
-    float* c = t.c + i * t.c_row + first_column;
-    if (ahead != nullptr && ahead->left >= t.k) {
-      micro_tile<Step, R, kVectors, true, true>(t, a, b, t.b.row, c, first_column, kVectors * kLanes, ahead->next);
-      ahead->next += t.k, ahead->left -= t.k;
-    } else {
-      micro_tile<Step, R, kVectors, true>(t, a, b, t.b.row, c, first_column, kVectors * kLanes);
-    }
+HWY_NOINLINE void wide_block(const GemmTile& t, Index row, Index first_column, LinesAhead* ahead) {
+  const float* const b = t.b.data + first_column;
+  if (ahead != nullptr && ahead->left >= t.k) {
+    micro_tile<Step, R, kVectors, true, true>(t, row, b, t.b.row, first_column, kVectors * kLanes, ahead->next);
+    ahead->next += t.k, ahead->left -= t.k;
+  } else {
+    micro_tile<Step, R, kVectors, true>(t, row, b, t.b.row, first_column, kVectors * kLanes);
   }
-  if constexpr (R > 1) {
-    if (i < t.m) {
-      GemmTile rest = t;
-      rest.m -= i, rest.a = t.a.from(i, 0), rest.c += i * t.c_row;
-      wide_rows<Step, R - 1, kVectors>(rest, first_column, ahead);
-    }
+}
+
+// The rows of a in blocks of nearly the same height, at most kMost: a low last one would leave units idle.
+template <class Step, int kMost, int kVectors>
+HWY_INLINE void wide_rows(const GemmTile& t, Index first_column, LinesAhead* ahead) {
+  using Block = void (*)(const GemmTile&, Index, Index, LinesAhead*);
+  static constexpr auto kBlocks = []<int... I>(std::integer_sequence<int, I...>) {
+    return std::array<Block, sizeof...(I)>{wide_block<Step, I + 1, kVectors>...};
+  }
+  (std::make_integer_sequence<int, kMost>());
+  Index blocks = (t.m + kMost - 1) / kMost;
+  for (Index row = 0; row < t.m; --blocks) {
+    const Index height = (t.m - row + blocks - 1) / blocks;
+    kBlocks[static_cast<std::size_t>(height - 1)](t, row, first_column, ahead);
+    row += height;
   }
 }
 
@@ -247,7 +264,9 @@ HWY_INLINE void chain_tile(const GemmTile& t, LinesAhead* ahead = nullptr) {
   Index j = 0;
   if constexpr (kManyRegisters) {
     for (; !pack && j + 4 * kLanes <= t.n; j += 4 * kLanes) wide_rows<Step, 6, 4>(t, j, ahead);
-    for (; !pack && j + kLanes == t.n; j += kLanes) wide_rows<Step, 14, 1>(t, j, ahead);
+    if (!pack && j + 3 * kLanes == t.n) return wide_rows<Step, 8, 3>(t, j, ahead);
+    if (!pack && j + 2 * kLanes == t.n) return wide_rows<Step, 12, 2>(t, j, ahead);
+    if (!pack && j + kLanes == t.n) return wide_rows<Step, 14, 1>(t, j, ahead);
   }
   for (; j < t.n; j += kPanel) {
     const Index columns = std::min(t.n - j, kPanel);

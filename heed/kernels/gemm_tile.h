@@ -31,8 +31,9 @@ struct GemmTile {
   Index c_row;                  // c[i, j] = c[i * c_row + j]
   const float* bias = nullptr;  // [n], or null
   float alpha = 1;
-  bool accumulate = false;       // add c; not together with bias
-  const float* decay = nullptr;  // [n], or null: c[i, j] is multiplied by decay[j] before it is added to
+  const float* row_alpha = nullptr;  // [m], or null: row i has row_alpha[i] in place of alpha
+  bool accumulate = false;           // add c; not together with bias
+  const float* decay = nullptr;      // [n], or null: c[i, j] is multiplied by decay[j] before it is added to
 };
 
 // Each sum is one chain acc = fma(a, b, acc) over ascending p from 0, whatever m, n and the strides are: a row's bits

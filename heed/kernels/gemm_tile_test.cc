@@ -38,7 +38,7 @@ float expected_element(const GemmTile& t, Index i, Index j, float before, bool f
       sum += product;
     }
   }
-  const volatile float scaled = t.alpha * sum;
+  const volatile float scaled = (t.row_alpha != nullptr ? t.row_alpha[i] : t.alpha) * sum;
   if (t.bias != nullptr) return scaled + t.bias[j];
   if (t.decay != nullptr) {
     if (fused) return std::fma(before, t.decay[j], scaled);
@@ -51,8 +51,8 @@ float expected_element(const GemmTile& t, Index i, Index j, float before, bool f
 TEST_P(EveryTarget, EqualsOneChainPerElementInEveryShapeAndLayout) {
   const bool fused = gemm_tile_is_fused();
   const std::vector<float> pool = random_floats(100 * 100 * 2, 1), bias = random_floats(100, 2);
-  for (Index m : {1, 2, 3, 5, 6, 7, 8, 9, 14, 17, 65, 70}) {
-    for (Index n : {1, 2, 7, 8, 13, 16, 17, 31, 32, 33, 64, 70}) {
+  for (Index m : {1, 2, 3, 5, 6, 7, 8, 9, 14, 17, 26, 65, 70}) {
+    for (Index n : {1, 2, 7, 8, 13, 16, 17, 31, 32, 33, 48, 64, 70}) {
       for (Index k : {0, 1, 3, 4, 8, 15, 16, 32, 37, 100}) {
         for (int layout = 0; layout < 4; ++layout) {
           const Index slack = 3;
@@ -63,11 +63,12 @@ TEST_P(EveryTarget, EqualsOneChainPerElementInEveryShapeAndLayout) {
                      .b = {pool.data() + 50, layout & 2 ? 1 : n + slack, layout & 2 ? k + slack : 1},
                      .c = nullptr,
                      .c_row = n + slack};
-          const int kind = static_cast<int>((m + n + k) % 5);
+          const int kind = static_cast<int>((m + n + k) % 6);
           if (kind == 1) t.bias = bias.data();
           if (kind == 2) t.accumulate = true;
           if (kind == 3) t.alpha = 0.3f, t.accumulate = true;
           if (kind == 4) t.decay = bias.data(), t.accumulate = true;
+          if (kind == 5) t.row_alpha = bias.data();
           const std::vector<float> before = random_floats(m * t.c_row, 3);
           std::vector<float> c = before;
           t.c = c.data();

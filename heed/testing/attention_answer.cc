@@ -162,9 +162,9 @@ AttentionAnswer solve(const AttentionPlan& plan, const AttentionSample& p) {
   std::vector<Tensor> memory;
   const View out = rows_in(memory, p.dout, p.layout), dout = rows_in(memory, p.dout, p.layout);
   copy(p.dout, dout);
-  plan.forward(c,
-               {.out = out, .row_stat = a.row_stat, .weights = a.weights, .scores = a.scores, .score_stage = p.stage},
-               workspace);
+  // Matrices are asked for apart: a plan may leave a call that wants them to another.
+  plan.forward(c, {.out = out, .row_stat = a.row_stat}, workspace);
+  plan.forward(c, {.weights = a.weights, .scores = a.scores, .score_stage = p.stage}, workspace);
   a.out = Tensor::copy_of(out);
   plan.weights(c, a.row_stat, {}, a.recovered, workspace);
   if (p.page > 0) return a;

@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <span>
 
 #include "heed/base/thread_scratch.h"
 #include "heed/ops/attention/plans/fused.h"
 #include "heed/ops/attention/plans/lane_cut.h"
+#include "heed/ops/attention/plans/lane_sums.h"
 #include "heed/ops/attention/plans/lane_work.h"
 #include "heed/ops/attention/plans/repair.h"
 
@@ -22,10 +22,7 @@ class FusedTiles {
 
   void compute(std::span<const RowTile> rows) {
     const std::span<LaneTile> tiles = work_.turn_to(rows);
-    for (const LaneTile& tile : tiles) {
-      std::fill_n(tile.top, tile.lanes, kMinusInfinity);
-      std::fill_n(tile.sum, tile.lanes, 0.0f);
-    }
+    for (const LaneTile& tile : tiles) begin_sums(tile);
     work_.for_blocks(tiles, work_.all_keys(), false, [&](LaneTile& tile, const LaneBlock& block) {
       work_.products().scores(tile, work_.scores());
       normaliser_.add(block.passes, work_.scores(), tile.sums());
@@ -33,7 +30,7 @@ class FusedTiles {
       tile.started = true;
     });
     for (const LaneTile& tile : tiles) {
-      finish_sums(tile);
+      finish_sums(c, normaliser_, tile, result.row_stat);
       if (result.out) store_out(tile);
     }
     if (result.scores) store_scores(tiles);
@@ -41,28 +38,6 @@ class FusedTiles {
   }
 
  private:
-  // Whether a row has no key. (The largest of scores that are NaN may be anything, but their sum is NaN.)
-  static bool is_dead(const LaneTile& tile, Index r) { return tile.top[r] == kMinusInfinity && tile.sum[r] == 0; }
-
-  // Takes the sink into the sums of the rows that have a key, leaves in `factor` what the output is multiplied by, and
-  // stores the statistic.
-  void finish_sums(const LaneTile& tile) {
-    const auto& [b, h, rows] = tile.rows;
-    for (Index r = 0; r < tile.lanes; ++r) tile.factor[r] = is_dead(tile, r) ? 0.0f : 1.0f;
-    std::fill_n(tile.decay, tile.lanes, 1.0f);
-    const float sink = c.sink<float>(h);
-    if (sink != kMinusInfinity) kernels::softmax_lane_sink(tile.lanes, sink, tile.sums());
-    for (Index r = 0; r < rows.size(); ++r) {
-      const bool dead = tile.factor[r] == 0;
-      float stat = dead ? kMinusInfinity : 0.0f;
-      if (!dead && normaliser_.sums_to_one) {
-        tile.factor[r] = tile.decay[r] / tile.sum[r];
-        stat = tile.top[r] + std::log(tile.sum[r]);
-      }
-      if (result.row_stat) result.row_stat.at<float>({b, h, rows.begin + r}) = stat;
-    }
-  }
-
   void store_out(const LaneTile& tile) {
     const auto& [b, h, range] = tile.rows;
     const Index rows = range.size();

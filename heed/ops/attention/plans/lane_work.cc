@@ -1,6 +1,7 @@
 #include "heed/ops/attention/plans/lane_work.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "heed/kernels/lane_dropout.h"
 #include "heed/ops/attention/plans/key_bits.h"
@@ -60,9 +61,8 @@ void LaneWork::prefetch_short(const RowTile& tile) const {
 
 std::span<LaneTile> LaneWork::turn_to(std::span<const RowTile> rows, const ConstView& dout) {
   for (std::size_t n = 0; n < rows.size(); ++n) {
-    const auto& [b, h, range] = rows[n];
-    const Index nth = static_cast<Index>(n), lanes = whole(range.size());
-    LaneTile tile{.rows = rows[n], .nth = nth, .lanes = lanes, .open = c_.mask.tile(b, h, range)};
+    const Index nth = static_cast<Index>(n), lanes = whole(rows[n].rows.size());
+    LaneTile tile{.rows = rows[n], .nth = nth, .lanes = lanes, .open = open_of(rows[n])};
     float* next = lanes_ + nth * lane_floats_;
     const auto take = [&](float*& pointer, Index size) { pointer = next, next += size * lanes; };
     take(tile.top, 1), take(tile.sum, 1), take(tile.decay, 1), take(tile.factor, 1);
@@ -71,6 +71,13 @@ std::span<LaneTile> LaneWork::turn_to(std::span<const RowTile> rows, const Const
     tiles_[n] = tile;
   }
   return {tiles_, rows.size()};
+}
+
+MaskTile LaneWork::open_of(const RowTile& of) {
+  const auto& [b, h, rows] = of;
+  if (rows != seen_.rows || !c_.mask.alike(b, h, seen_.b, seen_.h)) seen_ = c_.mask.tile(b, h, rows);
+  seen_.b = b, seen_.h = h;
+  return seen_;
 }
 
 TileCover LaneWork::cover_of(const MaskTile& open, Range keys) const {
@@ -123,6 +130,9 @@ void LaneWork::fill_bias(const LaneTile& tile, Range keys, kernels::AttentionLan
 
 void LaneWork::fill_allowed(const LaneTile& tile, Range keys) {
   const auto& [b, h, rows] = tile.rows;
+  const RowTile last = std::exchange(allowed_rows_, tile.rows);
+  const bool same_keys = std::exchange(allowed_keys_, keys) == keys;
+  if (same_keys && rows == last.rows && c_.mask.alike(b, h, last.b, last.h)) return;
   std::uint64_t bits[LaneTile::kRows];
   const bool open = intersect(tile.open.core, keys) == keys;
   for (Index r = 0; r < rows.size(); ++r) {

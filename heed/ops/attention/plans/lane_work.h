@@ -87,6 +87,7 @@ class LaneWork {
   TileCover cover_of(const MaskTile& open, Range keys) const;
   LaneBlock block(const LaneTile& tile, Range keys, bool whole);
   void fill_bias(const LaneTile& tile, Range keys, kernels::AttentionLanes& passes);
+  MaskTile open_of(const RowTile& rows);
   void fill_allowed(const LaneTile& tile, Range keys);
 
   const AttentionProblem& c_;
@@ -98,6 +99,10 @@ class LaneWork {
   float *lanes_ = nullptr, *scores_ = nullptr, *dscores_ = nullptr, *bias_ = nullptr, *dbias_ = nullptr;
   float *rows_scratch_ = nullptr, *narrow_ = nullptr, *dk_ = nullptr, *dv_ = nullptr;
   std::uint32_t *allowed_ = nullptr, *kept_ = nullptr;
+  // What the mask said last: of many short heads it says the same.
+  MaskTile seen_{};
+  RowTile allowed_rows_{};
+  Range allowed_keys_{};
   Index used_ = 0;
 };
 

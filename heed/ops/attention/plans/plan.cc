@@ -6,6 +6,7 @@
 #include "heed/ops/attention/plans/fused.h"
 #include "heed/ops/attention/plans/linear_chunk.h"
 #include "heed/ops/attention/plans/reference.h"
+#include "heed/ops/attention/plans/short.h"
 #include "heed/ops/attention/plans/tile.h"
 
 namespace heed {
@@ -26,7 +27,7 @@ const AttentionPlan* forced_plan() {
 }  // namespace
 
 std::span<const AttentionPlan> attention_plans() {
-  static const AttentionPlan kPlans[] = {kFusedBf16Plan, kFusedPlan,  kDecodePlan,
+  static const AttentionPlan kPlans[] = {kFusedBf16Plan, kFusedPlan,  kShortPlan,    kDecodePlan,
                                          kTiledPlan,     kLinearPlan, kReferencePlan};
   return kPlans;
 }

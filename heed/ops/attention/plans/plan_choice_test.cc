@@ -1,6 +1,7 @@
 // Which plan computes a task, and what may move that choice.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,20 @@ TEST(AttentionPlanChoice, TheOrderDependsOnNoLength) {
   for (const auto& of_kinds : orders) EXPECT_EQ(of_kinds, orders[0]);
 }
 
+TEST(AttentionPlanChoice, ShortRunsWhereOneTileAndOneBlockHoldAHead) {
+  const auto chosen = [&](Index queries, Index keys, Pass pass) {
+    const AttentionSample p = testing::plain_problem({.batch = 3, .queries = queries, .keys = keys});
+    return choose_attention_plan(problem_of(p), {.pass = pass}).name;
+  };
+  for (const Pass pass : {Pass::forward, Pass::backward}) {
+    EXPECT_EQ(chosen(24, 24, pass), "short");
+    EXPECT_EQ(chosen(64, 64, pass), "short");
+    EXPECT_EQ(chosen(65, 24, pass), "fused");
+    EXPECT_EQ(chosen(24, 65, pass), "fused");
+  }
+  EXPECT_EQ(chosen(1, 64, Pass::forward), "decode");
+}
+
 // The names of two plans of one order that give a problem other bits; empty where there are none.
 std::string disagreement(const std::vector<const AttentionPlan*>& plans, const AttentionSample& p) {
   for (std::size_t b = 0; b < plans.size(); ++b)
@@ -89,6 +104,28 @@ TEST(AttentionPlanChoice, PlansOfOneOrderAgreeToTheBit) {
     testing::Choices choices(seed);
     const AttentionSample p = testing::random_attention_sample(choices);
     EXPECT_EQ(disagreement(testing::plans_for(p), p), "") << "seed " << seed << ": " << describe(p);
+  }
+}
+
+// Short sentences go through a thread's hands one after another, and the mask may say the same of them or not.
+TEST(AttentionPlanChoice, ShortSentencesUnderEveryMaskHaveTheBitsOfTheFusedPlan) {
+  const auto by_name = [](std::string_view name) {
+    const auto plans = attention_plans();
+    return &*std::find_if(plans.begin(), plans.end(), [&](const AttentionPlan& plan) { return plan.name == name; });
+  };
+  for (const auto& [queries, keys] : {std::pair<Index, Index>{5, 0}, {1, 3}, {14, 14}, {24, 24}, {33, 50}, {64, 64}}) {
+    AttentionSample p = testing::plain_problem(
+        {.batch = 3, .heads = 4, .key_heads = 2, .queries = queries, .keys = keys, .width = 20, .value_width = 35});
+    const Tensor lengths = Tensor::from(std::vector<Index>{keys / 3, keys, keys / 2}, {3});
+    const Tensor centre = Tensor::zeros(DType::f32, {3, 4, queries});
+    for (Index i = 0; i < centre.size(); ++i) centre.data<float>()[i] = static_cast<float>(i % 23);
+    for (const Mask& mask :
+         {Mask(), Mask::causal(), Mask::key_lengths(lengths), Mask::causal() & Mask::key_lengths(lengths),
+          Mask::around(centre, 3), Mask::boolean(testing::random_booleans({3, 4, queries, keys}, 5))})
+      for (const double dropout : {0.0, 0.2}) {
+        p.spec.mask = mask, p.spec.dropout.probability = dropout;
+        EXPECT_EQ(disagreement({by_name("fused"), by_name("short")}, p), "") << describe(p);
+      }
   }
 }
 

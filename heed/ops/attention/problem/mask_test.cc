@@ -76,6 +76,11 @@ void expect_consistent(const Mask& mask, Index queries, Index keys) {
             if (open.empty()) continue;
             hull = hull.empty() ? open : Range{std::min(hull.begin, open.begin), std::max(hull.end, open.end)};
           }
+          for (Index other = 0; other < kBatch * kHeads; ++other) {
+            if (!rows.alike(b, h, other / kHeads, other % kHeads)) continue;
+            EXPECT_EQ(allowed_in(rows, b, h, {i0, i1}, {0, keys}),
+                      allowed_in(rows, other / kHeads, other % kHeads, {i0, i1}, {0, keys}));
+          }
           const MaskTile tile = rows.tile(b, h, {i0, i1});
           EXPECT_EQ(tile.hull, hull);
           for (Index j0 = 0; j0 <= keys; ++j0)

@@ -182,10 +182,15 @@ MaskRows::MaskRows(const Mask& mask, const MaskShape& shape, const char* caller)
     window->centre = window->centre.through(broadcast_axes(window->centre.view(), 2));
     windows_ = true;
     gap_ |= window->prefix && (window->left || window->centre);
+    by_head_ |= bool{window->centre};
+    by_batch_ |= window->centre || window->prefix;
   };
   take(mask_.window);
   for (KeyInterval& more : mask_.further) take(more.window);
   for (const auto& pattern : mask.patterns) pattern->check(caller, shape);
+  const auto has_lengths = [](const KeyInterval& more) { return bool{more.lengths}; };
+  by_head_ |= !mask.patterns.empty();
+  by_batch_ |= by_head_ || mask.lengths || std::any_of(mask.further.begin(), mask.further.end(), has_lengths);
 }
 
 Index MaskRows::length(Index b) const {

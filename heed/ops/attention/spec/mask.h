@@ -129,6 +129,10 @@ class MaskRows {
   MaskTile tile(Index b, Index h, Range rows) const;
   // Whether keys(b, h, i) is all there is: no pattern, and no window with a gap after a prefix.
   bool hull_is_exact() const { return mask_.patterns.empty() && !gap_; }
+  // Whether two heads are known to see the same keys from the same rows.
+  bool alike(Index b, Index h, Index other_b, Index other_h) const {
+    return (b == other_b || !by_batch_) && (h == other_h || !by_head_);
+  }
   // What the mask says about the tile's rows x keys; exact. Of no rows or keys: `none`.
   TileCover cover(const MaskTile& tile, Range keys) const;
   // allowed[j - keys.begin] = 1 where key j is allowed to row i, else 0.
@@ -156,8 +160,9 @@ class MaskRows {
 
   Mask mask_;
   MaskShape shape_;
-  bool windows_ = false;  // there is a window
-  bool gap_ = false;      // one may leave a gap after its prefix
+  bool windows_ = false;                     // there is a window
+  bool gap_ = false;                         // one may leave a gap after its prefix
+  bool by_batch_ = false, by_head_ = false;  // what a row sees may depend on its batch element, on its head
 };
 
 }  // namespace heed

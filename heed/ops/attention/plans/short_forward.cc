@@ -1,0 +1,90 @@
+#include <algorithm>
+
+#include "heed/base/thread_scratch.h"
+#include "heed/kernels/gemm_tile.h"
+#include "heed/ops/attention/plans/fused.h"
+#include "heed/ops/attention/plans/heads_ahead.h"
+#include "heed/ops/attention/plans/lane_sums.h"
+#include "heed/ops/attention/plans/lane_work.h"
+#include "heed/ops/attention/plans/repair.h"
+#include "heed/ops/attention/plans/short.h"
+
+namespace heed {
+namespace {
+
+class ShortHeads {
+ public:
+  ShortHeads(const AttentionProblem& problem, const AttentionResult& wanted, LaneWork& thread)
+      : c(problem), result(wanted), work_(thread) {}
+
+  // What compute() reads and writes of a head.
+  HeadsAhead rows_of(Index b, Index h) const {
+    HeadsAhead ahead;
+    ahead.add(c.q, b, h), ahead.add(c.k.view(), b, h / c.group), ahead.add(c.v.view(), b, h / c.group);
+    ahead.add(result.out, b, h);
+    return ahead;
+  }
+
+  // `next`: of the head after this one.
+  void compute(Index b, Index h, HeadsAhead next) {
+    const RowTile rows{b, h, {0, c.queries}};
+    const std::span<LaneTile> tiles = work_.turn_to({&rows, 1});
+    LaneTile& tile = tiles.front();
+    begin_sums(tile);
+    next.ask(4);
+    work_.for_blocks(tiles, work_.all_keys(), false, [&](LaneTile&, const LaneBlock& block) {
+      work_.products().scores(tile, work_.scores());
+      next.ask(3);
+      kernels::kSoftmaxLanes.add(block.passes, work_.scores(), tile.sums());
+      tile.started = true;
+    });
+    next.ask(2);
+    finish_sums(c, kernels::kSoftmaxLanes, tile, result.row_stat);
+    store_out(tile);
+    next.ask(1);
+  }
+
+ private:
+  void store_out(const LaneTile& tile) {
+    const auto& [b, h, rows] = tile.rows;
+    const Index row = result.out.stride[2];
+    float* const out = &result.out.at<float>({b, h, 0});
+    if (!tile.started) {
+      for (Index r = 0; r < rows.size(); ++r) std::fill_n(out + r * row, c.value_width, 0.0f);
+      return;
+    }
+    kernels::gemm_tile({.m = rows.size(),
+                        .n = c.value_width,
+                        .k = c.keys,
+                        .a = {work_.scores(), 1, tile.lanes},
+                        .b = {&c.v.view().at<float>({b, h / c.group, 0}), c.v.view().stride[2]},
+                        .c = out,
+                        .c_row = row,
+                        .row_alpha = tile.factor});
+    repair_rows(c, result.out, tile.rows);
+  }
+
+  const AttentionProblem& c;
+  const AttentionResult& result;
+  LaneWork& work_;
+};
+
+}  // namespace
+
+void short_forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
+  if (!is_short(c) || !result.out || result.weights || result.scores) {
+    return fused_forward(c, LaneNumbers::f32, result, workspace);
+  }
+  const Index bytes = LaneWork::bytes(c, LaneNumbers::f32, LaneWork::Pass::forward, 1), units = c.batch * c.heads;
+  parallel_for_with_scratch(workspace, bytes, units, short_grain(c), [&](Index begin, Index end, char* memory) {
+    LaneWork thread(c, LaneNumbers::f32, LaneWork::Pass::forward, 1, 0, memory);
+    ShortHeads heads(c, result, thread);
+    for (Index unit = begin; unit < end; ++unit) {
+      const Index next = unit + 1;
+      heads.compute(unit / c.heads, unit % c.heads,
+                    next < end ? heads.rows_of(next / c.heads, next % c.heads) : HeadsAhead());
+    }
+  });
+}
+
+}  // namespace heed
