@@ -131,13 +131,13 @@ HWY_INLINE Vector shift_for(Vector top) {
   return hn::Zero(Floats());
 }
 
-// Calls f(key, chain) for the keys in order.
+// Calls f(key, chain) for the keys of a part in order.
 template <class F>
-HWY_INLINE void for_keys(Index keys, const F& f) {
-  Index key = 0;
-  for (; key + 4 <= keys; key += 4)
+HWY_INLINE void for_keys(const LanePart& part, const F& f) {
+  Index key = part.first_key;
+  for (; key + 4 <= part.end_key; key += 4)
     for (Index chain = 0; chain < 4; ++chain) f(key + chain, chain);
-  for (; key < keys; ++key) f(key, key % 4);
+  for (; key < part.end_key; ++key) f(key, key % 4);
 }
 
 HWY_INLINE Vector largest_of(const Vector (&of)[4]) { return hn::Max(hn::Max(of[0], of[1]), hn::Max(of[2], of[3])); }
@@ -146,11 +146,11 @@ HWY_INLINE Vector sum_of(const Vector (&of)[4]) { return hn::Add(hn::Add(of[0], 
 // While the scores of a vector of rows are weighed, those of the next one are read for its largest: what the two wait
 // for is not the same.
 template <class B>
-HWY_INLINE void add_softmax_block(const AttentionLanes& t, const B& block, float* HWY_RESTRICT tile,
-                                  const LaneSums& rows) {
+HWY_INLINE void add_softmax_block(const AttentionLanes& t, const LanePart& part, const B& block,
+                                  float* HWY_RESTRICT tile, const LaneSums& rows) {
   const Floats d;
   Vector before = hn::Zero(d), shift = hn::Zero(d);  // of the rows that are weighed
-  for (Index row = 0; row <= t.lanes; row += kLanes) {
+  for (Index row = part.first_lane; row <= part.end_lane; row += kLanes) {
     const Vector none = hn::Set(d, kMinusInfinity);
     Vector largest[4] = {none, none, none, none};
     const auto read = [&](Index key, Index chain) HWY_ATTR {
@@ -167,19 +167,19 @@ HWY_INLINE void add_softmax_block(const AttentionLanes& t, const B& block, float
       chains[chain] = hn::Add(chains[chain], weight);
       hn::StoreU(block.kept(weight, key, weighed), d, at);
     };
-    if (row == 0) {
-      for_keys(t.keys, read);
-    } else if (row == t.lanes) {
-      for_keys(t.keys, weigh);
+    if (row == part.first_lane) {
+      for_keys(part, read);
+    } else if (row == part.end_lane) {
+      for_keys(part, weigh);
     } else {
-      for_keys(t.keys, [&](Index key, Index chain) HWY_ATTR { read(key, chain), weigh(key, chain); });
+      for_keys(part, [&](Index key, Index chain) HWY_ATTR { read(key, chain), weigh(key, chain); });
     }
-    if (row > 0) {
+    if (row > part.first_lane) {
       const Vector decay = Softmax::weight(hn::Sub(before, shift));
       const Vector sum = hn::MulAdd(hn::LoadU(d, rows.sum + weighed), decay, sum_of(chains));
       hn::StoreU(sum, d, rows.sum + weighed), hn::StoreU(decay, d, rows.decay + weighed);
     }
-    if (row < t.lanes) {
+    if (row < part.end_lane) {
       before = hn::LoadU(d, rows.top + row);
       const Vector top = hn::Max(largest_of(largest), before);
       shift = shift_of(top);
@@ -190,13 +190,13 @@ HWY_INLINE void add_softmax_block(const AttentionLanes& t, const B& block, float
 
 // One look at the scores is enough.
 template <class B>
-HWY_INLINE void add_sigmoid_block(const AttentionLanes& t, const B& block, float* HWY_RESTRICT tile,
-                                  const LaneSums& rows) {
+HWY_INLINE void add_sigmoid_block(const AttentionLanes& t, const LanePart& part, const B& block,
+                                  float* HWY_RESTRICT tile, const LaneSums& rows) {
   const Floats d;
-  for (Index row = 0; row < t.lanes; row += kLanes) {
+  for (Index row = part.first_lane; row < part.end_lane; row += kLanes) {
     const Vector before = hn::LoadU(d, rows.top + row), zero = hn::Zero(d);
     Vector largest[4] = {before, before, before, before}, chains[4] = {zero, zero, zero, zero};
-    for_keys(t.keys, [&](Index key, Index chain) HWY_ATTR {
+    for_keys(part, [&](Index key, Index chain) HWY_ATTR {
       float* at = tile + key * t.lanes + row;
       const Vector score = block.score(hn::LoadU(d, at), key, row);
       const Vector weight = hn::IfThenZeroElse(is_refused(score), Sigmoid::weight(score));
@@ -209,11 +209,11 @@ HWY_INLINE void add_sigmoid_block(const AttentionLanes& t, const B& block, float
   }
 }
 
-void add_softmax(const AttentionLanes& t, float* tile, const LaneSums& rows) {
-  for_block(t, [&](const auto& block) HWY_ATTR { add_softmax_block(t, block, tile, rows); });
+void add_softmax(const AttentionLanes& t, const LanePart& part, float* tile, const LaneSums& rows) {
+  for_block(t, [&](const auto& block) HWY_ATTR { add_softmax_block(t, part, block, tile, rows); });
 }
-void add_sigmoid(const AttentionLanes& t, float* tile, const LaneSums& rows) {
-  for_block(t, [&](const auto& block) HWY_ATTR { add_sigmoid_block(t, block, tile, rows); });
+void add_sigmoid(const AttentionLanes& t, const LanePart& part, float* tile, const LaneSums& rows) {
+  for_block(t, [&](const auto& block) HWY_ATTR { add_sigmoid_block(t, part, block, tile, rows); });
 }
 
 // Lanes from `key` on whose bit is set.
@@ -324,13 +324,13 @@ void score_kernel(const AttentionLanes& t, float* tile) {
 }
 
 template <class Shape, class B>
-HWY_INLINE void gradient_block(const AttentionLanes& t, const B& block, const float* stat, const float* delta,
-                               float scale, float* HWY_RESTRICT tile, float* HWY_RESTRICT dweights,
+HWY_INLINE void gradient_block(const AttentionLanes& t, const LanePart& part, const B& block, const float* stat,
+                               const float* delta, float scale, float* HWY_RESTRICT tile, float* HWY_RESTRICT dweights,
                                float* HWY_RESTRICT dbias) {
   const Floats d;
-  for (Index row = 0; row < t.lanes; row += kLanes) {
+  for (Index row = part.first_lane; row < part.end_lane; row += kLanes) {
     const Vector shift = shift_for<Shape>(hn::LoadU(d, stat + row)), mean = hn::LoadU(d, delta + row);
-    for (Index key = 0; key < t.keys; ++key) {
+    for (Index key = part.first_key; key < part.end_key; ++key) {
       const Index at = key * t.lanes + row;
       const Vector bent = block.bent(hn::LoadU(d, tile + at)), score = block.beside(bent, key, row);
       const Mask refused = is_refused(score);
@@ -349,33 +349,34 @@ HWY_INLINE void gradient_block(const AttentionLanes& t, const B& block, const fl
 }
 
 template <class Shape>
-HWY_INLINE void gradients(const AttentionLanes& t, const float* stat, const float* delta, float scale, float* tile,
-                          float* dweights, float* dbias) {
+HWY_INLINE void gradients(const AttentionLanes& t, const LanePart& part, const float* stat, const float* delta,
+                          float scale, float* tile, float* dweights, float* dbias) {
   for_block(t, [&](const auto& block)
-                   HWY_ATTR { gradient_block<Shape>(t, block, stat, delta, scale, tile, dweights, dbias); });
+                   HWY_ATTR { gradient_block<Shape>(t, part, block, stat, delta, scale, tile, dweights, dbias); });
 }
 
-void softmax_gradients(const AttentionLanes& t, const float* stat, const float* delta, float scale, float* tile,
-                       float* dweights, float* dbias) {
-  gradients<Softmax>(t, stat, delta, scale, tile, dweights, dbias);
+void softmax_gradients(const AttentionLanes& t, const LanePart& part, const float* stat, const float* delta,
+                       float scale, float* tile, float* dweights, float* dbias) {
+  gradients<Softmax>(t, part, stat, delta, scale, tile, dweights, dbias);
 }
-void sigmoid_gradients(const AttentionLanes& t, const float* stat, const float* delta, float scale, float* tile,
-                       float* dweights, float* dbias) {
-  gradients<Sigmoid>(t, stat, delta, scale, tile, dweights, dbias);
+void sigmoid_gradients(const AttentionLanes& t, const LanePart& part, const float* stat, const float* delta,
+                       float scale, float* tile, float* dweights, float* dbias) {
+  gradients<Sigmoid>(t, part, stat, delta, scale, tile, dweights, dbias);
 }
 
-void softmax_flow(const AttentionLanes& t, const float* stat, const float* tile, const float* dweights, float* flow) {
+void softmax_flow(const AttentionLanes& t, const LanePart& part, const float* stat, const float* tile,
+                  const float* dweights, float* flow) {
   const Floats d;
   for_block(t, [&](const auto& block) HWY_ATTR {
-    for (Index row = 0; row < t.lanes; row += kLanes) {
+    for (Index row = part.first_lane; row < part.end_lane; row += kLanes) {
       const Vector shift = shift_of(hn::LoadU(d, stat + row));
       Vector sum = hn::LoadU(d, flow + row);
-      for (Index key = 0; key < t.keys; ++key) {
+      for (Index key = part.first_key; key < part.end_key; ++key) {
         const Index at = key * t.lanes + row;
         const Vector score = block.score(hn::LoadU(d, tile + at), key, row);
         const Vector weight = exp_or_zero(d, hn::Sub(score, shift));
-        const Vector part = hn::Mul(weight, block.kept(hn::LoadU(d, dweights + at), key, row));
-        sum = hn::Add(sum, hn::IfThenZeroElse(is_refused(score), part));
+        const Vector given = hn::Mul(weight, block.kept(hn::LoadU(d, dweights + at), key, row));
+        sum = hn::Add(sum, hn::IfThenZeroElse(is_refused(score), given));
       }
       hn::StoreU(sum, d, flow + row);
     }
@@ -404,30 +405,30 @@ HWY_EXPORT(softmax_flow);
 
 namespace {
 
-void softmax_add(const AttentionLanes& block, float* tile, const LaneSums& rows) {
-  HEED_DISPATCH(add_softmax)(block, tile, rows);
+void softmax_add(const AttentionLanes& block, const LanePart& part, float* tile, const LaneSums& rows) {
+  HEED_DISPATCH(add_softmax)(block, part, tile, rows);
 }
 void softmax_weigh(const AttentionLanes& block, const float* top, const float* factor, float* tile) {
   HEED_DISPATCH(weigh_softmax)(block, top, factor, tile);
 }
-void gradients_of_softmax(const AttentionLanes& block, const float* stat, const float* delta, float scale, float* tile,
-                          float* dweights, float* dbias) {
-  HEED_DISPATCH(softmax_gradients)(block, stat, delta, scale, tile, dweights, dbias);
+void gradients_of_softmax(const AttentionLanes& block, const LanePart& part, const float* stat, const float* delta,
+                          float scale, float* tile, float* dweights, float* dbias) {
+  HEED_DISPATCH(softmax_gradients)(block, part, stat, delta, scale, tile, dweights, dbias);
 }
-void flow_of_softmax(const AttentionLanes& block, const float* stat, const float* tile, const float* dweights,
-                     float* flow) {
-  HEED_DISPATCH(softmax_flow)(block, stat, tile, dweights, flow);
+void flow_of_softmax(const AttentionLanes& block, const LanePart& part, const float* stat, const float* tile,
+                     const float* dweights, float* flow) {
+  HEED_DISPATCH(softmax_flow)(block, part, stat, tile, dweights, flow);
 }
 
-void sigmoid_add(const AttentionLanes& block, float* tile, const LaneSums& rows) {
-  HEED_DISPATCH(add_sigmoid)(block, tile, rows);
+void sigmoid_add(const AttentionLanes& block, const LanePart& part, float* tile, const LaneSums& rows) {
+  HEED_DISPATCH(add_sigmoid)(block, part, tile, rows);
 }
 void sigmoid_weigh(const AttentionLanes& block, const float* top, const float* factor, float* tile) {
   HEED_DISPATCH(weigh_sigmoid)(block, top, factor, tile);
 }
-void gradients_of_sigmoid(const AttentionLanes& block, const float* stat, const float* delta, float scale, float* tile,
-                          float* dweights, float* dbias) {
-  HEED_DISPATCH(sigmoid_gradients)(block, stat, delta, scale, tile, dweights, dbias);
+void gradients_of_sigmoid(const AttentionLanes& block, const LanePart& part, const float* stat, const float* delta,
+                          float scale, float* tile, float* dweights, float* dbias) {
+  HEED_DISPATCH(sigmoid_gradients)(block, part, stat, delta, scale, tile, dweights, dbias);
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // The passes of attention over a block of keys with a query to each SIMD lane: what a row adds up goes down a
 // column, key after key, and nothing is ever summed across lanes.
 //
-//   gemm_tile(scores = K Q^T);  kSoftmaxLanes.add(block, scores, rows);  gemm_tile(out^T = out^T decay + V^T weights);
+//   gemm_tile(scores = K Q^T);  kSoftmaxLanes.add(block, block.whole(), scores, rows);
+//   gemm_tile(out^T = out^T decay + V^T weights);
 //
 // A block is keys x lanes floats, [key * lanes + row]. A row is the same whatever the other lanes hold.
 #pragma once
@@ -12,7 +13,17 @@
 
 namespace heed::kernels {
 
-inline constexpr Index kLaneKeys = 64;  // of a block, at most; blocks begin at its multiples
+inline constexpr Index kLaneKeys = 64;   // of a block, at most; blocks begin at its multiples
+inline constexpr Index kMostLanes = 64;  // of a block
+
+// What of a block is at work. The rest is as if refused, and is neither read nor written.
+struct LanePart {
+  Index first_key = 0, end_key = 0;    // first_key: a multiple of 4
+  Index first_lane = 0, end_lane = 0;  // multiples of kLaneUnit
+
+  Index keys() const { return end_key - first_key; }
+  Index lanes() const { return end_lane - first_lane; }
+};
 
 struct AttentionLanes {
   Index keys = 0, lanes = 0;    // lanes: a multiple of kLaneUnit
@@ -27,6 +38,8 @@ struct AttentionLanes {
   const std::uint32_t* allowed = nullptr;  // null: every key
   const std::uint32_t* kept = nullptr;     // by dropout (lane_dropout.h); null: no dropout
   float keep_scale = 1;                    // what a kept weight is multiplied by
+
+  LanePart whole() const { return {0, keys, 0, lanes}; }
 };
 
 // What the rows have added up, [lanes] each.
@@ -41,7 +54,7 @@ struct LaneNormaliser {
   // Replaces scores by weights that are still to be multiplied by a number of the row's, zero where a key is refused,
   // after dropout, and takes them into the sums (before dropout): sum = sum decay + (c0 + c1) + (c2 + c3), where c_n
   // adds the keys j with j % 4 = n in order. A score of -inf is as if refused. A NaN or +inf makes the row's sum NaN.
-  void (*add)(const AttentionLanes& block, float* tile, const LaneSums& rows);
+  void (*add)(const AttentionLanes& block, const LanePart& part, float* tile, const LaneSums& rows);
   bool sums_to_one;  // whether that number is 1 / sum; else it is 1
   // Replaces scores by their weights, before dropout, zero where a key is refused, from `top` (or the statistic of the
   // whole row) and that number.
@@ -50,10 +63,11 @@ struct LaneNormaliser {
   //   tile becomes the weights after dropout,
   //   dweights becomes the gradient of the scores before the cap, times `scale`,
   //   dbias becomes that of the scores, where it is not null.
-  void (*gradients)(const AttentionLanes& block, const float* stat, const float* delta, float scale, float* tile,
-                    float* dweights, float* dbias);
+  void (*gradients)(const AttentionLanes& block, const LanePart& part, const float* stat, const float* delta,
+                    float scale, float* tile, float* dweights, float* dbias);
   // Adds to flow[row] what the row's keys give back together, of which delta is made. Null: nothing.
-  void (*flow)(const AttentionLanes& block, const float* stat, const float* tile, const float* dweights, float* flow);
+  void (*flow)(const AttentionLanes& block, const LanePart& part, const float* stat, const float* tile,
+               const float* dweights, float* flow);
 };
 
 // exp(score - top), which the log-sum-exp of the row makes whole.

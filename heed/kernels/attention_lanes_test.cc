@@ -75,7 +75,7 @@ TEST_P(AttentionLanesTest, ARowAloneHasTheBitsThatItHasInLanes) {
   std::vector<RowSums> rows(32, RowSums{kNone, 0, 0});
   for (std::size_t n = 0; n < blocks.keys.size(); ++n) {
     std::vector<float> tile = blocks.scores[n];
-    kSoftmaxLanes.add(blocks.block(n), tile.data(), sums.view());
+    kSoftmaxLanes.add(blocks.block(n), blocks.block(n).whole(), tile.data(), sums.view());
     for (Index r = 0; r < 32; ++r) {
       const std::size_t at = static_cast<std::size_t>(r);
       float row[kLaneKeys] = {}, bias[kLaneKeys] = {};
@@ -127,7 +127,7 @@ TEST_P(AttentionLanesTest, SumsAreThoseOfTheDefinition) {
   std::vector<double> exact(16, 0.0);
   for (std::size_t n = 0; n < blocks.keys.size(); ++n) {
     std::vector<float> tile = blocks.scores[n];
-    kSoftmaxLanes.add(blocks.block(n), tile.data(), sums.view());
+    kSoftmaxLanes.add(blocks.block(n), blocks.block(n).whole(), tile.data(), sums.view());
     for (Index r = 0; r < 16; ++r)
       for (Index j = 0; j < blocks.keys[n]; ++j) {
         const std::size_t at = static_cast<std::size_t>(j * 16 + r);
@@ -145,12 +145,12 @@ TEST_P(AttentionLanesTest, ABlockThatIsRefusedMovesNoBit) {
   const Blocks blocks(16, {64});
   Sums sums(16);
   std::vector<float> tile = blocks.scores[0];
-  kSoftmaxLanes.add(blocks.block(0), tile.data(), sums.view());
+  kSoftmaxLanes.add(blocks.block(0), blocks.block(0).whole(), tile.data(), sums.view());
   const Sums before = sums;
   const std::vector<std::uint32_t> none(32, 0u);
   AttentionLanes refused{.keys = 64, .lanes = 16, .allowed = none.data()};
   tile.assign(tile.size(), std::numeric_limits<float>::quiet_NaN());
-  kSoftmaxLanes.add(refused, tile.data(), sums.view());
+  kSoftmaxLanes.add(refused, refused.whole(), tile.data(), sums.view());
   EXPECT_EQ(sums.top, before.top);
   EXPECT_EQ(sums.sum, before.sum);
   EXPECT_EQ(sums.decay, std::vector<float>(16, 1.0f));

@@ -138,11 +138,11 @@ void Bf16Products::lane_products(const Rows& rows, Index width, const Pairs* lan
                   .alpha = alpha});
 }
 
-void Bf16Products::scores(const LaneTile& tile, float* to) {
+void Bf16Products::scores(const LaneTile& tile, const LanePart&, float* to) {
   lane_products(keys_, c_.width, q_[tile.nth].lanes, tile, static_cast<float>(c_.scale), to);
 }
 
-void Bf16Products::weight_gradients(const LaneTile& tile, float* to) {
+void Bf16Products::weight_gradients(const LaneTile& tile, const LanePart&, float* to) {
   lane_products(values_, c_.value_width, dout_[tile.nth].lanes, tile, 1, to);
 }
 
@@ -164,11 +164,11 @@ void Bf16Products::add_lanes(const Pairs* turned, Index width, const LaneTile& t
                   .decay = decay});
 }
 
-void Bf16Products::add_values(const LaneTile& tile, const float* weights) {
+void Bf16Products::add_values(const LaneTile& tile, const LanePart&, const float* weights) {
   add_lanes(values_turned_, c_.value_width, tile, weights, tile.out_lanes, tile.decay);
 }
 
-void Bf16Products::add_query_gradients(const LaneTile& tile, const float* dscores) {
+void Bf16Products::add_query_gradients(const LaneTile& tile, const LanePart&, const float* dscores) {
   add_lanes(keys_turned_, c_.width, tile, dscores, tile.dq_lanes, nullptr);
 }
 
@@ -189,11 +189,13 @@ void Bf16Products::add_rows(const LaneTile& tile, const float* by_row, const Pai
                   .accumulate = !fresh});
 }
 
-void Bf16Products::add_key_gradients(const LaneTile& tile, const float* dscores, FloatRows dk, bool fresh) {
+void Bf16Products::add_key_gradients(const LaneTile& tile, const LanePart&, const float* dscores, FloatRows dk,
+                                     bool fresh) {
   add_rows(tile, dscores, q_[tile.nth].rows, c_.width, dk, fresh);
 }
 
-void Bf16Products::add_value_gradients(const LaneTile& tile, const float* weights, FloatRows dv, bool fresh) {
+void Bf16Products::add_value_gradients(const LaneTile& tile, const LanePart&, const float* weights, FloatRows dv,
+                                       bool fresh) {
   add_rows(tile, weights, dout_[tile.nth].rows, c_.value_width, dv, fresh);
 }
 

@@ -20,12 +20,15 @@ class Bf16Products final : public LaneProducts {
 
   void read_tile(const LaneTile& tile, const ConstView& dout) override;
   void read_block(Index b, Index g, Range keys, bool often) override;
-  void scores(const LaneTile& tile, float* to) override;
-  void weight_gradients(const LaneTile& tile, float* to) override;
-  void add_values(const LaneTile& tile, const float* weights) override;
-  void add_query_gradients(const LaneTile& tile, const float* dscores) override;
-  void add_key_gradients(const LaneTile& tile, const float* dscores, FloatRows dk, bool fresh) override;
-  void add_value_gradients(const LaneTile& tile, const float* weights, FloatRows dv, bool fresh) override;
+  bool cuts_parts() const override { return false; }
+  void scores(const LaneTile& tile, const LanePart&, float* to) override;
+  void weight_gradients(const LaneTile& tile, const LanePart&, float* to) override;
+  void add_values(const LaneTile& tile, const LanePart&, const float* weights) override;
+  void add_query_gradients(const LaneTile& tile, const LanePart&, const float* dscores) override;
+  void add_key_gradients(const LaneTile& tile, const LanePart&, const float* dscores, FloatRows dk,
+                         bool fresh) override;
+  void add_value_gradients(const LaneTile& tile, const LanePart&, const float* weights, FloatRows dv,
+                           bool fresh) override;
 
  private:
   using Pairs = std::uint32_t;  // two bf16

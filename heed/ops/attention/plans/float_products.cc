@@ -55,12 +55,12 @@ void FloatProducts::read_tile(const LaneTile& tile, const ConstView& dout) {
 // Rows that several tiles read are brought together first: heads lie beside one another, so that each row of one is
 // in a page of its own.
 void FloatProducts::read_block(Index b, Index g, Range keys, bool often) {
-  count_ = keys.size();
-  keys_ = mapped(float_rows(c_.k, b, g, keys, k_), count_, k_);
-  if (often) keys_ = gathered(keys_, count_, c_.width, k_);
+  const Index count = keys.size();
+  keys_ = mapped(float_rows(c_.k, b, g, keys, k_), count, k_);
+  if (often) keys_ = gathered(keys_, count, c_.width, k_);
   if (!c_.v) return;
   values_ = float_rows(c_.v, b, g, keys, v_);
-  if (often) values_ = gathered(values_, count_, c_.value_width, v_);
+  if (often) values_ = gathered(values_, count, c_.value_width, v_);
 }
 
 FloatRows FloatProducts::mapped(FloatRows rows, Index count, float* to) const {
@@ -69,69 +69,76 @@ FloatRows FloatProducts::mapped(FloatRows rows, Index count, float* to) const {
   return {to, c_.width};
 }
 
-void FloatProducts::scores(const LaneTile& tile, float* to) {
-  kernels::in_chains({.m = count_,
-                      .n = tile.lanes,
+void FloatProducts::scores(const LaneTile& tile, const LanePart& part, float* to) {
+  const Index key = part.first_key, lane = part.first_lane;
+  kernels::in_chains({.m = part.keys(),
+                      .n = part.lanes(),
                       .k = c_.width,
-                      .a = {keys_.data, keys_.row},
-                      .b = {tiles_[tile.nth].q_lanes, tile.lanes},
-                      .c = to,
+                      .a = {keys_.data + key * keys_.row, keys_.row},
+                      .b = {tiles_[tile.nth].q_lanes + lane, tile.lanes},
+                      .c = to + key * tile.lanes + lane,
                       .c_row = tile.lanes,
                       .alpha = static_cast<float>(c_.scale)},
                      kernels::gemm_tile);
 }
 
-void FloatProducts::weight_gradients(const LaneTile& tile, float* to) {
-  kernels::in_chains({.m = count_,
-                      .n = tile.lanes,
+void FloatProducts::weight_gradients(const LaneTile& tile, const LanePart& part, float* to) {
+  const Index key = part.first_key, lane = part.first_lane;
+  kernels::in_chains({.m = part.keys(),
+                      .n = part.lanes(),
                       .k = c_.value_width,
-                      .a = {values_.data, values_.row},
-                      .b = {tiles_[tile.nth].dout_lanes, tile.lanes},
-                      .c = to,
+                      .a = {values_.data + key * values_.row, values_.row},
+                      .b = {tiles_[tile.nth].dout_lanes + lane, tile.lanes},
+                      .c = to + key * tile.lanes + lane,
                       .c_row = tile.lanes},
                      kernels::gemm_tile);
 }
 
-void FloatProducts::add_values(const LaneTile& tile, const float* weights) {
+void FloatProducts::add_values(const LaneTile& tile, const LanePart& part, const float* weights) {
+  const Index key = part.first_key, lane = part.first_lane;
   kernels::gemm_tile({.m = c_.value_width,
-                      .n = tile.lanes,
-                      .k = count_,
-                      .a = {values_.data, 1, values_.row},
-                      .b = {weights, tile.lanes},
-                      .c = tile.out_lanes,
+                      .n = part.lanes(),
+                      .k = part.keys(),
+                      .a = {values_.data + key * values_.row, 1, values_.row},
+                      .b = {weights + key * tile.lanes + lane, tile.lanes},
+                      .c = tile.out_lanes + lane,
                       .c_row = tile.lanes,
                       .accumulate = tile.started,
-                      .decay = tile.decay});
+                      .decay = tile.decay + lane});
 }
 
-void FloatProducts::add_query_gradients(const LaneTile& tile, const float* dscores) {
+void FloatProducts::add_query_gradients(const LaneTile& tile, const LanePart& part, const float* dscores) {
+  const Index key = part.first_key, lane = part.first_lane;
   kernels::gemm_tile({.m = c_.width,
-                      .n = tile.lanes,
-                      .k = count_,
-                      .a = {keys_.data, 1, keys_.row},
-                      .b = {dscores, tile.lanes},
-                      .c = tile.dq_lanes,
+                      .n = part.lanes(),
+                      .k = part.keys(),
+                      .a = {keys_.data + key * keys_.row, 1, keys_.row},
+                      .b = {dscores + key * tile.lanes + lane, tile.lanes},
+                      .c = tile.dq_lanes + lane,
                       .c_row = tile.lanes,
                       .accumulate = tile.started});
 }
 
-void FloatProducts::add_key_gradients(const LaneTile& tile, const float* dscores, FloatRows dk, bool fresh) {
-  add_rows(tile, dscores, tiles_[tile.nth].q, c_.width, dk, fresh);
+void FloatProducts::add_key_gradients(const LaneTile& tile, const LanePart& part, const float* dscores, FloatRows dk,
+                                      bool fresh) {
+  add_rows(tile, part, dscores, tiles_[tile.nth].q, c_.width, dk, fresh);
 }
 
-void FloatProducts::add_value_gradients(const LaneTile& tile, const float* weights, FloatRows dv, bool fresh) {
-  add_rows(tile, weights, tiles_[tile.nth].dout, c_.value_width, dv, fresh);
+void FloatProducts::add_value_gradients(const LaneTile& tile, const LanePart& part, const float* weights, FloatRows dv,
+                                        bool fresh) {
+  add_rows(tile, part, weights, tiles_[tile.nth].dout, c_.value_width, dv, fresh);
 }
 
 // to[key] += sum over the rows of by_row[key, row] x[row].
-void FloatProducts::add_rows(const LaneTile& tile, const float* by_row, FloatRows x, Index width, FloatRows to,
-                             bool fresh) const {
-  kernels::gemm_tile({.m = count_,
+void FloatProducts::add_rows(const LaneTile& tile, const LanePart& part, const float* by_row, FloatRows x, Index width,
+                             FloatRows to, bool fresh) const {
+  const Index key = part.first_key, row = part.first_lane;
+  kernels::gemm_tile({.m = part.keys(),
                       .n = width,
-                      .k = tile.rows.rows.size(),
-                      .a = {by_row, tile.lanes},
-                      .b = {x.data, x.row},
-                      .c = to.data,
+                      .k = std::min(part.end_lane, tile.rows.rows.size()) - row,
+                      .a = {by_row + key * tile.lanes + row, tile.lanes},
+                      .b = {x.data + row * x.row, x.row},
+                      .c = to.data + key * to.row,
                       .c_row = to.row,
                       .accumulate = !fresh});
 }

@@ -15,12 +15,14 @@ class FloatProducts final : public LaneProducts {
 
   void read_tile(const LaneTile& tile, const ConstView& dout) override;
   void read_block(Index b, Index g, Range keys, bool often) override;
-  void scores(const LaneTile& tile, float* to) override;
-  void weight_gradients(const LaneTile& tile, float* to) override;
-  void add_values(const LaneTile& tile, const float* weights) override;
-  void add_query_gradients(const LaneTile& tile, const float* dscores) override;
-  void add_key_gradients(const LaneTile& tile, const float* dscores, FloatRows dk, bool fresh) override;
-  void add_value_gradients(const LaneTile& tile, const float* weights, FloatRows dv, bool fresh) override;
+  void scores(const LaneTile& tile, const LanePart& part, float* to) override;
+  void weight_gradients(const LaneTile& tile, const LanePart& part, float* to) override;
+  void add_values(const LaneTile& tile, const LanePart& part, const float* weights) override;
+  void add_query_gradients(const LaneTile& tile, const LanePart& part, const float* dscores) override;
+  void add_key_gradients(const LaneTile& tile, const LanePart& part, const float* dscores, FloatRows dk,
+                         bool fresh) override;
+  void add_value_gradients(const LaneTile& tile, const LanePart& part, const float* weights, FloatRows dv,
+                           bool fresh) override;
   void map_query_gradients(const LaneTile& tile, FloatRows dq) override;
   void map_key_gradients(Index b, Index g, Range of, FloatRows dk) override;
 
@@ -32,7 +34,8 @@ class FloatProducts final : public LaneProducts {
   };
 
   FloatRows mapped(FloatRows rows, Index count, float* to) const;
-  void add_rows(const LaneTile& tile, const float* by_row, FloatRows x, Index width, FloatRows to, bool fresh) const;
+  void add_rows(const LaneTile& tile, const LanePart& part, const float* by_row, FloatRows x, Index width, FloatRows to,
+                bool fresh) const;
 
   const AttentionProblem& c_;
   const TileScore& score_;
@@ -40,7 +43,6 @@ class FloatProducts final : public LaneProducts {
   Factors* tiles_ = nullptr;
   float *q_rows_ = nullptr, *dout_rows_ = nullptr, *q_lanes_ = nullptr, *dout_lanes_ = nullptr;
   float *k_ = nullptr, *v_ = nullptr;
-  Index count_ = 0;  // of the keys of the block
   FloatRows keys_{}, values_{};
 };
 

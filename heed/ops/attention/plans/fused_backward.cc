@@ -54,8 +54,10 @@ class FusedHead {
   void fill_flow(std::span<const RowTile> rows) {
     const std::span<LaneTile> tiles = turn_to(rows);
     work_.for_blocks(tiles, work_.all_keys(), false, [&](const LaneTile& tile, const LaneBlock& block) {
-      read_block(tile);
-      normaliser_.flow(block.passes, tile.stat(), work_.scores(), work_.dscores(), tile.delta());
+      for (const kernels::LanePart& part : block.parts.by_lanes()) {
+        read_part(tile, part);
+        normaliser_.flow(block.passes, part, tile.stat(), work_.scores(), work_.dscores(), tile.delta());
+      }
     });
     for (const LaneTile& tile : tiles) {
       const auto& [b, h, range] = tile.rows;
@@ -120,10 +122,10 @@ class FusedHead {
     }
   }
 
-  // Leaves the block's scaled products in the scores, and the gradients of its weights, v . dout, beside them.
-  void read_block(const LaneTile& tile) {
-    work_.products().scores(tile, work_.scores());
-    work_.products().weight_gradients(tile, work_.dscores());
+  // Leaves a part's scaled products in the scores, and the gradients of its weights, v . dout, beside them.
+  void read_part(const LaneTile& tile, const kernels::LanePart& part) {
+    work_.products().scores(tile, part, work_.scores());
+    work_.products().weight_gradients(tile, part, work_.dscores());
   }
 
   // Fills delta with what a row's keys give back together, less the gradient of the statistic, and adds the gradient of
@@ -148,25 +150,42 @@ class FusedHead {
     if (grad.dsinks) grad.dsinks.at<float>({h}) += static_cast<float>(dsink);
   }
 
-  void add_block(const LaneTile& tile, const LaneBlock& block) {
-    const RowTile& of = tile.rows;
-    read_block(tile);
+  void add_block(LaneTile& tile, const LaneBlock& block) {
     // The weights after dropout, and beside them the gradients of the products.
     float* dbias = grad.dbias || grad.drelative || grad.dcentre ? work_.dbias() : nullptr;
-    normaliser_.gradients(block.passes, tile.stat(), tile.delta(), static_cast<float>(c.scale), work_.scores(),
-                          work_.dscores(), dbias);
+    for (const kernels::LanePart& part : block.parts.by_lanes()) {
+      read_part(tile, part);
+      normaliser_.gradients(block.passes, part, tile.stat(), tile.delta(), static_cast<float>(c.scale), work_.scores(),
+                            work_.dscores(), dbias);
+    }
     if (dbias != nullptr) {
+      block.parts.clear_rest(dbias);
+      const RowTile& of = tile.rows;
       work_.for_rows(tile, dbias, block.keys.size(), [&](Index r, const float* row) {
         c.bias.add_gradient(of.b, of.h, of.rows.begin + r, block.keys, row, grad);
       });
     }
-    LaneProducts& products = work_.products();
+    add_to_keys(tile, block);
+    if (!grad.dq) return;
+    if (block.parts.leaves_lanes_out()) tile.start_zeroed(tile.dq_lanes, c.width);
+    for (const kernels::LanePart& part : block.parts.by_lanes()) {
+      work_.products().add_query_gradients(tile, part, work_.dscores());
+    }
+  }
+
+  // Adds what the weights and the gradients of the products give to dv and dk.
+  void add_to_keys(const LaneTile& tile, const LaneBlock& block) {
+    block.parts.clear_rest(work_.scores());
+    block.parts.clear_rest(work_.dscores());
+    if (fresh_ && !block.parts.is_whole()) clear_sums(), fresh_ = false;
     const auto of_block = [&](FloatRows sums) {
       return FloatRows{sums.data + (block.keys.begin - keys_.begin) * sums.row, sums.row};
     };
-    if (grad.dv) products.add_value_gradients(tile, work_.scores(), of_block(dv_), fresh_);
-    if (grad.dk) products.add_key_gradients(tile, work_.dscores(), of_block(dk_), fresh_);
-    if (grad.dq) products.add_query_gradients(tile, work_.dscores());
+    block.parts.by_keys([&](const kernels::LanePart& part) {
+      LaneProducts& products = work_.products();
+      if (grad.dv) products.add_value_gradients(tile, part, work_.scores(), of_block(dv_), fresh_);
+      if (grad.dk) products.add_key_gradients(tile, part, work_.dscores(), of_block(dk_), fresh_);
+    });
     fresh_ = false;
   }
 

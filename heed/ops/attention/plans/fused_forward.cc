@@ -24,9 +24,12 @@ class FusedTiles {
     const std::span<LaneTile> tiles = work_.turn_to(rows);
     for (const LaneTile& tile : tiles) begin_sums(tile);
     work_.for_blocks(tiles, work_.all_keys(), false, [&](LaneTile& tile, const LaneBlock& block) {
-      work_.products().scores(tile, work_.scores());
-      normaliser_.add(block.passes, work_.scores(), tile.sums());
-      if (result.out) work_.products().add_values(tile, work_.scores());
+      if (result.out && block.parts.leaves_lanes_out()) tile.start_zeroed(tile.out_lanes, c.value_width);
+      block.parts.by_keys([&](const kernels::LanePart& part) { work_.products().scores(tile, part, work_.scores()); });
+      for (const kernels::LanePart& part : block.parts.by_lanes()) {
+        normaliser_.add(block.passes, part, work_.scores(), tile.sums());
+        if (result.out) work_.products().add_values(tile, part, work_.scores());
+      }
       tile.started = true;
     });
     for (const LaneTile& tile : tiles) {
@@ -68,7 +71,7 @@ class FusedTiles {
     const bool masked = result.score_stage == ScoreStage::masked;
     for (const LaneTile& tile : tiles) fill_rows(result.scores, tile.rows, kMinusInfinity);
     work_.for_blocks(tiles, work_.all_keys(), !masked, [&](const LaneTile& tile, const LaneBlock& block) {
-      work_.products().scores(tile, work_.scores());
+      work_.products().scores(tile, block.passes.whole(), work_.scores());
       kernels::AttentionLanes stage = block.passes;
       if (!masked) stage.bias = nullptr, stage.allowed = nullptr;
       if (result.score_stage == ScoreStage::raw) stage.cap = 0;
@@ -83,7 +86,7 @@ class FusedTiles {
       for (Index r = 0; r < tile.lanes; ++r) tile.factor[r] = normaliser_.sums_to_one ? 1.0f / tile.sum[r] : 1.0f;
     }
     work_.for_blocks(tiles, work_.all_keys(), false, [&](const LaneTile& tile, const LaneBlock& block) {
-      work_.products().scores(tile, work_.scores());
+      work_.products().scores(tile, block.passes.whole(), work_.scores());
       normaliser_.weigh(block.passes, tile.top, tile.factor, work_.scores());
       copy_out(result.weights, tile, block.keys);
     });

@@ -21,7 +21,7 @@ void store_weights(LaneWork& work, Normaliser::Kind kind, const RowTile& rows, c
   std::fill_n(tiles[0].factor, tiles[0].lanes, 1.0f);
   for (Index r = 0; r < count; ++r) tiles[0].stat()[r] = row_stat.at<float>({rows.b, rows.h, rows.rows.begin + r});
   work.for_blocks(tiles, work.all_keys(), false, [&](const LaneTile& tile, const LaneBlock& block) {
-    work.products().scores(tile, work.scores());
+    work.products().scores(tile, block.passes.whole(), work.scores());
     lane_normaliser(kind)->weigh(block.passes, tile.stat(), tile.factor, work.scores());
     work.for_rows(tile, work.scores(), block.keys.size(), [&](Index r, const float* row) {
       store_row(row, block.keys.size(), to, to.offset({r, block.keys.begin}));

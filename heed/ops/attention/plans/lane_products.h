@@ -11,6 +11,7 @@ enum class LaneNumbers { f32, bf16 };
 
 class LaneProducts {
  public:
+  using LanePart = kernels::LanePart;
   virtual ~LaneProducts() = default;
 
   // Reads the rows of a tile: of q and, in the backward pass, of dout.
@@ -19,17 +20,23 @@ class LaneProducts {
   // will meet it.
   virtual void read_block(Index b, Index g, Range keys, bool often) = 0;
 
-  // to[key, lane] = scale * (k . q).
-  virtual void scores(const LaneTile& tile, float* to) = 0;
+  // Whether parts are less than blocks: else each is its whole block.
+  virtual bool cuts_parts() const { return true; }
+
+  // Of a part of the block, whose other numbers are left alone: to[key, lane] = scale * (k . q).
+  virtual void scores(const LaneTile& tile, const LanePart& part, float* to) = 0;
   // to[key, lane] = v . dout.
-  virtual void weight_gradients(const LaneTile& tile, float* to) = 0;
+  virtual void weight_gradients(const LaneTile& tile, const LanePart& part, float* to) = 0;
   // out^T = out^T decay + V^T weights, for weights [key, lane].
-  virtual void add_values(const LaneTile& tile, const float* weights) = 0;
+  virtual void add_values(const LaneTile& tile, const LanePart& part, const float* weights) = 0;
   // dq^T += K^T dscores.
-  virtual void add_query_gradients(const LaneTile& tile, const float* dscores) = 0;
-  // dk[key] += sum over the rows of dscores[key, row] q[row], and likewise dv; with `fresh`, there was nothing.
-  virtual void add_key_gradients(const LaneTile& tile, const float* dscores, FloatRows dk, bool fresh) = 0;
-  virtual void add_value_gradients(const LaneTile& tile, const float* weights, FloatRows dv, bool fresh) = 0;
+  virtual void add_query_gradients(const LaneTile& tile, const LanePart& part, const float* dscores) = 0;
+  // dk[key] += sum over the rows of dscores[key, row] q[row], and likewise dv; with `fresh`, there was nothing. Those
+  // of the block's first key come first.
+  virtual void add_key_gradients(const LaneTile& tile, const LanePart& part, const float* dscores, FloatRows dk,
+                                 bool fresh) = 0;
+  virtual void add_value_gradients(const LaneTile& tile, const LanePart& part, const float* weights, FloatRows dv,
+                                   bool fresh) = 0;
 
   // From gradients of the rows that the score makes of a tile's queries, or of some keys of a head, to theirs.
   virtual void map_query_gradients(const LaneTile&, FloatRows) {}

@@ -34,6 +34,7 @@ LaneWork::LaneWork(const AttentionProblem& c, LaneNumbers numbers, Pass pass, In
   const Index rows = most_lanes(c), block = std::min(whole(std::max<Index>(c.keys, 1)), kLaneKeys);
   lane_floats_ = rows * (4 + whole(backward ? c.width : c.value_width));
   scratch.take(tiles_, tiles);
+  scratch.take(row_keys_, tiles * rows);
   scratch.take(lanes_, tiles * lane_floats_);
   scratch.take(scores_, block * rows);
   scratch.take(rows_scratch_, rows * kLaneKeys);
@@ -62,7 +63,8 @@ void LaneWork::prefetch_short(const RowTile& tile) const {
 std::span<LaneTile> LaneWork::turn_to(std::span<const RowTile> rows, const ConstView& dout) {
   for (std::size_t n = 0; n < rows.size(); ++n) {
     const Index nth = static_cast<Index>(n), lanes = whole(rows[n].rows.size());
-    LaneTile tile{.rows = rows[n], .nth = nth, .lanes = lanes, .open = open_of(rows[n])};
+    LaneTile tile{.rows = rows[n], .nth = nth, .lanes = lanes, .row_keys = row_keys_ + nth * most_lanes(c_)};
+    tile.open = open_of(rows[n], tile.row_keys);
     float* next = lanes_ + nth * lane_floats_;
     const auto take = [&](float*& pointer, Index size) { pointer = next, next += size * lanes; };
     take(tile.top, 1), take(tile.sum, 1), take(tile.decay, 1), take(tile.factor, 1);
@@ -73,9 +75,13 @@ std::span<LaneTile> LaneWork::turn_to(std::span<const RowTile> rows, const Const
   return {tiles_, rows.size()};
 }
 
-MaskTile LaneWork::open_of(const RowTile& of) {
+MaskTile LaneWork::open_of(const RowTile& of, Range* row_keys) {
   const auto& [b, h, rows] = of;
-  if (rows != seen_.rows || !c_.mask.alike(b, h, seen_.b, seen_.h)) seen_ = c_.mask.tile(b, h, rows);
+  if (rows != seen_.rows || !c_.mask.alike(b, h, seen_.b, seen_.h)) {
+    seen_ = c_.mask.tile(b, h, rows, row_keys), seen_row_keys_ = row_keys;
+  } else if (row_keys != seen_row_keys_) {
+    std::copy_n(seen_row_keys_, rows.size(), row_keys);
+  }
   seen_.b = b, seen_.h = h;
   return seen_;
 }
@@ -101,7 +107,9 @@ LaneBlock LaneWork::block(const LaneTile& tile, Range keys, bool whole) {
                            keys.size(), c_.dropout.threshold(), kept_);
     passes.kept = kept_, passes.keep_scale = static_cast<float>(c_.dropout.scale());
   }
-  return {keys, passes};
+  const Index count = keys.size();
+  const bool cut = !whole && products_.cuts_parts();
+  return {keys, passes, cut ? LaneParts(count, tile.lanes, allowed_) : LaneParts(count, tile.lanes)};
 }
 
 void LaneWork::fill_bias(const LaneTile& tile, Range keys, kernels::AttentionLanes& passes) {
@@ -135,9 +143,7 @@ void LaneWork::fill_allowed(const LaneTile& tile, Range keys) {
   if (same_keys && rows == last.rows && c_.mask.alike(b, h, last.b, last.h)) return;
   std::uint64_t bits[LaneTile::kRows];
   const bool open = intersect(tile.open.core, keys) == keys;
-  for (Index r = 0; r < rows.size(); ++r) {
-    bits[r] = bits_within(open ? keys : c_.mask.keys(b, h, rows.begin + r), keys);
-  }
+  for (Index r = 0; r < rows.size(); ++r) bits[r] = bits_within(open ? keys : tile.row_keys[r], keys);
   c_.mask.refuse_within_hulls(b, h, rows, keys, bits);
   std::fill(bits + rows.size(), bits + tile.lanes, std::uint64_t{0});
   for (Index r = 0; r < tile.lanes; ++r) {

@@ -9,6 +9,7 @@
 #include "heed/kernels/attention_lanes.h"
 #include "heed/ops/attention/plans/bf16_products.h"
 #include "heed/ops/attention/plans/float_products.h"
+#include "heed/ops/attention/plans/lane_parts.h"
 #include "heed/ops/attention/plans/lane_tile.h"
 #include "heed/ops/attention/plans/plan.h"
 
@@ -18,6 +19,7 @@ namespace heed {
 struct LaneBlock {
   Range keys;
   kernels::AttentionLanes passes;
+  LaneParts parts;  // what the mask leaves of it
 };
 
 class LaneWork {
@@ -96,11 +98,13 @@ class LaneWork {
   LaneProducts& products_;  // one of them
   Index lane_floats_;       // of a tile
   LaneTile* tiles_ = nullptr;
+  Range* row_keys_ = nullptr;
   float *lanes_ = nullptr, *scores_ = nullptr, *dscores_ = nullptr, *bias_ = nullptr, *dbias_ = nullptr;
   float *rows_scratch_ = nullptr, *narrow_ = nullptr, *dk_ = nullptr, *dv_ = nullptr;
   std::uint32_t *allowed_ = nullptr, *kept_ = nullptr;
   // What the mask said last: of many short heads it says the same.
   MaskTile seen_{};
+  const Range* seen_row_keys_ = nullptr;
   RowTile allowed_rows_{};
   Range allowed_keys_{};
   Index used_ = 0;

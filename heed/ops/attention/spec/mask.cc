@@ -221,10 +221,9 @@ void MaskRows::for_windows(const F& f) const {
   }
 }
 
-MaskRows::Open MaskRows::open(const Window& window, Index b, Index h, Index i) const {
-  const Index length = this->length(b);
-  const Centre centre =
-      window.centre ? centre_at(window.centre.view(), b, h, i) : Centre{position(b, i), position(b, i)};
+MaskRows::Open MaskRows::open(const Window& window, const Laid& laid, Index i) const {
+  const auto [b, h, length, offset] = laid;
+  const Centre centre = window.centre ? centre_at(window.centre.view(), b, h, i) : Centre{i + offset, i + offset};
   const Index prefix = window.prefix ? std::clamp<Index>(integer_at(window.prefix.view(), {b}), 0, length) : 0;
   Range near{0, length};
   if (window.left) near.begin = std::max<Index>(before(centre.first, *window.left), 0);
@@ -235,9 +234,10 @@ MaskRows::Open MaskRows::open(const Window& window, Index b, Index h, Index i) c
 }
 
 bool MaskRows::allows(Index b, Index h, Index i, Index j) const {
-  bool inside = j < length(b);
+  const Laid laid = this->laid(b, h);
+  bool inside = j < laid.length;
   for_windows([&](const Window& window) {
-    const Open open = this->open(window, b, h, i);
+    const Open open = this->open(window, laid, i);
     inside = inside && contains(open.hull, j) && !contains(open.gap, j);
   });
   if (!inside) return false;
@@ -246,18 +246,23 @@ bool MaskRows::allows(Index b, Index h, Index i, Index j) const {
                      [&](const auto& pattern) { return pattern->allows(shape_.first_batch + b, h, query, j); });
 }
 
-Range MaskRows::keys(Index b, Index h, Index i) const {
-  Range hull{0, length(b)};
-  for_windows([&](const Window& window) { hull = intersect(hull, open(window, b, h, i).hull); });
+Range MaskRows::keys(const Laid& laid, Index i) const {
+  Range hull{0, laid.length};
+  for_windows([&](const Window& window) { hull = intersect(hull, open(window, laid, i).hull); });
   return hull;
 }
 
-MaskTile MaskRows::tile(Index b, Index h, Range rows) const {
+Range MaskRows::keys(Index b, Index h, Index i) const { return keys(laid(b, h), i); }
+
+MaskTile MaskRows::tile(Index b, Index h, Range rows, Range* of_rows) const {
   MaskTile tile{b, h, rows};
   if (rows.empty()) return tile;
-  tile.hull = tile.core = keys(b, h, rows.begin);
+  const Laid laid = this->laid(b, h);
+  tile.hull = tile.core = keys(laid, rows.begin);
+  if (of_rows != nullptr) std::fill_n(of_rows, rows.size(), tile.hull);
   for (Index i = rows.begin + 1; windows_ && i < rows.end; ++i) {
-    const Range range = keys(b, h, i);
+    const Range range = keys(laid, i);
+    if (of_rows != nullptr) of_rows[i - rows.begin] = range;
     tile.core = intersect(tile.core, range);
     if (range.empty()) continue;
     const Range hull = tile.hull.empty() ? range : tile.hull;
@@ -304,7 +309,7 @@ void MaskRows::fill(Index b, Index h, Index i, Range asked, std::uint8_t* allowe
   };
   std::fill_n(allowed, asked.size(), 0);
   set(keys(b, h, i), 1);
-  if (gap_) for_windows([&](const Window& window) { set(open(window, b, h, i).gap, 0); });
+  if (gap_) for_windows([&](const Window& window) { set(open(window, laid(b, h), i).gap, 0); });
   const Query query{i, position(b, i)};
   for (const auto& pattern : mask_.patterns) pattern->refuse(shape_.first_batch + b, h, query, asked, allowed);
 }

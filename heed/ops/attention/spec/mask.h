@@ -126,7 +126,8 @@ class MaskRows {
   bool allows(Index b, Index h, Index i, Index j) const;
   // The hull of the keys that windows and lengths leave to row i; empty where they leave none. Patterns are not asked.
   Range keys(Index b, Index h, Index i) const;
-  MaskTile tile(Index b, Index h, Range rows) const;
+  // Leaves keys(b, h, i) of each row in of_rows, unless that is null.
+  MaskTile tile(Index b, Index h, Range rows, Range* of_rows = nullptr) const;
   // Whether keys(b, h, i) is all there is: no pattern, and no window with a gap after a prefix.
   bool hull_is_exact() const { return mask_.patterns.empty() && !gap_; }
   // Whether two heads are known to see the same keys from the same rows.
@@ -151,8 +152,14 @@ class MaskRows {
   struct Open {
     Range hull, gap;
   };
+  // What the rows of a batch element have in common.
+  struct Laid {
+    Index b, h, length, offset;
+  };
+  Laid laid(Index b, Index h) const { return {b, h, length(b), offset(b)}; }
   Index offset(Index b) const;
-  Open open(const Window& window, Index b, Index h, Index i) const;
+  Open open(const Window& window, const Laid& laid, Index i) const;
+  Range keys(const Laid& laid, Index i) const;
   // Calls f(window) for each window.
   template <typename F>
   void for_windows(const F& f) const;
