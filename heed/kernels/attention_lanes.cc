@@ -339,8 +339,8 @@ HWY_INLINE void gradient_block(const AttentionLanes& t, const LanePart& part, co
       Vector gradient = hn::IfThenZeroElse(refused, hn::Mul(Shape::share(weight), hn::Sub(flow, mean)));
       if (dbias != nullptr) hn::StoreU(gradient, d, dbias + at);
       if (block.has_cap()) {
-        const Vector part = hn::Mul(bent, hn::Set(d, block.inverse_cap));  // of the cap
-        gradient = hn::IfThenZeroElse(refused, hn::Mul(gradient, hn::NegMulAdd(part, part, hn::Set(d, 1.0f))));
+        const Vector ratio = hn::Mul(bent, hn::Set(d, block.inverse_cap));  // of the cap
+        gradient = hn::IfThenZeroElse(refused, hn::Mul(gradient, hn::NegMulAdd(ratio, ratio, hn::Set(d, 1.0f))));
       }
       hn::StoreU(block.kept(weight, key, row), d, tile + at);
       hn::StoreU(hn::Mul(gradient, hn::Set(d, scale)), d, dweights + at);

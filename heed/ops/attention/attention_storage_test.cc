@@ -181,7 +181,8 @@ TEST(AttentionStorage, NumbersOf16BitsComeBackRounded) {
     wide.*member = (p.*member).to(DType::f32);
   }
   wide.dout = p.dout.to(DType::f32);
-  for (const AttentionPlan* plan : plans_for(wide)) {  // a unit that multiplies bf16 alone rounds in between, too
+  for (const AttentionPlan* plan : plans_for(p)) {
+    if (plan->order == SumOrder::bf16) continue;  // it rounds in between, too
     const AttentionAnswer narrow = solve(*plan, p), exact = solve(*plan, wide);
     EXPECT_TRUE(same_bits(narrow.out, exact.out.to(DType::bf16))) << plan->name;
     EXPECT_TRUE(same_bits(narrow.weights, exact.weights.to(DType::bf16))) << plan->name;

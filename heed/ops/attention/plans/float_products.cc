@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heed/kernels/attention_apart.h"
 #include "heed/kernels/gemm_tile.h"
 
 namespace heed {
@@ -14,6 +15,10 @@ FloatRows gathered(FloatRows rows, Index count, Index width, float* to) {
   if (rows.row == width) return rows;
   for (Index r = 0; r < count; ++r) std::copy_n(rows.data + r * rows.row, width, to + r * width);
   return {to, width};
+}
+
+bool shares_cache_set(FloatRows rows) {
+  return rows.row != 0 && rows.row * static_cast<Index>(sizeof(float)) % 4096 == 0;
 }
 
 }  // namespace
@@ -53,14 +58,14 @@ void FloatProducts::read_tile(const LaneTile& tile, const ConstView& dout) {
 }
 
 // Rows that several tiles read are brought together first: heads lie beside one another, so that each row of one is
-// in a page of its own.
+// in a page of its own. So are rows that are whole pages apart, which have one set of the first cache to share.
 void FloatProducts::read_block(Index b, Index g, Range keys, bool often) {
   const Index count = keys.size();
   keys_ = mapped(float_rows(c_.k, b, g, keys, k_), count, k_);
-  if (often) keys_ = gathered(keys_, count, c_.width, k_);
+  if (often || shares_cache_set(keys_)) keys_ = gathered(keys_, count, c_.width, k_);
   if (!c_.v) return;
   values_ = float_rows(c_.v, b, g, keys, v_);
-  if (often) values_ = gathered(values_, count, c_.value_width, v_);
+  if (often || shares_cache_set(values_)) values_ = gathered(values_, count, c_.value_width, v_);
 }
 
 FloatRows FloatProducts::mapped(FloatRows rows, Index count, float* to) const {
@@ -105,6 +110,18 @@ void FloatProducts::add_values(const LaneTile& tile, const LanePart& part, const
                       .c_row = tile.lanes,
                       .accumulate = tile.started,
                       .decay = tile.decay + lane});
+}
+
+void FloatProducts::add_values_apart(const LaneTile& tile, const LanePart& part, const float* weights,
+                                     const float* decays) {
+  kernels::add_values_apart({.width = c_.value_width,
+                             .lanes = tile.lanes,
+                             .part = part,
+                             .values = values_.data,
+                             .values_row = values_.row,
+                             .weights = weights,
+                             .decays = decays,
+                             .out = tile.out_lanes});
 }
 
 void FloatProducts::add_query_gradients(const LaneTile& tile, const LanePart& part, const float* dscores) {

@@ -18,6 +18,7 @@ class FloatProducts final : public LaneProducts {
   void scores(const LaneTile& tile, const LanePart& part, float* to) override;
   void weight_gradients(const LaneTile& tile, const LanePart& part, float* to) override;
   void add_values(const LaneTile& tile, const LanePart& part, const float* weights) override;
+  void add_values_apart(const LaneTile& tile, const LanePart& part, const float* weights, const float* decays) override;
   void add_query_gradients(const LaneTile& tile, const LanePart& part, const float* dscores) override;
   void add_key_gradients(const LaneTile& tile, const LanePart& part, const float* dscores, FloatRows dk,
                          bool fresh) override;

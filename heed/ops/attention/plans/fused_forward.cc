@@ -3,7 +3,10 @@
 #include <span>
 
 #include "heed/base/thread_scratch.h"
+#include "heed/kernels/attention_apart.h"
 #include "heed/ops/attention/plans/fused.h"
+#include "heed/ops/attention/plans/fused_periodic.h"
+#include "heed/ops/attention/plans/lane_carry.h"
 #include "heed/ops/attention/plans/lane_cut.h"
 #include "heed/ops/attention/plans/lane_sums.h"
 #include "heed/ops/attention/plans/lane_work.h"
@@ -17,22 +20,33 @@ constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 // Tiles of query heads that share a key/value head, against every key that they may see.
 class FusedTiles {
  public:
-  FusedTiles(const AttentionProblem& problem, const AttentionResult& wanted, LaneWork& thread)
-      : c(problem), result(wanted), normaliser_(*lane_normaliser(problem.spec.normaliser.kind)), work_(thread) {}
+  FusedTiles(const AttentionProblem& problem, const AttentionResult& wanted, const LaneCarry& carried, LaneWork& thread)
+      : c(problem),
+        result(wanted),
+        carry_(carried),
+        normaliser_(*lane_normaliser(problem.spec.normaliser.kind)),
+        work_(thread) {}
 
   void compute(std::span<const RowTile> rows) {
     const std::span<LaneTile> tiles = work_.turn_to(rows);
-    for (const LaneTile& tile : tiles) begin_sums(tile);
+    for (LaneTile& tile : tiles) {
+      begin_sums(tile);
+      if (!carry_.first) take_up(tile);
+    }
     work_.for_blocks(tiles, work_.all_keys(), false, [&](LaneTile& tile, const LaneBlock& block) {
-      if (result.out && block.parts.leaves_lanes_out()) tile.start_zeroed(tile.out_lanes, c.value_width);
-      block.parts.by_keys([&](const kernels::LanePart& part) { work_.products().scores(tile, part, work_.scores()); });
-      for (const kernels::LanePart& part : block.parts.by_lanes()) {
-        normaliser_.add(block.passes, part, work_.scores(), tile.sums());
-        if (result.out) work_.products().add_values(tile, part, work_.scores());
+      if (result.out && (carry_.apart || block.parts.leaves_lanes_out())) {
+        tile.start_zeroed(tile.out_lanes, c.value_width);
       }
+      block.parts.by_keys([&](const kernels::LanePart& part) { work_.products().scores(tile, part, work_.scores()); });
+      for (const kernels::LanePart& part : block.parts.by_lanes())
+        carry_.apart ? add_apart(tile, block, part) : add(tile, block, part);
       tile.started = true;
     });
     for (const LaneTile& tile : tiles) {
+      if (!carry_.last) {
+        put_down(tile);
+        continue;
+      }
       finish_sums(c, normaliser_, tile, result.row_stat);
       if (result.out) store_out(tile);
     }
@@ -41,6 +55,38 @@ class FusedTiles {
   }
 
  private:
+  void add(const LaneTile& tile, const LaneBlock& block, const kernels::LanePart& part) {
+    normaliser_.add(block.passes, part, work_.scores(), tile.sums());
+    if (result.out) work_.products().add_values(tile, part, work_.scores());
+  }
+  void add_apart(const LaneTile& tile, const LaneBlock& block, const kernels::LanePart& part) {
+    kernels::softmax_apart(block.passes, part, work_.scores(), tile.sums(), work_.decays());
+    if (result.out) work_.products().add_values_apart(tile, part, work_.scores(), work_.decays());
+  }
+
+  // What an earlier sweep has added up, and what this one leaves to a later one.
+  void take_up(LaneTile& tile) const {
+    const auto& [b, h, rows] = tile.rows;
+    for (Index r = 0; r < rows.size(); ++r) {
+      tile.top[r] = carry_.top.at<float>({b, h, rows.begin + r});
+      tile.sum[r] = carry_.sum.at<float>({b, h, rows.begin + r});
+    }
+    if (!result.out) return;
+    kernels::rows_to_lanes(rows.size(), c.value_width, &result.out.at<float>({b, h, rows.begin}), result.out.stride[2],
+                           tile.out_lanes, tile.lanes);
+    tile.started = true;
+  }
+  void put_down(const LaneTile& tile) const {
+    const auto& [b, h, rows] = tile.rows;
+    for (Index r = 0; r < rows.size(); ++r) {
+      carry_.top.at<float>({b, h, rows.begin + r}) = tile.top[r];
+      carry_.sum.at<float>({b, h, rows.begin + r}) = tile.sum[r];
+    }
+    if (!result.out || !tile.started) return;
+    kernels::lanes_to_rows(rows.size(), c.value_width, tile.out_lanes, tile.lanes, nullptr,
+                           &result.out.at<float>({b, h, rows.begin}), result.out.stride[2]);
+  }
+
   void store_out(const LaneTile& tile) {
     const auto& [b, h, range] = tile.rows;
     const Index rows = range.size();
@@ -53,7 +99,7 @@ class FusedTiles {
       for (Index r = 0; r < rows; ++r) std::fill_n(out.data + r * out.row, c.value_width, 0.0f);
     }
     if (!direct) store_rows(out, result.out, b, h, range);
-    repair_rows(c, result.out, tile.rows);
+    if (!carry_.active()) repair_rows(c, result.out, tile.rows);
   }
 
   // Writes the scores at work to the keys of a block in rows of a [B, H, Lq, Lk] view.
@@ -94,24 +140,50 @@ class FusedTiles {
 
   const AttentionProblem& c;
   const AttentionResult& result;
+  const LaneCarry& carry_;
   const kernels::LaneNormaliser& normaliser_;
   LaneWork& work_;
 };
 
 }  // namespace
 
-void fused_forward(const AttentionProblem& c, LaneNumbers numbers, const AttentionResult& result,
-                   Workspace& workspace) {
+Index fused_sweep_bytes(const AttentionProblem& c) {
+  return LaneWork::bytes(c, LaneNumbers::f32, LaneWork::Pass::forward,
+                         std::min(tiles_of_group(c), LaneWork::kMostTiles));
+}
+
+void fused_sweep(const AttentionProblem& c, const AttentionResult& result, const LaneCarry& carry, char* memory) {
+  const Index most = std::min(tiles_of_group(c), LaneWork::kMostTiles);
+  LaneWork work(c, LaneNumbers::f32, LaneWork::Pass::forward, most, 0, memory);
+  FusedTiles tiles(c, result, carry, work);
+  for (Index head = 0; head < c.batch * c.key_heads; ++head)
+    for (Index first = 0; first < tiles_of_group(c); first += most) {
+      LaneCut::Unit unit;
+      for (Index nth = first; nth < std::min(first + most, tiles_of_group(c)); ++nth) {
+        unit.tiles[unit.count++] = tile_of_group(c, head / c.key_heads, head % c.key_heads, nth);
+      }
+      tiles.compute(unit);
+    }
+}
+
+void fused_sweep(const AttentionProblem& c, LaneNumbers numbers, const AttentionResult& result, const LaneCarry& carry,
+                 Workspace& workspace) {
   const LaneCut cut(c);
   const Index bytes = LaneWork::bytes(c, numbers, LaneWork::Pass::forward, cut.most());
   parallel_for_with_scratch(workspace, bytes, cut.units(), cut.grain(), [&](Index begin, Index end, char* memory) {
     LaneWork thread(c, numbers, LaneWork::Pass::forward, cut.most(), 0, memory);
-    FusedTiles tiles(c, result, thread);
+    FusedTiles tiles(c, result, carry, thread);
     for (Index unit = begin; unit < end; ++unit) {
       if (unit + 1 < end) thread.prefetch_short(cut.unit(unit + 1).tiles[0]);
       tiles.compute(cut.unit(unit));
     }
   });
+}
+
+void fused_forward(const AttentionProblem& c, LaneNumbers numbers, const AttentionResult& result,
+                   Workspace& workspace) {
+  if (numbers == LaneNumbers::f32 && is_periodic(c, result)) return periodic_forward(c, result, workspace);
+  fused_sweep(c, numbers, result, {}, workspace);
 }
 
 }  // namespace heed

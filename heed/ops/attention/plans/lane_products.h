@@ -29,6 +29,8 @@ class LaneProducts {
   virtual void weight_gradients(const LaneTile& tile, const LanePart& part, float* to) = 0;
   // out^T = out^T decay + V^T weights, for weights [key, lane].
   virtual void add_values(const LaneTile& tile, const LanePart& part, const float* weights) = 0;
+  // The same key after key: out^T = out^T decays[key] + v weights[key]. Only products in f32 have it.
+  virtual void add_values_apart(const LaneTile&, const LanePart&, const float*, const float*) {}
   // dq^T += K^T dscores.
   virtual void add_query_gradients(const LaneTile& tile, const LanePart& part, const float* dscores) = 0;
   // dk[key] += sum over the rows of dscores[key, row] q[row], and likewise dv; with `fresh`, there was nothing. Those

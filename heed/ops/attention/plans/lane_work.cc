@@ -40,6 +40,7 @@ LaneWork::LaneWork(const AttentionProblem& c, LaneNumbers numbers, Pass pass, In
   scratch.take(rows_scratch_, rows * kLaneKeys);
   scratch.take(allowed_, rows * (kLaneKeys / 32));
   if (backward) scratch.take(dscores_, block * rows);
+  if (pass == Pass::forward) scratch.take(decays_, block * rows);
   if (bias) scratch.take(bias_, std::max(block * rows, block + rows));
   if (backward && bias) scratch.take(dbias_, block * rows);
   if (c.dropout.active()) scratch.take(kept_, rows * (kLaneKeys / 32));

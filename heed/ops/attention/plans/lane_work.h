@@ -78,6 +78,7 @@ class LaneWork {
 
   float* scores() const { return scores_; }
   float* dscores() const { return dscores_; }
+  float* decays() const { return decays_; }       // [keys, lanes], forward
   float* dbias() const { return dbias_; }         // null without a bias
   float* narrow_rows() const { return narrow_; }  // f32 of rows that are to be rounded to 16 bits
   float* dk_sums() const { return dk_; }          // null where those are f32 themselves
@@ -89,7 +90,7 @@ class LaneWork {
   TileCover cover_of(const MaskTile& open, Range keys) const;
   LaneBlock block(const LaneTile& tile, Range keys, bool whole);
   void fill_bias(const LaneTile& tile, Range keys, kernels::AttentionLanes& passes);
-  MaskTile open_of(const RowTile& rows);
+  MaskTile open_of(const RowTile& rows, Range* row_keys);
   void fill_allowed(const LaneTile& tile, Range keys);
 
   const AttentionProblem& c_;
@@ -99,7 +100,8 @@ class LaneWork {
   Index lane_floats_;       // of a tile
   LaneTile* tiles_ = nullptr;
   Range* row_keys_ = nullptr;
-  float *lanes_ = nullptr, *scores_ = nullptr, *dscores_ = nullptr, *bias_ = nullptr, *dbias_ = nullptr;
+  float *lanes_ = nullptr, *scores_ = nullptr, *dscores_ = nullptr, *bias_ = nullptr, *dbias_ = nullptr,
+        *decays_ = nullptr;
   float *rows_scratch_ = nullptr, *narrow_ = nullptr, *dk_ = nullptr, *dv_ = nullptr;
   std::uint32_t *allowed_ = nullptr, *kept_ = nullptr;
   // What the mask said last: of many short heads it says the same.

@@ -58,17 +58,18 @@ class ShortGradients {
     next.ask(6);
     LaneProducts& products = work_.products();
     work_.for_blocks(tiles, work_.all_keys(), false, [&](LaneTile&, const LaneBlock& block) {
-      products.scores(tile, work_.scores());
+      const kernels::LanePart whole{0, block.keys.size(), 0, tile.lanes};
+      products.scores(tile, whole, work_.scores());
       next.ask(5);
-      products.weight_gradients(tile, work_.dscores());
+      products.weight_gradients(tile, whole, work_.dscores());
       next.ask(4);
       // The weights after dropout, and beside them the gradients of the products.
-      kernels::kSoftmaxLanes.gradients(block.passes, tile.stat(), tile.delta(), static_cast<float>(c.scale),
+      kernels::kSoftmaxLanes.gradients(block.passes, whole, tile.stat(), tile.delta(), static_cast<float>(c.scale),
                                        work_.scores(), work_.dscores(), nullptr);
       next.ask(3);
-      if (grad.dv) products.add_value_gradients(tile, work_.scores(), rows_at(grad.dv, b, g), fresh);
+      if (grad.dv) products.add_value_gradients(tile, whole, work_.scores(), rows_at(grad.dv, b, g), fresh);
       next.ask(2);
-      if (grad.dk) products.add_key_gradients(tile, work_.dscores(), rows_at(grad.dk, b, g), fresh);
+      if (grad.dk) products.add_key_gradients(tile, whole, work_.dscores(), rows_at(grad.dk, b, g), fresh);
       next.ask(1);
       tile.started = true;
     });

@@ -33,9 +33,12 @@ class ShortHeads {
     begin_sums(tile);
     next.ask(4);
     work_.for_blocks(tiles, work_.all_keys(), false, [&](LaneTile&, const LaneBlock& block) {
-      work_.products().scores(tile, work_.scores());
+      block.parts.by_keys([&](const kernels::LanePart& part) { work_.products().scores(tile, part, work_.scores()); });
       next.ask(3);
-      kernels::kSoftmaxLanes.add(block.passes, work_.scores(), tile.sums());
+      for (const kernels::LanePart& part : block.parts.by_lanes()) {
+        kernels::kSoftmaxLanes.add(block.passes, part, work_.scores(), tile.sums());
+      }
+      block.parts.clear_rest(work_.scores());
       tile.started = true;
     });
     next.ask(2);

@@ -221,6 +221,17 @@ void MaskRows::for_windows(const F& f) const {
   }
 }
 
+std::optional<PeriodicKeys> MaskRows::periodic() const {
+  const bool alone = mask_.patterns.size() == 1 && mask_.further.empty() && !mask_.lengths;
+  const bool at_start = mask_.anchor == Anchor::start || shape_.queries == shape_.keys;
+  if (!alone || !at_start) return {};
+  if (mask_.window) {
+    const auto& [left, right, centre, prefix] = *mask_.window;
+    if (left || right != 0 || centre || prefix) return {};
+  }
+  return mask_.patterns[0]->periodic();
+}
+
 MaskRows::Open MaskRows::open(const Window& window, const Laid& laid, Index i) const {
   const auto [b, h, length, offset] = laid;
   const Centre centre = window.centre ? centre_at(window.centre.view(), b, h, i) : Centre{i + offset, i + offset};
@@ -317,7 +328,7 @@ void MaskRows::fill(Index b, Index h, Index i, Range asked, std::uint8_t* allowe
 void MaskRows::refuse_within_hulls(Index b, Index h, Range rows, Range asked, std::uint64_t* allowed) const {
   for (Index i = rows.begin; gap_ && i < rows.end; ++i) {
     for_windows([&](const Window& window) {
-      const Range gap = intersect(open(window, b, h, i).gap, asked);
+      const Range gap = intersect(open(window, laid(b, h), i).gap, asked);
       for (Index j = gap.begin; j < gap.end; ++j) allowed[i - rows.begin] &= ~(std::uint64_t{1} << (j - asked.begin));
     });
   }

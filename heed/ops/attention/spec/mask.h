@@ -134,6 +134,11 @@ class MaskRows {
   bool alike(Index b, Index h, Index other_b, Index other_h) const {
     return (b == other_b || !by_batch_) && (h == other_h || !by_head_);
   }
+  // The pattern, where the mask is one that repeats and nothing else but a causal window, and query i stands at key
+  // position i.
+  std::optional<PeriodicKeys> periodic() const;
+  // Whether there is a window (see periodic()).
+  bool has_window() const { return windows_; }
   // What the mask says about the tile's rows x keys; exact. Of no rows or keys: `none`.
   TileCover cover(const MaskTile& tile, Range keys) const;
   // allowed[j - keys.begin] = 1 where key j is allowed to row i, else 0.

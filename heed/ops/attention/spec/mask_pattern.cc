@@ -162,6 +162,7 @@ class StridedPattern final : public PositionPattern {
   explicit StridedPattern(Strided pattern) : stride_(std::min(pattern.stride, kFarthest)) {
     check_positive("strided", "stride", stride_);
   }
+  std::optional<PeriodicKeys> periodic() const override { return PeriodicKeys{PeriodicKeys::Near::window, stride_}; }
   bool allows(Index, Index, Query query, Index j) const override {
     const Index distance = std::abs(query.position - j);
     return distance <= stride_ || distance % stride_ == 0;
@@ -187,6 +188,10 @@ class FixedPattern final : public PositionPattern {
     HEED_CHECK(summary_ >= 0 && summary_ <= block_, "Mask::fixed: summary must be in [0, block = {}], but is {}",
                block_, summary_);
     check_reach("fixed", "block", block_);
+  }
+  std::optional<PeriodicKeys> periodic() const override {
+    if (summary_ != 1) return {};
+    return PeriodicKeys{PeriodicKeys::Near::block, block_};
   }
   bool allows(Index, Index, Query query, Index j) const override {
     return j / block_ == floor_divide(query.position, block_) || j % block_ >= block_ - summary_;
@@ -231,6 +236,21 @@ class LongformerPattern final : public PositionPattern {
     const Index reach = p_.radius * p_.dilation;
     const Range local = intersect(keys, {std::max(query.position - reach, p_.global), query.position + reach + 1});
     return intersect(keys, {0, p_.global}).size() + count_steps(local, query.position, p_.dilation);
+  }
+  // Windows of rows beside each other meet, and so do what they leave out.
+  TileCover cover(Index b, Index h, Query first, Index rows, Range keys) const override {
+    if (p_.dilation != 1) return MaskPattern::cover(b, h, first, rows, keys);
+    Range local{first.position, first.position + rows};  // the rows that see no more than their windows
+    const Range global = intersect(local, {0, p_.global});
+    if (global == local) return TileCover::all;
+    if (global.begin == local.begin) local.begin = global.empty() ? local.begin : global.end;
+    if (global.end == local.end) local.end = global.empty() ? local.end : global.begin;
+    const Range rest{std::max(keys.begin, p_.global), keys.end};
+    const Range of_all{local.end - 1 - p_.radius, local.begin + p_.radius + 1};
+    if (rest.empty() || intersect(rest, of_all) == rest) return TileCover::all;
+    const Range of_any{local.begin - p_.radius, local.end + p_.radius};
+    const bool none = global.empty() && keys.begin >= p_.global && intersect(keys, of_any).empty();
+    return none ? TileCover::none : TileCover::some;
   }
   void refuse(Index, Index, Query query, Range keys, std::uint8_t* allowed) const override {
     if (is_global(query.position)) return;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "heed/base/index.h"
@@ -45,6 +46,16 @@ struct Query {
   Index row, position;
 };
 
+// A pattern that repeats: every key near a query, and beyond those one in each period.
+struct PeriodicKeys {
+  enum class Near {
+    window,  // up to a period away; beyond, the keys that are whole periods away
+    block,   // the query's own block [n period, (n + 1) period); beyond, the last key of each block
+  };
+  Near near;
+  Index period;
+};
+
 class MaskPattern {
  public:
   virtual ~MaskPattern() = default;
@@ -54,6 +65,9 @@ class MaskPattern {
   virtual bool has_positions() const { return false; }
   // Whether the answer depends on the query's row, which a query that is decoded alone does not have.
   virtual bool has_rows() const { return true; }
+
+  // What the pattern is, where it repeats: plans may know a faster way then. It says no more than allows() does.
+  virtual std::optional<PeriodicKeys> periodic() const { return {}; }
 
   // The tensors that it reads, which a call must not write.
   virtual std::span<const Tensor> tensors() const { return {}; }

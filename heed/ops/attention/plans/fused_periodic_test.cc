@@ -1,0 +1,131 @@
+#include "heed/ops/attention/plans/fused_periodic.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "heed/base/parallel.h"
+#include "heed/kernels/target.h"
+#include "heed/ops/attention/plans/fused.h"
+#include "heed/testing/attention_kinds.h"
+#include "heed/testing/gradient_check.h"
+
+namespace heed {
+namespace {
+
+using testing::AttentionSample;
+using testing::same_bits;
+
+struct Rows {
+  Tensor out, row_stat;
+};
+
+AttentionProblem problem_of(const AttentionSample& p) { return make_attention_problem("test", p.q, p.k, p.v, p.spec); }
+
+Rows forward(const AttentionSample& p) {
+  Rows rows{Tensor::zeros(DType::f32, {p.q.dim(0), p.q.dim(1), p.q.dim(2), p.v.dim(3)}),
+            Tensor::zeros(DType::f32, {p.q.dim(0), p.q.dim(1), p.q.dim(2)})};
+  Workspace workspace;
+  kFusedPlan.forward(problem_of(p), {.out = rows.out, .row_stat = rows.row_stat}, workspace);
+  return rows;
+}
+
+AttentionSample sample(const Mask& mask, Index queries, Index keys, Index batch = 1) {
+  AttentionSample p = testing::plain_problem(
+      {.batch = batch, .heads = 2, .key_heads = 1, .queries = queries, .keys = keys, .width = 24, .value_width = 20});
+  p.spec.mask = mask;
+  p.spec.mask.anchor = Anchor::start;
+  return p;
+}
+
+// Key lengths that refuse nothing: the mask is no longer one that repeats, and goes the way of every other.
+AttentionSample with_lengths(AttentionSample p) {
+  p.spec.mask =
+      p.spec.mask & Mask::key_lengths(Tensor::from(
+                        std::vector<std::int64_t>(static_cast<std::size_t>(p.q.dim(0)), p.k.dim(2)), {p.q.dim(0)}));
+  return p;
+}
+
+std::vector<Mask> periodic_masks() {
+  std::vector<Mask> masks;
+  for (Index stride : {64, 65}) masks.push_back(Mask::strided({.stride = stride}));
+  for (Index block : {64, 128}) masks.push_back(Mask::fixed({.block = block, .summary = 1}));
+  for (std::size_t n = 0, count = masks.size(); n < count; ++n) {
+    Mask causal = Mask::causal(Anchor::start), mask = masks[n];
+    mask.anchor = Anchor::start;
+    masks.push_back(mask & causal);
+  }
+  return masks;
+}
+
+void expect_same_bits_as_any_mask(const AttentionSample& p) {
+  const AttentionSample plain = with_lengths(p);
+  ASSERT_TRUE(is_periodic(problem_of(p), {}));
+  ASSERT_FALSE(is_periodic(problem_of(plain), {}));
+  const Rows periodic = forward(p), any = forward(plain);
+  EXPECT_TRUE(same_bits(periodic.out, any.out)) << describe(p);
+  EXPECT_TRUE(same_bits(periodic.row_stat, any.row_stat)) << describe(p);
+}
+
+TEST(PeriodicMasks, GiveTheBitsThatTheyGiveAsAnyOtherMaskOnEverySimdTarget) {
+  for (std::int64_t target : simd_targets()) {
+    SCOPED_TRACE(simd_target_name(target));
+    force_simd_target(target);
+    for (const Mask& mask : periodic_masks()) expect_same_bits_as_any_mask(sample(mask, 650, 650));
+  }
+  force_simd_target(0);
+}
+
+TEST(PeriodicMasks, GiveTheSameBitsForOtherLengthsScoresSinksAndThreads) {
+  const int threads = thread_count();
+  for (int count : {1, 3}) {
+    set_thread_count(count);
+    for (const Mask& mask : periodic_masks()) {
+      expect_same_bits_as_any_mask(sample(mask, 530, 700, 2));
+      expect_same_bits_as_any_mask(sample(mask, 700, 390));
+      AttentionSample p = sample(mask, 530, 530);
+      p.spec.score = Score::cosine(8);
+      expect_same_bits_as_any_mask(p);
+      p = sample(mask, 530, 530);
+      p.sinks = Tensor::from(std::vector<float>{0.5f, 3.0f}, {2});
+      p.spec.normaliser.sinks = p.sinks;
+      expect_same_bits_as_any_mask(p);
+    }
+  }
+  set_thread_count(threads);
+}
+
+TEST(PeriodicMasks, LeaveARowAloneWhoseRefusedKeysAreNotNumbers) {
+  for (const Mask& mask : periodic_masks()) {
+    AttentionSample p = sample(mask, 650, 650);
+    const Index key = 383;
+    p.v.at<float>({0, 0, key, 3}) = std::numeric_limits<float>::quiet_NaN();
+    p.k.at<float>({0, 0, 200, 1}) = std::numeric_limits<float>::infinity();
+    const AttentionProblem problem = problem_of(p);
+    const Rows rows = forward(p);
+    for (Index i = 0; i < 650; ++i) {
+      const bool sees = problem.mask.allows(0, 1, i, key), sees_infinity = problem.mask.allows(0, 1, i, 200);
+      if (sees_infinity) continue;
+      EXPECT_EQ(std::isnan(rows.out.at<float>({0, 1, i, 3})), sees) << i;
+      EXPECT_FALSE(std::isnan(rows.out.at<float>({0, 1, i, 2}))) << i;
+    }
+  }
+}
+
+// A pattern whose far keys are two to a block of 64, or that stands beside something else, goes the way of any mask.
+TEST(PeriodicMasks, AreThoseOfWhichARowSeesOneFarKeyInABlock) {
+  EXPECT_FALSE(is_periodic(problem_of(sample(Mask::strided({.stride = 63}), 650, 650)), {}));
+  EXPECT_FALSE(is_periodic(problem_of(sample(Mask::fixed({.block = 96, .summary = 1}), 650, 650)), {}));
+  EXPECT_FALSE(is_periodic(problem_of(sample(Mask::fixed({.block = 128, .summary = 2}), 650, 650)), {}));
+  AttentionSample p = sample(Mask::strided({.stride = 64}), 650, 650);
+  ASSERT_TRUE(is_periodic(problem_of(p), {}));
+  p.spec.dropout.probability = 0.5;
+  EXPECT_FALSE(is_periodic(problem_of(p), {}));
+  p = sample(Mask::strided({.stride = 64}), 650, 651);
+  p.spec.mask.anchor = Anchor::end;
+  EXPECT_FALSE(is_periodic(problem_of(p), {}));
+}
+
+}  // namespace
+}  // namespace heed
