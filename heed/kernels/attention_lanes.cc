@@ -222,16 +222,32 @@ HWY_INLINE Mask has_bits(const std::uint64_t& words, Index key) {
   return hn::LoadMaskBits(Floats(), reinterpret_cast<const std::uint8_t*>(bits));
 }
 
+// The four chains of a row of weights, with zeros up to a whole vector behind its keys.
+HWY_INLINE float chains_of(const float* row, Index keys) {
+  HWY_ALIGN float chains[4] = {};
+#if HWY_TARGET == HWY_SCALAR
+  for (Index key = 0; key < keys; ++key) chains[key % 4] += row[key];
+#else
+  const hn::CappedTag<float, 4> d;
+  auto sum = hn::Zero(d);
+  for (Index key = 0; key < keys; key += 4) sum = hn::Add(sum, hn::LoadU(d, row + key));
+  hn::Store(sum, d, chains);
+#endif
+  return (chains[0] + chains[1]) + (chains[2] + chains[3]);
+}
+
 void softmax_row_kernel(const AttentionRow& t, float* HWY_RESTRICT row, RowSums& sums) {
   const Floats d;
   const Vector none = hn::Set(d, kMinusInfinity);
   const float inverse_cap = t.cap == 0 ? 0.0f : 1.0f / t.cap;
+  const std::uint64_t there = t.keys < kLaneKeys ? (std::uint64_t{1} << t.keys) - 1 : ~std::uint64_t{0};
+  const std::uint64_t allowed = t.allowed & there;
   Vector largest = none;
   for (Index key = 0; key < t.keys; key += kLanes) {
     Vector score = hn::LoadU(d, row + key);
     if (t.cap != 0) score = bent_score(t.cap, inverse_cap, score);
     if (t.bias != nullptr) score = hn::Add(score, hn::LoadU(d, t.bias + key));
-    score = hn::IfThenElse(has_bits(t.allowed, key), score, none);
+    if (allowed != ~std::uint64_t{0}) score = hn::IfThenElse(has_bits(allowed, key), score, none);
     largest = hn::Max(largest, score);
     hn::StoreU(score, d, row + key);
   }
@@ -240,14 +256,12 @@ void softmax_row_kernel(const AttentionRow& t, float* HWY_RESTRICT row, RowSums&
   for (Index key = 0; key < t.keys; key += kLanes) {
     hn::StoreU(exp_or_zero(d, hn::Sub(hn::LoadU(d, row + key), shift)), d, row + key);
   }
-  float chains[4] = {};
-  for (Index key = 0; key < t.keys; ++key) chains[key % 4] += row[key];
+  const float added = chains_of(row, t.keys);
   for (Index key = 0; t.drops && key < t.keys; key += kLanes) {
     const Vector scaled = hn::Mul(hn::LoadU(d, row + key), hn::Set(d, t.keep_scale));
     hn::StoreU(hn::IfThenElseZero(has_bits(t.kept, key), scaled), d, row + key);
   }
   sums.decay = hn::GetLane(exp_or_zero(d, hn::Sub(hn::Set(d, sums.top), shift)));
-  const float added = (chains[0] + chains[1]) + (chains[2] + chains[3]);
   sums.sum = hn::GetLane(hn::MulAdd(hn::Set(d, sums.sum), hn::Set(d, sums.decay), hn::Set(d, added)));
   sums.top = top;
 }

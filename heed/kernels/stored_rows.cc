@@ -1,0 +1,371 @@
+#include "heed/kernels/stored_rows.h"
+
+#include <hwy/cache_control.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "heed/kernels/dispatch.h"
+
+// The tiles keep vectors in arrays, which vectors of unknown size cannot be.
+#undef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "heed/kernels/stored_rows.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "heed/kernels/gemm_tile-inl.h"
+#include "heed/kernels/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels {
+namespace HWY_NAMESPACE {
+
+using Words = hn::RebindToSigned<Floats>;  // as many bits as a float has
+using WordVector = hn::Vec<Words>;
+
+constexpr Index kWordBytes = 4;
+
+// How many numbers of a type a word holds, and those numbers as floats: number n of each lane's word (a key's), and a
+// vector of numbers that follow each other (a value's). `scale` counts where the type has one.
+struct FloatRow {
+  static constexpr Index kInWord = 1;
+  static constexpr bool kScaled = false;
+  using Number = float;
+  template <int n>
+  static HWY_INLINE Vector of_words(WordVector words, Vector) {
+    return hn::BitCast(Floats(), words);
+  }
+  static HWY_INLINE Vector load(const float* from, std::size_t count, Vector) {
+    return load_some(Floats(), from, count);
+  }
+};
+
+struct BFloat16Row {
+  static constexpr Index kInWord = 2;
+  static constexpr bool kScaled = false;
+  using Number = std::uint16_t;
+  template <int n>
+  static HWY_INLINE Vector of_words(WordVector words, Vector) {
+    if constexpr (n == 0) return hn::BitCast(Floats(), hn::ShiftLeft<16>(words));
+    return hn::BitCast(Floats(), hn::And(words, hn::Set(Words(), static_cast<std::int32_t>(0xFFFF0000u))));
+  }
+  static HWY_INLINE Vector load(const std::uint16_t* from, std::size_t count, Vector) {
+    const hn::RebindToUnsigned<Floats> d32;
+    const hn::Rebind<std::uint16_t, Floats> d16;
+    return hn::BitCast(Floats(), hn::ShiftLeft<16>(hn::PromoteTo(d32, load_some(d16, from, count))));
+  }
+};
+
+struct Int8Row {
+  static constexpr Index kInWord = 4;
+  static constexpr bool kScaled = true;
+  using Number = std::int8_t;
+  template <int n>
+  static HWY_INLINE Vector of_words(WordVector words, Vector scale) {
+    if constexpr (n < 3) words = hn::ShiftLeft<24 - 8 * n>(words);
+    return hn::Mul(hn::ConvertTo(Floats(), hn::ShiftRight<24>(words)), scale);
+  }
+  static HWY_INLINE Vector load(const std::int8_t* from, std::size_t count, Vector scale) {
+    const hn::Rebind<std::int8_t, Floats> d8;
+    return hn::Mul(hn::ConvertTo(Floats(), hn::PromoteTo(Words(), load_some(d8, from, count))), scale);
+  }
+};
+
+// How many words of a row are turned into lanes together.
+#if HWY_TARGET == HWY_SCALAR
+constexpr Index kTurned = 1;
+#else
+constexpr Index kTurned = 4;
+#endif
+constexpr Index kTurnedBytes = kTurned * kWordBytes;
+
+// The words of one row, in each block of kTurned lanes; what `bytes` do not reach means nothing.
+HWY_INLINE Vector load_words(const char* from, Index bytes) {
+  const Floats d;
+  if (HWY_LIKELY(bytes >= kTurnedBytes))
+    return hn::LoadDup128(d, static_cast<const float*>(static_cast<const void*>(from)));
+  HWY_ALIGN float buffer[kTurned] = {};
+  std::memcpy(buffer, from, static_cast<std::size_t>(bytes));
+  return hn::LoadDup128(d, buffer);
+}
+
+#if HWY_TARGET != HWY_SCALAR
+// Rows j, 4 + j, 8 + j and 12 + j, each in a block of its own: row_at(r) is where row r begins.
+template <class F>
+HWY_INLINE Vector gather_blocks(const F& row_at, Index j, Index bytes) {
+  [[maybe_unused]] const Floats d;
+  Vector words = load_words(row_at(j), bytes);
+  if constexpr (kLanes == 8) words = hn::ConcatUpperLower(d, load_words(row_at(4 + j), bytes), words);
+  if constexpr (kLanes == 16) {
+    for (Index block = 1; block < 4; ++block) {
+      const auto from_here = hn::Not(hn::FirstN(d, static_cast<std::size_t>(4 * block)));
+      words = hn::IfThenElse(from_here, load_words(row_at(4 * block + j), bytes), words);
+    }
+  }
+  return words;
+}
+#endif
+
+// turned[w] has word w of row r in lane r.
+template <class F>
+HWY_INLINE void turn_words(const F& row_at, Index bytes, Vector (&turned)[kTurned]) {
+#if HWY_TARGET == HWY_SCALAR
+  turned[0] = load_words(row_at(0), bytes);
+#else
+  const Floats d;
+  const hn::RepartitionToWide<Floats> pairs;
+  const Vector row0 = gather_blocks(row_at, 0, bytes), row1 = gather_blocks(row_at, 1, bytes),
+               row2 = gather_blocks(row_at, 2, bytes), row3 = gather_blocks(row_at, 3, bytes);
+  const auto lower01 = hn::BitCast(pairs, hn::InterleaveLower(d, row0, row1));
+  const auto lower23 = hn::BitCast(pairs, hn::InterleaveLower(d, row2, row3));
+  const auto upper01 = hn::BitCast(pairs, hn::InterleaveUpper(d, row0, row1));
+  const auto upper23 = hn::BitCast(pairs, hn::InterleaveUpper(d, row2, row3));
+  turned[0] = hn::BitCast(d, hn::InterleaveLower(pairs, lower01, lower23));
+  turned[1] = hn::BitCast(d, hn::InterleaveUpper(pairs, lower01, lower23));
+  turned[2] = hn::BitCast(d, hn::InterleaveLower(pairs, upper01, upper23));
+  turned[3] = hn::BitCast(d, hn::InterleaveUpper(pairs, upper01, upper23));
+#endif
+}
+
+// Spreads the asking for rows over the steps of the work, of which there are `steps`.
+class Asking {
+ public:
+  HWY_INLINE Asking(const RowsAhead& ahead, Index steps)
+      : row_(static_cast<const char*>(ahead.data)), ahead_(ahead), left_(ahead.count), steps_(steps) {}
+
+  HWY_INLINE void step(Index count = 1) {
+    constexpr Index kLine = 64;
+    for (due_ += count * ahead_.count; due_ >= steps_ && left_ > 0; due_ -= steps_, --left_, row_ += ahead_.row)
+      for (Index at = 0; at < ahead_.bytes; at += kLine) hwy::Prefetch(row_ + at);
+  }
+
+ private:
+  const char* row_;
+  const RowsAhead& ahead_;
+  Index left_, steps_, due_ = 0;
+};
+
+// The products of kTurned words of kLanes rows, one to a lane, with as many numbers of R rows of q, [numbers, R], are
+// added to sums. Only `numbers` of the words are there where they are not `kWhole`.
+template <class Row, int R, bool kWhole, class F>
+HWY_INLINE void add_turned(const float* HWY_RESTRICT q, const F& row_at, Index numbers, Vector scale,
+                           Vector (&sums)[R]) {
+  const Floats d;
+  Vector turned[kTurned];
+  turn_words(row_at, kWhole ? kTurnedBytes : numbers * Index{sizeof(typename Row::Number)}, turned);
+  const auto add = [&](Vector column, Index p) HWY_ATTR {
+    HWY_UNROLL(8)
+    for (int n = 0; n < R; ++n) sums[n] = hn::MulAdd(hn::Set(d, q[p * R + n]), column, sums[n]);
+  };
+  HWY_UNROLL(4)
+  for (Index w = 0; w < kTurned; ++w) {
+    const WordVector word = hn::BitCast(Words(), turned[w]);
+    const Index p = w * Row::kInWord;
+    if (kWhole || p < numbers) add(Row::template of_words<0>(word, scale), p);
+    if constexpr (Row::kInWord > 1) {
+      if (kWhole || p + 1 < numbers) add(Row::template of_words<1>(word, scale), p + 1);
+    }
+    if constexpr (Row::kInWord > 2) {
+      if (kWhole || p + 2 < numbers) add(Row::template of_words<2>(word, scale), p + 2);
+      if (kWhole || p + 3 < numbers) add(Row::template of_words<3>(word, scale), p + 3);
+    }
+  }
+}
+
+// The same for `count` numbers of kGroups x kLanes rows: few words are turned at a time, so that the next are turned
+// while these are multiplied, and several groups give a unit more chains. Without kAllPresent, lanes from `present` on
+// repeat the last row.
+template <class Row, int R, int kGroups, bool kAllPresent>
+HWY_INLINE void lane_products(const float* HWY_RESTRICT q, const char* HWY_RESTRICT rows, Index row_bytes,
+                              Index present, const Vector (&scales)[kGroups], Index count, Asking& asking,
+                              Vector (&sums)[kGroups][R]) {
+  constexpr Index kStep = kTurned * Row::kInWord;
+  Index left = count;
+  for (; left >= kStep; left -= kStep, q += kStep * R, rows += kTurnedBytes) {
+    asking.step();
+    HWY_UNROLL(2)
+    for (int g = 0; g < kGroups; ++g) {
+      const auto row_at = [&](Index r) HWY_ATTR {
+        return rows + (kAllPresent ? g * kLanes + r : std::min(r, present - 1)) * row_bytes;
+      };
+      add_turned<Row, R, true>(q, row_at, kStep, scales[g], sums[g]);
+    }
+  }
+  if (left == 0) return;
+  asking.step();
+  for (int g = 0; g < kGroups; ++g) {
+    const auto row_at = [&](Index r) HWY_ATTR {
+      return rows + (kAllPresent ? g * kLanes + r : std::min(r, present - 1)) * row_bytes;
+    };
+    add_turned<Row, R, false>(q, row_at, left, scales[g], sums[g]);
+  }
+}
+
+template <class Row, int R, int kGroups, bool kAllPresent>
+HWY_INLINE void group_products(const float* q, const StoredRows& stored, Index first, float alpha, Asking& asking,
+                               FewRows<float> result) {
+  const Floats d;
+  constexpr Index kSize = sizeof(typename Row::Number);
+  const Index present = kAllPresent ? kLanes : stored.count - first;
+  Vector scales[kGroups];
+  for (int g = 0; g < kGroups; ++g) {
+    scales[g] = hn::Zero(d);
+    if constexpr (!Row::kScaled) continue;
+    HWY_ALIGN float lanes[kLanes] = {};
+    const float* from = stored.scales + (first + g * kLanes) * stored.scale_row;
+    for (Index r = 0; r < present; ++r) lanes[r] = from[r * stored.scale_row];
+    scales[g] = hn::Load(d, lanes);
+  }
+  const char* rows = static_cast<const char*>(stored.data) + first * stored.row * kSize;
+  for (Index from = 0; from < stored.width; from += kGemmTileDepth) {
+    Vector sums[kGroups][R];
+    for (auto& group : sums)
+      for (Vector& sum : group) sum = hn::Zero(d);
+    lane_products<Row, R, kGroups, kAllPresent>(q + from * R, rows + from * kSize, stored.row * kSize, present, scales,
+                                                std::min(stored.width - from, kGemmTileDepth), asking, sums);
+    for (int g = 0; g < kGroups; ++g)
+      for (int n = 0; n < R; ++n) {
+        float* to = result.data + n * result.row + first + g * kLanes;
+        if (from == 0) {
+          store_first(hn::Mul(sums[g][n], hn::Set(d, alpha)), to, present);
+          continue;
+        }
+        // Rounded before it is added: of a product and a sum a compiler may make one step, of this it does not.
+        const Vector scaled = hn::MulAdd(sums[g][n], hn::Set(d, alpha), hn::Set(d, -0.0f));
+        store_first(hn::Add(scaled, load_first(to, present)), to, present);
+      }
+  }
+}
+
+template <class Row, int R>
+HWY_INLINE void products(const float* q, const StoredRows& stored, float alpha, const RowsAhead& ahead,
+                         FewRows<float> result) {
+  constexpr Index kStep = kTurned * Row::kInWord;
+  constexpr int kGroups = kManyRegisters && R <= 4 ? 2 : 1;
+  const Index groups = (stored.count + kLanes * kGroups - 1) / (kLanes * kGroups);
+  Asking asking(ahead, groups * ((stored.width + kStep - 1) / kStep));
+  Index first = 0;
+  for (; first + kGroups * kLanes <= stored.count; first += kGroups * kLanes) {
+    group_products<Row, R, kGroups, true>(q, stored, first, alpha, asking, result);
+  }
+  if constexpr (kGroups > 1) {
+    for (; first + kLanes <= stored.count; first += kLanes) {
+      group_products<Row, R, 1, true>(q, stored, first, alpha, asking, result);
+    }
+  }
+  if (first < stored.count) group_products<Row, R, 1, false>(q, stored, first, alpha, asking, result);
+}
+
+// R rows of weights with kVectors vectors of columns of all rows. Without kWhole, the last columns fill no vector.
+template <class Row, int R, int kVectors, bool kWhole>
+HWY_INLINE void column_sums(FewRows<const float> weights, const StoredRows& stored, Index column, Asking& asking,
+                            bool first, FewRows<float> result) {
+  const Floats d;
+  const std::size_t there = kWhole ? kLanes : static_cast<std::size_t>(stored.width - column);
+  float* to = result.data + column;
+  Vector sums[R][kVectors];
+  HWY_UNROLL(8)
+  for (int n = 0; n < R; ++n)
+    for (int v = 0; v < kVectors; ++v) {
+      sums[n][v] = first ? hn::Zero(d) : load_some(d, to + n * result.row + v * kLanes, there);
+    }
+  const auto* row = static_cast<const typename Row::Number*>(stored.data) + column;
+  for (Index j = 0; j < stored.count; ++j, row += stored.row) {
+    asking.step(kVectors);
+    Vector scale = hn::Zero(d);
+    if constexpr (Row::kScaled) scale = hn::Set(d, stored.scales[j * stored.scale_row]);
+    Vector values[kVectors];
+    for (int v = 0; v < kVectors; ++v) values[v] = Row::load(row + v * kLanes, there, scale);
+    HWY_UNROLL(8)
+    for (int n = 0; n < R; ++n) {
+      const Vector weight = hn::Set(d, weights.data[n * weights.row + j]);
+      for (int v = 0; v < kVectors; ++v) sums[n][v] = hn::MulAdd(weight, values[v], sums[n][v]);
+    }
+  }
+  HWY_UNROLL(8)
+  for (int n = 0; n < R; ++n)
+    for (int v = 0; v < kVectors; ++v) store_some(sums[n][v], d, to + n * result.row + v * kLanes, there);
+}
+
+template <class Row, int R, int kVectors>
+HWY_INLINE void sums_from(FewRows<const float> weights, const StoredRows& stored, Index column, Asking& asking,
+                          bool first, FewRows<float> result) {
+  for (; column + kVectors * kLanes <= stored.width; column += kVectors * kLanes) {
+    column_sums<Row, R, kVectors, true>(weights, stored, column, asking, first, result);
+  }
+  if constexpr (kVectors > 1) {
+    sums_from<Row, R, kVectors / 2>(weights, stored, column, asking, first, result);
+  } else if (column < stored.width) {
+    column_sums<Row, R, 1, false>(weights, stored, column, asking, first, result);
+  }
+}
+
+// As many sums as registers hold beside what is added to them, and no fewer than a unit's latency wants.
+template <class Row, int R>
+HWY_INLINE void sums(FewRows<const float> weights, const StoredRows& stored, const RowsAhead& ahead, bool first,
+                     FewRows<float> result) {
+  constexpr int kSums = kManyRegisters ? 16 : 8;
+  Asking asking(ahead, stored.count * ((stored.width + kLanes - 1) / kLanes));
+  sums_from<Row, R, std::min(kSums / R, 8)>(weights, stored, 0, asking, first, result);
+}
+
+// Calls f(rows in a type, how many).
+template <class F>
+HWY_INLINE void with_rows(Index rows, const F& f) {
+  if (rows == 1) return f(std::integral_constant<int, 1>());
+  if (rows == 2) return f(std::integral_constant<int, 2>());
+  if (rows == 4) return f(std::integral_constant<int, 4>());
+  f(std::integral_constant<int, 8>());
+}
+
+template <class Row>
+void products_of(Index rows, const float* q, const StoredRows& stored, float alpha, const RowsAhead& ahead,
+                 FewRows<float> result) {
+  with_rows(rows, [&](auto r) HWY_ATTR { products<Row, r()>(q, stored, alpha, ahead, result); });
+}
+template <class Row>
+void sums_of(Index rows, FewRows<const float> weights, const StoredRows& stored, const RowsAhead& ahead, bool first,
+             FewRows<float> result) {
+  with_rows(rows, [&](auto r) HWY_ATTR { sums<Row, r()>(weights, stored, ahead, first, result); });
+}
+
+void row_products_kernel(Index rows, const float* q, const StoredRows& stored, float alpha, const RowsAhead& ahead,
+                         FewRows<float> result) {
+  if (stored.dtype == DType::i8) return products_of<Int8Row>(rows, q, stored, alpha, ahead, result);
+  if (stored.dtype == DType::bf16) return products_of<BFloat16Row>(rows, q, stored, alpha, ahead, result);
+  products_of<FloatRow>(rows, q, stored, alpha, ahead, result);
+}
+
+void row_sums_kernel(Index rows, FewRows<const float> weights, const StoredRows& stored, const RowsAhead& ahead,
+                     bool first, FewRows<float> result) {
+  if (stored.dtype == DType::i8) return sums_of<Int8Row>(rows, weights, stored, ahead, first, result);
+  if (stored.dtype == DType::bf16) return sums_of<BFloat16Row>(rows, weights, stored, ahead, first, result);
+  sums_of<FloatRow>(rows, weights, stored, ahead, first, result);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace heed::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace heed::kernels {
+
+HWY_EXPORT(row_products_kernel);
+HWY_EXPORT(row_sums_kernel);
+
+void row_products(Index rows, const float* q, const StoredRows& stored, float alpha, const RowsAhead& ahead,
+                  FewRows<float> products) {
+  HEED_DISPATCH(row_products_kernel)(rows, q, stored, alpha, ahead, products);
+}
+
+void row_sums(Index rows, FewRows<const float> weights, const StoredRows& stored, const RowsAhead& ahead, bool first,
+              FewRows<float> sums) {
+  HEED_DISPATCH(row_sums_kernel)(rows, weights, stored, ahead, first, sums);
+}
+
+}  // namespace heed::kernels
+#endif

@@ -1,0 +1,52 @@
+// Products of few rows of floats with many rows that lie in memory, as a step of decoding meets keys and values: each
+// of those is read once, widened in registers, and what is read next is asked for meanwhile.
+//
+//   row_products(4, q, keys, scale, values_as_ahead, {scores, 64});        // scores = scale Q K^T
+//   row_sums(4, {scores, 64}, values, keys_as_ahead, first, {sums, 128});  // sums += weights V
+#pragma once
+
+#include "heed/base/index.h"
+#include "heed/tensor/dtype.h"
+
+namespace heed::kernels {
+
+// Rows of a head, wherever they lie.
+struct StoredRows {
+  const void* data = nullptr;
+  DType dtype = DType::f32;  // f32, bf16 or i8
+  Index count = 0, width = 0;
+  Index row = 0;  // elements from row to row
+  // i8: row j is data[j, :] * scales[j * scale_row], rounded to f32.
+  const float* scales = nullptr;
+  Index scale_row = 0;
+};
+
+// Rows of bytes that are read soon; they need not be there.
+struct RowsAhead {
+  const void* data = nullptr;
+  Index count = 0, bytes = 0;  // of a row
+  Index row = 0;               // bytes from row to row
+};
+
+// Some rows of floats.
+template <typename Number>
+struct FewRows {
+  Number* data;
+  Index row;  // floats from row to row
+};
+
+// How many rows, in the two functions below: 1, 2, 4 or 8.
+inline constexpr Index kFewRows = 8;
+constexpr Index few_rows_for(Index rows) { return rows <= 1 ? 1 : rows <= 2 ? 2 : rows <= 4 ? 4 : kFewRows; }
+
+// products[n, j] = alpha * sum_d q[d, n] row_j[d], n < rows. The bits are those of gemm_tile() in chains (in_chains)
+// over the widened rows.
+void row_products(Index rows, const float* q, const StoredRows& stored, float alpha, const RowsAhead& ahead,
+                  FewRows<float> products);
+
+// sums[n, d] = sum_j weights[n, j] row_j[d], or that chain continued from sums where it is not the `first` part. The
+// bits are those of gemm_tile() over the widened rows.
+void row_sums(Index rows, FewRows<const float> weights, const StoredRows& stored, const RowsAhead& ahead, bool first,
+              FewRows<float> sums);
+
+}  // namespace heed::kernels
