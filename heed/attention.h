@@ -28,4 +28,5 @@
 #include "heed/ops/attention/tensor_scatter.h"
 #include "heed/ops/gated_delta/gated_delta_rule.h"
 #include "heed/ops/rotary/rotary.h"
+#include "heed/tensor/quantise_rows.h"
 #include "heed/tensor/tensor.h"

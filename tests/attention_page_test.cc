@@ -15,6 +15,7 @@
 #include "heed/ops/attention/paged_cache.h"
 #include "heed/ops/gated_delta/gated_delta_rule.h"
 #include "heed/ops/rotary/rotary.h"
+#include "heed/tensor/quantise_rows.h"
 #include "heed/testing/gradient_check.h"
 #include "page_output.h"
 
@@ -43,7 +44,10 @@ Tensor performer_features() {
 
 class AttentionPage : public ::testing::Test {
  protected:
-  void SetUp() override { fill(o, std::numeric_limits<double>::quiet_NaN()); }
+  void SetUp() override {
+    fill(o, std::numeric_limits<double>::quiet_NaN());
+    quantise_rows(k, k_int8, k_scales), quantise_rows(v, v_int8, v_scales);
+  }
   // Whether the piece computes the page's output, or that of one of its two sequences, or one of its own.
   void begin_piece(std::string_view code) {
     const auto has = [code](std::string_view part) { return code.find(part) != code.npos; };
@@ -69,6 +73,8 @@ class AttentionPage : public ::testing::Test {
   Tensor k_few = random_tensor(DType::f32, {2, 2, 6, 16}, 5), v_few = random_tensor(DType::f32, {2, 2, 6, 16}, 6);
   Tensor k_projected = random_tensor(DType::f32, {2, 4, 6, 16}, 7), v_a = random_tensor(DType::f32, {16}, 8);
   Tensor k_half = k.to(DType::bf16), v_half = v.to(DType::bf16);
+  Tensor k_int8 = Tensor::empty(DType::i8, {2, 4, 6, 16}), v_int8 = Tensor::empty(DType::i8, {2, 4, 6, 16});
+  Tensor k_scales = Tensor::empty(DType::f32, {2, 4, 6}), v_scales = Tensor::empty(DType::f32, {2, 4, 6});
   View q_rows = random_tensor_kept({2, 6, 4, 16}), qkv = random_tensor_kept({2, 6, 192});
   Tensor random_features = performer_features(), slopes = standard_slopes();
   Tensor bias = random_tensor(DType::f32, {1, 4, 6, 6}, 9), table = random_tensor(DType::f32, {32, 4}, 10);

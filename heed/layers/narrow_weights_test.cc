@@ -14,6 +14,7 @@
 #include "heed/layers/multihead_attention.h"
 #include "heed/layers/recurrent.h"
 #include "heed/layers/saved_parameters.h"
+#include "heed/tensor/quantise_rows.h"
 #include "heed/testing/gradient_check.h"
 #include "heed/testing/refusal.h"
 

@@ -1,11 +1,7 @@
 #include "heed/ops/weight.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "heed/base/check.h"
 #include "heed/kernels/widen.h"
-#include "heed/tensor/operands.h"
 
 namespace heed {
 namespace {
@@ -13,23 +9,6 @@ namespace {
 bool is_scales(const ConstView& scales, Index outputs) {
   return (scales || outputs == 0) && scales.rank == 1 && scales.shape[0] == outputs && scales.dtype == DType::f32 &&
          scales.contiguous();
-}
-
-// One row; returns its scale.
-float quantise_row(const float* row, Index n, std::int8_t* to) {
-  constexpr int kMost = 127;  // -128 has no counterpart
-  float largest = 0;
-  for (Index j = 0; j < n; ++j) largest = std::max(largest, std::abs(row[j]));
-  const float scale = largest / kMost;
-  if (scale == 0) {
-    std::fill_n(to, n, std::int8_t{0});
-    return 0;
-  }
-  for (Index j = 0; j < n; ++j) {
-    const double steps = std::nearbyint(static_cast<double>(row[j]) / static_cast<double>(scale));
-    to[j] = static_cast<std::int8_t>(std::clamp<double>(steps, -kMost, kMost));
-  }
-  return scale;
 }
 
 }  // namespace
@@ -69,19 +48,6 @@ void widen_rows(const Weight& weight, Index begin, Index end, float* to) {
       return;
     default:
       fail("widen_rows: {} is not narrow", describe_weight(weight));
-  }
-}
-
-void quantise_rows(ConstView weight, View values, View scales) {
-  check_operands("quantise_rows", {{"weight", weight}}, {{"values", values}, {"scales", scales}});
-  HEED_CHECK(weight.rank == 2 && weight.dtype == DType::f32 && weight.contiguous() && values.dtype == DType::i8 &&
-                 same_shape(values, weight) && values.contiguous() && is_scales(scales, weight.shape[0]),
-             "quantise_rows: needs a weight f32 [Out, In], values i8 [Out, In] and scales f32 [Out], contiguous, but "
-             "got {}, {} and {}",
-             describe(weight), describe(values), describe(scales));
-  const Index width = weight.shape[1];
-  for (Index i = 0; i < weight.shape[0]; ++i) {
-    scales.as<float>()[i] = quantise_row(weight.as<float>() + i * width, width, values.as<std::int8_t>() + i * width);
   }
 }
 

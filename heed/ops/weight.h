@@ -42,10 +42,4 @@ void check_weight(std::string_view function, const Weight& weight);
 // Rows [begin, end) of a narrow weight that has been checked, as f32 [end - begin, In].
 void widen_rows(const Weight& weight, Index begin, Index end, float* to);
 
-// values[i, :] = weight[i, :] / scales[i], to nearest (ties to even), scales[i] = max |weight[i, :]| / 127. A row
-// without a number large enough for a scale is zeros, with scale 0.
-// weight f32 [Out, In], values i8 [Out, In], scales f32 [Out], all contiguous; weight is finite. Throws heed::Error
-// where shapes or types disagree.
-void quantise_rows(ConstView weight, View values, View scales);
-
 }  // namespace heed

@@ -13,6 +13,7 @@
 #include "heed/ops/embedding.h"
 #include "heed/ops/linear.h"
 #include "heed/ops/loss.h"
+#include "heed/tensor/quantise_rows.h"
 #include "heed/testing/gradient_check.h"
 #include "heed/testing/operator_call.h"
 #include "heed/testing/refusal.h"

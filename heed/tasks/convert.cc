@@ -11,6 +11,7 @@
 #include "heed/layers/listed_parameters.h"
 #include "heed/layers/saved_parameters.h"
 #include "heed/tasks/model_folder.h"
+#include "heed/tensor/quantise_rows.h"
 
 namespace heed {
 namespace {

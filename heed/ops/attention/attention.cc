@@ -94,6 +94,8 @@ BackwardCall make_backward(const ConstView& q, const ConstView& k, const ConstVi
              "{}: v, out, row_stat and dout must be given, but are {}, {}, {} and {}", caller, describe(v),
              describe(saved.out), describe(saved.row_stat), describe(saved.dout));
   HEED_CHECK(!spec.sequences.pages, "{}: a paged cache has no backward", caller);
+  HEED_CHECK(k.dtype != DType::i8 && v.dtype != DType::i8,
+             "{}: i8 has no gradient: it is for caches, but k is {} and v {}", caller, describe(k), describe(v));
   const ConstView rows = shape_of({problem.batch, problem.heads, problem.queries, problem.value_width});
   check_shape(caller, "out", saved.out, rows, problem.dtype);
   check_shape(caller, "dout", saved.dout, rows, problem.dtype);

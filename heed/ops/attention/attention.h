@@ -19,7 +19,8 @@ namespace heed {
 
 // Computes attention of q [B, H, Lq, D] over k [B, Hk, Lk, D] and v [B, Hk, Lk, Dv]; H % Hk == 0, and head h reads
 // key/value head h / (H / Hk). q is f32, bf16, f16 or f64 (plain loops, for gradient checks), k and v are of its type,
-// or of 16 bits beside q in f32; sums are f32 or better. Any strides with a unit last one. v may be empty where out is
+// or of 16 bits beside q in f32, or i8 with a scale for each row (spec.scales) beside all but f64; sums are f32 or
+// better. Any strides with a unit last one. v may be empty where out is
 // not wanted. In order: score x scale, soft-cap, + bias, mask, normalise, dropout, times V.
 //   A row with no allowed key: out 0, weights 0, row_stat -inf. A key whose score with its bias is -inf is as if
 //   refused by the mask. A NaN propagates; what is behind the mask does not count, be it NaN or infinite. A row's bits

@@ -44,9 +44,9 @@ TEST(AttentionErrors, RanksTypesShapesAndStrides) {
             }),
             "attention: v must be [B, Hk, Lk, Dv], but is f32 [5, 6]");
   EXPECT_EQ(failing([](AttentionSample& p) { p.k = p.k.to(DType::f64); }),
-            "attention: k must be f32 as q is, or bf16 or f16, but is f64 [2, 2, 5, 8]");
+            "attention: k must be f32 as q is, or bf16, f16 or i8, but is f64 [2, 2, 5, 8]");
   EXPECT_EQ(failing([](AttentionSample& p) { p.q = p.q.to(DType::bf16); }),
-            "attention: k must be bf16 as q is, but is f32 [2, 2, 5, 8]");
+            "attention: k must be bf16 as q is, or i8, but is f32 [2, 2, 5, 8]");
   EXPECT_EQ(failing([](AttentionSample& p) {
               p.k = zeros({2, 2, 5, 7});
             }),

@@ -166,6 +166,8 @@ void attention_double_backward(ConstView q, ConstView k, ConstView v, const Atte
              "{}: the score must be a dot product and the normaliser softmax", caller);
   HEED_CHECK(!spec.sequences.pages && !spec.sequences.query_offsets && !spec.sequences.key_offsets,
              "{}: packed and paged sequences have no second derivatives", caller);
+  HEED_CHECK(k.dtype != DType::i8 && v.dtype != DType::i8, "{}: i8 has no derivatives, but k is {} and v {}", caller,
+             describe(k), describe(v));
   HEED_CHECK(!saved.drow_stat, "{}: a gradient of row_stat is not taken further", caller);
   check_call(caller, spec,
              {{"q", q},

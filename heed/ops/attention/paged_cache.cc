@@ -6,6 +6,7 @@
 
 #include "heed/base/check.h"
 #include "heed/tensor/operands.h"
+#include "heed/tensor/quantise_rows.h"
 #include "heed/tensor/row_storage.h"
 
 namespace heed {
@@ -17,20 +18,31 @@ PagedCache::PagedCache(const PagedCacheOptions& options, Index batch) : options_
              "PagedCache: sizes must be at least 1, but are {} heads, widths {} and {}, {} pages of {} tokens, batch "
              "{}",
              o.key_heads, o.width, o.value_width, o.pages, o.page, batch);
-  HEED_CHECK(is_floating(o.dtype), "PagedCache: the type must be floating, but is {}", name_of(o.dtype));
+  HEED_CHECK(is_floating(o.dtype) || o.dtype == DType::i8, "PagedCache: the type must be floating or i8, but is {}",
+             name_of(o.dtype));
   resize_pools(std::max<Index>(o.pages, 1));
   admit(batch);
 }
 
 void PagedCache::resize_pools(Index pages) {
-  const auto resized = [&](const Tensor& pool, Index width) {
-    const Tensor larger = Tensor::empty(options_.dtype, {pages, options_.key_heads, options_.page, width});
+  const auto moved = [&](const Tensor& pool, const Tensor& larger) {
     const Index had = pool.is_empty() ? 0 : pool.dim(0);
     if (had > 0) copy(pool, larger.rows(0, had));
     fill(larger.rows(had, pages), 0);
     return larger;
   };
-  keys_ = resized(keys_, options_.width), values_ = resized(values_, options_.value_width);
+  const auto resized = [&](const Tensor& pool, Index width) {
+    return moved(pool, Tensor::empty(options_.dtype, {pages, options_.key_heads, options_.page, width}));
+  };
+  const auto resized_scales = [&](const Tensor& pool) {
+    if (options_.dtype != DType::i8) return pool;
+    return moved(pool, Tensor::empty(DType::f32, {pages, options_.key_heads, options_.page}));
+  };
+  // All memory is there before anything is changed.
+  Tensor keys = resized(keys_, options_.width), values = resized(values_, options_.value_width);
+  Tensor key_scales = resized_scales(key_scales_), value_scales = resized_scales(value_scales_);
+  keys_ = std::move(keys), values_ = std::move(values);
+  key_scales_ = std::move(key_scales), value_scales_ = std::move(value_scales);
   const Index had = std::ssize(users_);
   users_.resize(static_cast<std::size_t>(pages), 0);
   std::vector<Index> added(static_cast<std::size_t>(pages - had));
@@ -80,7 +92,9 @@ Index PagedCache::writable_page(std::size_t b) {
     const auto rows = [&](const Tensor& pool, Index page) {
       return slice(select(pool.view(), 0, page), 1, 0, lengths_[b] % options_.page);
     };
-    for (const Tensor* pool : {&keys_, &values_}) copy(rows(*pool, shared), rows(*pool, own));
+    for (const Tensor* pool : {&keys_, &values_, &key_scales_, &value_scales_}) {
+      if (!pool->is_empty()) copy(rows(*pool, shared), rows(*pool, own));
+    }
     drop_page(shared);
     table.back() = own;
   }
@@ -107,10 +121,12 @@ void PagedCache::write(std::size_t b, const ConstView& k, const ConstView& v, In
   for (Index done = 0; done < count;) {
     const Index page = writable_page(b), at = lengths_[b] % options_.page;
     const Index rows = std::min(count - done, options_.page - at);
-    const auto put = [&](const ConstView& all, const Tensor& pool) {
-      copy(slice(select(all, 0, from), 1, done, done + rows), slice(select(pool.view(), 0, page), 1, at, at + rows));
+    const auto place = [&](const Tensor& pool) { return slice(select(pool.view(), 0, page), 1, at, at + rows); };
+    const auto put = [&](const ConstView& all, const Tensor& pool, const Tensor& scales) {
+      const ConstView given = slice(select(all, 0, from), 1, done, done + rows);
+      scales.is_empty() ? copy(given, place(pool)) : quantise_rows(given, place(pool), place(scales));
     };
-    put(k, keys_), put(v, values_);
+    put(k, keys_, key_scales_), put(v, values_, value_scales_);
     lengths_[b] += rows, done += rows;
   }
 }
@@ -193,7 +209,9 @@ void PagedCache::publish() {
 }
 
 AttentionSpec PagedCache::spec(const Mask& mask) const {
-  return {.mask = mask & Mask::key_lengths(length_table_), .sequences = {.pages = page_table_}};
+  return {.mask = mask & Mask::key_lengths(length_table_),
+          .sequences = {.pages = page_table_},
+          .scales = {.k = key_scales_, .v = value_scales_}};
 }
 
 }  // namespace heed

@@ -18,15 +18,15 @@ namespace heed {
 
 struct PagedCacheOptions {
   Index key_heads = 1, width = 1, value_width = 1;
-  Index page = 16;  // tokens to a page
-  Index pages = 0;  // in the pool; 0: it grows as they are needed
-  DType dtype = DType::f32;
+  Index page = 16;           // tokens to a page
+  Index pages = 0;           // in the pool; 0: it grows as they are needed
+  DType dtype = DType::f32;  // i8: with a scale for each row, by quantise_rows
 };
 
 class PagedCache {
  public:
   // `batch` empty sequences. Throws heed::Error for sizes below 1 (batch and pages: below 0) and types that are not
-  // floating.
+  // floating or i8.
   explicit PagedCache(const PagedCacheOptions& options, Index batch = 0);
 
   Index batch() const { return static_cast<Index>(tables_.size()); }
@@ -53,8 +53,8 @@ class PagedCache {
   // The pools: [pages, Hk, page, D] and [pages, Hk, page, Dv].
   ConstView keys() const { return keys_; }
   ConstView values() const { return values_; }
-  // What attention() reads them with: the page table, the lengths, and a mask of one's own beside those. It is of
-  // the cache as it stands: the next append or reorder needs another one.
+  // What attention() reads them with: the page table, the lengths, the scales of i8, and a mask of one's own beside. It
+  // is of the cache as it stands: the next append or reorder needs another one.
   AttentionSpec spec(const Mask& mask = {}) const;
 
  private:
@@ -73,6 +73,7 @@ class PagedCache {
 
   PagedCacheOptions options_;
   Tensor keys_, values_;
+  Tensor key_scales_, value_scales_;        // i8: [pages, Hk, page]
   std::vector<Index> free_;                 // pages, the next to be taken last
   std::vector<Index> users_;                // of each page
   std::vector<std::vector<Index>> tables_;  // of each sequence

@@ -8,7 +8,7 @@
 #include "heed/base/thread_scratch.h"
 #include "heed/kernels/attention_lanes.h"
 #include "heed/kernels/attention_rows.h"
-#include "heed/kernels/gemm_tile.h"
+#include "heed/kernels/stored_rows.h"
 #include "heed/ops/attention/plans/float_rows.h"
 #include "heed/ops/attention/plans/fused.h"
 #include "heed/ops/attention/plans/key_bits.h"
@@ -19,8 +19,9 @@ namespace {
 
 using kernels::kLaneKeys;
 
-constexpr Index kRows = 8;             // that meet a block of keys together
-constexpr Index kChunkWork = 1 << 18;  // multiply-adds that are worth handing to a thread
+constexpr Index kRows = kernels::kFewRows;  // that meet a block of keys together
+constexpr Index kChunkWork = 1 << 18;       // multiply-adds that are worth handing to a thread
+constexpr Index kAskedByRow = 4;            // keys of the next block, while a row of this one is weighed
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 struct DecodeScratch {
@@ -34,9 +35,8 @@ struct DecodeScratch {
       used += (count + 15) / 16 * 16;
     };
     take(q, kRows * c.width), take(scores, kRows * kLaneKeys), take(bias, c.bias.active() ? kLaneKeys : 0);
-    take(out, kRows * c.value_width), take(added, kRows * c.value_width);
-    take(k, lies_as_floats(c.k) ? 0 : kLaneKeys * c.width);
-    take(v, !c.v || lies_as_floats(c.v) ? 0 : kLaneKeys * c.value_width);
+    take(out, kRows * c.value_width), take(added, std::max(kRows * c.value_width, c.width));
+    take(k, kLaneKeys * c.width), take(v, c.v ? kLaneKeys * c.value_width : 0);
     return used;
   }
 };
@@ -51,7 +51,8 @@ class DecodeRows {
 
   // Row f is query f % Lq of the group's head f / Lq.
   void compute(Index b, Index g, Range rows) {
-    b_ = b, g_ = g, count_ = rows.size();
+    b_ = b, g_ = g, count_ = rows.size(), met_ = kernels::few_rows_for(count_);
+    std::fill_n(scratch_.q, met_ * c.width, 0.0f);
     Range hull{c.keys, 0};
     for (Index n = 0; n < count_; ++n) {
       Row& row = rows_[n];
@@ -59,8 +60,8 @@ class DecodeRows {
       row.sums = {kMinusInfinity, 0, 0};
       const Range open = c.mask.tile(b, row.h, {row.i, row.i + 1}).hull;
       if (!open.empty()) hull = {std::min(hull.begin, open.begin), std::max(hull.end, open.end)};
-      const FloatRows q = float_rows(c.q, b, row.h, {row.i, row.i + 1}, scratch_.q + n * c.width);
-      if (q.data != scratch_.q + n * c.width) std::copy_n(q.data, c.width, scratch_.q + n * c.width);
+      const float* q = float_rows(c.q, b, row.h, {row.i, row.i + 1}, scratch_.added).data;
+      for (Index d = 0; d < c.width; ++d) scratch_.q[d * met_ + n] = q[d];
     }
     std::fill_n(scratch_.out, count_ * c.value_width, 0.0f);
     for (Index begin = hull.begin / kLaneKeys * kLaneKeys; begin < hull.end; begin += kLaneKeys) {
@@ -75,31 +76,26 @@ class DecodeRows {
     kernels::RowSums sums{};
   };
 
+  // While the keys of a block are read, its values are asked for; then the keys of the next, some for each row that is
+  // weighed, since nothing is read meanwhile.
   void add_block(Range keys) {
-    if (c.keys > kLaneKeys) {
-      prefetch(c.k, b_, g_, {keys.end, std::min(c.keys, keys.end + kLaneKeys)});
-      if (result.out) prefetch(c.v, b_, g_, keys);
+    for_stored_rows(c.k, b_, g_, keys, scratch_.k, [&](Range run, const kernels::StoredRows& k) {
+      const kernels::RowsAhead ahead = result.out ? rows_ahead(c.v, b_, g_, run) : kernels::RowsAhead{};
+      kernels::row_products(met_, scratch_.q, k, static_cast<float>(c.scale), ahead,
+                            {scratch_.scores + (run.begin - keys.begin), kLaneKeys});
+    });
+    const Range next = intersect({keys.end, keys.end + kLaneKeys}, {0, c.keys});
+    for (Index n = 0; n < count_; ++n) {
+      prefetch(c.k, b_, g_, intersect({next.begin + n * kAskedByRow, next.begin + (n + 1) * kAskedByRow}, next));
+      weigh(rows_[n], keys, scratch_.scores + n * kLaneKeys);
     }
-    const FloatRows k = float_rows(c.k, b_, g_, keys, scratch_.k);
-    kernels::in_chains({.m = count_,
-                        .n = keys.size(),
-                        .k = c.width,
-                        .a = {scratch_.q, c.width},
-                        .b = {k.data, 1, k.row},
-                        .c = scratch_.scores,
-                        .c_row = kLaneKeys,
-                        .alpha = static_cast<float>(c.scale)},
-                       kernels::gemm_tile);
-    for (Index n = 0; n < count_; ++n) weigh(rows_[n], keys, scratch_.scores + n * kLaneKeys);
     if (!result.out) return;
-    const FloatRows v = float_rows(c.v, b_, g_, keys, scratch_.v);
-    kernels::gemm_tile({.m = count_,
-                        .n = c.value_width,
-                        .k = keys.size(),
-                        .a = {scratch_.scores, kLaneKeys},
-                        .b = {v.data, v.row},
-                        .c = scratch_.added,
-                        .c_row = c.value_width});
+    const Range not_asked{next.begin + count_ * kAskedByRow, next.end};
+    for_stored_rows(c.v, b_, g_, keys, scratch_.v, [&](Range run, const kernels::StoredRows& v) {
+      const Range ahead = intersect({run.begin + kLaneKeys, run.end + kLaneKeys}, not_asked);
+      kernels::row_sums(met_, {scratch_.scores + (run.begin - keys.begin), kLaneKeys}, v,
+                        rows_ahead(c.k, b_, g_, ahead), run.begin == keys.begin, {scratch_.added, c.value_width});
+    });
     for (Index n = 0; n < count_; ++n) {
       const Index at = n * c.value_width;
       kernels::decay_row(c.value_width, rows_[n].sums.decay, scratch_.added + at, scratch_.out + at);
@@ -145,7 +141,7 @@ class DecodeRows {
   const AttentionProblem& c;
   const AttentionResult& result;
   DecodeScratch scratch_{};
-  Index b_ = 0, g_ = 0, count_ = 0;
+  Index b_ = 0, g_ = 0, count_ = 0, met_ = 0;  // met_: with rows of zeros behind them
   Row rows_[kRows];
 };
 

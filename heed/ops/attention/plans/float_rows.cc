@@ -11,11 +11,14 @@
 namespace heed {
 namespace {
 
-void widen_row(const ConstView& view, Index offset, Index count, float* to) {
+// `scale` counts where the numbers are i8.
+void widen_row(const ConstView& view, Index offset, float scale, Index count, float* to) {
   if (view.dtype == DType::bf16) {
     kernels::widen(view.as<BFloat16>() + offset, count, to);
   } else if (view.dtype == DType::f16) {
     kernels::widen(view.as<Float16>() + offset, count, to);
+  } else if (view.dtype == DType::i8) {
+    kernels::widen(view.as<std::int8_t>() + offset, scale, count, to);
   } else {
     std::copy_n(view.as<float>() + offset, count, to);
   }
@@ -29,7 +32,7 @@ FloatRows float_rows(const ConstView& view, Index b, Index h, Range rows, float*
   const Index width = view.shape[3];
   if (view.dtype == DType::f32) return {const_cast<float*>(&view.at<float>({b, h, rows.begin})), view.stride[2]};
   for (Index r = 0; r < rows.size(); ++r) {
-    widen_row(view, view.offset({b, h, rows.begin + r}), width, scratch + r * width);
+    widen_row(view, view.offset({b, h, rows.begin + r}), 1, width, scratch + r * width);
   }
   return {scratch, width};
 }
@@ -45,7 +48,8 @@ FloatRows float_rows(const RowSource& source, Index b, Index g, Range keys, floa
     }
     for (Index row = 0; row < run.rows; ++row, to += width) {
       if (run.stored) {
-        widen_row(view, run.offset + row * run.stride, width, to);
+        const float scale = run.scales != nullptr ? run.scales[row * run.scale_stride] : 1;
+        widen_row(view, run.offset + row * run.stride, scale, width, to);
       } else {
         std::fill_n(to, width, 0.0f);
       }
@@ -62,6 +66,32 @@ void store_rows(FloatRows from, const View& to, Index b, Index h, Range rows) {
     const Index at = to.offset({b, h, rows.begin + r});
     to.dtype == DType::bf16 ? kernels::narrow(row, width, to.as<BFloat16>() + at) : store_row(row, width, to, at);
   }
+}
+
+kernels::StoredRows stored_run(const RowSource& source, Index b, Index g, Range keys, float* scratch) {
+  const ConstView& view = source.view();
+  const RowSource::Run run = source.run(b, g, keys);
+  kernels::StoredRows rows{.count = run.rows, .width = view.shape[3]};
+  if (!run.stored || view.dtype == DType::f16) {
+    const FloatRows wide = float_rows(source, b, g, {keys.begin, keys.begin + run.rows}, scratch);
+    rows.data = wide.data, rows.row = wide.row;
+    return rows;
+  }
+  rows.data = static_cast<const char*>(view.data) + run.offset * size_of(view.dtype), rows.dtype = view.dtype;
+  rows.row = run.stride, rows.scales = run.scales, rows.scale_row = run.scale_stride;
+  return rows;
+}
+
+kernels::RowsAhead rows_ahead(const RowSource& source, Index b, Index g, Range keys) {
+  if (keys.empty()) return {};
+  const ConstView& view = source.view();
+  const Index size = size_of(view.dtype);
+  const RowSource::Run run = source.run(b, g, keys);
+  if (!run.stored) return {};
+  return {.data = static_cast<const char*>(view.data) + run.offset * size,
+          .count = run.rows,
+          .bytes = view.shape[3] * size,
+          .row = run.stride * size};
 }
 
 void prefetch(const ConstView& view, Index b, Index h, Range rows) {

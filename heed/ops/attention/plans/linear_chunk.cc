@@ -2,6 +2,7 @@
 
 #include "heed/kernels/attention_rows.h"
 #include "heed/kernels/state_rows.h"
+#include "heed/ops/attention/plans/float_rows.h"
 #include "heed/tensor/row_storage.h"
 
 namespace heed {
@@ -98,12 +99,10 @@ kernels::Matrix LinearWork::read(const ConstView& view, Index offset, Index stri
 // Calls f(first row, how many, the rows as f32) for rows that lie one after another.
 template <typename F>
 void LinearWork::for_runs(const RowSource& source, Index b, Index g, Range range, const F& f) const {
-  const Index width = source.view().shape[3];
   for (Index at = range.begin; at < range.end;) {
     const RowSource::Run run = source.run(b, g, {at, range.end});
-    if (!run.stored) std::fill_n(input_, run.rows * width, 0.0f);
-    f(at - range.begin, run.rows,
-      run.stored ? read(source.view(), run.offset, run.stride, run.rows) : kernels::Matrix{input_, width});
+    const FloatRows x = float_rows(source, b, g, {at, at + run.rows}, input_);
+    f(at - range.begin, run.rows, kernels::Matrix{x.data, x.row});
     at += run.rows;
   }
 }

@@ -16,11 +16,27 @@ void check_q(const char* caller, const ConstView& q) {
 
 void check_rows(const char* caller, const char* name, const char* axes, const ConstView& view, DType dtype) {
   HEED_CHECK(view.rank == 4, "{}: {} must be {}, but is {}", caller, name, axes, describe(view));
-  HEED_CHECK(view.dtype == dtype || (dtype == DType::f32 && is_16_bit(view.dtype)),
-             "{}: {} must be {} as q is{}, but is {}", caller, name, name_of(dtype),
-             dtype == DType::f32 ? ", or bf16 or f16" : "", describe(view));
+  const bool wide = dtype == DType::f64;
+  HEED_CHECK(
+      view.dtype == dtype || (dtype == DType::f32 && is_16_bit(view.dtype)) || (view.dtype == DType::i8 && !wide),
+      "{}: {} must be {} as q is{}, but is {}", caller, name, name_of(dtype),
+      dtype == DType::f32 ? ", or bf16, f16 or i8"
+      : wide              ? ""
+                          : ", or i8",
+      describe(view));
   HEED_CHECK(has_unit_rows(view), "{}: {} must have stride 1 along its last axis, but is {}", caller, name,
              describe(view));
+}
+
+void check_scales(const char* caller, const char* name, const ConstView& view, const ConstView& scales) {
+  if (view.dtype != DType::i8) {
+    HEED_CHECK(!scales, "{}: {} has scales, {}, which only i8 has, but is {}", caller, name, describe(scales),
+               describe(view));
+    return;
+  }
+  HEED_CHECK(scales && scales.dtype == DType::f32 && has_shape(scales, {view.shape[0], view.shape[1], view.shape[2]}),
+             "{}: {} is {}, whose scales must be f32 [{}, {}, {}], but are {}", caller, name, describe(view),
+             view.shape[0], view.shape[1], view.shape[2], describe(scales));
 }
 
 // Every key that the lengths count must lie in a page that is there.
@@ -88,11 +104,14 @@ void check_score(const char* caller, AttentionProblem& c) {
 AttentionProblem make_attention_problem(const char* caller, const ConstView& q, const ConstView& k, const ConstView& v,
                                         const AttentionSpec& spec, Index first_batch) {
   const ConstView& pages = spec.sequences.pages.view();
-  AttentionProblem c{.q = q, .k = RowSource(k, pages), .v = v ? RowSource(v, pages) : RowSource(), .spec = spec};
+  const ConstView &k_scales = spec.scales.k.view(), &v_scales = spec.scales.v.view();
+  AttentionProblem c{
+      .q = q, .k = RowSource(k, pages, k_scales), .v = v ? RowSource(v, pages, v_scales) : RowSource(), .spec = spec};
   check_q(caller, q);
   c.dtype = q.dtype;
   c.number = q.dtype == DType::f64 ? DType::f64 : DType::f32;
   check_rows(caller, "k", "[B, Hk, Lk, D]", k, c.dtype);
+  check_scales(caller, "k", k, k_scales);
   c.batch = q.shape[0], c.heads = q.shape[1], c.queries = q.shape[2], c.width = q.shape[3];
   if (pages) check_pages(caller, c, k);
   c.key_heads = k.shape[1], c.keys = k.shape[2];
@@ -110,6 +129,7 @@ AttentionProblem make_attention_problem(const char* caller, const ConstView& q, 
   c.group = c.heads / c.key_heads;
   if (v) {
     check_rows(caller, "v", "[B, Hk, Lk, Dv]", v, c.dtype);
+    check_scales(caller, "v", v, v_scales);
     c.value_width = v.shape[3];
     HEED_CHECK(v.shape[0] == k.shape[0] && v.shape[1] == c.key_heads && v.shape[2] == k.shape[2],
                "{}: k and v must agree in [B, Hk, Lk], but are {} and {}", caller, describe(k), describe(v));

@@ -35,9 +35,10 @@ PackedSequences::PackedSequences(const char* caller, const ConstView& q, const C
   visit_views(spec, [&](const char* name, const Tensor& tensor, PackedAxis packed) {
     const ConstView& view = tensor.view();
     if (packed == PackedAxis::sequence && view) check_integers(caller, name, view, count());
-    HEED_CHECK(
-        packed != PackedAxis::query || !view || (view.rank == 3 && view.shape[0] == 1 && view.shape[2] == q.shape[2]),
-        "{}: {} of packed sequences must be [1, H | 1, {}], but is {}", caller, name, q.shape[2], describe(view));
+    if (packed != PackedAxis::query && packed != PackedAxis::key) return;
+    const Index total = packed == PackedAxis::query ? q.shape[2] : k.shape[2];
+    HEED_CHECK(!view || (view.rank == 3 && view.shape[0] == 1 && view.shape[2] == total),
+               "{}: {} of packed sequences must be [1, H | 1, {}], but is {}", caller, name, total, describe(view));
   });
 }
 
@@ -53,8 +54,9 @@ PackedSequence PackedSequences::sequence(Index n) const {
   visit_views(one.spec, [&](const char*, Tensor& tensor, PackedAxis packed) {
     if (!tensor) return;
     if (packed == PackedAxis::sequence) tensor = tensor.rows(n, n + 1);
-    if (packed == PackedAxis::query) {
-      tensor = tensor.through(slice(tensor.view(), 2, one.queries.begin, one.queries.end));
+    if (packed == PackedAxis::query || packed == PackedAxis::key) {
+      const Range rows = packed == PackedAxis::query ? one.queries : one.keys;
+      tensor = tensor.through(slice(tensor.view(), 2, rows.begin, rows.end));
     }
   });
   return one;

@@ -1,7 +1,8 @@
-// Rows of keys or values, wherever they lie: [B, Hk, Lk, D], or the pages of a cache.
+// Rows of keys or values, wherever they lie: [B, Hk, Lk, D], or the pages of a cache; those of i8 with their scales.
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 
 #include "heed/ops/attention/spec/mask_pattern.h"
 #include "heed/tensor/numbers.h"
@@ -11,7 +12,9 @@ namespace heed {
 class RowSource {
  public:
   RowSource() = default;
-  explicit RowSource(ConstView view, ConstView pages = {}) : view_(view), pages_(pages) {}
+  // `scales` has the shape of the view but for its last axis.
+  explicit RowSource(ConstView view, ConstView pages = {}, ConstView scales = {})
+      : view_(view), pages_(pages), scales_(scales) {}
 
   explicit operator bool() const { return bool{view_}; }
   const ConstView& view() const { return view_; }
@@ -21,28 +24,43 @@ class RowSource {
   struct Run {
     bool stored;
     Index offset, rows, stride;
+    const float* scales = nullptr;  // i8: of the rows
+    Index scale_stride = 0;
   };
   // The first rows of `keys` that are one run.
   Run run(Index b, Index head, Range keys) const {
-    if (!paged()) return {true, view_.offset({b, head, keys.begin}), keys.size(), view_.stride[2]};
-    const Index size = view_.shape[2], at = keys.begin % size, page = integer_at(pages_, {b, keys.begin / size});
-    const bool stored = page >= 0 && page < view_.shape[0];
-    return {stored, stored ? view_.offset({page, head, at}) : 0, std::min(keys.size(), size - at), view_.stride[2]};
+    if (!paged()) return at(b, head, keys.begin, keys.size());
+    const Index size = view_.shape[2], row = keys.begin % size, page = integer_at(pages_, {b, keys.begin / size});
+    const Index rows = std::min(keys.size(), size - row);
+    if (page < 0 || page >= view_.shape[0]) return {false, 0, rows, view_.stride[2]};
+    return at(page, head, row, rows);
   }
 
   // Reads a row. What lies in no page (padding behind the key lengths) reads as zero.
   template <typename Sum>
   void load(Index b, Index head, Index j, Sum* to) const {
     const Run row = run(b, head, {j, j + 1});
-    if (row.stored) {
-      load_row(view_, row.offset, view_.shape[3], to);
-    } else {
+    if (!row.stored) {
       std::fill_n(to, view_.shape[3], Sum{0});
+    } else if (row.scales != nullptr) {
+      const std::int8_t* numbers = view_.as<std::int8_t>() + row.offset;
+      std::transform(numbers, numbers + view_.shape[3], to,
+                     [scale = *row.scales](std::int8_t x) { return static_cast<Sum>(static_cast<float>(x) * scale); });
+    } else {
+      load_row(view_, row.offset, view_.shape[3], to);
     }
   }
 
  private:
-  ConstView view_, pages_;
+  // Rows from `row` on of element b of the view's first axis.
+  Run at(Index b, Index head, Index row, Index rows) const {
+    Run run{true, view_.offset({b, head, row}), rows, view_.stride[2]};
+    if (scales_)
+      run.scales = scales_.as<float>() + scales_.offset({b, head, row}), run.scale_stride = scales_.stride[2];
+    return run;
+  }
+
+  ConstView view_, pages_, scales_;
 };
 
 }  // namespace heed

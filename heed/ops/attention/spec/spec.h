@@ -119,6 +119,13 @@ struct Sequences {
   Tensor pages{};
 };
 
+// What keys and values of i8 are multiplied by: f32, of the shape of k (of v) but for its last axis, [B, Hk, Lk] or
+// [pages, Hk, page], with any strides. Row j of k is k[b, g, j, :] * scales.k[b, g, j], rounded to f32; quantise_rows
+// makes both of floats. They are given with i8 alone. Forward only.
+struct RowScales {
+  Tensor k{}, v{};
+};
+
 // Weights are zeroed with this probability and the rest divided by 1 - probability. Whether weight (b, h, i, j) is kept
 // is a pure function of (seed, stream, b, h, i, j), so backward draws it again and threads cannot change it.
 struct Dropout {
@@ -133,6 +140,7 @@ struct AttentionSpec {
   Mask mask{};
   Normaliser normaliser{};
   Sequences sequences{};
+  RowScales scales{};
   Dropout dropout{};
 };
 

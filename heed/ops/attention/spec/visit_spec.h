@@ -13,8 +13,8 @@
 
 namespace heed {
 
-// What a tensor has for each packed sequence: nothing of its own, one number, or its queries along axis 2.
-enum class PackedAxis { none, sequence, query };
+// What a tensor has for each packed sequence: nothing of its own, one number, or its queries or keys along axis 2.
+enum class PackedAxis { none, sequence, query, key };
 
 // Calls f(name, tensor, packed) for each tensor that a spec may have; an empty one is not given. A pattern's are read
 // only, and none of a sequence. Spec is AttentionSpec or const AttentionSpec.
@@ -30,6 +30,8 @@ void visit_views(Spec& spec, const F& f) {
   f("the query offsets", spec.sequences.query_offsets, PackedAxis::none);
   f("the key offsets", spec.sequences.key_offsets, PackedAxis::none);
   f("the pages", spec.sequences.pages, PackedAxis::none);
+  f("the scales of k", spec.scales.k, PackedAxis::key);
+  f("the scales of v", spec.scales.v, PackedAxis::key);
   const auto interval = [&](auto& window, auto& lengths) {
     f("key lengths", lengths, PackedAxis::sequence);
     if (!window) return;
