@@ -7,6 +7,7 @@
 #include "heed/base/parallel.h"
 #include "heed/base/random.h"
 #include "heed/ops/attention/plans/plan.h"
+#include "heed/tensor/quantise_rows.h"
 
 namespace heed {
 namespace {
@@ -23,6 +24,14 @@ Tensor normal_tensor(DType dtype, std::initializer_list<Index> shape, std::uint6
   return dtype == DType::f32 ? tensor : tensor.to(dtype);
 }
 
+// Rows as i8; `scales` becomes theirs.
+void quantise(Tensor& rows, Tensor& scales) {
+  const Tensor values = Tensor::empty(DType::i8, {rows.dim(0), rows.dim(1), rows.dim(2), rows.dim(3)});
+  scales = Tensor::empty(DType::f32, {rows.dim(0), rows.dim(1), rows.dim(2)});
+  quantise_rows(rows, values, scales);
+  rows = values;
+}
+
 // Whether each query sees the keys up to its own and nothing else is asked of the mask.
 bool is_causal(const Mask& mask) {
   if (!mask.window || mask.lengths || !mask.patterns.empty() || !mask.further.empty()) return false;
@@ -34,25 +43,29 @@ bool is_causal(const Mask& mask) {
 
 AttentionCase::AttentionCase(const AttentionShape& shape, AttentionSpec spec, BenchPass pass, Index key_copies)
     : shape_(shape), spec_(std::move(spec)), pass_(pass) {
-  const auto [batch, heads, queries, keys, width, given_key_heads, dtype] = shape_;
+  const auto [batch, heads, queries, keys, width, given_key_heads, dtype, int8_cache] = shape_;
   const Index key_heads = given_key_heads == 0 ? heads : given_key_heads;
   q_ = normal_tensor(dtype, {batch, heads, queries, width}, 1);
-  k_.push_back(normal_tensor(dtype, {batch, key_heads, keys, width}, 2));
-  v_.push_back(normal_tensor(dtype, {batch, key_heads, keys, width}, 3));
+  Cache first{normal_tensor(dtype, {batch, key_heads, keys, width}, 2),
+              normal_tensor(dtype, {batch, key_heads, keys, width}, 3),
+              {}};
+  if (int8_cache) quantise(first.k, first.scales.k), quantise(first.v, first.scales.v);
+  caches_.push_back(first);
   for (Index copy = 1; copy < key_copies; ++copy) {
-    k_.push_back(k_.front().clone());
-    v_.push_back(v_.front().clone());
+    const auto clone = [](const Tensor& tensor) { return tensor.is_empty() ? Tensor() : tensor.clone(); };
+    caches_.push_back({clone(first.k), clone(first.v), {clone(first.scales.k), clone(first.scales.v)}});
   }
+  spec_.scales = first.scales;
   out_ = Tensor::zeros_like(q_);
   if (pass_ == BenchPass::forward) return;
   row_stat_ = Tensor::zeros(DType::f32, {batch, heads, queries});
   dout_ = normal_tensor(dtype, {batch, heads, queries, width}, 4);
-  dq_ = Tensor::zeros_like(q_), dk_ = Tensor::zeros_like(k_.front()), dv_ = Tensor::zeros_like(v_.front());
-  forward(k_.front(), v_.front());
+  dq_ = Tensor::zeros_like(q_), dk_ = Tensor::zeros_like(first.k), dv_ = Tensor::zeros_like(first.v);
+  forward(first);
 }
 
 std::string AttentionCase::plan() const {
-  const AttentionProblem problem = make_attention_problem("bench", q_, k_.front(), v_.front(), spec_);
+  const AttentionProblem problem = make_attention_problem("bench", q_, caches_.front().k, caches_.front().v, spec_);
   const auto name = [&](AttentionTask::Pass pass) {
     return std::string(choose_attention_plan(problem, {.pass = pass}).name);
   };
@@ -87,16 +100,18 @@ AttentionWork AttentionCase::work() const {
   const double share = linear ? 1 : is_causal(spec_.mask) ? 0.5 : allowed_share();
   const double pairs = rows * static_cast<double>(shape_.keys) * share;
 
+  const Cache& cache = caches_.front();
   AttentionWork forward;
   forward.operations = 4 * width * (linear ? rows * width : pairs);
   const bool exponential =
       spec_.normaliser.kind == Normaliser::Kind::softmax || spec_.normaliser.kind == Normaliser::Kind::sigmoid;
   if (exponential) forward.exponentials = pairs;
-  if (linear) forward.exponentials = static_cast<double>(q_.size() + k_.front().size());  // of the feature map
+  if (linear) forward.exponentials = static_cast<double>(q_.size() + cache.k.size());  // of the feature map
   if (spec_.score.kind == Score::Kind::additive) forward.tanhs += pairs * width;
   if (spec_.bias.soft_cap) forward.tanhs += pairs;
-  const Index numbers = q_.size() + out_.size() + k_.front().size() + v_.front().size();
-  forward.bytes = static_cast<double>(numbers * size_of(shape_.dtype));
+  for (const Tensor* read : {&q_, &out_, &cache.k, &cache.v, &cache.scales.k, &cache.scales.v}) {
+    if (!read->is_empty()) forward.bytes += static_cast<double>(read->size() * size_of(read->dtype()));
+  }
   if (pass_ == BenchPass::forward) return forward;
 
   // The functions once more, since weights are computed again; q, k, v and out are read, and as many gradients written.
@@ -108,18 +123,19 @@ AttentionWork AttentionCase::work() const {
 }
 
 void AttentionCase::run() {
-  const Tensor &k = k_[next_], &v = v_[next_];
-  next_ = (next_ + 1) % k_.size();
-  if (pass_ != BenchPass::backward) forward(k, v);
-  if (pass_ != BenchPass::forward) backward(k, v);
+  const Cache& cache = caches_[next_];
+  next_ = (next_ + 1) % caches_.size();
+  if (pass_ != BenchPass::backward) forward(cache);
+  if (pass_ != BenchPass::forward) backward(cache);
 }
 
-void AttentionCase::forward(const Tensor& k, const Tensor& v) {
-  attention(q_, k, v, spec_, {.out = out_, .row_stat = row_stat_}, workspace_);
+void AttentionCase::forward(const Cache& cache) {
+  spec_.scales = cache.scales;
+  attention(q_, cache.k, cache.v, spec_, {.out = out_, .row_stat = row_stat_}, workspace_);
 }
 
-void AttentionCase::backward(const Tensor& k, const Tensor& v) {
-  attention_backward(q_, k, v, spec_, {.out = out_, .row_stat = row_stat_, .dout = dout_},
+void AttentionCase::backward(const Cache& cache) {
+  attention_backward(q_, cache.k, cache.v, spec_, {.out = out_, .row_stat = row_stat_, .dout = dout_},
                      {.dq = dq_, .dk = dk_, .dv = dv_}, workspace_);
 }
 

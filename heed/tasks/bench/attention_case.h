@@ -17,6 +17,7 @@ struct AttentionShape {
   Index batch = 1, heads = 8, queries = 0, keys = 0, width = 64;
   Index key_heads = 0;  // 0: as many as heads
   DType dtype = DType::f32;
+  bool int8_cache = false;  // keys and values are i8 with a scale for each row
 };
 
 enum class BenchPass { forward, backward, training };  // training: forward, then backward
@@ -41,14 +42,19 @@ class AttentionCase {
   void run();
 
  private:
-  void forward(const Tensor& k, const Tensor& v);
-  void backward(const Tensor& k, const Tensor& v);
+  // Keys and values, and what they are multiplied by where they are i8.
+  struct Cache {
+    Tensor k, v;
+    RowScales scales;
+  };
+  void forward(const Cache& cache);
+  void backward(const Cache& cache);
 
   AttentionShape shape_;
   AttentionSpec spec_;
   BenchPass pass_;
   Tensor q_, out_, row_stat_, dout_, dq_, dk_, dv_;
-  std::vector<Tensor> k_, v_;
+  std::vector<Cache> caches_;
   std::size_t next_ = 0;  // of the copies
   Workspace workspace_;
 };

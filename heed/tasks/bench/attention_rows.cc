@@ -74,13 +74,20 @@ Rows short_rows() {
 // --- Decoding --------------------------------------------------------------------------------------------------------
 
 // The next token of one sequence: 32 query heads over 8.
-AttentionSide next_token(DType dtype) {
-  return {.shape = {.heads = 32, .queries = 1, .keys = 4096, .width = 128, .key_heads = 8, .dtype = dtype},
+AttentionSide next_token(DType dtype, bool int8_cache = false) {
+  return {.shape = {.heads = 32,
+                    .queries = 1,
+                    .keys = 4096,
+                    .width = 128,
+                    .key_heads = 8,
+                    .dtype = dtype,
+                    .int8_cache = int8_cache},
           .from_memory = true};
 }
 
 Rows decode_rows() {
-  return {alone("decode/f32", next_token(DType::f32)), alone("decode/bf16", next_token(DType::bf16))};
+  return {alone("decode/f32", next_token(DType::f32)), alone("decode/bf16", next_token(DType::bf16)),
+          alone("decode/int8", next_token(DType::f32, true))};
 }
 
 // --- Sparse ----------------------------------------------------------------------------------------------------------
@@ -212,7 +219,8 @@ AttentionCase AttentionSide::make() const {
   Index copies = 1;
   if (from_memory) {
     const Index key_heads = shape.key_heads == 0 ? shape.heads : shape.key_heads;
-    const Index bytes = 2 * shape.batch * key_heads * shape.keys * shape.width * size_of(shape.dtype);
+    const Index size = size_of(shape.int8_cache ? DType::i8 : shape.dtype);
+    const Index bytes = 2 * shape.batch * key_heads * shape.keys * shape.width * size;
     copies = beyond_cache_bytes() / bytes + 1;
   }
   return AttentionCase(shape, spec ? spec(shape) : AttentionSpec{}, pass, copies);
