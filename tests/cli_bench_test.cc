@@ -68,7 +68,7 @@ TEST(CliBench, WhatIsPrintedIsInTheFile) {
 }
 
 TEST(CliBench, TheListHasTheNamesThatTheFilterWants) {
-  EXPECT_EQ(output_of({"bench", "--list", "--filter", "^decode"}), "decode/f32\ndecode/bf16\n");
+  EXPECT_EQ(output_of({"bench", "--list", "--filter", "^decode"}), "decode/f32\ndecode/bf16\ndecode/int8\n");
   const std::string all = output_of({"bench", "attention", "--list"});
   for (const char* name : {"limit/dram-read", "bf16-forward/L512/D64", "over-plain/alibi"}) {
     EXPECT_NE(all.find(std::string(name) + "\n"), std::string::npos) << name;

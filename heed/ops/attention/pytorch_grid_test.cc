@@ -47,7 +47,8 @@ struct Tolerance {
 // Of the output, and of the gradients; no gradients where nothing is said of them.
 struct Tolerances {
   Tolerance out;
-  std::optional<Tolerance> gradients;
+  std::optional<Tolerance> gradients = {};
+  std::optional<Tolerance> out_of_rounded = {};  // of plans that round weights to bf16, where that is another
 };
 
 Tolerance default_tolerance(const Json& pytorch, const std::string& dtype) {
@@ -209,7 +210,7 @@ void expect_close(const Call& call, const Tolerances& tolerances, const std::str
     if (!plan.refusal(problem).empty()) continue;
     if (plan.name == "reference" && call.work() > (problem.dtype == DType::f64 ? kDoubleWork : kReferenceWork))
       continue;
-    if (plan.name == "decode" && queries > 16) continue;  // not meant for, and the bits of "fused"
+    if (plan.name.starts_with("decode") && queries > 16) continue;  // not meant for, and the bits of "fused"
     ++plans;
     const Tensor out = Tensor::empty_like(call.dout), alone = Tensor::empty_like(call.dout),
                  stat = Tensor::empty(problem.number, {batch, heads, queries}), dq = Tensor::empty_like(call.q),
@@ -221,7 +222,9 @@ void expect_close(const Call& call, const Tolerances& tolerances, const std::str
                   workspace);
     EXPECT_TRUE(same_bits(out, alone)) << plan.name << ": " << what;
     for (const BookHead& head : book) {
-      EXPECT_LE(excess(out, head.out, head.b, head.h, tolerances.out), 1) << plan.name << " out: " << what;
+      const bool rounds = plan.order == SumOrder::bf16 && tolerances.out_of_rounded;
+      const Tolerance of_out = rounds ? *tolerances.out_of_rounded : tolerances.out;
+      EXPECT_LE(excess(out, head.out, head.b, head.h, of_out), 1) << plan.name << " out: " << what;
       if (!tolerances.gradients) continue;
       EXPECT_LE(excess(dq, head.dq, head.b, head.h, *tolerances.gradients), 1) << plan.name << " dq: " << what;
       EXPECT_LE(excess(dk, head.dk, head.b, head.h, *tolerances.gradients), 1) << plan.name << " dk: " << what;
@@ -350,7 +353,9 @@ TEST_P(PyTorchGrid, ABandOfMinusInfinityIsAWindow) {
       if (j > i || i - j > below) band.at<double>({0, 0, i, j}) = -kInfinity;
     }
   call.mask = band.to(dtype);
-  expect_close(call, {default_tolerance(pytorch, GetParam()), fused_tolerance(pytorch, GetParam())}, "band");
+  // PyTorch says of its fused kernels, which round weights too, how far they may be off.
+  const Tolerance fused = fused_tolerance(pytorch, GetParam());
+  expect_close(call, {default_tolerance(pytorch, GetParam()), fused, fused}, "band");
 }
 
 // One input is query, key and value, as in PyTorch's test of it, which looks at the output only. The gradients are held

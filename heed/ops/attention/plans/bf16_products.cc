@@ -26,12 +26,13 @@ void pairs_to_lanes(Index rows, Index columns, const void* x, Index x_row, std::
 
 }  // namespace
 
-Bf16Products::Bf16Products(const AttentionProblem& c, AttentionTask::Pass pass, Index tiles, ScratchCut& scratch)
+Bf16Products::Bf16Products(const AttentionProblem& c, AttentionTask::Pass pass, Index tiles, Index lanes,
+                           ScratchCut& scratch)
     : c_(c),
       unit_(*kernels::pair_unit()),
       opened_(!scratch.measures()),
       backward_(pass == AttentionTask::Pass::backward) {
-  const Index lanes = most_lanes(c), depth = round_up(c.width, kPairDepth), sums = round_up(c.width, kPairRows);
+  const Index depth = round_up(c.width, kPairDepth), sums = round_up(c.width, kPairRows);
   const Index value_depth = round_up(c.value_width, kPairDepth), value_sums = round_up(c.value_width, kPairRows);
   const auto take = [&](Factors*& factors, Index to_depth, Index to_sums) {
     scratch.take(factors, tiles);
@@ -71,16 +72,19 @@ Bf16Products::Rows Bf16Products::tile_rows(const ConstView& view, const RowTile&
   return {rows_, depth};
 }
 
-void Bf16Products::pack(const ConstView& view, const LaneTile& tile, const Factors& to) {
-  const Index width = view.shape[3], count = tile.rows.rows.size();
-  const Rows rows = tile_rows(view, tile.rows, width);
+void Bf16Products::pack(Rows rows, Index count, Index width, const LaneTile& tile, const Factors& to) {
   pairs_to_lanes(count, round_up(width, kPairDepth) / 2, rows.data, rows.row / 2, to.lanes, tile.lanes);
   if (backward_) unit_.pair_rows(rows.data, rows.row, count, width, to.rows, round_up(width, kPairRows));
 }
 
 void Bf16Products::read_tile(const LaneTile& tile, const ConstView& dout) {
-  pack(c_.q, tile, q_[tile.nth]);
-  if (dout) pack(dout, tile, dout_[tile.nth]);
+  const Index count = tile.rows.rows.size();
+  pack(tile_rows(c_.q, tile.rows, c_.width), count, c_.width, tile, q_[tile.nth]);
+  if (dout) pack(tile_rows(dout, tile.rows, c_.value_width), count, c_.value_width, tile, dout_[tile.nth]);
+}
+
+void Bf16Products::read_queries(const LaneTile& tile, const BFloat16* rows, Index count) {
+  pack({rows, round_up(c_.width, kPairDepth)}, count, c_.width, tile, q_[tile.nth]);
 }
 
 // Rows of a block: where they lie if that is in whole tiles of a unit, and for what is read often side by side; else in

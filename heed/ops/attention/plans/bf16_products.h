@@ -12,13 +12,16 @@ namespace heed {
 
 class Bf16Products final : public LaneProducts {
  public:
-  // For `tiles` tiles at a time. The unit works for this thread from here to the destructor.
-  Bf16Products(const AttentionProblem& c, AttentionTask::Pass pass, Index tiles, ScratchCut& scratch);
+  // For `tiles` tiles at a time of at most `lanes` lanes. The unit works for this thread from here to the destructor.
+  Bf16Products(const AttentionProblem& c, AttentionTask::Pass pass, Index tiles, Index lanes, ScratchCut& scratch);
   ~Bf16Products() override;
   Bf16Products(const Bf16Products&) = delete;
   Bf16Products& operator=(const Bf16Products&) = delete;
 
   void read_tile(const LaneTile& tile, const ConstView& dout) override;
+  // The same of `count` rows of queries that lie anywhere: rows [count, D], each with zeros up to a multiple of
+  // kernels::kPairDepth.
+  void read_queries(const LaneTile& tile, const BFloat16* rows, Index count);
   void read_block(Index b, Index g, Range keys, bool often) override;
   bool cuts_parts() const override { return false; }
   void scores(const LaneTile& tile, const LanePart&, float* to) override;
@@ -52,7 +55,7 @@ class Bf16Products final : public LaneProducts {
   Rows tile_rows(const ConstView& view, const RowTile& tile, Index width);
   Rows block_rows(const RowSource& source, Index b, Index g, Range keys, bool often, BFloat16* to) const;
   void turn(Rows rows, Index width, Pairs* to);
-  void pack(const ConstView& view, const LaneTile& tile, const Factors& to);
+  void pack(Rows rows, Index count, Index width, const LaneTile& tile, const Factors& to);
   void lane_products(const Rows& rows, Index width, const Pairs* lanes, const LaneTile& tile, float alpha, float* to);
   void add_lanes(const Pairs* turned, Index width, const LaneTile& tile, const float* of_keys, float* to,
                  const float* decay);

@@ -26,6 +26,7 @@ const kernels::LaneNormaliser* lane_normaliser(Normaliser::Kind kind);
 extern const AttentionPlan kFusedPlan;
 // All of bf16, by a unit that multiplies it.
 extern const AttentionPlan kFusedBf16Plan;
+extern const AttentionPlan kDecodeBf16Plan;  // for few queries
 // The same sums for few queries.
 extern const AttentionPlan kDecodePlan;
 

@@ -1,5 +1,5 @@
-// Heads whose rows are read or written soon, asked for a part at a time between other work: a processor has so many requests
-// under way at once, and waits where one asks for more.
+// Heads whose rows are read or written soon, asked for a part at a time between other work: a processor has so many
+// requests under way at once, and waits where one asks for more.
 //
 //   HeadsAhead next;
 //   next.add(q, b, h), next.add(k, b, g);

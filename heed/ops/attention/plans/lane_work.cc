@@ -28,7 +28,7 @@ LaneWork::LaneWork(const AttentionProblem& c, LaneNumbers numbers, Pass pass, In
                    ScratchCut scratch)
     : c_(c),
       products_(numbers == LaneNumbers::bf16
-                    ? static_cast<LaneProducts&>(bf16_products_.emplace(c, pass, tiles, scratch))
+                    ? static_cast<LaneProducts&>(bf16_products_.emplace(c, pass, tiles, most_lanes(c), scratch))
                     : static_cast<LaneProducts&>(float_products_.emplace(c, pass, tiles, scratch))) {
   const bool backward = pass == Pass::backward, bias = c.bias.active();
   const Index rows = most_lanes(c), block = std::min(whole(std::max<Index>(c.keys, 1)), kLaneKeys);
