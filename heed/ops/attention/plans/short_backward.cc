@@ -67,9 +67,9 @@ class ShortGradients {
       kernels::kSoftmaxLanes.gradients(block.passes, whole, tile.stat(), tile.delta(), static_cast<float>(c.scale),
                                        work_.scores(), work_.dscores(), nullptr);
       next.ask(3);
-      if (grad.dv) products.add_value_gradients(tile, whole, work_.scores(), rows_at(grad.dv, b, g), fresh);
+      if (grad.dv) products.add_value_gradients(tile, whole, work_.scores(), rows_at(grad.dv, rows.b, g), fresh);
       next.ask(2);
-      if (grad.dk) products.add_key_gradients(tile, whole, work_.dscores(), rows_at(grad.dk, b, g), fresh);
+      if (grad.dk) products.add_key_gradients(tile, whole, work_.dscores(), rows_at(grad.dk, rows.b, g), fresh);
       next.ask(1);
       tile.started = true;
     });
