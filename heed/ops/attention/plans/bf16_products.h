@@ -46,11 +46,6 @@ class Bf16Products final : public LaneProducts {
     Pairs* lanes;  // [D / 2, lanes]: pairs of dimensions
     Pairs* rows;   // [rows / 2, D]: pairs of rows; backward
   };
-  // k or v of the block, and what is wanted of it.
-  struct Block {
-    Rows rows;
-    Pairs* turned;  // [D, keys / 2]: pairs of keys
-  };
 
   Rows tile_rows(const ConstView& view, const RowTile& tile, Index width);
   Rows block_rows(const RowSource& source, Index b, Index g, Range keys, bool often, BFloat16* to) const;

@@ -27,10 +27,6 @@ double cost(const AttentionProblem& c) {
   return c.queries == 0 ? 0 : pair_cost(c) * (static_cast<double>(lanes) / static_cast<double>(c.queries));
 }
 
-}  // namespace
-
-namespace {
-
 template <LaneNumbers kNumbers>
 void forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
   fused_forward(c, kNumbers, result, workspace);
