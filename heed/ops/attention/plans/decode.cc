@@ -13,6 +13,7 @@
 #include "heed/ops/attention/plans/fused.h"
 #include "heed/ops/attention/plans/key_bits.h"
 #include "heed/ops/attention/plans/repair.h"
+#include "heed/ops/attention/plans/scratch_cut.h"
 
 namespace heed {
 namespace {
@@ -27,27 +28,21 @@ constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 struct DecodeScratch {
   float *q, *scores, *bias, *out, *added, *k, *v;
 
-  // Cuts `base` into what this case needs, and says how many floats that is.
-  Index layout(const AttentionProblem& c, float* base) {
-    Index used = 0;
-    const auto take = [&](float*& pointer, Index count) {
-      pointer = base == nullptr ? nullptr : base + used;
-      used += (count + 15) / 16 * 16;
-    };
-    take(q, kRows * c.width), take(scores, kRows * kLaneKeys), take(bias, c.bias.active() ? kLaneKeys : 0);
-    take(out, kRows * c.value_width), take(added, std::max(kRows * c.value_width, c.width));
-    take(k, kLaneKeys * c.width), take(v, c.v ? kLaneKeys * c.value_width : 0);
-    return used;
+  DecodeScratch(const AttentionProblem& c, ScratchCut cut) {
+    cut.take(q, kRows * c.width), cut.take(scores, kRows * kLaneKeys), cut.take(bias, c.bias.active() ? kLaneKeys : 0);
+    cut.take(out, kRows * c.value_width), cut.take(added, std::max(kRows * c.value_width, c.width));
+    cut.take(k, kLaneKeys * c.width), cut.take(v, c.v ? kLaneKeys * c.value_width : 0);
+    bytes = cut.used();
   }
+
+  Index bytes;
 };
 
 // Rows of the query heads that share a key/value head.
 class DecodeRows {
  public:
-  DecodeRows(const AttentionProblem& problem, const AttentionResult& wanted, float* memory)
-      : c(problem), result(wanted) {
-    scratch_.layout(problem, memory);
-  }
+  DecodeRows(const AttentionProblem& problem, const AttentionResult& wanted, char* memory)
+      : c(problem), result(wanted), scratch_(problem, ScratchCut(memory)) {}
 
   // Row f is query f % Lq of the group's head f / Lq.
   void compute(Index b, Index g, Range rows) {
@@ -140,7 +135,7 @@ class DecodeRows {
 
   const AttentionProblem& c;
   const AttentionResult& result;
-  DecodeScratch scratch_{};
+  const DecodeScratch scratch_;
   Index b_ = 0, g_ = 0, count_ = 0, met_ = 0;  // met_: with rows of zeros behind them
   Row rows_[kRows];
 };
@@ -150,12 +145,11 @@ void forward(const AttentionProblem& c, const AttentionResult& result, Workspace
   const Index rows = c.group * c.queries, chunks = (rows + kRows - 1) / kRows;
   const double work =
       static_cast<double>(std::min(rows, kRows) * c.keys) * static_cast<double>(c.width + c.value_width);
-  DecodeScratch measured;
-  const Index bytes = measured.layout(c, nullptr) * static_cast<Index>(sizeof(float));
+  const Index bytes = DecodeScratch(c, ScratchCut(nullptr)).bytes;
   const Index grain = grain_of(work, kChunkWork);
   parallel_for_with_scratch(
       workspace, bytes, c.batch * c.key_heads * chunks, grain, [&](Index begin, Index end, char* memory) {
-        DecodeRows thread(c, result, reinterpret_cast<float*>(memory));
+        DecodeRows thread(c, result, memory);
         for (Index unit = begin; unit < end; ++unit) {
           const Index b = unit / chunks / c.key_heads, g = unit / chunks % c.key_heads, first = unit % chunks * kRows;
           thread.compute(b, g, {first, std::min(rows, first + kRows)});
