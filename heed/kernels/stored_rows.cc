@@ -134,7 +134,7 @@ HWY_INLINE void turn_words(const F& row_at, Index bytes, Vector (&turned)[kTurne
 // Spreads the asking for rows over the steps of the work, of which there are `steps`.
 class Asking {
  public:
-  HWY_INLINE Asking(const RowsAhead& ahead, Index steps)
+  HWY_INLINE Asking(const StoredRowsAhead& ahead, Index steps)
       : row_(static_cast<const char*>(ahead.data)), ahead_(ahead), left_(ahead.count), steps_(steps) {}
 
   HWY_INLINE void step(Index count = 1) {
@@ -145,7 +145,7 @@ class Asking {
 
  private:
   const char* row_;
-  const RowsAhead& ahead_;
+  const StoredRowsAhead& ahead_;
   Index left_, steps_, due_ = 0;
 };
 
@@ -242,7 +242,7 @@ HWY_INLINE void group_products(const float* q, const StoredRows& stored, Index f
 }
 
 template <class Row, int R>
-HWY_INLINE void products(const float* q, const StoredRows& stored, float alpha, const RowsAhead& ahead,
+HWY_INLINE void products(const float* q, const StoredRows& stored, float alpha, const StoredRowsAhead& ahead,
                          FewRows<float> result) {
   constexpr Index kStep = kTurned * Row::kInWord;
   constexpr int kGroups = kManyRegisters && R <= 4 ? 2 : 1;
@@ -306,7 +306,7 @@ HWY_INLINE void sums_from(FewRows<const float> weights, const StoredRows& stored
 
 // As many sums as registers hold beside what is added to them, and no fewer than a unit's latency wants.
 template <class Row, int R>
-HWY_INLINE void sums(FewRows<const float> weights, const StoredRows& stored, const RowsAhead& ahead, bool first,
+HWY_INLINE void sums(FewRows<const float> weights, const StoredRows& stored, const StoredRowsAhead& ahead, bool first,
                      FewRows<float> result) {
   constexpr int kSums = kManyRegisters ? 16 : 8;
   Asking asking(ahead, stored.count * ((stored.width + kLanes - 1) / kLanes));
@@ -323,24 +323,24 @@ HWY_INLINE void with_rows(Index rows, const F& f) {
 }
 
 template <class Row>
-void products_of(Index rows, const float* q, const StoredRows& stored, float alpha, const RowsAhead& ahead,
+void products_of(Index rows, const float* q, const StoredRows& stored, float alpha, const StoredRowsAhead& ahead,
                  FewRows<float> result) {
   with_rows(rows, [&](auto r) HWY_ATTR { products<Row, r()>(q, stored, alpha, ahead, result); });
 }
 template <class Row>
-void sums_of(Index rows, FewRows<const float> weights, const StoredRows& stored, const RowsAhead& ahead, bool first,
-             FewRows<float> result) {
+void sums_of(Index rows, FewRows<const float> weights, const StoredRows& stored, const StoredRowsAhead& ahead,
+             bool first, FewRows<float> result) {
   with_rows(rows, [&](auto r) HWY_ATTR { sums<Row, r()>(weights, stored, ahead, first, result); });
 }
 
-void row_products_kernel(Index rows, const float* q, const StoredRows& stored, float alpha, const RowsAhead& ahead,
-                         FewRows<float> result) {
+void row_products_kernel(Index rows, const float* q, const StoredRows& stored, float alpha,
+                         const StoredRowsAhead& ahead, FewRows<float> result) {
   if (stored.dtype == DType::i8) return products_of<Int8Row>(rows, q, stored, alpha, ahead, result);
   if (stored.dtype == DType::bf16) return products_of<BFloat16Row>(rows, q, stored, alpha, ahead, result);
   products_of<FloatRow>(rows, q, stored, alpha, ahead, result);
 }
 
-void row_sums_kernel(Index rows, FewRows<const float> weights, const StoredRows& stored, const RowsAhead& ahead,
+void row_sums_kernel(Index rows, FewRows<const float> weights, const StoredRows& stored, const StoredRowsAhead& ahead,
                      bool first, FewRows<float> result) {
   if (stored.dtype == DType::i8) return sums_of<Int8Row>(rows, weights, stored, ahead, first, result);
   if (stored.dtype == DType::bf16) return sums_of<BFloat16Row>(rows, weights, stored, ahead, first, result);
@@ -357,13 +357,13 @@ namespace heed::kernels {
 HWY_EXPORT(row_products_kernel);
 HWY_EXPORT(row_sums_kernel);
 
-void row_products(Index rows, const float* q, const StoredRows& stored, float alpha, const RowsAhead& ahead,
+void row_products(Index rows, const float* q, const StoredRows& stored, float alpha, const StoredRowsAhead& ahead,
                   FewRows<float> products) {
   HEED_DISPATCH(row_products_kernel)(rows, q, stored, alpha, ahead, products);
 }
 
-void row_sums(Index rows, FewRows<const float> weights, const StoredRows& stored, const RowsAhead& ahead, bool first,
-              FewRows<float> sums) {
+void row_sums(Index rows, FewRows<const float> weights, const StoredRows& stored, const StoredRowsAhead& ahead,
+              bool first, FewRows<float> sums) {
   HEED_DISPATCH(row_sums_kernel)(rows, weights, stored, ahead, first, sums);
 }
 

@@ -22,7 +22,7 @@ struct StoredRows {
 };
 
 // Rows of bytes that are read soon; they need not be there.
-struct RowsAhead {
+struct StoredRowsAhead {
   const void* data = nullptr;
   Index count = 0, bytes = 0;  // of a row
   Index row = 0;               // bytes from row to row
@@ -41,12 +41,12 @@ constexpr Index few_rows_for(Index rows) { return rows <= 1 ? 1 : rows <= 2 ? 2 
 
 // products[n, j] = alpha * sum_d q[d, n] row_j[d], n < rows. The bits are those of gemm_tile() in chains (in_chains)
 // over the widened rows.
-void row_products(Index rows, const float* q, const StoredRows& stored, float alpha, const RowsAhead& ahead,
+void row_products(Index rows, const float* q, const StoredRows& stored, float alpha, const StoredRowsAhead& ahead,
                   FewRows<float> products);
 
 // sums[n, d] = sum_j weights[n, j] row_j[d], or that chain continued from sums where it is not the `first` part. The
 // bits are those of gemm_tile() over the widened rows.
-void row_sums(Index rows, FewRows<const float> weights, const StoredRows& stored, const RowsAhead& ahead, bool first,
-              FewRows<float> sums);
+void row_sums(Index rows, FewRows<const float> weights, const StoredRows& stored, const StoredRowsAhead& ahead,
+              bool first, FewRows<float> sums);
 
 }  // namespace heed::kernels

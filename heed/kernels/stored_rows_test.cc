@@ -61,7 +61,7 @@ struct Rows {
     if (some.scales != nullptr) some.scales += first * some.scale_row;
     return some;
   }
-  RowsAhead ahead() const {
+  StoredRowsAhead ahead() const {
     return {.data = bytes.data(),
             .count = stored.count,
             .bytes = stored.width * size_of(stored.dtype),

@@ -75,7 +75,7 @@ class DecodeRows {
   // weighed, since nothing is read meanwhile.
   void add_block(Range keys) {
     for_stored_rows(c.k, b_, g_, keys, scratch_.k, [&](Range run, const kernels::StoredRows& k) {
-      const kernels::RowsAhead ahead = result.out ? rows_ahead(c.v, b_, g_, run) : kernels::RowsAhead{};
+      const kernels::StoredRowsAhead ahead = result.out ? rows_ahead(c.v, b_, g_, run) : kernels::StoredRowsAhead{};
       kernels::row_products(met_, scratch_.q, k, static_cast<float>(c.scale), ahead,
                             {scratch_.scores + (run.begin - keys.begin), kLaneKeys});
     });

@@ -82,7 +82,7 @@ kernels::StoredRows stored_run(const RowSource& source, Index b, Index g, Range 
   return rows;
 }
 
-kernels::RowsAhead rows_ahead(const RowSource& source, Index b, Index g, Range keys) {
+kernels::StoredRowsAhead rows_ahead(const RowSource& source, Index b, Index g, Range keys) {
   if (keys.empty()) return {};
   const ConstView& view = source.view();
   const Index size = size_of(view.dtype);

@@ -44,7 +44,7 @@ void for_stored_rows(const RowSource& source, Index b, Index g, Range keys, floa
 }
 
 // The first of some rows that are read soon: those that lie one after another.
-kernels::RowsAhead rows_ahead(const RowSource& source, Index b, Index g, Range keys);
+kernels::StoredRowsAhead rows_ahead(const RowSource& source, Index b, Index g, Range keys);
 
 // Asks for rows that are read soon.
 void prefetch(const ConstView& view, Index b, Index h, Range rows);
