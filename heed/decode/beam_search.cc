@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 
 #include "heed/base/check.h"
@@ -27,7 +28,8 @@ void check_options(const BeamOptions& options) {
 BeamSearch::BeamSearch(const BeamOptions& options, const SpecialTokens& special, std::int32_t first, Index max_tokens)
     : options_(options), special_(special), first_(first), max_tokens_(max_tokens) {
   check_options(options);
-  HEED_CHECK(special.end >= 0, "beam_search: a search for whole sequences needs an end token");
+  HEED_CHECK(!options.complete || !special.ends.empty(),
+             "beam_search: a search for whole sequences needs an end token");
 }
 
 std::vector<std::int32_t> BeamSearch::next_tokens() const {
@@ -46,7 +48,7 @@ std::vector<Index> BeamSearch::advance(const View& logits) {
     Beam beam = beams_[c.beam];
     beam.sum = c.sum;
     beam.token_scores.push_back(c.token_score);
-    if (c.token == special_.end) {
+    if (special_.is_end(c.token)) {
       // An end token below the best `beam` candidates would only have ended because better ones could not.
       if (static_cast<Index>(rank) < options_.beam) finish(std::move(beam));
     } else {
@@ -56,8 +58,25 @@ std::vector<Index> BeamSearch::advance(const View& logits) {
     }
   }
   beams_ = std::move(next);
-  if (std::ssize(finished_) >= options_.beam) beams_.clear(), parents.clear();
+  const bool longest = !beams_.empty() && std::ssize(beams_.front().tokens) == max_tokens_;
+  if (longest && !options_.complete) {
+    for (Beam& beam : beams_) finish(std::move(beam));
+    beams_.clear();
+  }
+  if (is_done()) beams_.clear();
+  if (beams_.empty()) parents.clear();
   return parents;
+}
+
+bool BeamSearch::is_done() const {
+  if (std::ssize(finished_) < options_.beam) return false;
+  if (options_.early_stopping || beams_.empty()) return true;
+  std::vector<double> scores;
+  for (const Hypothesis& hypothesis : finished_) scores.push_back(hypothesis.score);
+  std::ranges::nth_element(scores, scores.begin() + options_.beam - 1, std::greater<>());
+  const Beam& best = beams_.front();
+  const double length = static_cast<double>(best.tokens.size());
+  return scores[static_cast<std::size_t>(options_.beam) - 1] >= best.sum / std::pow(length, options_.length_penalty);
 }
 
 std::vector<Hypothesis> BeamSearch::take() {
@@ -85,7 +104,8 @@ std::vector<BeamSearch::Candidate> BeamSearch::best_candidates(const ConstView& 
     const float* row = &log_probs.at<float>({beam, 0});
     const double sum = beams_[beam].sum;
     if (std::ssize(beams_[beam].tokens) == max_tokens_) {
-      offer({sum + row[special_.end], beam, special_.end, row[special_.end]});
+      const std::int32_t end = special_.ends.front();
+      offer({sum + row[end], beam, end, row[end]});
       continue;
     }
     for (Index token = 0; token < vocabulary; ++token) {
@@ -100,7 +120,7 @@ std::vector<BeamSearch::Candidate> BeamSearch::best_candidates(const ConstView& 
 }
 
 void BeamSearch::finish(Beam beam) {
-  const double length = static_cast<double>(beam.tokens.size() + 1);
+  const double length = static_cast<double>(beam.token_scores.size());
   finished_.push_back(
       {std::move(beam.tokens), beam.sum / std::pow(length, options_.length_penalty), std::move(beam.token_scores)});
 }

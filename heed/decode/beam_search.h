@@ -16,6 +16,8 @@ struct BeamOptions {
   Index beam = 5;
   double length_penalty = 1;
   Index best = 1;  // at most `beam`
+  bool early_stopping = true;
+  bool complete = true;
   double max_ratio = 2;
   Index max_extra = 10;
 
@@ -28,6 +30,10 @@ struct BeamOptions {
           "to this power.");
     visit("best", o.best, "Hypotheses returned for each sentence, at most as many as are kept.",
           NumberRange::from(1, kWidestBeam));
+    visit("early_stopping", o.early_stopping,
+          "The search stops when as many hypotheses as it keeps have ended; else when none that has not could still "
+          "score higher than the worst of these by going on as it is.");
+    visit("complete", o.complete, "A hypothesis of the most tokens gets the end token; else it ends where it is.");
     visit("max_ratio", o.max_ratio,
           "A translation has at most so many tokens for each of its source (the end token counted), and max_extra "
           "more; and at most what the model can hold.",
@@ -36,9 +42,10 @@ struct BeamOptions {
   }
 };
 
-// The search for one sequence. It stops when `beam` hypotheses have ended among its best, or at max_tokens, where the
-// end token is forced. pad, begin and unknown are never produced. Ties go to the earlier hypothesis and then the
-// smaller id. A hypothesis' score is sum(log p) / length^length_penalty.
+// The search for one sequence. It stops when `beam` hypotheses have ended among its best (and, without early_stopping,
+// the best other's sum(log p) / length^length_penalty is no better), or at max_tokens, where the end token is forced, or
+// hypotheses are taken as they are. Ties go to the earlier hypothesis and then the smaller id. A hypothesis' score is
+// sum(log p) / length^length_penalty.
 class BeamSearch : public Search {
  public:
   // The first step reads `first`: the begin token, or the last of a prompt. Throws heed::Error for options out of
@@ -68,6 +75,7 @@ class BeamSearch : public Search {
   // The best 2 * beam candidates, best first: however many of them end, `beam` can go on.
   std::vector<Candidate> best_candidates(const ConstView& log_probs) const;
   void finish(Beam beam);
+  bool is_done() const;
 
   BeamOptions options_;
   SpecialTokens special_;

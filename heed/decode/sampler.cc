@@ -20,7 +20,7 @@ Sampler::Sampler(const SamplingOptions& options, const SpecialTokens& special, s
 
 std::vector<Index> Sampler::advance(const View& logits) {
   std::vector<float> allowed(logits.as<float>(), logits.as<float>() + logits.shape[1]);
-  for (std::int32_t token : {special_.pad, special_.begin, special_.unknown}) {
+  for (std::int32_t token : special_.never) {
     if (token >= 0 && token < logits.shape[1]) allowed[token] = -std::numeric_limits<float>::infinity();
   }
   const std::int32_t token = sample_token(allowed, so_far_, options_, {sequence_, std::ssize(drawn_.tokens)});
@@ -28,7 +28,7 @@ std::vector<Index> Sampler::advance(const View& logits) {
   const double log_probability = logits.at<float>({0, token});
   drawn_.score += log_probability;
   drawn_.token_scores.push_back(log_probability);
-  if (token == special_.end) return {};
+  if (special_.is_end(token)) return {};
   drawn_.tokens.push_back(token);
   so_far_.push_back(token);
   return std::ssize(drawn_.tokens) < max_tokens_ ? std::vector<Index>{0} : std::vector<Index>{};

@@ -16,7 +16,7 @@ namespace {
 using testing::refusal;
 using Ids = std::vector<std::int32_t>;
 
-constexpr SpecialTokens kSpecial{};
+const SpecialTokens kSpecial{};
 
 class DrawnText : public ::testing::Test {
  protected:
@@ -53,7 +53,7 @@ TEST_F(DrawnText, ATemperatureOfZeroTakesTheTokensOfAGreedySearch) {
 TEST_F(DrawnText, PadBeginAndUnknownNeverComeAndScoresAreTheModelsOwn) {
   for (Index sequence = 0; sequence < 20; ++sequence) {
     const Hypothesis drawn = draw({.temperature = 5}, sequence);
-    for (std::int32_t token : drawn.tokens) EXPECT_FALSE(kSpecial.excludes(token) || token == kSpecial.end);
+    for (std::int32_t token : drawn.tokens) EXPECT_FALSE(kSpecial.excludes(token) || token == kSpecial.ends[0]);
     const bool ended = std::ssize(drawn.tokens) < 40;
     EXPECT_EQ(drawn.token_scores.size(), drawn.tokens.size() + (ended ? 1 : 0));
     // Fed again, token by token, the model gives these log-probabilities.
@@ -66,7 +66,7 @@ TEST_F(DrawnText, PadBeginAndUnknownNeverComeAndScoresAreTheModelsOwn) {
       const Tensor logits = model_.step(context, *state, Ids{read});
       double total = 0;
       for (Index v = 0; v < 20; ++v) total += std::exp(static_cast<double>(logits.at<float>({0, v})));
-      read = t < drawn.tokens.size() ? drawn.tokens[t] : kSpecial.end;
+      read = t < drawn.tokens.size() ? drawn.tokens[t] : kSpecial.ends[0];
       EXPECT_NEAR(drawn.token_scores[t], logits.at<float>({0, read}) - std::log(total), 1e-5);
       sum += drawn.token_scores[t];
     }
@@ -85,7 +85,7 @@ TEST_F(DrawnText, WhatIsWrittenCountsAsARepetition) {
   const SamplingOptions once{.temperature = 0.01, .repetition_penalty = 1e6};
   Searches searches;
   SpecialTokens endless = kSpecial;
-  endless.end = -1;
+  endless.ends.clear();
   searches.push_back(std::make_unique<Sampler>(once, endless, Ids{7, 8, 9, 10}, 0, 5));
   const Hypothesis drawn = decode(model_, source_, std::move(searches), workspace_)[0][0];
   std::vector<int> times(20, 0);

@@ -1,6 +1,7 @@
 // How one sequence goes on from the logits of its next token: what a beam search and a sampler have in common.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -10,12 +11,15 @@
 
 namespace heed {
 
-// The ids with a meaning of their own; -1 where there is none.
+// The ids with a meaning of their own. By default those of heed's own vocabularies.
 struct SpecialTokens {
-  std::int32_t begin = 2, end = 3, pad = 0, unknown = 1;
+  std::int32_t begin = 2;             // what a sequence without a prompt begins with
+  std::vector<std::int32_t> ends{3};  // each of which ends a sequence; none: nothing does
+  // Never produced: pad, begin and unknown.
+  std::vector<std::int32_t> never{0, 2, 1};
 
-  // Whether a token is never produced.
-  bool excludes(std::int32_t token) const { return token == pad || token == begin || token == unknown; }
+  bool is_end(std::int32_t token) const { return std::ranges::find(ends, token) != ends.end(); }
+  bool excludes(std::int32_t token) const { return std::ranges::find(never, token) != never.end(); }
 };
 
 struct Hypothesis {

@@ -24,7 +24,7 @@ using testing::refusal;
 using Ids = std::vector<std::int32_t>;
 
 constexpr Index kVocabulary = 40;
-constexpr SpecialTokens kSpecial{};
+const SpecialTokens kSpecial{};
 
 TransformerConfig small_transformer() {
   TransformerConfig config;
@@ -85,7 +85,7 @@ TokenBatch batch_of(const std::vector<Ids>& sentences) {
   Ids ids, lengths;
   for (Ids sentence : sentences) {
     lengths.push_back(static_cast<std::int32_t>(sentence.size()));
-    sentence.resize(longest, kSpecial.pad);
+    sentence.resize(longest, 0);
     ids.insert(ids.end(), sentence.begin(), sentence.end());
   }
   const Index rows = std::ssize(sentences);
@@ -100,7 +100,7 @@ std::vector<Ids> sentences() {
     Ids& sentence = all.emplace_back();
     for (Index i = 0; i + 1 < length; ++i)
       sentence.push_back(static_cast<std::int32_t>(4 + rng.below(kVocabulary - 4)));
-    sentence.push_back(kSpecial.end);
+    sentence.push_back(kSpecial.ends[0]);
   }
   return all;
 }
@@ -184,7 +184,7 @@ TEST(Session, ASequenceLeavesWhenItHasEnded) {
   session.step();  // of nothing
   const auto draw = [](Index sequence, Index most) {
     SpecialTokens endless = kSpecial;
-    endless.end = -1;
+    endless.ends.clear();
     return std::make_unique<Sampler>(SamplingOptions{}, endless, Ids{kSpecial.begin}, sequence, most);
   };
   Searches searches;

@@ -5,9 +5,9 @@
 namespace heed {
 
 FeedForward::FeedForward(const ParameterScope& scope, const FeedForwardOptions& options)
-    : linear1_(scope / "linear1", options.width, options.ffn_width), options_(options) {
-  if (options.gated) linear_gate_ = Linear(scope / "linear_gate", options.width, options.ffn_width);
-  linear2_ = Linear(scope / "linear2", options.ffn_width, options.width);
+    : linear1_(scope / "linear1", options.width, options.ffn_width, options.bias), options_(options) {
+  if (options.gated) linear_gate_ = Linear(scope / "linear_gate", options.width, options.ffn_width, options.bias);
+  linear2_ = Linear(scope / "linear2", options.ffn_width, options.width, options.bias);
 }
 
 Var FeedForward::forward(const Context& context, const Var& x) const {

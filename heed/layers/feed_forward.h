@@ -10,6 +10,7 @@ struct FeedForwardOptions {
   Index width = 512, ffn_width = 2048;
   Activation activation = Activation::relu;
   bool gated = false;  // with silu SwiGLU, with gelu GeGLU, with relu ReGLU
+  bool bias = true;    // of the linear maps
   double dropout = 0;  // of the hidden layer
 };
 

@@ -57,7 +57,7 @@ MultiheadAttention::MultiheadAttention(const ParameterScope& scope, AttentionKin
     return scope.weight(name, outputs, inputs, Initial::xavier(outputs, inputs));
   };
   const Index all = query_width() + 2 * key_width();
-  if (o.kdim == o.embed_dim && o.vdim == o.embed_dim) {
+  if (o.kdim == o.embed_dim && o.vdim == o.embed_dim && !o.separate) {
     // The fan is that of the whole matrix, as in PyTorch: with the larger values that each part would have by itself,
     // post-norm models hardly learn.
     in_proj_weight_ = projection("in_proj_weight", all, o.embed_dim);
@@ -81,8 +81,12 @@ MultiheadAttention::MultiheadAttention(const ParameterScope& scope, AttentionKin
                made_.rotary->width, o.head_dim);
     angles_ = scope.computed([&] { return rotary_tables(*made_.rotary, o.max_positions, DType::f32); });
   }
+  if (o.query_key_norm) {
+    q_norm_ = Norm(scope / "q_norm", NormKind::rms, o.head_dim, o.norm_epsilon);
+    k_norm_ = Norm(scope / "k_norm", NormKind::rms, o.head_dim, o.norm_epsilon);
+  }
   // As in PyTorch, the bias is zero but takes the draws of a Linear's: those after it stay what they are.
-  out_proj_ = o.bias ? Linear(scope / "out_proj", query_width(), o.embed_dim, Initial::uniform(0))
+  out_proj_ = o.bias && o.out_bias ? Linear(scope / "out_proj", query_width(), o.embed_dim, Initial::uniform(0))
                      : Linear(scope / "out_proj", query_width(), o.embed_dim, /*bias=*/false);
 }
 
@@ -117,10 +121,34 @@ Var MultiheadAttention::with_extra_keys(const Context& context, const Var& keys_
   return options_.add_zero_attn ? append_row(context, all, {}) : all;
 }
 
-Var MultiheadAttention::turned(const Context& context, const Var& projection, Index heads,
+Var MultiheadAttention::placed(const Context& context, const Var& projection, Index queries, Index keys,
                                const Tensor& positions) const {
-  if (!made_.rotary) return projection;
-  return rotary(context, {projection, 0, heads, options_.head_dim}, angles_, positions, 0, made_.rotary->pairing);
+  Var x = projection;
+  if (options_.query_key_norm) {
+    const Index d = options_.head_dim, width = x.dim(2);
+    const auto heads = [&](const Norm& norm, Index begin, Index count) {
+      const Var part = slice(context, projection, 2, begin * d, (begin + count) * d);
+      const Var by_head = reshape(context, part, {part.dim(0), part.dim(1), count, d});
+      return reshape(context, norm.forward(context, by_head), {part.dim(0), part.dim(1), count * d});
+    };
+    std::vector<Var> parts;
+    if (queries > 0) parts.push_back(heads(q_norm_, 0, queries));
+    if (keys > 0) parts.push_back(heads(k_norm_, queries, keys));
+    if ((queries + keys) * d < width) parts.push_back(slice(context, projection, 2, (queries + keys) * d, width));
+    x = concatenate(context, parts);
+  }
+  if (!made_.rotary) return x;
+  return rotary(context, {x, 0, queries + keys, options_.head_dim}, angles_, positions, 0, made_.rotary->pairing);
+}
+
+Var MultiheadAttention::project_self(const Context& context, const Var& x, const Tensor& positions) const {
+  const MultiheadAttentionOptions& o = options_;
+  if (packed()) {
+    const Var projection = project(context, x, {}, 0, query_width() + 2 * key_width());
+    return placed(context, projection, o.num_heads, o.num_kv_heads, positions);
+  }
+  const std::array<Var, 2> parts{project_queries(context, x), project_keys_and_values(context, x, x)};
+  return placed(context, concatenate(context, parts), o.num_heads, o.num_kv_heads, positions);
 }
 
 Var MultiheadAttention::relaid(const Context& context, const Var& x) const {
@@ -143,15 +171,14 @@ Attended MultiheadAttention::forward(const Context& context, const Var& query, c
   const Var q = relaid(context, query), k = key == query ? q : relaid(context, key);
   const Var v = value == key ? k : relaid(context, value);
   const Tensor positions = arguments.offsets.is_empty() ? Tensor() : positions_within(arguments.offsets);
-  if (packed() && q == k && k == v && extra() == 0) {
-    const Var projection = project(context, q, {}, 0, query_width() + 2 * key_width());  // [B, L, (H + 2 G) d]
-    const Var qkv = turned(context, projection, o.num_heads + o.num_kv_heads, positions);
+  if (q == k && k == v && extra() == 0) {
+    const Var qkv = project_self(context, q, positions);
     return attend(context, qkv, qkv, query_width(), 0, arguments);
   }
   HEED_CHECK(arguments.offsets.is_empty(),
              "MultiheadAttention: sequences end to end are for self-attention without extra keys");
-  const Var queries = turned(context, project_queries(context, q), o.num_heads, {});
-  const Var keys_and_values = turned(context, project_keys_and_values(context, k, v), o.num_kv_heads, {});
+  const Var queries = placed(context, project_queries(context, q), o.num_heads, 0, {});
+  const Var keys_and_values = placed(context, project_keys_and_values(context, k, v), 0, o.num_kv_heads, {});
   return attend(context, queries, with_extra_keys(context, keys_and_values), 0, extra(), arguments);
 }
 
@@ -161,6 +188,7 @@ Var MultiheadAttention::forward(const Context& context, const Var& x, const Mask
 
 Var MultiheadAttention::project_memory(const Context& context, const Var& memory) const {
   HEED_CHECK(!made_.rotary, "MultiheadAttention::project_memory: rotary positions would need those of the queries");
+  HEED_CHECK(!options_.query_key_norm, "MultiheadAttention::project_memory: not with norms of queries and keys");
   HEED_CHECK(memory.rank() == 3 && memory.dim(2) == options_.kdim && memory.dim(2) == options_.vdim,
              "MultiheadAttention::project_memory: needs a memory of kdim = {} and vdim = {} features, but it is {}",
              options_.kdim, options_.vdim, describe(memory.value().view()));

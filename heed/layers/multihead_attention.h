@@ -17,6 +17,7 @@
 #include "heed/layers/attention_choice.h"
 #include "heed/layers/decoding_memory.h"
 #include "heed/layers/linear.h"
+#include "heed/layers/norm.h"
 #include "heed/observe/observer.h"
 
 namespace heed {
@@ -34,6 +35,10 @@ struct MultiheadAttentionOptions {
   // heed's own.
   Index num_kv_heads = 0;       // 0: num_heads; 1: multi-query (Shazeer 2019); else grouped (Ainslie et al. 2023)
   Index head_dim = 0;           // 0: embed_dim / num_heads; embed_dim: heads of full width
+  bool out_bias = true;         // of the output projection, where `bias` gives the others one
+  bool separate = false;        // q_proj_weight, k_proj_weight and v_proj_weight, whatever kdim and vdim are
+  bool query_key_norm = false;  // RMS norm of each query and key of a head, before they are turned (Qwen 3)
+  double norm_epsilon = 1e-6;   // of that
   AttentionChoice attention{};  // score, positions, biases, masks, normaliser: AttentionChoice("cosine + window(8)")
   Index max_positions = 4096;   // that rotary has angles and bigbird random blocks for
   Mask mask{};                  // a mask of one's own, which the choice's and every call's intersect with
@@ -48,12 +53,14 @@ struct Attended {
 
 // With H heads over G key/value heads of width d:
 //
-//   in_proj_weight   [(H + 2 G) d, embed_dim]: rows of queries, keys and values, where kdim = vdim = embed_dim; else
+//   in_proj_weight   [(H + 2 G) d, embed_dim]: rows of queries, keys and values, where kdim = vdim = embed_dim and they
+//                    are not asked for separately; else
 //   q_proj_weight    [H d, embed_dim]
 //   k_proj_weight    [G d, kdim]
 //   v_proj_weight    [G d, vdim]
 //   in_proj_bias     [(H + 2 G) d]
 //   bias_k, bias_v   [1, 1, G d]
+//   q_norm.weight, k_norm.weight   [d]
 //   sinks            [H], relative_bias [buckets, H], additive_vector [d]: what the choice's terms learn
 //   out_proj.weight  [embed_dim, H d], out_proj.bias [embed_dim]
 class MultiheadAttention {
@@ -108,8 +115,11 @@ class MultiheadAttention {
   Var project_queries(const Context& context, const Var& query) const;
   Var project_keys_and_values(const Context& context, const Var& key, const Var& value) const;
   Var with_extra_keys(const Context& context, const Var& keys_and_values) const;
-  // Turns the first `heads` heads of a projection by the positions, [B|1, L]; empty: 0, 1, ...
-  Var turned(const Context& context, const Var& projection, Index heads, const Tensor& positions) const;
+  // Normalises and turns the first heads of a projection, `queries` of queries and then `keys` of keys, by the
+  // positions, [B|1, L]; empty: 0, 1, ...
+  Var placed(const Context& context, const Var& projection, Index queries, Index keys, const Tensor& positions) const;
+  // Queries, keys and values of x side by side, [B, L, (H + 2 G) d], placed.
+  Var project_self(const Context& context, const Var& x, const Tensor& positions) const;
   // x between the layout of the caller and [B, L, E].
   Var relaid(const Context& context, const Var& x) const;
 
@@ -131,6 +141,7 @@ class MultiheadAttention {
   Var q_proj_weight_, k_proj_weight_, v_proj_weight_;
   Var in_proj_bias_;
   Var bias_k_, bias_v_;
+  Norm q_norm_, k_norm_;
   Linear out_proj_;
 };
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "heed/autograd/operators.h"
 #include "heed/base/check.h"
 #include "heed/layers/multihead_attention.h"
 
@@ -41,7 +42,8 @@ Var MultiheadAttention::step(const Context& context, const Var& x, DecodingMemor
   const MultiheadAttentionOptions& o = options_;
   const Index rows = memory.rows(), queries = query_width(), all = queries + 2 * key_width();
   const Var in = relaid(context, x);
-  HEED_CHECK(packed(), "MultiheadAttention::step: self-attention needs kdim and vdim to be embed_dim");
+  HEED_CHECK(o.kdim == o.embed_dim && o.vdim == o.embed_dim,
+             "MultiheadAttention::step: self-attention needs kdim and vdim to be embed_dim");
   HEED_CHECK(in.rank() == 3 && in.dim(0) == rows && in.dim(1) == 1,
              "MultiheadAttention::step: needs one token of each of the memory's {} rows, but x is {}", rows,
              describe(x.value().view()));
@@ -62,8 +64,7 @@ Var MultiheadAttention::step(const Context& context, const Var& x, DecodingMemor
     spec.mask = beside_extra_keys(of_tokens, lengths, o.num_heads);
   }
 
-  const Var projection = project(context, in, {}, 0, all);  // [B, 1, (H + 2 G) d]
-  const Var qkv = turned(context, projection, o.num_heads + o.num_kv_heads, places);
+  const Var qkv = project_self(context, in, places);  // [B, 1, (H + 2 G) d]
   Var kv = qkv;
   if (extra() > 0) kv = with_extra_keys(context, Var(Tensor::copy_of(slice(qkv.value().view(), 2, queries, all))));
   const Index offset = extra() > 0 ? 0 : queries;
@@ -88,14 +89,16 @@ Var MultiheadAttention::step(const Context& context, const Var& x, DecodingMemor
 Var MultiheadAttention::admit(const Context& context, const Var& x, std::span<const Index> lengths,
                               DecodingMemory& memory) const {
   check_inference("admit", context);
-  HEED_CHECK(packed(), "MultiheadAttention::admit: self-attention needs kdim and vdim to be embed_dim");
-  const Var y = forward(context, x, Mask::causal(own_mask_.anchor));
+  HEED_CHECK(options_.kdim == options_.embed_dim && options_.vdim == options_.embed_dim,
+             "MultiheadAttention::admit: self-attention needs kdim and vdim to be embed_dim");
   const Var in = relaid(context, x);
-  const Index queries = query_width();
-  const Var kv =
-      turned(context, project(context, in, {}, queries, queries + 2 * key_width()), options_.num_kv_heads, {});
+  const Index queries = query_width(), all = queries + 2 * key_width();
+  const Var qkv = project_self(context, in, {});
+  const AttentionArguments causal{.mask = Mask::causal(own_mask_.anchor)};
+  const Var kv = extra() == 0 ? qkv : with_extra_keys(context, slice(context, qkv, 2, queries, all));
+  const Var y = attend(context, qkv, kv, extra() == 0 ? queries : 0, extra(), causal).out;
   const auto heads = [&](Index first) {
-    return Heads{kv, first, options_.num_kv_heads, options_.head_dim}.view_of(kv.value());
+    return Heads{qkv, queries + first, options_.num_kv_heads, options_.head_dim}.view_of(qkv.value());
   };
   memory.admit(heads(0), heads(key_width()), lengths);
   return y;

@@ -11,8 +11,14 @@ namespace {
 MultiheadAttentionOptions attention_options(const TransformerBlockOptions& options, const AttentionChoice& choice) {
   return {.embed_dim = options.width,
           .num_heads = options.heads,
+          .bias = options.attention_bias,
           .dropout = options.attention_dropout,
           .num_kv_heads = options.kv_heads,
+          .head_dim = options.head_width,
+          .out_bias = options.attention_out_bias,
+          .separate = options.separate_projections,
+          .query_key_norm = options.query_key_norm,
+          .norm_epsilon = options.norm_epsilon,
           .attention = choice,
           .max_positions = options.max_positions};
 }
@@ -31,6 +37,7 @@ TransformerBlock::TransformerBlock(const ParameterScope& scope, AttentionKind ki
                                       .ffn_width = options.ffn_width,
                                       .activation = options.activation,
                                       .gated = options.gated,
+                                      .bias = options.ffn_bias,
                                       .dropout = options.activation_dropout});
   int number = 1;
   self_norms_ = norms(scope, number++);
@@ -40,17 +47,21 @@ TransformerBlock::TransformerBlock(const ParameterScope& scope, AttentionKind ki
 
 TransformerBlock::Norms TransformerBlock::norms(const ParameterScope& scope, int number) const {
   const std::string name = "norm" + std::to_string(number);
-  Norms made{Norm(scope / name, options_.norm, options_.width), {}};
-  if (options_.norm_place == NormPlace::both)
-    made.post_norm = Norm(scope / ("post_" + name), options_.norm, options_.width);
+  const auto norm = [&](const std::string& path) {
+    return Norm(scope / path, options_.norm, options_.width, options_.norm_epsilon);
+  };
+  Norms made{norm(name), {}};
+  if (options_.norm_place == NormPlace::both) made.post_norm = norm("post_" + name);
   return made;
 }
 
 template <typename SubLayer>
-Var TransformerBlock::residual(const Context& context, const Var& x, const Norms& norms, SubLayer sub_layer) const {
+Var TransformerBlock::residual(const Context& context, const Var& x, const Var& sum, const Norms& norms,
+                               SubLayer sub_layer) const {
   switch (options_.norm_place) {
     case NormPlace::pre:
-      return dropout_add(context, sub_layer(norms.norm.forward(context, x)), options_.dropout, x);
+    case NormPlace::parallel:
+      return dropout_add(context, sub_layer(norms.norm.forward(context, x)), options_.dropout, sum);
     case NormPlace::post:
       return norms.norm.forward(context, dropout_add(context, sub_layer(x), options_.dropout, x));
     case NormPlace::both: {
@@ -64,9 +75,11 @@ Var TransformerBlock::residual(const Context& context, const Var& x, const Norms
 template <typename SelfAttention, typename CrossAttention>
 Var TransformerBlock::forward_with(const Context& context, const Var& x, SelfAttention self_attention,
                                    CrossAttention cross_attention) const {
-  Var y = residual(context, x, self_norms_, self_attention);
-  if (options_.cross) y = residual(context, y, cross_norms_, cross_attention);
-  return residual(context, y, feed_forward_norms_, [&](const Var& in) { return feed_forward_.forward(context, in); });
+  const auto read = [&](const Var& sum) { return options_.norm_place == NormPlace::parallel ? x : sum; };
+  Var y = residual(context, x, x, self_norms_, self_attention);
+  if (options_.cross) y = residual(context, read(y), y, cross_norms_, cross_attention);
+  return residual(context, read(y), y, feed_forward_norms_,
+                  [&](const Var& in) { return feed_forward_.forward(context, in); });
 }
 
 Var TransformerBlock::forward(const Context& context, const Var& x, const AttentionArguments& self,

@@ -25,17 +25,23 @@ enum class NormPlace {
   pre,   // x + f(norm x)
   post,  // norm(x + f(x))             (Vaswani et al. 2017)
   both,  // x + post_norm(f(norm x))   (Gemma 2)
+  parallel,  // x + f(norm x) + g(norm' x), all sub-layers of a block beside each other   (GPT-J; Black et al. 2022)
 };
 inline constexpr std::pair<std::string_view, NormPlace> kNormPlaceNames[] = {
-    {"pre", NormPlace::pre}, {"post", NormPlace::post}, {"both", NormPlace::both}};
+    {"pre", NormPlace::pre}, {"post", NormPlace::post}, {"both", NormPlace::both}, {"parallel", NormPlace::parallel}};
 inline std::span<const std::pair<std::string_view, NormPlace>> enum_names(NormPlace) { return kNormPlaceNames; }
 
 struct TransformerBlockOptions {
   Index width = 512, heads = 8, ffn_width = 2048;
-  Index kv_heads = 0;  // of every attention; 0: heads
+  Index kv_heads = 0;    // of every attention; 0: heads
+  Index head_width = 0;  // of every attention; 0: width / heads
+  // Of every attention, as in MultiheadAttentionOptions.
+  bool attention_bias = true, attention_out_bias = true, separate_projections = false, query_key_norm = false;
+  bool ffn_bias = true;
   Activation activation = Activation::relu;
   bool gated = false;  // the feed-forward network
   NormKind norm = NormKind::layer;
+  double norm_epsilon = 1e-5;
   NormPlace norm_place = NormPlace::post;
   double dropout = 0.1;            // of each sub-layer's output
   double attention_dropout = 0.1;  // of the attention weights, where the choice forms weights
@@ -82,7 +88,8 @@ class TransformerBlock {
   };
   Norms norms(const ParameterScope& scope, int number) const;
   template <typename SubLayer>
-  Var residual(const Context& context, const Var& x, const Norms& norms, SubLayer sub_layer) const;
+  // `sum`, which is what the sub-layers so far have made, with one more of them, that reads x.
+  Var residual(const Context& context, const Var& x, const Var& sum, const Norms& norms, SubLayer sub_layer) const;
   template <typename SelfAttention, typename CrossAttention>
   Var forward_with(const Context& context, const Var& x, SelfAttention self_attention,
                    CrossAttention cross_attention) const;

@@ -2,16 +2,25 @@
 
 #include "heed/autograd/loss.h"
 #include "heed/autograd/operators.h"
+#include "heed/base/check.h"
 
 namespace heed {
 
+Var SequenceModel::project(const Context& context, const Var& features) const {
+  const Var logits = linear(context, features, output_weight(), output_bias());
+  const double cap = logit_soft_cap();
+  if (cap == 0) return logits;
+  return scale(context, activate(context, Activation::tanh, scale(context, logits, 1 / cap)), cap);
+}
+
 Var SequenceModel::logits(const Context& context, const SequenceBatch& batch) const {
-  return linear(context, features(context, batch), output_weight(), {});
+  return project(context, features(context, batch));
 }
 
 LossResult SequenceModel::loss(const Context& context, const SequenceBatch& batch,
                                const CrossEntropyOptions& options) const {
-  return linear_cross_entropy(context, features(context, batch), output_weight(), {}, batch.output, options);
+  HEED_CHECK(logit_soft_cap() == 0, "SequenceModel::loss: a model with logit_soft_cap cannot be trained");
+  return linear_cross_entropy(context, features(context, batch), output_weight(), output_bias(), batch.output, options);
 }
 
 }  // namespace heed

@@ -1,5 +1,7 @@
 #include "heed/models/transformer.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "heed/autograd/operators.h"
@@ -7,29 +9,6 @@
 
 namespace heed {
 namespace {
-
-class TransformerState : public DecoderState {
- public:
-  std::vector<TransformerBlock::Memory> blocks;
-  Tensor positions;  // tokens read, i32 [rows]
-
-  void select_rows(std::span<const Index> rows) override {
-    for (TransformerBlock::Memory& block : blocks) block.select_rows(rows);
-    positions = positions.gather_rows(rows);
-  }
-};
-
-Positions make_positions(const ParameterScope& scope, const TransformerConfig& config) {
-  switch (config.positions) {
-    case PositionKind::learned:
-      return Positions::learned(scope, config.max_length, config.width);
-    case PositionKind::sinusoidal:
-      return Positions::sinusoidal(scope, config.max_length, config.width);
-    case PositionKind::none:
-      return {};
-  }
-  fail("Transformer: positions {} is none", static_cast<int>(config.positions));
-}
 
 std::vector<Index> lengths_of(const TokenBatch& sequences) {
   std::vector<Index> lengths;
@@ -39,9 +18,32 @@ std::vector<Index> lengths_of(const TokenBatch& sequences) {
 
 }  // namespace
 
+class Transformer::State : public DecoderState {
+ public:
+  std::vector<TransformerBlock::Memory> blocks;
+  Tensor positions;  // tokens read, i32 [rows]
+
+  // Of a decoder that is not causal, in place of the blocks'.
+  struct Row {
+    std::vector<std::int32_t> tokens;
+    Var encoded;  // [1, S, width], none without an encoder
+  };
+  std::vector<Row> rows;
+
+  void select_rows(std::span<const Index> chosen) override {
+    for (TransformerBlock::Memory& block : blocks) block.select_rows(chosen);
+    positions = positions.gather_rows(chosen);
+    if (rows.empty()) return;
+    std::vector<Row> selected;
+    for (Index row : chosen) selected.push_back(rows[static_cast<std::size_t>(row)]);
+    rows = std::move(selected);
+  }
+};
+
 Transformer::Transformer(const ParameterScope& scope, const TransformerConfig& config) : config_(config) {
   config.check();
-  const double scale = std::sqrt(static_cast<double>(config.width));
+  const double scale =
+      config.embedding_scale > 0 ? config.embedding_scale : std::sqrt(static_cast<double>(config.width));
   if (config.share_embeddings) {
     source_embedding_ = target_embedding_ =
         Embedding(scope / "embedding", config.target_vocabulary, config.width, scale);
@@ -49,89 +51,139 @@ Transformer::Transformer(const ParameterScope& scope, const TransformerConfig& c
     if (has_source()) {
       source_embedding_ = Embedding(scope / "source_embedding", config.source_vocabulary, config.width, scale);
     }
-    target_embedding_ = Embedding(scope / "target_embedding", config.target_vocabulary, config.width, scale);
+    if (config.has_decoder()) {
+      target_embedding_ = Embedding(scope / "target_embedding", config.target_vocabulary, config.width, scale);
+    }
   }
-  if (has_source()) source_positions_ = make_positions(scope / "source_positions", config);
-  target_positions_ = make_positions(scope / "target_positions", config);
+  if (has_source()) source_input_ = TokenInput(scope, "source", config, source_embedding_);
+  if (config.has_decoder()) target_input_ = TokenInput(scope, "target", config, target_embedding_);
   for (Index i = 0; i < config.encoder_layers; ++i) {
-    encoder_.emplace_back(scope / "encoder.layers" / i, AttentionKind::encoder, config.block(/*decoder=*/false));
+    encoder_.emplace_back(scope / "encoder.layers" / i, AttentionKind::encoder, config.block(/*decoder=*/false, i));
   }
   for (Index i = 0; i < config.decoder_layers; ++i) {
-    decoder_.emplace_back(scope / "decoder.layers" / i, AttentionKind::decoder, config.block(/*decoder=*/true));
+    decoder_.emplace_back(scope / "decoder.layers" / i, AttentionKind::decoder, config.block(/*decoder=*/true, i));
   }
-  if (config.norm_place != NormPlace::post) {
-    if (has_source()) encoder_norm_ = Norm(scope / "encoder.norm", config.norm, config.width);
-    decoder_norm_ = Norm(scope / "decoder.norm", config.norm, config.width);
+  if (config.has_final_norm()) {
+    const auto norm = [&](std::string_view name) {
+      return Norm(scope / name, config.norm, config.width, config.norm_epsilon);
+    };
+    if (has_source()) encoder_norm_ = norm("encoder.norm");
+    if (config.has_decoder()) decoder_norm_ = norm("decoder.norm");
   }
+  if (!config.has_decoder()) return;
+  const ParameterScope generator = scope / "generator";
   if (!config.tie_output) {
-    output_ = Linear(scope / "generator", config.width, config.target_vocabulary, /*bias=*/false);
+    output_weight_ = generator.weight("weight", config.target_vocabulary, config.width,
+                                      Initial::xavier(config.target_vocabulary, config.width));
   }
+  if (config.output_bias) output_bias_ = generator.vector("bias", config.target_vocabulary, Initial::constant(0));
 }
 
 Var Transformer::normed(const Context& context, const Var& x, const Norm& norm) const {
-  return config_.norm_place == NormPlace::post ? x : norm.forward(context, x);
+  return config_.has_final_norm() ? norm.forward(context, x) : x;
 }
 
-Var Transformer::encode(const Context& context, const TokenBatch& source) const {
+Var Transformer::encode(const Context& context, const TokenBatch& source, const Tensor& types) const {
   const AttentionArguments arguments{.mask = Mask::key_lengths(source.lengths)};
-  Var x = source_positions_.forward(context, source_embedding_.forward(context, source.ids));
-  x = dropout(context, x, config_.dropout);
+  Var x = source_input_.forward(context, source.ids, {}, types);
   for (const TransformerBlock& block : encoder_) x = block.forward(context, x, arguments);
   return normed(context, x, encoder_norm_);
 }
 
+Var Transformer::decode(const Context& context, const Tensor& input, const Tensor& offsets, const Var& encoded,
+                        const Tensor& source_lengths) const {
+  AttentionArguments self{.offsets = offsets};
+  if (config_.causal) self.mask = Mask::causal();
+  Mask memory_mask;
+  if (has_source()) memory_mask = Mask::key_lengths(source_lengths);
+  Var x = target_input_.forward(context, input, offsets.is_empty() ? Tensor() : positions_within(offsets));
+  for (const TransformerBlock& block : decoder_) {
+    x = block.forward(context, x, self, has_source() ? block.project_memory(context, encoded) : Var(), memory_mask);
+  }
+  x = normed(context, x, decoder_norm_);
+  return config_.logit_scale == 1 ? x : scale(context, x, config_.logit_scale);
+}
+
 Var Transformer::features(const Context& context, const SequenceBatch& batch) const {
+  HEED_CHECK(config_.has_decoder(), "Transformer: has no decoder, so it predicts no next token");
   HEED_CHECK(
       has_source() == !batch.source.ids.is_empty(), "Transformer: {}",
       has_source() ? "translates, and the batch has no source" : "is a language model, and the batch has a source");
   HEED_CHECK(batch.offsets.is_empty() || !has_source(), "Transformer: sequences end to end have no sources");
-  const Var embedded = target_embedding_.forward(context, batch.input);
-  AttentionArguments self{.mask = Mask::causal(), .offsets = batch.offsets};
-  Var x = batch.offsets.is_empty() ? target_positions_.forward(context, embedded)
-                                   : target_positions_.forward_at(context, embedded, positions_within(batch.offsets));
-  x = dropout(context, x, config_.dropout);
-  Var memory;
-  Mask memory_mask;
-  if (has_source()) memory = encode(context, batch.source), memory_mask = Mask::key_lengths(batch.source.lengths);
-  for (const TransformerBlock& block : decoder_) {
-    x = block.forward(context, x, self, has_source() ? block.project_memory(context, memory) : Var(), memory_mask);
-  }
-  return normed(context, x, decoder_norm_);
+  return decode(context, batch.input, batch.offsets, has_source() ? encode(context, batch.source) : Var(),
+                batch.source.lengths);
 }
 
+// --- Decoding --------------------------------------------------------------------------------------------------------
+
 std::unique_ptr<DecoderState> Transformer::start() const {
-  auto state = std::make_unique<TransformerState>();
+  HEED_CHECK(config_.has_decoder(), "Transformer: has no decoder, so it predicts no next token");
+  auto state = std::make_unique<State>();
+  if (!config_.causal) return state;
   const DType dtype = Weight(target_embedding_.weight()).wide();
   for (const TransformerBlock& block : decoder_) state->blocks.push_back(block.make_memory(dtype));
   return state;
 }
 
 void Transformer::admit(const Context& context, DecoderState& decoder_state, const TokenBatch& sequences) const {
-  TransformerState& state = dynamic_cast<TransformerState&>(decoder_state);
+  State& state = dynamic_cast<State&>(decoder_state);
   const std::vector<Index> lengths = lengths_of(sequences);
-  if (has_source()) {
-    const Var encoded = encode(context, sequences);
+  const Var encoded = has_source() ? encode(context, sequences) : Var();
+  if (!config_.causal) {
+    for (Index row = 0; row < std::ssize(lengths); ++row) {
+      const Index length = lengths[static_cast<std::size_t>(row)];
+      State::Row added;
+      if (has_source()) {
+        added.encoded = slice(context, slice(context, encoded, 0, row, row + 1), 1, 0, length);
+      } else {
+        const std::int32_t* ids = sequences.ids.data<std::int32_t>() + row * sequences.ids.dim(1);
+        added.tokens.assign(ids, ids + length);
+      }
+      state.rows.push_back(std::move(added));
+    }
+  } else if (has_source()) {
     for (std::size_t i = 0; i < decoder_.size(); ++i) {
       decoder_[i].admit_source(context, encoded, lengths, state.blocks[i]);
     }
-    state.positions = join_rows(state.positions, Tensor::zeros(DType::i32, {encoded.dim(0)}));
-    return;
+  } else {
+    Var x = target_input_.forward(context, sequences.ids);
+    for (std::size_t i = 0; i < decoder_.size(); ++i)
+      x = decoder_[i].admit_tokens(context, x, lengths, state.blocks[i]);
   }
-  Var x = target_positions_.forward(context, target_embedding_.forward(context, sequences.ids));
-  for (std::size_t i = 0; i < decoder_.size(); ++i) x = decoder_[i].admit_tokens(context, x, lengths, state.blocks[i]);
-  state.positions = join_rows(state.positions, sequences.lengths.clone());
+  const Tensor read = has_source() ? Tensor::zeros(DType::i32, {std::ssize(lengths)}) : sequences.lengths.clone();
+  state.positions = join_rows(state.positions, read);
+}
+
+Var Transformer::reread(const Context& context, State& state, std::span<const std::int32_t> tokens) const {
+  std::vector<Var> last;
+  for (std::size_t row = 0; row < tokens.size(); ++row) {
+    std::vector<std::int32_t>& read = state.rows[row].tokens;
+    read.push_back(tokens[row]);
+    const Index length = std::ssize(read);
+    const Var& encoded = state.rows[row].encoded;
+    Tensor source_lengths;
+    if (has_source()) source_lengths = Tensor::from(std::vector<std::int32_t>{static_cast<int>(encoded.dim(1))}, {1});
+    const Var x = decode(context, Tensor::from(read, {1, length}), {}, encoded, source_lengths);
+    last.push_back(slice(context, x, 1, length - 1, length));
+  }
+  return concatenate(context, last, 0);
 }
 
 Tensor Transformer::step(const Context& context, DecoderState& decoder_state,
                          std::span<const std::int32_t> tokens) const {
-  TransformerState& state = dynamic_cast<TransformerState&>(decoder_state);
+  State& state = dynamic_cast<State&>(decoder_state);
   const Index rows = std::ssize(tokens);
-  Var x = target_embedding_.forward(context, Tensor::from(tokens, {rows, 1}));
-  x = target_positions_.forward_at(context, x, state.positions.reshape({rows, 1}));
-  for (std::size_t i = 0; i < decoder_.size(); ++i) x = decoder_[i].step(context, x, state.blocks[i]);
+  Var x;
+  if (config_.causal) {
+    x = target_input_.forward(context, Tensor::from(tokens, {rows, 1}), state.positions.reshape({rows, 1}));
+    for (std::size_t i = 0; i < decoder_.size(); ++i) x = decoder_[i].step(context, x, state.blocks[i]);
+    x = normed(context, x, decoder_norm_);
+    if (config_.logit_scale != 1) x = scale(context, x, config_.logit_scale);
+  } else {
+    x = reread(context, state, tokens);
+  }
   for (std::int32_t *read = state.positions.data<std::int32_t>(), *end = read + rows; read < end; ++read) ++*read;
-  x = normed(context, x, decoder_norm_);
-  return linear(context, x, output_weight(), {}).value().reshape({rows, config_.target_vocabulary});
+  return project(context, x).value().reshape({rows, config_.target_vocabulary});
 }
 
 }  // namespace heed

@@ -1,5 +1,6 @@
 // The Transformer (Vaswani et al. 2017): a stack of blocks that decodes, and before it, where there is a source, one
-// that encodes. With both it translates, with a decoder alone it is a language model; one class, one configuration.
+// that encodes. With both it translates, with a decoder alone it is a language model, with an encoder alone it turns
+// text into vectors; one class, one configuration.
 //
 //   DrawnParameters drawn(Rng(1));
 //   Transformer model(drawn, {.source_vocabulary = 8000, .target_vocabulary = 8000, .width = 256, .heads = 4});
@@ -9,9 +10,9 @@
 #include <vector>
 
 #include "heed/layers/embedding.h"
-#include "heed/layers/positions.h"
 #include "heed/layers/transformer_block.h"
 #include "heed/models/sequence_model.h"
+#include "heed/models/token_input.h"
 #include "heed/models/transformer_config.h"
 
 namespace heed {
@@ -25,8 +26,10 @@ class Transformer : public SequenceModel {
   bool has_source() const override { return config_.has_encoder(); }
   Var features(const Context& context, const SequenceBatch& batch) const override;
   const Var& output_weight() const override {
-    return config_.tie_output ? target_embedding_.weight() : output_.weight();
+    return config_.tie_output ? target_embedding_.weight() : output_weight_;
   }
+  Var output_bias() const override { return output_bias_; }
+  double logit_soft_cap() const override { return config_.logit_soft_cap; }
 
   std::unique_ptr<DecoderState> start() const override;
   void admit(const Context& context, DecoderState& state, const TokenBatch& sequences) const override;
@@ -35,18 +38,27 @@ class Transformer : public SequenceModel {
   Index max_length() const override { return config_.max_length; }
   Index max_steps(Index admitted) const override { return has_source() ? max_length() : max_length() - admitted; }
 
-  // Encoder output [B, S, width] for source ids.
-  Var encode(const Context& context, const TokenBatch& source) const;
+  // Encoder output [B, S, width] for source ids, and their types, i32 [B, S], where the model has some.
+  Var encode(const Context& context, const TokenBatch& source, const Tensor& types = {}) const;
+  // The source's table of embeddings.
+  const Embedding& source_embedding() const { return source_embedding_; }
 
  private:
+  class State;
+
   Var normed(const Context& context, const Var& x, const Norm& norm) const;
+  // The decoder's output for its input ids over the encoder's, where there is one: what the projection reads.
+  Var decode(const Context& context, const Tensor& input, const Tensor& offsets, const Var& encoded,
+             const Tensor& source_lengths) const;
+  // A step of a decoder that is not causal, and so keeps no keys: every row reads all of its tokens again.
+  Var reread(const Context& context, State& state, std::span<const std::int32_t> tokens) const;
 
   TransformerConfig config_;
   Embedding source_embedding_, target_embedding_;  // one table where they share it
-  Positions source_positions_, target_positions_;
+  TokenInput source_input_, target_input_;
   std::vector<TransformerBlock> encoder_, decoder_;
-  Norm encoder_norm_, decoder_norm_;  // where the last block's output is not normalised
-  Linear output_;                     // where the output is not tied
+  Norm encoder_norm_, decoder_norm_;  // where config_.has_final_norm()
+  Var output_weight_, output_bias_;   // where the output is not tied; where it has one
 };
 
 }  // namespace heed

@@ -54,19 +54,26 @@ void check_cross(const AttentionChoice& choice) {
 
 }  // namespace
 
-TransformerBlockOptions TransformerConfig::block(bool decoder) const {
+TransformerBlockOptions TransformerConfig::block(bool decoder, Index layer) const {
   return {.width = width,
           .heads = heads,
           .ffn_width = ffn_width,
           .kv_heads = kv_heads,
+          .head_width = head_width,
+          .attention_bias = attention_bias,
+          .attention_out_bias = attention_out_bias,
+          .separate_projections = separate_projections,
+          .query_key_norm = query_key_norm,
+          .ffn_bias = ffn_bias,
           .activation = activation,
           .gated = gated,
           .norm = norm,
+          .norm_epsilon = norm_epsilon,
           .norm_place = norm_place,
           .dropout = dropout,
           .attention_dropout = attention_dropout,
           .activation_dropout = activation_dropout,
-          .self_attention = attention,
+          .self_attention = alternate && layer % 2 == 1 ? alternate_attention : attention,
           .cross = decoder && has_encoder(),
           .cross_attention = cross_attention,
           .max_positions = max_length};
@@ -74,7 +81,12 @@ TransformerBlockOptions TransformerConfig::block(bool decoder) const {
 
 void TransformerConfig::check() const {
   check_ranges(*this, "Transformer");
-  HEED_CHECK(width % heads == 0, "Transformer: width {} must be a multiple of heads {}", width, heads);
+  HEED_CHECK(has_encoder() || has_decoder(), "Transformer: needs layers: encoder_layers and decoder_layers are 0");
+  HEED_CHECK(head_width > 0 || width % heads == 0, "Transformer: width {} must be a multiple of heads {}", width,
+             heads);
+  HEED_CHECK(norm_place != NormPlace::parallel || !has_encoder(),
+             "Transformer: norm_place parallel is for language models");
+  HEED_CHECK(token_types == 0 || has_encoder(), "Transformer: token_types are of an encoder, which has no layers");
   HEED_CHECK(!share_embeddings || source_vocabulary == target_vocabulary,
              "Transformer: share_embeddings needs equal vocabularies, but they have {} and {} pieces",
              source_vocabulary, target_vocabulary);
@@ -85,7 +97,16 @@ void TransformerConfig::check() const {
 
 TransformerConfig transformer_config_from_json(const Json& json) {
   TransformerConfig config;
-  from_json(json.has("norm_first") ? renamed(json) : json, config);
+  Json complete = json.has("norm_first") ? renamed(json) : json;
+  // Those of before models of others could be read had none of these.
+  const Json defaults = to_json(config);
+  for (std::string_view name :
+       {"head_width", "attention_bias", "attention_out_bias", "separate_projections", "query_key_norm", "ffn_bias",
+        "norm_epsilon", "final_norm", "alternate", "alternate_attention", "embedding_scale", "embedding_norm",
+        "token_types", "causal", "output_bias", "logit_scale", "logit_soft_cap"}) {
+    if (!complete.has(name)) complete.set(name, defaults[name]);
+  }
+  from_json(complete, config);
   return config;
 }
 

@@ -25,7 +25,17 @@ inline std::span<const std::pair<std::string_view, PositionKind>> enum_names(Pos
   return kPositionKindNames;
 }
 
-// With an encoder and a decoder it translates; with a decoder alone it is a language model.
+// Whether the output of a stack is normalised after its last layer.
+enum class FinalNorm {
+  automatic,  // where its layers do not end in a norm (not with NormPlace::post)
+  always,     // torch.nn.Transformer
+};
+inline constexpr std::pair<std::string_view, FinalNorm> kFinalNormNames[] = {{"automatic", FinalNorm::automatic},
+                                                                             {"always", FinalNorm::always}};
+inline std::span<const std::pair<std::string_view, FinalNorm>> enum_names(FinalNorm) { return kFinalNormNames; }
+
+// With an encoder and a decoder it translates; with a decoder alone it is a language model; with an encoder alone it
+// turns text into vectors.
 struct TransformerConfig {
   Index source_vocabulary = 0;
   Index target_vocabulary = 0;
@@ -49,9 +59,30 @@ struct TransformerConfig {
   AttentionChoice attention{};
   AttentionChoice cross_attention{};
 
+  // What models of others have.
+  Index head_width = 0;
+  bool attention_bias = true;
+  bool attention_out_bias = true;
+  bool separate_projections = false;
+  bool query_key_norm = false;
+  bool ffn_bias = true;
+  double norm_epsilon = 1e-5;
+  FinalNorm final_norm = FinalNorm::automatic;
+  bool alternate = false;
+  AttentionChoice alternate_attention{};
+  double embedding_scale = 0;
+  bool embedding_norm = false;
+  Index token_types = 0;
+  bool causal = true;
+  bool output_bias = false;
+  double logit_scale = 1;
+  double logit_soft_cap = 0;
+
   bool has_encoder() const { return encoder_layers > 0; }
-  // The options of the encoder's blocks, or of the decoder's.
-  TransformerBlockOptions block(bool decoder) const;
+  bool has_decoder() const { return decoder_layers > 0; }
+  bool has_final_norm() const { return final_norm == FinalNorm::always || norm_place != NormPlace::post; }
+  // The options of the encoder's block `layer`, or of the decoder's.
+  TransformerBlockOptions block(bool decoder, Index layer) const;
   // Throws heed::Error naming the field that makes no sense.
   void check() const;
 
@@ -67,12 +98,13 @@ struct TransformerConfig {
           NumberRange::from(0, 1 << 24));
     visit("ffn_width", c.ffn_width, "Width of the feed-forward network's hidden layer.", NumberRange::from(1, 1 << 24));
     visit("encoder_layers", c.encoder_layers, "Layers of the encoder.", NumberRange::from(0, 1024));
-    visit("decoder_layers", c.decoder_layers, "Layers of the decoder.", NumberRange::from(1, 1024));
+    visit("decoder_layers", c.decoder_layers, "Layers of the decoder.", NumberRange::from(0, 1024));
     visit("activation", c.activation, "Activation of the feed-forward network.");
     visit("gated", c.gated, "The feed-forward network is gated: SwiGLU with silu, GeGLU with gelu.");
     visit("norm", c.norm, "Norms: layer, or rms (root mean square).");
     visit("norm_place", c.norm_place,
-          "Where a sub-layer is normalised: pre (before it), post (after its residual) or both.");
+          "Where a sub-layer is normalised: pre (before it), post (after its residual), both, or parallel (before it, "
+          "and a block's sub-layers are beside each other).");
     visit("positions", c.positions, "Positions added to embeddings: sinusoidal, learned or none.");
     visit("max_length", c.max_length, "The most tokens of a sentence.", NumberRange::from(2, 1 << 16));
     visit("share_embeddings", c.share_embeddings, "One embedding table for source and target.");
@@ -87,6 +119,30 @@ struct TransformerConfig {
           "them.");
     visit("cross_attention", c.cross_attention,
           "The decoder's attention to the source: a score, soft_cap and a normaliser, such as \"sparsemax\".");
+    visit("head_width", c.head_width, "Width of a head; 0: the width divided by the heads.",
+          NumberRange::from(0, 1 << 24));
+    visit("attention_bias", c.attention_bias, "Projections of attention have biases.");
+    visit("attention_out_bias", c.attention_out_bias, "So does its output's, where the others do.");
+    visit("separate_projections", c.separate_projections,
+          "Queries, keys and values are projected by matrices of their own, not by one.");
+    visit("query_key_norm", c.query_key_norm, "Each head's query and key is normalised (root mean square).");
+    visit("ffn_bias", c.ffn_bias, "The feed-forward network's maps have biases.");
+    visit("norm_epsilon", c.norm_epsilon, "Epsilon of all norms.", NumberRange::from(0, 1));
+    visit("final_norm", c.final_norm,
+          "A norm after the last layer: automatic (not where layers end in one) or always.");
+    visit("alternate", c.alternate, "Layers 1, 3, 5, ... (counted from 0) attend as alternate_attention says.");
+    visit("alternate_attention", c.alternate_attention, "Self-attention of every other layer, as attention.");
+    visit("embedding_scale", c.embedding_scale, "What embeddings are multiplied by; 0: the root of the width.",
+          NumberRange::from(0, 1e6));
+    visit("embedding_norm", c.embedding_norm, "Embeddings, with their positions, are normalised.");
+    visit("token_types", c.token_types, "Types of a source's tokens, each with a vector that is added; 0: none.",
+          NumberRange::from(0, 1 << 16));
+    visit("causal", c.causal, "No token of the decoder sees a later one.");
+    visit("output_bias", c.output_bias, "The output projection has a bias.");
+    visit("logit_scale", c.logit_scale, "What the output projection's input is multiplied by.",
+          NumberRange::above(0));
+    visit("logit_soft_cap", c.logit_soft_cap, "Logits x become cap * tanh(x / cap); 0: they stay.",
+          NumberRange::at_least(0));
   }
 };
 

@@ -121,7 +121,8 @@ void Translator::treat_long_lines(std::vector<Ids>& ids, std::string_view name, 
 std::vector<std::vector<Translation>> Translator::translate_batch(std::span<const Ids> sentences,
                                                                   const BeamOptions& options,
                                                                   Workspace& workspace) const {
-  const SpecialTokens special{target_.begin(), target_.end(), target_.pad(), target_.unknown()};
+  const SpecialTokens special{
+      target_.begin(), {target_.end()}, {target_.pad(), target_.begin(), target_.unknown()}};
   std::vector<std::vector<Translation>> translations;
   for (const auto& hypotheses : beam_search(model_, make_token_batch(sentences), options, special, workspace)) {
     std::vector<Translation>& best = translations.emplace_back();

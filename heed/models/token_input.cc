@@ -1,0 +1,47 @@
+#include "heed/models/token_input.h"
+
+#include "heed/autograd/operators.h"
+#include "heed/base/check.h"
+
+namespace heed {
+namespace {
+
+Positions make_positions(const ParameterScope& scope, const TransformerConfig& config) {
+  switch (config.positions) {
+    case PositionKind::learned:
+      return Positions::learned(scope, config.max_length, config.width);
+    case PositionKind::sinusoidal:
+      return Positions::sinusoidal(scope, config.max_length, config.width);
+    case PositionKind::none:
+      return {};
+  }
+  fail("Transformer: positions {} is none", static_cast<int>(config.positions));
+}
+
+}  // namespace
+
+TokenInput::TokenInput(const ParameterScope& scope, const std::string& side, const TransformerConfig& config,
+                       const Embedding& embedding)
+    : embedding_(embedding),
+      positions_(make_positions(scope / (side + "_positions"), config)),
+      has_types_(config.token_types > 0 && side == "source"),
+      has_norm_(config.embedding_norm),
+      dropout_(config.dropout) {
+  if (has_types_) types_ = Embedding(scope / "token_types", config.token_types, config.width, 1);
+  if (has_norm_) norm_ = Norm(scope / (side + "_norm"), config.norm, config.width, config.norm_epsilon);
+}
+
+Var TokenInput::forward(const Context& context, const Tensor& ids, const Tensor& positions,
+                        const Tensor& types) const {
+  HEED_CHECK(types.is_empty() || has_types_, "Transformer: the model has no token types, but some are given");
+  Var x = embedding_.forward(context, ids);
+  x = positions.is_empty() ? positions_.forward(context, x) : positions_.forward_at(context, x, positions);
+  if (has_types_) {
+    const Tensor all = types.is_empty() ? Tensor::zeros(DType::i32, {ids.dim(0), ids.dim(1)}) : types;
+    x = add(context, x, types_.forward(context, all));
+  }
+  if (has_norm_) x = norm_.forward(context, x);
+  return dropout(context, x, dropout_);
+}
+
+}  // namespace heed

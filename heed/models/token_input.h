@@ -1,0 +1,36 @@
+// What the first layer of a stack reads: each token's vector, its position and its type, added up.
+//
+//   TokenInput input(scope, "source", config, embedding);
+//   Var x = input.forward(context, ids);
+#pragma once
+
+#include <string>
+
+#include "heed/layers/embedding.h"
+#include "heed/layers/norm.h"
+#include "heed/layers/positions.h"
+#include "heed/models/transformer_config.h"
+
+namespace heed {
+
+class TokenInput {
+ public:
+  TokenInput() = default;
+  // `side` is "source" or "target", which begins the names: "source_positions". Token types are the source's.
+  TokenInput(const ParameterScope& scope, const std::string& side, const TransformerConfig& config,
+             const Embedding& embedding);
+
+  // ids i32 [B, L] to [B, L, width]: norm(scale * embedding + position + type), with dropout. Positions are 0, 1, ...,
+  // or those given, i32 [B, L]. `types` i32 [B, L] are those of a model that has them; empty: all 0. Throws heed::Error
+  // past the positions that the model has, and for types that it has not.
+  Var forward(const Context& context, const Tensor& ids, const Tensor& positions = {}, const Tensor& types = {}) const;
+
+ private:
+  Embedding embedding_, types_;
+  Positions positions_;
+  Norm norm_;
+  bool has_types_ = false, has_norm_ = false;
+  double dropout_ = 0;
+};
+
+}  // namespace heed

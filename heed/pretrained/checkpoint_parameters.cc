@@ -1,0 +1,193 @@
+#include "heed/pretrained/checkpoint_parameters.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "heed/base/check.h"
+#include "heed/base/printable.h"
+#include "heed/io/file_tensor.h"
+#include "heed/pretrained/name_pattern.h"
+
+namespace heed {
+namespace {
+
+constexpr std::size_t kMostNamed = 8;  // tensors in one error
+
+std::span<const Index> shape_of(const StoredTensor& stored) {
+  return std::span(stored.shape).first(static_cast<std::size_t>(stored.rank));
+}
+
+// Without extents of 1: a bias may be stored as [1, V], a kernel as [Out, In, 1].
+std::vector<Index> squeezed(std::span<const Index> shape) {
+  std::vector<Index> kept;
+  std::ranges::copy_if(shape, std::back_inserter(kept), [](Index extent) { return extent != 1; });
+  return kept;
+}
+
+// Parameters have at most three axes.
+Tensor in_shape(const Tensor& tensor, std::span<const Index> shape) {
+  if (shape.size() == 1) return tensor.reshape({shape[0]});
+  if (shape.size() == 2) return tensor.reshape({shape[0], shape[1]});
+  return tensor.reshape({shape[0], shape[1], shape[2]});
+}
+
+// As f32, whatever it is kept in.
+Tensor widened(const Tensor& values, const Tensor& scales) {
+  if (values.dtype() != DType::i8 || scales.is_empty()) return values.to(DType::f32);
+  const Weight weight(values.view(), scales.view());
+  const Tensor wide = Tensor::empty(DType::f32, {values.dim(0), values.dim(1)});
+  widen_rows(weight, 0, values.dim(0), wide.data<float>());
+  return wide;
+}
+
+template <typename T>
+void transpose(const T* from, Index rows, Index columns, T* to) {
+  constexpr Index kBlock = 32;  // of columns, so that what is read stays in cache
+  for (Index c0 = 0; c0 < columns; c0 += kBlock) {
+    for (Index r = 0; r < rows; ++r) {
+      for (Index c = c0; c < std::min(c0 + kBlock, columns); ++c) to[c * rows + r] = from[r * columns + c];
+    }
+  }
+}
+
+// [In, Out] as [Out, In].
+Tensor transposed(const Tensor& matrix) {
+  const Tensor turned = Tensor::empty(matrix.dtype(), {matrix.dim(1), matrix.dim(0)});
+  if (size_of(matrix.dtype()) == 2) {
+    transpose(matrix.data<std::uint16_t>(), matrix.dim(0), matrix.dim(1), turned.data<std::uint16_t>());
+  } else {
+    transpose(matrix.data<float>(), matrix.dim(0), matrix.dim(1), turned.data<float>());
+  }
+  return turned;
+}
+
+// Rows [heads, 3, width of a head] as [3, heads, width of a head].
+Tensor with_heads_together(const Tensor& stacked, Index heads) {
+  const Tensor sorted = Tensor::empty_like(stacked.view());
+  const Index bytes = stacked.size() / (3 * heads) * size_of(stacked.dtype());
+  const char* from = stacked.view().as<char>();
+  char* to = sorted.view().as<char>();
+  for (Index part = 0; part < 3; ++part) {
+    for (Index head = 0; head < heads; ++head, to += bytes) {
+      std::memcpy(to, from + (3 * head + part) * bytes, static_cast<std::size_t>(bytes));
+    }
+  }
+  return sorted;
+}
+
+}  // namespace
+
+CheckpointParameters::CheckpointParameters(const Checkpoint& file, std::vector<TensorRule> rules, std::string prefix,
+                                           Index heads)
+    : file_(file), rules_(std::move(rules)), prefix_(std::move(prefix)), heads_(heads) {}
+
+void CheckpointParameters::check_used(std::span<const std::string> paths, std::span<const std::string> ignored) const {
+  std::vector<std::string> unknown, stars;
+  std::size_t more = 0;
+  for (const auto& [name, stored] : file_.tensors()) {
+    const bool is_part = std::ranges::any_of(paths, [&](const std::string& path) {
+      return begins_name(path, name, stars) || begins_name(path, prefix_ + name, stars);
+    });
+    const bool is_ignored =
+        std::ranges::any_of(ignored, [&, tensor = &name](const std::string& end) { return tensor->ends_with(end); });
+    if (!is_part || is_ignored || used_.contains(name)) continue;
+    unknown.size() < kMostNamed ? unknown.push_back(printable(name)) : void(++more);
+  }
+  HEED_CHECK(unknown.empty(), "{}: has tensors that a model of its configuration has not: {}{}", file_.name(),
+             fmt::join(unknown, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+Var CheckpointParameters::value(const ParameterShape& wanted, const Initial&) {
+  std::vector<std::string> stars;
+  for (const TensorRule& rule : rules_) {
+    const std::optional<std::string> rest = begins_name(rule.parameter, wanted.name, stars);
+    if (!rest) continue;
+    if (rule.computed) return Var(rule.computed());
+    std::vector<std::string> names;
+    for (const std::string& tensor : rule.tensors) {
+      names.push_back(tensor.empty() ? tensor : held(fill_stars(tensor, stars) + *rest, wanted));
+    }
+    const bool as_it_is = names.size() == 1 && rule.layout == TensorLayout::as_it_is && rule.first_row == 0;
+    return as_it_is ? alone(names.front(), wanted) : adapted(rule, names, wanted);
+  }
+  fail("{}: the family has no tensor for the parameter {}", file_.name(), wanted.name);
+}
+
+std::string CheckpointParameters::held(const std::string& name, const ParameterShape& wanted) {
+  const std::string without = !prefix_.empty() && name.starts_with(prefix_) ? name.substr(prefix_.size()) : "";
+  const std::string& found = file_.has(name) || without.empty() ? name : without;
+  HEED_CHECK(file_.has(found), "{}: has no tensor {}, of which the model needs [{}]", file_.name(), printable(name),
+             fmt::join(wanted.shape, ", "));
+  used_.insert(found);
+  return found;
+}
+
+Var CheckpointParameters::alone(const std::string& name, const ParameterShape& wanted) const {
+  const StoredTensor& stored = file_.tensors().find(name)->second;
+  HEED_CHECK(squeezed(shape_of(stored)) == squeezed(wanted.shape), "{}: {} is [{}], but the model needs [{}]",
+             file_.name(), printable(name), fmt::join(shape_of(stored), ", "), fmt::join(wanted.shape, ", "));
+  HEED_CHECK(is_floating(stored.dtype()) || stored.dtype() == DType::i8, "{}: {} is of {}, which no parameter is",
+             file_.name(), printable(name), name_of(stored.type));
+  const Tensor values = in_shape(file_.tensor(name), wanted.shape);
+  if (!is_narrow(values.dtype())) return Var::parameter(values.dtype() == DType::f32 ? values : values.to(DType::f32));
+  const Tensor scales = file_.scales(name);
+  const bool usable = values.dtype() != DType::i8 || !scales.is_empty();
+  if (wanted.is_weight && usable) return Var::narrow(values, scales);
+  return Var::parameter(widened(values, scales));
+}
+
+Var CheckpointParameters::adapted(const TensorRule& rule, std::span<const std::string> names,
+                                  const ParameterShape& wanted) const {
+  const Index rows = wanted.shape.front();
+  const bool transposes = rule.layout == TensorLayout::transposed && wanted.shape.size() == 2;
+  // Rows keep a type of 16 bits where all have it.
+  std::vector<Tensor> parts;
+  DType type = DType::f32;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const DType here = names[i].empty() ? DType::f32 : file_.tensors().find(names[i])->second.dtype();
+    const bool keeps = wanted.is_weight && (here == DType::bf16 || here == DType::f16);
+    type = keeps && (i == 0 || here == type) ? here : DType::f32;
+    if (type == DType::f32) break;
+  }
+  for (const std::string& name : names) {
+    if (name.empty()) {
+      parts.push_back(Tensor::zeros(type, {rows / std::ssize(names)}));
+      continue;
+    }
+    Tensor part = file_.tensor(name);
+    if (part.dtype() != type) part = widened(part, file_.scales(name));
+    if (transposes && part.rank() == 2) part = transposed(part);
+    parts.push_back(part.rows(std::min(rule.first_row, part.dim(0)), part.dim(0)));
+  }
+  Index total = 0;
+  for (const Tensor& part : parts) total += part.dim(0);
+  const std::vector<Index> rest(wanted.shape.begin() + 1, wanted.shape.end());
+  const bool fits = total == rows && std::ranges::all_of(parts, [&](const Tensor& part) {
+    return std::ranges::equal(std::span(part.view().shape).subspan(1, static_cast<std::size_t>(part.rank()) - 1), rest);
+  });
+  std::vector<std::string> seen;
+  for (const Tensor& part : parts) seen.push_back(describe(part.view()));
+  HEED_CHECK(fits, "{}: {} {} {}, but the model needs [{}]", file_.name(), fmt::join(names, ", "),
+             names.size() == 1 ? "is" : "are", fmt::join(seen, ", "), fmt::join(wanted.shape, ", "));
+  Tensor all = tensor_of_shape(type, wanted.shape);
+  char* to = all.view().as<char>();
+  for (const Tensor& part : parts) {
+    const std::size_t bytes = static_cast<std::size_t>(part.size() * size_of(type));
+    std::memcpy(to, part.view().as<char>(), bytes);
+    to += bytes;
+  }
+  if (rule.layout == TensorLayout::heads_apart) {
+    HEED_CHECK(rows % (3 * heads_) == 0, "{}: the {} rows of {} are not those of {} heads", file_.name(), rows,
+               wanted.name, heads_);
+    all = with_heads_together(all, heads_);
+  }
+  if (rule.layout == TensorLayout::plus_one) {
+    for (Index i = 0; i < all.size(); ++i) all.data<float>()[i] += 1;
+  }
+  return type == DType::f32 ? Var::parameter(all) : Var::narrow(all);
+}
+
+}  // namespace heed

@@ -1,0 +1,49 @@
+// Parameters from another toolkit's file, each made by the rule for its name.
+//
+//   std::unique_ptr<Checkpoint> file = open_checkpoint("gpt2");
+//   CheckpointParameters loaded(*file, rules, heads);
+//   Transformer model(loaded, config);
+#pragma once
+
+#include <functional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "heed/io/checkpoint.h"
+#include "heed/layers/parameter_scope.h"
+#include "heed/pretrained/tensor_rule.h"
+
+namespace heed {
+
+// Where the file holds a tensor as heed reads it, the parameter is the file's memory and nothing is copied; parameters
+// are constants, which inference reads. Numbers that heed adapts (stacked, transposed, of another type) have memory of
+// their own.
+class CheckpointParameters final : public ParameterSource {
+ public:
+  // The names in the rules may begin with `prefix`, which the file may leave out in all of its names: a model saved
+  // without its head. `heads` is how many the layout heads_apart has.
+  CheckpointParameters(const Checkpoint& file, std::vector<TensorRule> rules, std::string prefix, Index heads);
+
+  // Throws heed::Error naming the tensors of the file that no parameter was made of and that are under one of the
+  // `paths` (with `*`), but for those whose names end with one of `ignored`: a model with more parts than heed knows
+  // would be another model.
+  void check_used(std::span<const std::string> paths, std::span<const std::string> ignored) const;
+
+ private:
+  // Throws heed::Error that names the file and the tensor where it is not there, or has another shape.
+  Var value(const ParameterShape& wanted, const Initial& initial) override;
+  // The file's name of a tensor that a rule names.
+  std::string held(const std::string& name, const ParameterShape& wanted);
+  Var alone(const std::string& name, const ParameterShape& wanted) const;
+  Var adapted(const TensorRule& rule, std::span<const std::string> names, const ParameterShape& wanted) const;
+
+  const Checkpoint& file_;
+  std::vector<TensorRule> rules_;
+  std::string prefix_;
+  Index heads_;
+  std::set<std::string, std::less<>> used_;
+};
+
+}  // namespace heed

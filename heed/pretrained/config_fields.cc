@@ -1,0 +1,83 @@
+#include "heed/pretrained/config_fields.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "heed/base/check.h"
+
+namespace heed {
+namespace {
+
+constexpr Index kMost = 1 << 24;
+
+}  // namespace
+
+std::optional<Json> find_field(const Json& config, std::initializer_list<std::string_view> names) {
+  for (std::string_view name : names) {
+    if (config.has(name) && !config[name].is_null()) return config[name];
+  }
+  return {};
+}
+
+Json field(const Json& config, std::initializer_list<std::string_view> names) {
+  const std::optional<Json> found = find_field(config, names);
+  return found ? *found : config[*names.begin()];
+}
+
+Index extent(const Json& config, std::initializer_list<std::string_view> names) {
+  return field(config, names).integer(1, kMost);
+}
+
+Index extent_or(const Json& config, std::initializer_list<std::string_view> names, Index otherwise) {
+  const std::optional<Json> found = find_field(config, names);
+  return found ? found->integer(1, kMost) : otherwise;
+}
+
+double number_or(const Json& config, std::initializer_list<std::string_view> names, double otherwise) {
+  const std::optional<Json> found = find_field(config, names);
+  return found ? found->number() : otherwise;
+}
+
+bool flag_or(const Json& config, std::initializer_list<std::string_view> names, bool otherwise) {
+  const std::optional<Json> found = find_field(config, names);
+  return found ? found->boolean() : otherwise;
+}
+
+std::int32_t id_or(const Json& config, std::initializer_list<std::string_view> names, std::int32_t otherwise) {
+  const std::optional<Json> found = find_field(config, names);
+  return found ? static_cast<std::int32_t>(found->integer(-1, kMost)) : otherwise;
+}
+
+std::vector<std::int32_t> end_ids(const Json& config) {
+  std::vector<std::int32_t> ids;
+  const std::optional<Json> found = find_field(config, {"eos_token_id"});
+  if (!found) return ids;
+  if (found->kind() == Json::Kind::integer) return {static_cast<std::int32_t>(found->integer(0, kMost))};
+  for (Index id : found->integer_list(0, kMost)) ids.push_back(static_cast<std::int32_t>(id));
+  return ids;
+}
+
+Activation activation_of(const Json& name) {
+  static constexpr std::pair<std::string_view, Activation> kNames[] = {
+      {"gelu", Activation::gelu},
+      {"gelu_new", Activation::gelu_tanh},
+      {"gelu_pytorch_tanh", Activation::gelu_tanh},
+      {"gelu_fast", Activation::gelu_tanh},
+      {"relu", Activation::relu},
+      {"silu", Activation::silu},
+      {"swish", Activation::silu},
+      {"tanh", Activation::tanh},
+  };
+  for (const auto& [known, activation] : kNames) {
+    if (name.string() == known) return activation;
+  }
+  name.refuse("must be an activation that heed has (gelu, gelu_new, gelu_pytorch_tanh, relu, silu, tanh)");
+}
+
+void refuse_unless(const Json& config, std::string_view name, bool only) {
+  const std::optional<Json> found = find_field(config, {name});
+  if (found && found->boolean() != only) found->refuse(fmt::format("heed has models with {} alone", only));
+}
+
+}  // namespace heed

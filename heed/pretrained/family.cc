@@ -1,0 +1,38 @@
+#include "heed/pretrained/family.h"
+
+#include <fmt/format.h>
+
+#include "heed/pretrained/family_list.h"
+
+namespace heed {
+
+std::span<const Family> families() {
+  static constexpr Family kFamilies[] = {
+      {"bart", describe_bart},
+      {"bloom", describe_bloom},
+      {"gemma", describe_gemma},
+      {"gemma2", describe_gemma2},
+      {"gpt2", describe_gpt2},
+      {"gpt_neox", describe_gpt_neox},
+      {"llama", describe_llama},
+      {"marian", describe_marian},
+      {"mistral", describe_mistral},
+      {"pytorch nn.TransformerEncoder + nn.TransformerDecoder", describe_pytorch_translator},
+      {"qwen2", describe_qwen2},
+      {"qwen3", describe_qwen3},
+      {"t5", describe_t5},
+  };
+  return kFamilies;
+}
+
+FamilyModel describe_model(const Json& config) {
+  const Json type = config["model_type"];
+  for (const Family& family : families()) {
+    if (type.string() == family.model_type) return family.describe(config);
+  }
+  std::string known;
+  for (const Family& family : families()) known += fmt::format("{}{}", known.empty() ? "" : ", ", family.model_type);
+  type.refuse("must be one of " + known);
+}
+
+}  // namespace heed

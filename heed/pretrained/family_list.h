@@ -1,0 +1,25 @@
+// Each family's description, for the table in family.cc alone.
+#pragma once
+
+#include "heed/pretrained/family.h"
+
+namespace heed {
+
+// max_length of a model whose positions end nowhere.
+inline constexpr Index kUnboundedLength = 1 << 16;
+
+FamilyModel describe_bart(const Json& config);
+FamilyModel describe_bloom(const Json& config);
+FamilyModel describe_gemma(const Json& config);
+FamilyModel describe_gemma2(const Json& config);
+FamilyModel describe_gpt2(const Json& config);
+FamilyModel describe_gpt_neox(const Json& config);
+FamilyModel describe_llama(const Json& config);
+FamilyModel describe_marian(const Json& config);
+FamilyModel describe_mistral(const Json& config);
+FamilyModel describe_pytorch_translator(const Json& config);
+FamilyModel describe_qwen2(const Json& config);
+FamilyModel describe_qwen3(const Json& config);
+FamilyModel describe_t5(const Json& config);
+
+}  // namespace heed

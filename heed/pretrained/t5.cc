@@ -1,0 +1,75 @@
+// T5 1.0 (Raffel et al. 2020) and 1.1, whose feed-forward network is gated: T5ForConditionalGeneration.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "heed/pretrained/config_fields.h"
+#include "heed/pretrained/family_list.h"
+
+namespace heed {
+
+FamilyModel describe_t5(const Json& config) {
+  FamilyModel model;
+  TransformerConfig& c = model.config;
+  c.source_vocabulary = c.target_vocabulary = extent(config, {"vocab_size"});
+  c.width = extent(config, {"d_model"});
+  c.heads = extent(config, {"num_heads"});
+  c.head_width = extent(config, {"d_kv"});
+  c.ffn_width = extent(config, {"d_ff"});
+  c.encoder_layers = extent(config, {"num_layers"});
+  c.decoder_layers = extent_or(config, {"num_decoder_layers"}, c.encoder_layers);
+  const Json network = find_field(config, {"feed_forward_proj"}).value_or("relu");
+  c.gated = network.string().starts_with("gated-");
+  // "gated-gelu" means the approximation by tanh, and plain names mean what they say.
+  c.activation = network.string() == "gated-gelu" ? Activation::gelu_tanh
+                 : c.gated                        ? activation_of(network.string().substr(6))
+                                                  : activation_of(network);
+  c.norm = NormKind::rms;
+  c.norm_epsilon = number_or(config, {"layer_norm_epsilon"}, 1e-6);
+  c.positions = PositionKind::none;
+  c.max_length = kUnboundedLength;
+  c.attention = AttentionChoice(fmt::format("dot + relative({}, {})",
+                                            extent_or(config, {"relative_attention_num_buckets"}, 32),
+                                            extent_or(config, {"relative_attention_max_distance"}, 128)));
+  c.cross_attention = AttentionChoice("dot");
+  c.attention_bias = c.ffn_bias = false;
+  c.separate_projections = true;
+  c.embedding_scale = 1;
+  c.tie_output = flag_or(config, {"tie_word_embeddings"}, true);
+  if (c.tie_output) c.logit_scale = 1 / std::sqrt(static_cast<double>(c.width));
+  const auto attention = [&](const std::string& own, const std::string& theirs) {
+    for (const char* part : {"q", "k", "v"}) {
+      model.rules.push_back({fmt::format("{}.{}_proj_weight", own, part), {fmt::format("{}.{}.weight", theirs, part)}});
+    }
+    model.rules.push_back({own + ".out_proj", {theirs + ".o"}});
+  };
+  const auto block = [&](const std::string& own, const std::string& theirs, int last) {
+    attention(own + ".self_attn", theirs + ".layer.0.SelfAttention");
+    const std::string network_of = fmt::format("{}.layer.{}.DenseReluDense", theirs, last);
+    model.rules.push_back({own + ".linear1", {network_of + (c.gated ? ".wi_1" : ".wi")}});
+    model.rules.push_back({own + ".linear_gate", {network_of + ".wi_0"}});
+    model.rules.push_back({own + ".linear2", {network_of + ".wo"}});
+    for (int i = 0; i <= last; ++i) {
+      model.rules.push_back({fmt::format("{}.norm{}", own, i + 1), {fmt::format("{}.layer.{}.layer_norm", theirs, i)}});
+    }
+  };
+  // The first layer's table of distances serves all of them.
+  const std::string table = "block.0.layer.0.SelfAttention.relative_attention_bias.weight";
+  model.rules = {{"embedding", {"shared"}},
+                 {"encoder.layers.*.self_attn.relative_bias", {"encoder." + table}},
+                 {"decoder.layers.*.self_attn.relative_bias", {"decoder." + table}}};
+  block("encoder.layers.*", "encoder.block.*", 1);
+  block("decoder.layers.*", "decoder.block.*", 2);
+  attention("decoder.layers.*.multihead_attn", "decoder.block.*.layer.1.EncDecAttention");
+  model.rules.push_back({"encoder.norm", {"encoder.final_layer_norm"}});
+  model.rules.push_back({"decoder.norm", {"decoder.final_layer_norm"}});
+  model.rules.push_back({"generator", {"lm_head"}});
+  model.parts = {"encoder.block.*", "decoder.block.*"};
+  // Some files of T5 1.0 have a table for cross-attention, which no program reads.
+  model.ignored = {".EncDecAttention.relative_attention_bias.weight"};
+  model.begin = id_or(config, {"decoder_start_token_id", "pad_token_id"}, 0);
+  model.ends = end_ids(config);
+  return model;
+}
+
+}  // namespace heed
