@@ -60,11 +60,21 @@ void sinks(Numbers, const Layer& layer, LayerAttention& made) {
                           [](AttentionSpec& spec) -> Tensor& { return spec.normaliser.sinks; }});
 }
 
-// The table has rotary before its scalings, and terms are applied in its order.
-void scale_rotary(const RotaryScaling& scaling, LayerAttention& made) {
-  HEED_CHECK(made.rotary && made.rotary->scaling.kind == RotaryScaling::Kind::none,
-             "attention: a rotary scaling stands beside rotary, and beside no other scaling");
-  made.rotary->scaling = scaling;
+// `n` are the last of a term's numbers, those of every rotary term.
+void turn(Numbers n, const Layer& layer, const RotaryScaling& scaling, LayerAttention& made) {
+  HEED_CHECK(!made.rotary, "attention: queries and keys are turned once, by one rotary term");
+  made.rotary = Rotary{.pairing = n[2] > 0 ? RotaryPairing::interleaved : RotaryPairing::halves,
+                       .width = n[1] > 0 ? whole(n[1]) : layer.head_width,
+                       .base = n[0],
+                       .scaling = scaling};
+}
+
+// A scaling's numbers, and behind them every rotary term's.
+std::vector<AttentionTerm::Number> rotary_numbers(std::vector<AttentionTerm::Number> of_scaling = {}) {
+  of_scaling.push_back({"base", 10000, NumberRange::above(1), false});
+  of_scaling.push_back({"width", 0, NumberRange::from(0, kMost)});
+  of_scaling.push_back({"interleaved", 0, NumberRange::from(0, 1)});
+  return of_scaling;
 }
 
 void add_mask(LayerAttention& made, const Mask& mask) { made.spec.mask = made.spec.mask & mask; }
@@ -114,50 +124,48 @@ std::vector<AttentionTerm> all_terms() {
       {"rotary",
        Role::position,
        "queries and keys turned by their positions (Su et al. 2021)",
-       {{"base", 10000, NumberRange::above(1), false},
-        {"width", 0, NumberRange::from(0, kMost)},
-        {"interleaved", 0, NumberRange::from(0, 1)}},
-       [](Numbers n, const Layer& layer, LayerAttention& made) {
-         made.rotary = Rotary{.pairing = n[2] > 0 ? RotaryPairing::interleaved : RotaryPairing::halves,
-                              .width = n[1] > 0 ? whole(n[1]) : layer.head_width,
-                              .base = n[0]};
-       },
+       rotary_numbers(),
+       [](Numbers n, const Layer& layer, LayerAttention& made) { turn(n, layer, {}, made); },
        true},
       {"rotary_linear",
        Role::position,
        "rotary for texts `factor` times as long: positions divided by it (Chen et al. 2023)",
-       {{"factor", 2, NumberRange::at_least(1), false}},
-       [](Numbers n, const Layer&, LayerAttention& made) { scale_rotary(RotaryScaling::linear(n[0]), made); },
+       rotary_numbers({{"factor", 2, NumberRange::at_least(1), false}}),
+       [](Numbers n, const Layer& layer, LayerAttention& made) {
+         turn(n.subspan(1), layer, RotaryScaling::linear(n[0]), made);
+       },
        true},
       {"rotary_ntk",
        Role::position,
        "rotary for texts `factor` times as long: a larger base",
-       {{"factor", 2, NumberRange::at_least(1), false}},
-       [](Numbers n, const Layer&, LayerAttention& made) { scale_rotary(RotaryScaling::ntk(n[0]), made); },
+       rotary_numbers({{"factor", 2, NumberRange::at_least(1), false}}),
+       [](Numbers n, const Layer& layer, LayerAttention& made) {
+         turn(n.subspan(1), layer, RotaryScaling::ntk(n[0]), made);
+       },
        true},
       {"rotary_llama3",
        Role::position,
        "rotary for texts `factor` times as long: slow pairs divided by it (Llama 3.1)",
-       {{"factor", 8, NumberRange::at_least(1), false},
-        {"original_length", 8192, NumberRange::from(1, kMost)},
-        {"slow_turns", 1, NumberRange::above(0), false},
-        {"fast_turns", 4, NumberRange::above(0), false}},
-       [](Numbers n, const Layer&, LayerAttention& made) {
-         scale_rotary(RotaryScaling::llama3(n[0], whole(n[1]), n[2], n[3]), made);
+       rotary_numbers({{"factor", 8, NumberRange::at_least(1), false},
+                       {"original_length", 8192, NumberRange::from(1, kMost)},
+                       {"slow_turns", 1, NumberRange::above(0), false},
+                       {"fast_turns", 4, NumberRange::above(0), false}}),
+       [](Numbers n, const Layer& layer, LayerAttention& made) {
+         turn(n.subspan(4), layer, RotaryScaling::llama3(n[0], whole(n[1]), n[2], n[3]), made);
        },
        true},
       {"rotary_yarn",
        Role::position,
        "rotary for texts `factor` times as long: slow pairs divided by it, scores sharpened (Peng et al. 2023)",
-       {{"factor", 4, NumberRange::at_least(1), false},
-        {"original_length", 4096, NumberRange::from(1, kMost)},
-        {"slow_turns", 1, NumberRange::above(0), false},
-        {"fast_turns", 32, NumberRange::above(0), false},
-        {"attention_factor", 0, NumberRange::from(0, 100), false}},
-       [](Numbers n, const Layer&, LayerAttention& made) {
+       rotary_numbers({{"factor", 4, NumberRange::at_least(1), false},
+                       {"original_length", 4096, NumberRange::from(1, kMost)},
+                       {"slow_turns", 1, NumberRange::above(0), false},
+                       {"fast_turns", 32, NumberRange::above(0), false},
+                       {"attention_factor", 0, NumberRange::from(0, 100), false}}),
+       [](Numbers n, const Layer& layer, LayerAttention& made) {
          RotaryScaling scaling = RotaryScaling::yarn(n[0], whole(n[1]), n[2], n[3]);
          if (n[4] > 0) scaling.attention_factor = n[4];
-         scale_rotary(scaling, made);
+         turn(n.subspan(5), layer, scaling, made);
        },
        true},
       // Biases.

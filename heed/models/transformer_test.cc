@@ -264,7 +264,8 @@ TEST(Transformer, RefusesConfigurationsThatMakeNoSense) {
   };
   refused([](TransformerConfig& c) { c.heads = 3; });
   refused([](TransformerConfig& c) { c.heads = 0; });
-  refused([](TransformerConfig& c) { c.decoder_layers = 0; });
+  refused([](TransformerConfig& c) { c.decoder_layers = c.encoder_layers = 0; });
+  refused([](TransformerConfig& c) { c.norm_place = NormPlace::parallel; });
   refused([](TransformerConfig& c) { c.dropout = 1; });
   refused([](TransformerConfig& c) { c.target_vocabulary = 12; });
   refused([](TransformerConfig& c) { c.max_length = Index{1} << 40; });

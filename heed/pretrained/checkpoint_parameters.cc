@@ -100,29 +100,42 @@ void CheckpointParameters::check_used(std::span<const std::string> paths, std::s
              fmt::join(unknown, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-Var CheckpointParameters::value(const ParameterShape& wanted, const Initial&) {
+CheckpointParameters::Found CheckpointParameters::find(const std::string& parameter) const {
   std::vector<std::string> stars;
   for (const TensorRule& rule : rules_) {
-    const std::optional<std::string> rest = begins_name(rule.parameter, wanted.name, stars);
+    const std::optional<std::string> rest = begins_name(rule.parameter, parameter, stars);
     if (!rest) continue;
-    if (rule.computed) return Var(rule.computed());
-    std::vector<std::string> names;
+    Found found{&rule, {}};
     for (const std::string& tensor : rule.tensors) {
-      names.push_back(tensor.empty() ? tensor : held(fill_stars(tensor, stars) + *rest, wanted));
+      std::string name = tensor.empty() ? tensor : fill_stars(tensor, stars) + *rest;
+      const bool prefixed = !prefix_.empty() && name.starts_with(prefix_) && !file_.has(name);
+      if (prefixed && file_.has(name.substr(prefix_.size()))) name.erase(0, prefix_.size());
+      found.names.push_back(std::move(name));
     }
-    const bool as_it_is = names.size() == 1 && rule.layout == TensorLayout::as_it_is && rule.first_row == 0;
-    return as_it_is ? alone(names.front(), wanted) : adapted(rule, names, wanted);
+    return found;
   }
-  fail("{}: the family has no tensor for the parameter {}", file_.name(), wanted.name);
+  fail("{}: the family has no tensor for the parameter {}", file_.name(), parameter);
 }
 
-std::string CheckpointParameters::held(const std::string& name, const ParameterShape& wanted) {
-  const std::string without = !prefix_.empty() && name.starts_with(prefix_) ? name.substr(prefix_.size()) : "";
-  const std::string& found = file_.has(name) || without.empty() ? name : without;
-  HEED_CHECK(file_.has(found), "{}: has no tensor {}, of which the model needs [{}]", file_.name(), printable(name),
-             fmt::join(wanted.shape, ", "));
-  used_.insert(found);
-  return found;
+void CheckpointParameters::check_there(std::span<const ParameterShape> wanted) const {
+  std::vector<std::string> missing;
+  std::size_t more = 0;
+  for (const ParameterShape& parameter : wanted) {
+    for (const std::string& name : find(parameter.name).names) {
+      if (name.empty() || file_.has(name)) continue;
+      missing.size() < kMostNamed ? missing.push_back(printable(name)) : void(++more);
+    }
+  }
+  HEED_CHECK(missing.empty(), "{}: has no tensor {}{}, which a model of its configuration has", file_.name(),
+             fmt::join(missing, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+Var CheckpointParameters::value(const ParameterShape& wanted, const Initial&) {
+  const auto [rule, names] = find(wanted.name);
+  if (rule->computed) return Var::parameter(rule->computed());
+  used_.insert(names.begin(), names.end());
+  const bool as_it_is = names.size() == 1 && rule->layout == TensorLayout::as_it_is && rule->first_row == 0;
+  return as_it_is ? alone(names.front(), wanted) : adapted(*rule, names, wanted);
 }
 
 Var CheckpointParameters::alone(const std::string& name, const ParameterShape& wanted) const {

@@ -26,6 +26,8 @@ class CheckpointParameters final : public ParameterSource {
   // without its head. `heads` is how many the layout heads_apart has.
   CheckpointParameters(const Checkpoint& file, std::vector<TensorRule> rules, std::string prefix, Index heads);
 
+  // Throws heed::Error naming the tensors that parameters of these shapes need and the file has not.
+  void check_there(std::span<const ParameterShape> wanted) const;
   // Throws heed::Error naming the tensors of the file that no parameter was made of and that are under one of the
   // `paths` (with `*`), but for those whose names end with one of `ignored`: a model with more parts than heed knows
   // would be another model.
@@ -34,8 +36,12 @@ class CheckpointParameters final : public ParameterSource {
  private:
   // Throws heed::Error that names the file and the tensor where it is not there, or has another shape.
   Var value(const ParameterShape& wanted, const Initial& initial) override;
-  // The file's name of a tensor that a rule names.
-  std::string held(const std::string& name, const ParameterShape& wanted);
+  // The rule for a parameter and the names of its tensors in the file, whether they are there or not.
+  struct Found {
+    const TensorRule* rule;
+    std::vector<std::string> names;
+  };
+  Found find(const std::string& parameter) const;
   Var alone(const std::string& name, const ParameterShape& wanted) const;
   Var adapted(const TensorRule& rule, std::span<const std::string> names, const ParameterShape& wanted) const;
 
@@ -43,7 +49,7 @@ class CheckpointParameters final : public ParameterSource {
   std::vector<TensorRule> rules_;
   std::string prefix_;
   Index heads_;
-  std::set<std::string, std::less<>> used_;
+  std::set<std::string> used_;
 };
 
 }  // namespace heed

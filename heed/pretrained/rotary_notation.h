@@ -1,6 +1,6 @@
 // The rotary positions that a Hugging Face config.json describes, as a choice of attention.
 //
-//   config.attention = rotary_attention(json, head_width);   // "rotary(500000) + rotary_llama3(8, 8192)"
+//   config.attention = rotary_attention(json, head_width);   // "rotary_llama3(base=500000, width=128)"
 #pragma once
 
 #include "heed/io/json.h"

@@ -1,0 +1,141 @@
+// A GGUF file's metadata are written as the config.json of the same model, which its family reads; then the tensors'
+// names are GGUF's.
+#include "heed/pretrained/gguf.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "heed/ops/rotary/rotary.h"
+#include "heed/pretrained/config_fields.h"
+
+namespace heed {
+namespace {
+
+// Hugging Face's names, longest first where one begins another, and GGUF's.
+constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+    {"model.layers.*.self_attn.q_proj", "blk.*.attn_q"},
+    {"model.layers.*.self_attn.k_proj", "blk.*.attn_k"},
+    {"model.layers.*.self_attn.v_proj", "blk.*.attn_v"},
+    {"model.layers.*.self_attn.o_proj", "blk.*.attn_output"},
+    {"model.layers.*.mlp.up_proj", "blk.*.ffn_up"},
+    {"model.layers.*.mlp.gate_proj", "blk.*.ffn_gate"},
+    {"model.layers.*.mlp.down_proj", "blk.*.ffn_down"},
+    {"model.layers.*.input_layernorm", "blk.*.attn_norm"},
+    {"model.layers.*.pre_feedforward_layernorm", "blk.*.ffn_norm"},
+    {"model.layers.*.post_feedforward_layernorm", "blk.*.post_ffw_norm"},
+    {"model.embed_tokens", "token_embd"},
+    {"model.norm", "output_norm"},
+    {"lm_head", "output"},
+};
+
+std::string in_gguf(const std::string& tensor, bool gemma2) {
+  constexpr std::string_view kAfterAttention = "model.layers.*.post_attention_layernorm";
+  if (tensor == kAfterAttention) return gemma2 ? "blk.*.post_attention_norm" : "blk.*.ffn_norm";
+  for (const auto& [theirs, name] : kNames) {
+    if (tensor.starts_with(theirs)) return std::string(name) + tensor.substr(theirs.size());
+  }
+  return tensor;
+}
+
+// The factors that Llama 3.1 and its like divide the frequencies by are a tensor in GGUF, from which its `factor` and
+// length follow: they are those of one of the published models.
+Json llama3_scaling(const Checkpoint& file, const std::string& arch, Index width) {
+  const Tensor factors = file.tensor("rope_freqs.weight").to(DType::f32);
+  const double base = number_or(file.metadata(), {arch + ".rope.freq_base"}, 10000);
+  for (const double factor : {8.0, 32.0, 16.0, 4.0}) {
+    const Rotary plain{.width = width, .base = base};
+    Rotary scaled = plain;
+    scaled.scaling = RotaryScaling::llama3(factor, 8192);
+    const std::vector<double> of_plain = rotary_frequencies(plain), of_scaled = rotary_frequencies(scaled);
+    bool equal = factors.size() == std::ssize(of_plain);
+    for (std::size_t i = 0; equal && i < of_plain.size(); ++i) {
+      const double stated = factors.data<float>()[i];
+      equal = std::abs(of_plain[i] / of_scaled[i] - stated) <= 1e-4 * stated;
+    }
+    if (!equal) continue;
+    return Json::object({{"rope_type", "llama3"},
+                         {"factor", factor},
+                         {"original_max_position_embeddings", 8192},
+                         {"low_freq_factor", 1},
+                         {"high_freq_factor", 4}});
+  }
+  throw Error(file.name() + ": rope_freqs.weight: are not the factors of a Llama 3 that heed knows");
+}
+
+}  // namespace
+
+FamilyModel describe_gguf(const Checkpoint& file) {
+  const Json& metadata = file.metadata();
+  const Json architecture = metadata["general.architecture"];
+  const std::string arch = architecture.string();
+  constexpr std::array<std::string_view, 5> kKnown{"llama", "qwen2", "qwen3", "gemma", "gemma2"};
+  if (std::ranges::find(kKnown, arch) == kKnown.end()) {
+    architecture.refuse("must be one of llama, qwen2, qwen3, gemma, gemma2");
+  }
+  const auto key = [&](std::string_view name) { return fmt::format("{}.{}", arch, name); };
+  Json config = Json::object({{"model_type", arch}, {"tie_word_embeddings", !file.has("output.weight")}});
+  const auto copy = [&](std::string_view to, std::string_view from, bool needed) {
+    const std::string name = key(from);
+    if (needed || metadata.has(name)) config.set(to, metadata[name]);
+  };
+  copy("hidden_size", "embedding_length", true);
+  copy("intermediate_size", "feed_forward_length", true);
+  copy("num_hidden_layers", "block_count", true);
+  copy("num_attention_heads", "attention.head_count", true);
+  copy("num_key_value_heads", "attention.head_count_kv", false);
+  copy("head_dim", "attention.key_length", false);
+  copy("rms_norm_eps", "attention.layer_norm_rms_epsilon", true);
+  copy("max_position_embeddings", "context_length", true);
+  copy("rope_theta", "rope.freq_base", false);
+  copy("attn_logit_softcapping", "attn_logit_softcapping", false);
+  copy("final_logit_softcapping", "final_logit_softcapping", false);
+  const bool is_gemma2 = arch == "gemma2";
+  if (is_gemma2) copy("sliding_window", "attention.sliding_window", false);
+  config.set("vocab_size", metadata["tokenizer.ggml.tokens"].size());
+  const Index heads = extent(config, {"num_attention_heads"});
+  const Index width = extent_or(config, {"head_dim"}, extent(config, {"hidden_size"}) / heads);
+  if (is_gemma2) config.set("query_pre_attn_scalar", width);
+  if (file.has("rope_freqs.weight")) config.set("rope_scaling", llama3_scaling(file, arch, width));
+  if (metadata.has(key("rope.scaling.type")) && metadata[key("rope.scaling.type")].string() != "none") {
+    config.set("rope_scaling",
+               Json::object({{"rope_type", metadata[key("rope.scaling.type")]},
+                             {"factor", metadata[key("rope.scaling.factor")]},
+                             {"original_max_position_embeddings",
+                              metadata.has(key("rope.scaling.original_context_length"))
+                                  ? metadata[key("rope.scaling.original_context_length")]
+                                  : metadata[key("context_length")]}}));
+  }
+
+  FamilyModel model = describe_model(config);
+  for (TensorRule& rule : model.rules) {
+    // GGUF's norms hold Gemma's 1 + w.
+    if (rule.layout == TensorLayout::plus_one) rule.layout = TensorLayout::as_it_is;
+    for (std::string& tensor : rule.tensors) tensor = in_gguf(tensor, is_gemma2);
+    if (rule.parameter == "decoder.layers.*.self_attn") rule.parameter = "decoder.layers.*.self_attn.q_norm";
+  }
+  for (TensorRule& rule : model.rules) {
+    if (rule.parameter == "decoder.layers.*.self_attn.q_norm") rule.tensors = {"blk.*.attn_q_norm"};
+  }
+  model.rules.push_back({"decoder.layers.*.self_attn.k_norm", {"blk.*.attn_k_norm"}});
+  // llama.cpp lays the rows of Llama's queries and keys out so that neighbouring features turn together.
+  if (arch == "llama") {
+    std::string text = model.config.attention.text();
+    const std::size_t end = text.find(')');
+    text = end == std::string::npos ? text : fmt::format("{}, interleaved=1{}", text.substr(0, end), text.substr(end));
+    model.config.attention = AttentionChoice(text);
+  }
+  model.prefix = "";
+  model.parts = {"blk.*"};
+  model.ignored = {};
+  model.begin = id_or(metadata, {"tokenizer.ggml.bos_token_id"}, -1);
+  const std::int32_t end = id_or(metadata, {"tokenizer.ggml.eos_token_id"}, -1);
+  const std::int32_t end_of_turn = id_or(metadata, {"tokenizer.ggml.eot_token_id"}, -1);
+  if (end >= 0) model.ends.push_back(end);
+  if (end_of_turn >= 0 && end_of_turn != end) model.ends.push_back(end_of_turn);
+  return model;
+}
+
+}  // namespace heed

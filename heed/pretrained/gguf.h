@@ -1,0 +1,12 @@
+// What a GGUF file says of its model.
+#pragma once
+
+#include "heed/io/checkpoint.h"
+#include "heed/pretrained/family.h"
+
+namespace heed {
+
+// Llama (and Mistral), Qwen 2 and 3, Gemma 1 and 2. Throws heed::Error that names the file and the key.
+FamilyModel describe_gguf(const Checkpoint& file);
+
+}  // namespace heed

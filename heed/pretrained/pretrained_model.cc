@@ -1,0 +1,56 @@
+#include "heed/pretrained/pretrained_model.h"
+
+#include "heed/base/check.h"
+#include "heed/base/file.h"
+#include "heed/io/open_checkpoint.h"
+#include "heed/layers/listed_parameters.h"
+#include "heed/pretrained/checkpoint_parameters.h"
+#include "heed/pretrained/ctranslate2.h"
+#include "heed/pretrained/gguf.h"
+#include "heed/pretrained/llama2c.h"
+
+namespace heed {
+namespace {
+
+FamilyModel describe(const std::filesystem::path& path, const Checkpoint& file) {
+  switch (file.format()) {
+    case CheckpointFormat::gguf:
+      return describe_gguf(file);
+    case CheckpointFormat::llama2c:
+      return describe_llama2c(file);
+    case CheckpointFormat::ctranslate2:
+      return describe_ctranslate2(path, file);
+    case CheckpointFormat::safetensors:
+      break;
+  }
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::is_directory(path, error) ? path : path.parent_path();
+  HEED_CHECK(file_exists(folder / "config.json"), "{}: has no config.json beside it, which says what model it is",
+             path.string());
+  return describe_model(read_json(folder / "config.json"));
+}
+
+}  // namespace
+
+FamilyModel describe_pretrained(const std::filesystem::path& path) { return describe(path, open_checkpoint(path)); }
+
+PretrainedModel open_pretrained(const std::filesystem::path& path) {
+  const Checkpoint file = open_checkpoint(path);
+  PretrainedModel opened{describe(path, file), nullptr, {}};
+  const FamilyModel& family = opened.family;
+  // Names and shapes first: a configuration with absurd extents must not make heed allocate them.
+  ListedParameters listed;
+  try {
+    Transformer(listed, family.config);
+  } catch (const Error& refused) {
+    fail("{}: {}", path.string(), refused.what());
+  }
+  CheckpointParameters loaded(file, family.rules, family.prefix, family.config.heads);
+  loaded.check_there(listed.shapes());
+  opened.model = std::make_unique<Transformer>(loaded, family.config);
+  loaded.check_used(family.parts, family.ignored);
+  opened.parameters = loaded.list();
+  return opened;
+}
+
+}  // namespace heed
