@@ -30,8 +30,8 @@ void check(std::string_view bytes) {
     const auto ids = taken([&] { return vocabulary->encode(text); });
     if (!ids) continue;
     for (const int id : *ids) {
-      require(id >= 0 && id < vocabulary->size() && id != Vocabulary::kPad && id != Vocabulary::kBegin &&
-                  id != Vocabulary::kEnd,
+      require(id >= 0 && id < vocabulary->size() && id != kOwnSymbols.pad && id != kOwnSymbols.begin &&
+                  id != kOwnSymbols.end,
               "text becomes pieces of the vocabulary, and none of pad, begin and end");
     }
     check_decoding(*vocabulary, *ids);

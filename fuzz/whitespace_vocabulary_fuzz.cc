@@ -18,7 +18,7 @@ void check(std::string_view bytes) {
   const auto vocabulary = taken([&] { return WhitespaceVocabulary::load(file); });
   if (!vocabulary) return;
   const std::vector<std::string> pieces = pieces_of(*vocabulary);
-  for (int id = Vocabulary::kEnd + 1; id < vocabulary->size(); ++id) {
+  for (int id = kOwnSymbols.end + 1; id < vocabulary->size(); ++id) {
     require(vocabulary->encode(pieces[static_cast<std::size_t>(id)]) == std::vector<int>{id}, "a word's id is its own");
     vocabulary->decode(std::vector<int>{id, id});
   }

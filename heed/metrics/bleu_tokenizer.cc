@@ -4,7 +4,7 @@
 
 #include "heed/base/check.h"
 #include "heed/metrics/rewriting.h"
-#include "heed/metrics/unicode.h"
+#include "heed/unicode/unicode.h"
 
 namespace heed {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "heed/base/error.h"
 #include "heed/metrics/ter_tokenizer.h"
-#include "heed/metrics/unicode.h"
+#include "heed/unicode/unicode.h"
 
 namespace heed {
 namespace {

@@ -7,7 +7,7 @@
 #include "heed/base/parallel.h"
 #include "heed/metrics/ngrams.h"
 #include "heed/metrics/segments.h"
-#include "heed/metrics/unicode.h"
+#include "heed/unicode/unicode.h"
 
 namespace heed {
 namespace {

@@ -11,7 +11,7 @@
 #include "heed/metrics/edit_distance.h"
 #include "heed/metrics/ngrams.h"
 #include "heed/metrics/segments.h"
-#include "heed/metrics/unicode.h"
+#include "heed/unicode/unicode.h"
 
 namespace heed {
 namespace {

@@ -1,7 +1,7 @@
 #include "heed/metrics/ter_tokenizer.h"
 
 #include "heed/metrics/rewriting.h"
-#include "heed/metrics/unicode.h"
+#include "heed/unicode/unicode.h"
 
 namespace heed {
 namespace {

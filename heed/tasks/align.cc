@@ -162,6 +162,8 @@ PreparedText prepare(const ModelFolder& folder, const AlignedText& text) {
   HEED_CHECK(text.source.size() == text.target.size(), "align: {} source sentences, but {} target sentences",
              text.source.size(), text.target.size());
   PreparedText prepared;
+  prepared.corpus.source_symbols = folder.source_vocabulary->symbols();
+  prepared.corpus.target_symbols = folder.target_vocabulary->symbols();
   const Index most = folder.model->max_length() - 1;
   const auto encode = [&](const Vocabulary& vocabulary, const std::string& sentence, std::string_view name,
                           std::size_t line) {

@@ -42,7 +42,8 @@ std::vector<Generated> generate(const ModelFolder& folder, std::span<const std::
   std::vector<std::vector<std::int32_t>> written;
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     written.push_back(vocabulary.encode(prompts[i]));
-    written.back().insert(written.back().begin(), Vocabulary::kBegin);
+    if (vocabulary.begin() >= 0) written.back().insert(written.back().begin(), vocabulary.begin());
+    HEED_CHECK(!written.back().empty(), "{} {}: has no tokens, and the vocabulary has no begin symbol", name, i + 1);
     HEED_CHECK(std::ssize(written.back()) < longest, "{} {}: has {} tokens, and the model can hold {}", name, i + 1,
                written.back().size() - 1, longest - 1);
   }

@@ -47,8 +47,7 @@ ValidationScore LanguageModelTask::measure(const SequenceModel& model, Workspace
   double nll = 0;
   const Context context = Context::inference(workspace);
   for (const auto& passages : plan_packed_batches(validation_, options_.batch_tokens, /*seed=*/0, /*epoch=*/0)) {
-    nll +=
-        model.loss(context, make_packed_batch(pack(validation_, passages)), {.ignore_index = Vocabulary::kPad}).nll_sum;
+    nll += model.loss(context, make_packed_batch(pack(validation_, passages)), {.ignore_index = kNoTarget}).nll_sum;
   }
   return {.loss = nll / static_cast<double>(validation_.tokens)};
 }

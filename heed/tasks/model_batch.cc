@@ -12,8 +12,8 @@ TokenBatch source_tensors(const SourceBatch& batch) {
 
 }  // namespace
 
-TokenBatch make_token_batch(std::span<const std::vector<int>> sentences) {
-  return source_tensors(make_source_batch(sentences));
+TokenBatch make_token_batch(std::span<const std::vector<int>> sentences, const SymbolIds& symbols) {
+  return source_tensors(make_source_batch(sentences, symbols));
 }
 
 TokenBatch make_prompt_batch(std::span<const std::vector<int>> prompts) {

@@ -10,8 +10,8 @@
 
 namespace heed {
 
-// Sentences (ids without end token; one may be empty), each with the end token, padded.
-TokenBatch make_token_batch(std::span<const std::vector<int>> sentences);
+// Sentences (ids without end token; one may be empty), each with the vocabulary's end token, padded.
+TokenBatch make_token_batch(std::span<const std::vector<int>> sentences, const SymbolIds& symbols = kOwnSymbols);
 
 // The same without end tokens: prompts, of which one may be empty.
 TokenBatch make_prompt_batch(std::span<const std::vector<int>> prompts);

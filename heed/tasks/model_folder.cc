@@ -1,11 +1,11 @@
 #include "heed/tasks/model_folder.h"
 
+#include <algorithm>
+
 #include "heed/base/check.h"
 #include "heed/base/file.h"
 #include "heed/layers/listed_parameters.h"
 #include "heed/layers/loaded_parameters.h"
-#include "heed/text/sentencepiece_vocabulary.h"
-#include "heed/text/whitespace_vocabulary.h"
 
 namespace heed {
 namespace {
@@ -13,8 +13,8 @@ namespace {
 constexpr std::string_view kJoint = "vocabulary", kSource = "source", kTarget = "target";
 
 bool has_vocabulary(const std::filesystem::path& folder, std::string_view stem) {
-  return file_exists(SentencePieceVocabulary::path_in(folder, stem)) ||
-         file_exists(WhitespaceVocabulary::path_in(folder, stem));
+  const std::vector<std::filesystem::path> paths = vocabulary_paths(folder, stem);
+  return std::ranges::any_of(paths, file_exists);
 }
 
 }  // namespace
@@ -51,8 +51,7 @@ ModelFolder load_model_folder(const std::filesystem::path& folder) {
 std::vector<std::filesystem::path> vocabulary_files(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
   for (std::string_view stem : {kJoint, kSource, kTarget}) {
-    files.push_back(SentencePieceVocabulary::path_in(folder, stem));
-    files.push_back(WhitespaceVocabulary::path_in(folder, stem));
+    for (std::filesystem::path& path : vocabulary_paths(folder, stem)) files.push_back(std::move(path));
   }
   return files;
 }

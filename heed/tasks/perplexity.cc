@@ -27,8 +27,8 @@ const Perplexity& checked(const Perplexity& sum, std::size_t lines) {
 std::vector<int> document_of(const Vocabulary& vocabulary, const std::string& line) {
   std::vector<int> ids = vocabulary.encode(line);
   if (ids.empty()) return ids;
-  ids.insert(ids.begin(), Vocabulary::kBegin);
-  ids.push_back(Vocabulary::kEnd);
+  if (vocabulary.begin() >= 0) ids.insert(ids.begin(), vocabulary.begin());
+  if (vocabulary.end() >= 0) ids.push_back(vocabulary.end());
   return ids;
 }
 

@@ -19,7 +19,7 @@ std::vector<double> log_probabilities(const SequenceModel& model, const Sequence
   const Index vocabulary = model.vocabulary();
   for (Index i = 0; i < batch.output.size(); ++i) {
     const std::int32_t token = batch.output.data<std::int32_t>()[i];
-    if (token != Vocabulary::kPad) scores.push_back(logits.data<float>()[i * vocabulary + token]);
+    if (token != kNoTarget) scores.push_back(logits.data<float>()[i * vocabulary + token]);
   }
   return scores;
 }
@@ -35,7 +35,8 @@ std::vector<TokenScores> score_translations(const ModelFolder& folder, std::span
   HEED_CHECK(sources.size() == targets.size(), "score_translations: there are {} sources and {} targets",
              sources.size(), targets.size());
   const std::size_t most = static_cast<std::size_t>(folder.model->max_length() - 1);
-  EncodedCorpus corpus;
+  EncodedCorpus corpus{.source_symbols = folder.source_vocabulary->symbols(),
+                       .target_symbols = folder.target_vocabulary->symbols()};
   for (std::size_t i = 0; i < sources.size(); ++i) {
     corpus.pairs.push_back(
         {folder.source_vocabulary->encode(sources[i]), folder.target_vocabulary->encode(targets[i])});
@@ -55,7 +56,7 @@ std::vector<TokenScores> score_translations(const ModelFolder& folder, std::span
     for (const Index pair : pairs) {
       TokenScores& result = results[static_cast<std::size_t>(pair)];
       result.tokens.assign(corpus.pairs[pair].target.begin(), corpus.pairs[pair].target.end());
-      result.tokens.push_back(Vocabulary::kEnd);
+      result.tokens.push_back(corpus.target_symbols.end);
       result.log_probabilities.assign(scores.begin() + at, scores.begin() + at + result.tokens.size());
       at += result.tokens.size();
     }
@@ -66,6 +67,7 @@ std::vector<TokenScores> score_translations(const ModelFolder& folder, std::span
 std::vector<TokenScores> score_documents(const ModelFolder& folder, std::span<const std::string> lines,
                                          Index batch_tokens) {
   HEED_CHECK(!folder.model->has_source(), "score_documents: the model translates: its text has a source");
+  const Vocabulary& vocabulary = *folder.target_vocabulary;
   const Index longest = folder.model->max_length();
   std::vector<TokenScores> results(lines.size());
   Workspace workspace;
@@ -89,7 +91,7 @@ std::vector<TokenScores> score_documents(const ModelFolder& folder, std::span<co
     batch = {}, line_of.clear();
   };
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    for (Passage& passage : passages_of(folder.target_vocabulary->encode(lines[i]), longest)) {
+    for (Passage& passage : passages_of(vocabulary.encode(lines[i]), vocabulary.symbols(), longest)) {
       if (batch.tokens + passage.length() > batch_tokens) flush();
       batch.tokens += passage.length();
       batch.passages.push_back(std::move(passage));

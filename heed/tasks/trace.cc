@@ -55,10 +55,11 @@ AttentionTrace trace_pair(const ModelFolder& folder, const std::string& source_t
       fit_to_model("trace_pair: the source", vocabulary.encode(source_text), max_length, crop);
   const std::vector<int> target_ids = fit_to_model("trace_pair: the target", given_ids, max_length, crop);
   HEED_CHECK(!source_ids.empty(), "trace_pair: the source has no tokens");
-  const TokenBatch source = make_token_batch({&source_ids, 1});
+  const TokenBatch source = make_token_batch({&source_ids, 1}, vocabulary.symbols());
   AttentionTrace trace = record(folder, source, target_ids);
   trace.source_text = source_text;
-  trace.source_tokens = pieces(vocabulary, {source.ids.data<std::int32_t>(), source_ids.size() + 1});
+  const auto source_length = static_cast<std::size_t>(source.ids.size());  // with the end token
+  trace.source_tokens = pieces(vocabulary, {source.ids.data<std::int32_t>(), source_length});
   return trace;
 }
 

@@ -447,7 +447,7 @@ TEST_F(LanguageModelTrainTest, ALinesScoresHaveTheSameBitsInAnyBatch) {
   const std::vector<TokenScores> together = score_documents(model_, test_),
                                  in_small = score_documents(model_, test_, 1);
   for (std::size_t i = 0; i < test_.size(); ++i) {
-    EXPECT_EQ(together[i].tokens.back(), Vocabulary::kEnd);
+    EXPECT_EQ(together[i].tokens.back(), kOwnSymbols.end);
     EXPECT_EQ(together[i].log_probabilities, in_small[i].log_probabilities) << i;
     EXPECT_EQ(score_documents(model_, {&test_[i], 1})[0].log_probabilities, together[i].log_probabilities) << i;
   }

@@ -43,7 +43,7 @@ UpdateResult TrainingUpdate::run(Index number, std::span<const TrainingBatch> ba
 double TrainingUpdate::accumulate(Index number, std::span<const TrainingBatch> batches, Index tokens) {
   for (const Var& parameter : parameters_) parameter.zero_grad();
   const CrossEntropyOptions options{.label_smoothing = options_.label_smoothing,
-                                    .ignore_index = Vocabulary::kPad,
+                                    .ignore_index = kNoTarget,
                                     .gradient_scale = 1.0 / static_cast<double>(tokens)};
   double loss = 0;
   for (std::size_t b = 0; b < batches.size(); ++b) {

@@ -124,7 +124,8 @@ std::vector<std::vector<Translation>> Translator::translate_batch(std::span<cons
   const SpecialTokens special{
       target_.begin(), {target_.end()}, {target_.pad(), target_.begin(), target_.unknown()}};
   std::vector<std::vector<Translation>> translations;
-  for (const auto& hypotheses : beam_search(model_, make_token_batch(sentences), options, special, workspace)) {
+  for (const auto& hypotheses :
+       beam_search(model_, make_token_batch(sentences, source_.symbols()), options, special, workspace)) {
     std::vector<Translation>& best = translations.emplace_back();
     for (const Hypothesis& h : hypotheses)
       best.push_back({target_.decode(h.tokens), h.score, h.tokens, h.token_scores});

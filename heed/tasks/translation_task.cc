@@ -70,7 +70,7 @@ double TranslationTask::validation_loss(const SequenceModel& model, Workspace& w
   for (const auto& pairs :
        plan_batches(padded_lengths(encoded_validation_), {.token_budget = budget}, /*seed=*/0, /*epoch=*/0)) {
     const LossResult result = model.loss(context, make_translation_batch(make_batch(encoded_validation_, pairs)),
-                                         {.ignore_index = Vocabulary::kPad});
+                                         {.ignore_index = kNoTarget});
     nll += result.nll_sum;
     tokens += result.tokens;
   }

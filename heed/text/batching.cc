@@ -42,18 +42,23 @@ void cut(std::span<const Index> pool, std::span<const PairLength> lengths, Index
   if (!batch.empty()) plan.push_back(std::move(batch));
 }
 
+// What stands behind a row's end: nobody looks at it, but it must be an id.
+int padding(const SymbolIds& symbols) { return std::max(symbols.pad, 0); }
+
 // Pads `rows` sentences, the i-th being sentence(i).
 template <typename Sentence>
-void pad_source(Index rows, const Sentence& sentence, SourceBatch& batch) {
+void pad_source(Index rows, const Sentence& sentence, const SymbolIds& symbols, SourceBatch& batch) {
+  const Index ends = symbols.end >= 0 ? 1 : 0;
   batch.rows = rows;
   batch.source_lengths.reserve(rows);
-  for (Index i = 0; i < rows; ++i) batch.source_lengths.push_back(static_cast<Index>(sentence(i).size()) + 1);
+  for (Index i = 0; i < rows; ++i) batch.source_lengths.push_back(static_cast<Index>(sentence(i).size()) + ends);
   batch.source_length = *std::max_element(batch.source_lengths.begin(), batch.source_lengths.end());
-  batch.source.assign(rows * batch.source_length, Vocabulary::kPad);
+  batch.source.assign(rows * batch.source_length, padding(symbols));
   for (Index i = 0; i < rows; ++i) {
     const std::span<const int> ids = sentence(i);
     int* row = batch.source.data() + i * batch.source_length;
-    *std::copy(ids.begin(), ids.end(), row) = Vocabulary::kEnd;
+    int* end = std::copy(ids.begin(), ids.end(), row);
+    if (ends > 0) *end = symbols.end;
   }
 }
 
@@ -102,16 +107,18 @@ BatchPlan plan_batches(std::span<const PairLength> lengths, const BatchingOption
   return plan;
 }
 
-SourceBatch make_source_batch(std::span<const std::vector<int>> sentences) {
+SourceBatch make_source_batch(std::span<const std::vector<int>> sentences, const SymbolIds& symbols) {
   HEED_CHECK(!sentences.empty(), "make_source_batch: there is no sentence");
   SourceBatch batch;
   pad_source(
-      static_cast<Index>(sentences.size()), [&](Index i) { return std::span(sentences[i]); }, batch);
+      static_cast<Index>(sentences.size()), [&](Index i) { return std::span(sentences[i]); }, symbols, batch);
   return batch;
 }
 
 Batch make_batch(const EncodedCorpus& corpus, std::span<const Index> indices) {
   HEED_CHECK(!indices.empty(), "make_batch: there is no pair");
+  HEED_CHECK(corpus.target_symbols.begin >= 0 && corpus.target_symbols.end >= 0,
+             "make_batch: the target vocabulary has no begin or no end symbol");
   for (const Index index : indices) {
     HEED_CHECK(index >= 0 && index < corpus.size(), "make_batch: pair {} is not in the corpus of {}", index,
                corpus.size());
@@ -119,21 +126,22 @@ Batch make_batch(const EncodedCorpus& corpus, std::span<const Index> indices) {
   Batch batch;
   const Index rows = static_cast<Index>(indices.size());
   pad_source(
-      rows, [&](Index i) { return std::span(corpus.pairs[indices[i]].source); }, batch);
+      rows, [&](Index i) { return std::span(corpus.pairs[indices[i]].source); }, corpus.source_symbols, batch);
   for (const Index index : indices) {
     batch.target_lengths.push_back(static_cast<Index>(corpus.pairs[index].target.size()) + 1);
   }
   batch.target_length = *std::max_element(batch.target_lengths.begin(), batch.target_lengths.end());
   batch.target_tokens = std::accumulate(batch.target_lengths.begin(), batch.target_lengths.end(), Index{0});
-  batch.target_input.assign(rows * batch.target_length, Vocabulary::kPad);
-  batch.target_output.assign(rows * batch.target_length, Vocabulary::kPad);
+  const SymbolIds& symbols = corpus.target_symbols;
+  batch.target_input.assign(rows * batch.target_length, padding(symbols));
+  batch.target_output.assign(rows * batch.target_length, kNoTarget);
   for (Index i = 0; i < rows; ++i) {
     const std::vector<int>& target = corpus.pairs[indices[i]].target;
     int* input = batch.target_input.data() + i * batch.target_length;
     int* output = batch.target_output.data() + i * batch.target_length;
-    *input = Vocabulary::kBegin;
+    *input = symbols.begin;
     std::copy(target.begin(), target.end(), input + 1);
-    *std::copy(target.begin(), target.end(), output) = Vocabulary::kEnd;
+    *std::copy(target.begin(), target.end(), output) = symbols.end;
   }
   return batch;
 }

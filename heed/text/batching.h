@@ -39,6 +39,9 @@ using BatchPlan = std::vector<std::vector<Index>>;
 BatchPlan plan_batches(std::span<const PairLength> lengths, const BatchingOptions& options, std::uint64_t seed,
                        std::uint64_t epoch);
 
+// What Batch::target_output holds where nothing is to be predicted: no id.
+inline constexpr int kNoTarget = -1;
+
 // Source sentences, each with the end symbol, padded to one length.
 struct SourceBatch {
   Index rows = 0;
@@ -51,16 +54,17 @@ struct SourceBatch {
 struct Batch : SourceBatch {
   Index target_length = 0;
   std::vector<int> target_input;      // [rows, target_length]: begin, target, pad...
-  std::vector<int> target_output;     // [rows, target_length]: target, end, pad...
+  std::vector<int> target_output;     // [rows, target_length]: target, end, kNoTarget...
   std::vector<Index> target_lengths;  // [rows], begin or end included
   Index target_tokens = 0;            // the sum of target_lengths: how many outputs are not padding
 };
 
-// Pads the sentences (ids without begin and end; one may be empty). Throws heed::Error if there is none.
-SourceBatch make_source_batch(std::span<const std::vector<int>> sentences);
+// Pads the sentences (ids without begin and end; one may be empty). A vocabulary that has no end symbol adds none, and
+// one that has no pad symbol pads with 0: lengths say what counts. Throws heed::Error if there is none.
+SourceBatch make_source_batch(std::span<const std::vector<int>> sentences, const SymbolIds& symbols = kOwnSymbols);
 
 // Pads the pairs of the corpus with the given indices, row i being pair indices[i]. Throws heed::Error if there is no
-// index or one is out of range.
+// index or one is out of range, or the target vocabulary has no begin or end symbol.
 Batch make_batch(const EncodedCorpus& corpus, std::span<const Index> indices);
 
 }  // namespace heed

@@ -140,7 +140,7 @@ TEST(MakeBatch, PadsSourceAndShiftsTarget) {
   EXPECT_EQ(batch.source_lengths, (std::vector<Index>{4, 2}));
   EXPECT_EQ(batch.target_length, 4);
   EXPECT_EQ(batch.target_input, (std::vector<int>{2, 20, 0, 0, /**/ 2, 21, 22, 23}));
-  EXPECT_EQ(batch.target_output, (std::vector<int>{20, 3, 0, 0, /**/ 21, 22, 23, 3}));
+  EXPECT_EQ(batch.target_output, (std::vector<int>{20, 3, kNoTarget, kNoTarget, /**/ 21, 22, 23, 3}));
   EXPECT_EQ(batch.target_lengths, (std::vector<Index>{2, 4}));
   EXPECT_EQ(batch.target_tokens, 6);
 }

@@ -15,13 +15,14 @@ constexpr std::uint64_t kPackingStream = 0x7061636b00000000;  // "pack"
 
 }  // namespace
 
-std::vector<Passage> passages_of(std::span<const int> ids, Index max_length) {
+std::vector<Passage> passages_of(std::span<const int> ids, const SymbolIds& symbols, Index max_length) {
   HEED_CHECK(max_length >= 1, "passages_of: max_length must be at least 1, not {}", max_length);
   std::vector<Passage> passages;
   if (ids.empty()) return passages;
-  std::vector<int> all{Vocabulary::kBegin};
+  std::vector<int> all;
+  if (symbols.begin >= 0) all.push_back(symbols.begin);
   all.insert(all.end(), ids.begin(), ids.end());
-  all.push_back(Vocabulary::kEnd);
+  if (symbols.end >= 0) all.push_back(symbols.end);
   const Index predicted = std::ssize(all) - 1;
   for (Index begin = 0; begin < predicted; begin += max_length) {
     const Index end = std::min(begin + max_length, predicted);
@@ -44,9 +45,11 @@ Documents encode_documents(std::span<const std::string> lines, const Vocabulary&
       continue;
     }
     ++documents.count;
-    documents.tokens += std::ssize(ids[i]) + 1;
     documents.bytes += lines[i].size() + 1;
-    for (Passage& passage : passages_of(ids[i], max_length)) documents.passages.push_back(std::move(passage));
+    for (Passage& passage : passages_of(ids[i], vocabulary.symbols(), max_length)) {
+      documents.tokens += passage.length();
+      documents.passages.push_back(std::move(passage));
+    }
   }
   HEED_CHECK(documents.count > 0, "encode_documents: none of the {} lines has ids", lines.size());
   return documents;

@@ -30,8 +30,9 @@ struct Passage {
   friend bool operator==(const Passage&, const Passage&) = default;
 };
 
-// A document's passages; none where it has no ids. Throws heed::Error if max_length is below 1.
-std::vector<Passage> passages_of(std::span<const int> ids, Index max_length);
+// A document's passages; none where it has no ids. A vocabulary that has no begin or no end symbol adds none: then the
+// first id is predicted by nobody. Throws heed::Error if max_length is below 1.
+std::vector<Passage> passages_of(std::span<const int> ids, const SymbolIds& symbols, Index max_length);
 
 struct Documents {
   std::vector<Passage> passages;

@@ -37,8 +37,8 @@ TEST(DocumentsTest, EveryTokenAndEndIsPredictedOnce) {
     EXPECT_EQ(std::ssize(predicted), all.tokens);
     // What is read is begin, and then what was predicted before it; after an end comes the next document's begin.
     for (std::size_t t = 0; t < read.size(); ++t) {
-      const bool first = t == 0 || predicted[t - 1] == Vocabulary::kEnd;
-      EXPECT_EQ(read[t], first ? Vocabulary::kBegin : predicted[t - 1]) << t;
+      const bool first = t == 0 || predicted[t - 1] == kOwnSymbols.end;
+      EXPECT_EQ(read[t], first ? kOwnSymbols.begin : predicted[t - 1]) << t;
     }
   }
 }

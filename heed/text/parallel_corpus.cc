@@ -45,7 +45,7 @@ EncodedCorpus encode_corpus(const ParallelCorpus& corpus, const Vocabulary& sour
   parallel_for(corpus.size(), kGrain, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) all[i] = {source.encode(corpus.source[i]), target.encode(corpus.target[i])};
   });
-  EncodedCorpus encoded;
+  EncodedCorpus encoded{.source_symbols = source.symbols(), .target_symbols = target.symbols()};
   encoded.pairs.reserve(all.size());
   for (EncodedPair& pair : all) {
     if (pair.source.empty() || pair.target.empty()) {

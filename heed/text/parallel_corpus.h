@@ -34,8 +34,9 @@ struct EncodedPair {
 };
 
 struct EncodedCorpus {
-  std::vector<EncodedPair> pairs;
-  Index dropped_long = 0;   // pairs with a side of more than max_length ids
+  std::vector<EncodedPair> pairs = {};
+  Index dropped_long = 0;  // pairs with a side of more than max_length ids
+  SymbolIds source_symbols = kOwnSymbols, target_symbols = kOwnSymbols;  // what batches put around the ids
   Index dropped_empty = 0;  // pairs with a side of no ids; those that ParallelCorpus counts are not counted again
 
   Index size() const { return static_cast<Index>(pairs.size()); }

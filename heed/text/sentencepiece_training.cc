@@ -90,10 +90,10 @@ std::string run_trainer(std::span<const std::string> lines, std::string type, In
       {"character_coverage", fmt::format("{}", options.character_coverage)},
       {"byte_fallback", options.byte_fallback ? "true" : "false"},
       {"normalization_rule_name", options.normalization},
-      {"pad_id", fmt::format("{}", Vocabulary::kPad)},
-      {"unk_id", fmt::format("{}", Vocabulary::kUnknown)},
-      {"bos_id", fmt::format("{}", Vocabulary::kBegin)},
-      {"eos_id", fmt::format("{}", Vocabulary::kEnd)},
+      {"pad_id", fmt::format("{}", kOwnSymbols.pad)},
+      {"unk_id", fmt::format("{}", kOwnSymbols.unknown)},
+      {"bos_id", fmt::format("{}", kOwnSymbols.begin)},
+      {"eos_id", fmt::format("{}", kOwnSymbols.end)},
       {"unk_surface", "\xE2\x81\x87"},  // U+2047 without the spaces around it, so that words can be counted
       {"num_threads", "1"},             // the unigram trainer adds floats in an order that depends on it
       {"max_sentence_length", fmt::format("{}", 1 << 30)},
@@ -138,7 +138,7 @@ void check_characters(std::span<const std::string> lines, const SentencePieceOpt
   const auto characters = SentencePieceVocabulary::from_bytes(run_trainer(lines, "char", kMostPieces, characters_only),
                                                               "SentencePieceVocabulary::train");
   bool visible = false;
-  for (int id = Vocabulary::kEnd + 1; id < characters.size() && !visible; ++id) {
+  for (int id = kOwnSymbols.end + 1; id < characters.size() && !visible; ++id) {
     visible = characters.piece(id) != "\xE2\x96\x81";
   }
   HEED_CHECK(visible, "SentencePieceVocabulary::train: none of the {} lines has a visible character", lines.size());

@@ -38,10 +38,12 @@ SentencePieceVocabulary SentencePieceVocabulary::from_bytes(std::string_view mod
     fail("{}: SentencePiece refuses this model: {}", name, error.what());
   }
   const auto& processor = impl->processor;
-  HEED_CHECK(processor.pad_id() == kPad && processor.unk_id() == kUnknown && processor.bos_id() == kBegin &&
-                 processor.eos_id() == kEnd,
-             "{}: the ids of pad, unknown, begin and end must be {} {} {} {}, but are {} {} {} {}", name, kPad,
-             kUnknown, kBegin, kEnd, processor.pad_id(), processor.unk_id(), processor.bos_id(), processor.eos_id());
+  const SymbolIds symbols{
+      .pad = processor.pad_id(), .unknown = processor.unk_id(), .begin = processor.bos_id(), .end = processor.eos_id()};
+  HEED_CHECK(symbols == kOwnSymbols,
+             "{}: the ids of pad, unknown, begin and end must be {} {} {} {}, but are {} {} {} {}", name,
+             kOwnSymbols.pad, kOwnSymbols.unknown, kOwnSymbols.begin, kOwnSymbols.end, symbols.pad, symbols.unknown,
+             symbols.begin, symbols.end);
   return SentencePieceVocabulary(std::move(impl));
 }
 
@@ -60,12 +62,12 @@ std::vector<int> SentencePieceVocabulary::encode(std::string_view sentence) cons
   return ids;
 }
 
-std::string SentencePieceVocabulary::decode(std::span<const int> ids) const {
+std::string SentencePieceVocabulary::text_of(std::span<const int> ids, Specials) const {
   std::vector<int> visible;
   visible.reserve(ids.size());
   for (const int id : ids) {
     check_id(id, "SentencePieceVocabulary::decode");
-    if (!is_invisible(id)) visible.push_back(id);
+    if (!is_special(id)) visible.push_back(id);
   }
   std::string sentence;
   const auto status = impl_->processor.Decode(visible, &sentence);
@@ -76,6 +78,11 @@ std::string SentencePieceVocabulary::decode(std::span<const int> ids) const {
 std::string SentencePieceVocabulary::piece(int id) const {
   check_id(id, "SentencePieceVocabulary::piece");
   return impl_->processor.IdToPiece(id);
+}
+
+int SentencePieceVocabulary::id_of(std::string_view piece) const {
+  const int id = impl_->processor.PieceToId(piece);  // unknown() where there is none
+  return impl_->processor.IdToPiece(id) == piece ? id : -1;
 }
 
 Index SentencePieceVocabulary::size() const { return impl_->processor.GetPieceSize(); }

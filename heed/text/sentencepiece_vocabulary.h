@@ -39,8 +39,8 @@ class SentencePieceVocabulary final : public Vocabulary {
   static std::filesystem::path path_in(const std::filesystem::path& folder, std::string_view stem);
 
   std::vector<int> encode(std::string_view sentence) const override;
-  std::string decode(std::span<const int> ids) const override;
   std::string piece(int id) const override;
+  int id_of(std::string_view piece) const override;
   Index size() const override;
   std::string_view kind() const override { return "sentencepiece"; }
   void save(const std::filesystem::path& folder, std::string_view stem) const override;
@@ -49,7 +49,9 @@ class SentencePieceVocabulary final : public Vocabulary {
 
  private:
   struct Impl;
-  explicit SentencePieceVocabulary(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  explicit SentencePieceVocabulary(std::shared_ptr<const Impl> impl)
+      : Vocabulary(kOwnSymbols), impl_(std::move(impl)) {}
+  std::string text_of(std::span<const int> ids, Specials specials) const override;
   std::string surface(int id) const override;
 
   std::shared_ptr<const Impl> impl_;

@@ -52,7 +52,7 @@ TEST_P(SentencePieceVocabularyTest, RoundTripsTextInManyScripts) {
   for (const std::string& line : kLines) {
     const std::vector<int> ids = vocabulary.encode(line);
     EXPECT_EQ(vocabulary.decode(ids), line);
-    for (const int id : ids) EXPECT_GT(id, Vocabulary::kEnd) << line;
+    for (const int id : ids) EXPECT_GT(id, kOwnSymbols.end) << line;
   }
   EXPECT_EQ(vocabulary.decode(vocabulary.encode("freie Würde")), "freie Würde");
   EXPECT_EQ(vocabulary.kind(), "sentencepiece");
@@ -94,8 +94,7 @@ TEST_P(SentencePieceVocabularyTest, TextNeverBecomesASymbol) {
   const auto vocabulary = SentencePieceVocabulary::train(
       std::vector<std::string>{"<s> </s> <pad> <unk>", "< s > / u n k p a d"}, options_of(GetParam()));
   for (const char* text : {"<s>", "</s>", "<pad> x", "a<s>b", "<unk></s>"}) {
-    for (const int id : vocabulary.encode(text))
-      EXPECT_TRUE(id == Vocabulary::kUnknown || id > Vocabulary::kEnd) << text;
+    for (const int id : vocabulary.encode(text)) EXPECT_TRUE(id == kOwnSymbols.unknown || id > kOwnSymbols.end) << text;
   }
 }
 
@@ -104,7 +103,7 @@ TEST_P(SentencePieceVocabularyTest, ByteFallbackLeavesNothingUnknown) {
   options.byte_fallback = true;
   const auto vocabulary = SentencePieceVocabulary::train(kLines, options);
   const std::string text = "frei ツ𝛁 und";  // the second is folded by NFKC
-  for (const int id : vocabulary.encode(text)) EXPECT_NE(id, Vocabulary::kUnknown);
+  for (const int id : vocabulary.encode(text)) EXPECT_NE(id, kOwnSymbols.unknown);
   EXPECT_EQ(vocabulary.decode(vocabulary.encode(text)), "frei ツ∇ und");
   options.vocabulary_size = 300;
   EXPECT_THROW(SentencePieceVocabulary::train(kLines, options), Error);
@@ -159,8 +158,8 @@ TEST_P(SentencePieceVocabularyTest, FindsTheWordOfEachPiece) {
   const auto vocabulary = SentencePieceVocabulary::train(kLines, options_of(GetParam(), 180));
   for (const std::string& line : kLines) {
     std::vector<int> ids = vocabulary.encode(line);
-    ids.insert(ids.begin(), Vocabulary::kBegin);
-    ids.push_back(Vocabulary::kEnd);
+    ids.insert(ids.begin(), kOwnSymbols.begin);
+    ids.push_back(kOwnSymbols.end);
     const std::vector<int> words = vocabulary.word_of_pieces(ids);
     ASSERT_EQ(words.size(), ids.size());
     EXPECT_EQ(words.front(), -1);

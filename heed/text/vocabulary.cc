@@ -7,6 +7,21 @@
 
 namespace heed {
 
+EncodedText Vocabulary::encode_special(std::string_view text) const {
+  EncodedText encoded{encode(text), {}};
+  encoded.types.assign(encoded.ids.size(), 0);
+  return encoded;
+}
+
+EncodedText Vocabulary::encode_special(std::string_view first, std::string_view second) const {
+  EncodedText pair{encode(first), {}};
+  const std::vector<int> ids = encode(second);
+  pair.types.assign(pair.ids.size(), 0);
+  pair.ids.insert(pair.ids.end(), ids.begin(), ids.end());
+  pair.types.resize(pair.ids.size(), 1);
+  return pair;
+}
+
 std::vector<int> Vocabulary::word_of_pieces(std::span<const int> ids) const {
   constexpr int kNextWord = -2;  // a piece of space only: known when the next word starts
   std::vector<int> words(ids.size(), -1);
@@ -14,10 +29,10 @@ std::vector<int> Vocabulary::word_of_pieces(std::span<const int> ids) const {
   bool between_words = true;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     check_id(ids[i], "word_of_pieces");
-    if (is_invisible(ids[i])) continue;
+    if (is_special(ids[i])) continue;
     int word = kNextWord;
     for (const char byte : surface(ids[i])) {
-      if (byte == ' ') {
+      if (byte == ' ' || byte == '\n' || byte == '\t' || byte == '\r') {
         between_words = true;
         continue;
       }
@@ -37,6 +52,10 @@ std::vector<int> Vocabulary::word_of_pieces(std::span<const int> ids) const {
 
 void Vocabulary::check_id(int id, std::string_view function) const {
   HEED_CHECK(id >= 0 && id < size(), "{}: id {} is not in the vocabulary of {} pieces", function, id, size());
+}
+
+std::vector<std::filesystem::path> vocabulary_paths(const std::filesystem::path& folder, std::string_view stem) {
+  return {SentencePieceVocabulary::path_in(folder, stem), WhitespaceVocabulary::path_in(folder, stem)};
 }
 
 std::unique_ptr<Vocabulary> load_vocabulary(const std::filesystem::path& folder, std::string_view stem) {

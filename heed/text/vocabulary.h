@@ -1,6 +1,6 @@
-// The map between sentences and token ids, whatever made it.
+// The map between texts and token ids, whatever made it.
 //
-//   std::unique_ptr<Vocabulary> words = load_vocabulary("model", "source");   // source.spm or source.vocab.txt
+//   std::unique_ptr<Vocabulary> words = load_vocabulary("model", "source");   // one of heed's own folders
 //   std::vector<int> ids = words->encode("A dog runs.");                      // no begin or end symbol
 //   words->decode(ids) == "A dog runs.";
 //   words->word_of_pieces(ids);                                               // {0, 1, 2, 2}: each piece's word
@@ -18,32 +18,75 @@
 
 namespace heed {
 
-// A joint vocabulary is one that is used for the source and for the target. All const members may be called from many
-// threads.
+// The ids of the symbols that a vocabulary may have; -1 for one that it has not. Two may be one id.
+struct SymbolIds {
+  int pad = -1;
+  int unknown = -1;
+  int begin = -1;       // of a text: "<s>"
+  int end = -1;         // "</s>"
+  int classifier = -1;  // what BERT and its like put first: "[CLS]"
+  int separator = -1;   // what they put after each text: "[SEP]"
+  int mask = -1;        // what they guess: "[MASK]"
+
+  friend bool operator==(const SymbolIds&, const SymbolIds&) = default;
+};
+
+// Those of the vocabularies that heed learns itself.
+inline constexpr SymbolIds kOwnSymbols{.pad = 0, .unknown = 1, .begin = 2, .end = 3};
+
+// A text, or two, with the special tokens that the model wants around them.
+struct EncodedText {
+  std::vector<int> ids;
+  std::vector<int> types;  // one for each id, where models tell the two texts apart ("token type ids")
+
+  friend bool operator==(const EncodedText&, const EncodedText&) = default;
+};
+
+// Whether decode writes special tokens.
+enum class Specials { drop, keep };
+
+// There are two sorts. The vocabularies that heed learns (SentencePieceVocabulary, WhitespaceVocabulary) have the ids
+// kOwnSymbols, and promise one line of text without control characters. Those of others have their own ids, and do to
+// the letter what the library does that they are of. A joint
+// vocabulary is one that is used for the source and for the target. All const members may be called from many threads.
 class Vocabulary {
  public:
   virtual ~Vocabulary() = default;
 
-  // The four symbols that every vocabulary has, at the same ids.
-  static constexpr int kPad = 0;
-  static constexpr int kUnknown = 1;
-  static constexpr int kBegin = 2;
-  static constexpr int kEnd = 3;
-  int pad() const { return kPad; }
-  int unknown() const { return kUnknown; }
-  int begin() const { return kBegin; }
-  int end() const { return kEnd; }
+  const SymbolIds& symbols() const { return symbols_; }
+  int pad() const { return symbols_.pad; }
+  int unknown() const { return symbols_.unknown; }
+  int begin() const { return symbols_.begin; }
+  int end() const { return symbols_.end; }
+  int classifier() const { return symbols_.classifier; }
+  int separator() const { return symbols_.separator; }
+  int mask() const { return symbols_.mask; }
 
-  // Returns the ids of a sentence, in [0, size()), without begin or end; what has no id becomes unknown(). Never
-  // returns pad(), begin() or end(), even where the text spells them. An empty or blank sentence gives no ids.
-  virtual std::vector<int> encode(std::string_view sentence) const = 0;
+  // Returns the ids of a text, in [0, size()), without what encode_special adds; what has no id becomes unknown(). An
+  // empty text gives no ids. Vocabularies that heed learned take special tokens that the text spells for plain text.
+  virtual std::vector<int> encode(std::string_view text) const = 0;
 
-  // Returns the sentence of ids, on one line: without pad, begin and end, and without control characters. Throws
-  // heed::Error for an id outside [0, size()).
-  virtual std::string decode(std::span<const int> ids) const = 0;
+  // The same with the special tokens that the vocabulary's own template puts around a text, or around a pair; a
+  // vocabulary that has no template puts none. Types are the template's; without one, 0 for the first text and 1 for
+  // the second.
+  virtual EncodedText encode_special(std::string_view text) const;
+  virtual EncodedText encode_special(std::string_view first, std::string_view second) const;
+
+  // Returns the text of ids. Specials::drop leaves out the ids that is_special names; with Specials::keep they are
+  // written as the vocabulary's library writes them, which SentencePiece does not: it never writes pad, begin and end.
+  // Throws heed::Error for an id outside [0, size()).
+  std::string decode(std::span<const int> ids, Specials specials = Specials::drop) const {
+    return text_of(ids, specials);
+  }
+
+  // Whether decode drops the id: pad, begin and end, and what else another's file calls special.
+  virtual bool is_special(int id) const { return id == pad() || id == begin() || id == end(); }
 
   // Returns how the vocabulary writes one id, to label a picture: "▁dog", "läu@@", "</s>". Throws as decode does.
   virtual std::string piece(int id) const = 0;
+
+  // The id that piece() gives this text for; -1 where there is none.
+  virtual int id_of(std::string_view piece) const = 0;
 
   virtual Index size() const = 0;
 
@@ -55,20 +98,27 @@ class Vocabulary {
   virtual void save(const std::filesystem::path& folder, std::string_view stem) const = 0;
 
   // Returns, for every id, which word of decode(ids) it belongs to, counted from 0 over the runs of characters between
-  // spaces; -1 for pad, begin and end. A piece that holds parts of several words belongs to the first of them, a piece
-  // that is only space to the word that it opens (the last word, where none follows), and to -1 where there is no word
-  // at all.
+  // spaces and ends of lines; -1 for special ids. A piece that holds parts of several words belongs to the first of
+  // them, a piece that is only space to the word that it opens (the last word, where none follows), and to -1 where
+  // there is no word at all.
   std::vector<int> word_of_pieces(std::span<const int> ids) const;
 
  protected:
+  explicit Vocabulary(const SymbolIds& symbols) : symbols_(symbols) {}
+
   // Throws heed::Error in the name of `function` unless id is in [0, size()).
   void check_id(int id, std::string_view function) const;
-  static bool is_invisible(int id) { return id == kPad || id == kBegin || id == kEnd; }
 
  private:
-  // What a visible piece adds to a sentence, with the spaces that it opens or closes a word with.
+  virtual std::string text_of(std::span<const int> ids, Specials specials) const = 0;
+  // What a visible piece adds to a text, with the spaces that it opens or closes a word with.
   virtual std::string surface(int id) const = 0;
+
+  SymbolIds symbols_;
 };
+
+// Every name that load_vocabulary looks for.
+std::vector<std::filesystem::path> vocabulary_paths(const std::filesystem::path& folder, std::string_view stem);
 
 // Loads folder/stem.spm (SentencePieceVocabulary) or folder/stem.vocab.txt (WhitespaceVocabulary), whichever is there.
 // Throws heed::Error if neither or both are, or if the file is not sound.

@@ -31,12 +31,12 @@ void for_each_token(std::string_view line, const Use& use) {
 
 }  // namespace
 
-WhitespaceVocabulary::WhitespaceVocabulary() {
+WhitespaceVocabulary::WhitespaceVocabulary() : Vocabulary(kOwnSymbols) {
   for (const std::string_view symbol : kSymbols) add(std::string(symbol));
 }
 
 bool WhitespaceVocabulary::add(std::string token) {
-  const bool fresh = id_of_.emplace(token, static_cast<int>(tokens_.size())).second;
+  const bool fresh = ids_.emplace(token, static_cast<int>(tokens_.size())).second;
   if (fresh) tokens_.push_back(std::move(token));
   return fresh;
 }
@@ -98,8 +98,8 @@ WhitespaceVocabulary WhitespaceVocabulary::load(const std::filesystem::path& pat
                path.string(), i + 1, printable(token));
     HEED_CHECK(!has_control_character(token), "{}:{}: the token holds a control character: '{}'", path.string(), i + 1,
                printable(token));
-    const auto first = vocabulary.id_of_.find(token);
-    HEED_CHECK(first == vocabulary.id_of_.end(), "{}:{}: '{}' is on line {} already", path.string(), i + 1,
+    const auto first = vocabulary.ids_.find(token);
+    HEED_CHECK(first == vocabulary.ids_.end(), "{}:{}: '{}' is on line {} already", path.string(), i + 1,
                printable(token), first->second + 1);
     vocabulary.add(std::move(lines[i]));
   }
@@ -113,18 +113,18 @@ std::filesystem::path WhitespaceVocabulary::path_in(const std::filesystem::path&
 std::vector<int> WhitespaceVocabulary::encode(std::string_view sentence) const {
   std::vector<int> ids;
   for_each_token(sentence, [&](std::string_view token) {
-    const auto found = id_of_.find(token);
-    const bool known = found != id_of_.end() && !is_invisible(found->second);
-    ids.push_back(known ? found->second : kUnknown);
+    const auto found = ids_.find(token);
+    const bool known = found != ids_.end() && !is_special(found->second);
+    ids.push_back(known ? found->second : unknown());
   });
   return ids;
 }
 
-std::string WhitespaceVocabulary::decode(std::span<const int> ids) const {
+std::string WhitespaceVocabulary::text_of(std::span<const int> ids, Specials specials) const {
   std::string sentence;
   for (const int id : ids) {
     check_id(id, "WhitespaceVocabulary::decode");
-    if (!is_invisible(id)) sentence += surface(id);
+    if (specials == Specials::keep || !is_special(id)) sentence += surface(id);
   }
   if (sentence.ends_with(' ')) sentence.pop_back();
   return sentence;
@@ -133,6 +133,11 @@ std::string WhitespaceVocabulary::decode(std::span<const int> ids) const {
 std::string WhitespaceVocabulary::piece(int id) const {
   check_id(id, "WhitespaceVocabulary::piece");
   return tokens_[id];
+}
+
+int WhitespaceVocabulary::id_of(std::string_view piece) const {
+  const auto found = ids_.find(piece);
+  return found == ids_.end() ? -1 : found->second;
 }
 
 void WhitespaceVocabulary::save(const std::filesystem::path& folder, std::string_view stem) const {

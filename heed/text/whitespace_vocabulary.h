@@ -32,8 +32,8 @@ class WhitespaceVocabulary final : public Vocabulary {
   static std::filesystem::path path_in(const std::filesystem::path& folder, std::string_view stem);
 
   std::vector<int> encode(std::string_view sentence) const override;
-  std::string decode(std::span<const int> ids) const override;
   std::string piece(int id) const override;
+  int id_of(std::string_view piece) const override;
   Index size() const override { return static_cast<Index>(tokens_.size()); }
   std::string_view kind() const override { return "whitespace"; }
   void save(const std::filesystem::path& folder, std::string_view stem) const override;
@@ -48,10 +48,11 @@ class WhitespaceVocabulary final : public Vocabulary {
   WhitespaceVocabulary();
   // Returns false where the token is there already.
   bool add(std::string token);
+  std::string text_of(std::span<const int> ids, Specials specials) const override;
   std::string surface(int id) const override;
 
   std::vector<std::string> tokens_;
-  std::unordered_map<std::string, int, TokenHash, std::equal_to<>> id_of_;
+  std::unordered_map<std::string, int, TokenHash, std::equal_to<>> ids_;
 };
 
 }  // namespace heed

@@ -1,4 +1,4 @@
-// A user's program of more than attention, which needs every library that heed links: oneDNN, utf8proc, Cairo and
+// A user's program of more than attention, which needs every library that heed links: oneDNN, utf8proc, PCRE2, Cairo and
 // SentencePiece.
 #include <cstdio>
 #include <string>

@@ -1,4 +1,4 @@
-#include "heed/metrics/unicode.h"
+#include "heed/unicode/unicode.h"
 
 #include <utf8proc.h>
 
@@ -70,12 +70,14 @@ std::u32string decode_utf8(std::string_view text, std::string_view name) {
 std::string encode_utf8(std::u32string_view text) {
   std::string encoded;
   encoded.reserve(text.size());
-  for (const char32_t c : text) {
-    utf8proc_uint8_t bytes[4];
-    const utf8proc_ssize_t used = utf8proc_encode_char(static_cast<utf8proc_int32_t>(c), bytes);
-    encoded.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(used));
-  }
+  for (const char32_t c : text) append_utf8(c, encoded);
   return encoded;
+}
+
+void append_utf8(char32_t c, std::string& text) {
+  utf8proc_uint8_t bytes[4];
+  const utf8proc_ssize_t used = utf8proc_encode_char(static_cast<utf8proc_int32_t>(c), bytes);
+  text.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(used));
 }
 
 bool is_punctuation(char32_t c) {
@@ -91,6 +93,56 @@ bool is_symbol(char32_t c) {
 bool is_number(char32_t c) {
   const utf8proc_category_t kind = category(c);
   return kind >= UTF8PROC_CATEGORY_ND && kind <= UTF8PROC_CATEGORY_NO;
+}
+
+bool is_letter(char32_t c) {
+  const utf8proc_category_t kind = category(c);
+  return kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_LO;
+}
+
+bool is_mark(char32_t c) {
+  const utf8proc_category_t kind = category(c);
+  return kind >= UTF8PROC_CATEGORY_MN && kind <= UTF8PROC_CATEGORY_ME;
+}
+
+bool is_nonspacing_mark(char32_t c) { return category(c) == UTF8PROC_CATEGORY_MN; }
+
+bool is_invisible(char32_t c) {
+  const utf8proc_category_t kind = category(c);
+  return kind == UTF8PROC_CATEGORY_CC || kind == UTF8PROC_CATEGORY_CF || kind == UTF8PROC_CATEGORY_CO;
+}
+
+bool is_word_character(char32_t c) {
+  if (c < 0x80) return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= 'a' && c <= 'z');
+  switch (category(c)) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ME:
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_PC:
+      return true;
+    default:  // the joiners, and the letters in circles and squares, which are symbols and alphabetic
+      return c == 0x200C || c == 0x200D || (c >= 0x24B6 && c <= 0x24E9) || (c >= 0x1F130 && c <= 0x1F149) ||
+             (c >= 0x1F150 && c <= 0x1F169) || (c >= 0x1F170 && c <= 0x1F189);
+  }
+}
+
+bool is_white_space(char32_t c) {
+  if (c < 0x80) return (c >= 0x09 && c <= 0x0D) || c == ' ';
+  if (c == 0x85) return true;
+  const utf8proc_category_t kind = category(c);
+  return kind == UTF8PROC_CATEGORY_ZS || kind == UTF8PROC_CATEGORY_ZL || kind == UTF8PROC_CATEGORY_ZP;
+}
+
+char32_t to_lower(char32_t c, char32_t* second) {
+  *second = c == 0x0130 ? 0x0307 : 0;
+  return c == 0x0130 ? U'i' : static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c)));
 }
 
 bool is_space(char32_t c) {

@@ -1,4 +1,4 @@
-#include "heed/metrics/unicode.h"
+#include "heed/unicode/unicode.h"
 
 #include <gtest/gtest.h>
 
