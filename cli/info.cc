@@ -138,45 +138,48 @@ void show_model(const InfoCommand& command) {
 // --- A safetensors file ----------------------------------------------------------------------------------------------
 
 // A header may name hundreds of thousands of tensors: they are printed piece by piece.
-void show_tensors_as_json(const SafetensorsHeader& header, Index count) {
+void show_tensors_as_json(const Checkpoint& file, Index count) {
   JsonStream json(print, 2);
   json.open_object();
   json.key("tensors"), json.open_array();
-  for (const auto& [name, entry] : header.tensors) {
-    json.value(tensor_json(name, entry.dtype, extents(entry.shape, entry.rank), entry.size()));
+  for (const auto& [name, stored] : file.tensors()) {
+    json.value(tensor_json(name, stored.dtype(), extents(stored.shape, stored.rank), stored.size()));
   }
   json.close();
   json.key("count"), json.integer(count);
   json.key("metadata"), json.open_object();
-  for (const auto& [key, value] : header.metadata) json.key(key), json.value(value);
+  for (const auto& [key, value] : file.metadata().members()) json.key(key), json.value(value);
   json.close();
   json.close();
   json.finish();
   print("\n");
 }
 
-void show_tensors_as_text(const SafetensorsHeader& header, Index count) {
+void show_tensors_as_text(const Checkpoint& file, Index count) {
   constexpr std::size_t kPieceBytes = std::size_t{1} << 16;
-  std::string text = fmt::format("{} tensors, {} numbers\n", header.tensors.size(), count);
+  std::string text = fmt::format("{} tensors, {} numbers\n", file.tensors().size(), count);
   const auto add = [&](const std::string& line) {
     text += line;
     if (text.size() < kPieceBytes) return;
     print(text);
     text.clear();
   };
-  for (const auto& [name, entry] : header.tensors) {
-    add(tensor_line(name, entry.dtype, extents(entry.shape, entry.rank), entry.size()));
+  for (const auto& [name, stored] : file.tensors()) {
+    add(tensor_line(name, stored.dtype(), extents(stored.shape, stored.rank), stored.size()));
   }
-  if (!header.metadata.empty()) add("metadata\n");
-  for (const auto& [key, value] : header.metadata) add(fmt::format("  {}: {}\n", printable(key), printable(value)));
+  const std::vector<Json::Member> metadata = file.metadata().members();
+  if (!metadata.empty()) add("metadata\n");
+  for (const auto& [key, value] : metadata) {
+    add(fmt::format("  {}: {}\n", printable(key), printable(value.string())));
+  }
   print(text);
 }
 
 void show_tensors(const InfoCommand& command) {
-  const SafetensorsHeader header = read_safetensors_header(command.what);
+  const Checkpoint file = open_safetensors(command.what);
   Index count = 0;
-  for (const auto& [name, entry] : header.tensors) count += entry.size();
-  command.json ? show_tensors_as_json(header, count) : show_tensors_as_text(header, count);
+  for (const auto& [name, stored] : file.tensors()) count += stored.size();
+  command.json ? show_tensors_as_json(file, count) : show_tensors_as_text(file, count);
 }
 
 void run(const InfoCommand& command) {

@@ -1,5 +1,5 @@
-// Safetensors files: what was read and is written again reads the same, and is written with the same bytes; the header
-// alone says what the tensors are.
+// Safetensors files: what was read and is written again reads the same, and is written with the same bytes; a file
+// that is mapped says what the tensors are.
 #include "heed/io/safetensors.h"
 
 #include "heed/base/file.h"
@@ -26,25 +26,25 @@ std::string write(const Contents& contents) {
   return read_file(file);
 }
 
-void check_header(const SafetensorsHeader& header, const Contents& contents) {
-  require(header.metadata == contents.metadata, "the header has the metadata");
-  require(header.tensors.size() == contents.tensors.size(), "the header has every tensor");
+void check_entries(const Checkpoint& file, const Contents& contents) {
+  require(texts_of(file.metadata()) == contents.metadata, "the file says its metadata");
+  require(file.tensors().size() == contents.tensors.size(), "the file says every tensor");
   for (const auto& [name, tensor] : contents.tensors) {
-    const auto found = header.tensors.find(name);
-    require(found != header.tensors.end() && found->second.dtype == tensor.dtype() &&
+    const auto found = file.tensors().find(name);
+    require(found != file.tensors().end() && found->second.dtype() == tensor.dtype() &&
                 found->second.rank == tensor.rank() && found->second.shape == tensor.view().shape &&
                 found->second.size() == tensor.size(),
-            "the header says what a tensor is");
+            "the file says what a tensor is");
   }
 }
 
 void check(std::string_view bytes) {
-  const std::filesystem::path file = scratch_file("input.safetensors", bytes);
-  const auto header = taken([&] { return read_safetensors_header(file); });
+  const std::filesystem::path path = scratch_file("input.safetensors", bytes);
+  const auto file = taken([&] { return open_safetensors(path); });
   const auto contents = taken([&] { return read(bytes); });
-  require(header || !contents, "what can be read has a header that can be read");
+  require(file || !contents, "what can be read can be opened");
   if (!contents) return;
-  check_header(*header, *contents);
+  check_entries(*file, *contents);
   const std::string written = write(*contents);
   const Contents again = read(written);
   require(again.metadata == contents->metadata, "metadata that is written reads the same");

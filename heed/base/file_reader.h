@@ -22,6 +22,8 @@ class FileReader {
   // The bytes of a regular file; nothing for an empty file, a pipe or a device, whose end is known only when it is
   // reached.
   std::optional<Index> size() const { return size_; }
+  // For calls of the system that are not here; it stays this object's.
+  int descriptor() const { return descriptor_.number(); }
   // Reads `bytes` bytes, fewer only at the end of the file; returns how many.
   Index read(void* to, Index bytes);
   std::string read_rest();

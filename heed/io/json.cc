@@ -101,6 +101,12 @@ Json Json::array_of(std::span<const std::string> values) {
   return Json(Node{std::move(array)});
 }
 
+Json Json::named(std::string name) && {
+  Json json(release());
+  json.document_->name = std::move(name);
+  return json;
+}
+
 void Json::set(std::string_view key, Json value) {
   if (kind() != Kind::object) refuse("must be an object");
   Node node = value.release();

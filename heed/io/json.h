@@ -58,6 +58,8 @@ class Json {
   static Json array_of(std::span<const Index> values);
   static Json array_of(std::span<const std::string> values);
 
+  // This value, of which errors say that it came from `name`, as if it had been parsed there.
+  Json named(std::string name) &&;
   // Replaces the member, or adds it at the end. Throws heed::Error where this is not an object.
   void set(std::string_view key, Json value);
   // Adds an item at the end. Throws heed::Error where this is not an array.

@@ -14,12 +14,13 @@ namespace heed {
 LoadedParameters::LoadedParameters(const std::filesystem::path& path, std::span<const ParameterShape> wanted,
                                    Renames renames)
     : file_(path.string()), renames_(std::move(renames)) {
-  SafetensorsFile file(path);
+  const Checkpoint file = open_safetensors(path);
   check_parameters(file, wanted, renames_);
-  file.read([&](const std::string& name, Tensor tensor) {
-    check_finite(tensor, fmt::format("{}: {}", file_, printable(name)));
-    tensors_.emplace(name, std::move(tensor));
-  });
+  for (const auto& item : file.tensors()) {
+    Tensor tensor = file.tensor(item.first);
+    check_finite(tensor, fmt::format("{}: {}", file_, printable(item.first)));
+    tensors_.emplace(item.first, std::move(tensor));
+  }
 }
 
 Var LoadedParameters::value(const ParameterShape& wanted, const Initial&) {

@@ -18,10 +18,11 @@
 namespace heed {
 
 // The tensors of the file are the parameters, in the types that they have there: nothing is drawn, and no number is in
-// memory twice. Cost: the time of reading the file.
+// memory twice. They are the file's own pages (heed/io/checkpoint.h): training writes to copies of them. Cost: the time
+// of reading the file.
 class LoadedParameters final : public ParameterSource {
  public:
-  // Reads the file, whose tensors must be those that are `wanted`, no more and no fewer, under the names that `renames`
+  // Opens the file, whose tensors must be those that are `wanted`, no more and no fewer, under the names that `renames`
   // gives them: f32, or weights (ParameterShape::is_weight) in a narrow type, which only inference reads
   // (Var::narrow). Throws heed::Error that names the file and the tensors otherwise, before it reads them, and for an
   // element that is infinite or NaN.

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "heed/base/file.h"
 #include "heed/layers/drawn_parameters.h"
 #include "heed/layers/feed_forward.h"
 #include "heed/layers/listed_parameters.h"
@@ -65,6 +66,16 @@ TEST_F(LoadedParametersTest, AreThoseThatWereSaved) {
   const Context context = Context::inference(workspace);
   const Var x(random_tensor(DType::f32, {3, 4}, 1));
   EXPECT_TRUE(same_bits(layer.forward(context, x), layer_.forward(context, x)));
+}
+
+TEST_F(LoadedParametersTest, AreWrittenToWithoutTheFile) {
+  save_parameters(file_, drawn_.list());
+  const std::string before = read_file(file_);
+  LoadedParameters loaded(file_, listed_.shapes());
+  make(loaded);
+  for (const auto& [name, var] : loaded.list()) fill(var.value(), 3);
+  EXPECT_EQ(loaded.list()[0].var.value().at<float>({1, 2}), 3);
+  EXPECT_EQ(read_file(file_), before);
 }
 
 TEST_F(LoadedParametersTest, EveryNameThatDoesNotFitIsInOneError) {
@@ -144,12 +155,11 @@ TEST_F(LoadedParametersTest, ParametersThatAreThereAreSetAllOrNone) {
   write([](auto& tensors) { tensors.erase("linear2.bias"); });
   DrawnParameters other(Rng(2)), before(Rng(2));
   make(other), make(before);
-  SafetensorsFile incomplete(file_);
+  const Checkpoint incomplete = open_safetensors(file_);
   EXPECT_EQ(refusal([&] { read_parameters(incomplete, other.list()); }), refused("has no tensor linear2.bias"));
   for (std::size_t i = 0; i < 4; ++i) EXPECT_TRUE(same_bits(other.list()[i].var, before.list()[i].var));
   write();
-  SafetensorsFile whole(file_);
-  read_parameters(whole, other.list());
+  read_parameters(open_safetensors(file_), other.list());
   for (std::size_t i = 0; i < 4; ++i) EXPECT_TRUE(same_bits(other.list()[i].var, drawn_.list()[i].var));
 }
 

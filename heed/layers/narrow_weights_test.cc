@@ -196,7 +196,7 @@ TEST_F(NarrowWeightsTest, AreNotTrained) {
 TEST_F(NarrowWeightsTest, AreNotReadIntoParametersThatAreTrained) {
   draw(layers()[0].second);
   write(twins(DType::f16)[0]);
-  SafetensorsFile file(file_);
+  const Checkpoint file = open_safetensors(file_);
   EXPECT_NE(refusal([&] {
               read_parameters(file, drawn_);
             }).find("linear1.weight is f16 [40, 12], but the model needs f32 [40, 12]"),

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <unordered_map>
 #include <unordered_set>
 
 #include "heed/base/check.h"
@@ -18,8 +17,8 @@ std::string type_and_shape(DType dtype, std::span<const Index> shape) {
   return fmt::format("{} [{}]", name_of(dtype), fmt::join(shape, ", "));
 }
 
-std::string type_and_shape(const SafetensorsHeader::Entry& entry) {
-  return type_and_shape(entry.dtype, std::span(entry.shape).first(static_cast<std::size_t>(entry.rank)));
+std::string type_and_shape(const StoredTensor& stored) {
+  return type_and_shape(stored.dtype(), std::span(stored.shape).first(static_cast<std::size_t>(stored.rank)));
 }
 
 }  // namespace
@@ -36,13 +35,13 @@ void save_parameters(const std::filesystem::path& path, const ParameterList& par
   write_safetensors(path, tensors, metadata);
 }
 
-void check_parameters(const SafetensorsFile& file, std::span<const ParameterShape> wanted, const Renames& renames) {
+void check_parameters(const Checkpoint& file, std::span<const ParameterShape> wanted, const Renames& renames) {
   std::vector<std::string> misfits;
   std::size_t more = 0;
   const auto add = [&](std::string misfit) {
     misfits.size() < kMostNamed ? misfits.push_back(std::move(misfit)) : void(++more);
   };
-  const auto& tensors = file.header().tensors;
+  const Checkpoint::Tensors& tensors = file.tensors();
   std::unordered_set<std::string> known;
   // Holds the tensor `name`, f32 or of a narrow type, to its shape, and returns its type.
   const auto need = [&](const std::string& name, bool narrow, std::span<const Index> shape) {
@@ -52,7 +51,7 @@ void check_parameters(const SafetensorsFile& file, std::span<const ParameterShap
       add(fmt::format("has no tensor {}", printable(name)));
       return DType::f32;
     }
-    const DType type = narrow && is_narrow(found->second.dtype) ? found->second.dtype : DType::f32;
+    const DType type = narrow && is_narrow(found->second.dtype()) ? found->second.dtype() : DType::f32;
     const std::string held = type_and_shape(found->second), needed = type_and_shape(type, shape);
     if (held != needed) add(fmt::format("{} is {}, but the model needs {}", printable(name), held, needed));
     return type;
@@ -69,19 +68,18 @@ void check_parameters(const SafetensorsFile& file, std::span<const ParameterShap
              more > 0 ? fmt::format("; and {} more that do not fit", more) : "");
 }
 
-void read_parameters(SafetensorsFile& file, const ParameterList& parameters) {
+void read_parameters(const Checkpoint& file, const ParameterList& parameters) {
   std::vector<ParameterShape> shapes;
-  std::unordered_map<std::string_view, Var> vars;
   for (const auto& [name, var] : parameters) {
     const View& value = var.value().view();
     shapes.push_back({name, {value.shape.begin(), value.shape.begin() + value.rank}});
-    vars.emplace(name, var);
   }
   check_parameters(file, shapes);
-  file.read([&](const std::string& name, const Tensor& tensor) {
-    check_finite(tensor, fmt::format("{}: {}", file.name(), name));
-    vars.at(name).set_value(tensor.view());
-  });
+  for (const auto& [name, var] : parameters) {
+    const Tensor tensor = file.tensor(name);
+    check_finite(tensor, fmt::format("{}: {}", file.name(), printable(name)));
+    var.set_value(tensor.view());
+  }
 }
 
 }  // namespace heed

@@ -1,8 +1,7 @@
 // Parameters in a safetensors file.
 //
 //   save_parameters("model.safetensors", drawn.list());
-//   SafetensorsFile file("model.safetensors");
-//   read_parameters(file, drawn.list());                 // into the parameters that there are
+//   read_parameters(open_safetensors("model.safetensors"), drawn.list());      // into the parameters that there are
 #pragma once
 
 #include <filesystem>
@@ -27,10 +26,10 @@ void save_parameters(const std::filesystem::path& path, const ParameterList& par
 // Throws one heed::Error that names the file and every tensor (the first five, and how many more) that is missing, has
 // another shape than it is wanted in or another type than f32 (or, of a weight, a narrow one; i8 with scales f32 [Out],
 // others without), or is not wanted at all. Reads no tensor.
-void check_parameters(const SafetensorsFile& file, std::span<const ParameterShape> wanted, const Renames& renames = {});
+void check_parameters(const Checkpoint& file, std::span<const ParameterShape> wanted, const Renames& renames = {});
 
 // Sets every parameter to the file's value of its name, which must be f32. Throws as check_parameters does, before any
-// value has changed, and for an element that is not finite. Cost: one tensor's memory beside the parameters'.
-void read_parameters(SafetensorsFile& file, const ParameterList& parameters);
+// value has changed, and for an element that is not finite. Cost: the file's pages beside the parameters.
+void read_parameters(const Checkpoint& file, const ParameterList& parameters);
 
 }  // namespace heed

@@ -75,7 +75,7 @@ void convert_model(const std::filesystem::path& model, const ConvertOptions& opt
   const ModelFolder loaded = load_model_folder(model);
   const ParameterList parameters = converted(loaded, dtype_of(options.type), weights.string());
   FolderWriter folder(out);
-  save_parameters(folder.path() / "model.safetensors", parameters, read_safetensors_header(weights).metadata);
+  save_parameters(folder.path() / "model.safetensors", parameters, texts_of(open_safetensors(weights).metadata()));
   std::vector<std::filesystem::path> others = vocabulary_files(model);
   others.push_back(model / "config.json");
   for (const std::filesystem::path& file : others) {

@@ -40,8 +40,7 @@ void ParameterFiles::set_to_mean(const std::vector<Index>& updates) const {
   std::vector<std::vector<double>> sums;
   for (const auto& [name, var] : parameters_) sums.emplace_back(static_cast<std::size_t>(var.value().size()), 0.0);
   for (Index update : updates) {
-    SafetensorsFile kept(file(update));
-    read_parameters(kept, parameters_);
+    read_parameters(open_safetensors(file(update)), parameters_);
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       const float* value = parameters_[p].var.value().data<float>();
       for (std::size_t i = 0; i < sums[p].size(); ++i) sums[p][i] += value[i];

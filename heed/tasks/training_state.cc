@@ -48,10 +48,9 @@ void save_training_state(const std::filesystem::path& file, const TrainingState&
 }
 
 TrainingState load_training_state(const std::filesystem::path& path, const ParameterList& parameters, Adam& adam) {
-  SafetensorsFile file(path);
-  const auto& metadata = file.header().metadata;
-  HEED_CHECK(metadata.contains("state"), "{}: is not a training state", file.name());
-  const Json json = Json::parse(metadata.at("state"), file.name());
+  const Checkpoint file = open_safetensors(path);
+  HEED_CHECK(file.metadata().has("state"), "{}: is not a training state", file.name());
+  const Json json = Json::parse(file.metadata()["state"].string(), file.name());
   HEED_CHECK(!json.has("rng_position"),
              "{}: was saved by an older heed, whose dropout nobody draws again: go on with that, or train anew in "
              "another folder",

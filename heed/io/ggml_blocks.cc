@@ -1,0 +1,146 @@
+#include "heed/io/ggml_blocks.h"
+
+#include <cstring>
+
+#include "heed/base/check.h"
+#include "heed/base/float16.h"
+
+namespace heed {
+namespace {
+
+using Byte = unsigned char;
+
+float half_at(const Byte* at) {
+  Float16 half{};
+  std::memcpy(&half, at, sizeof half);
+  return to_float(half);
+}
+
+// d, then for Q4_1 m, then 16 bytes: the low halves are the first 16 numbers, the high halves the last 16.
+void widen_q4_0(const Byte* block, float* to) {
+  const float d = half_at(block);
+  const Byte* const q = block + 2;
+  for (int i = 0; i < 16; ++i) {
+    to[i] = static_cast<float>((q[i] & 15) - 8) * d;
+    to[i + 16] = static_cast<float>((q[i] >> 4) - 8) * d;
+  }
+}
+
+void widen_q4_1(const Byte* block, float* to) {
+  const float d = half_at(block), m = half_at(block + 2);
+  const Byte* const q = block + 4;
+  for (int i = 0; i < 16; ++i) {
+    to[i] = static_cast<float>(q[i] & 15) * d + m;
+    to[i + 16] = static_cast<float>(q[i] >> 4) * d + m;
+  }
+}
+
+// The same with 32 bits between, the fifth bit of each number.
+int fifth_bit(const Byte* bits, int i) { return ((bits[i / 8] >> (i % 8)) & 1) << 4; }
+
+void widen_q5_0(const Byte* block, float* to) {
+  const float d = half_at(block);
+  const Byte *const high = block + 2, *const q = block + 6;
+  for (int i = 0; i < 16; ++i) {
+    to[i] = static_cast<float>(((q[i] & 15) | fifth_bit(high, i)) - 16) * d;
+    to[i + 16] = static_cast<float>(((q[i] >> 4) | fifth_bit(high, i + 16)) - 16) * d;
+  }
+}
+
+void widen_q5_1(const Byte* block, float* to) {
+  const float d = half_at(block), m = half_at(block + 2);
+  const Byte *const high = block + 4, *const q = block + 8;
+  for (int i = 0; i < 16; ++i) {
+    to[i] = static_cast<float>((q[i] & 15) | fifth_bit(high, i)) * d + m;
+    to[i + 16] = static_cast<float>((q[i] >> 4) | fifth_bit(high, i + 16)) * d + m;
+  }
+}
+
+void widen_q8_0(const Byte* block, float* to) {
+  const float d = half_at(block);
+  for (int i = 0; i < 32; ++i) to[i] = static_cast<float>(static_cast<signed char>(block[2 + i])) * d;
+}
+
+// The scale and the minimum of 32 numbers, of which a block has eight. Twelve bytes hold them in 6 bits each: the first
+// four bytes the scales 0 to 3, the next four their minima, the last four the low halves of the scales and minima 4 to
+// 7, whose upper two bits are those of the first eight bytes.
+struct ScaleAndMinimum {
+  int scale, minimum;
+};
+ScaleAndMinimum scale_and_minimum(const Byte* packed, int group) {
+  if (group < 4) return {packed[group] & 63, packed[group + 4] & 63};
+  const int low = packed[group + 4];
+  return {(low & 15) | (packed[group - 4] >> 6) << 4, (low >> 4) | (packed[group] >> 6) << 4};
+}
+
+// d, m, the twelve bytes, for Q5_K 32 bytes of fifth bits, and 128 bytes of low ones: of each 32, the low halves are 32
+// numbers and the high halves the next 32. The fifth bits of group g are bit g of the 32 bytes.
+void widen_k(const Byte* block, const Byte* high, const Byte* q, float* to) {
+  const float d = half_at(block), m = half_at(block + 2);
+  for (int group = 0; group < 8; ++group) {
+    const auto [scale, minimum] = scale_and_minimum(block + 4, group);
+    const float factor = d * static_cast<float>(scale), less = m * static_cast<float>(minimum);
+    for (int i = 0; i < 32; ++i) {
+      const int low = group % 2 == 0 ? q[i] & 15 : q[i] >> 4;
+      const int fifth = high == nullptr ? 0 : ((high[i] >> group) & 1) << 4;
+      to[i] = factor * static_cast<float>(low | fifth) - less;
+    }
+    to += 32;
+    if (group % 2 == 1) q += 32;
+  }
+}
+
+void widen_q4_k(const Byte* block, float* to) { widen_k(block, nullptr, block + 16, to); }
+void widen_q5_k(const Byte* block, float* to) { widen_k(block, block + 16, block + 48, to); }
+
+// For each half of 128 numbers: 64 bytes of four low bits, 32 bytes of two high ones, eight scales for 16 numbers each;
+// the low bits of both halves come first, and d last. Number i + 32 * part of a half has the low bits of byte i or i +
+// 32, and bits 2 * part of the high byte i.
+void widen_q6_k(const Byte* block, float* to) {
+  const float d = half_at(block + 208);
+  for (int half = 0; half < 2; ++half) {
+    const Byte *const low = block + half * 64, *const high = block + 128 + half * 32,
+                      *const scales = block + 192 + half * 8;
+    for (int i = 0; i < 128; ++i) {
+      const int part = i / 32, byte = low[i % 64];
+      const int bits = (part < 2 ? byte & 15 : byte >> 4) | ((high[i % 32] >> (2 * part)) & 3) << 4;
+      const float factor = d * static_cast<float>(static_cast<signed char>(scales[i / 16]));
+      to[half * 128 + i] = factor * static_cast<float>(bits - 32);
+    }
+  }
+}
+
+using Widen = void (*)(const Byte* block, float* to);
+
+Widen widen_of(StoredType type) {
+  switch (type) {
+    case StoredType::q4_0:
+      return widen_q4_0;
+    case StoredType::q4_1:
+      return widen_q4_1;
+    case StoredType::q5_0:
+      return widen_q5_0;
+    case StoredType::q5_1:
+      return widen_q5_1;
+    case StoredType::q8_0:
+      return widen_q8_0;
+    case StoredType::q4_k:
+      return widen_q4_k;
+    case StoredType::q5_k:
+      return widen_q5_k;
+    case StoredType::q6_k:
+      return widen_q6_k;
+    default:
+      fail("widen_blocks: {} does not come in blocks", name_of(type));
+  }
+}
+
+}  // namespace
+
+void widen_blocks(StoredType type, const unsigned char* blocks, Index count, float* to) {
+  const Widen widen = widen_of(type);
+  const StoredBlock block = block_of(type);
+  for (Index i = 0; i < count; ++i) widen(blocks + i * block.bytes, to + i * block.elements);
+}
+
+}  // namespace heed

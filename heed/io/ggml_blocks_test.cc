@@ -1,0 +1,155 @@
+#include "heed/io/ggml_blocks.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "heed/base/float16.h"
+#include "heed/base/random.h"
+#include "heed/testing/refusal.h"
+
+namespace heed {
+namespace {
+
+using testing::refusal;
+
+using Byte = unsigned char;
+
+float half(const Byte* at) { return to_float(Float16{static_cast<std::uint16_t>(at[0] | at[1] << 8)}); }
+
+int bit(const Byte* bytes, int i) { return bytes[i / 8] >> i % 8 & 1; }
+int nibble(const Byte* bytes, int i) { return bytes[i / 2] >> 4 * (i % 2) & 15; }
+// `bits` bits of an integer that begins at bit `at`.
+int field(const Byte* bytes, int at, int bits) {
+  int value = 0;
+  for (int i = 0; i < bits; ++i) value |= bit(bytes, at + i) << i;
+  return value;
+}
+
+// The number `e` of a block, from the description of the format alone: what of it lies where, bit by bit.
+
+// 16 bytes hold 32 numbers of four bits: byte j has number j in its lower half and number j + 16 in its upper one.
+int four_bits(const Byte* q, int e) { return nibble(q, 2 * (e % 16) + e / 16); }
+
+float q4_0(const Byte* block, int e) { return static_cast<float>(four_bits(block + 2, e) - 8) * half(block); }
+float q4_1(const Byte* block, int e) {
+  const float product = static_cast<float>(four_bits(block + 4, e)) * half(block);
+  return product + half(block + 2);
+}
+float q5_0(const Byte* block, int e) {
+  return static_cast<float>(four_bits(block + 6, e) + 16 * bit(block + 2, e) - 16) * half(block);
+}
+float q5_1(const Byte* block, int e) {
+  const float product = static_cast<float>(four_bits(block + 8, e) + 16 * bit(block + 4, e)) * half(block);
+  return product + half(block + 2);
+}
+float q8_0(const Byte* block, int e) {
+  const int q = block[2 + e];
+  return static_cast<float>(q < 128 ? q : q - 256) * half(block);
+}
+
+// Of a super-block's eight scales and eight minima of six bits, in 96 bits.
+int k_scale(const Byte* packed, int j) {
+  return j < 4 ? field(packed, 8 * j, 6) : field(packed, 64 + 8 * (j - 4), 4) + 16 * field(packed, 8 * (j - 4) + 6, 2);
+}
+int k_minimum(const Byte* packed, int j) {
+  return j < 4 ? field(packed, 32 + 8 * j, 6)
+               : field(packed, 64 + 8 * (j - 4) + 4, 4) + 16 * field(packed, 32 + 8 * (j - 4) + 6, 2);
+}
+// 64 numbers are in 32 bytes: byte j has number j below and number j + 32 above.
+int k_low(const Byte* q, int e) { return nibble(q + e / 64 * 32, 2 * (e % 32) + e / 32 % 2); }
+
+float k_number(const Byte* block, int e, int q) {
+  const float factor = half(block) * static_cast<float>(k_scale(block + 4, e / 32));
+  const float less = half(block + 2) * static_cast<float>(k_minimum(block + 4, e / 32));
+  const float product = factor * static_cast<float>(q);
+  return product - less;
+}
+float q4_k(const Byte* block, int e) { return k_number(block, e, k_low(block + 16, e)); }
+float q5_k(const Byte* block, int e) {
+  return k_number(block, e, k_low(block + 48, e) + 16 * bit(block + 16 + e % 32, e / 32));
+}
+// Number e has its four lower bits among 128 bytes of two for each (64 bytes for a half of 128 numbers, of which byte j
+// has number j below and j + 64 above), and its two upper bits among 64 bytes of four for each (byte j has j, j + 32, j
+// + 64 and j + 96 of its half).
+float q6_k(const Byte* block, int e) {
+  const int half_block = e / 128, i = e % 128;
+  const int low = nibble(block + 64 * half_block, 2 * (i % 64) + i / 64);
+  const int high = field(block + 128 + 32 * half_block, 8 * (i % 32) + 2 * (i / 32), 2);
+  const int scale = block[192 + e / 16];
+  const float factor = half(block + 208) * static_cast<float>(scale < 128 ? scale : scale - 256);
+  return factor * static_cast<float>(low + 16 * high - 32);
+}
+
+struct Kind {
+  StoredType type;
+  float (*number)(const Byte* block, int e);
+  std::vector<int> halves;  // where a block has its f16 numbers
+};
+const std::vector<Kind> kKinds = {
+    {StoredType::q4_0, q4_0, {0}},    {StoredType::q4_1, q4_1, {0, 2}}, {StoredType::q5_0, q5_0, {0}},
+    {StoredType::q5_1, q5_1, {0, 2}}, {StoredType::q8_0, q8_0, {0}},    {StoredType::q4_k, q4_k, {0, 2}},
+    {StoredType::q5_k, q5_k, {0, 2}}, {StoredType::q6_k, q6_k, {208}},
+};
+
+// Blocks of any bits, but for f16 numbers, which are finite.
+std::vector<Byte> random_blocks(const Kind& kind, Index count, std::uint64_t seed) {
+  const StoredBlock block = block_of(kind.type);
+  std::vector<Byte> bytes(static_cast<std::size_t>(count * block.bytes));
+  Rng rng(seed);
+  for (Byte& byte : bytes) byte = static_cast<Byte>(rng.below(256));
+  for (Index b = 0; b < count; ++b) {
+    for (int at : kind.halves) bytes[static_cast<std::size_t>(b * block.bytes + at + 1)] &= 0xBB;
+  }
+  return bytes;
+}
+
+TEST(GgmlBlocks, AreTheNumbersOfTheFormatsDescription) {
+  for (const Kind& kind : kKinds) {
+    const StoredBlock block = block_of(kind.type);
+    const Index count = 50;
+    const std::vector<Byte> bytes = random_blocks(kind, count, 7);
+    std::vector<float> numbers(static_cast<std::size_t>(count * block.elements));
+    widen_blocks(kind.type, bytes.data(), count, numbers.data());
+    for (Index i = 0; i < count * block.elements; ++i) {
+      const float expected =
+          kind.number(bytes.data() + i / block.elements * block.bytes, static_cast<int>(i % block.elements));
+      ASSERT_TRUE(std::isfinite(expected));
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(numbers[static_cast<std::size_t>(i)]),
+                std::bit_cast<std::uint32_t>(expected))
+          << name_of(kind.type) << " " << i;
+    }
+  }
+}
+
+// Blocks whose numbers anybody can reckon out.
+TEST(GgmlBlocks, OfOneNumberEachAreThatNumber) {
+  const auto widen = [](StoredType type, std::vector<Byte> block) {
+    block.resize(static_cast<std::size_t>(block_of(type).bytes));
+    std::vector<float> numbers(static_cast<std::size_t>(block_of(type).elements));
+    widen_blocks(type, block.data(), 1, numbers.data());
+    return numbers;
+  };
+  const Byte one[] = {0x00, 0x3C}, two[] = {0x00, 0x40};
+  // d = 2, m = 1: nibbles 15 and 0.
+  EXPECT_EQ(widen(StoredType::q4_0, {two[0], two[1], 0x0F})[0], 14);
+  EXPECT_EQ(widen(StoredType::q4_0, {two[0], two[1], 0x0F})[16], -16);
+  EXPECT_EQ(widen(StoredType::q4_1, {two[0], two[1], one[0], one[1], 0xF0})[16], 31);
+  EXPECT_EQ(widen(StoredType::q5_0, {two[0], two[1], 1, 0, 0, 0, 0x0F})[0], 30);
+  EXPECT_EQ(widen(StoredType::q5_1, {two[0], two[1], one[0], one[1], 0, 0, 1, 0})[16], 33);
+  EXPECT_EQ(widen(StoredType::q8_0, {two[0], two[1], 0x80})[0], -256);
+  // d = 2, m = 1, the first group's scale 3 and minimum 5, the first number 7: 2 * 3 * 7 - 1 * 5.
+  EXPECT_EQ(widen(StoredType::q4_k, {two[0], two[1], one[0], one[1], 3, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 7})[0], 37);
+}
+
+TEST(GgmlBlocks, OtherTypesHaveNone) {
+  float number = 0;
+  EXPECT_EQ(refusal([&] { widen_blocks(StoredType::bf16, nullptr, 0, &number); }),
+            "widen_blocks: bf16 does not come in blocks");
+}
+
+}  // namespace
+}  // namespace heed
