@@ -1,14 +1,19 @@
 // heed-conformance: holds heed's operators against the cases of other projects.
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
+#include <iterator>
 #include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "heed/base/error.h"
 #include "heed/base/printable.h"
 #include "heed/base/standard_streams.h"
+#include "models.h"
 #include "onnx.h"
 #include "pytorch.h"
 
@@ -19,6 +24,7 @@ constexpr int kFailure = 1, kWrongUsage = 2;
 constexpr std::string_view kUsage =
     "Usage: heed-conformance DIR             run every ONNX case (case.json) at or below the folder\n"
     "       heed-conformance --pytorch FILE  run the Transformer layers' cases of the file\n"
+    "       heed-conformance --models DIR    run the cases of every model (cases.json) at or below the folder\n"
     "       heed-conformance --help\n"
     "Prints a line for each case that fails or is skipped, then \"N passed, N failed, N skipped\".\n"
     "Exit code: 0, or 1 where a case failed or none was found, or 2 for wrong usage.\n";
@@ -28,13 +34,16 @@ int fail(std::string_view message, int code) {
   return code;
 }
 
-int run(const std::string& onnx_folder, const std::string& pytorch_file) {
+using Run = void (*)(const std::filesystem::path& place, heed::conformance::Report& report);
+
+constexpr std::pair<std::string_view, Run> kKinds[] = {
+    {"--pytorch", heed::conformance::run_pytorch_cases},
+    {"--models", heed::conformance::run_model_cases},
+};
+
+int run(Run cases, const std::string& place) {
   heed::conformance::Report report;
-  if (!pytorch_file.empty()) {
-    heed::conformance::run_pytorch_cases(pytorch_file, report);
-  } else {
-    heed::conformance::run_onnx_cases(onnx_folder, report);
-  }
+  cases(place, report);
   report.print_counts();
   return report.good() ? 0 : kFailure;
 }
@@ -49,12 +58,13 @@ int main(int argc, char** argv) {
     std::fputs(kUsage.data(), stdout);
     return std::fflush(stdout) == 0 ? 0 : fail("cannot write to standard output", kFailure);
   }
-  const bool pytorch = first == "--pytorch";
-  if (pytorch ? argc != 3 || second.empty() : argc != 2 || first.empty() || first[0] == '-') {
-    return fail("needs one folder, or --pytorch and a file: see heed-conformance --help", kWrongUsage);
+  const auto kind = std::ranges::find(kKinds, std::string_view(first), &std::pair<std::string_view, Run>::first);
+  const bool named = kind != std::end(kKinds);
+  if (named ? argc != 3 || second.empty() : argc != 2 || first.empty() || first[0] == '-') {
+    return fail("needs one folder, or a kind of cases and their place: see heed-conformance --help", kWrongUsage);
   }
   try {
-    return run(pytorch ? "" : first, second);
+    return named ? run(kind->second, second) : run(heed::conformance::run_onnx_cases, first);
   } catch (const heed::Error& error) {
     return fail(error.what(), kFailure);
   } catch (const std::bad_alloc&) {

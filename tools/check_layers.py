@@ -18,8 +18,9 @@ LEVELS = {
     "layers": 8, "optim": 8, "viz": 8,
     "models": 9,
     "decode": 10,
-    "tasks": 11,
-    "cli": 12, "conformance": 12,
+    "pretrained": 11,
+    "tasks": 12,
+    "cli": 13, "conformance": 13,
 }
 # The testing room serves tests only, which may use it from any room.
 TESTING = "testing"

@@ -10,6 +10,7 @@
 #include "heed/base/printable.h"
 #include "heed/io/file_tensor.h"
 #include "heed/pretrained/name_pattern.h"
+#include "heed/tensor/row_storage.h"
 
 namespace heed {
 namespace {

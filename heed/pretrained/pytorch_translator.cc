@@ -1,5 +1,6 @@
 // An encoder and a decoder of torch.nn.TransformerEncoder and torch.nn.TransformerDecoder, each with its embedding, and
 // the decoder with its output layer.
+#include "heed/io/fields.h"
 #include "heed/pretrained/config_fields.h"
 #include "heed/pretrained/family_list.h"
 

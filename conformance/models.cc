@@ -1,0 +1,233 @@
+#include "models.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "case.h"
+#include "compare.h"
+#include "heed/base/check.h"
+#include "heed/decode/beam_search.h"
+#include "heed/decode/sampler.h"
+#include "heed/io/npy.h"
+#include "heed/pretrained/pretrained_model.h"
+
+namespace heed::conformance {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Ids = std::vector<std::int32_t>;
+
+constexpr Index kMost = 1 << 24;
+
+Ids ids_of(const Json& list) {
+  Ids ids;
+  for (Index id : list.integer_list(0, kMost)) ids.push_back(static_cast<std::int32_t>(id));
+  return ids;
+}
+
+// The tokens that are not padding, which stands behind them.
+Ids without_padding(const Json& item) {
+  Ids ids = ids_of(item["input_ids"]);
+  if (!item.has("attention_mask")) return ids;
+  const std::vector<Index> mask = item["attention_mask"].integer_list(0, 1);
+  const auto end = std::ranges::find(mask, 0);
+  if (mask.size() != ids.size() || std::find(end, mask.end(), 1) != mask.end()) {
+    item["attention_mask"].refuse("must be ones for the tokens and then zeros for padding");
+  }
+  ids.resize(static_cast<std::size_t>(end - mask.begin()));
+  return ids;
+}
+
+// One sequence as it stands in the case, with its padding.
+TokenBatch batch_of(const Json& item) {
+  const Ids ids = ids_of(item["input_ids"]);
+  const Ids length{static_cast<std::int32_t>(without_padding(item).size())};
+  return {Tensor::from(ids, {1, std::ssize(ids)}), Tensor::from(length, {1})};
+}
+
+TokenBatch batch_of(const Ids& ids) {
+  return {Tensor::from(ids, {1, std::ssize(ids)}), Tensor::from(Ids{static_cast<std::int32_t>(ids.size())}, {1})};
+}
+
+// A sequence's rows [1, L, W] at the positions, as the array [positions, W] or, where the case has it, [1, positions,
+// W].
+Array rows_at(const Tensor& rows, const Json& item, std::string_view key, const Array& like) {
+  std::vector<Index> positions;
+  if (item.has(key)) {
+    positions = item[key].integer_list(0, rows.dim(1) - 1);
+  } else {
+    for (Index i = 0; i < rows.dim(1); ++i) positions.push_back(i);
+  }
+  const Tensor chosen = rows.reshape({rows.dim(1), rows.dim(2)}).gather_rows(positions);
+  Extents shape{std::ssize(positions), rows.dim(2)};
+  if (like.shape.size() == 3) shape.insert(shape.begin(), 1);
+  return with_shape(chosen, shape);
+}
+
+class ModelCases {
+ public:
+  ModelCases(const fs::path& folder, const Json& cases, PretrainedModel opened)
+      : folder_(folder), tolerance_(cases["tolerance"]), opened_(std::move(opened)) {}
+
+  std::string run(const Json& item) {
+    std::string wrong;
+    for (const auto& [name, expected] : item["expect"].members()) {
+      const std::string differs = compare(item, name, expected);
+      if (!differs.empty()) wrong += fmt::format("{}{} {}", wrong.empty() ? "" : "; ", name, differs);
+    }
+    return wrong;
+  }
+
+ private:
+  double tolerance(const std::string& output, std::string_view kind) const {
+    const Json of_output = tolerance_.has(output) ? tolerance_[output] : tolerance_;
+    return of_output[kind].number();
+  }
+
+  std::string compare(const Json& item, const std::string& name, const Json& expected) {
+    if (item.has("generate")) return compare_generated(item, name, expected);
+    const Array stated = read_npy_array(folder_ / expected.string());
+    const Array got = computed(item, name, stated);
+    return difference(got, stated, tolerance(name, "rtol"), tolerance(name, "atol"));
+  }
+
+  Array computed(const Json& item, const std::string& name, const Array& like) {
+    const Transformer& model = *opened_.model;
+    const TransformerConfig& config = model.config();
+    const Context context = Context::inference(workspace_);
+    const bool encoder_only = !config.has_decoder();
+    if (name == "encoder_hidden" || (name == "last_hidden_state" && encoder_only)) {
+      Tensor types;
+      if (item.has("token_type_ids")) {
+        const Ids ids = ids_of(item["token_type_ids"]);
+        types = Tensor::from(ids, {1, std::ssize(ids)});
+      }
+      return rows_at(model.encode(context, batch_of(item), types).value(), item, "positions", like);
+    }
+    SequenceBatch batch;
+    const Ids ids = config.has_encoder() ? ids_of(item["decoder_input_ids"]) : without_padding(item);
+    batch.input = Tensor::from(ids, {1, std::ssize(ids)});
+    if (config.has_encoder()) batch.source = batch_of(item);
+    const char* const key = config.has_encoder() ? "decoder_positions" : "positions";
+    if (name == "logits") return rows_at(model.logits(context, batch).value(), item, key, like);
+    if (name == "last_hidden_state") return rows_at(model.features(context, batch).value(), item, key, like);
+    throw Skip("the output " + name);
+  }
+
+  // --- Generation ----------------------------------------------------------------------------------------------------
+
+  struct Generation {
+    Ids prompt;     // of the decoder: what it is given, and what it begins with
+    Ids generated;  // without the end token
+    bool ended = false;
+  };
+
+  Generation generate(const Json& item) {
+    const Transformer& model = *opened_.model;
+    const Json how = item["generate"];
+    SpecialTokens special{opened_.family.begin, opened_.family.ends, {}};
+    if (how.has("ignore_eos") && how["ignore_eos"].boolean()) special.ends.clear();
+    if (how.has("ban")) special.never = ids_of(how["ban"]);
+    if (how.has("decoder_start")) special.begin = static_cast<std::int32_t>(how["decoder_start"].integer(0, kMost));
+    Generation made;
+    const Ids input = without_padding(item);
+    made.prompt = model.has_source() ? Ids{special.begin} : input;
+    HEED_CHECK(!made.prompt.empty(), "{}: must not be empty", item["input_ids"].where());
+    const Ids admitted = model.has_source() ? input : Ids(input.begin(), input.end() - 1);
+    Index most = how.has("max_new") ? how["max_new"].integer(1, kMost)
+                                    : how["max_length"].integer(1, kMost) - std::ssize(made.prompt);
+    most = std::min(most, model.max_steps(std::ssize(admitted)));
+    HEED_CHECK(most >= 1, "{}: leaves no room for a token", how.where());
+    Searches searches;
+    searches.push_back(search_of(how, special, made.prompt, most));
+    const Hypothesis best = decode(model, batch_of(admitted), std::move(searches), workspace_)[0][0];
+    made.generated = best.tokens;
+    made.ended = best.token_scores.size() > best.tokens.size();
+    if (made.ended && special.ends.size() == 1) made.generated.push_back(special.ends.front());
+    return made;
+  }
+
+  static std::unique_ptr<Search> search_of(const Json& how, const SpecialTokens& special, const Ids& prompt,
+                                           Index most) {
+    const std::string method = how["method"].string();
+    if (method == "greedy") {
+      SamplingOptions options{.temperature = 0};
+      if (how.has("repetition_penalty")) options.repetition_penalty = how["repetition_penalty"].number();
+      return std::make_unique<Sampler>(options, special, prompt, 0, most);
+    }
+    if (method != "beam") how["method"].refuse("must be greedy or beam");
+    if (how.has("repetition_penalty") && how["repetition_penalty"].number() != 1) {
+      throw Skip("a beam search with a repetition penalty");
+    }
+    BeamOptions options{.beam = how["num_beams"].integer(1, kWidestBeam), .early_stopping = false, .complete = false};
+    if (how.has("length_penalty")) options.length_penalty = how["length_penalty"].number();
+    if (how.has("early_stopping")) options.early_stopping = how["early_stopping"].boolean();
+    return std::make_unique<BeamSearch>(options, special, prompt.back(), most);
+  }
+
+  std::string compare_generated(const Json& item, const std::string& name, const Json& expected) {
+    const Generation made = generate(item);
+    if (name == "ends_with_eos") {
+      return made.ended == expected.boolean() ? "" : fmt::format("is {}, but must be {}", made.ended, !made.ended);
+    }
+    Ids got = made.generated;
+    if (name == "ids") got.insert(got.begin(), made.prompt.begin(), made.prompt.end());
+    if (name == "ids" || name == "new_ids") {
+      const Ids stated = ids_of(expected);
+      if (got == stated) return "";
+      const auto at = std::ranges::mismatch(got, stated).in1 - got.begin();
+      return fmt::format("differ at {} of {} (stated: {})", at, got.size(), stated.size());
+    }
+    throw Skip("the output " + name);
+  }
+
+  fs::path folder_;
+  Json tolerance_;
+  PretrainedModel opened_;
+  Workspace workspace_;
+};
+
+void run_cases(const fs::path& folder, const fs::path& model, Report& report) {
+  const Json cases = read_json(folder / "cases.json");
+  const std::string name = model == folder ? folder.filename().string() : model.filename().string();
+  std::optional<ModelCases> runner;
+  report.add(name + ": opens", [&] {
+    runner.emplace(folder, cases, open_pretrained(model));
+    return std::string();
+  });
+  if (!runner) return;
+  std::map<std::string, int> times;
+  for (const Json& item : cases["cases"].items()) {
+    const std::string of_case = item["name"].string();
+    const int time = ++times[of_case];
+    report.add(fmt::format("{}: {}{}", name, of_case, time > 1 ? fmt::format(" ({})", time) : ""),
+               [&] { return runner->run(item); });
+  }
+}
+
+}  // namespace
+
+void run_model_cases(const fs::path& folder, Report& report) {
+  std::vector<fs::path> folders;
+  if (fs::exists(folder / "cases.json")) folders.push_back(folder);
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_directory() && fs::exists(entry.path() / "cases.json")) folders.push_back(entry.path());
+  }
+  std::ranges::sort(folders);
+  for (const fs::path& one : folders) {
+    std::vector<fs::path> models{one};
+    for (const auto& entry : fs::directory_iterator(one)) {
+      if (entry.path().extension() == ".gguf") models.push_back(entry.path());
+    }
+    std::ranges::sort(models);
+    for (const fs::path& model : models) run_cases(one, model, report);
+  }
+}
+
+}  // namespace heed::conformance
