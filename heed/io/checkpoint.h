@@ -58,7 +58,6 @@ class Checkpoint {
 
  private:
   const StoredTensor& found(std::string_view name) const;
-  std::string where(std::string_view name) const;
 
   CheckpointFormat format_;
   std::string name_;
