@@ -193,12 +193,26 @@ class ModelCases {
   Workspace workspace_;
 };
 
+// The most tokens that a case asks for: files say how many a model was trained with, which may be fewer.
+Index longest(const Json& cases) {
+  Index most = 0;
+  for (const Json& item : cases["cases"].items()) {
+    Index length = item["input_ids"].size();
+    if (item.has("generate")) {
+      const Json how = item["generate"];
+      length = how.has("max_new") ? length + how["max_new"].integer(1, kMost) : how["max_length"].integer(1, kMost);
+    }
+    most = std::max(most, length);
+  }
+  return most;
+}
+
 void run_cases(const fs::path& folder, const fs::path& model, Report& report) {
   const Json cases = read_json(folder / "cases.json");
   const std::string name = model == folder ? folder.filename().string() : model.filename().string();
   std::optional<ModelCases> runner;
   report.add(name + ": opens", [&] {
-    runner.emplace(folder, cases, open_pretrained(model));
+    runner.emplace(folder, cases, open_pretrained(model, longest(cases)));
     return std::string();
   });
   if (!runner) return;

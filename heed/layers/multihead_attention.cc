@@ -8,6 +8,7 @@
 #include "heed/autograd/rotary.h"
 #include "heed/base/check.h"
 #include "heed/layers/positions.h"
+#include "heed/layers/shared_angles.h"
 #include "heed/ops/attention/spec/visit_spec.h"
 
 namespace heed {
@@ -79,7 +80,7 @@ MultiheadAttention::MultiheadAttention(const ParameterScope& scope, AttentionKin
   if (made_.rotary) {
     HEED_CHECK(made_.rotary->width <= o.head_dim, "MultiheadAttention: rotary turns {} features of heads of width {}",
                made_.rotary->width, o.head_dim);
-    angles_ = scope.computed([&] { return rotary_tables(*made_.rotary, o.max_positions, DType::f32); });
+    angles_ = scope.computed([&] { return shared_angles(*made_.rotary, o.max_positions); });
   }
   if (o.query_key_norm) {
     q_norm_ = Norm(scope / "q_norm", NormKind::rms, o.head_dim, o.norm_epsilon);
@@ -87,7 +88,7 @@ MultiheadAttention::MultiheadAttention(const ParameterScope& scope, AttentionKin
   }
   // As in PyTorch, the bias is zero but takes the draws of a Linear's: those after it stay what they are.
   out_proj_ = o.bias && o.out_bias ? Linear(scope / "out_proj", query_width(), o.embed_dim, Initial::uniform(0))
-                     : Linear(scope / "out_proj", query_width(), o.embed_dim, /*bias=*/false);
+                                   : Linear(scope / "out_proj", query_width(), o.embed_dim, /*bias=*/false);
 }
 
 // --- Projections -----------------------------------------------------------------------------------------------------
@@ -138,7 +139,7 @@ Var MultiheadAttention::placed(const Context& context, const Var& projection, In
     x = concatenate(context, parts);
   }
   if (!made_.rotary) return x;
-  return rotary(context, {x, 0, queries + keys, options_.head_dim}, angles_, positions, 0, made_.rotary->pairing);
+  return rotary(context, {x, 0, queries + keys, options_.head_dim}, *angles_, positions, 0, made_.rotary->pairing);
 }
 
 Var MultiheadAttention::project_self(const Context& context, const Var& x, const Tensor& positions) const {

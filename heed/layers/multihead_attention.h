@@ -136,7 +136,7 @@ class MultiheadAttention {
   MultiheadAttentionOptions options_;  // without zeros for defaults
   LayerAttention made_;                // of the choice
   Mask own_mask_;                      // the choice's and the options'
-  RotaryTables angles_;
+  std::shared_ptr<const RotaryTables> angles_;
   Var in_proj_weight_;
   Var q_proj_weight_, k_proj_weight_, v_proj_weight_;
   Var in_proj_bias_;

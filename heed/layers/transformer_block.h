@@ -22,9 +22,9 @@ namespace heed {
 
 // Where a sub-layer f is normalised.
 enum class NormPlace {
-  pre,   // x + f(norm x)
-  post,  // norm(x + f(x))             (Vaswani et al. 2017)
-  both,  // x + post_norm(f(norm x))   (Gemma 2)
+  pre,       // x + f(norm x)
+  post,      // norm(x + f(x))             (Vaswani et al. 2017)
+  both,      // x + post_norm(f(norm x))   (Gemma 2)
   parallel,  // x + f(norm x) + g(norm' x), all sub-layers of a block beside each other   (GPT-J; Black et al. 2022)
 };
 inline constexpr std::pair<std::string_view, NormPlace> kNormPlaceNames[] = {

@@ -31,8 +31,7 @@ TokenInput::TokenInput(const ParameterScope& scope, const std::string& side, con
   if (has_norm_) norm_ = Norm(scope / (side + "_norm"), config.norm, config.width, config.norm_epsilon);
 }
 
-Var TokenInput::forward(const Context& context, const Tensor& ids, const Tensor& positions,
-                        const Tensor& types) const {
+Var TokenInput::forward(const Context& context, const Tensor& ids, const Tensor& positions, const Tensor& types) const {
   HEED_CHECK(types.is_empty() || has_types_, "Transformer: the model has no token types, but some are given");
   Var x = embedding_.forward(context, ids);
   x = positions.is_empty() ? positions_.forward(context, x) : positions_.forward_at(context, x, positions);

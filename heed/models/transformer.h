@@ -25,9 +25,7 @@ class Transformer : public SequenceModel {
   const TransformerConfig& config() const { return config_; }
   bool has_source() const override { return config_.has_encoder(); }
   Var features(const Context& context, const SequenceBatch& batch) const override;
-  const Var& output_weight() const override {
-    return config_.tie_output ? target_embedding_.weight() : output_weight_;
-  }
+  const Var& output_weight() const override { return config_.tie_output ? target_embedding_.weight() : output_weight_; }
   Var output_bias() const override { return output_bias_; }
   double logit_soft_cap() const override { return config_.logit_soft_cap; }
 

@@ -106,7 +106,7 @@ struct TransformerConfig {
           "Where a sub-layer is normalised: pre (before it), post (after its residual), both, or parallel (before it, "
           "and a block's sub-layers are beside each other).");
     visit("positions", c.positions, "Positions added to embeddings: sinusoidal, learned or none.");
-    visit("max_length", c.max_length, "The most tokens of a sentence.", NumberRange::from(2, 1 << 16));
+    visit("max_length", c.max_length, "The most tokens of a sentence.", NumberRange::from(2, 1 << 24));
     visit("share_embeddings", c.share_embeddings, "One embedding table for source and target.");
     visit("tie_output", c.tie_output, "The output projection is the target's embedding table.");
     visit("dropout", c.dropout, "Dropout of embeddings and of each sub-layer's output.", NumberRange::from_below(0, 1));
@@ -139,8 +139,7 @@ struct TransformerConfig {
           NumberRange::from(0, 1 << 16));
     visit("causal", c.causal, "No token of the decoder sees a later one.");
     visit("output_bias", c.output_bias, "The output projection has a bias.");
-    visit("logit_scale", c.logit_scale, "What the output projection's input is multiplied by.",
-          NumberRange::above(0));
+    visit("logit_scale", c.logit_scale, "What the output projection's input is multiplied by.", NumberRange::above(0));
     visit("logit_soft_cap", c.logit_soft_cap, "Logits x become cap * tanh(x / cap); 0: they stay.",
           NumberRange::at_least(0));
   }

@@ -72,8 +72,7 @@ Tensor halves_of_sinusoids(Index length, Index width) {
   const Index half = width / 2;
   for (Index i = 0; i < width; ++i) {
     const bool sine = i < half;
-    const double rate =
-        std::pow(10000.0, -2.0 * static_cast<double>(sine ? i : i - half) / static_cast<double>(width));
+    const double rate = std::pow(10000.0, -2.0 * static_cast<double>(sine ? i : i - half) / static_cast<double>(width));
     for (Index p = 0; p < length; ++p) {
       const double angle = static_cast<double>(p) * rate;
       table.at<float>({p, i}) = static_cast<float>(sine ? std::sin(angle) : std::cos(angle));
@@ -102,11 +101,10 @@ FamilyModel describe_marian(const Json& config) {
   if (c.width % 2 != 0) config["d_model"].refuse("must be even");
   // Files may leave the table out, which is computed.
   for (const char* side : {"source", "target"}) {
-    model.rules.push_back({fmt::format("{}_positions.weight", side),
-                           {},
-                           {},
-                           0,
-                           [length = c.max_length, width = c.width] { return halves_of_sinusoids(length, width); }});
+    model.rules.push_back(
+        {fmt::format("{}_positions.weight", side), {}, {}, 0, [length = c.max_length, width = c.width] {
+           return halves_of_sinusoids(length, width);
+         }});
   }
   return model;
 }

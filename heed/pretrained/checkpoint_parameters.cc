@@ -180,8 +180,9 @@ Var CheckpointParameters::adapted(const TensorRule& rule, std::span<const std::s
   for (const Tensor& part : parts) total += part.dim(0);
   const std::vector<Index> rest(wanted.shape.begin() + 1, wanted.shape.end());
   const bool fits = total == rows && std::ranges::all_of(parts, [&](const Tensor& part) {
-    return std::ranges::equal(std::span(part.view().shape).subspan(1, static_cast<std::size_t>(part.rank()) - 1), rest);
-  });
+                      return std::ranges::equal(
+                          std::span(part.view().shape).subspan(1, static_cast<std::size_t>(part.rank()) - 1), rest);
+                    });
   std::vector<std::string> seen;
   for (const Tensor& part : parts) seen.push_back(describe(part.view()));
   HEED_CHECK(fits, "{}: {} {} {}, but the model needs [{}]", file_.name(), fmt::join(names, ", "),

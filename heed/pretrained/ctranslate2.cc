@@ -133,9 +133,9 @@ FamilyModel describe_ctranslate2(const fs::path& path, const Checkpoint& file) {
   c.output_bias = file.has("decoder/projection/bias");
   c.positions = PositionKind::learned;
   c.max_length = kPositions;
-  for (const char* unknown : {"encoder/layer_0/self_attention/relative_position_keys",
-                              "encoder/layer_0/self_attention/relative_attention_bias",
-                              "encoder/layer_0/ffn/linear_0_noact/weight"}) {
+  for (const char* unknown :
+       {"encoder/layer_0/self_attention/relative_position_keys",
+        "encoder/layer_0/self_attention/relative_attention_bias", "encoder/layer_0/ffn/linear_0_noact/weight"}) {
     HEED_CHECK(!file.has(unknown), "{}: has {}, which heed does not read from CTranslate2", file.name(), unknown);
   }
 
@@ -146,8 +146,7 @@ FamilyModel describe_ctranslate2(const fs::path& path, const Checkpoint& file) {
       model.rules.push_back({own + "_positions.weight", {theirs + table}});
     } else {
       HEED_CHECK(c.width % 2 == 0, "{}: sinusoids need an even width, but it is {}", file.name(), c.width);
-      model.rules.push_back(
-          {own + "_positions.weight", {}, {}, 0, [width = c.width] { return sinusoids(width); }});
+      model.rules.push_back({own + "_positions.weight", {}, {}, 0, [width = c.width] { return sinusoids(width); }});
     }
     model.rules.push_back({own + "_embedding.weight", {own == "source" ? source : target}});
     add_norm(model.rules, own + "_norm", theirs + "/layernorm_embedding");

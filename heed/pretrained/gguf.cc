@@ -100,13 +100,13 @@ FamilyModel describe_gguf(const Checkpoint& file) {
   if (is_gemma2) config.set("query_pre_attn_scalar", width);
   if (file.has("rope_freqs.weight")) config.set("rope_scaling", llama3_scaling(file, arch, width));
   if (metadata.has(key("rope.scaling.type")) && metadata[key("rope.scaling.type")].string() != "none") {
-    config.set("rope_scaling",
-               Json::object({{"rope_type", metadata[key("rope.scaling.type")]},
-                             {"factor", metadata[key("rope.scaling.factor")]},
-                             {"original_max_position_embeddings",
-                              metadata.has(key("rope.scaling.original_context_length"))
-                                  ? metadata[key("rope.scaling.original_context_length")]
-                                  : metadata[key("context_length")]}}));
+    config.set(
+        "rope_scaling",
+        Json::object({{"rope_type", metadata[key("rope.scaling.type")]},
+                      {"factor", metadata[key("rope.scaling.factor")]},
+                      {"original_max_position_embeddings", metadata.has(key("rope.scaling.original_context_length"))
+                                                               ? metadata[key("rope.scaling.original_context_length")]
+                                                               : metadata[key("context_length")]}}));
   }
 
   FamilyModel model = describe_model(config);

@@ -1,5 +1,7 @@
 #include "heed/pretrained/pretrained_model.h"
 
+#include <algorithm>
+
 #include "heed/base/check.h"
 #include "heed/base/file.h"
 #include "heed/io/open_checkpoint.h"
@@ -34,10 +36,13 @@ FamilyModel describe(const std::filesystem::path& path, const Checkpoint& file) 
 
 FamilyModel describe_pretrained(const std::filesystem::path& path) { return describe(path, open_checkpoint(path)); }
 
-PretrainedModel open_pretrained(const std::filesystem::path& path) {
+PretrainedModel open_pretrained(const std::filesystem::path& path, Index length) {
   const Checkpoint file = open_checkpoint(path);
   PretrainedModel opened{describe(path, file), nullptr, {}};
-  const FamilyModel& family = opened.family;
+  FamilyModel& family = opened.family;
+  if (family.config.positions == PositionKind::none) {
+    family.config.max_length = std::max(family.config.max_length, length);
+  }
   // Names and shapes first: a configuration with absurd extents must not make heed allocate them.
   ListedParameters listed;
   try {

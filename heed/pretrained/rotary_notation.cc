@@ -22,9 +22,9 @@ Scaling scaling_of(const Json& config, const Json& scaling) {
                                  extent_or(config, {"original_max_position_embeddings", "max_position_embeddings"}, 1));
   if (kind == "linear") return {"rotary_linear", fmt::format("factor={}, ", factor)};
   if (kind == "llama3") {
-    return {"rotary_llama3", fmt::format("factor={}, original_length={}, slow_turns={}, fast_turns={}, ", factor,
-                                         length, field(scaling, {"low_freq_factor"}).number(),
-                                         field(scaling, {"high_freq_factor"}).number())};
+    return {"rotary_llama3",
+            fmt::format("factor={}, original_length={}, slow_turns={}, fast_turns={}, ", factor, length,
+                        field(scaling, {"low_freq_factor"}).number(), field(scaling, {"high_freq_factor"}).number())};
   }
   if (kind == "yarn") {
     const double attention_factor = number_or(scaling, {"attention_factor"}, 0.1 * std::log(factor) + 1);

@@ -28,9 +28,9 @@ FamilyModel describe_t5(const Json& config) {
   c.norm_epsilon = number_or(config, {"layer_norm_epsilon"}, 1e-6);
   c.positions = PositionKind::none;
   c.max_length = kUnboundedLength;
-  c.attention = AttentionChoice(fmt::format("dot + relative({}, {})",
-                                            extent_or(config, {"relative_attention_num_buckets"}, 32),
-                                            extent_or(config, {"relative_attention_max_distance"}, 128)));
+  c.attention =
+      AttentionChoice(fmt::format("dot + relative({}, {})", extent_or(config, {"relative_attention_num_buckets"}, 32),
+                                  extent_or(config, {"relative_attention_max_distance"}, 128)));
   c.cross_attention = AttentionChoice("dot");
   c.attention_bias = c.ffn_bias = false;
   c.separate_projections = true;

@@ -31,7 +31,7 @@ struct TensorRule {
   // of zeros: rows that the file leaves out (biases of Whisper's keys); its rows are an equal share of all.
   std::vector<std::string> tensors;
   TensorLayout layout = TensorLayout::as_it_is;
-  Index first_row = 0;                        // the file's rows before it are not used
+  Index first_row = 0;                         // the file's rows before it are not used
   std::function<Tensor()> computed = nullptr;  // in place of the file's: a table of sinusoids
 };
 

@@ -40,6 +40,8 @@ struct RotaryScaling {
   double fast_turns = 1;        // llama3: high_freq_factor; yarn: beta_fast, beta in the paper; above slow_turns
   double attention_factor = 1;  // yarn
 
+  friend bool operator==(const RotaryScaling&, const RotaryScaling&) = default;
+
   static RotaryScaling linear(double factor) { return {.kind = Kind::linear, .factor = factor}; }
   static RotaryScaling ntk(double factor) { return {.kind = Kind::ntk, .factor = factor}; }
   // Llama 3.1: factor 8 and original_length 8192.
@@ -54,6 +56,8 @@ struct Rotary {
   Index width = 0;  // R, even: the first features of a row, that turn
   double base = 10000;
   RotaryScaling scaling{};
+
+  friend bool operator==(const Rotary&, const Rotary&) = default;
 };
 
 // Returns the R / 2 angles per position, after scaling. Throws heed::Error for options that have no meaning.

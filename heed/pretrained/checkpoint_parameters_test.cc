@@ -1,0 +1,133 @@
+#include "heed/pretrained/checkpoint_parameters.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <numeric>
+
+#include "heed/io/open_checkpoint.h"
+#include "heed/io/safetensors.h"
+#include "heed/testing/refusal.h"
+
+namespace heed {
+namespace {
+
+using testing::refusal;
+
+// first, first + 1, ... in a tensor of the shape.
+Tensor counted(std::initializer_list<Index> shape, float first = 0) {
+  const Tensor tensor = Tensor::empty(DType::f32, shape);
+  std::iota(tensor.data<float>(), tensor.data<float>() + tensor.size(), first);
+  return tensor;
+}
+
+std::vector<float> numbers(const Tensor& tensor) {
+  const Tensor wide = tensor.to(DType::f32);
+  return {wide.data<float>(), wide.data<float>() + wide.size()};
+}
+
+class CheckpointParametersTest : public ::testing::Test {
+ protected:
+  Checkpoint saved(const std::map<std::string, Tensor>& tensors) {
+    std::map<std::string, ConstView> views;
+    for (const auto& [name, tensor] : tensors) views.emplace(name, tensor.view());
+    write_safetensors(folder_ / "model.safetensors", views);
+    return open_checkpoint(folder_ / "model.safetensors");
+  }
+
+  void SetUp() override { std::filesystem::create_directories(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_checkpoint_parameters" /
+                                  ::testing::UnitTest::GetInstance()->current_test_info()->name();
+};
+
+TEST_F(CheckpointParametersTest, WhatTheFileHoldsAsItIsReadIsTheFilesMemory) {
+  const Checkpoint file = saved({{"model.a.weight", counted({3, 2})}, {"model.b", counted({2, 2}).to(DType::bf16)}});
+  CheckpointParameters loaded(file, {{"mine.*", {"model.*"}}}, "", 1);
+  const ParameterScope scope(loaded);
+  const Var a = scope.weight("mine.a.weight", 3, 2, Initial::constant(0));
+  EXPECT_EQ(a.value().view().data, file.tensor("model.a.weight").view().data);
+  const Var b = scope.weight("mine.b", 2, 2, Initial::constant(0));
+  EXPECT_EQ(b.dtype(), DType::bf16);
+  EXPECT_EQ(b.value().view().data, file.tensor("model.b").view().data);
+}
+
+TEST_F(CheckpointParametersTest, WhatOnlyF32IsReadOfIsWidened) {
+  const Checkpoint file = saved({{"norm", counted({4}).to(DType::bf16)}});
+  CheckpointParameters loaded(file, {{"norm", {"norm"}}}, "", 1);
+  const Var norm = ParameterScope(loaded).vector("norm", 4, Initial::constant(0));
+  EXPECT_EQ(norm.dtype(), DType::f32);
+  EXPECT_EQ(numbers(norm.value()), (std::vector<float>{0, 1, 2, 3}));
+}
+
+TEST_F(CheckpointParametersTest, LayoutsAreThoseOfHeed) {
+  const Checkpoint file = saved({{"t", counted({2, 3})},
+                                 {"h", counted({6, 1})},
+                                 {"n", counted({2})},
+                                 {"q", counted({2, 2})},
+                                 {"k", counted({1, 2}, 10)},
+                                 {"bias", counted({2})},
+                                 {"p", counted({4, 1})}});
+  CheckpointParameters loaded(file,
+                              {{"t", {"t"}, TensorLayout::transposed},
+                               {"h", {"h"}, TensorLayout::heads_apart},
+                               {"n", {"n"}, TensorLayout::plus_one},
+                               {"qk", {"q", "k"}},
+                               {"with_zeros", {"bias", ""}},
+                               {"p", {"p"}, TensorLayout::as_it_is, /*first_row=*/2}},
+                              "", /*heads=*/2);
+  const ParameterScope scope(loaded);
+  const Initial zero = Initial::constant(0);
+  EXPECT_EQ(numbers(scope.weight("t", 3, 2, zero).value()), (std::vector<float>{0, 3, 1, 4, 2, 5}));
+  EXPECT_EQ(numbers(scope.weight("h", 6, 1, zero).value()), (std::vector<float>{0, 3, 1, 4, 2, 5}));
+  EXPECT_EQ(numbers(scope.vector("n", 2, zero).value()), (std::vector<float>{1, 2}));
+  EXPECT_EQ(numbers(scope.weight("qk", 3, 2, zero).value()), (std::vector<float>{0, 1, 2, 3, 10, 11}));
+  EXPECT_EQ(numbers(scope.vector("with_zeros", 4, zero).value()), (std::vector<float>{0, 1, 0, 0}));
+  EXPECT_EQ(numbers(scope.matrix("p", 2, 1, zero).value()), (std::vector<float>{2, 3}));
+}
+
+TEST_F(CheckpointParametersTest, RowsOfSixteenBitsKeepTheirType) {
+  const Checkpoint file = saved({{"q", counted({2, 3}).to(DType::f16)}, {"k", counted({1, 3}, 7).to(DType::f16)}});
+  CheckpointParameters loaded(file, {{"qk", {"q", "k"}}, {"t", {"q"}, TensorLayout::transposed}}, "", 1);
+  const ParameterScope scope(loaded);
+  const Var qk = scope.weight("qk", 3, 3, Initial::constant(0));
+  EXPECT_EQ(qk.dtype(), DType::f16);
+  EXPECT_EQ(numbers(qk.value()), (std::vector<float>{0, 1, 2, 3, 4, 5, 7, 8, 9}));
+  const Var t = scope.weight("t", 3, 2, Initial::constant(0));
+  EXPECT_EQ(t.dtype(), DType::f16);
+  EXPECT_EQ(numbers(t.value()), (std::vector<float>{0, 3, 1, 4, 2, 5}));
+}
+
+TEST_F(CheckpointParametersTest, APrefixMayBeMissing) {
+  for (const std::string prefix : {"model.", ""}) {
+    const Checkpoint file = saved({{prefix + "a", counted({2})}});
+    CheckpointParameters loaded(file, {{"mine", {"model.a"}}}, "model.", 1);
+    EXPECT_EQ(numbers(ParameterScope(loaded).vector("mine", 2, Initial::constant(0)).value()),
+              (std::vector<float>{0, 1}));
+  }
+}
+
+TEST_F(CheckpointParametersTest, SaysWhatIsMissingWhatDoesNotFitAndWhatIsTooMuch) {
+  const Checkpoint file = saved({{"layers.0.a", counted({2, 3})}, {"layers.0.more", counted({2})}});
+  CheckpointParameters loaded(file, {{"a", {"layers.0.a"}}, {"b", {"layers.0.b"}}, {"c", {"layers.0.more"}}}, "", 1);
+  const std::string name = file.name();
+  EXPECT_EQ(refusal([&] {
+              loaded.check_there(std::vector<ParameterShape>{{"a", {2, 3}}, {"b", {1}}});
+            }),
+            name + ": has no tensor layers.0.b, which a model of its configuration has");
+  const ParameterScope scope(loaded);
+  EXPECT_EQ(refusal([&] { scope.weight("a", 3, 2, Initial::constant(0)); }),
+            name + ": layers.0.a is [2, 3], but the model needs [3, 2]");
+  EXPECT_EQ(refusal([&] { scope.vector("none", 3, Initial::constant(0)); }),
+            name + ": the family has no tensor for the parameter none");
+  CheckpointParameters part(file, {{"a", {"layers.0.a"}}}, "", 1);
+  ParameterScope(part).weight("a", 2, 3, Initial::constant(0));
+  EXPECT_EQ(refusal([&] { part.check_used(std::vector<std::string>{"layers.*"}, {}); }),
+            name + ": has tensors that a model of its configuration has not: layers.0.more");
+  EXPECT_EQ(refusal([&] { part.check_used(std::vector<std::string>{"layers.*"}, std::vector<std::string>{".more"}); }),
+            "no error");
+}
+
+}  // namespace
+}  // namespace heed
