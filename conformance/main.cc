@@ -16,15 +16,17 @@
 #include "models.h"
 #include "onnx.h"
 #include "pytorch.h"
+#include "tokenizers.h"
 
 namespace {
 
 constexpr int kFailure = 1, kWrongUsage = 2;
 
 constexpr std::string_view kUsage =
-    "Usage: heed-conformance DIR             run every ONNX case (case.json) at or below the folder\n"
-    "       heed-conformance --pytorch FILE  run the Transformer layers' cases of the file\n"
-    "       heed-conformance --models DIR    run the cases of every model (cases.json) at or below the folder\n"
+    "Usage: heed-conformance DIR               run every ONNX case (case.json) at or below the folder\n"
+    "       heed-conformance --pytorch FILE    run the Transformer layers' cases of the file\n"
+    "       heed-conformance --models DIR      run the cases (cases.json) of every model at or below the folder\n"
+    "       heed-conformance --tokenizers DIR  run the texts (cases.jsonl) of every tokenizer at or below the folder\n"
     "       heed-conformance --help\n"
     "Prints a line for each case that fails or is skipped, then \"N passed, N failed, N skipped\".\n"
     "Exit code: 0, or 1 where a case failed or none was found, or 2 for wrong usage.\n";
@@ -39,6 +41,7 @@ using Run = void (*)(const std::filesystem::path& place, heed::conformance::Repo
 constexpr std::pair<std::string_view, Run> kKinds[] = {
     {"--pytorch", heed::conformance::run_pytorch_cases},
     {"--models", heed::conformance::run_model_cases},
+    {"--tokenizers", heed::conformance::run_tokenizer_cases},
 };
 
 int run(Run cases, const std::string& place) {

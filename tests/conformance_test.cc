@@ -88,6 +88,38 @@ TEST(Conformance, EveryTransformerLayerOfPyTorchsTestsIsMatched) {
   EXPECT_EQ(result.output, "11 passed, 0 failed, 0 skipped\n");
 }
 
+TEST(Conformance, EveryTextOfOthersTokenizersIsMatched) {
+  HEED_DATA_OR_SKIP(folder, "tokenizers");
+  const CommandResult result = run({"--tokenizers", folder.string()});
+  EXPECT_EQ(result.exit_code, 0) << result.output << result.error;
+  EXPECT_GE(std::stoi(result.output), 400) << result.output;
+}
+
+TEST(Conformance, AWrongIdPieceOrTextOfATokenizerFails) {
+  const fs::path folder = scratch_folder() / "bert";
+  make_folder(folder);
+  write_file(folder / "vocab.txt", "[UNK]\n[CLS]\n[SEP]\na\n##b\n");
+  const auto output = [&](const std::string& lines) {
+    write_file(folder / "cases.jsonl", lines);
+    return run({"--tokenizers", folder.parent_path().string()}).output;
+  };
+  const std::string right = R"({"text": "ab a", "ids": [3, 4, 3], "ids_special": [1, 3, 4, 3, 2],)"
+                            R"( "pieces": ["a", "##b", "a"], "decoded": "ab a"})";
+  EXPECT_EQ(output(right + "\n"), "1 passed, 0 failed, 0 skipped\n");
+  EXPECT_EQ(output(R"({"text": "a", "pair": "b a", "ids_special": [1, 3, 2, 0, 3, 2], "types": [0, 0, 0, 1, 1, 1]})"),
+            "1 passed, 0 failed, 0 skipped\n");
+  EXPECT_EQ(output(R"({"text": "ab", "ids": [3, 3]})"),
+            "FAIL bert:1: ids of 2, expected 2, differ at 1: got [3, 4], expected [3, 3]\n"
+            "0 passed, 1 failed, 0 skipped\n");
+  EXPECT_EQ(output(right + "\n" + R"({"text": "ab", "decoded": "a b"})"),
+            "FAIL bert:2: decoded: got \"ab\", expected \"a b\"\n1 passed, 1 failed, 0 skipped\n");
+  EXPECT_NE(output(R"({"text": "ab", "pieces": ["a"]})").find("pieces of 2, expected 1, differ at 1"),
+            std::string::npos);
+  EXPECT_NE(output(R"({"text": "a", "types": [0]})").find("states nothing"), std::string::npos);
+  EXPECT_NE(output("{").find("cases.jsonl:1"), std::string::npos);
+  EXPECT_NE(output("").find("has no line"), std::string::npos);
+}
+
 TEST(Conformance, ARightCasePassesAndAWrongNumberFails) {
   const fs::path folder = scratch_folder();
   write_log_softmax(folder / "right", -0.6931472f);
@@ -263,10 +295,12 @@ TEST(Conformance, WrongUsageAndNothingFoundAreTwoExitCodes) {
   const std::string usage = "see heed-conformance --help";
   expect_refusal({}, kWrongUsage, usage);
   expect_refusal({"--pytorch"}, kWrongUsage, usage);
+  expect_refusal({"--tokenizers"}, kWrongUsage, usage);
   expect_refusal({"--fast"}, kWrongUsage, usage);
   expect_refusal({"a", "b"}, kWrongUsage, usage);
   expect_refusal({"/no/such/folder"}, kFailure, "/no/such/folder");
   expect_refusal({"--pytorch", "/no/such/file"}, kFailure, "/no/such/file");
+  expect_refusal({"--tokenizers", "/no/such/folder"}, kFailure, "/no/such/folder");
   const CommandResult none = run({scratch_folder().string()});
   EXPECT_EQ(none.exit_code, kFailure);
   EXPECT_EQ(none.output, "0 passed, 0 failed, 0 skipped\n");

@@ -91,7 +91,7 @@ void check_type(const Field& field, WireType type, std::string_view what, std::s
 }
 
 // message SentencePiece { string piece = 1; float score = 2; Type type = 3; }
-void check_piece(std::string_view bytes, std::string_view name) {
+void check_piece(std::string_view bytes, std::string_view name, SentencePieceRules rules) {
   constexpr std::uint64_t kLastType = 6, kUserDefined = 4;
   // Far over any score of a trained model, far under what could overflow when a sentence's scores are added.
   constexpr float kLargestScore = 1e9F;
@@ -118,7 +118,8 @@ void check_piece(std::string_view bytes, std::string_view name) {
   }
   HEED_CHECK(!piece.empty(), "{}: a piece is empty", name);
   HEED_CHECK(valid_utf8(piece) && piece.find('\0') == std::string_view::npos, "{}: a piece is not valid UTF-8", name);
-  HEED_CHECK(!has_control_character(piece), "{}: a piece holds a control character: '{}'", name, printable(piece));
+  HEED_CHECK(rules == SentencePieceRules::library || !has_control_character(piece),
+             "{}: a piece holds a control character: '{}'", name, printable(piece));
   HEED_CHECK(type != kUserDefined || piece.size() <= kLongestUserDefined,
              "{}: a user-defined piece has {} bytes, over {}", name, piece.size(), kLongestUserDefined);
 }
@@ -187,6 +188,8 @@ class TrieCheck {
   std::vector<int> longest_;
 };
 
+}  // namespace
+
 // A normaliser's table: the trie's size in bytes (32 bits, little-endian), the trie, and the strings that it points to,
 // each ended by a NUL byte.
 void check_character_map(std::string_view map, std::string_view name) {
@@ -202,31 +205,35 @@ void check_character_map(std::string_view map, std::string_view name) {
   TrieCheck(map.substr(0, trie_bytes), strings, name).run();
 }
 
+namespace {
+
 // message NormalizerSpec { string name = 1; bytes precompiled_charsmap = 2; ...; bool escape_whitespaces = 5; ... }
-void check_normalizer(std::string_view bytes, std::string_view name) {
+void check_normalizer(std::string_view bytes, std::string_view name, SentencePieceRules rules) {
   for (MessageReader reader(bytes, name); !reader.done();) {
     const Field field = reader.next();
     if (field.number == 2) {
       check_type(field, WireType::bytes, "normaliser's table", name);
       check_character_map(field.bytes, name);
     } else if (field.number == 5) {
-      HEED_CHECK(field.value != 0, "{}: a model without escape_whitespaces is not supported", name);
+      HEED_CHECK(rules == SentencePieceRules::library || field.value != 0,
+                 "{}: a model without escape_whitespaces is not supported", name);
     }
   }
 }
 
 // message TrainerSpec { ...; bool treat_whitespace_as_suffix = 24; ...; string unk_surface = 44; ... }
-void check_trainer(std::string_view bytes, std::string_view name) {
+void check_trainer(std::string_view bytes, std::string_view name, SentencePieceRules rules) {
   for (MessageReader reader(bytes, name); !reader.done();) {
     const Field field = reader.next();
     if (field.number == 44) {  // what the library decodes an unknown piece to
       check_type(field, WireType::bytes, "unknown piece's text", name);
-      HEED_CHECK(valid_utf8(field.bytes) && !has_control_character(field.bytes),
-                 "{}: the text for an unknown piece is not UTF-8 without control characters: '{}'", name,
-                 printable(field.bytes));
+      HEED_CHECK(
+          valid_utf8(field.bytes) && (rules == SentencePieceRules::library || !has_control_character(field.bytes)),
+          "{}: the text for an unknown piece is not UTF-8 without control characters: '{}'", name,
+          printable(field.bytes));
     }
-    HEED_CHECK(field.number != 24 || field.value == 0, "{}: a model with treat_whitespace_as_suffix is not supported",
-               name);
+    HEED_CHECK(rules == SentencePieceRules::library || field.number != 24 || field.value == 0,
+               "{}: a model with treat_whitespace_as_suffix is not supported", name);
   }
 }
 
@@ -235,7 +242,7 @@ void check_trainer(std::string_view bytes, std::string_view name) {
 // message ModelProto { repeated SentencePiece pieces = 1; TrainerSpec trainer_spec = 2; NormalizerSpec normalizer_spec
 // = 3;
 //                      SelfTestData self_test_data = 4; NormalizerSpec denormalizer_spec = 5; }
-void check_sentencepiece_model(std::string_view bytes, std::string_view name) {
+void check_sentencepiece_model(std::string_view bytes, std::string_view name, SentencePieceRules rules) {
   HEED_CHECK(!bytes.empty(), "{}: the file is empty", name);
   HEED_CHECK(bytes.size() < std::numeric_limits<std::int32_t>::max(), "{}: a SentencePiece model has less than 2 GiB",
              name);
@@ -244,9 +251,9 @@ void check_sentencepiece_model(std::string_view bytes, std::string_view name) {
     const Field field = reader.next();
     if (field.number < 1 || field.number > 5) continue;
     check_type(field, WireType::bytes, "message", name);
-    if (field.number == 1) check_piece(field.bytes, name);
-    if (field.number == 2) check_trainer(field.bytes, name);
-    if (field.number == 3 || field.number == 5) check_normalizer(field.bytes, name);
+    if (field.number == 1) check_piece(field.bytes, name, rules);
+    if (field.number == 2) check_trainer(field.bytes, name, rules);
+    if (field.number == 3 || field.number == 5) check_normalizer(field.bytes, name, rules);
     has_pieces = has_pieces || field.number == 1;
   }
   HEED_CHECK(has_pieces, "{}: not a SentencePiece model: it has no pieces", name);

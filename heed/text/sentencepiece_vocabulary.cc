@@ -2,12 +2,11 @@
 
 #include <sentencepiece_processor.h>
 
-#include <new>
-
 #include "heed/base/check.h"
 #include "heed/base/control_characters.h"
 #include "heed/base/file.h"
 #include "heed/base/file_writer.h"
+#include "heed/text/sentencepiece_loading.h"
 #include "heed/text/sentencepiece_model_check.h"
 
 namespace heed {
@@ -24,19 +23,10 @@ struct SentencePieceVocabulary::Impl {
 
 SentencePieceVocabulary SentencePieceVocabulary::from_bytes(std::string_view model, std::string_view name) {
   // SentencePiece trusts parts of a model enough to read outside it; those are checked before it sees the bytes.
-  check_sentencepiece_model(model, name);
+  check_sentencepiece_model(model, name, SentencePieceRules::own);
   auto impl = std::make_shared<Impl>();
   impl->bytes = model;
-  try {
-    const auto status = impl->processor.LoadFromSerializedProto(impl->bytes);
-    HEED_CHECK(status.ok(), "{}: SentencePiece refuses this model: {}", name, status.message());
-  } catch (const Error&) {
-    throw;
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception& error) {  // the trie inside it throws its own
-    fail("{}: SentencePiece refuses this model: {}", name, error.what());
-  }
+  load_sentencepiece(impl->bytes, name, impl->processor);
   const auto& processor = impl->processor;
   const SymbolIds symbols{
       .pad = processor.pad_id(), .unknown = processor.unk_id(), .begin = processor.bos_id(), .end = processor.eos_id()};

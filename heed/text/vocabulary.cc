@@ -2,7 +2,10 @@
 
 #include "heed/base/check.h"
 #include "heed/base/file.h"
+#include "heed/text/sentencepiece_tokenizer.h"
 #include "heed/text/sentencepiece_vocabulary.h"
+#include "heed/text/sentencepiece_words.h"
+#include "heed/text/tokenizer/tokenizer.h"
 #include "heed/text/whitespace_vocabulary.h"
 
 namespace heed {
@@ -55,18 +58,31 @@ void Vocabulary::check_id(int id, std::string_view function) const {
 }
 
 std::vector<std::filesystem::path> vocabulary_paths(const std::filesystem::path& folder, std::string_view stem) {
-  return {SentencePieceVocabulary::path_in(folder, stem), WhitespaceVocabulary::path_in(folder, stem)};
+  return {SentencePieceVocabulary::path_in(folder, stem), WhitespaceVocabulary::path_in(folder, stem),
+          Tokenizer::path_in(folder, stem), SentencePieceTokenizer::path_in(folder, stem),
+          SentencePieceWords::path_in(folder, stem)};
 }
 
 std::unique_ptr<Vocabulary> load_vocabulary(const std::filesystem::path& folder, std::string_view stem) {
-  const std::filesystem::path spm = SentencePieceVocabulary::path_in(folder, stem);
-  const std::filesystem::path list = WhitespaceVocabulary::path_in(folder, stem);
-  const bool has_spm = file_exists(spm), has_list = file_exists(list);
-  HEED_CHECK(has_spm || has_list, "load_vocabulary: there is neither {} nor {}", spm.string(), list.string());
-  HEED_CHECK(!has_spm || !has_list, "load_vocabulary: there are both {} and {}; remove one", spm.string(),
-             list.string());
-  if (has_spm) return std::make_unique<SentencePieceVocabulary>(SentencePieceVocabulary::load(spm));
-  return std::make_unique<WhitespaceVocabulary>(WhitespaceVocabulary::load(list));
+  std::vector<std::filesystem::path> there;
+  std::string names;
+  for (const std::filesystem::path& path : vocabulary_paths(folder, stem)) {
+    names += (names.empty() ? "" : ", ") + path.string();
+    if (file_exists(path)) there.push_back(path);
+  }
+  HEED_CHECK(!there.empty(), "load_vocabulary: there is none of {}", names);
+  HEED_CHECK(there.size() == 1, "load_vocabulary: there are both {} and {}; remove one", there.front().string(),
+             there.back().string());
+  const std::filesystem::path& path = there.front();
+  if (path == SentencePieceVocabulary::path_in(folder, stem))
+    return std::make_unique<SentencePieceVocabulary>(SentencePieceVocabulary::load(path));
+  if (path == WhitespaceVocabulary::path_in(folder, stem))
+    return std::make_unique<WhitespaceVocabulary>(WhitespaceVocabulary::load(path));
+  if (path == Tokenizer::path_in(folder, stem)) return std::make_unique<Tokenizer>(Tokenizer::load(path));
+  if (path == SentencePieceTokenizer::path_in(folder, stem))
+    return std::make_unique<SentencePieceTokenizer>(SentencePieceTokenizer::load(path));
+  std::filesystem::path model = path;
+  return std::make_unique<SentencePieceWords>(SentencePieceWords::load(model.replace_extension(".spm"), path));
 }
 
 }  // namespace heed

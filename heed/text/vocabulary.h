@@ -4,6 +4,7 @@
 //   std::vector<int> ids = words->encode("A dog runs.");                      // no begin or end symbol
 //   words->decode(ids) == "A dog runs.";
 //   words->word_of_pieces(ids);                                               // {0, 1, 2, 2}: each piece's word
+//   open_tokenizer("bert")->encode_special("A dog runs.").ids;                // another's folder (open_tokenizer.h)
 #pragma once
 
 #include <filesystem>
@@ -46,8 +47,8 @@ struct EncodedText {
 enum class Specials { drop, keep };
 
 // There are two sorts. The vocabularies that heed learns (SentencePieceVocabulary, WhitespaceVocabulary) have the ids
-// kOwnSymbols, and promise one line of text without control characters. Those of others have their own ids, and do to
-// the letter what the library does that they are of. A joint
+// kOwnSymbols, and promise one line of text without control characters. Those of others (Tokenizer, SentencePieceTokenizer,
+// SentencePieceWords) have their own ids, and do to the letter what the library does that they are of. A joint
 // vocabulary is one that is used for the source and for the target. All const members may be called from many threads.
 class Vocabulary {
  public:
@@ -63,7 +64,8 @@ class Vocabulary {
   int mask() const { return symbols_.mask; }
 
   // Returns the ids of a text, in [0, size()), without what encode_special adds; what has no id becomes unknown(). An
-  // empty text gives no ids. Vocabularies that heed learned take special tokens that the text spells for plain text.
+  // empty text gives no ids. Special tokens that the text spells are the tokens for a Tokenizer, and plain text for all
+  // others. Throws heed::Error of others' vocabularies where the text is not UTF-8.
   virtual std::vector<int> encode(std::string_view text) const = 0;
 
   // The same with the special tokens that the vocabulary's own template puts around a text, or around a pair; a
@@ -90,7 +92,7 @@ class Vocabulary {
 
   virtual Index size() const = 0;
 
-  // "sentencepiece" or "whitespace".
+  // "sentencepiece" or "whitespace"; of others "tokenizer", "sentencepiece-model" or "sentencepiece-words".
   virtual std::string_view kind() const = 0;
 
   // Writes the vocabulary into the folder (made where it is missing) as the file that load_vocabulary(folder, stem)
@@ -120,8 +122,9 @@ class Vocabulary {
 // Every name that load_vocabulary looks for.
 std::vector<std::filesystem::path> vocabulary_paths(const std::filesystem::path& folder, std::string_view stem);
 
-// Loads folder/stem.spm (SentencePieceVocabulary) or folder/stem.vocab.txt (WhitespaceVocabulary), whichever is there.
-// Throws heed::Error if neither or both are, or if the file is not sound.
+// Loads the one that is there of folder/stem.spm (SentencePieceVocabulary), stem.vocab.txt (WhitespaceVocabulary),
+// stem.tokenizer.json (Tokenizer), stem.model (SentencePieceTokenizer) and stem.words.json (SentencePieceWords). Throws
+// heed::Error if none or several are, or if the file is not sound.
 std::unique_ptr<Vocabulary> load_vocabulary(const std::filesystem::path& folder, std::string_view stem);
 
 }  // namespace heed

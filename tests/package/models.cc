@@ -1,5 +1,5 @@
-// A user's program of more than attention, which needs every library that heed links: oneDNN, utf8proc, PCRE2, Cairo and
-// SentencePiece.
+// A user's program of more than attention, which needs every library that heed links: oneDNN, utf8proc, PCRE2, Cairo
+// and SentencePiece.
 #include <cstdio>
 #include <string>
 #include <vector>

@@ -1,0 +1,501 @@
+#include "heed/text/oniguruma_pattern.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "heed/base/check.h"
+#include "heed/base/printable.h"
+#include "heed/base/utf8.h"
+#include "heed/unicode/unicode.h"
+
+namespace heed {
+namespace {
+
+constexpr int kDeepest = 64;
+
+// What stands in a class of PCRE2's.
+constexpr std::string_view kSpaces =
+    "\\x{9}-\\x{D}\\x{20}\\x{85}\\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}\\x{205F}\\x{3000}";
+constexpr std::string_view kWord = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}";
+constexpr std::string_view kHexDigits = "0-9A-Fa-f";
+
+// Names of what is no script; spelled without '_', '-' and spaces, in lower case.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kPosix = {{
+    {"alnum", "\\p{Alphabetic}\\p{Nd}"},
+    {"alpha", "\\p{Alphabetic}"},
+    {"any", "\\x{0}-\\x{10FFFF}"},
+    {"ascii", "\\x{0}-\\x{7F}"},
+    {"blank", "\\p{Zs}\\x{9}"},
+    {"cntrl", "\\p{Cc}"},
+    {"digit", "\\p{Nd}"},
+    {"lower", "\\p{Lowercase}"},
+    {"punct", "\\p{P}$+<=>\\^`|~"},
+    {"space", kSpaces},
+    {"upper", "\\p{Uppercase}"},
+    {"whitespace", kSpaces},
+    {"word", kWord},
+    {"xdigit", kHexDigits},
+}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 37> kCategories = {{
+    {"letter", "L"},
+    {"uppercaseletter", "Lu"},
+    {"lowercaseletter", "Ll"},
+    {"titlecaseletter", "Lt"},
+    {"casedletter", "L&"},
+    {"modifierletter", "Lm"},
+    {"otherletter", "Lo"},
+    {"mark", "M"},
+    {"combiningmark", "M"},
+    {"nonspacingmark", "Mn"},
+    {"spacingmark", "Mc"},
+    {"enclosingmark", "Me"},
+    {"number", "N"},
+    {"decimalnumber", "Nd"},
+    {"letternumber", "Nl"},
+    {"othernumber", "No"},
+    {"punctuation", "P"},
+    {"connectorpunctuation", "Pc"},
+    {"dashpunctuation", "Pd"},
+    {"openpunctuation", "Ps"},
+    {"closepunctuation", "Pe"},
+    {"initialpunctuation", "Pi"},
+    {"finalpunctuation", "Pf"},
+    {"otherpunctuation", "Po"},
+    {"symbol", "S"},
+    {"mathsymbol", "Sm"},
+    {"currencysymbol", "Sc"},
+    {"modifiersymbol", "Sk"},
+    {"othersymbol", "So"},
+    {"separator", "Z"},
+    {"spaceseparator", "Zs"},
+    {"lineseparator", "Zl"},
+    {"paragraphseparator", "Zp"},
+    {"control", "Cc"},
+    {"format", "Cf"},
+    {"privateuse", "Co"},
+    {"unassigned", "Cn"},
+}};
+constexpr std::string_view kShortCategories =
+    " c cc cf cn co cs l l& lc ll lm lo lt lu m mc me mn n nd nl no p pc pd pe pf pi po ps s sc sk sm so z zl zp zs ";
+constexpr std::string_view kBinaryProperties =
+    " alphabetic lowercase uppercase emoji emojipresentation emojimodifier emojimodifierbase emojicomponent "
+    "extendedpictographic ideographic unifiedideograph math dash hexdigit diacritic extender variationselector "
+    "idstart idcontinue xidstart xidcontinue defaultignorablecodepoint cased caseignorable ";
+
+bool among(std::string_view word, std::string_view list) {
+  return list.find(" " + std::string(word) + " ") != std::string_view::npos;
+}
+
+// One character, or a set of them, inside a class.
+struct ClassItem {
+  std::optional<char32_t> character;
+  std::string items;     // what stands in a class of PCRE2's, of a set
+  bool negated = false;  // all others than those
+};
+
+// A set of characters, as parts of which each is one character's expression.
+class CharacterSet {
+ public:
+  void add(std::string_view items) { items_ += items; }
+  void add(const ClassItem& item) {
+    if (item.negated) {
+      parts_.push_back("[^" + item.items + "]");
+    } else {
+      items_ += item.items;
+    }
+  }
+  void add_expression(std::string expression) { parts_.push_back(std::move(expression)); }
+
+  // An expression of one character of the set; of one that is not in it where negated.
+  std::string expression(bool negated) const {
+    if (parts_.empty()) {
+      if (items_.empty()) return negated ? "(?s:.)" : "(?!)";
+      return (negated ? "[^" : "[") + items_ + "]";
+    }
+    std::string any = items_.empty() ? "" : "[" + items_ + "]";
+    for (const std::string& part : parts_) any += (any.empty() ? "" : "|") + part;
+    return negated ? "(?:(?!" + any + ")(?s:.))" : "(?:" + any + ")";
+  }
+
+ private:
+  std::string items_;
+  std::vector<std::string> parts_;
+};
+
+class Translation {
+ public:
+  Translation(std::string_view pattern, std::string_view name) : pattern_(pattern), name_(name) {}
+
+  std::string run() {
+    Index bad = 0;
+    HEED_CHECK(valid_utf8(pattern_, &bad), "{}: byte {} of the expression is not valid UTF-8", name_, bad);
+    std::string translated = alternatives(0);
+    if (at_ < pattern_.size()) refuse("a ')' that closes nothing");
+    return translated;
+  }
+
+ private:
+  [[noreturn]] void refuse(std::string_view what) const {
+    fail("{}: the regular expression '{}' has {} at byte {}", name_, printable(pattern_, 200), what, at_);
+  }
+  bool done() const { return at_ >= pattern_.size(); }
+  bool next_is(std::string_view text) const { return pattern_.substr(at_).starts_with(text); }
+  bool take(std::string_view text) {
+    if (!next_is(text)) return false;
+    at_ += text.size();
+    return true;
+  }
+  char take_byte() {
+    if (done()) refuse("an end where more must follow");
+    return pattern_[at_++];
+  }
+  char32_t take_character() {
+    if (done()) refuse("an end where more must follow");
+    char32_t taken = 0;
+    std::size_t length = 0;
+    const auto lead = static_cast<unsigned char>(pattern_[at_]);
+    length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    for_each_code_point(pattern_.substr(at_, length), [&](char32_t c, std::string_view) { taken = c; });
+    at_ += length;
+    return taken;
+  }
+  static std::string escaped(char32_t c) { return fmt::format("\\x{{{:X}}}", static_cast<std::uint32_t>(c)); }
+
+  std::string alternatives(int depth) {
+    if (depth > kDeepest) refuse("groups or classes nested too deep");
+    std::string all;
+    while (!done() && pattern_[at_] != ')') {
+      if (take("|")) {
+        all += '|';
+      } else {
+        all += quantified(atom(depth));
+      }
+    }
+    return all;
+  }
+
+  std::string atom(int depth) {
+    switch (pattern_[at_]) {
+      case '(':
+        return group(depth);
+      case '[':
+        return character_class(depth);
+      case '\\':
+        return escape();
+      case '.':
+      case '^':
+      case '$':
+        return std::string(1, pattern_[at_++]);
+      default:
+        return escaped(take_character());
+    }
+  }
+
+  // "(?m:" dots match ends of lines: PCRE2's s. Its own m is always on.
+  std::string flags() {
+    std::string taken;
+    while (!done() && (std::isalpha(static_cast<unsigned char>(pattern_[at_])) != 0 || pattern_[at_] == '-')) {
+      const char flag = take_byte();
+      if (flag != 'i' && flag != 'm' && flag != 'x' && flag != '-') refuse("an option that is not one of i, m and x");
+      if (flag == 'x') refuse("the option x");
+      taken += flag == 'm' ? 's' : flag;
+    }
+    return taken;
+  }
+
+  std::string group(int depth) {
+    ++at_;
+    std::string opening = "(";
+    if (take("?")) {
+      opening += '?';
+      if (take("#")) {
+        while (take_byte() != ')') continue;
+        return "";
+      }
+      if (take("<=") || take("<!") || take(":") || take("=") || take("!") || take(">")) {
+        const std::size_t length = pattern_[at_ - 2] == '<' ? 2 : 1;
+        opening += pattern_.substr(at_ - length, length);
+      } else if (take("<") || take("'")) {
+        const char close = pattern_[at_ - 1] == '<' ? '>' : '\'';
+        opening += '<';
+        for (char c = take_byte(); c != close; c = take_byte()) {
+          if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_') refuse("a name that is no word");
+          opening += c;
+        }
+        opening += '>';
+      } else {
+        opening += flags();
+        if (take(")")) {  // to the end of the group around it, over its alternatives too, as Oniguruma has it
+          return opening + ":" + alternatives(depth + 1) + ")";
+        }
+        if (!take(":")) refuse("a group of a kind that is not supported");
+        opening += ':';
+      }
+    } else if (next_is("*")) {
+      refuse("a callout");
+    }
+    std::string inside = alternatives(depth + 1);
+    if (!take(")")) refuse("a '(' that nothing closes");
+    return opening + inside + ")";
+  }
+
+  // The numbers of "{2,3}" where that stands next.
+  std::optional<std::string> interval() {
+    std::size_t end = at_ + 1;
+    const auto digits = [&] {
+      const std::size_t begin = end;
+      while (end < pattern_.size() && std::isdigit(static_cast<unsigned char>(pattern_[end])) != 0) ++end;
+      return std::string(pattern_.substr(begin, end - begin));
+    };
+    const std::string least = digits();
+    std::string numbers = least.empty() ? "0" : least;
+    bool upper = false;
+    if (end < pattern_.size() && pattern_[end] == ',') {
+      ++end;
+      const std::string most = digits();
+      upper = !most.empty();
+      numbers += "," + most;
+    }
+    if ((least.empty() && !upper) || end >= pattern_.size() || pattern_[end] != '}') return std::nullopt;
+    at_ = end + 1;
+    return "{" + numbers + "}";
+  }
+
+  std::string quantified(std::string one) {
+    while (!done() && !one.empty()) {
+      const char next = pattern_[at_];
+      if (next == '*' || next == '+' || next == '?') {
+        ++at_;
+        one += next;
+        if (take("?"))
+          one += '?';
+        else if (take("+"))
+          one += '+';
+      } else if (next == '{') {
+        const std::optional<std::string> numbers = interval();
+        if (!numbers) break;
+        one += *numbers;
+        const bool fixed = numbers->find(',') == std::string::npos;
+        if (!fixed && take("?")) one += '?';
+      } else {
+        break;
+      }
+      if (!done() && std::string_view("*+?{").find(pattern_[at_]) != std::string_view::npos) {
+        one = "(?:" + one + ")";
+        if (one.size() > (std::size_t{1} << 16)) refuse("too many quantifiers");
+      }
+    }
+    return one;
+  }
+
+  // Outside a class.
+  std::string escape() {
+    const std::size_t begin = at_;
+    ++at_;
+    const char c = take_byte();
+    if (std::string_view("AzZbBGKRX").find(c) != std::string_view::npos) return std::string("\\") + c;
+    if (c == 'O') return "(?s:.)";
+    if (c == 'N') return "\\N";
+    if (c >= '1' && c <= '9') {
+      std::string number(1, c);
+      while (!done() && std::isdigit(static_cast<unsigned char>(pattern_[at_])) != 0) number += take_byte();
+      return "\\g{" + number + "}";
+    }
+    if (c == 'k') {
+      if (!take("<")) refuse("\\k without a name");
+      std::string name;
+      for (char letter = take_byte(); letter != '>'; letter = take_byte()) {
+        if (std::isalnum(static_cast<unsigned char>(letter)) == 0 && letter != '_') refuse("a name that is no word");
+        name += letter;
+      }
+      return "\\k<" + name + ">";
+    }
+    if (c == 'g') refuse("a call of a group");
+    at_ = begin;
+    const ClassItem item = class_escape();
+    if (item.character) return escaped(*item.character);
+    CharacterSet set;
+    set.add(item.items);
+    return set.expression(item.negated);
+  }
+
+  char32_t hexadecimal(std::size_t least, std::size_t most) {
+    std::uint32_t value = 0;
+    std::size_t digits = 0;
+    for (; digits < most && !done() && std::isxdigit(static_cast<unsigned char>(pattern_[at_])) != 0; ++digits) {
+      const char c = take_byte();
+      value = value * 16 + static_cast<std::uint32_t>(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+    }
+    if (digits < least || value > 0x10FFFF || (value >= 0xD800 && value < 0xE000)) refuse("no code point");
+    return value;
+  }
+
+  // What "\..." is, inside a class or out of it.
+  ClassItem class_escape() {
+    ++at_;
+    const char c = pattern_[at_ < pattern_.size() ? at_ : at_ - 1];
+    if (static_cast<unsigned char>(c) >= 0x80) return {take_character(), {}};
+    take_byte();
+    switch (c) {
+      case 's':
+      case 'S':
+        return {{}, std::string(kSpaces), c == 'S'};
+      case 'w':
+      case 'W':
+        return {{}, std::string(kWord), c == 'W'};
+      case 'd':
+      case 'D':
+        return {{}, "\\p{Nd}", c == 'D'};
+      case 'h':
+      case 'H':
+        return {{}, std::string(kHexDigits), c == 'H'};
+      case 'p':
+      case 'P':
+        return property(c == 'P');
+      case 'n':
+        return {U'\n', {}};
+      case 't':
+        return {U'\t', {}};
+      case 'r':
+        return {U'\r', {}};
+      case 'f':
+        return {U'\f', {}};
+      case 'v':
+        return {U'\v', {}};
+      case 'a':
+        return {U'\a', {}};
+      case 'b':
+        return {U'\b', {}};
+      case 'e':
+        return {U'\x1B', {}};
+      case 'u':
+        return {hexadecimal(4, 4), {}};
+      case 'x':
+        if (take("{")) {
+          const char32_t value = hexadecimal(1, 8);
+          if (!take("}")) refuse("\\x{ without an end");
+          return {value, {}};
+        }
+        return {hexadecimal(1, 2), {}};
+      case '0': {
+        char32_t value = 0;
+        for (int i = 0; i < 2 && !done() && pattern_[at_] >= '0' && pattern_[at_] <= '7'; ++i)
+          value = value * 8 + static_cast<char32_t>(take_byte() - '0');
+        return {value, {}};
+      }
+      case 'c':
+      case 'C':
+      case 'M':
+        refuse("a control or meta escape");
+      default:
+        return {static_cast<char32_t>(c), {}};
+    }
+  }
+
+  ClassItem property(bool negated) {
+    if (!take("{")) refuse("\\p without {");
+    if (take("^")) negated = !negated;
+    std::string spelled, plain;
+    for (char c = take_byte(); c != '}'; c = take_byte()) {
+      if (std::isalnum(static_cast<unsigned char>(c)) == 0 &&
+          std::string_view("_- &").find(c) == std::string_view::npos)
+        refuse("a property that is no name");
+      spelled += c;
+      if (c != '_' && c != '-' && c != ' ') plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    return {{}, property_items(plain), negated};
+  }
+
+  std::string property_items(const std::string& plain) const {
+    if (plain.empty()) refuse("a property without a name");
+    for (const auto& [name, items] : kPosix) {
+      if (plain == name) return std::string(items);
+    }
+    for (const auto& [name, category] : kCategories) {
+      if (plain == name) return "\\p{" + std::string(category) + "}";
+    }
+    if (among(plain, kShortCategories)) return plain == "lc" ? "\\p{L&}" : "\\p{" + plain + "}";
+    return among(plain, kBinaryProperties) ? "\\p{" + plain + "}" : "\\p{sc:" + plain + "}";
+  }
+
+  // "[...]", with what is nested in it.
+  std::string character_class(int depth) {
+    if (depth > kDeepest) refuse("groups or classes nested too deep");
+    ++at_;
+    const bool negated = take("^");
+    std::vector<std::string> intersected;  // what stands before each &&
+    CharacterSet set;
+    for (bool first = true; first || !next_is("]"); first = false) {
+      if (done()) refuse("a '[' that nothing closes");
+      if (take("&&")) {
+        intersected.push_back(set.expression(false));
+        set = {};
+      } else if (next_is("[:")) {
+        set.add(posix_bracket());
+      } else if (next_is("[")) {
+        set.add_expression(character_class(depth + 1));
+      } else {
+        add_range(set);
+      }
+    }
+    ++at_;
+    if (intersected.empty()) return set.expression(negated);
+    std::string all = set.expression(false);
+    for (const std::string& one : intersected) all = "(?=" + one + ")" + all;
+    return negated ? "(?:(?!" + all + ")(?s:.))" : "(?:" + all + ")";
+  }
+
+  ClassItem posix_bracket() {
+    const std::size_t end = pattern_.find(":]", at_);
+    if (end == std::string_view::npos) refuse("a '[:' without ':]'");
+    std::string_view name = pattern_.substr(at_ + 2, end - at_ - 2);
+    const bool negated = name.starts_with('^');
+    if (negated) name.remove_prefix(1);
+    for (const auto& [known, items] : kPosix) {
+      if (name == known) {
+        at_ = end + 2;
+        return {{}, std::string(items), negated};
+      }
+    }
+    refuse("a [:name:] that is not known");
+  }
+
+  ClassItem class_item() { return next_is("\\") ? class_escape() : ClassItem{take_character(), {}}; }
+
+  void add_range(CharacterSet& set) {
+    const ClassItem first = class_item();
+    if (!first.character) {
+      set.add(first);
+      return;
+    }
+    const bool ranges = next_is("-") && at_ + 1 < pattern_.size() && pattern_[at_ + 1] != ']';
+    if (!ranges) {
+      set.add(escaped(*first.character));
+      return;
+    }
+    ++at_;
+    const ClassItem last = class_item();
+    if (!last.character) {  // "a-\d" is a, - and the digits
+      set.add(escaped(*first.character) + "\\-");
+      set.add(last);
+      return;
+    }
+    if (*last.character < *first.character) refuse("a range whose end is before its start");
+    set.add(escaped(*first.character) + "-" + escaped(*last.character));
+  }
+
+  std::string_view pattern_, name_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+std::string pcre_pattern(std::string_view oniguruma, std::string_view name) {
+  return Translation(oniguruma, name).run();
+}
+
+}  // namespace heed

@@ -1,0 +1,180 @@
+#include "heed/text/open_tokenizer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heed/base/check.h"
+#include "heed/base/file.h"
+#include "heed/io/json.h"
+#include "heed/text/sentencepiece_tokenizer.h"
+#include "heed/text/sentencepiece_words.h"
+#include "heed/text/tokenizer/definitions.h"
+#include "heed/text/tokenizer/json_fields.h"
+#include "heed/text/tokenizer/symbols.h"
+#include "heed/text/tokenizer/tokenizer.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 5> kModels = {"tokenizer.model", "spiece.model", "spm.model",
+                                                     "sentencepiece.model", "sentencepiece.bpe.model"};
+constexpr std::array<std::string_view, 3> kSidesFiles = {"source.spm", "target.spm", "vocab.json"};
+
+bool has_all(const fs::path& folder, std::span<const std::string_view> names) {
+  return std::ranges::all_of(names, [&](std::string_view name) { return file_exists(folder / name); });
+}
+
+// What the files beside a vocabulary say of it.
+class Settings {
+ public:
+  explicit Settings(const fs::path& folder) {
+    for (const std::string_view name : {"special_tokens_map.json", "tokenizer_config.json"}) {
+      if (file_exists(folder / name)) files_.push_back(read_json(folder / name));
+    }
+  }
+
+  // The last file that speaks of a symbol is right about it.
+  void name_symbols(const FindPiece& find, SymbolIds& symbols) const {
+    for (const Json& file : files_) heed::name_symbols(file, find, symbols);
+  }
+  std::optional<bool> flag(std::string_view key) const {
+    for (const Json& file : files_) {
+      if (is_given(file, key)) return file[key].boolean();
+    }
+    return std::nullopt;
+  }
+  // A token's text, which may be an object's "content".
+  std::string token(std::string_view key, std::string_view otherwise) const {
+    for (const Json& file : files_) {
+      if (!is_given(file, key)) continue;
+      return file[key].kind() == Json::Kind::object ? file[key]["content"].string() : file[key].string();
+    }
+    return std::string(otherwise);
+  }
+  std::string tokenizer_class() const {
+    std::string name = token("tokenizer_class", "");
+    if (name.ends_with("Fast")) name.resize(name.size() - 4);
+    return name;
+  }
+  // The tokens that it names, whatever for.
+  std::vector<std::string> tokens() const {
+    std::vector<std::string> all;
+    for (const char* key :
+         {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"}) {
+      if (std::string one = token(key, ""); !one.empty()) all.push_back(std::move(one));
+    }
+    return all;
+  }
+
+ private:
+  std::vector<Json> files_;
+};
+
+// The symbols that the files name, on top of those that the definition's pieces suggest.
+std::unique_ptr<Vocabulary> tokenizer_of(std::string_view definition, const std::string& name,
+                                         const Settings& settings) {
+  Tokenizer tokenizer = Tokenizer::from_json(definition, name);
+  SymbolIds symbols = tokenizer.symbols();
+  settings.name_symbols([&](std::string_view piece) { return tokenizer.id_of(piece); }, symbols);
+  return std::make_unique<Tokenizer>(tokenizer.with_symbols(symbols));
+}
+
+std::unique_ptr<Vocabulary> open_sentencepiece(const fs::path& path, const Settings& settings) {
+  const std::string kind = settings.tokenizer_class();
+  HEED_CHECK(kind != "XLMRobertaTokenizer" && kind != "CamembertTokenizer" && kind != "MBartTokenizer" &&
+                 kind != "NllbTokenizer",
+             "{}: {} gives its pieces other ids than the model does, and heed knows those from tokenizer.json alone",
+             path.string(), kind);
+  // Of Llama's and Gemma's, texts begin with a symbol where nothing else is said, and of T5's they end with one.
+  const bool begins = kind == "LlamaTokenizer" || kind == "CodeLlamaTokenizer" || kind == "GemmaTokenizer";
+  const bool ends = kind == "T5Tokenizer" || kind == "PegasusTokenizer" || kind == "BigBirdTokenizer";
+  return std::make_unique<SentencePieceTokenizer>(SentencePieceTokenizer::load(
+      path, {settings.flag("add_bos_token").value_or(begins), settings.flag("add_eos_token").value_or(ends)}));
+}
+
+std::unique_ptr<Vocabulary> open_gpt2(const fs::path& folder, const Settings& settings) {
+  const Json pieces = read_json(folder / "vocab.json");
+  const Json merges = merges_of(read_file(folder / "merges.txt"), (folder / "merges.txt").string());
+  const std::string kind = settings.tokenizer_class();
+  const bool roberta = kind == "RobertaTokenizer" || kind == "BartTokenizer" || kind == "LongformerTokenizer" ||
+                       kind == "BlenderbotTokenizer" || (kind.empty() && pieces.has("<s>") && pieces.has("</s>"));
+  HEED_CHECK(roberta || kind.empty() || kind == "GPT2Tokenizer" || kind == "GPTNeoXTokenizer" || kind == "OPTTokenizer",
+             "{}: vocab.json and merges.txt of a {}, which heed knows from tokenizer.json alone", folder.string(),
+             kind);
+  std::vector<std::string> tokens = settings.tokens();
+  for (const char* usual : {"<|endoftext|>", "<s>", "</s>", "<unk>", "<pad>", "<mask>"}) {
+    if (std::ranges::find(tokens, usual) == tokens.end()) tokens.emplace_back(usual);
+  }
+  const bool prefix_space = settings.flag("add_prefix_space").value_or(false);
+  Json definition;
+  if (roberta) {
+    const auto token = [&](std::string_view key, std::string_view otherwise) {
+      const std::string text = settings.token(key, otherwise);
+      return Json::array({text, pieces[text]});
+    };
+    definition =
+        roberta_definition(pieces, merges, tokens, prefix_space, token("cls_token", "<s>"), token("sep_token", "</s>"));
+  } else {
+    definition = gpt2_definition(pieces, merges, tokens, prefix_space);
+  }
+  return tokenizer_of(definition.dump(), folder.string(), settings);
+}
+
+std::unique_ptr<Vocabulary> open_bert(const fs::path& folder, const Settings& settings) {
+  const fs::path path = folder / "vocab.txt";
+  std::vector<std::string> pieces;
+  std::string_view rest;
+  const std::string text = read_file(path);
+  for (rest = text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view line = rest.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    pieces.emplace_back(line);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  const bool lower = settings.flag("do_lower_case").value_or(true);
+  const BertRules rules{.lower = lower,
+                        .chinese = settings.flag("tokenize_chinese_chars").value_or(true),
+                        .strips_accents = settings.flag("strip_accents").value_or(lower),
+                        .unknown = settings.token("unk_token", "[UNK]"),
+                        .classifier = settings.token("cls_token", "[CLS]"),
+                        .separator = settings.token("sep_token", "[SEP]"),
+                        .pad = settings.token("pad_token", "[PAD]"),
+                        .mask = settings.token("mask_token", "[MASK]")};
+  return tokenizer_of(bert_definition(pieces, rules, path.string()).dump(), path.string(), settings);
+}
+
+}  // namespace
+
+std::unique_ptr<Vocabulary> open_tokenizer(const fs::path& folder, TokenizerSide side) {
+  const Settings settings(folder);
+  if (const fs::path path = folder / "tokenizer.json"; file_exists(path))
+    return tokenizer_of(read_file(path), path.string(), settings);
+  if (has_all(folder, kSidesFiles)) {
+    return std::make_unique<SentencePieceWords>(SentencePieceWords::load(
+        folder / (side == TokenizerSide::source ? "source.spm" : "target.spm"), folder / "vocab.json"));
+  }
+  for (const std::string_view name : kModels) {
+    if (file_exists(folder / name)) return open_sentencepiece(folder / name, settings);
+  }
+  if (file_exists(folder / "vocab.json") && file_exists(folder / "merges.txt")) return open_gpt2(folder, settings);
+  if (file_exists(folder / "vocab.txt")) return open_bert(folder, settings);
+  fail("{}: has no tokenizer: neither tokenizer.json, nor {}, nor vocab.json with merges.txt, nor vocab.txt",
+       folder.string(), fmt::join(kModels, ", "));
+}
+
+bool has_tokenizer(const fs::path& folder) {
+  const auto has = [&](std::string_view name) { return file_exists(folder / name); };
+  return has("tokenizer.json") || has_all(folder, kSidesFiles) || std::ranges::any_of(kModels, has) ||
+         (has("vocab.json") && has("merges.txt")) || has("vocab.txt");
+}
+
+}  // namespace heed

@@ -1,0 +1,33 @@
+// The tokenizer of a folder that somebody else's toolkit wrote, whatever files it is in.
+//
+//   std::unique_ptr<Vocabulary> vocabulary = open_tokenizer("Llama-3-8B");
+//   std::vector<int> ids = vocabulary->encode_special("Hello.").ids;
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "heed/text/vocabulary.h"
+
+namespace heed {
+
+// Of a translation model's folder that has a tokenizer for each language: which of them.
+enum class TokenizerSide { source, target };
+
+// Reads the first of these that the folder has:
+//   tokenizer.json                                      Tokenizer
+//   source.spm and target.spm with vocab.json           SentencePieceWords: Marian's
+//   tokenizer.model, spiece.model, spm.model,
+//   sentencepiece.model, sentencepiece.bpe.model        SentencePieceTokenizer
+//   vocab.json with merges.txt                          Tokenizer: GPT-2's, or RoBERTa's where the folder says so
+//   vocab.txt                                           Tokenizer: BERT's
+// tokenizer_config.json and special_tokens_map.json beside them say which symbols there are and what goes around a
+// text, where they are there. Throws heed::Error that names the file and the place: where the folder has none of them,
+// or one that is not sound.
+std::unique_ptr<Vocabulary> open_tokenizer(const std::filesystem::path& folder,
+                                           TokenizerSide side = TokenizerSide::source);
+
+// Whether the folder has such files.
+bool has_tokenizer(const std::filesystem::path& folder);
+
+}  // namespace heed

@@ -1,0 +1,174 @@
+#include "heed/text/tokenizer/added_tokens.h"
+
+#include <algorithm>
+
+#include "heed/base/check.h"
+#include "heed/base/printable.h"
+#include "heed/text/tokenizer/json_fields.h"
+#include "heed/unicode/unicode.h"
+
+namespace heed {
+namespace {
+
+// The bytes of the character that begins at `at`, or that ends there.
+std::size_t character_end(std::string_view text, std::size_t at) {
+  do {
+    ++at;
+  } while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80);
+  return at;
+}
+std::size_t character_begin(std::string_view text, std::size_t end) {
+  do {
+    --end;
+  } while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80);
+  return end;
+}
+
+char32_t character(std::string_view bytes) {
+  char32_t found = 0;
+  for_each_code_point(bytes, [&](char32_t c, std::string_view) { found = c; });
+  return found;
+}
+char32_t character_before(std::string_view text, std::size_t at) {
+  const std::size_t begin = character_begin(text, at);
+  return character(text.substr(begin, at - begin));
+}
+char32_t character_at(std::string_view text, std::size_t at) {
+  return character(text.substr(at, character_end(text, at) - at));
+}
+
+}  // namespace
+
+AddedToken read_added_token(const Json& json) {
+  const bool special = flag_or(json, "special", false);
+  return {.content = json["content"].string(),
+          .special = special,
+          .single_word = flag_or(json, "single_word", false),
+          .lstrip = flag_or(json, "lstrip", false),
+          .rstrip = flag_or(json, "rstrip", false),
+          .normalized = flag_or(json, "normalized", !special)};
+}
+
+void AddedTokens::Trie::add(std::string_view text, int id) {
+  if (text.empty()) return;
+  starts_[static_cast<unsigned char>(text[0])] = true;
+  std::size_t node = 0;
+  for (const char byte : text) {
+    const auto [child, is_new] = nodes_[node].children.try_emplace(byte, nodes_.size());
+    node = child->second;
+    if (is_new) nodes_.emplace_back();
+  }
+  if (nodes_[node].id < 0) nodes_[node].id = id;
+}
+
+std::size_t AddedTokens::Trie::longest(std::string_view text, int& id) const {
+  std::size_t node = 0, length = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto child = nodes_[node].children.find(text[at]);
+    if (child == nodes_[node].children.end()) break;
+    node = child->second;
+    if (nodes_[node].id < 0) continue;
+    id = nodes_[node].id;
+    length = at + 1;
+  }
+  return length;
+}
+
+std::size_t AddedTokens::Trie::next_start(std::string_view text, std::size_t from) const {
+  while (from < text.size() && !starts_[static_cast<unsigned char>(text[from])]) ++from;
+  return from;
+}
+
+void AddedTokens::add(const AddedToken& token, const PieceTable& pieces) {
+  HEED_CHECK(token.content.size() <= kLongest, "the added token '{}' has {} bytes, over {}", printable(token.content),
+             token.content.size(), kLongest);
+  if (token.content.empty()) return;
+  bytes_ += token.content.size();
+  HEED_CHECK(bytes_ <= kMostBytes, "the added tokens have more than {} bytes", kMostBytes);
+  if (token.special) special_.emplace(token.content, true);
+  int id = find(token.content);
+  if (id < 0) id = pieces.find(token.content);
+  if (id < 0) id = static_cast<int>(std::max<Index>(largest_id_ + 1, pieces.count()));
+  HEED_CHECK(id < PieceTable::kMostPieces, "there are more than {} tokens", PieceTable::kMostPieces);
+  ids_[token.content] = id;
+  by_id_.insert_or_assign(id, token);
+  largest_id_ = std::max(largest_id_, id);
+  tokens_.push_back(token);
+}
+
+void AddedTokens::finish(const Normaliser* normaliser) {
+  for (const bool special : {true, false}) {  // of two that are spelled alike, the special one counts
+    for (const AddedToken& token : tokens_) {
+      if (is_special(token.content) != special) continue;
+      if (!token.normalized) {
+        plain_.add(token.content, find(token.content));
+      } else {
+        normalised_.add(normaliser == nullptr ? token.content : normaliser->normalise(token.content),
+                        find(token.content));
+      }
+    }
+  }
+}
+
+void AddedTokens::split(std::string_view text, const Normaliser* normaliser, const Use& use) const {
+  find_in(plain_, {text, true}, [&](Word word, int id) {
+    if (id >= 0) {
+      use(word, id);
+      return;
+    }
+    std::string normalised;
+    if (normaliser != nullptr) {
+      normalised = normaliser->normalise(word.text);
+      word.text = normalised;
+    }
+    find_in(normalised_, word, use);
+  });
+}
+
+void AddedTokens::find_in(const Trie& trie, Word text, const Use& use) const {
+  const std::string_view all = text.text;
+  const auto tell = [&](std::size_t begin, std::size_t end, int id) {
+    use({all.substr(begin, end - begin), text.first && begin == 0}, id);
+  };
+  std::size_t told = 0;
+  for (std::size_t at = trie.next_start(all, 0); at < all.size(); at = trie.next_start(all, at)) {
+    int id = -1;
+    const std::size_t length = trie.longest(all.substr(at), id);
+    if (length == 0) {
+      ++at;
+      continue;
+    }
+    std::size_t begin = at, end = at + length;
+    at = end;
+    const AddedToken& token = by_id_.at(id);
+    if (token.single_word) {
+      const bool word_before = begin > 0 && is_word_character(character_before(all, begin));
+      const bool word_behind = end < all.size() && is_word_character(character_at(all, end));
+      if (word_before || word_behind) continue;
+    }
+    if (token.lstrip) {
+      while (begin > told && is_white_space(character_before(all, begin))) begin = character_begin(all, begin);
+    }
+    if (token.rstrip) {
+      while (end < all.size() && is_white_space(character_at(all, end))) end = character_end(all, end);
+    }
+    if (told < begin) tell(told, begin, -1);
+    tell(begin, end, id);
+    told = end;
+  }
+  if (told < all.size()) tell(told, all.size(), -1);
+}
+
+int AddedTokens::find(std::string_view content) const {
+  const auto found = ids_.find(std::string(content));
+  return found == ids_.end() ? -1 : found->second;
+}
+
+const AddedToken* AddedTokens::token(int id) const {
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? nullptr : &found->second;
+}
+
+bool AddedTokens::is_special(std::string_view content) const { return special_.contains(std::string(content)); }
+
+}  // namespace heed

@@ -1,0 +1,130 @@
+#include "heed/text/tokenizer/definitions.h"
+
+#include <algorithm>
+
+#include "heed/base/check.h"
+#include "heed/base/printable.h"
+
+namespace heed {
+namespace {
+
+Json added_token(std::string_view content, Index id) {
+  return Json::object({{"id", id},
+                       {"content", content},
+                       {"single_word", false},
+                       {"lstrip", false},
+                       {"rstrip", false},
+                       {"normalized", false},
+                       {"special", true}});
+}
+
+Json sequence(std::string_view which, int type) {
+  return Json::object({{"Sequence", Json::object({{"id", which}, {"type_id", type}})}});
+}
+Json special(std::string_view token, int type) {
+  return Json::object({{"SpecialToken", Json::object({{"id", token}, {"type_id", type}})}});
+}
+Json template_token(std::string_view token, Index id) {
+  return Json::object({{"id", token}, {"ids", Json::array({id})}, {"tokens", Json::array({token})}});
+}
+
+Json byte_level(bool prefix_space, bool trims) {
+  return Json::object(
+      {{"type", "ByteLevel"}, {"add_prefix_space", prefix_space}, {"trim_offsets", trims}, {"use_regex", true}});
+}
+
+}  // namespace
+
+Json bert_definition(std::span<const std::string> pieces, const BertRules& rules, std::string_view name) {
+  std::vector<Json::Member> vocabulary;
+  vocabulary.reserve(pieces.size());
+  for (std::size_t id = 0; id < pieces.size(); ++id) vocabulary.emplace_back(pieces[id], static_cast<Index>(id));
+  const auto find = [&](const std::string& piece) {
+    const auto at = std::ranges::find(pieces, piece);
+    HEED_CHECK(at != pieces.end(), "{}: the vocabulary has no '{}'", name, printable(piece));
+    return static_cast<Index>(at - pieces.begin());
+  };
+  const Index cls = find(rules.classifier), sep = find(rules.separator);
+  find(rules.unknown);
+  Json added = Json::array();
+  for (std::size_t id = 0; id < pieces.size(); ++id) {
+    const std::string& piece = pieces[id];
+    if (piece == rules.unknown || piece == rules.classifier || piece == rules.separator || piece == rules.pad ||
+        piece == rules.mask)
+      added.append(added_token(piece, static_cast<Index>(id)));
+  }
+  const Json around = Json::object(
+      {{"type", "TemplateProcessing"},
+       {"single", Json::array({special(rules.classifier, 0), sequence("A", 0), special(rules.separator, 0)})},
+       {"pair", Json::array({special(rules.classifier, 0), sequence("A", 0), special(rules.separator, 0),
+                             sequence("B", 1), special(rules.separator, 1)})},
+       {"special_tokens", Json::object({{rules.classifier, template_token(rules.classifier, cls)},
+                                        {rules.separator, template_token(rules.separator, sep)}})}});
+  return Json::object({{"version", "1.0"},
+                       {"added_tokens", added},
+                       {"normalizer", Json::object({{"type", "BertNormalizer"},
+                                                    {"clean_text", true},
+                                                    {"handle_chinese_chars", rules.chinese},
+                                                    {"strip_accents", rules.strips_accents},
+                                                    {"lowercase", rules.lower}})},
+                       {"pre_tokenizer", Json::object({{"type", "BertPreTokenizer"}})},
+                       {"post_processor", around},
+                       {"decoder", Json::object({{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}})},
+                       {"model", Json::object({{"type", "WordPiece"},
+                                               {"unk_token", rules.unknown},
+                                               {"continuing_subword_prefix", "##"},
+                                               {"max_input_chars_per_word", 100},
+                                               {"vocab", Json::object(std::move(vocabulary))}})}});
+}
+
+Json gpt2_definition(Json pieces, Json merges, std::span<const std::string> special_tokens, bool prefix_space) {
+  Json added = Json::array();
+  for (const std::string& token : special_tokens) {
+    if (pieces.has(token)) added.append(added_token(token, pieces[token].integer()));
+  }
+  return Json::object({{"version", "1.0"},
+                       {"added_tokens", added},
+                       {"normalizer", nullptr},
+                       {"pre_tokenizer", byte_level(prefix_space, true)},
+                       {"post_processor", byte_level(true, false)},
+                       {"decoder", byte_level(true, true)},
+                       {"model", Json::object({{"type", "BPE"},
+                                               {"dropout", nullptr},
+                                               {"unk_token", nullptr},
+                                               {"continuing_subword_prefix", ""},
+                                               {"end_of_word_suffix", ""},
+                                               {"fuse_unk", false},
+                                               {"vocab", std::move(pieces)},
+                                               {"merges", std::move(merges)}})}});
+}
+
+Json roberta_definition(Json pieces, Json merges, std::span<const std::string> special_tokens, bool prefix_space,
+                        const Json& begin, const Json& end) {
+  Json definition = gpt2_definition(std::move(pieces), std::move(merges), special_tokens, prefix_space);
+  definition.set("post_processor", Json::object({{"type", "RobertaProcessing"},
+                                                 {"sep", end},
+                                                 {"cls", begin},
+                                                 {"trim_offsets", true},
+                                                 {"add_prefix_space", prefix_space}}));
+  return definition;
+}
+
+Json merges_of(std::string_view text, std::string_view name) {
+  std::vector<std::string> merges;
+  Index number = 0;
+  while (!text.empty()) {
+    ++number;
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty() || line.starts_with("#version")) continue;
+    const std::size_t space = line.find(' ');
+    HEED_CHECK(space != std::string_view::npos && line.find(' ', space + 1) == std::string_view::npos,
+               "{}:{}: must be two pieces with one space between them, but is '{}'", name, number, printable(line));
+    merges.emplace_back(line);
+  }
+  return Json::array_of(merges);
+}
+
+}  // namespace heed

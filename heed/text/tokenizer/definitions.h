@@ -1,0 +1,33 @@
+// tokenizer.json's of what came before it: vocab.txt, and vocab.json with merges.txt.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heed/io/json.h"
+
+namespace heed {
+
+// BERT's of Google and Hugging Face (BertTokenizer).
+struct BertRules {
+  bool lower = true;
+  bool chinese = true;  // Chinese characters are words
+  bool strips_accents = true;
+  std::string unknown = "[UNK]", classifier = "[CLS]", separator = "[SEP]", pad = "[PAD]", mask = "[MASK]";
+};
+
+// `pieces` by id. Throws heed::Error naming `name` where the unknown, classifier or separator piece is not there.
+Json bert_definition(std::span<const std::string> pieces, const BertRules& rules, std::string_view name);
+
+// GPT-2's (byte-level BPE): pieces with their ids as an object, merges as a list, and the tokens that a text may spell.
+Json gpt2_definition(Json pieces, Json merges, std::span<const std::string> special_tokens, bool prefix_space);
+// The same with <s> and </s> around texts, and between two (RoBERTa's).
+Json roberta_definition(Json pieces, Json merges, std::span<const std::string> special_tokens, bool prefix_space,
+                        const Json& begin, const Json& end);
+
+// The lines of merges.txt as such a list.
+Json merges_of(std::string_view text, std::string_view name);
+
+}  // namespace heed

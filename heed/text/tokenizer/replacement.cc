@@ -1,0 +1,41 @@
+#include "heed/text/tokenizer/replacement.h"
+
+namespace heed {
+
+Pattern::Pattern(const Json& json) {
+  if (json.has("Regex")) {
+    regex_.emplace(json["Regex"].string(), json.where());
+  } else if (json.has("String")) {
+    text_ = json["String"].string();
+    if (text_.empty()) json["String"].refuse("must not be empty");
+  } else {
+    json.refuse("must have String or Regex");
+  }
+}
+
+void Pattern::for_each_match(std::string_view text,
+                             const std::function<void(std::size_t begin, std::size_t end)>& use) const {
+  if (regex_) {
+    regex_->for_each_match(text, use);
+    return;
+  }
+  for (std::size_t at = text.find(text_); at != std::string_view::npos; at = text.find(text_, at + text_.size())) {
+    use(at, at + text_.size());
+  }
+}
+
+Replacement::Replacement(const Json& json) : pattern_(json["pattern"]), content_(json["content"].string()) {}
+
+std::string Replacement::apply(std::string_view text) const {
+  std::string replaced;
+  std::size_t kept = 0;
+  pattern_.for_each_match(text, [&](std::size_t begin, std::size_t end) {
+    replaced.append(text, kept, begin - kept);
+    replaced += content_;
+    kept = end;
+  });
+  replaced.append(text, kept);
+  return replaced;
+}
+
+}  // namespace heed
