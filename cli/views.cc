@@ -67,7 +67,7 @@ std::string read_one_line(const char* option, const std::string& text) {
 
 Views view_given_pair(const ViewedText& viewed, const ModelFolder& folder) {
   const std::string source = read_one_line("--text", *viewed.text), target = read_one_line("--target", *viewed.target);
-  const AttentionTrace trace = trace_of(viewed, folder, source, folder.target_vocabulary->encode(target));
+  const AttentionTrace trace = trace_of(viewed, folder, source, folder.target_ids(target));
   return {{trace}, {trace.target_text}};
 }
 
@@ -77,7 +77,7 @@ Views view_texts(const ViewedText& viewed, const ModelFolder& folder) {
   Views views;
   std::vector<Index> too_long;
   for (std::size_t i = 0; i < read.lines.size(); ++i) {
-    const std::vector<int> ids = folder.target_vocabulary->encode(read.lines[i]);
+    const std::vector<int> ids = folder.target_ids(read.lines[i]);
     const bool is_long = std::ssize(ids) >= folder.model->max_length();
     if (is_long) too_long.push_back(static_cast<Index>(i) + 1);
     if (ids.empty() || (is_long && viewed.long_lines == LongLines::empty)) continue;

@@ -15,6 +15,7 @@
 #include "heed/decode/sampler.h"
 #include "heed/io/npy.h"
 #include "heed/pretrained/pretrained_model.h"
+#include "heed/tasks/pretrained_vocabulary.h"
 
 namespace heed::conformance {
 namespace {
@@ -72,11 +73,16 @@ Array rows_at(const Tensor& rows, const Json& item, std::string_view key, const 
 
 class ModelCases {
  public:
-  ModelCases(const fs::path& folder, const Json& cases, PretrainedModel opened)
-      : folder_(folder), tolerance_(cases["tolerance"]), opened_(std::move(opened)) {}
+  // `vocabulary` where the model has one.
+  ModelCases(const fs::path& folder, const Json& cases, PretrainedModel opened,
+             std::shared_ptr<const Vocabulary> vocabulary)
+      : folder_(folder),
+        tolerance_(cases["tolerance"]),
+        opened_(std::move(opened)),
+        vocabulary_(std::move(vocabulary)) {}
 
   std::string run(const Json& item) {
-    std::string wrong;
+    std::string wrong = compare_text(item);
     for (const auto& [name, expected] : item["expect"].members()) {
       const std::string differs = compare(item, name, expected);
       if (!differs.empty()) wrong += fmt::format("{}{} {}", wrong.empty() ? "" : "; ", name, differs);
@@ -85,6 +91,15 @@ class ModelCases {
   }
 
  private:
+  // The text is that of the ids, with the special tokens of the model's template or without.
+  std::string compare_text(const Json& item) const {
+    if (!item.has("text") || vocabulary_ == nullptr) return "";
+    const Ids stated = ids_of(item["input_ids"]);
+    const std::string text = item["text"].string();
+    const bool same = vocabulary_->encode(text) == stated || vocabulary_->encode_special(text).ids == stated;
+    return same ? "" : "the text has other ids";
+  }
+
   double tolerance(const std::string& output, std::string_view kind) const {
     const Json of_output = tolerance_.has(output) ? tolerance_[output] : tolerance_;
     return of_output[kind].number();
@@ -184,12 +199,30 @@ class ModelCases {
       const auto at = std::ranges::mismatch(got, stated).in1 - got.begin();
       return fmt::format("differ at {} of {} (stated: {})", at, got.size(), stated.size());
     }
+    if (name == "text" && vocabulary_ != nullptr) {
+      if (opened_.model->has_source()) got.insert(got.begin(), made.prompt.begin(), made.prompt.end());
+      const std::string text = vocabulary_->decode(got), stated = expected.string();
+      const bool same = text == stated || vocabulary_->decode(got, Specials::keep) == stated || spelled(got) == stated;
+      return same ? "" : fmt::format("is \"{}\", but must be \"{}\"", text, stated);
+    }
     throw Skip("the output " + name);
+  }
+
+  // The pieces one after the other, with a space for each "▁": what programs write that have no decoder.
+  std::string spelled(const Ids& ids) const {
+    constexpr std::string_view kSpace = "▁";
+    std::string text;
+    for (std::int32_t id : ids) text += vocabulary_->piece(id);
+    for (std::size_t at = text.find(kSpace); at != std::string::npos; at = text.find(kSpace, at)) {
+      text.replace(at, kSpace.size(), " ");
+    }
+    return text.substr(std::min(text.find_first_not_of(' '), text.size()));
   }
 
   fs::path folder_;
   Json tolerance_;
   PretrainedModel opened_;
+  std::shared_ptr<const Vocabulary> vocabulary_;
   Workspace workspace_;
 };
 
@@ -212,7 +245,10 @@ void run_cases(const fs::path& folder, const fs::path& model, Report& report) {
   const std::string name = model == folder ? folder.filename().string() : model.filename().string();
   std::optional<ModelCases> runner;
   report.add(name + ": opens", [&] {
-    runner.emplace(folder, cases, open_pretrained(model, longest(cases)));
+    const bool has_text = std::ranges::any_of(
+        cases["cases"].items(), [](const Json& item) { return item.has("text") || item["expect"].has("text"); });
+    runner.emplace(folder, cases, open_pretrained(model, longest(cases)),
+                   has_text ? open_vocabularies(model).source : nullptr);
     return std::string();
   });
   if (!runner) return;

@@ -114,14 +114,18 @@ std::vector<std::string> ctranslate2_pieces(const fs::path& folder, std::string_
 
 FamilyModel describe_ctranslate2(const fs::path& path, const Checkpoint& file) {
   const Json spec = file.metadata()["spec"];
-  if (spec.string() != "TransformerSpec") spec.refuse("must be TransformerSpec: an encoder and a decoder");
+  // The first two are from before specs said how many heads they have.
+  const bool is_base = spec.string() == "TransformerBase", is_big = spec.string() == "TransformerBig";
+  if (!is_base && !is_big && spec.string() != "TransformerSpec") {
+    spec.refuse("must be TransformerSpec (TransformerBase, TransformerBig): an encoder and a decoder");
+  }
   FamilyModel model;
   TransformerConfig& c = model.config;
   const std::string source = embeddings_of(file, "encoder"), target = embeddings_of(file, "decoder");
   c.source_vocabulary = dimension(file, source, 0);
   c.target_vocabulary = dimension(file, target, 0);
   c.width = dimension(file, source, 1);
-  c.heads = static_cast<Index>(scalar_or(file, "encoder/num_heads", scalar_or(file, "num_heads", 8)));
+  c.heads = static_cast<Index>(scalar_or(file, "encoder/num_heads", scalar_or(file, "num_heads", is_big ? 16 : 8)));
   c.encoder_layers = layers_of(file, "encoder");
   c.decoder_layers = layers_of(file, "decoder");
   c.ffn_width = dimension(file, "encoder/layer_0/ffn/linear_0/weight", 0);

@@ -15,9 +15,9 @@ using Told = std::function<void(std::span<const std::int32_t> tokens, bool ended
 // A sampler that tells what it has drawn.
 class TellingSampler : public Sampler {
  public:
-  TellingSampler(const SamplingOptions& options, std::vector<std::int32_t> written, Index sequence, Index max_tokens,
-                 Told told)
-      : Sampler(options, {}, std::move(written), sequence, max_tokens), told_(std::move(told)) {}
+  TellingSampler(const SamplingOptions& options, const SpecialTokens& special, std::vector<std::int32_t> written,
+                 Index sequence, Index max_tokens, Told told)
+      : Sampler(options, special, std::move(written), sequence, max_tokens), told_(std::move(told)) {}
 
   std::vector<Index> advance(const View& logits) override {
     std::vector<Index> rows = Sampler::advance(logits);
@@ -41,9 +41,7 @@ std::vector<Generated> generate(const ModelFolder& folder, std::span<const std::
   const Index longest = folder.model->max_length();
   std::vector<std::vector<std::int32_t>> written;
   for (std::size_t i = 0; i < prompts.size(); ++i) {
-    written.push_back(vocabulary.encode(prompts[i]));
-    if (vocabulary.begin() >= 0) written.back().insert(written.back().begin(), vocabulary.begin());
-    HEED_CHECK(!written.back().empty(), "{} {}: has no tokens, and the vocabulary has no begin symbol", name, i + 1);
+    written.push_back(folder.prompt_ids(prompts[i]));
     HEED_CHECK(std::ssize(written.back()) < longest, "{} {}: has {} tokens, and the model can hold {}", name, i + 1,
                written.back().size() - 1, longest - 1);
   }
@@ -69,7 +67,7 @@ std::vector<Generated> generate(const ModelFolder& folder, std::span<const std::
       entering.emplace_back(all.begin(), all.end() - 1);
       const Index room = longest - std::ssize(all) + 1;
       searches.push_back(std::make_unique<TellingSampler>(
-          options.sampling, all, static_cast<Index>(next), std::min(options.max_tokens, room),
+          options.sampling, folder.special, all, static_cast<Index>(next), std::min(options.max_tokens, room),
           [&, i = next](std::span<const std::int32_t> tokens, bool at_end) {
             drawn[i].assign(tokens.begin(), tokens.end());
             ended[i] = at_end;

@@ -6,6 +6,7 @@
 #include "heed/base/file.h"
 #include "heed/layers/listed_parameters.h"
 #include "heed/layers/loaded_parameters.h"
+#include "heed/tasks/pretrained_folder.h"
 
 namespace heed {
 namespace {
@@ -19,7 +20,24 @@ bool has_vocabulary(const std::filesystem::path& folder, std::string_view stem) 
 
 }  // namespace
 
+std::vector<int> ModelFolder::source_ids(std::string_view text) const {
+  return templated ? source_vocabulary->encode_special(text).ids : source_vocabulary->encode(text);
+}
+
+std::vector<int> ModelFolder::target_ids(std::string_view text) const {
+  return templated && !model->has_source() ? target_vocabulary->encode_special(text).ids
+                                           : target_vocabulary->encode(text);
+}
+
+std::vector<int> ModelFolder::prompt_ids(std::string_view text) const {
+  std::vector<int> ids = target_ids(text);
+  if (!templated || ids.empty()) ids.insert(ids.begin(), special.begin);
+  HEED_CHECK(ids.front() >= 0, "the model has no token that begins a text, so it needs a prompt");
+  return ids;
+}
+
 ModelFolder load_model_folder(const std::filesystem::path& folder) {
+  if (is_pretrained(folder)) return load_pretrained(folder);
   std::error_code error;
   const bool is_folder = std::filesystem::is_directory(folder, error);
   HEED_CHECK(is_folder || !error, "{}: {}", folder.string(), error.message());

@@ -35,11 +35,9 @@ std::vector<TokenScores> score_translations(const ModelFolder& folder, std::span
   HEED_CHECK(sources.size() == targets.size(), "score_translations: there are {} sources and {} targets",
              sources.size(), targets.size());
   const std::size_t most = static_cast<std::size_t>(folder.model->max_length() - 1);
-  EncodedCorpus corpus{.source_symbols = folder.source_vocabulary->symbols(),
-                       .target_symbols = folder.target_vocabulary->symbols()};
+  EncodedCorpus corpus{.source_symbols = folder.source_symbols, .target_symbols = folder.target_symbols};
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    corpus.pairs.push_back(
-        {folder.source_vocabulary->encode(sources[i]), folder.target_vocabulary->encode(targets[i])});
+    corpus.pairs.push_back({folder.source_ids(sources[i]), folder.target_ids(targets[i])});
     const auto& [source, target] = corpus.pairs.back();
     HEED_CHECK(source.size() <= most && target.size() <= most,
                "{}:{}: the sides have {} and {} tokens, and the model can hold {}", name, i + 1, source.size(),
@@ -67,7 +65,6 @@ std::vector<TokenScores> score_translations(const ModelFolder& folder, std::span
 std::vector<TokenScores> score_documents(const ModelFolder& folder, std::span<const std::string> lines,
                                          Index batch_tokens) {
   HEED_CHECK(!folder.model->has_source(), "score_documents: the model translates: its text has a source");
-  const Vocabulary& vocabulary = *folder.target_vocabulary;
   const Index longest = folder.model->max_length();
   std::vector<TokenScores> results(lines.size());
   Workspace workspace;
@@ -91,7 +88,7 @@ std::vector<TokenScores> score_documents(const ModelFolder& folder, std::span<co
     batch = {}, line_of.clear();
   };
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    for (Passage& passage : passages_of(vocabulary.encode(lines[i]), vocabulary.symbols(), longest)) {
+    for (Passage& passage : passages_of(folder.target_ids(lines[i]), folder.target_symbols, longest)) {
       if (batch.tokens + passage.length() > batch_tokens) flush();
       batch.tokens += passage.length();
       batch.passages.push_back(std::move(passage));

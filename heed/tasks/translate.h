@@ -5,6 +5,7 @@
 //   translator.translate({"Guten Morgen."}, {.beam = 5})[0][0].text;
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,12 +35,13 @@ struct Translation {
 };
 
 class Translator {
+  using Ids = std::vector<int>;
+
  public:
   // Holds on to the model and vocabularies, which must outlive it.
   Translator(const SequenceModel& model, const Vocabulary& source, const Vocabulary& target,
              LongLines long_lines = LongLines::fail);
-  explicit Translator(const ModelFolder& folder, LongLines long_lines = LongLines::fail)
-      : Translator(*folder.model, *folder.source_vocabulary, *folder.target_vocabulary, long_lines) {}
+  explicit Translator(const ModelFolder& folder, LongLines long_lines = LongLines::fail);
 
   // Translates lines; result i is of line i, best first. A line without tokens gives one empty translation of score 0.
   // Batches are formed from lines of like length and shared out among the threads, which changes no bit of a result. At
@@ -56,8 +58,6 @@ class Translator {
   std::size_t count_before_long_line(std::span<const std::string> lines) const;
 
  private:
-  using Ids = std::vector<int>;
-
   std::vector<Ids> encode(std::span<const std::string> lines) const;
   std::size_t most_tokens() const;  // of a sentence, without its end token
   void treat_long_lines(std::vector<Ids>& ids, std::string_view name, Index first_line);
@@ -65,8 +65,10 @@ class Translator {
                                                         Workspace& workspace) const;
 
   const SequenceModel& model_;
-  const Vocabulary& source_;
   const Vocabulary& target_;
+  std::function<Ids(std::string_view)> source_ids_;
+  SymbolIds source_symbols_;  // that batches put around them
+  SpecialTokens special_;
   LongLines treatment_;
   std::vector<Index> long_lines_;
   std::vector<Workspace> workspaces_;  // one a thread

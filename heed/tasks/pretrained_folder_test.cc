@@ -1,0 +1,79 @@
+// Models that others trained, in forms of their own (shared/data), through what the commands do.
+#include "heed/tasks/pretrained_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "heed/io/json.h"
+#include "heed/io/npy.h"
+#include "heed/tasks/generate.h"
+#include "heed/tasks/score.h"
+#include "heed/tasks/translate.h"
+#include "heed/testing/data_folder.h"
+#include "heed/testing/refusal.h"
+
+namespace heed {
+namespace {
+
+std::string joined(const Json& pieces) {
+  std::string text;
+  for (const Json& piece : pieces.items()) text += (text.empty() ? "" : " ") + piece.string();
+  return text;
+}
+
+TEST(PretrainedFolder, CTranslate2sTransliterationsHaveTheStatedLogProbabilities) {
+  HEED_DATA_OR_SKIP(folder, "models/aren-transliteration");
+  const ModelFolder model = load_model_folder(folder);
+  const Json stated = read_json(folder / "model.json");
+  for (const Json& item : stated["scoring"].items()) {
+    const std::vector<std::string> source{joined(item["source"])}, target{joined(item["target"])};
+    const TokenScores scores = score_translations(model, source, target)[0];
+    const std::vector<double> expected = item["expected_token_log_probs"].number_list();
+    ASSERT_EQ(scores.log_probabilities.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_NEAR(scores.log_probabilities[i], expected[i], item["tolerance"].number()) << source[0] << " " << i;
+    }
+  }
+}
+
+TEST(PretrainedFolder, CTranslate2sTransliterationsAreTheStatedOnes) {
+  HEED_DATA_OR_SKIP(folder, "models/aren-transliteration");
+  const ModelFolder model = load_model_folder(folder);
+  for (const Json& item : read_json(folder / "model.json")["translation"].items()) {
+    if (item["prefix"].size() > 0) continue;  // heed translates whole sentences
+    const std::vector<std::string> source{joined(item["source"])};
+    for (Index beam : {1, 4}) {
+      EXPECT_EQ(Translator(model).translate(source, {.beam = beam})[0][0].text, joined(item["expected"]));
+    }
+  }
+}
+
+TEST(PretrainedFolder, AStoryIsTheSameFromThreeFormats) {
+  HEED_DATA_OR_SKIP(models, "models");
+  const Tensor stated = read_npy(models / "stories260K" / "greedy_ids.npy");
+  std::vector<std::int32_t> expected;
+  for (Index i = 1; i < std::min<Index>(stated.size(), 120); ++i) {
+    expected.push_back(stated.dtype() == DType::i64 ? static_cast<std::int32_t>(stated.at<std::int64_t>({i}))
+                                                    : stated.at<std::int32_t>({i}));
+  }
+  for (const char* name : {"stories260K/stories260K.bin", "llama-stories260k-hf/stories260K.gguf"}) {
+    const ModelFolder model = load_model_folder(models / name);
+    const std::vector<std::string> prompts{""};
+    const Generated story =
+        generate(model, prompts, {.sampling = {.temperature = 0}, .max_tokens = std::ssize(expected)})[0];
+    EXPECT_EQ(story.tokens, expected) << name;
+    EXPECT_EQ(story.text.substr(0, 16), "Once upon a time") << name;
+  }
+}
+
+TEST(PretrainedFolder, SaysWhatIsMissing) {
+  EXPECT_EQ(refusal([&] { load_model_folder("/nowhere"); }), "/nowhere: is not a folder");
+}
+
+}  // namespace
+}  // namespace heed
