@@ -21,6 +21,8 @@ constexpr int kDeepest = 64;
 constexpr std::string_view kSpaces =
     "\\x{9}-\\x{D}\\x{20}\\x{85}\\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}\\x{205F}\\x{3000}";
 constexpr std::string_view kWord = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}";
+// Outside classes Oniguruma looks Latin-1 up in a table, which has these as word characters too.
+constexpr std::string_view kWordAlone = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\x{B2}\\x{B3}\\x{B9}\\x{BC}-\\x{BE}";
 constexpr std::string_view kHexDigits = "0-9A-Fa-f";
 
 // Names of what is no script; spelled without '_', '-' and spaces, in lower case.
@@ -33,7 +35,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kPosix =
     {"cntrl", "\\p{Cc}"},
     {"digit", "\\p{Nd}"},
     {"lower", "\\p{Lowercase}"},
-    {"punct", "\\p{P}$+<=>\\^`|~"},
+    {"punct", "\\p{P}\\p{S}"},
     {"space", kSpaces},
     {"upper", "\\p{Uppercase}"},
     {"whitespace", kSpaces},
@@ -169,6 +171,7 @@ class Translation {
     if (depth > kDeepest) refuse("groups or classes nested too deep");
     std::string all;
     while (!done() && pattern_[at_] != ')') {
+      if (passes_over()) continue;
       if (take("|")) {
         all += '|';
       } else {
@@ -201,13 +204,33 @@ class Translation {
     while (!done() && (std::isalpha(static_cast<unsigned char>(pattern_[at_])) != 0 || pattern_[at_] == '-')) {
       const char flag = take_byte();
       if (flag != 'i' && flag != 'm' && flag != 'x' && flag != '-') refuse("an option that is not one of i, m and x");
-      if (flag == 'x') refuse("the option x");
-      taken += flag == 'm' ? 's' : flag;
+      if (flag == 'x') extended_ = taken.find('-') == std::string::npos;
+      if (flag != 'x') taken += flag == 'm' ? 's' : flag;
     }
+    if (taken.ends_with('-')) taken.pop_back();
     return taken;
   }
 
+  // White space and comments, which the option x passes over.
+  bool passes_over() {
+    if (!extended_) return false;
+    if (pattern_[at_] == '#') {
+      at_ = std::min(pattern_.find('\n', at_), pattern_.size());
+      return true;
+    }
+    if (std::string_view(" \t\n\v\f\r").find(pattern_[at_]) == std::string_view::npos) return false;
+    ++at_;
+    return true;
+  }
+
   std::string group(int depth) {
+    const bool extended = extended_;
+    const std::string translated = opened_group(depth);
+    extended_ = extended;
+    return translated;
+  }
+
+  std::string opened_group(int depth) {
     ++at_;
     std::string opening = "(";
     if (take("?")) {
@@ -297,7 +320,9 @@ class Translation {
     const std::size_t begin = at_;
     ++at_;
     const char c = take_byte();
-    if (std::string_view("AzZbBGKRX").find(c) != std::string_view::npos) return std::string("\\") + c;
+    if (c == 'b' || c == 'B') return boundary(c == 'b');
+    if (std::string_view("AzZGKRX").find(c) != std::string_view::npos) return std::string("\\") + c;
+    if (c == 'w' || c == 'W') return (c == 'w' ? "[" : "[^") + std::string(kWordAlone) + "]";
     if (c == 'O') return "(?s:.)";
     if (c == 'N') return "\\N";
     if (c >= '1' && c <= '9') {
@@ -321,6 +346,15 @@ class Translation {
     CharacterSet set;
     set.add(item.items);
     return set.expression(item.negated);
+  }
+
+  // PCRE2's own has other word characters.
+  static std::string boundary(bool there) {
+    const std::string word = "[" + std::string(kWordAlone) + "]";
+    const std::string behind = "(?<=" + word + ")", not_behind = "(?<!" + word + ")";
+    const std::string ahead = "(?=" + word + ")", not_ahead = "(?!" + word + ")";
+    return there ? "(?:" + behind + not_ahead + "|" + not_behind + ahead + ")"
+                 : "(?:" + behind + ahead + "|" + not_behind + not_ahead + ")";
   }
 
   char32_t hexadecimal(std::size_t least, std::size_t most) {
@@ -490,6 +524,7 @@ class Translation {
 
   std::string_view pattern_, name_;
   std::size_t at_ = 0;
+  bool extended_ = false;  // the option x
 };
 
 }  // namespace

@@ -131,14 +131,8 @@ void BpeModel::find_joints() {
   joints_ = std::move(joints);
 }
 
-int BpeModel::id_of_character(std::string_view character, bool first, bool last) const {
-  if (decorated_) {
-    std::string decorated = first ? "" : options_.word_prefix;
-    decorated += character;
-    if (last) decorated += options_.word_suffix;
-    return pieces().find(decorated);
-  }
-  if (character.size() > 3) return pieces().find(character);
+int BpeModel::id_of_character(std::string_view character) const {
+  if (decorated_ || character.size() > 3) return pieces().find(character);
   int id = -1;
   for_each_code_point(character, [&](char32_t c, std::string_view) { id = character_ids_[c]; });
   return id;
@@ -171,8 +165,16 @@ void BpeModel::tokenize(std::string_view word, std::vector<int>& ids) const {
     symbols.push_back(symbol);
   };
   for (std::size_t at = 0; at < word.size();) {
-    const std::string_view character = word.substr(at, length_of_first(word.substr(at)));
-    const int id = id_of_character(character, at == 0, at + character.size() == word.size());
+    std::string_view character = word.substr(at, length_of_first(word.substr(at)));
+    const std::size_t end = at + character.size();
+    std::string decorated;
+    if (decorated_) {
+      decorated = at == 0 ? "" : options_.word_prefix;
+      decorated += character;
+      if (end == word.size()) decorated += options_.word_suffix;
+      character = decorated;
+    }
+    const int id = id_of_character(character);
     if (id >= 0) {
       if (unknown_waits) symbols.push_back(unknown());
       unknown_waits = false;
@@ -181,7 +183,7 @@ void BpeModel::tokenize(std::string_view word, std::vector<int>& ids) const {
       if (unknown_waits && !options_.fuse_unknown) symbols.push_back(unknown());
       unknown_waits = true;
     }
-    at += character.size();
+    at = end;
   }
   if (unknown_waits) symbols.push_back(unknown());
   if (!symbols.empty()) merge(word.substr(begin), symbols, ids);

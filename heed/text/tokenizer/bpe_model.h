@@ -44,7 +44,7 @@ class BpeModel final : public TokenModel {
   BpeModel(PieceTable&& pieces, MergeTable merges, BpeOptions options);
   void index_characters();
   void find_joints();
-  int id_of_character(std::string_view character, bool first, bool last) const;
+  int id_of_character(std::string_view character) const;
   bool bytes_of(std::string_view character, std::vector<int>& symbols) const;
   void merge(std::string_view word, std::vector<int>& symbols, std::vector<int>& ids) const;
   void merge_few(std::span<int> symbols, std::vector<int>& ids) const;

@@ -93,9 +93,13 @@ bool is_chinese(char32_t c) {
 }
 
 void append_clean(char32_t c, Character bytes, std::string& text) {
-  if (c == '\t' || c == '\n' || c == '\r' || is_white_space(c)) {
+  if (c == '\t' || c == '\n' || c == '\r') {
     text += ' ';
-  } else if (c != 0 && c != 0xFFFD && !is_invisible(c)) {
+  } else if (c == 0 || c == 0xFFFD || is_invisible(c)) {  // among these are spaces, such as U+0085
+    return;
+  } else if (is_white_space(c)) {
+    text += ' ';
+  } else {
     text += bytes;
   }
 }
