@@ -208,6 +208,68 @@ def add_cases(seeds, onnx):
             seeds.add("json", text)
 
 
+def gguf_string(text):
+    return struct.pack("<Q", len(text)) + text
+
+
+def small_gguf():
+    """A file with a value of every kind and a tensor of every type of numbers that heed reads."""
+    values = [(0, b"\1"), (1, b"\1"), (2, b"\1\0"), (3, b"\1\0"), (4, b"\1\0\0\0"), (5, b"\1\0\0\0"), (6, struct.pack("<f", 1e-5)),
+              (7, b"\1"), (8, gguf_string(b"llama")), (10, struct.pack("<Q", 1)), (11, struct.pack("<q", -1)),
+              (12, struct.pack("<d", 0.1)), (9, struct.pack("<IQ", 8, 2) + gguf_string(b"a") + gguf_string(b"b")),
+              (9, struct.pack("<IQff", 6, 2, 1, 2)), (9, struct.pack("<IQIQBB", 9, 1, 0, 2, 1, 2))]
+    head = b"".join(gguf_string(b"k%d" % i) + struct.pack("<I", kind) + value for i, (kind, value) in enumerate(values))
+    head += gguf_string(b"general.alignment") + struct.pack("<II", 4, 32)
+    blocks = {0: (1, 4), 1: (1, 2), 2: (32, 18), 3: (32, 20), 6: (32, 22), 7: (32, 24), 8: (32, 34), 12: (256, 144), 13: (256, 176),
+              14: (256, 210), 24: (1, 1), 25: (1, 2), 26: (1, 4), 27: (1, 8), 28: (1, 8), 30: (1, 2)}
+    data = b""
+    for kind, (elements, size) in blocks.items():
+        head += gguf_string(b"t%d" % kind) + struct.pack("<IQQIQ", 2, elements, 1, kind, len(data))
+        data += bytes(i * 7 % 64 for i in range(size)).ljust((size + 31) // 32 * 32, b"\0")
+    file = b"GGUF" + struct.pack("<IQQ", 3, len(blocks), len(values) + 1) + head
+    return file.ljust((len(file) + 31) // 32 * 32, b"\0") + data
+
+
+def small_ctranslate2(version):
+    def string(text):
+        return struct.pack("<H", len(text) + 1) + text + b"\0"
+
+    def variable(name, shape, kind, data):
+        size = len(data) if version >= 4 else len(data) // kind
+        return string(name) + struct.pack("<B", len(shape)) + struct.pack(f"<{len(shape)}I", *shape) + struct.pack("<BI", kind, size) + data
+
+    typed = version >= 4
+    numbers = struct.pack("<2f", 1, 2)
+    variables = [variable(b"a/weight", (2, 3), 1, b"\1\2\3\4\5\6"), variable(b"a/weight_scale", (2,), 0 if typed else 4, numbers),
+                 variable(b"b/weight", (1, 2), 2, b"\1\0\2\0"), variable(b"bias", (2,), 0 if typed else 4, numbers)]
+    if typed:
+        variables += [variable(b"half", (1,), 4, b"\0\1"), variable(b"brain", (1,), 5, b"\0\1"), variable(b"ids", (), 3, b"\1\0\0\0")]
+    head = struct.pack("<I", version) + (string(b"TransformerSpec") + struct.pack("<I", 7) if version >= 2 else b"")
+    aliases = struct.pack("<I", 1) + string(b"c/weight") + string(b"a/weight") if version >= 3 else b""
+    return head + struct.pack("<I", len(variables)) + b"".join(variables) + aliases
+
+
+def small_llama2c(version):
+    """dim 2, hidden_dim 2, a layer, a head, 2 pieces, 1 position."""
+    extents = struct.pack("<7i", 2, 2, 1, 1, 1, -2 if version == 0 else 2, 1)
+    if version == 0:
+        return extents + bytes(4 * (4 + 2 + 16 + 2 + 12 + 2 + 2 + 4))
+    head = (struct.pack("<Ii", 0x616B3432, version) + extents + b"\1" + struct.pack("<i", 2)).ljust(256, b"\0")
+    matrices = 8 * (4 * 4 if version == 1 else 4 + 4 * 2)
+    return head + bytes(4 * 6 + matrices)
+
+
+def add_weights(seeds):
+    seeds.add("gguf", small_gguf())
+    for version in range(1, 7):
+        seeds.add("ctranslate2", small_ctranslate2(version))
+    for version in range(3):
+        seeds.add("llama2c", small_llama2c(version))
+    pieces = (b"<unk>", b"\n<s>\n", b" a")
+    seeds.add("llama2c", struct.pack("<i", 5) + b"".join(struct.pack("<fi", -1, len(piece)) + piece for piece in pieces))
+    seeds.add("safetensors_index", b'{"metadata":{"total_size":12},"weight_map":{"a":"1","b":"2","c":"2"}}')
+
+
 def add_files_of_others(seeds, data):
     for path in sorted(data.rglob("*.safetensors")):
         seeds.add("safetensors", small_safetensors(path.read_bytes()))
@@ -247,7 +309,8 @@ def main():
     if others.is_dir():
         add_files_of_others(seeds, others)
     add_written_seeds(seeds)
-    for target in ("json", "bench_report", "model_config", "trace", "training_state", "conformance_case", "npy"):
+    add_weights(seeds)
+    for target in ("json", "bench_report", "model_config", "trace", "training_state", "conformance_case", "npy", "safetensors_index"):
         seeds.write_dictionary(target)
     seeds.write_dictionary("safetensors", (b"F32", b"F64", b"F16", b"BF16", b"I8", b"I32", b"I64", b"BOOL", b"data_offsets"))
     part.rename(folder)

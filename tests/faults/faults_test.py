@@ -45,7 +45,7 @@ ERRORS = {
 }
 # Kinds that every run of this test must have met: otherwise the library no longer stands before what heed calls.
 EXPECTED_KINDS = {"open", "read", "write", "close", "sync", "rename", "remove", "make_folder", "lock", "status", "link", "list", "mode",
-                  "owner", "allocate"}
+                  "owner", "map", "allocate"}
 NO_MEMORY = ("heed: out of memory", os.strerror(errno.ENOMEM))  # the second from calls of the system that need some
 ASKED_FOR_EVER = 99  # exit status: see fault_injection.cc
 LIMIT_SECONDS = 120  # a run takes a tenth of a second
