@@ -24,27 +24,14 @@ namespace heed::cli {
 // a field of one name.
 class FieldOptions {
  public:
-  // Adds an option for every field that is not in `skip` and has none yet.
+  // Adds an option for every field that is not in `skip` and has none yet. What has fields of its own has no option.
   template <HasFields Options>
   void add(CLI::App& command, Options defaults, const std::string& group,
            const std::vector<std::string_view>& skip = {}) {
     visit_fields(defaults, [&]<typename T>(std::string_view name, T& member, std::string_view doc, NumberRange = {}) {
-      if (std::find(skip.begin(), skip.end(), name) != skip.end()) return;
-      if (has_option(command, flag(name))) return;
-      CLI::Option* option = command.add_option_function<std::string>(
-          flag(name), [this, key = std::string(name)](const std::string& text) { given_[key] = text; },
-          std::string(doc));
-      option->group(group);
-      if constexpr (NamedEnum<T>) {
-        option->type_name(enum_choices<T>())->default_str(std::string(enum_name(member)));
-      } else if constexpr (NotationField<T>) {
-        option->type_name("TERM + TERM ...")->default_str(member.text());
-      } else if constexpr (std::same_as<T, bool>) {
-        // CLI11 gives the default to an option without its value, and true is what such an option means.
-        option->expected(0, 1)->default_str("true")->option_text(member ? "[true|false]=true" : "[true|false]=false");
-      } else {
-        static_assert(NumberField<T>, "an option of this type has no reading yet");
-        option->type_name(number_type<T>())->default_str(fmt::format("{}", member));
+      if constexpr (!HasFields<T>) {
+        if (std::find(skip.begin(), skip.end(), name) != skip.end() || has_option(command, flag(name))) return;
+        add_field(command, name, member, doc)->group(group);
       }
     });
   }
@@ -68,7 +55,7 @@ class FieldOptions {
       } else if constexpr (std::same_as<T, bool>) {
         if (text != "true" && text != "false") refuse(name, "true or false", text);
         member = text == "true";
-      } else {
+      } else if constexpr (NumberField<T>) {
         member = read_number<T>(flag(name), text, range);
       }
     });
@@ -88,6 +75,24 @@ class FieldOptions {
   }
 
  private:
+  template <typename T>
+  CLI::Option* add_field(CLI::App& command, std::string_view name, const T& member, std::string_view doc) {
+    CLI::Option* option = command.add_option_function<std::string>(
+        flag(name), [this, key = std::string(name)](const std::string& text) { given_[key] = text; }, std::string(doc));
+    if constexpr (NamedEnum<T>) {
+      option->type_name(enum_choices<T>())->default_str(std::string(enum_name(member)));
+    } else if constexpr (NotationField<T>) {
+      option->type_name("TERM + TERM ...")->default_str(member.text());
+    } else if constexpr (std::same_as<T, bool>) {
+      // CLI11 gives the default to an option without its value, and true is what such an option means.
+      option->expected(0, 1)->default_str("true")->option_text(member ? "[true|false]=true" : "[true|false]=false");
+    } else {
+      static_assert(NumberField<T>, "an option of this type has no reading yet");
+      option->type_name(number_type<T>())->default_str(fmt::format("{}", member));
+    }
+    return option;
+  }
+
   static std::string flag(std::string_view name) {
     std::string text = "--" + std::string(name);
     std::replace(text.begin(), text.end(), '_', '-');

@@ -71,6 +71,19 @@ Array rows_at(const Tensor& rows, const Json& item, std::string_view key, const 
   return with_shape(chosen, shape);
 }
 
+// A sequence's numbers [1, W], as [W] where the case has it.
+Array of_sequence(const Tensor& numbers, const Array& like) {
+  const Index width = numbers.dim(1);
+  return with_shape(numbers, like.shape.size() == 1 ? Extents{width} : Extents{1, width});
+}
+
+// Column 0 or 1 of [1, L, 2], as [1, L].
+Tensor one_of_two(const Tensor& logits, bool second) {
+  const Tensor column = Tensor::empty(DType::f32, {1, logits.dim(1)});
+  for (Index i = 0; i < logits.dim(1); ++i) column.at<float>({0, i}) = logits.at<float>({0, i, second ? 1 : 0});
+  return column;
+}
+
 class ModelCases {
  public:
   // `vocabulary` where the model has one.
@@ -116,15 +129,8 @@ class ModelCases {
     const Transformer& model = *opened_.model;
     const TransformerConfig& config = model.config();
     const Context context = Context::inference(workspace_);
-    const bool encoder_only = !config.has_decoder();
-    if (name == "encoder_hidden" || (name == "last_hidden_state" && encoder_only)) {
-      Tensor types;
-      if (item.has("token_type_ids")) {
-        const Ids ids = ids_of(item["token_type_ids"]);
-        types = Tensor::from(ids, {1, std::ssize(ids)});
-      }
-      return rows_at(model.encode(context, batch_of(item), types).value(), item, "positions", like);
-    }
+    if (name == "encoder_hidden") return rows_at(encoded(item).value(), item, "positions", like);
+    if (!config.has_decoder()) return of_encoder(item, name, like);
     SequenceBatch batch;
     const Ids ids = config.has_encoder() ? ids_of(item["decoder_input_ids"]) : without_padding(item);
     batch.input = Tensor::from(ids, {1, std::ssize(ids)});
@@ -133,6 +139,37 @@ class ModelCases {
     if (name == "logits") return rows_at(model.logits(context, batch).value(), item, key, like);
     if (name == "last_hidden_state") return rows_at(model.features(context, batch).value(), item, key, like);
     throw Skip("the output " + name);
+  }
+
+  Var encoded(const Json& item) {
+    Tensor types;
+    if (item.has("token_type_ids")) {
+      const Ids ids = ids_of(item["token_type_ids"]);
+      types = Tensor::from(ids, {1, std::ssize(ids)});
+    }
+    return opened_.model->encode(Context::inference(workspace_), batch_of(item), types);
+  }
+
+  // `logits` are those of the classes, or, in a model without any, of masked words.
+  Array of_encoder(const Json& item, const std::string& name, const Array& like) {
+    const EncoderHeads& heads = opened_.model->heads();
+    const ClassifierKind classifier = opened_.model->config().encoder_heads.classifier;
+    const Context context = Context::inference(workspace_);
+    const Var hidden = encoded(item);
+    const bool has_classes = classifier != ClassifierKind::none;
+    if (name == "last_hidden_state") return rows_at(hidden.value(), item, "positions", like);
+    if (name == "pooler_output") return of_sequence(heads.pooled(context, hidden).value(), like);
+    if (name == "prediction_logits" || (name == "logits" && !has_classes)) {
+      return rows_at(heads.masked_word_logits(context, hidden).value(), item, "positions", like);
+    }
+    const Tensor logits = heads.class_logits(context, hidden).value();
+    if (classifier == ClassifierKind::spans && (name == "start_logits" || name == "end_logits")) {
+      return of_sequence(one_of_two(logits, name == "end_logits"), like);
+    }
+    const bool of_pair = name == "seq_relationship_logits" || name == "sop_logits";
+    if (name != "logits" && !of_pair) throw Skip("the output " + name);
+    if (logits.rank() == 3) return rows_at(logits, item, "positions", like);
+    return of_sequence(logits, like);
   }
 
   // --- Generation ----------------------------------------------------------------------------------------------------

@@ -9,9 +9,9 @@ namespace {
 Positions make_positions(const ParameterScope& scope, const TransformerConfig& config) {
   switch (config.positions) {
     case PositionKind::learned:
-      return Positions::learned(scope, config.max_length, config.width);
+      return Positions::learned(scope, config.max_length, config.table_width());
     case PositionKind::sinusoidal:
-      return Positions::sinusoidal(scope, config.max_length, config.width);
+      return Positions::sinusoidal(scope, config.max_length, config.table_width());
     case PositionKind::none:
       return {};
   }
@@ -26,9 +26,11 @@ TokenInput::TokenInput(const ParameterScope& scope, const std::string& side, con
       positions_(make_positions(scope / (side + "_positions"), config)),
       has_types_(config.token_types > 0 && side == "source"),
       has_norm_(config.embedding_norm),
+      has_projection_(config.factorised_embedding > 0),
       dropout_(config.dropout) {
-  if (has_types_) types_ = Embedding(scope / "token_types", config.token_types, config.width, 1);
-  if (has_norm_) norm_ = Norm(scope / (side + "_norm"), config.norm, config.width, config.norm_epsilon);
+  if (has_types_) types_ = Embedding(scope / "token_types", config.token_types, config.table_width(), 1);
+  if (has_norm_) norm_ = Norm(scope / (side + "_norm"), config.norm, config.table_width(), config.norm_epsilon);
+  if (has_projection_) projection_ = Linear(scope / (side + "_projection"), config.table_width(), config.width);
 }
 
 Var TokenInput::forward(const Context& context, const Tensor& ids, const Tensor& positions, const Tensor& types) const {
@@ -40,7 +42,8 @@ Var TokenInput::forward(const Context& context, const Tensor& ids, const Tensor&
     x = add(context, x, types_.forward(context, all));
   }
   if (has_norm_) x = norm_.forward(context, x);
-  return dropout(context, x, dropout_);
+  x = dropout(context, x, dropout_);
+  return has_projection_ ? projection_.forward(context, x) : x;
 }
 
 }  // namespace heed

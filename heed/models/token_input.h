@@ -7,6 +7,7 @@
 #include <string>
 
 #include "heed/layers/embedding.h"
+#include "heed/layers/linear.h"
 #include "heed/layers/norm.h"
 #include "heed/layers/positions.h"
 #include "heed/models/transformer_config.h"
@@ -20,7 +21,8 @@ class TokenInput {
   TokenInput(const ParameterScope& scope, const std::string& side, const TransformerConfig& config,
              const Embedding& embedding);
 
-  // ids i32 [B, L] to [B, L, width]: norm(scale * embedding + position + type), with dropout. Positions are 0, 1, ...,
+  // ids i32 [B, L] to [B, L, width]: norm(scale * embedding + position + type), with dropout,
+  // and from the width of factorised embeddings mapped to the model's. Positions are 0, 1, ...,
   // or those given, i32 [B, L]. `types` i32 [B, L] are those of a model that has them; empty: all 0. Throws heed::Error
   // past the positions that the model has, and for types that it has not.
   Var forward(const Context& context, const Tensor& ids, const Tensor& positions = {}, const Tensor& types = {}) const;
@@ -29,7 +31,8 @@ class TokenInput {
   Embedding embedding_, types_;
   Positions positions_;
   Norm norm_;
-  bool has_types_ = false, has_norm_ = false;
+  Linear projection_;
+  bool has_types_ = false, has_norm_ = false, has_projection_ = false;
   double dropout_ = 0;
 };
 

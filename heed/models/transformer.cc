@@ -46,10 +46,10 @@ Transformer::Transformer(const ParameterScope& scope, const TransformerConfig& c
       config.embedding_scale > 0 ? config.embedding_scale : std::sqrt(static_cast<double>(config.width));
   if (config.share_embeddings) {
     source_embedding_ = target_embedding_ =
-        Embedding(scope / "embedding", config.target_vocabulary, config.width, scale);
+        Embedding(scope / "embedding", config.target_vocabulary, config.table_width(), scale);
   } else {
     if (has_source()) {
-      source_embedding_ = Embedding(scope / "source_embedding", config.source_vocabulary, config.width, scale);
+      source_embedding_ = Embedding(scope / "source_embedding", config.source_vocabulary, config.table_width(), scale);
     }
     if (config.has_decoder()) {
       target_embedding_ = Embedding(scope / "target_embedding", config.target_vocabulary, config.width, scale);
@@ -70,7 +70,10 @@ Transformer::Transformer(const ParameterScope& scope, const TransformerConfig& c
     if (has_source()) encoder_norm_ = norm("encoder.norm");
     if (config.has_decoder()) decoder_norm_ = norm("decoder.norm");
   }
-  if (!config.has_decoder()) return;
+  if (!config.has_decoder()) {
+    heads_ = EncoderHeads(scope, config, source_embedding_);
+    return;
+  }
   const ParameterScope generator = scope / "generator";
   if (!config.tie_output) {
     output_weight_ = generator.weight("weight", config.target_vocabulary, config.width,

@@ -11,6 +11,7 @@
 
 #include "heed/layers/embedding.h"
 #include "heed/layers/transformer_block.h"
+#include "heed/models/encoder_heads.h"
 #include "heed/models/sequence_model.h"
 #include "heed/models/token_input.h"
 #include "heed/models/transformer_config.h"
@@ -38,6 +39,8 @@ class Transformer : public SequenceModel {
 
   // Encoder output [B, S, width] for source ids, and their types, i32 [B, S], where the model has some.
   Var encode(const Context& context, const TokenBatch& source, const Tensor& types = {}) const;
+  // What encode's output is used for, where there is no decoder.
+  const EncoderHeads& heads() const { return heads_; }
   // The source's table of embeddings.
   const Embedding& source_embedding() const { return source_embedding_; }
 
@@ -57,6 +60,7 @@ class Transformer : public SequenceModel {
   std::vector<TransformerBlock> encoder_, decoder_;
   Norm encoder_norm_, decoder_norm_;  // where config_.has_final_norm()
   Var output_weight_, output_bias_;   // where the output is not tied; where it has one
+  EncoderHeads heads_;
 };
 
 }  // namespace heed

@@ -87,6 +87,15 @@ void TransformerConfig::check() const {
   HEED_CHECK(norm_place != NormPlace::parallel || !has_encoder(),
              "Transformer: norm_place parallel is for language models");
   HEED_CHECK(token_types == 0 || has_encoder(), "Transformer: token_types are of an encoder, which has no layers");
+  HEED_CHECK(factorised_embedding == 0 || !has_decoder(),
+             "Transformer: factorised_embedding is of an encoder without a decoder");
+  HEED_CHECK(!encoder_heads.any() || !has_decoder(), "Transformer: encoder_heads are of an encoder without a decoder");
+  HEED_CHECK((encoder_heads.classifier != ClassifierKind::none) == !encoder_heads.labels.empty(),
+             "Transformer: encoder_heads: a classifier has labels, and nothing else has: there are {}",
+             encoder_heads.labels.size());
+  HEED_CHECK(encoder_heads.classifier != ClassifierKind::spans || encoder_heads.labels.size() == 2,
+             "Transformer: encoder_heads: spans have two labels, of their start and their end, not {}",
+             encoder_heads.labels.size());
   HEED_CHECK(!share_embeddings || source_vocabulary == target_vocabulary,
              "Transformer: share_embeddings needs equal vocabularies, but they have {} and {} pieces",
              source_vocabulary, target_vocabulary);
@@ -103,7 +112,8 @@ TransformerConfig transformer_config_from_json(const Json& json) {
   for (std::string_view name :
        {"head_width", "attention_bias", "attention_out_bias", "separate_projections", "query_key_norm", "ffn_bias",
         "norm_epsilon", "final_norm", "alternate", "alternate_attention", "embedding_scale", "embedding_norm",
-        "token_types", "causal", "output_bias", "logit_scale", "logit_soft_cap"}) {
+        "token_types", "causal", "output_bias", "logit_scale", "logit_soft_cap", "factorised_embedding",
+        "encoder_heads"}) {
     if (!complete.has(name)) complete.set(name, defaults[name]);
   }
   from_json(complete, config);

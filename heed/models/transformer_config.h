@@ -11,6 +11,7 @@
 #include "heed/io/json.h"
 #include "heed/io/number_range.h"
 #include "heed/layers/transformer_block.h"
+#include "heed/models/encoder_heads_options.h"
 
 namespace heed {
 
@@ -77,10 +78,14 @@ struct TransformerConfig {
   bool output_bias = false;
   double logit_scale = 1;
   double logit_soft_cap = 0;
+  Index factorised_embedding = 0;
+  EncoderHeadsOptions encoder_heads{};
 
   bool has_encoder() const { return encoder_layers > 0; }
   bool has_decoder() const { return decoder_layers > 0; }
   bool has_final_norm() const { return final_norm == FinalNorm::always || norm_place != NormPlace::post; }
+  // The width of the tables of embeddings, positions and types.
+  Index table_width() const { return factorised_embedding > 0 ? factorised_embedding : width; }
   // The options of the encoder's block `layer`, or of the decoder's.
   TransformerBlockOptions block(bool decoder, Index layer) const;
   // Throws heed::Error naming the field that makes no sense.
@@ -142,6 +147,10 @@ struct TransformerConfig {
     visit("logit_scale", c.logit_scale, "What the output projection's input is multiplied by.", NumberRange::above(0));
     visit("logit_soft_cap", c.logit_soft_cap, "Logits x become cap * tanh(x / cap); 0: they stay.",
           NumberRange::at_least(0));
+    visit("factorised_embedding", c.factorised_embedding,
+          "Width of an encoder's embeddings, which a matrix maps to the model's (ALBERT); 0: they have the model's.",
+          NumberRange::from(0, 1 << 24));
+    visit("encoder_heads", c.encoder_heads, "What an encoder's vectors are used for, where there is no decoder.");
   }
 };
 

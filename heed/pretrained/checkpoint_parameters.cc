@@ -101,6 +101,20 @@ void CheckpointParameters::check_used(std::span<const std::string> paths, std::s
              fmt::join(unknown, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
+// Whichever of its names the file has: without the prefix, and of norms from before PyTorch, gamma and beta.
+std::string CheckpointParameters::in_file(std::string name) const {
+  if (name.empty() || file_.has(name)) return name;
+  std::string spelled = name;
+  if (name.ends_with("Norm.weight")) spelled.replace(name.size() - 6, 6, "gamma");
+  if (name.ends_with("Norm.bias")) spelled.replace(name.size() - 4, 4, "beta");
+  if (file_.has(spelled)) return spelled;
+  if (prefix_.empty() || !name.starts_with(prefix_)) return name;
+  for (const std::string& shorter : {name.substr(prefix_.size()), spelled.substr(prefix_.size())}) {
+    if (file_.has(shorter)) return shorter;
+  }
+  return name;
+}
+
 CheckpointParameters::Found CheckpointParameters::find(const std::string& parameter) const {
   std::vector<std::string> stars;
   for (const TensorRule& rule : rules_) {
@@ -109,9 +123,7 @@ CheckpointParameters::Found CheckpointParameters::find(const std::string& parame
     Found found{&rule, {}};
     for (const std::string& tensor : rule.tensors) {
       std::string name = tensor.empty() ? tensor : fill_stars(tensor, stars) + *rest;
-      const bool prefixed = !prefix_.empty() && name.starts_with(prefix_) && !file_.has(name);
-      if (prefixed && file_.has(name.substr(prefix_.size()))) name.erase(0, prefix_.size());
-      found.names.push_back(std::move(name));
+      found.names.push_back(in_file(std::move(name)));
     }
     return found;
   }

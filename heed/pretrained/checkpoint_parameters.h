@@ -23,7 +23,7 @@ namespace heed {
 class CheckpointParameters final : public ParameterSource {
  public:
   // The names in the rules may begin with `prefix`, which the file may leave out in all of its names: a model saved
-  // without its head. `heads` is how many the layout heads_apart has.
+  // without its head; norms may have gamma and beta, as in files from before PyTorch. `heads` is how many the layout heads_apart has.
   CheckpointParameters(const Checkpoint& file, std::vector<TensorRule> rules, std::string prefix, Index heads);
 
   // Throws heed::Error naming the tensors that parameters of these shapes need and the file has not.
@@ -42,6 +42,7 @@ class CheckpointParameters final : public ParameterSource {
     std::vector<std::string> names;
   };
   Found find(const std::string& parameter) const;
+  std::string in_file(std::string name) const;
   Var alone(const std::string& name, const ParameterShape& wanted) const;
   Var adapted(const TensorRule& rule, std::span<const std::string> names, const ParameterShape& wanted) const;
 

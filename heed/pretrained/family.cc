@@ -8,8 +8,12 @@ namespace heed {
 
 std::span<const Family> families() {
   static constexpr Family kFamilies[] = {
+      {"albert", describe_albert},
       {"bart", describe_bart},
+      {"bert", describe_bert},
       {"bloom", describe_bloom},
+      {"camembert", describe_roberta},
+      {"distilbert", describe_distilbert},
       {"gemma", describe_gemma},
       {"gemma2", describe_gemma2},
       {"gpt2", describe_gpt2},
@@ -20,7 +24,9 @@ std::span<const Family> families() {
       {"pytorch nn.TransformerEncoder + nn.TransformerDecoder", describe_pytorch_translator},
       {"qwen2", describe_qwen2},
       {"qwen3", describe_qwen3},
+      {"roberta", describe_roberta},
       {"t5", describe_t5},
+      {"xlm-roberta", describe_roberta},
   };
   return kFamilies;
 }

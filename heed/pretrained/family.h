@@ -15,6 +15,7 @@
 #include "heed/decode/search.h"
 #include "heed/io/json.h"
 #include "heed/models/transformer_config.h"
+#include "heed/pretrained/encoder_head_names.h"
 #include "heed/pretrained/tensor_rule.h"
 
 namespace heed {
@@ -30,6 +31,8 @@ struct FamilyModel {
   // The ids that decoding begins and ends with; -1 where the family has none.
   std::int32_t begin = -1, pad = -1;
   std::vector<std::int32_t> ends;
+  // Of an encoder without a decoder, whose heads are left to choose_heads.
+  std::optional<EncoderHeadNames> heads;
 };
 
 struct Family {

@@ -8,8 +8,11 @@ namespace heed {
 // max_length of a model whose positions end nowhere.
 inline constexpr Index kUnboundedLength = 1 << 16;
 
+FamilyModel describe_albert(const Json& config);
 FamilyModel describe_bart(const Json& config);
+FamilyModel describe_bert(const Json& config);
 FamilyModel describe_bloom(const Json& config);
+FamilyModel describe_distilbert(const Json& config);
 FamilyModel describe_gemma(const Json& config);
 FamilyModel describe_gemma2(const Json& config);
 FamilyModel describe_gpt2(const Json& config);
@@ -20,6 +23,7 @@ FamilyModel describe_mistral(const Json& config);
 FamilyModel describe_pytorch_translator(const Json& config);
 FamilyModel describe_qwen2(const Json& config);
 FamilyModel describe_qwen3(const Json& config);
+FamilyModel describe_roberta(const Json& config);
 FamilyModel describe_t5(const Json& config);
 
 }  // namespace heed

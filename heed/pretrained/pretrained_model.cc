@@ -7,6 +7,7 @@
 #include "heed/io/open_checkpoint.h"
 #include "heed/layers/listed_parameters.h"
 #include "heed/pretrained/checkpoint_parameters.h"
+#include "heed/pretrained/choose_heads.h"
 #include "heed/pretrained/ctranslate2.h"
 #include "heed/pretrained/gguf.h"
 #include "heed/pretrained/llama2c.h"
@@ -29,7 +30,9 @@ FamilyModel describe(const std::filesystem::path& path, const Checkpoint& file) 
   const std::filesystem::path folder = std::filesystem::is_directory(path, error) ? path : path.parent_path();
   HEED_CHECK(file_exists(folder / "config.json"), "{}: has no config.json beside it, which says what model it is",
              path.string());
-  return describe_model(read_json(folder / "config.json"));
+  FamilyModel model = describe_model(read_json(folder / "config.json"));
+  choose_heads(model, file);
+  return model;
 }
 
 }  // namespace

@@ -1,0 +1,147 @@
+#include "heed/models/encoder_heads.h"
+
+#include <gtest/gtest.h>
+
+#include "heed/base/error.h"
+#include "heed/layers/drawn_parameters.h"
+#include "heed/layers/listed_parameters.h"
+#include "heed/models/model_config.h"
+#include "heed/testing/gradient_check.h"
+
+namespace heed {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+// An encoder like ALBERT's: narrow embeddings, types of tokens, all heads.
+TransformerConfig small_config(PoolerKind pooler, ClassifierKind classifier) {
+  TransformerConfig config;
+  config.source_vocabulary = config.target_vocabulary = 11;
+  config.width = 8, config.heads = 2, config.ffn_width = 10;
+  config.encoder_layers = 1, config.decoder_layers = 0;
+  config.max_length = 12;
+  config.activation = Activation::gelu;
+  config.norm_place = NormPlace::post;
+  config.positions = PositionKind::learned;
+  config.embedding_norm = true;
+  config.token_types = 2;
+  config.factorised_embedding = 6;
+  config.dropout = config.attention_dropout = 0;
+  config.encoder_heads.pooler = pooler;
+  config.encoder_heads.classifier = classifier;
+  if (classifier != ClassifierKind::none) config.encoder_heads.labels = {"yes", "no"};
+  config.encoder_heads.masked_words = true;
+  return config;
+}
+
+TokenBatch small_batch() { return {Tensor::from(Ids{4, 5, 6, 3, 7, 8, 3, 0}, {2, 4}), Tensor::from(Ids{4, 3}, {2})}; }
+
+const Tensor kTypes = Tensor::from(Ids{0, 0, 1, 1, 0, 1, 1, 0}, {2, 4});
+
+// Gradients of a weighted sum of what a head computes, by every parameter that it hangs on.
+void check_gradients(const TransformerConfig& config, Var (EncoderHeads::*head)(const Context&, const Var&) const) {
+  DrawnParameters drawn(Rng(1));
+  const Transformer model(drawn, config);
+  for (const auto& [name, var] : drawn.list()) var.convert(DType::f64);
+  Workspace workspace;
+  const auto forward = [&](Tape* tape) {
+    const Context context{.tape = tape, .workspace = workspace, .dropout = nullptr};
+    return (model.heads().*head)(context, model.encode(context, small_batch(), kTypes));
+  };
+  Tape tape;
+  const Var y = forward(&tape);
+  const Tensor weights = Tensor::empty_like(y.value().view());
+  for (Index i = 0; i < weights.size(); ++i) weights.data<double>()[i] = 0.1 * static_cast<double>(i % 7) - 0.2;
+  y.add_grad(weights);
+  tape.backward();
+  int with_gradient = 0;
+  for (const auto& [name, var] : drawn.list()) {
+    if (!var.has_grad()) continue;
+    ++with_gradient;
+    const auto loss = [&] { return testing::weighted_sum(forward(nullptr).value(), weights); };
+    EXPECT_LT(testing::gradient_error(loss, var.value(), var.grad().view()), 5e-7) << name;
+  }
+  EXPECT_GT(with_gradient, 20);  // those of the encoder and the head's own
+}
+
+TEST(EncoderHeads, GradientsAgreeWithFiniteDifferences) {
+  for (PoolerKind pooler : {PoolerKind::none, PoolerKind::tanh, PoolerKind::relu}) {
+    check_gradients(small_config(pooler, ClassifierKind::sequence), &EncoderHeads::class_logits);
+  }
+  check_gradients(small_config(PoolerKind::none, ClassifierKind::tokens), &EncoderHeads::class_logits);
+  TransformerConfig config = small_config(PoolerKind::none, ClassifierKind::none);
+  check_gradients(config, &EncoderHeads::masked_word_logits);
+  config.tie_output = false;
+  check_gradients(config, &EncoderHeads::masked_word_logits);
+}
+
+TEST(EncoderHeads, HaveARowForEachSequenceOrForEachToken) {
+  Workspace workspace;
+  const Context context = Context::inference(workspace);
+  const auto shape = [&](ClassifierKind kind) {
+    DrawnParameters drawn(Rng(1));
+    const Transformer model(drawn, small_config(PoolerKind::tanh, kind));
+    return describe(model.heads().class_logits(context, model.encode(context, small_batch(), kTypes)).value().view());
+  };
+  EXPECT_EQ(shape(ClassifierKind::sequence), "f32 [2, 2]");
+  EXPECT_EQ(shape(ClassifierKind::next_sentence), "f32 [2, 2]");
+  EXPECT_EQ(shape(ClassifierKind::tokens), "f32 [2, 4, 2]");
+  EXPECT_EQ(shape(ClassifierKind::spans), "f32 [2, 4, 2]");
+}
+
+TEST(EncoderHeads, PaddingChangesNoClass) {
+  DrawnParameters drawn(Rng(1));
+  const Transformer model(drawn, small_config(PoolerKind::tanh, ClassifierKind::sequence));
+  Workspace workspace;
+  const Context context = Context::inference(workspace);
+  const TokenBatch alone{Tensor::from(Ids{7, 8, 3}, {1, 3}), Tensor::from(Ids{3}, {1})};
+  const TokenBatch padded{Tensor::from(Ids{7, 8, 3, 0, 0}, {1, 5}), Tensor::from(Ids{3}, {1})};
+  const auto classes = [&](const TokenBatch& batch) {
+    return model.heads().class_logits(context, model.encode(context, batch)).value();
+  };
+  EXPECT_LT(testing::largest_difference(classes(padded).view(), classes(alone).view()), 1e-6);
+}
+
+TEST(EncoderHeads, RefuseWhatTheModelHasNot) {
+  DrawnParameters drawn(Rng(1));
+  TransformerConfig config = small_config(PoolerKind::none, ClassifierKind::none);
+  config.encoder_heads.masked_words = false;
+  const Transformer model(drawn, config);
+  Workspace workspace;
+  const Context context = Context::inference(workspace);
+  const Var hidden = model.encode(context, small_batch());
+  EXPECT_THROW(model.heads().pooled(context, hidden), Error);
+  EXPECT_THROW(model.heads().class_logits(context, hidden), Error);
+  EXPECT_THROW(model.heads().masked_word_logits(context, hidden), Error);
+}
+
+TEST(EncoderHeads, RefuseConfigurationsThatMakeNoSense) {
+  const auto refused = [](auto change) {
+    TransformerConfig config = small_config(PoolerKind::tanh, ClassifierKind::sequence);
+    change(config);
+    ListedParameters listed;
+    EXPECT_THROW(Transformer(listed, config), Error);
+  };
+  refused([](TransformerConfig& c) { c.encoder_heads.labels.clear(); });
+  refused([](TransformerConfig& c) { c.encoder_heads.classifier = ClassifierKind::none; });
+  refused([](TransformerConfig& c) {
+    c.encoder_heads.classifier = ClassifierKind::spans;
+    c.encoder_heads.labels.push_back("neither");
+  });
+  refused([](TransformerConfig& c) { c.decoder_layers = 1, c.factorised_embedding = 0; });
+  refused([](TransformerConfig& c) { c.decoder_layers = 1, c.encoder_heads = {}; });
+}
+
+TEST(EncoderHeads, SurviveJson) {
+  ModelConfig config;
+  config.transformer = small_config(PoolerKind::relu, ClassifierKind::tokens);
+  const ModelConfig read = model_config_from_json(Json::parse(to_json(config).dump(2)));
+  EXPECT_EQ(to_json(read), to_json(config));
+  ListedParameters listed, expected;
+  make_model(listed, read);
+  make_model(expected, config);
+  EXPECT_EQ(listed.shapes(), expected.shapes());
+}
+
+}  // namespace
+}  // namespace heed

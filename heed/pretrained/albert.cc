@@ -1,0 +1,86 @@
+// ALBERT (Lan et al. 2020): embeddings narrower than the model, and layers that share their parameters.
+#include <fmt/format.h>
+
+#include "heed/pretrained/config_fields.h"
+#include "heed/pretrained/family_list.h"
+
+namespace heed {
+namespace {
+
+constexpr Index kMostLayers = 1024;
+
+// The rules of heed's layer `own`, whose tensors others may share.
+void add_layer(FamilyModel& model, Index own, const std::string& theirs) {
+  const auto rule = [&](const std::string& parameter, const std::vector<std::string>& tensors) {
+    TensorRule added{fmt::format("encoder.layers.{}.{}", own, parameter), {}};
+    for (const std::string& tensor : tensors) added.tensors.push_back(theirs + tensor);
+    model.rules.push_back(std::move(added));
+  };
+  rule("self_attn.q_proj_weight", {".attention.query.weight"});
+  rule("self_attn.k_proj_weight", {".attention.key.weight"});
+  rule("self_attn.v_proj_weight", {".attention.value.weight"});
+  rule("self_attn.in_proj_bias", {".attention.query.bias", ".attention.key.bias", ".attention.value.bias"});
+  rule("self_attn.out_proj", {".attention.dense"});
+  rule("norm1", {".attention.LayerNorm"});
+  rule("linear1", {".ffn"});
+  rule("linear2", {".ffn_output"});
+  rule("norm2", {".full_layer_layer_norm"});
+}
+
+}  // namespace
+
+FamilyModel describe_albert(const Json& config) {
+  FamilyModel model;
+  TransformerConfig& c = model.config;
+  c.source_vocabulary = c.target_vocabulary = extent(config, {"vocab_size"});
+  c.width = extent(config, {"hidden_size"});
+  c.factorised_embedding = extent_or(config, {"embedding_size"}, 128);
+  c.heads = extent(config, {"num_attention_heads"});
+  c.ffn_width = extent(config, {"intermediate_size"});
+  c.decoder_layers = 0;
+  c.activation = activation_of(find_field(config, {"hidden_act"}).value_or("gelu_new"));
+  c.norm_epsilon = number_or(config, {"layer_norm_eps"}, 1e-12);
+  c.norm_place = NormPlace::post;
+  c.positions = PositionKind::learned;
+  c.max_length = extent(config, {"max_position_embeddings"});
+  c.token_types = extent_or(config, {"type_vocab_size"}, 2);
+  c.separate_projections = true;
+  c.embedding_scale = 1;
+  c.embedding_norm = true;
+  c.tie_output = flag_or(config, {"tie_word_embeddings"}, true);
+  model.prefix = "albert.";
+  model.rules = {
+      {"embedding", {"albert.embeddings.word_embeddings"}},
+      {"source_positions", {"albert.embeddings.position_embeddings"}},
+      {"token_types", {"albert.embeddings.token_type_embeddings"}},
+      {"source_norm", {"albert.embeddings.LayerNorm"}},
+      {"source_projection", {"albert.encoder.embedding_hidden_mapping_in"}},
+  };
+  // Layers are in equal groups that share the parameters of one, or of some inner layers that follow one another.
+  const Index layers = config["num_hidden_layers"].integer(1, kMostLayers);
+  const Index groups = std::min(extent_or(config, {"num_hidden_groups"}, 1), layers);
+  const Index inner = extent_or(config, {"inner_group_num"}, 1);
+  if (inner > kMostLayers / layers) config["inner_group_num"].refuse("makes more layers than heed has");
+  c.encoder_layers = layers * inner;
+  for (Index i = 0; i < layers; ++i) {
+    for (Index j = 0; j < inner; ++j) {
+      add_layer(model, i * inner + j,
+                fmt::format("albert.encoder.albert_layer_groups.{}.albert_layers.{}", i * groups / layers, j));
+    }
+  }
+  model.parts = {"albert.encoder.albert_layer_groups.*"};
+  model.pad = id_or(config, {"pad_token_id"}, -1);
+  model.heads = encoder_head_names(config);
+  EncoderHeadNames& heads = *model.heads;
+  heads.pooler = "albert.pooler";
+  heads.sequences = heads.tokens = "classifier";
+  heads.next_sentence = "sop_classifier.classifier";
+  heads.spans = "qa_outputs";
+  heads.masked_dense = "predictions.dense";
+  heads.masked_norm = "predictions.LayerNorm";
+  heads.masked_output = "predictions.decoder";
+  heads.masked_bias = {"predictions.bias", "predictions.decoder.bias"};
+  return model;
+}
+
+}  // namespace heed

@@ -1,0 +1,96 @@
+// BERT (Devlin et al. 2019) and RoBERTa (Liu et al. 2019), of which CamemBERT and XLM-RoBERTa are.
+#include "heed/pretrained/config_fields.h"
+#include "heed/pretrained/family_list.h"
+
+namespace heed {
+namespace {
+
+// What both have; `name` is what their files call what is below the heads: "bert".
+FamilyModel describe(const Json& config, const std::string& name) {
+  refuse_unless(config, "is_decoder", false);
+  refuse_unless(config, "add_cross_attention", false);
+  const std::optional<Json> places = find_field(config, {"position_embedding_type"});
+  if (places && places->string() != "absolute") places->refuse("must be absolute, which heed has of these models");
+  FamilyModel model;
+  TransformerConfig& c = model.config;
+  c.source_vocabulary = c.target_vocabulary = extent(config, {"vocab_size"});
+  c.width = extent(config, {"hidden_size"});
+  c.heads = extent(config, {"num_attention_heads"});
+  c.ffn_width = extent(config, {"intermediate_size"});
+  c.encoder_layers = extent(config, {"num_hidden_layers"});
+  c.decoder_layers = 0;
+  c.activation = activation_of(find_field(config, {"hidden_act"}).value_or("gelu"));
+  c.norm_epsilon = number_or(config, {"layer_norm_eps"}, 1e-12);
+  c.norm_place = NormPlace::post;
+  c.positions = PositionKind::learned;
+  c.max_length = extent(config, {"max_position_embeddings"});
+  c.token_types = extent_or(config, {"type_vocab_size"}, 2);
+  c.separate_projections = true;
+  c.embedding_scale = 1;
+  c.embedding_norm = true;
+  c.tie_output = flag_or(config, {"tie_word_embeddings"}, true);
+  model.prefix = name + ".";
+  const std::string embeddings = name + ".embeddings.", layer = name + ".encoder.layer.*.";
+  model.rules = {
+      {"embedding", {embeddings + "word_embeddings"}},
+      {"source_positions", {embeddings + "position_embeddings"}},
+      {"token_types", {embeddings + "token_type_embeddings"}},
+      {"source_norm", {embeddings + "LayerNorm"}},
+      {"encoder.layers.*.self_attn.q_proj_weight", {layer + "attention.self.query.weight"}},
+      {"encoder.layers.*.self_attn.k_proj_weight", {layer + "attention.self.key.weight"}},
+      {"encoder.layers.*.self_attn.v_proj_weight", {layer + "attention.self.value.weight"}},
+      {"encoder.layers.*.self_attn.in_proj_bias",
+       {layer + "attention.self.query.bias", layer + "attention.self.key.bias", layer + "attention.self.value.bias"}},
+      {"encoder.layers.*.self_attn.out_proj", {layer + "attention.output.dense"}},
+      {"encoder.layers.*.norm1", {layer + "attention.output.LayerNorm"}},
+      {"encoder.layers.*.linear1", {layer + "intermediate.dense"}},
+      {"encoder.layers.*.linear2", {layer + "output.dense"}},
+      {"encoder.layers.*.norm2", {layer + "output.LayerNorm"}},
+  };
+  model.parts = {name + ".encoder.layer.*"};
+  model.pad = id_or(config, {"pad_token_id"}, -1);
+  model.heads = encoder_head_names(config);
+  model.heads->pooler = name + ".pooler.dense";
+  model.heads->tokens = "classifier";
+  model.heads->spans = "qa_outputs";
+  return model;
+}
+
+}  // namespace
+
+FamilyModel describe_bert(const Json& config) {
+  FamilyModel model = describe(config, "bert");
+  EncoderHeadNames& heads = *model.heads;
+  heads.sequences = "classifier";
+  heads.next_sentence = "cls.seq_relationship";
+  heads.masked_dense = "cls.predictions.transform.dense";
+  heads.masked_norm = "cls.predictions.transform.LayerNorm";
+  heads.masked_output = "cls.predictions.decoder";
+  heads.masked_bias = {"cls.predictions.bias", "cls.predictions.decoder.bias"};
+  return model;
+}
+
+FamilyModel describe_roberta(const Json& config) {
+  FamilyModel model = describe(config, "roberta");
+  TransformerConfig& c = model.config;
+  // Positions are counted from behind the padding's id, whose row and those before it stand for no place.
+  const Index first = id_or(config, {"pad_token_id"}, 1) + 1;
+  if (c.max_length < first + 2) config["max_position_embeddings"].refuse("leaves no positions behind the padding's");
+  c.max_length -= first;
+  for (TensorRule& rule : model.rules) {
+    if (rule.parameter == "source_positions") rule.first_row = first;
+  }
+  EncoderHeadNames& heads = *model.heads;
+  heads.sequence_pooler = "classifier.dense";
+  heads.sequences = "classifier.out_proj";
+  // Its layer for masked words has gelu, whatever the others have.
+  if (c.activation == Activation::gelu) {
+    heads.masked_dense = "lm_head.dense";
+    heads.masked_norm = "lm_head.layer_norm";
+    heads.masked_output = "lm_head.decoder";
+    heads.masked_bias = {"lm_head.bias", "lm_head.decoder.bias"};
+  }
+  return model;
+}
+
+}  // namespace heed

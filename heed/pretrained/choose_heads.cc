@@ -1,0 +1,141 @@
+#include "heed/pretrained/choose_heads.h"
+
+#include <fmt/format.h>
+
+#include "heed/base/check.h"
+#include "heed/base/printable.h"
+
+namespace heed {
+namespace {
+
+// What an architecture has above its layers, beside a pooler.
+struct Heads {
+  ClassifierKind classifier = ClassifierKind::none;
+  bool masked_words = false;
+};
+
+struct Architecture {
+  std::string_view ending;  // of its name
+  Heads heads;
+};
+
+constexpr Architecture kArchitectures[] = {
+    {"ForMaskedLM", {ClassifierKind::none, true}},
+    {"ForPreTraining", {ClassifierKind::next_sentence, true}},
+    {"ForNextSentencePrediction", {ClassifierKind::next_sentence}},
+    {"ForSequenceClassification", {ClassifierKind::sequence}},
+    {"ForTokenClassification", {ClassifierKind::tokens}},
+    {"ForQuestionAnswering", {ClassifierKind::spans}},
+    {"Model", {}},
+};
+
+class Choice {
+ public:
+  Choice(FamilyModel& model, const Checkpoint& file) : model_(model), file_(file), names_(*model.heads) {}
+
+  void make() {
+    const Heads heads = names_.architecture.empty() ? heads_of_file() : heads_of_architecture();
+    if (heads.masked_words) add_masked_words();
+    add_classifier(heads.classifier);
+    const bool of_sequences = heads.classifier == ClassifierKind::sequence;
+    if (of_sequences && !names_.sequence_pooler.empty()) {
+      add_pooler(names_.sequence_pooler, names_.sequence_pooler_kind);
+    } else if (has(names_.pooler) || of_sequences || heads.classifier == ClassifierKind::next_sentence) {
+      add_pooler(names_.pooler, PoolerKind::tanh);
+    }
+  }
+
+ private:
+  bool has_tensor(const std::string& name) const {
+    return file_.has(name) ||
+           (name.starts_with(model_.prefix) && file_.has(std::string_view(name).substr(model_.prefix.size())));
+  }
+  bool has(const std::string& path) const { return !path.empty() && has_tensor(path + ".weight"); }
+
+  void add(const std::string& parameter, const std::string& tensor) {
+    model_.rules.insert(model_.rules.begin(), {parameter, {tensor}});
+  }
+
+  Heads heads_of_architecture() const {
+    for (const auto& [ending, heads] : kArchitectures) {
+      if (!names_.architecture.ends_with(ending)) continue;
+      const bool knows_words = !heads.masked_words || !names_.masked_dense.empty();
+      const bool knows_classes = heads.classifier == ClassifierKind::none || !path_of(heads.classifier).empty();
+      if (knows_words && knows_classes) return heads;
+    }
+    std::string known;
+    for (const Architecture& one : kArchitectures)
+      known += fmt::format("{}...{}", known.empty() ? "" : ", ", one.ending);
+    fail("{}: is a {}, which heed has not: it has {}", file_.name(), printable(names_.architecture), known);
+  }
+
+  Heads heads_of_file() const {
+    Heads heads{.masked_words = has(names_.masked_dense)};
+    const bool has_pooler = has(names_.sequence_pooler.empty() ? names_.pooler : names_.sequence_pooler);
+    if (has(names_.spans)) {
+      heads.classifier = ClassifierKind::spans;
+    } else if (has(names_.sequences) && has_pooler) {
+      heads.classifier = ClassifierKind::sequence;
+    } else if (has(names_.tokens)) {
+      heads.classifier = ClassifierKind::tokens;
+    } else if (has(names_.next_sentence) && has_pooler) {
+      heads.classifier = ClassifierKind::next_sentence;
+    }
+    return heads;
+  }
+
+  std::string path_of(ClassifierKind kind) const {
+    switch (kind) {
+      case ClassifierKind::sequence:
+        return names_.sequences;
+      case ClassifierKind::next_sentence:
+        return names_.next_sentence;
+      case ClassifierKind::tokens:
+        return names_.tokens;
+      case ClassifierKind::spans:
+        return names_.spans;
+      case ClassifierKind::none:
+        break;
+    }
+    return "";
+  }
+
+  void add_pooler(const std::string& path, PoolerKind kind) {
+    model_.config.encoder_heads.pooler = kind;
+    add("pooler", path);
+  }
+
+  void add_classifier(ClassifierKind kind) {
+    EncoderHeadsOptions& options = model_.config.encoder_heads;
+    options.classifier = kind;
+    if (kind == ClassifierKind::none) return;
+    options.labels = names_.labels;
+    if (kind == ClassifierKind::next_sentence) options.labels = {"next", "not next"};
+    if (kind == ClassifierKind::spans) options.labels = {"start", "end"};
+    add("classifier", path_of(kind));
+  }
+
+  void add_masked_words() {
+    model_.config.encoder_heads.masked_words = true;
+    add("masked_words.dense", names_.masked_dense);
+    add("masked_words.norm", names_.masked_norm);
+    add("masked_words.weight", names_.masked_output + ".weight");
+    std::string bias = names_.masked_bias.front();
+    for (const std::string& name : names_.masked_bias) {
+      if (!has_tensor(bias) && has_tensor(name)) bias = name;
+    }
+    add("masked_words.bias", bias);
+  }
+
+  FamilyModel& model_;
+  const Checkpoint& file_;
+  const EncoderHeadNames& names_;
+};
+
+}  // namespace
+
+void choose_heads(FamilyModel& model, const Checkpoint& file) {
+  if (model.heads) Choice(model, file).make();
+}
+
+}  // namespace heed

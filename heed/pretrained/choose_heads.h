@@ -1,0 +1,18 @@
+// Which heads an encoder has.
+//
+//   FamilyModel model = describe_model(config);
+//   choose_heads(model, file);                     // sets model.config.encoder_heads, and adds the rules for them
+#pragma once
+
+#include "heed/io/checkpoint.h"
+#include "heed/pretrained/family.h"
+
+namespace heed {
+
+// Those of the architecture that config.json names ("...Model", "...ForMaskedLM", "...ForPreTraining",
+// "...ForNextSentencePrediction", "...ForSequenceClassification", "...ForTokenClassification",
+// "...ForQuestionAnswering"), and its pooler where the file has one; those that the file has where it names none. A
+// model with a decoder stays as it is. Throws heed::Error for another architecture, which heed has not.
+void choose_heads(FamilyModel& model, const Checkpoint& file);
+
+}  // namespace heed

@@ -1,0 +1,35 @@
+#include "heed/pretrained/encoder_head_names.h"
+
+#include <fmt/format.h>
+
+#include "heed/pretrained/config_fields.h"
+
+namespace heed {
+namespace {
+
+constexpr Index kMostLabels = 1 << 16;
+
+std::vector<std::string> labels_of(const Json& config) {
+  std::vector<std::string> labels;
+  if (const std::optional<Json> named = find_field(config, {"id2label"})) {
+    const auto count = static_cast<Index>(named->members().size());
+    for (Index id = 0; id < count; ++id) labels.push_back((*named)[std::to_string(id)].string());
+    return labels;
+  }
+  const std::optional<Json> given = find_field(config, {"num_labels", "_num_labels"});
+  const Index count = given ? given->integer(1, kMostLabels) : 2;
+  for (Index id = 0; id < count; ++id) labels.push_back(fmt::format("LABEL_{}", id));
+  return labels;
+}
+
+}  // namespace
+
+EncoderHeadNames encoder_head_names(const Json& config) {
+  EncoderHeadNames names;
+  names.labels = labels_of(config);
+  const std::optional<Json> architectures = find_field(config, {"architectures"});
+  if (architectures && !architectures->items().empty()) names.architecture = (*architectures)[Index{0}].string();
+  return names;
+}
+
+}  // namespace heed

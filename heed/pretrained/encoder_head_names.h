@@ -1,0 +1,32 @@
+// What the files of a family of encoders call the heads that a model may have above its layers.
+//
+//   model.heads = encoder_head_names(config);      // the architecture and the labels
+//   model.heads->pooler = "bert.pooler.dense";
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heed/io/json.h"
+#include "heed/models/encoder_heads_options.h"
+
+namespace heed {
+
+// Each is a path that begins its tensors' names; empty where the family has no such head.
+struct EncoderHeadNames {
+  std::string architecture;  // "BertForMaskedLM"; empty where config.json names none
+  std::vector<std::string> labels;
+  std::string pooler;  // by tanh, over the first token
+  // The layer below the classifier of sequences, where it is not `pooler`.
+  std::string sequence_pooler;
+  PoolerKind sequence_pooler_kind = PoolerKind::tanh;
+  std::string sequences, next_sentence, tokens, spans;   // classifiers
+  std::string masked_dense, masked_norm, masked_output;  // whose output has a weight where it is not tied
+  std::vector<std::string> masked_bias;                  // the names that files have for the bias of the output
+};
+
+// The architecture and the labels of a config.json: `id2label`, else as many as `num_labels` says, else two, which are
+// called LABEL_0, ... Throws heed::Error that names the place for ids that are not 0, 1, ...
+EncoderHeadNames encoder_head_names(const Json& config);
+
+}  // namespace heed
