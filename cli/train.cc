@@ -15,6 +15,7 @@
 #include "heed/base/check.h"
 #include "heed/base/file.h"
 #include "heed/tasks/train.h"
+#include "heed/tasks/train_presets.h"
 #include "output.h"
 #include "training_display.h"
 
@@ -63,27 +64,6 @@ struct TrainCommand {
 // Fields that no option sets: the vocabularies come from the text, and --model is the style.
 const std::vector<std::string_view> kNoOption{"source_vocabulary", "target_vocabulary", "style"};
 
-// Shapes that are known to train well; every other option can still be given.
-void apply_preset(TrainOptions& options, const std::string& preset) {
-  TransformerConfig& t = options.model.transformer;
-  RnnConfig& r = options.model.rnn;
-  options.vocabulary_size = 6000, options.batch_tokens = 2500;
-  options.rate = options.model.kind == ModelKind::transformer ? 0.004 : 0.002, options.warmup = 500;
-  t.dropout = r.dropout = 0.2;
-  if (preset == "tiny") {
-    options.vocabulary_size = 2000;
-    t.width = 128, t.ffn_width = 256, t.heads = 4, t.encoder_layers = 2, t.decoder_layers = 2;
-    r.embedding_width = 128, r.state_width = 128, r.attention_width = 128;
-  } else if (preset == "small") {
-    t.width = 128, t.ffn_width = 256, t.heads = 4, t.encoder_layers = 4, t.decoder_layers = 4;
-    r.embedding_width = 256, r.state_width = 256, r.attention_width = 256;
-  } else if (preset == "base") {
-    t.width = 512, t.ffn_width = 2048, t.heads = 8, t.encoder_layers = 6, t.decoder_layers = 6;
-    r.embedding_width = 512, r.state_width = 1024, r.attention_width = 512;
-    options.rate = 0.0007, options.warmup = 4000, options.vocabulary_size = 16000;
-  }
-}
-
 // Puts what was given over the defaults of the model that was chosen, and refuses what only another model has.
 void apply_model(ModelConfig& model, const TrainCommand& command) {
   const FieldOptions& given = command.given;
@@ -98,11 +78,6 @@ void apply_model(ModelConfig& model, const TrainCommand& command) {
   if (model.rnn.style == RnnStyle::bahdanau && model.rnn.input_feeding) {
     throw CLI::ValidationError("--input-feeding", "is not an option of " + chosen);
   }
-}
-
-void choose_model(ModelConfig& model, const std::string& name) {
-  model.kind = name == "transformer" ? ModelKind::transformer : ModelKind::rnn;
-  if (name == "luong") model.rnn = luong_config();
 }
 
 std::string_view reason(TrainingStop stop) {

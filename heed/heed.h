@@ -97,6 +97,7 @@
 #include "heed/tasks/score.h"
 #include "heed/tasks/trace.h"
 #include "heed/tasks/train.h"
+#include "heed/tasks/train_presets.h"
 #include "heed/tasks/translate.h"
 #include "heed/text/batching.h"
 #include "heed/text/documents.h"

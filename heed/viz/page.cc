@@ -139,13 +139,9 @@ void check(std::span<const AttentionTrace> traces) {
   }
 }
 
-}  // namespace
-
-void write_attention_page(const std::filesystem::path& path, std::span<const AttentionTrace> traces) {
-  check(traces);
+// The page of traces that have been checked.
+void stream_page(std::span<const AttentionTrace> traces, const Sink& sink) {
   const std::string& model = traces.front().model;
-  FileWriter file(path);
-  const Sink sink = [&](std::string_view piece) { file.write(piece); };
   fill_in(kPageHtml, sink, [&](std::string_view name) {
     if (name == "title") return sink(escape_markup(model.empty() ? "Attention" : "Attention · " + model));
     if (name == "style") return sink(kPageCss);
@@ -153,7 +149,22 @@ void write_attention_page(const std::filesystem::path& path, std::span<const Att
     if (name == "data") return stream_data(traces, sink);
     fail("write_attention_page: the template asks for an unknown part, {}", name);
   });
+}
+
+}  // namespace
+
+void write_attention_page(const std::filesystem::path& path, std::span<const AttentionTrace> traces) {
+  check(traces);
+  FileWriter file(path);
+  stream_page(traces, [&](std::string_view piece) { file.write(piece); });
   file.commit();
+}
+
+std::string attention_page(std::span<const AttentionTrace> traces) {
+  check(traces);
+  std::string page;
+  stream_page(traces, [&](std::string_view piece) { page += piece; });
+  return page;
 }
 
 }  // namespace heed

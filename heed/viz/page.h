@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <span>
+#include <string>
 
 #include "heed/observe/trace.h"
 
@@ -18,5 +19,8 @@ namespace heed {
 // by piece and never held. Throws heed::Error for no trace, a trace without a map, what validate() refuses, more than
 // 20 million weights, and what cannot be written.
 void write_attention_page(const std::filesystem::path& path, std::span<const AttentionTrace> traces);
+
+// The same page as text.
+std::string attention_page(std::span<const AttentionTrace> traces);
 
 }  // namespace heed
