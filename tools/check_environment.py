@@ -7,7 +7,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ("heed", "cli", "conformance", "bench", "fuzz", "tests", "tools", "script", ".ci")
+FOLDERS = ("heed", "cli", "python", "conformance", "bench", "fuzz", "tests", "tools", "script", ".ci")
 PAGE = ROOT / "docs/environment.md"
 # How a file reads a variable, by the name's end or, for a script, its first line. Shells have variables of their own: heed's begin with HEED_.
 READS = {

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-FOLDERS = ("heed", "cli", "conformance", "tests", "fuzz", "bench")
+FOLDERS = ("heed", "cli", "python", "conformance", "tests", "fuzz", "bench")
 COLUMNS = 120
 SKIPPED = 77
 

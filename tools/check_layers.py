@@ -20,7 +20,7 @@ LEVELS = {
     "decode": 10,
     "pretrained": 11,
     "tasks": 12,
-    "cli": 13, "conformance": 13,
+    "cli": 13, "python": 13, "conformance": 13,
 }
 # The testing room serves tests only, which may use it from any room.
 TESTING = "testing"
@@ -37,6 +37,8 @@ DOORS = {
     "nlohmann/": {"io"},
     "cairo": {"viz"},
     "CLI/": {"cli"},
+    "pybind11/": {"python"},
+    "Python.h": {"python"},
     "fmt/": set(LEVELS) | {TESTING},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
@@ -90,7 +92,7 @@ def check_file(path, root):
 
 def main():
     root = pathlib.Path(__file__).resolve().parent.parent
-    files = sorted(p for folder in ("heed", "cli", "conformance") for p in (root / folder).rglob("*") if p.suffix in (".h", ".cc"))
+    files = sorted(p for folder in ("heed", "cli", "python", "conformance") for p in (root / folder).rglob("*") if p.suffix in (".h", ".cc"))
     files = [p for p in files if p.parent != root / "heed"]  # heed/heed.h and heed/attention.h, which are for users
     broken = 0
     for path in files:

@@ -1,0 +1,13 @@
+// The parts of the extension `heed._heed`: each adds its functions and classes to the module.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace heed::python {
+
+void add_array(pybind11::module_& module);      // array.cc
+void add_spec(pybind11::module_& module);       // spec.cc
+void add_attention(pybind11::module_& module);  // attention.cc
+void add_rows(pybind11::module_& module);       // rows.cc
+
+}  // namespace heed::python

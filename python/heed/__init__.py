@@ -1,0 +1,26 @@
+"""Attention, on NumPy arrays and on those of any library with DLPack (torch tensors too), which are shared and never copied.
+
+    import heed
+    out = heed.attention(q, k, v, mask=heed.causal() & heed.window(128, 0))
+
+q, k and v are [batch, heads, length, width]. What heed refuses is a heed.Error, which is a ValueError. Long calls let other threads run.
+heed.torch has the same as functions that torch differentiates. docs/python.md shows it all.
+"""
+
+import importlib as _importlib
+
+from heed._heed import (
+    Array, Bias, Dropout, Error, Mask, Normaliser, RotaryScaling, Score, Sequences, additive, alibi, around, bigbird, boolean, causal, cosine,
+    dense, dot, elu, entmax15, fixed, gaussian, key_lengths, longformer, merge, packed, paged, performer, predicate, prefix, random_features,
+    relative, relu, rotary, rotary_backward, rotary_tables, scaled_dot, segments, set_threads, sigmoid, softmax, sparsemax, squared_distance,
+    strided, sum, threads, tiles, version, window)
+from heed.attention_calls import (
+    AttentionGradient, attention, attention_backward, attention_double_backward, attention_weights, explain)
+
+__version__ = version
+
+
+def __getattr__(name):
+    if name == "torch":  # imports torch, which takes a while and need not be there
+        return _importlib.import_module("heed.torch")
+    raise AttributeError(f"module 'heed' has no attribute {name!r}")
