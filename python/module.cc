@@ -28,4 +28,8 @@ PYBIND11_MODULE(_heed, module) {
   heed::python::add_spec(module);
   heed::python::add_attention(module);
   heed::python::add_rows(module);
+  heed::python::add_metrics(module);
+  heed::python::add_model(module);
+  heed::python::add_training(module);
+  heed::python::add_pictures(module);
 }

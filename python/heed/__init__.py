@@ -10,12 +10,16 @@ heed.torch has the same as functions that torch differentiates. docs/python.md s
 import importlib as _importlib
 
 from heed._heed import (
-    Array, Bias, Dropout, Error, Mask, Normaliser, RotaryScaling, Score, Sequences, additive, alibi, around, bigbird, boolean, causal, cosine,
-    dense, dot, elu, entmax15, fixed, gaussian, key_lengths, longformer, merge, packed, paged, performer, predicate, prefix, random_features,
+    Array, Bias, Dropout, Error, Mask, Normaliser, RotaryScaling, Score, Sequences, additive, alibi, around, bigbird, boolean, causal, corpus,
+    cosine, dense, dot, elu, entmax15, fixed, gaussian, key_lengths, longformer, merge, packed, paged, performer, predicate, prefix, random_features,
     relative, relu, rotary, rotary_backward, rotary_tables, scaled_dot, segments, set_threads, sigmoid, softmax, sparsemax, squared_distance,
     strided, sum, threads, tiles, version, window)
 from heed.attention_calls import (
     AttentionGradient, attention, attention_backward, attention_double_backward, attention_weights, explain)
+from heed.metrics import aer, bleu, chrf, ter
+from heed.models import Model, load
+from heed.training import train
+from heed.views import Attention, View, view
 
 __version__ = version
 

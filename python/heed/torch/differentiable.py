@@ -1,6 +1,6 @@
 """Attention as an autograd.Function, with first and second derivatives."""
 
-from typing import Any, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
 
 import torch
 
@@ -118,7 +118,7 @@ def attention(
         bias = heed.dense(bias)
     if isinstance(dropout, float):
         dropout = heed.Dropout(dropout, int(torch.randint(1 << 62, ()))) if dropout > 0 else None
-    arrays = {}
+    arrays: Dict[str, Any] = {}
     for part in (score, bias, normaliser):
         arrays.update(getattr(part, "arrays", {}))
     learned = {name: arrays[name] for name in LEARNED if isinstance(arrays.get(name), torch.Tensor) and arrays[name].requires_grad}

@@ -1,6 +1,6 @@
 """torch.nn.functional.scaled_dot_product_attention, computed by heed."""
 
-from typing import Optional
+from typing import Any, Optional, Union
 
 import torch
 
@@ -31,7 +31,8 @@ def scaled_dot_product_attention(
     except RuntimeError as refused:
         raise heed.Error(f"scaled_dot_product_attention: the axes before the last two must broadcast, but are "
                          f"{list(query.shape[:-2])}, {list(key.shape[:-2])} and {list(value.shape[:-2])}") from refused
-    mask = bias = None
+    mask: Union[heed.Mask, torch.Tensor, None] = None
+    bias: Optional[torch.Tensor] = None
     if attn_mask is not None:
         spread = attn_mask
         if len(batch) > 2 and attn_mask.dim() > 2:  # as many axes as the operands had, so that they can be joined as theirs are
@@ -39,7 +40,7 @@ def scaled_dot_product_attention(
         mask, bias = (spread, None) if attn_mask.dtype == torch.bool else (None, spread)
     if is_causal:
         mask = heed.causal("start")
-    out = attention(q, k, v, mask=mask, bias=bias, scale=scale, dropout=float(dropout_p))
+    out: Any = attention(q, k, v, mask=mask, bias=bias, scale=scale, dropout=float(dropout_p))
     return out.reshape(*batch, *out.shape[-2:])
 
 

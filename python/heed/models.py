@@ -1,0 +1,202 @@
+"""What can be done with a model in a folder.
+
+    model = heed.load("model")
+    model.translate("Guten Morgen.")
+    for piece in heed.load("language-model").generate("The man", temperature=0.8):
+        print(piece, end="", flush=True)
+"""
+
+import json
+import os
+import queue
+import threading
+from typing import Any, Iterator, List, NamedTuple, Optional, Sequence, Union, overload
+
+import numpy as np
+
+from heed import _heed
+from heed.views import Attention
+
+NOT_WHOLE = "\N{REPLACEMENT CHARACTER}"  # stands for a character of which a part is missing
+
+
+class Translation(NamedTuple):
+    text: str
+    score: float  #: log-probability after the length penalty
+    tokens: List[int]  #: ids, without the end token
+    token_scores: List[float]  #: log-probabilities of the tokens, then of the end token
+
+
+class Generated(NamedTuple):
+    text: str  #: the prompt as the vocabulary has it, and its continuation
+    tokens: List[int]  #: ids of the continuation, without the end token
+    token_scores: List[float]  #: the model's log-probabilities of these, and of the end token where it came
+
+
+class TokenScores(NamedTuple):
+    tokens: List[int]  #: ids of the text, and last the end token
+    log_probabilities: List[float]  #: of each after those before it
+
+    @property
+    def sum(self) -> float:
+        return float(np.sum(self.log_probabilities))
+
+
+class Closed(Exception):
+    """Nobody reads a stream any more."""
+
+
+def load(folder: Union[str, "os.PathLike[str]"]) -> "Model":
+    """Reads a model's folder. Raises heed.Error that names the file and what is wrong with it."""
+    return Model(folder)
+
+
+class Model:
+    """A model, which translates or continues text. Its methods may be called from several threads, and let others run."""
+
+    def __init__(self, folder: Union[str, "os.PathLike[str]"]) -> None:
+        self._model = _heed.load(os.fspath(folder))
+        self._name = os.path.basename(os.path.abspath(folder))
+
+    @property
+    def translates(self) -> bool:
+        """Whether it reads a source, which it translates; otherwise it continues text."""
+        return self._model.has_source
+
+    @property
+    def config(self) -> dict:
+        """config.json."""
+        return json.loads(self._model.config)
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers were learned."""
+        return self._model.parameters
+
+    @property
+    def vocabulary(self) -> int:
+        """How many tokens there are."""
+        return self._model.vocabulary
+
+    @property
+    def max_length(self) -> int:
+        """The most tokens of a text."""
+        return self._model.max_length
+
+    def __repr__(self) -> str:
+        does = "translates" if self.translates else "continues text"
+        return f"<heed.Model {self._name}: {does}, {self.parameters / 1e6:.2f} M parameters>"
+
+    def encode(self, text: str) -> List[int]:
+        """The ids of a text to read: of a translator's source, or of a language model's text."""
+        return self._model.encode(text)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of ids that the model wrote."""
+        return self._model.decode(list(ids))
+
+    def pieces(self, ids: Sequence[int]) -> List[str]:
+        """How the vocabulary writes each id that the model wrote."""
+        return [self._model.piece(one) for one in ids]
+
+    @overload  # type: ignore[misc]  # a str is a sequence of them, too
+    def translate(self, text: str, **options: Any) -> str: ...
+    @overload
+    def translate(self, text: Sequence[str], **options: Any) -> List[str]: ...
+
+    def translate(self, text, **options):
+        """Translates a line, or each of several; options as in translations()."""
+        if isinstance(text, str):
+            return self.translations([text], **options)[0][0].text
+        return [best[0].text for best in self.translations(text, **options)]
+
+    def translations(self, lines: Sequence[str], *, long_lines: str = "fail", **options: Any) -> List[List[Translation]]:
+        """The best translations of each line, best first, by beam search.
+
+        options: beam (5), best (1, of how many), length_penalty (1), max_ratio (2), max_extra (10). long_lines: what becomes of a line that
+        is too long for the model: 'fail' raises heed.Error, 'crop' translates its first tokens, 'empty' gives nothing. A line's
+        translation does not depend on the other lines.
+        """
+        return [[Translation(*one) for one in best] for best in self._model.translate(list(lines), options, long_lines)]
+
+    def generate(self, prompt: str = "", *, max_tokens: int = 100, **options: Any) -> Iterator[str]:
+        """Continues a text, and gives what is new of it as it comes; joined, the pieces are the continuation.
+
+        options: temperature (1; 0 takes the likeliest token), top_k (0: all), top_p (1), repetition_penalty (1), seed (1). The model computes
+        while the caller waits for the next piece, and stops where the caller does.
+        """
+        parts: "queue.Queue[Any]" = queue.Queue()
+        wanted = threading.Semaphore(0)
+        closed = threading.Event()
+
+        def on_part(_: int, text: str, ended: bool) -> None:
+            parts.put((text, ended))
+            wanted.acquire()  # goes on when the piece has been asked for
+            if closed.is_set():
+                raise Closed
+
+        def run() -> None:
+            try:
+                self._model.generate([prompt], options, max_tokens, on_part)
+                parts.put(None)
+            except Closed:
+                pass
+            except BaseException as error:  # raised where the text is read
+                parts.put(error)
+
+        thread = threading.Thread(target=run, name="heed.Model.generate", daemon=True)
+        thread.start()
+        shown = self.decode(self.encode(prompt)) if prompt else ""
+        try:
+            while (part := parts.get()) is not None:
+                if isinstance(part, BaseException):
+                    raise part
+                text, ended = part
+                if text.startswith(shown) and (ended or not text.endswith(NOT_WHOLE)):
+                    if text != shown:
+                        yield text[len(shown):]
+                    shown = text
+                wanted.release()
+        finally:
+            closed.set()
+            wanted.release()
+            thread.join()
+
+    def complete(self, prompts: Sequence[str], *, max_tokens: int = 100, **options: Any) -> List[Generated]:
+        """The continuation of each prompt, several at once; options as in generate(). Prompt i draws as the i-th of its seed."""
+        return [Generated(*one) for one in self._model.generate(list(prompts), options, max_tokens, None)]
+
+    @overload  # type: ignore[misc]  # a str is a sequence of them, too
+    def score(self, text: str, source: Optional[str] = None) -> TokenScores: ...
+    @overload
+    def score(self, text: Sequence[str], source: Optional[Sequence[str]] = None) -> List[TokenScores]: ...
+
+    def score(self, text, source=None):
+        """How likely the model finds a text, token by token, or each of several; of a translation, given its source."""
+        if isinstance(text, str):
+            return self.score([text], None if source is None else [source])[0]
+        return [TokenScores(*one) for one in self._model.score(list(text), None if source is None else list(source))]
+
+    def logits(self, text: str, source: Optional[str] = None) -> np.ndarray:
+        """The logits [T + 1, vocabulary] of each next token of a text of T tokens: row t is what follows the first t. source: what a
+        translator translates."""
+        return self._model.logits(text, source)
+
+    @overload  # type: ignore[misc]  # a str is a sequence of them, too
+    def embed(self, text: str, *, pooling: str = "mean") -> np.ndarray: ...
+    @overload
+    def embed(self, text: Sequence[str], *, pooling: str = "mean") -> np.ndarray: ...
+
+    def embed(self, text, *, pooling="mean"):
+        """A vector for a text, [width], or for each of several, [N, width]: the mean (or the 'first', or the 'last') of what a Transformer's
+        encoder, or a language model's last layer, makes of its tokens; an encoder reads an end token too, and a decoder a begin token."""
+        pools = {"mean": lambda states: states.mean(0), "first": lambda states: states[0], "last": lambda states: states[-1]}
+        if pooling not in pools:
+            raise _heed.Error(f"heed.Model.embed: pooling must be one of {', '.join(pools)}, but is {pooling!r}")
+        if isinstance(text, str):
+            return pools[pooling](self._model.states(text))
+        return np.stack([self.embed(one, pooling=pooling) for one in text])
+
+    def attention(self, text: str, target: Optional[str] = None) -> Attention:
+        """What every layer and head attends to while the model translates a text (into `target`, or as it would itself), or reads it."""
+        return Attention(self._model.trace(text, target), self._name)

@@ -1,0 +1,186 @@
+"""Pictures of attention, of heed's models and of anybody's arrays, in a notebook and in files.
+
+    heed.view(model, "Guten Morgen.")                               # as a notebook's last line: the page with every layer and head
+    heed.view(weights, rows=tokens)                                 # [heads, L, L] of any library
+    heed.view(weights, rows=english, columns=german).save("map.svg")
+"""
+
+import html
+import os
+import re
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
+
+import numpy as np
+
+from heed import _heed
+
+PICTURES = (".svg", ".png", ".pdf")
+PAGES = (".html", ".htm")
+
+
+class Map(NamedTuple):
+    """The weights of one attention layer."""
+
+    path: str  #: of its parameters: 'decoder.layers.3.multihead_attn'
+    kind: str  #: 'encoder', 'decoder' or 'cross'
+    weights: np.ndarray  #: float32 [heads, queries, keys]
+
+    @property
+    def layer(self) -> Optional[int]:
+        """The number in the path."""
+        number = re.search(r"(?:^|\.)(\d+)(?=\.|$)", self.path)
+        return int(number[1]) if number else None
+
+
+class Attention:
+    """What every layer and head attends to in one text, or in a text and its translation. A notebook shows it as a page."""
+
+    def __init__(self, trace: "_heed.Trace", model: Optional[str] = None) -> None:
+        self._trace = trace if model is None or trace.model == model else _heed.Trace(
+            model, trace.source_text, trace.target_text, trace.source_tokens, trace.decoder_tokens, trace.target_tokens, trace.maps)
+        self.maps: List[Map] = [Map(*one) for one in self._trace.maps]
+
+    @property
+    def source_tokens(self) -> List[str]:
+        """The keys of encoder and cross maps, the queries of encoder maps."""
+        return self._trace.source_tokens
+
+    @property
+    def decoder_tokens(self) -> List[str]:
+        """What the decoder reads: both axes of decoder maps."""
+        return self._trace.decoder_tokens
+
+    @property
+    def target_tokens(self) -> List[str]:
+        """What it answers to each of them: the queries of cross maps."""
+        return self._trace.target_tokens
+
+    @property
+    def text(self) -> str:
+        """The translation, or the text."""
+        return self._trace.target_text
+
+    def __repr__(self) -> str:
+        shapes = ", ".join(f"{one.path} {list(one.weights.shape)}" for one in self.maps)
+        return f"<heed.Attention of {self.text!r}: {shapes}>"
+
+    def find(self, kind: Optional[str] = None, layer: Optional[int] = None) -> Map:
+        """The map of a kind (cross where there is one, else the decoder's, else the encoder's) and a layer (the last one)."""
+        kinds = [kind] if kind else [one for one in ("cross", "decoder", "encoder") if any(m.kind == one for m in self.maps)][:1]
+        found = [one for one in self.maps if one.kind in kinds and layer in (None, one.layer)]
+        if not found:
+            there = ", ".join(f"{one.kind} {one.layer}" for one in self.maps)
+            raise _heed.Error(f"heed.Attention: there is no {kind or 'map'} of layer {layer}; there are: {there}")
+        return found[-1]
+
+    def picture(self, format: str = "svg", *, kind: Optional[str] = None, layer: Optional[int] = None, head: Union[str, int] = "mean",
+                title: str = "") -> bytes:
+        """A heat map of one layer as svg, png or pdf. head: a number from 0, 'mean', or 'all' side by side."""
+        chosen = self.find(kind, layer)
+        heads: Dict[Union[str, int], int] = {"mean": -1, "all": -2, **{n: n for n in range(chosen.weights.shape[0])}}
+        if head not in heads:
+            raise _heed.Error(f"heed.Attention: head must be 'mean', 'all' or from 0 to {chosen.weights.shape[0] - 1}, but is {head!r}")
+        at = next(n for n, one in enumerate(self.maps) if one.path == chosen.path)
+        return _heed.picture(self._trace, at, heads[head], f"picture.{format}", title)
+
+    def save(self, path: Union[str, "os.PathLike[str]"], **options: Any) -> None:
+        """Writes a page (.html), or a picture (.svg, .png, .pdf) with the options of picture()."""
+        View([self]).save(path, **options)
+
+    def _repr_html_(self) -> str:
+        return View([self])._repr_html_()
+
+
+class View:
+    """One or several Attentions on one page. A notebook shows it; other places have page() and save()."""
+
+    def __init__(self, shown: Sequence[Attention], height: int = 720) -> None:
+        self.shown = list(shown)
+        self.height = height
+
+    def page(self) -> str:
+        """The page, HTML that needs no network and no other file."""
+        return _heed.page([one._trace for one in self.shown])
+
+    def save(self, path: Union[str, "os.PathLike[str]"], **options: Any) -> None:
+        """Writes a page (.html) of all, or a picture (.svg, .png, .pdf) of the one that there is, with the options of Attention.picture()."""
+        ending = os.path.splitext(os.fspath(path))[1].lower()
+        if ending in PICTURES:
+            if len(self.shown) != 1:
+                raise _heed.Error(f"heed.view: a picture shows one text, and there are {len(self.shown)}: save a page (.html), or one of them")
+            _heed.write_file(os.fspath(path), self.shown[0].picture(ending[1:], **options))
+        elif ending in PAGES and not options:
+            _heed.write_file(os.fspath(path), self.page().encode())
+        else:
+            raise _heed.Error(f"heed.view: {os.fspath(path)} must end in {', '.join(PICTURES)}, or {PAGES[0]} (which has no options)")
+
+    def _repr_html_(self) -> str:
+        # A frame of its own: styles and scripts of the page and of the notebook do not meet, and several pages may stand in one.
+        page = html.escape(self.page(), quote=True)
+        return (f'<iframe srcdoc="{page}" sandbox="allow-scripts" title="Attention" width="100%" height="{self.height}" '
+                'style="border: 1px solid #8884; border-radius: 4px"></iframe>')
+
+
+def view(*what: Any, rows: Optional[Sequence[str]] = None, columns: Optional[Sequence[str]] = None, kind: Optional[str] = None,
+         target: Optional[str] = None, name: str = "", height: int = 720) -> View:
+    """Shows attention: as a notebook's last line it is a page to look around in, and save() writes it.
+
+    view(model, text, ...)      what a model of heed.load() attends to in each of the texts; of one text, `target` is the translation to look at.
+    view(attention, ...)        what model.attention() gave, several on one page.
+    view(weights, rows=tokens)  weights of any library: [heads, queries, keys] or [queries, keys], a list of these, a layer each, or a dict of
+                                them by name. rows and columns name the queries and the keys (one list serves both where columns is not
+                                given). kind: 'encoder', 'decoder' or 'cross'; 'cross' where there are columns, else 'decoder'.
+
+    name: what the page is called. height: of a notebook's frame, in pixels.
+    """
+    from heed.models import Model
+
+    if not what:
+        raise _heed.Error("heed.view: needs a model and a text, Attentions, or weights")
+    if isinstance(what[0], Model):
+        if len(what) < 2:
+            raise _heed.Error("heed.view: needs a text for the model to read")
+        return View([what[0].attention(text, target) for text in what[1:]], height)
+    if all(isinstance(one, Attention) for one in what):
+        return View(what, height)
+    if len(what) != 1:
+        raise _heed.Error("heed.view: takes the weights of one text; of several, view() each, and give view() what is shown of them")
+    return View([attention_of(what[0], rows, columns, kind, name)], height)
+
+
+def attention_of(weights: Any, rows: Optional[Sequence[str]], columns: Optional[Sequence[str]], kind: Optional[str], name: str) -> Attention:
+    """Anybody's weights as an Attention."""
+    layers: Dict[str, Any]
+    if isinstance(weights, Mapping):
+        layers = {str(path): one for path, one in weights.items()}
+    elif isinstance(weights, (list, tuple)):
+        layers = {f"layers.{number}": one for number, one in enumerate(weights)}
+    else:
+        layers = {"attention": weights}
+    layers = {path: _three_axes(path, one) for path, one in layers.items()}
+    if not layers:
+        raise _heed.Error("heed.view: there must be weights, but there are none")
+    _, queries, keys = next(iter(layers.values())).shape
+    if kind is None:
+        kind = "cross" if columns is not None or queries != keys else "decoder"
+    if kind != "cross" and columns is not None:
+        raise _heed.Error(f"heed.view: {kind} maps have the same tokens as rows and columns: give rows alone")
+    of_rows = [str(one) for one in (range(queries) if rows is None else rows)]
+    of_columns = [str(one) for one in (range(keys) if columns is None else columns)]
+    source = {"cross": of_columns, "encoder": of_rows}.get(kind, [])
+    target = [] if kind == "encoder" else of_rows
+    maps = [(path, kind, one) for path, one in layers.items()]
+    return Attention(_heed.Trace(name, " ".join(source), " ".join(target), source, target, target, maps))
+
+
+def _three_axes(path: str, weights: Any) -> Any:
+    """[heads, queries, keys] of an array, which may lack the heads, or have a batch of one."""
+    axes = len(getattr(weights, "shape", ()))
+    if axes == 2:
+        return weights[None]
+    if axes == 4 and weights.shape[0] == 1:
+        return weights[0]
+    if axes != 3:
+        raise _heed.Error(f"heed.view: {path} must be an array [heads, queries, keys] of one text, but is "
+                          f"{list(weights.shape) if hasattr(weights, 'shape') else type(weights).__name__}")
+    return weights

@@ -1,0 +1,214 @@
+// A model's folder, and what can be done with it. heed/models.py makes of it what Python users see.
+#include <pybind11/functional.h>
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "array.h"
+#include "bindings.h"
+#include "fields.h"
+#include "heed/base/check.h"
+#include "heed/models/transformer.h"
+#include "heed/tasks/generate.h"
+#include "heed/tasks/model_batch.h"
+#include "heed/tasks/model_folder.h"
+#include "heed/tasks/score.h"
+#include "heed/tasks/trace.h"
+#include "heed/tasks/translate.h"
+
+namespace heed::python {
+namespace {
+
+using Lines = std::vector<std::string>;
+using Ids = std::vector<int>;
+
+std::shared_ptr<ModelFolder> load(const std::filesystem::path& folder) {
+  return std::make_shared<ModelFolder>(load_model_folder(folder));
+}
+
+const Vocabulary& source_of(const ModelFolder& folder) {
+  return folder.model->has_source() ? *folder.source_vocabulary : *folder.target_vocabulary;
+}
+
+// --- Text ------------------------------------------------------------------------------------------------------------
+
+LongLines long_lines_of(const std::string& name) {
+  LongLines treatment{};
+  HEED_CHECK(enum_from_name(name, treatment), "heed.Model.translate: long_lines must be one of {}, but is '{}'",
+             enum_choices<LongLines>(), name);
+  return treatment;
+}
+
+// For each line its translations, (text, score, tokens, token_scores), best first.
+py::list translate(const ModelFolder& folder, const Lines& lines, const py::dict& options,
+                   const std::string& long_lines) {
+  BeamOptions beam;
+  read_fields("heed.Model.translate", options, beam);
+  const LongLines treatment = long_lines_of(long_lines);
+  std::vector<std::vector<Translation>> translations;
+  {
+    const py::gil_scoped_release unlocked;
+    HEED_CHECK(folder.model->has_source(), "heed.Model.translate: the model is a language model: it has no source");
+    translations = Translator(folder, treatment).translate(lines, beam, "heed.Model.translate: line", 1);
+  }
+  py::list all;
+  for (const std::vector<Translation>& best : translations) {
+    py::list one;
+    for (const Translation& t : best) one.append(py::make_tuple(t.text, t.score, t.tokens, t.token_scores));
+    all.append(one);
+  }
+  return all;
+}
+
+// on_part(prompt, text, ended) is called after each token; what it raises ends the call.
+py::list continue_text(const ModelFolder& folder, const Lines& prompts, const py::dict& sampling, Index max_tokens,
+                       const py::object& on_part) {
+  GenerateOptions options{.max_tokens = max_tokens};
+  read_fields("heed.Model.generate", sampling, options.sampling);
+  std::function<void(const GeneratedPart&)> tell;
+  if (!on_part.is_none()) {
+    tell = [&](const GeneratedPart& part) {
+      const py::gil_scoped_acquire lock;
+      on_part(part.prompt, part.text, part.ended);
+    };
+  }
+  std::vector<Generated> generated;
+  {
+    const py::gil_scoped_release unlocked;
+    generated = generate(folder, prompts, options, tell, "heed.Model.generate: prompt");
+  }
+  py::list all;
+  for (const Generated& one : generated) all.append(py::make_tuple(one.text, one.tokens, one.token_scores));
+  return all;
+}
+
+py::list score(const ModelFolder& folder, const Lines& texts, const std::optional<Lines>& sources) {
+  std::vector<TokenScores> scores;
+  {
+    const py::gil_scoped_release unlocked;
+    scores = sources ? score_translations(folder, *sources, texts, "heed.Model.score: line")
+                     : score_documents(folder, texts);
+  }
+  py::list all;
+  for (const TokenScores& one : scores) all.append(py::make_tuple(one.tokens, one.log_probabilities));
+  return all;
+}
+
+// --- Numbers ---------------------------------------------------------------------------------------------------------
+
+void check_length(const char* caller, const char* name, const ModelFolder& folder, const Ids& ids) {
+  HEED_CHECK(std::ssize(ids) < folder.model->max_length(), "{}: the {} has {} tokens, and the model can hold {}",
+             caller, name, ids.size(), folder.model->max_length() - 1);
+}
+
+// A text, with its source where the model reads one, as the model is taught by it.
+SequenceBatch batch_of(const char* caller, const ModelFolder& folder, const std::string& text,
+                       const std::optional<std::string>& source) {
+  HEED_CHECK(source.has_value() == folder.model->has_source(), "{}: {}", caller,
+             source ? "the model is a language model: it has no source" : "the model translates: source must be given");
+  SequenceBatch batch;
+  if (source) {
+    const Ids ids = folder.source_vocabulary->encode(*source);
+    check_length(caller, "source", folder, ids);
+    HEED_CHECK(!ids.empty(), "{}: the source has no tokens", caller);
+    batch.source = make_token_batch({&ids, 1});
+  }
+  Ids output = folder.target_vocabulary->encode(text);
+  check_length(caller, "text", folder, output);
+  Ids input = output;
+  input.insert(input.begin(), folder.target_vocabulary->begin());
+  output.push_back(folder.target_vocabulary->end());
+  const Index length = std::ssize(output);
+  batch.input = Tensor::from(input, {1, length}), batch.output = Tensor::from(output, {1, length});
+  return batch;
+}
+
+py::object logits(const ModelFolder& folder, const std::string& text, const std::optional<std::string>& source) {
+  Tensor numbers;
+  {
+    const py::gil_scoped_release unlocked;
+    Workspace workspace;
+    const SequenceBatch batch = batch_of("heed.Model.logits", folder, text, source);
+    const Tensor all = folder.model->logits(Context::inference(workspace), batch).value();
+    numbers = all.through(select(all.view(), 0, 0));
+  }
+  return Library().give(numbers);
+}
+
+// What the model makes of each token of a text: a translator's encoder of a source, a language model's last layer.
+py::object states(const ModelFolder& folder, const std::string& text) {
+  const char* caller = "heed.Model.embed";
+  Tensor numbers;
+  {
+    const py::gil_scoped_release unlocked;
+    Workspace workspace;
+    const Context context = Context::inference(workspace);
+    const auto* transformer = dynamic_cast<const Transformer*>(folder.model.get());
+    HEED_CHECK(transformer != nullptr, "{}: needs a Transformer, but the model is recurrent", caller);
+    Tensor all;
+    if (folder.model->has_source()) {
+      const Ids ids = folder.source_vocabulary->encode(text);
+      check_length(caller, "text", folder, ids);
+      all = transformer->encode(context, make_token_batch({&ids, 1})).value();
+    } else {
+      all = transformer->features(context, batch_of(caller, folder, text, {})).value();
+    }
+    numbers = all.through(select(all.view(), 0, 0));
+  }
+  return Library().give(numbers);
+}
+
+// --- Attention -------------------------------------------------------------------------------------------------------
+
+std::shared_ptr<AttentionTrace> trace(const ModelFolder& folder, const std::string& text,
+                                      const std::optional<std::string>& target) {
+  const char* caller = "heed.Model.attention";
+  const py::gil_scoped_release unlocked;
+  AttentionTrace seen;
+  if (!folder.model->has_source()) {
+    HEED_CHECK(!target, "{}: the model is a language model: it has no target", caller);
+    seen = trace_text(folder, folder.target_vocabulary->encode(text), false, caller);
+  } else if (target) {
+    seen = trace_pair(folder, text, folder.target_vocabulary->encode(*target));
+  } else {
+    const auto best = Translator(folder).translate({&text, 1}, {}, caller);
+    seen = trace_pair(folder, text, best[0][0].tokens);
+  }
+  return std::make_shared<AttentionTrace>(std::move(seen));
+}
+
+void add_model_class(py::module_& module) {
+  py::class_<ModelFolder, std::shared_ptr<ModelFolder>>(module, "Model")
+      .def("translate", &translate)
+      .def("generate", &continue_text)
+      .def("score", &score)
+      .def("logits", &logits)
+      .def("states", &states)
+      .def("trace", &trace)
+      .def("encode", [](const ModelFolder& folder, const std::string& text) { return source_of(folder).encode(text); })
+      .def("decode", [](const ModelFolder& folder, const Ids& ids) { return folder.target_vocabulary->decode(ids); })
+      .def("piece", [](const ModelFolder& folder, int id) { return folder.target_vocabulary->piece(id); })
+      .def_property_readonly("has_source", [](const ModelFolder& folder) { return folder.model->has_source(); })
+      .def_property_readonly("max_length", [](const ModelFolder& folder) { return folder.model->max_length(); })
+      .def_property_readonly("vocabulary", [](const ModelFolder& folder) { return folder.model->vocabulary(); })
+      .def_property_readonly("config", [](const ModelFolder& folder) { return to_json(folder.config).dump(); })
+      .def_property_readonly("parameters", [](const ModelFolder& folder) {
+        Index count = 0;
+        for (const auto& [name, parameter] : folder.parameters) count += parameter.value().size();
+        return count;
+      });
+}
+
+}  // namespace
+
+void add_model(py::module_& module) {
+  add_model_class(module);
+  module.def("load", &load, py::call_guard<py::gil_scoped_release>());
+}
+
+}  // namespace heed::python

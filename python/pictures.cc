@@ -1,0 +1,116 @@
+// Attention maps as data, and their pictures and pages.
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "array.h"
+#include "bindings.h"
+#include "heed/base/check.h"
+#include "heed/base/file_writer.h"
+#include "heed/io/fields.h"
+#include "heed/observe/trace.h"
+#include "heed/viz/attention_picture.h"
+#include "heed/viz/page.h"
+
+namespace heed::python {
+namespace {
+
+using Trace = std::shared_ptr<AttentionTrace>;
+
+AttentionKind kind_of(const std::string& name) {
+  AttentionKind kind{};
+  HEED_CHECK(enum_from_name(name, kind), "heed.Attention: kind must be one of {}, but is '{}'",
+             enum_choices<AttentionKind>(), name);
+  return kind;
+}
+
+// [(path, kind, weights [heads, queries, keys])], the arrays on the trace's own memory.
+py::list maps_of(const Trace& trace) {
+  py::list maps;
+  for (AttentionTrace::Map& map : trace->maps) {
+    const View view = make_view(map.weights.data(), {map.heads, map.queries, map.keys});
+    maps.append(py::make_tuple(map.path, std::string(enum_name(map.kind)),
+                               Library().give(Tensor::borrow(view, std::shared_ptr<void>(trace)))));
+  }
+  return maps;
+}
+
+AttentionTrace::Map copy_map(const std::string& path, const std::string& kind, py::handle array) {
+  const Tensor weights = share_tensor("heed.Attention", path.c_str(), array);
+  const View& view = weights.view();
+  HEED_CHECK(view.rank == 3, "heed.Attention: {} must be [heads, queries, keys], but is {}", path, describe(view));
+  AttentionTrace::Map map{path, kind_of(kind), view.shape[0], view.shape[1], view.shape[2], {}};
+  map.weights.resize(static_cast<std::size_t>(view.size()));
+  copy(view, make_view(map.weights.data(), {map.heads, map.queries, map.keys}));
+  return map;
+}
+
+Trace make_trace(const std::string& model, const std::string& source_text, const std::string& target_text,
+                 std::vector<std::string> source_tokens, std::vector<std::string> decoder_tokens,
+                 std::vector<std::string> target_tokens, const py::list& maps) {
+  auto trace = std::make_shared<AttentionTrace>();
+  trace->model = model, trace->source_text = source_text, trace->target_text = target_text;
+  trace->source_tokens = std::move(source_tokens), trace->decoder_tokens = std::move(decoder_tokens);
+  trace->target_tokens = std::move(target_tokens);
+  for (const py::handle map : maps) {
+    const auto [path, kind, weights] = map.cast<std::tuple<std::string, std::string, py::object>>();
+    trace->maps.push_back(copy_map(path, kind, weights));
+  }
+  validate(*trace, "heed.Attention");
+  return trace;
+}
+
+std::vector<AttentionTrace> copies(const std::vector<Trace>& traces) {
+  std::vector<AttentionTrace> all;
+  for (const Trace& trace : traces) all.push_back(*trace);
+  return all;
+}
+
+// The bytes of a picture of one map; head -1 is the mean, -2 all side by side.
+py::bytes picture(const Trace& trace, Index map, Index head, const std::string& name, const std::string& title) {
+  std::string bytes;
+  {
+    const py::gil_scoped_release unlocked;
+    HEED_CHECK(map >= 0 && map < std::ssize(trace->maps), "heed.Attention: there are {} maps, and no {}",
+               trace->maps.size(), map);
+    AttentionPictureOptions options{.title = title};
+    options.heads = head == -1 ? HeadChoice::mean : head == -2 ? HeadChoice::grid : HeadChoice::one;
+    options.head = std::max<Index>(head, 0);
+    bytes = render(draw_attention(*trace, trace->maps[static_cast<std::size_t>(map)], options), picture_format(name));
+  }
+  return py::bytes(bytes);
+}
+
+}  // namespace
+
+void add_pictures(py::module_& module) {
+  py::class_<AttentionTrace, Trace>(module, "Trace")
+      .def(py::init(&make_trace))
+      .def_readonly("model", &AttentionTrace::model)
+      .def_readonly("source_text", &AttentionTrace::source_text)
+      .def_readonly("target_text", &AttentionTrace::target_text)
+      .def_readonly("source_tokens", &AttentionTrace::source_tokens)
+      .def_readonly("decoder_tokens", &AttentionTrace::decoder_tokens)
+      .def_readonly("target_tokens", &AttentionTrace::target_tokens)
+      .def_property_readonly("maps", &maps_of);
+  module.def("picture", &picture);
+  module.def(
+      "page",
+      [](const std::vector<Trace>& traces) {
+        const std::vector<AttentionTrace> all = copies(traces);
+        const py::gil_scoped_release unlocked;
+        return attention_page(all);
+      },
+      "The page as text.");
+  module.def(
+      "write_file",
+      [](const std::filesystem::path& path, const py::bytes& contents) { write_file(path, std::string(contents)); },
+      "Replaces the file, whole or not at all.");
+}
+
+}  // namespace heed::python

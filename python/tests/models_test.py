@@ -1,0 +1,197 @@
+"""Models in folders: trained, told of, run, scored and looked at from Python."""
+
+import pathlib
+import tempfile
+import threading
+import unittest
+
+import numpy as np
+
+import heed
+
+TINY = {"width": 16, "ffn_width": 32, "heads": 2, "vocabulary_size": 200, "batch_tokens": 600, "validation_sentences": 8, "preset": "tiny"}
+
+
+def setUpModule():
+    global folder, translator, writer
+    folder = tempfile.TemporaryDirectory()
+    data = pathlib.Path(folder.name) / "data"
+    heed.corpus(data, pairs=300, validation=10, test=4)
+    train_translator(pathlib.Path(folder.name) / "translator", max_updates=30)
+    heed.train(pathlib.Path(folder.name) / "writer", text=data / "train.en", valid=data / "valid.en", decoder_layers=2, max_updates=30,
+               validate_every=30, **TINY)
+    translator = heed.load(pathlib.Path(folder.name) / "translator")
+    writer = heed.load(pathlib.Path(folder.name) / "writer")
+
+
+def tearDownModule():
+    folder.cleanup()
+
+
+def train_translator(out, **options):
+    data = pathlib.Path(folder.name) / "data"
+    given = {"encoder_layers": 1, "decoder_layers": 2, "validate_every": 30, **TINY, **options}
+    return heed.train(out, source=data / "train.de", target=data / "train.en", valid_source=data / "valid.de", valid_target=data / "valid.en",
+                      **given)
+
+
+class Training(unittest.TestCase):
+    def test_a_callback_is_told_and_stops_the_run(self):
+        told = []
+
+        def callback(event, report):
+            told.append((event, report))
+            return event == "update" and report["update"] >= 3
+
+        result = train_translator(pathlib.Path(folder.name) / "stopped", max_updates=1000, callback=callback)
+        self.assertEqual((result.stop, result.updates), ("interrupted", 3))
+        events = [event for event, _ in told]
+        self.assertEqual(events[:3], ["vocabulary", "start", "update"])
+        self.assertEqual(events[-1], "save")
+        report = told[2][1]
+        self.assertEqual((report["update"], report["epoch"]), (1, 1))
+        self.assertGreater(report["loss"], 0)
+        told.clear()
+        result = train_translator(pathlib.Path(folder.name) / "stopped", max_updates=5, callback=callback)
+        self.assertIn(("resume", {"update": 3}), told)
+
+    def test_what_a_callback_raises_comes_out_and_the_run_was_saved(self):
+        def callback(event, report):
+            if event == "update":
+                raise KeyError("mine")
+
+        out = pathlib.Path(folder.name) / "raised"
+        with self.assertRaisesRegex(KeyError, "mine"):
+            train_translator(out, max_updates=50, callback=callback)
+        self.assertTrue((out / "training" / "state.safetensors").exists())
+
+    def test_validations_are_told(self):
+        seen = []
+        result = train_translator(pathlib.Path(folder.name) / "validated", max_updates=4, validate_every=2,
+                                  callback=lambda event, report: seen.append(report) if event == "validation" else None)
+        self.assertEqual([report["update"] for report in seen], [2, 4])
+        self.assertEqual(set(seen[0]), {"update", "epoch", "loss", "bleu", "best", "samples"})
+        self.assertEqual(result.stop, "max_updates")
+
+    def test_options_that_make_no_sense_are_refused(self):
+        for pattern, options in (("heed.train: rate: must be .*, but is \"fast\"", {"rate": "fast"}), ("unknown key \"widht\"", {"widht": 3}),
+                                 ("preset must be one of", {"preset": "huge"}), ("model must be one of", {"model": "gpt"}),
+                                 ("warmup must not be negative", {"warmup": -1}), ("no such", {"attention": "no such"})):
+            with self.subTest(pattern), self.assertRaisesRegex(heed.Error, pattern):
+                train_translator(pathlib.Path(folder.name) / "refused", **options)
+        with self.assertRaisesRegex(heed.Error, "is not a folder|no such|No such"):
+            heed.load(pathlib.Path(folder.name) / "nowhere")
+
+
+class Translating(unittest.TestCase):
+    def test_a_line_or_several(self):
+        lines = ["Der Mann ruft.", "", "Guten Morgen."]
+        texts = translator.translate(lines)
+        self.assertEqual([type(text) for text in texts], [str] * 3)
+        self.assertEqual((translator.translate(lines[0]), texts[1]), (texts[0], ""))
+        best = translator.translations(lines, beam=3, best=2)
+        self.assertEqual([len(one) for one in best], [2, 1, 2])
+        first = best[0][0]
+        self.assertEqual(translator.decode(first.tokens), first.text)
+        self.assertEqual(len(first.token_scores), len(first.tokens) + 1)
+        with self.assertRaisesRegex(heed.Error, "heed.Model.translate.*beam"):
+            translator.translate("x", beam=0)
+        with self.assertRaisesRegex(heed.Error, "unknown key \"beams\""):
+            translator.translate("x", beams=3)
+        with self.assertRaisesRegex(heed.Error, "long_lines must be one of fail, crop, empty, but is 'cut'"):
+            translator.translate("x", long_lines="cut")
+
+    def test_scores_are_those_of_the_logits(self):
+        best = translator.translations(["Der Mann ruft."])[0][0]
+        scores = translator.score(best.text, "Der Mann ruft.")
+        logits = translator.logits(best.text, "Der Mann ruft.")
+        self.assertEqual(logits.shape, (len(scores.tokens), translator.vocabulary))
+        log_softmax = logits - np.log(np.exp(logits - logits.max(-1, keepdims=True)).sum(-1, keepdims=True)) - logits.max(-1, keepdims=True)
+        np.testing.assert_allclose(log_softmax[np.arange(len(logits)), scores.tokens], scores.log_probabilities, atol=1e-4)
+        self.assertAlmostEqual(scores.sum, sum(scores.log_probabilities))
+        self.assertEqual(translator.score([best.text] * 2, ["Der Mann ruft."] * 2), [scores] * 2)
+
+    def test_what_is_for_the_other_kind_of_model_is_refused(self):
+        with self.assertRaisesRegex(heed.Error, "language model"):
+            writer.translate("x")
+        with self.assertRaisesRegex(heed.Error, "language model"):
+            writer.logits("x", "y")
+        with self.assertRaisesRegex(heed.Error, "source must be given"):
+            translator.logits("x")
+        with self.assertRaisesRegex(heed.Error, "it translates|the model translates"):
+            list(translator.generate("x"))
+
+    def test_embeddings(self):
+        for model in (translator, writer):
+            vectors = model.embed(["The man calls.", "The woman calls."])
+            self.assertEqual(vectors.shape, (2, 16))
+            np.testing.assert_array_equal(model.embed("The man calls."), vectors[0])
+            self.assertFalse(np.allclose(model.embed("The man calls.", pooling="first"), vectors[0]))
+            with self.assertRaisesRegex(heed.Error, "pooling must be one of mean, first, last, but is 'max'"):
+                model.embed("x", pooling="max")
+
+    def test_calls_from_several_threads(self):
+        wanted = translator.translate("Der Mann ruft.")
+        texts = []
+        threads = [threading.Thread(target=lambda: texts.append(translator.translate("Der Mann ruft."))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(texts, [wanted] * 4)
+
+
+class Generating(unittest.TestCase):
+    def test_a_stream_is_the_continuation_in_pieces(self):
+        options = {"max_tokens": 12, "temperature": 0.9, "seed": 3}
+        whole = writer.complete(["The man"], **options)[0]
+        pieces = list(writer.generate("The man", **options))
+        self.assertEqual(writer.decode(writer.encode("The man")) + "".join(pieces), whole.text)
+        self.assertGreater(len(pieces), 3)
+        self.assertEqual(len(whole.tokens), 12)
+
+    def test_a_stream_may_be_left(self):
+        before = threading.active_count()
+        stream = writer.generate("The man", max_tokens=40)
+        next(stream)
+        stream.close()
+        self.assertEqual(threading.active_count(), before)
+        for _ in writer.generate("The man", max_tokens=40):
+            break
+        self.assertEqual(threading.active_count(), before)
+
+    def test_an_error_comes_out_of_the_stream(self):
+        with self.assertRaisesRegex(heed.Error, "temperature"):
+            next(writer.generate("The man", temperature=-1))
+        with self.assertRaisesRegex(heed.Error, "heed.Model.generate: prompt 1: has .* tokens"):
+            next(writer.generate("The man " * 200))
+
+    def test_an_empty_prompt_begins_a_text(self):
+        self.assertTrue("".join(writer.generate(max_tokens=8, temperature=0)))
+
+
+class Attending(unittest.TestCase):
+    def test_every_layer_and_head_as_arrays(self):
+        seen = translator.attention("Der Mann ruft.")
+        self.assertEqual([(one.kind, one.layer) for one in seen.maps],
+                         [("encoder", 0), ("decoder", 0), ("cross", 0), ("decoder", 1), ("cross", 1)])
+        for one in seen.maps:
+            keys = seen.source_tokens if one.kind != "decoder" else seen.decoder_tokens
+            queries = seen.source_tokens if one.kind == "encoder" else seen.target_tokens
+            self.assertEqual(one.weights.shape, (2, len(queries), len(keys)))
+            np.testing.assert_allclose(one.weights.sum(-1), 1, atol=1e-5)
+        self.assertEqual(seen.text, translator.translate("Der Mann ruft."))
+        self.assertEqual(translator.attention("Der Mann ruft.", "The man").text, "The man")
+        kept = seen.maps[0].weights
+        copy = kept.copy()
+        del seen
+        np.testing.assert_array_equal(kept, copy)
+
+    def test_a_language_model_reads(self):
+        seen = writer.attention("The man calls.")
+        self.assertEqual([one.kind for one in seen.maps], ["decoder"] * 2)
+        self.assertTrue((np.triu(seen.maps[0].weights[0], 1) == 0).all())
+
+
+if __name__ == "__main__":
+    unittest.main()

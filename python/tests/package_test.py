@@ -1,0 +1,75 @@
+"""The package as its users' tools see it: its stub has what the extension has, whatever is public has a docstring and annotations, and importing
+heed imports neither torch nor anything else that takes a while."""
+
+import ast
+import inspect
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import heed
+from heed import _heed
+
+FOLDER = pathlib.Path(heed.__file__).parent
+
+
+def public(names):
+    return {name for name in names if not name.startswith("_") or name in ("__init__", "__add__", "__and__", "__dlpack__", "__dlpack_device__")}
+
+
+def defined_in(body):
+    """The names that a stub's module or class defines, and the classes among them."""
+    names, classes = set(), {}
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, ast.AnnAssign):
+            names.add(node.target.id)
+        if isinstance(node, ast.ClassDef):
+            classes[node.name] = node
+    return names, classes
+
+
+class Stub(unittest.TestCase):
+    def test_has_what_the_extension_has(self):
+        names, classes = defined_in(ast.parse((FOLDER / "_heed.pyi").read_text()).body)
+        self.assertEqual(public(names), public(vars(_heed)))
+        for name, node in classes.items():
+            if name == "Error":
+                continue
+            with self.subTest(name):
+                stub = public(defined_in(node.body)[0]) - {"arrays"}  # of each object
+                self.assertEqual(stub | {"__init__"}, public(vars(getattr(_heed, name))) | {"__init__"})
+
+    def test_is_installed_with_the_mark_of_typed_packages(self):
+        self.assertTrue((FOLDER / "py.typed").exists())
+
+
+class Public(unittest.TestCase):
+    def test_everything_has_a_docstring(self):
+        bare = [name for name in public(vars(heed)) if not inspect.ismodule(getattr(heed, name)) and not inspect.getdoc(getattr(heed, name))]
+        self.assertEqual(bare, [])
+
+    def test_python_functions_are_annotated(self):
+        for name in public(vars(heed)):
+            function = getattr(heed, name)
+            if inspect.isfunction(function):
+                signature = inspect.signature(function)
+                missing = [one for one in signature.parameters.values() if one.annotation is inspect.Parameter.empty]
+                self.assertEqual((name, missing, signature.return_annotation is inspect.Signature.empty), (name, [], False))
+
+    def test_the_version_is_the_projects(self):
+        self.assertRegex(heed.__version__, r"^\d+\.\d+\.\d+$")
+
+    def test_torch_is_imported_where_it_is_used_and_nowhere_else(self):
+        code = "import sys, heed; print('torch' in sys.modules)"
+        self.assertEqual(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout, "False\n")
+
+    def test_an_unknown_name_is_an_attribute_error(self):
+        with self.assertRaisesRegex(AttributeError, "module 'heed' has no attribute 'attend'"):
+            heed.attend
+
+
+if __name__ == "__main__":
+    unittest.main()
