@@ -198,13 +198,14 @@ py::object library_with(const char* attribute, py::handle object) {
 
 py::object capsule_of(const char* caller, const char* name, py::handle object) {
   try {
-    if (holds_booleans(object) && py::hasattr(object, "view")) {  // torch before 2.2 exports no booleans
+    return object.attr("__dlpack__")();
+  } catch (const py::error_already_set& refused) {
+    if (holds_booleans(object) &&
+        py::hasattr(object, "view")) {  // torch before 2.2 exports no booleans, but their bytes
       if (const py::object library = library_with("uint8", object)) {
         return object.attr("view")(library.attr("uint8")).attr("__dlpack__")();
       }
     }
-    return object.attr("__dlpack__")();
-  } catch (const py::error_already_set& refused) {
     fail("{}: {}, a {}, cannot be shared: {}", caller, name, type_name(object), std::string(py::str(refused.value())));
   }
 }
@@ -264,14 +265,22 @@ py::capsule export_dlpack(const Tensor& tensor) {
   return py::reinterpret_steal<py::capsule>(capsule);
 }
 
-// from_dlpack of an array's library; null where there is none.
-py::object from_dlpack_of(py::handle object) {
+// from_dlpack of an array's library; None where there is none.
+py::object find_from_dlpack(py::handle object) {
   if (py::hasattr(object, "__array_namespace__")) {
     const py::object library = object.attr("__array_namespace__")();
     if (py::hasattr(library, "from_dlpack")) return library.attr("from_dlpack");
   }
   const py::object library = library_with("from_dlpack", object);
-  return library ? py::object(library.attr("from_dlpack")) : py::object();
+  return library ? py::object(library.attr("from_dlpack")) : py::none();
+}
+
+// The same, looked up once for each class: there are few, and they are kept.
+py::object from_dlpack_of(py::handle object) {
+  static py::dict& found = *new py::dict;  // the interpreter may end before static objects do
+  const py::type type = py::type::of(object);
+  if (!found.contains(type)) found[type] = find_from_dlpack(object);
+  return found[type];
 }
 
 bool is_sequence_of_numbers(py::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); }
@@ -333,7 +342,6 @@ Library Library::of(py::handle operand) {
   Library library;
   if (!py::isinstance<py::array>(operand) && py::hasattr(operand, "__dlpack__")) {
     library.from_dlpack_ = from_dlpack_of(operand);
-    if (!library.from_dlpack_) library.from_dlpack_ = py::cpp_function([](py::object array) { return array; });
   }
   return library;
 }
@@ -341,7 +349,8 @@ Library Library::of(py::handle operand) {
 py::object Library::give(const Tensor& tensor) const {
   if (tensor.is_empty()) return py::none();
   if (!from_dlpack_) return give_numpy(tensor);
-  return from_dlpack_(py::cast(tensor));
+  const py::object array = py::cast(tensor);
+  return from_dlpack_.is_none() ? array : from_dlpack_(array);
 }
 
 void add_array(py::module_& module) {

@@ -51,7 +51,7 @@ class Library {
   py::object give(const Tensor& tensor) const;
 
  private:
-  py::object from_dlpack_;  // null: NumPy
+  py::object from_dlpack_;  // null: NumPy; None: no library that heed can ask
 };
 
 }  // namespace heed::python
