@@ -11,7 +11,7 @@ for argument; do
   esac
   before=$argument
 done
-for folder in heed cli; do
+for folder in heed cli python; do
   made="$build/$folder/CMakeFiles/${object##*CMakeFiles/}"
   if [ -f "$made" ]; then
     echo "$object:" >"$dependencies"
