@@ -1,7 +1,10 @@
 // heed bench
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "commands.h"
@@ -9,6 +12,7 @@
 #include "heed/base/file_writer.h"
 #include "heed/tasks/bench/bench_attention.h"
 #include "heed/tasks/bench/bench_comparison.h"
+#include "heed/tasks/bench/bench_generation.h"
 #include "heed/tasks/bench/bench_text.h"
 #include "numbers.h"
 #include "option_names.h"
@@ -18,32 +22,48 @@
 namespace heed::cli {
 namespace {
 
-const std::string kAttention = "attention";
+// What can be measured.
+struct Benchmark {
+  std::string_view name;
+  std::vector<std::string> (*names)();
+  BenchReport (*run)(const BenchFilter& filter, double seconds, const BenchListener& listener);
+};
+
+constexpr Benchmark kBenchmarks[] = {
+    {"attention", attention_bench_names,
+     [](const BenchFilter& filter, double seconds, const BenchListener& listener) {
+       return bench_attention({.filter = filter, .seconds = seconds, .version = HEED_VERSION}, listener);
+     }},
+    {"generation", generation_bench_names,
+     [](const BenchFilter& filter, double seconds, const BenchListener& listener) {
+       return bench_generation({.filter = filter, .seconds = seconds, .version = HEED_VERSION}, listener);
+     }},
+};
 
 struct BenchCommand {
-  std::string what = kAttention, filter;
+  std::string what = "attention", filter;
   std::optional<std::string> compare, json;
   double seconds = 1;
   bool list = false;
 };
 
 // The names that the filter matches, of which there must be one.
-std::vector<std::string> chosen_names(const BenchFilter& filter) {
-  std::vector<std::string> names = attention_bench_names();
+std::vector<std::string> chosen_names(const Benchmark& benchmark, const BenchFilter& filter) {
+  std::vector<std::string> names = benchmark.names();
   std::erase_if(names, [&](const std::string& name) { return !filter.wants(name); });
   if (names.empty()) throw CLI::ValidationError("--filter", "matches no name: see heed bench --list");
   return names;
 }
 
-BenchReport measure(const BenchCommand& command, const BenchFilter& filter) {
-  chosen_names(filter);
+BenchReport measure(const Benchmark& benchmark, const BenchCommand& command, const BenchFilter& filter) {
+  chosen_names(benchmark, filter);
   // Opened first: a file that cannot be written is known before anything is measured.
   std::optional<FileWriter> file;
   if (command.json) file.emplace(*command.json);
-  BenchReport report = bench_attention({.filter = filter, .seconds = command.seconds, .version = HEED_VERSION},
-                                       {.begun = [](const BenchReport& head) { print(bench_head_text(head)); },
-                                        .limit = [](const BenchLimit& limit) { print(bench_limit_text(limit)); },
-                                        .row = [](const BenchRow& row) { print(bench_row_text(row)); }});
+  BenchReport report = benchmark.run(filter, command.seconds,
+                                     {.begun = [](const BenchReport& head) { print(bench_head_text(head)); },
+                                      .limit = [](const BenchLimit& limit) { print(bench_limit_text(limit)); },
+                                      .row = [](const BenchRow& row) { print(bench_row_text(row)); }});
   if (file) {
     file->write(bench_report_text(report));
     file->commit();
@@ -52,19 +72,21 @@ BenchReport measure(const BenchCommand& command, const BenchFilter& filter) {
 }
 
 void run(const BenchCommand& command, const CLI::App& sub) {
-  const bool file = command.what != kAttention;
+  const auto benchmark = std::ranges::find(kBenchmarks, std::string_view(command.what), &Benchmark::name);
+  const bool file = benchmark == std::end(kBenchmarks);
   for (const char* option : {"--json", "--seconds", "--list"}) {
-    if (file && was_given(sub, option)) throw CLI::ValidationError(option, "goes with attention, not with a file");
+    if (file && was_given(sub, option))
+      throw CLI::ValidationError(option, "goes with what is measured, not with a file");
   }
   const BenchFilter filter(command.filter);
   if (command.list) {
-    for (const std::string& name : chosen_names(filter)) print_line(name);
+    for (const std::string& name : chosen_names(*benchmark, filter)) print_line(name);
     return;
   }
   check_outputs({{"--json", command.json.value_or("")}}, {{"--compare", command.compare.value_or("")}});
   std::optional<BenchReport> before;
   if (command.compare) before = read_bench_report(*command.compare);
-  const BenchReport report = file ? read_bench_report(command.what) : measure(command, filter);
+  const BenchReport report = file ? read_bench_report(command.what) : measure(*benchmark, command, filter);
   if (!before) {
     if (file) print(bench_text(report, filter));
     return;
@@ -85,9 +107,10 @@ std::string check_filter(const std::string& pattern) {
 }  // namespace
 
 void add_bench_command(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand("bench", "Measure attention's speed beside what this machine can do.");
+  CLI::App* sub = app.add_subcommand("bench", "Measure speed beside what this machine can do.");
   auto command = std::make_shared<BenchCommand>();
-  sub->add_option("what", command->what, "attention, which is measured, or a report that --json has written.")
+  sub->add_option("what", command->what,
+                  "attention or generation, which are measured, or a report that --json has written.")
       ->capture_default_str();
   sub->add_option("--filter", command->filter, "Only what a regular expression finds in the names.")
       ->check(check_filter);
@@ -99,7 +122,8 @@ void add_bench_command(CLI::App& app) {
       "A row is the median of calls for so many seconds, of five at least, after a warm-up; a limit is the\n"
       "fastest of them. Rates count a multiply-add as two operations, half of all where a row is causal, and\n"
       "3.5 times the forward pass's for training. \"Of peak\" is a row's rate over that of multiply-adds alone\n"
-      "(decode: of reading memory; additive: of tanh); \"of limit\" is what its multiply-adds, exp and tanh take\n"
+      "(decode, tokens: of reading memory; additive: of tanh); \"of limit\" is what its multiply-adds, exp and tanh "
+      "take\n"
       "one after the other at the limits, over what it took. A ratio is over a base that was timed in turn with\n"
       "it. Nothing else should run meanwhile; all rows together take some minutes.\n"
       "Examples:\n  heed bench attention --filter '^forward/|decode' --threads 2 --json before.json\n"

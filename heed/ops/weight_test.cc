@@ -11,6 +11,7 @@
 #include "heed/base/parallel.h"
 #include "heed/kernels/target.h"
 #include "heed/ops/embedding.h"
+#include "heed/ops/gemm.h"
 #include "heed/ops/linear.h"
 #include "heed/ops/loss.h"
 #include "heed/tensor/quantise_rows.h"
@@ -42,9 +43,10 @@ struct Twins {
     wide = Tensor::empty(DType::f32, {weight.dim(0), weight.dim(1)});
     for (Index i = 0; i < weight.dim(0); ++i) {
       for (Index j = 0; j < weight.dim(1); ++j) {
-        wide.at<float>({i, j}) = dtype == DType::bf16 ? to_float(values.at<BFloat16>({i, j}))
-                                 : dtype == DType::f16
-                                     ? to_float(values.at<Float16>({i, j}))
+        wide.at<float>({i, j}) = dtype == DType::bf16  ? to_float(values.at<BFloat16>({i, j}))
+                                 : dtype == DType::f16 ? to_float(values.at<Float16>({i, j}))
+                                 : dtype == DType::f32
+                                     ? values.at<float>({i, j})
                                      : static_cast<float>(values.at<std::int8_t>({i, j})) * scales.at<float>({i});
       }
     }
@@ -72,12 +74,12 @@ TEST_F(WeightTest, AProductHasTheBitsOfTheWidenedWeightOfEveryTypeShapeAndTarget
     for (const auto& [rows, outputs, inputs] : shapes) {
       const Tensor x = random_tensor(DType::f32, {rows, inputs}, 1), bias = random_tensor(DType::f32, {outputs}, 2);
       const Tensor weight = random_tensor(DType::f32, {outputs, inputs}, 3);
-      for (DType dtype : kNarrow) {
+      for (DType dtype : {DType::f32, DType::bf16, DType::f16, DType::i8}) {
         const Twins twins(weight, dtype);
         for (const ConstView& given : {ConstView(bias.view()), ConstView()}) {
           const Tensor y = Tensor::empty(DType::f32, {rows, outputs}), expected = Tensor::empty_like(y.view());
           linear(x, twins.narrow(), given, y);
-          linear(x, twins.wide, given, expected);
+          gemm(x, transpose(twins.wide.view(), 0, 1), expected, {.bias = given});
           ASSERT_TRUE(same_bits(y, expected))
               << simd_target_name(target) << " " << name_of(dtype) << " " << rows << " " << outputs << " " << inputs;
         }

@@ -1,25 +1,18 @@
 #include "heed/tasks/bench/bench_attention.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <utility>
 
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
-#include "heed/kernels/target.h"
-#include "heed/ops/attention/plans/plan.h"
 #include "heed/tasks/bench/attention_rows.h"
-#include "heed/tasks/bench/machine.h"
-#include "heed/tasks/bench/machine_limits.h"
 #include "heed/tasks/bench/timing.h"
 
 namespace heed {
 namespace {
 
 constexpr double kGiga = 1e9;
-
-std::string text_of(const char* value) { return value == nullptr ? "" : value; }
 
 // The thread count while it lives; 0 leaves it.
 class Threads {
@@ -37,13 +30,14 @@ class Threads {
 
 class Run {
  public:
-  Run(const AttentionBenchOptions& options, const BenchListener& listener) : options_(options), listener_(listener) {}
+  Run(const AttentionBenchOptions& options, const BenchListener& listener)
+      : options_(options), listener_(listener), limits_(report_, options.seconds, listener) {}
 
   BenchReport report() {
     const std::vector<AttentionRow> rows = chosen_rows();
-    write_head();
+    limits_.write_head("attention", options_.version);
     for (const auto& [name, limit] : kLimitNames) {
-      if (options_.filter.wants(name)) limit_of(limit);
+      if (options_.filter.wants(name)) limits_.of(limit);
     }
     for (const AttentionRow& row : rows) {
       report_.rows.push_back(measure(row));
@@ -62,42 +56,19 @@ class Run {
     return rows;
   }
 
-  void write_head() {
-    check_forced_plan();
-    report_.benchmark = "attention", report_.version = options_.version;
-    report_.processor = processor_name(), report_.target = simd_target_name(active_simd_target());
-    report_.threads = thread_count(), report_.seconds = options_.seconds;
-    report_.forced_plan = text_of(std::getenv("HEED_PLAN"));
-    report_.forced_target = text_of(std::getenv("HEED_TARGET"));
-    listener_.begun(report_);
-  }
-
-  // Measured when it is first asked for. A copy: the next one may move the list.
-  BenchLimit limit_of(Limit limit) {
-    const std::string_view name = enum_name(limit);
-    const auto known = std::ranges::find(report_.limits, name, &BenchLimit::name);
-    if (known != report_.limits.end()) return *known;
-    report_.limits.push_back(measure_limit(limit, options_.seconds));
-    listener_.limit(report_.limits.back());
-    return report_.limits.back();
-  }
-
-  // What so much takes at a limit.
-  double seconds_at(Limit limit, double amount) { return amount == 0 ? 0 : amount / (limit_of(limit).rate * kGiga); }
-
   void hold_against_limits(const AttentionSide& side, const AttentionWork& work, BenchRow& row) {
     const Limit multiply_add = multiply_add_limit(side.shape.dtype);
     const bool additive = work.tanhs > work.exponentials;
     const Limit peak = side.from_memory ? Limit::dram_read : additive ? Limit::tanh : multiply_add;
     const double amount = side.from_memory ? work.bytes : additive ? work.tanhs : work.operations;
-    const BenchLimit limit = limit_of(peak);
+    const BenchLimit limit = limits_.of(peak);
     row.peak = limit.name, row.unit = limit.unit;
     row.rate = amount / row.seconds / kGiga;
     row.share_of_peak = row.rate / limit.rate;
-    const double least = side.from_memory
-                             ? seconds_at(Limit::dram_read, work.bytes)
-                             : seconds_at(multiply_add, work.operations) + seconds_at(Limit::exp, work.exponentials) +
-                                   seconds_at(Limit::tanh, work.tanhs);
+    const double least = side.from_memory ? limits_.seconds_at(Limit::dram_read, work.bytes)
+                                          : limits_.seconds_at(multiply_add, work.operations) +
+                                                limits_.seconds_at(Limit::exp, work.exponentials) +
+                                                limits_.seconds_at(Limit::tanh, work.tanhs);
     row.share_of_limit = least / row.seconds;
   }
 
@@ -145,6 +116,7 @@ class Run {
   const AttentionBenchOptions& options_;
   const BenchListener& listener_;
   BenchReport report_;
+  MeasuredLimits limits_;
 };
 
 }  // namespace

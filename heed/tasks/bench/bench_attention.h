@@ -3,12 +3,12 @@
 //   const BenchReport report = bench_attention({.filter = BenchFilter("^forward/"), .seconds = 0.5});
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "heed/tasks/bench/bench_filter.h"
 #include "heed/tasks/bench/bench_report.h"
+#include "heed/tasks/bench/measured_limits.h"
 
 namespace heed {
 
@@ -16,13 +16,6 @@ struct AttentionBenchOptions {
   BenchFilter filter{};  // of limits and rows; a limit that a chosen row is held against is measured too
   double seconds = 1;    // of samples, for each limit and row
   std::string version{};
-};
-
-// Told what has been found out so far, as it comes.
-struct BenchListener {
-  std::function<void(const BenchReport& head)> begun = [](const BenchReport&) {};
-  std::function<void(const BenchLimit& limit)> limit = [](const BenchLimit&) {};
-  std::function<void(const BenchRow& row)> row = [](const BenchRow&) {};
 };
 
 // The names of its limits and rows.

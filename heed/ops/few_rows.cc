@@ -1,0 +1,101 @@
+#include "heed/ops/few_rows.h"
+
+#include <algorithm>
+
+#include "heed/base/memory.h"
+#include "heed/base/parallel.h"
+#include "heed/kernels/gemm_tile.h"
+#include "heed/kernels/stored_rows.h"
+
+namespace heed {
+namespace {
+
+using kernels::kFewRows;
+using kernels::StoredRows;
+
+// Outputs that are computed together; while they are, the weights of the next are asked for.
+constexpr Index kOutputs = 32;
+
+// Features [begin, end) of the weight's rows [first, last).
+StoredRows part_of(const Weight& weight, Index first, Index last, Index begin, Index end) {
+  const ConstView& values = weight.values;
+  const Index offset = (first * values.stride[0] + begin) * size_of(values.dtype);
+  return {.data = values.as<char>() + offset,
+          .dtype = values.dtype,
+          .count = last - first,
+          .width = end - begin,
+          .row = values.stride[0],
+          .scales = weight.scales ? weight.scales.as<float>() + first : nullptr,
+          .scale_row = 1};
+}
+
+kernels::StoredRowsAhead ahead_of(const StoredRows& rows) {
+  return {rows.data, rows.count, rows.width * size_of(rows.dtype), rows.row * size_of(rows.dtype)};
+}
+
+class FewRowsProduct {
+ public:
+  FewRowsProduct(const ConstView& x, const Weight& weight, const ConstView& bias, const View& y)
+      : weight_(weight),
+        bias_(bias),
+        y_(y),
+        rows_(x.shape[0]),
+        computed_(kernels::few_rows_for(rows_)),
+        inputs_(weight.inputs()),
+        memory_(allocate(computed_ * inputs_ * static_cast<Index>(sizeof(float)))),
+        x_(static_cast<float*>(memory_.get())) {
+    // Feature by feature, as the kernel meets them, with zeros for rows that are not there.
+    for (Index d = 0; d < inputs_; ++d) {
+      for (Index n = 0; n < computed_; ++n) x_[d * computed_ + n] = n < rows_ ? x.at<float>({n, d}) : 0.0f;
+    }
+  }
+
+  void compute(Index first, Index last) const {
+    const Index next = std::min(last + kOutputs, weight_.outputs());
+    // gemm adds the bias to its first part of the inputs, and the sums of the others to that.
+    const Index depth = bias_ ? kernels::kGemmTileDepth : inputs_;
+    float part[kFewRows][kOutputs];
+    for (Index begin = 0; begin < inputs_; begin += depth) {
+      const Index end = std::min(begin + depth, inputs_);
+      kernels::row_products(computed_, x_ + begin * computed_, part_of(weight_, first, last, begin, end), 1,
+                            ahead_of(part_of(weight_, last, next, begin, end)), {&part[0][0], kOutputs});
+      for (Index n = 0; n < rows_; ++n) {
+        float* const to = y_.as<float>() + n * y_.stride[0] + first;
+        const float* const base = begin > 0 ? to : bias_ ? bias_.as<float>() + first : nullptr;
+        for (Index j = 0; j < last - first; ++j) to[j] = base == nullptr ? part[n][j] : part[n][j] + base[j];
+      }
+    }
+  }
+
+ private:
+  const Weight& weight_;
+  const ConstView& bias_;
+  const View& y_;
+  Index rows_, computed_, inputs_;
+  decltype(allocate(0)) memory_;
+  float* x_;
+};
+
+}  // namespace
+
+bool are_few_rows(const ConstView& x, const Weight& weight, const View& y) {
+  const DType type = weight.values.dtype;
+  const bool readable = type == DType::f32 || type == DType::bf16 || type == DType::i8;
+  return y.dtype == DType::f32 && readable && x.shape[0] <= kFewRows && weight.inputs() > 0 &&
+         weight.values.stride[1] == 1 && y.stride[1] == 1;
+}
+
+void multiply_few_rows(const ConstView& x, const Weight& weight, const ConstView& bias, const View& y) {
+  const FewRowsProduct product(x, weight, bias, y);
+  const Index outputs = weight.outputs();
+  constexpr double kBytesPerTask = 64 * 1024;  // fewer are not worth a hand-over
+  const Index grain =
+      grain_of(static_cast<double>(kOutputs * weight.inputs() * size_of(weight.values.dtype)), kBytesPerTask);
+  parallel_for((outputs + kOutputs - 1) / kOutputs, grain, [&](Index begin, Index end) {
+    for (Index first = begin * kOutputs; first < std::min(end * kOutputs, outputs); first += kOutputs) {
+      product.compute(first, std::min(first + kOutputs, outputs));
+    }
+  });
+}
+
+}  // namespace heed

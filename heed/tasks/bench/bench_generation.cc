@@ -1,0 +1,194 @@
+#include "heed/tasks/bench/bench_generation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "heed/autograd/operators.h"
+#include "heed/base/check.h"
+#include "heed/models/transformer.h"
+#include "heed/ops/linear.h"
+#include "heed/tasks/bench/noise_parameters.h"
+#include "heed/tasks/bench/timing.h"
+
+namespace heed {
+namespace {
+
+constexpr double kGiga = 1e9;
+constexpr Index kPrompt = 512;  // tokens
+
+struct Size {
+  std::string_view name;
+  Index width, heads, kv_heads, ffn_width, layers;
+  bool tied;
+};
+// Those of llama2.c's stories110M and of TinyLlama.
+constexpr Size kSizes[] = {{"llama-110m", 768, 12, 12, 2048, 12, true}, {"llama-1.1b", 2048, 32, 4, 5632, 22, false}};
+constexpr std::pair<std::string_view, DType> kTypes[] = {
+    {"f32", DType::f32}, {"bf16", DType::bf16}, {"int8", DType::i8}};
+constexpr std::string_view kWork[] = {"token", "prompt"};
+
+std::string name_of_row(std::string_view work, const Size& size, std::string_view type) {
+  return fmt::format("{}/{}/{}", work, size.name, type);
+}
+
+TransformerConfig config_of(const Size& size) {
+  TransformerConfig config;
+  config.source_vocabulary = config.target_vocabulary = 32000;
+  config.width = size.width, config.heads = size.heads, config.kv_heads = size.kv_heads;
+  config.ffn_width = size.ffn_width;
+  config.encoder_layers = 0, config.decoder_layers = size.layers;
+  config.activation = Activation::silu, config.gated = true;
+  config.norm = NormKind::rms;
+  config.positions = PositionKind::none, config.max_length = 2048;
+  config.attention = AttentionChoice("rotary");
+  config.attention_bias = config.attention_out_bias = config.ffn_bias = false;
+  config.separate_projections = true;
+  config.embedding_scale = 1, config.tie_output = size.tied;
+  config.dropout = config.attention_dropout = 0;
+  return config;
+}
+
+TokenBatch tokens(Index length) {
+  const Tensor ids = Tensor::empty(DType::i32, {1, length}), lengths = Tensor::empty(DType::i32, {1});
+  for (Index i = 0; i < length; ++i) ids.at<std::int32_t>({0, i}) = static_cast<std::int32_t>(i * 61 % 32000);
+  lengths.at<std::int32_t>({0}) = static_cast<std::int32_t>(length);
+  return {ids, lengths};
+}
+
+class Run {
+ public:
+  Run(const GenerationBenchOptions& options, const BenchListener& listener)
+      : options_(options), listener_(listener), limits_(report_, options.seconds, listener) {}
+
+  BenchReport report() {
+    const std::vector<std::string> names = generation_bench_names();
+    HEED_CHECK(std::ranges::any_of(names, [&](const std::string& name) { return options_.filter.wants(name); }),
+               "the filter matches the name of no row");
+    limits_.write_head("generation", options_.version);
+    for (const Size& size : kSizes) {
+      for (const auto& [type_name, type] : kTypes) measure(size, type_name, type);
+    }
+    return std::move(report_);
+  }
+
+ private:
+  void measure(const Size& size, std::string_view type_name, DType type) {
+    const std::string token = name_of_row("token", size, type_name), prompt = name_of_row("prompt", size, type_name);
+    if (!options_.filter.wants(token) && !options_.filter.wants(prompt)) return;
+    NoiseParameters parameters(type);
+    const Transformer model(parameters, config_of(size));
+    if (options_.filter.wants(token)) add(measure_token(token, model, parameters.list()));
+    if (options_.filter.wants(prompt)) add(measure_prompt(prompt, model, parameters.list()));
+  }
+
+  void add(BenchRow row) {
+    listener_.row(row);
+    report_.rows.push_back(std::move(row));
+  }
+
+  // A table of embeddings that is not the output's: a row of it is read.
+  static bool is_looked_up(const Transformer& model, const NamedParameter& parameter) {
+    return parameter.name == "embedding.weight" && !model.config().tie_output;
+  }
+
+  BenchRow measure_token(const std::string& name, const Transformer& model, const ParameterList& parameters) {
+    const Context context = Context::inference(workspace_);
+    const std::vector<std::int32_t> next{7};
+    // Every so many steps the text begins again, so that all are of about one length.
+    constexpr Index kSteps = 64;
+    Index steps = 0;
+    std::unique_ptr<DecoderState> current = model.start();
+    model.admit(context, *current, tokens(kPrompt));
+    const Timing timing = time_work(
+        [&] {
+          if (++steps % kSteps == 0) {
+            current = model.start();
+            model.admit(context, *current, tokens(kPrompt));
+          }
+          model.step(context, *current, next);
+        },
+        options_.seconds);
+    BenchRow row{.name = name, .plan = "decode", .seconds = timing.seconds, .samples = timing.samples};
+    const TransformerConfig& c = model.config();
+    for (const NamedParameter& parameter : parameters) {
+      if (is_looked_up(model, parameter)) continue;
+      const Tensor& value = parameter.var.value();
+      row.bytes += static_cast<double>(value.size() * size_of(value.dtype()) + parameter.var.scales().size() * 4);
+      row.operations += value.rank() == 2 ? 2.0 * static_cast<double>(value.size()) : 0;
+    }
+    const Index keys = c.kv_heads * c.width / c.heads * c.decoder_layers * kPrompt;
+    row.bytes += 2.0 * static_cast<double>(keys * size_of(DType::f32));
+    const BenchLimit limit = limits_.of(Limit::dram_read);
+    row.peak = limit.name, row.unit = limit.unit;
+    row.rate = row.bytes / row.seconds / kGiga;
+    row.share_of_peak = row.share_of_limit = row.rate / limit.rate;
+    return row;
+  }
+
+  BenchRow measure_prompt(const std::string& name, const Transformer& model, const ParameterList& parameters) {
+    const Context context = Context::inference(workspace_);
+    const SequenceBatch batch{.input = tokens(kPrompt).ids};
+    // The same products by themselves, of f32: what the product library makes of them.
+    std::vector<std::pair<Index, Index>> products;
+    BenchRow row{.name = name};
+    for (const NamedParameter& parameter : parameters) {
+      const Tensor& value = parameter.var.value();
+      if (value.rank() != 2 || parameter.name == "embedding.weight" || parameter.name == "generator.weight") continue;
+      products.emplace_back(value.dim(0), value.dim(1));
+      row.operations += 2.0 * static_cast<double>(value.size() * kPrompt);
+    }
+    const auto widest = std::ranges::max(products, {}, [](const auto& p) { return p.first * p.second; });
+    const Tensor weights = Tensor::zeros(DType::f32, {widest.first, widest.second});
+    std::vector<std::pair<Tensor, Tensor>> operands;
+    for (const auto& [outputs, inputs] : products) {
+      if (std::ranges::none_of(operands,
+                               [&](const auto& o) { return o.first.dim(1) == inputs && o.second.dim(1) == outputs; })) {
+        operands.emplace_back(Tensor::zeros(DType::f32, {kPrompt, inputs}),
+                              Tensor::zeros(DType::f32, {kPrompt, outputs}));
+      }
+    }
+    const auto library = [&] {
+      for (const auto& product : products) {
+        const Index outputs = product.first, inputs = product.second;
+        const auto found = std::ranges::find_if(
+            operands, [&](const auto& o) { return o.first.dim(1) == inputs && o.second.dim(1) == outputs; });
+        linear(found->first, Weight(make_view(weights.data<float>(), {outputs, inputs})), {}, found->second);
+      }
+    };
+    const PairedTiming timing = time_beside([&] { model.features(context, batch); }, library, options_.seconds);
+    row.seconds = timing.work.seconds, row.samples = timing.work.samples;
+    row.over = "its products", row.base_seconds = timing.base.seconds, row.ratio_scale = 1, row.ratio = timing.ratio;
+    const BenchLimit limit = limits_.of(Limit::multiply_add_f32);
+    row.peak = limit.name, row.unit = limit.unit;
+    row.rate = row.operations / row.seconds / kGiga;
+    row.share_of_peak = row.share_of_limit = row.rate / limit.rate;
+    return row;
+  }
+
+  const GenerationBenchOptions& options_;
+  const BenchListener& listener_;
+  BenchReport report_;
+  MeasuredLimits limits_;
+  Workspace workspace_;
+};
+
+}  // namespace
+
+std::vector<std::string> generation_bench_names() {
+  std::vector<std::string> names;
+  for (const Size& size : kSizes) {
+    for (const auto& type : kTypes) {
+      for (std::string_view work : kWork) names.push_back(name_of_row(work, size, type.first));
+    }
+  }
+  return names;
+}
+
+BenchReport bench_generation(const GenerationBenchOptions& options, const BenchListener& listener) {
+  return Run(options, listener).report();
+}
+
+}  // namespace heed
