@@ -179,7 +179,7 @@ Var embedding(const Context& context, const Var& table, const Tensor& ids, doubl
   HEED_CHECK(ids.rank() >= 1 && ids.rank() <= 3, "embedding: ids must have rank 1 to 3, but are {}",
              describe(ids.view()));
   check_trains("embedding", context, table);
-  const Index width = table.dim(1);
+  const Index width = Weight(table).inputs();
   const DType dtype = Weight(table).wide();
   Tensor y = ids.rank() == 1   ? Tensor::empty(dtype, {ids.dim(0), width})
              : ids.rank() == 2 ? Tensor::empty(dtype, {ids.dim(0), ids.dim(1), width})

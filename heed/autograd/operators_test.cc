@@ -12,11 +12,15 @@
 #include "heed/autograd/reduce.h"
 #include "heed/base/error.h"
 #include "heed/testing/gradient_check.h"
+#include "heed/testing/random_blocks.h"
+#include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
 
 using testing::random_tensor;
+using testing::refusal;
+using testing::same_bits;
 
 Var input(std::initializer_list<Index> shape, std::uint64_t seed) {
   return Var::parameter(random_tensor(DType::f64, shape, seed));
@@ -236,6 +240,28 @@ TEST(Var, WithoutATapeNothingIsRecordedAndNoGradientIsMade) {
   EXPECT_FALSE(y.requires_grad());
   y.add_grad(Tensor::zeros(DType::f64, {2, 4}));
   EXPECT_FALSE(y.has_grad());
+}
+
+TEST(Var, AWeightOfBlocksIsReadAsItIs) {
+  Workspace workspace;
+  const Context inference = Context::inference(workspace);
+  for (BlockType type : testing::kBlockTypes) {
+    const Tensor bytes = testing::random_blocks(type, 6, 256, 1), wide = Tensor::empty(DType::f32, {6, 256});
+    widen_blocks(type, bytes.data<unsigned char>(), 6 * 256 / layout_of(type).numbers, wide.data<float>());
+    const Var weight = Var::narrow(bytes, {}, type), twin(wide), x(random_tensor(DType::f32, {3, 256}, 2));
+    EXPECT_EQ(weight.blocks(), type);
+    EXPECT_TRUE(same_bits(linear(inference, x, weight, {}), linear(inference, x, twin, {})));
+    const Tensor ids = Tensor::from<std::int32_t>({5, 0}, {2});
+    EXPECT_TRUE(same_bits(embedding(inference, weight, ids, 2), embedding(inference, twin, ids, 2)));
+    const Var rows = weight.parameter_rows(2, 5, nullptr);
+    EXPECT_TRUE(same_bits(linear(inference, x, rows, {}), linear(inference, x, Var(wide.rows(2, 5)), {})));
+    Tape tape;
+    EXPECT_NE(refusal([&] {
+                linear({.tape = &tape, .workspace = workspace}, x, weight, {});
+              }).find(std::string("it must be f32, but it is ") + std::string(name_of(type)) + " [6, 256]"),
+              std::string::npos);
+  }
+  EXPECT_THROW(Var::narrow(Tensor::zeros(DType::i8, {2, 33}), {}, BlockType::q8_0), Error);
 }
 
 }  // namespace

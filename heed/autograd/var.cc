@@ -16,9 +16,10 @@ Var Var::parameter(Tensor value) {
   return var;
 }
 
-Var Var::narrow(Tensor values, Tensor scales) {
+Var Var::narrow(Tensor values, Tensor scales, BlockType blocks) {
   Var var(std::move(values));
   var.node_->scales = std::move(scales);
+  var.node_->blocks = blocks;
   check_weight("Var::narrow", var);
   return var;
 }
@@ -93,6 +94,7 @@ void Var::convert(DType dtype) const {
 Var Var::parameter_rows(Index begin, Index end, const Tape* tape) const {
   Var rows(value().rows(begin, end));
   if (!scales().is_empty()) rows.node_->scales = scales().rows(begin, end);
+  rows.node_->blocks = blocks();
   if (tape != nullptr && requires_grad()) {
     grad_accumulator();
     rows.node_->requires_grad = true;

@@ -29,8 +29,9 @@ class Var {
   // A value that gets one; a tensor that training changes.
   static Var parameter(Tensor value);
   // A weight in a narrow type (heed/ops/weight.h), which inference reads: it gets no gradient, and operators that read
-  // it throw heed::Error where there is a tape. `scales` where values are i8.
-  static Var narrow(Tensor values, Tensor scales = {});
+  // it throw heed::Error where there is a tape. `scales` where values are i8; without, where they are the bytes of
+  // `blocks`.
+  static Var narrow(Tensor values, Tensor scales = {}, BlockType blocks = BlockType::none);
   // The output of a recorded operator.
   static Var activation(Tensor value);
 
@@ -41,7 +42,9 @@ class Var {
   operator ConstView() const { return value().view(); }  // NOLINT: an operator takes a Var as its value
   // The scales of an i8 weight; else empty.
   const Tensor& scales() const;
-  operator Weight() const { return {value().view(), scales().view()}; }  // NOLINT: or as a weight
+  // The type of the blocks that the value is the bytes of.
+  BlockType blocks() const { return node_ ? node_->blocks : BlockType::none; }
+  operator Weight() const { return {value().view(), scales().view(), blocks()}; }  // NOLINT: or as a weight
   DType dtype() const { return value().dtype(); }
   Index dim(int axis) const { return value().dim(axis); }
   int rank() const { return value().rank(); }
@@ -77,6 +80,7 @@ class Var {
     Tensor value;
     Tensor grad;
     Tensor scales;
+    BlockType blocks = BlockType::none;
     bool requires_grad = false;
     bool is_parameter = false;  // its gradient is one buffer, which parameter_rows share
   };

@@ -29,6 +29,8 @@ Tensor Checkpoint::scales(std::string_view name) const {
   return load_scales(stored, where(stored, name));
 }
 
+Tensor Checkpoint::blocks(std::string_view name) const { return load_blocks(found(name)); }
+
 const StoredTensor& Checkpoint::found(std::string_view name) const {
   const auto found = tensors_.find(name);
   HEED_CHECK(found != tensors_.end(), "{}: has no tensor {}", name_, printable(name));

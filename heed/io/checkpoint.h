@@ -55,6 +55,9 @@ class Checkpoint {
   Tensor tensor(std::string_view name) const;
   // The f32 scales of the rows of a matrix of i8 (heed/ops/weight.h); empty where it has none. Throws as tensor does.
   Tensor scales(std::string_view name) const;
+  // The bytes of a matrix of blocks, i8 [rows, bytes of a row] of blocks_of(tensors().at(name).type): the file's own
+  // pages, which tensor() widens. Empty for any other tensor. Throws as tensor does.
+  Tensor blocks(std::string_view name) const;
 
  private:
   const StoredTensor& found(std::string_view name) const;

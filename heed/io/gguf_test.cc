@@ -83,6 +83,25 @@ TEST(Gguf, BlocksBecomeF32) {
   EXPECT_EQ(w.at<float>({1, 63}), 30);
 }
 
+TEST(Gguf, BlocksOfAMatrixAreTheFilesOwn) {
+  const auto bytes = std::make_shared<MappedFile>(GgufBytes()
+                                                      .tensor("w", kQ8_0, {3, 64}, std::string(6 * 34, 'x'))
+                                                      .tensor("v", kQ8_0, {32}, std::string(34, 'x'))
+                                                      .tensor("f", kF32, {2, 3}, six())
+                                                      .bytes(),
+                                                  "m.gguf");
+  const Checkpoint file = parse_gguf(bytes);
+  const Tensor blocks = file.blocks("w");
+  EXPECT_EQ(describe(blocks.view()), "i8 [3, 68]");
+  EXPECT_EQ(blocks.data<char>(), file.tensors().at("w").bytes.data());
+  EXPECT_EQ(blocks_of(file.tensors().at("w").type), BlockType::q8_0);
+  std::vector<float> row(64);
+  widen_blocks(BlockType::q8_0, blocks.rows(1, 2).data<unsigned char>(), 2, row.data());
+  EXPECT_EQ(file.tensor("w").at<float>({1, 40}), row[40]);
+  EXPECT_TRUE(file.blocks("v").is_empty());
+  EXPECT_TRUE(file.blocks("f").is_empty());
+}
+
 TEST(Gguf, EveryKindOfValueIsReachedByItsKey) {
   const Checkpoint file = parse(GgufBytes()
                                     .value("a.u8", kU8, bytes_of(std::uint8_t{200}))

@@ -8,7 +8,6 @@
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
 #include "heed/io/file_tensor.h"
-#include "heed/io/ggml_blocks.h"
 #include "heed/tensor/rows.h"
 
 namespace heed {
@@ -93,12 +92,15 @@ Tensor scaled(const StoredTensor& stored, std::string_view where) {
 }
 
 Tensor unpacked(const StoredTensor& stored) {
-  const StoredBlock block = block_of(stored.type);
+  const BlockType type = blocks_of(stored.type);
+  const auto [numbers, bytes] = layout_of(type);
   Tensor tensor = tensor_for(stored);
   const auto* const from = reinterpret_cast<const unsigned char*>(stored.bytes.data());
-  parallel_for(stored.size() / block.elements, kElementsPerTask / block.elements, [&](Index begin, Index end) {
-    widen_blocks(stored.type, from + begin * block.bytes, end - begin, tensor.data<float>() + begin * block.elements);
-  });
+  float* const to = tensor.data<float>();
+  parallel_for(stored.size() / numbers, kElementsPerTask / numbers,
+               [=, n = numbers, b = bytes](Index begin, Index end) {
+                 widen_blocks(type, from + begin * b, end - begin, to + begin * n);
+               });
   return tensor;
 }
 
@@ -138,6 +140,13 @@ Tensor load_values(const StoredTensor& stored, std::string_view where) {
   Tensor tensor = own ? copied(stored) : converted(stored, where);
   stored.file->release_pages(stored.bytes);
   return tensor;
+}
+
+Tensor load_blocks(const StoredTensor& stored) {
+  if (blocks_of(stored.type) == BlockType::none || stored.rank != 2) return {};
+  View rows = make_view(const_cast<char*>(stored.bytes.data()), DType::i8,
+                        {stored.shape[0], bytes_of_row(blocks_of(stored.type), stored.shape[1])});
+  return Tensor::borrow(rows, stored.file);
 }
 
 Tensor load_scales(const StoredTensor& stored, std::string_view where) {

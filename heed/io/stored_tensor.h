@@ -41,6 +41,10 @@ struct StoredTensor {
 // Cost: nothing, or one pass over the bytes on all threads.
 Tensor load_values(const StoredTensor& stored, std::string_view where);
 
+// A matrix of blocks as its bytes, i8 [rows, bytes of a row], which are the file's own: what operators read narrow
+// (heed/ops/weight.h). Empty for any other tensor.
+Tensor load_blocks(const StoredTensor& stored);
+
 // The scales of rows, f32 [rows]; empty where there are none. Throws heed::Error that begins with `where` for one that
 // is not finite, and for a reciprocal one that is zero.
 Tensor load_scales(const StoredTensor& stored, std::string_view where);

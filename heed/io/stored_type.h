@@ -2,7 +2,7 @@
 //
 //   name_of(StoredType::q4_k) == "Q4_K";
 //   dtype_of(StoredType::q4_k) == DType::f32;             // what its numbers are read as
-//   block_of(StoredType::q4_k).bytes == 144;              // of 256 numbers
+//   blocks_of(StoredType::q4_k) == BlockType::q4_k;
 //   Index bytes = stored_bytes(StoredType::q4_k, std::vector<Index>{512, 256}, "model.gguf: blk.0.attn_q.weight");
 #pragma once
 
@@ -12,12 +12,13 @@
 
 #include "heed/base/error.h"
 #include "heed/base/index.h"
+#include "heed/tensor/blocks.h"
 #include "heed/tensor/dtype.h"
 
 namespace heed {
 
 // First heed's own, in the order of DType; then integers that heed widens, without loss; then ggml's blocks of numbers
-// that share scales (heed/io/ggml_blocks.h).
+// that share scales (heed/tensor/blocks.h).
 enum class StoredType : std::uint8_t {
   f32,
   f64,
@@ -52,11 +53,12 @@ DType dtype_of(StoredType type);
 // Whether numbers lie in a file as heed has them in memory.
 constexpr bool is_own(StoredType type) { return type <= StoredType::boolean; }
 
-struct StoredBlock {
-  Index elements = 1, bytes = 0;
-};
-// What numbers come in: one, or a block of them along the last axis.
-StoredBlock block_of(StoredType type);
+// The blocks that numbers come in, along the last axis.
+constexpr BlockType blocks_of(StoredType type) {
+  if (type < StoredType::q4_0) return BlockType::none;
+  const int first = static_cast<int>(StoredType::q4_0);
+  return static_cast<BlockType>(static_cast<int>(BlockType::q4_0) + static_cast<int>(type) - first);
+}
 
 // The bytes of a row-major array in a file. Throws heed::Error that begins with `where` for a shape that checked_bytes
 // refuses (of the type that it is read as), and where the last extent is not whole blocks.

@@ -24,6 +24,7 @@
 #include "heed/kernels/softmax.h"
 #include "heed/kernels/state_rows.h"
 #include "heed/kernels/widen.h"
+#include "heed/kernels/widen_blocks.h"
 
 namespace heed::kernels {
 namespace {
@@ -57,6 +58,7 @@ const std::pair<const char*, std::function<void()>> kFirstCalls[] = {
     {"softmax", [] { add_column_sums(nullptr, 0, 0, 0, nullptr); }},
     {"state_rows", [] { all_finite(0, nullptr); }},
     {"widen", [] { widen(static_cast<const BFloat16*>(nullptr), 0, nullptr); }},
+    {"widen_blocks", [] { widen(BlockType::q8_0, nullptr, 0, nullptr); }},
 };
 
 TEST_F(EnvironmentTarget, AWrongNameIsRefusedByEveryKernelEachTime) {

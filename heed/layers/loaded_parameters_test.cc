@@ -78,6 +78,14 @@ TEST_F(LoadedParametersTest, AreWrittenToWithoutTheFile) {
   EXPECT_EQ(read_file(file_), before);
 }
 
+TEST_F(LoadedParametersTest, BlocksAreNotSaved) {
+  const Var blocks = Var::narrow(Tensor::zeros(DType::i8, {2, 34}), {}, BlockType::q8_0);
+  EXPECT_EQ(refusal([&] {
+              save_parameters(file_, {{"w", blocks}});
+            }),
+            refused("w: Q8_0 [2, 32] has no place in this file"));
+}
+
 TEST_F(LoadedParametersTest, EveryNameThatDoesNotFitIsInOneError) {
   write([](auto& tensors) {
     tensors.erase("linear1.bias");

@@ -29,6 +29,8 @@ void save_parameters(const std::filesystem::path& path, const ParameterList& par
                      const std::map<std::string, std::string>& metadata) {
   std::map<std::string, ConstView> tensors;
   for (const auto& [name, var] : parameters) {
+    HEED_CHECK(var.blocks() == BlockType::none, "{}: {}: {} has no place in this file", path.string(), printable(name),
+               describe_weight(var));
     tensors[name] = var.value().view();
     if (!var.scales().is_empty()) tensors[scales_of(name)] = var.scales().view();
   }

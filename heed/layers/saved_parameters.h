@@ -19,7 +19,8 @@ namespace heed {
 // What the scales of an i8 weight are called in a file: "linear1.weight.scales" beside "linear1.weight".
 std::string scales_of(const std::string& weight);
 
-// Writes every value under its name, an i8 weight's scales beside it; throws as write_safetensors does.
+// Writes every value under its name, an i8 weight's scales beside it; throws as write_safetensors does, and for a
+// weight in blocks.
 void save_parameters(const std::filesystem::path& path, const ParameterList& parameters,
                      const std::map<std::string, std::string>& metadata = {});
 

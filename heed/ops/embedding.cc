@@ -15,7 +15,7 @@ void check(std::string_view function, const Weight& weight, const ConstView& ids
   const ConstView& table = weight.values;
   const bool shapes_agree = rows.rank == ids.rank + 1 &&
                             std::equal(ids.shape.begin(), ids.shape.begin() + ids.rank, rows.shape.begin()) &&
-                            table.rank == 2 && rows.shape[std::max(rows.rank - 1, 0)] == table.shape[1];
+                            table.rank == 2 && rows.shape[std::max(rows.rank - 1, 0)] == weight.inputs();
   HEED_CHECK(
       shapes_agree && ids.dtype == DType::i32 && weight.wide() == rows.dtype &&
           (rows.dtype == DType::f32 || rows.dtype == DType::f64) && table.contiguous() && ids.contiguous() &&

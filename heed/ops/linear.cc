@@ -57,7 +57,7 @@ void linear(ConstView x, const Weight& weight, ConstView bias, View y) {
   check_operands("linear",
                  {{"x", x}, {"weight", values}, {"scales", weight.scales, kOptional}, {"bias", bias, kOptional}},
                  {{"y", y}});
-  HEED_CHECK(x.rank == 2 && values.rank == 2 && y.rank == 2 && x.shape[1] == values.shape[1] &&
+  HEED_CHECK(x.rank == 2 && values.rank == 2 && y.rank == 2 && x.shape[1] == weight.inputs() &&
                  y.shape[0] == x.shape[0] && y.shape[1] == values.shape[0] && x.dtype == y.dtype &&
                  weight.wide() == y.dtype,
              "linear: needs x [R, In], weight [Out, In] and y [R, Out] of one type, or a narrow weight with f32, but "

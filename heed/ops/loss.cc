@@ -115,7 +115,7 @@ void check(const ConstView& x, const Weight& typed_weight, const ConstView& bias
                   {"bias", bias, kOptional},
                   {"targets", targets}},
                  {{"dx", dx, kOptional}, {"dweight", dweight, kOptional}, {"dbias", dbias, kOptional}});
-  HEED_CHECK(x.rank == 2 && weight.rank == 2 && x.shape[1] == weight.shape[1] && weight.shape[0] >= 1 &&
+  HEED_CHECK(x.rank == 2 && weight.rank == 2 && x.shape[1] == typed_weight.inputs() && weight.shape[0] >= 1 &&
                  targets.rank == 1 && targets.shape[0] == x.shape[0] && targets.dtype == DType::i32 &&
                  x.dtype == typed_weight.wide() && (x.dtype == DType::f32 || x.dtype == DType::f64) && x.contiguous() &&
                  weight.contiguous() && targets.contiguous(),

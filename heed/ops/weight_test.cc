@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -17,6 +18,7 @@
 #include "heed/tensor/quantise_rows.h"
 #include "heed/testing/gradient_check.h"
 #include "heed/testing/operator_call.h"
+#include "heed/testing/random_blocks.h"
 #include "heed/testing/refusal.h"
 
 namespace heed {
@@ -228,6 +230,77 @@ TEST_F(WeightTest, BadViewsOfNarrowWeightsAreRefused) {
       [](const testing::CallViews& v) { quantise_rows(v[0], v[1], v[2]); },
       "OI"};
   EXPECT_EQ(testing::complaints_about_bad_views(rounding, extents), "");
+}
+
+// A weight of blocks, and the same in f32.
+struct BlockTwins {
+  Tensor bytes, wide;
+  BlockType type;
+
+  BlockTwins(BlockType of, Index outputs, Index inputs)
+      : bytes(testing::random_blocks(of, outputs, inputs, 3)),
+        wide(Tensor::empty(DType::f32, {outputs, inputs})),
+        type(of) {
+    widen_blocks(type, bytes.data<unsigned char>(), wide.size() / layout_of(type).numbers, wide.data<float>());
+  }
+  Weight narrow() const { return {bytes.view(), {}, type}; }
+};
+
+TEST_F(WeightTest, AProductHasTheBitsOfTheWidenedBlocksOnAnyNumberOfThreads) {
+  for (BlockType type : testing::kBlockTypes) {
+    for (const auto& [rows, outputs, inputs] :
+         {std::array<Index, 3>{1, 7, 256}, {3, 700, 512}, {70, 33, 1024}, {2, 0, 256}}) {
+      const BlockTwins twins(type, outputs, inputs);
+      const Tensor x = random_tensor(DType::f32, {rows, inputs}, 1), bias = random_tensor(DType::f32, {outputs}, 2);
+      const Tensor expected = Tensor::empty(DType::f32, {rows, outputs});
+      linear(x, twins.wide, bias, expected);
+      for (int threads : {1, 3}) {
+        set_thread_count(threads);
+        const Tensor y = Tensor::empty_like(expected.view());
+        linear(x, twins.narrow(), bias, y);
+        ASSERT_TRUE(same_bits(y, expected)) << name_of(type) << " " << rows << " " << outputs << " " << threads;
+      }
+    }
+  }
+}
+
+TEST_F(WeightTest, ALookupAndRowsHaveTheBitsOfTheWidenedBlocks) {
+  const Tensor ids = Tensor::from<std::int32_t>({3, 0, 8, 3}, {2, 2}), x = random_tensor(DType::f32, {3, 512}, 1);
+  for (BlockType type : testing::kBlockTypes) {
+    const BlockTwins twins(type, 9, 512);
+    const Tensor y = Tensor::empty(DType::f32, {2, 2, 512}), expected = Tensor::empty_like(y.view());
+    embedding(twins.narrow(), ids, 3.5, y);
+    embedding(twins.wide, ids, 3.5, expected);
+    EXPECT_TRUE(same_bits(y, expected)) << name_of(type);
+    const Tensor some = Tensor::empty(DType::f32, {3, 4}), of_rows = Tensor::empty(DType::f32, {3, 4});
+    linear(x, twins.narrow().rows(5, 9), {}, some);
+    linear(x, twins.wide.rows(5, 9), {}, of_rows);
+    EXPECT_TRUE(same_bits(some, of_rows)) << name_of(type);
+  }
+}
+
+TEST_F(WeightTest, BlocksThatAreNoneAreNamed) {
+  const BlockTwins twins(BlockType::q8_0, 4, 64);
+  const Tensor x = Tensor::zeros(DType::f32, {1, 64}), y = Tensor::zeros(DType::f32, {1, 4});
+  EXPECT_EQ(describe_weight(twins.narrow()), "Q8_0 [4, 64]");
+  EXPECT_EQ(
+      refusal([&] {
+        linear(Tensor::zeros(DType::f32, {1, 68}), twins.narrow(), {}, y);
+      }),
+      "linear: needs x [R, In], weight [Out, In] and y [R, Out] of one type, or a narrow weight with f32, but got "
+      "f32 [1, 68], Q8_0 [4, 64] and f32 [1, 4]");
+  const Tensor cut = Tensor::zeros(DType::i8, {4, 67}), scales = Tensor::zeros(DType::f32, {4});
+  EXPECT_EQ(
+      refusal([&] {
+        check_weight("f", {cut.view(), {}, BlockType::q8_0});
+      }),
+      "f: a weight of Q8_0 must be contiguous i8 [Out, bytes of whole blocks of 34] without scales, but is i8 [4, 67]");
+  EXPECT_EQ(
+      refusal([&] {
+        check_weight("f", {twins.bytes.view(), scales.view(), BlockType::q8_0});
+      }),
+      "f: a weight of Q8_0 must be contiguous i8 [Out, bytes of whole blocks of 34] without scales, but is i8 [4, 68] "
+      "with scales f32 [4]");
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ DType dtype_of(WeightType type) {
 }
 
 Var widened(const Var& weight) {
-  const Tensor wide = Tensor::empty(DType::f32, {weight.dim(0), weight.dim(1)});
+  const Tensor wide = Tensor::empty(DType::f32, {weight.dim(0), Weight(weight).inputs()});
   widen_rows(weight, 0, weight.dim(0), wide.data<float>());
   return Var::parameter(wide);
 }
@@ -45,11 +45,12 @@ Var quantised(const Var& weight) {
 
 // The weight in another type; `where` names it in errors.
 Var converted(const Var& weight, DType dtype, const std::string& where) {
-  if (weight.dtype() == dtype) return weight;
+  const bool packed = weight.blocks() != BlockType::none;
+  if (weight.dtype() == dtype && !packed) return weight;
   if (dtype == DType::f32) return widened(weight);
   HEED_CHECK(weight.dtype() == DType::f32,
              "{}: is {} already, and would be rounded twice: convert the f32 model that it was made of", where,
-             name_of(weight.dtype()));
+             packed ? name_of(weight.blocks()) : name_of(weight.dtype()));
   if (dtype == DType::i8) return quantised(weight);
   const Tensor rounded = weight.value().to(dtype);
   check_finite(rounded, fmt::format("{}: as {}", where, name_of(dtype)));

@@ -1,19 +1,20 @@
-#include "heed/io/ggml_blocks.h"
+#include "heed/tensor/blocks.h"
 
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <cmath>
-#include <cstring>
+#include <utility>
 #include <vector>
 
 #include "heed/base/float16.h"
-#include "heed/base/random.h"
+#include "heed/testing/random_blocks.h"
 #include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
 
+using testing::random_blocks;
 using testing::refusal;
 
 using Byte = unsigned char;
@@ -84,71 +85,52 @@ float q6_k(const Byte* block, int e) {
   return factor * static_cast<float>(low + 16 * high - 32);
 }
 
-struct Kind {
-  StoredType type;
-  float (*number)(const Byte* block, int e);
-  std::vector<int> halves;  // where a block has its f16 numbers
-};
-const std::vector<Kind> kKinds = {
-    {StoredType::q4_0, q4_0, {0}},    {StoredType::q4_1, q4_1, {0, 2}}, {StoredType::q5_0, q5_0, {0}},
-    {StoredType::q5_1, q5_1, {0, 2}}, {StoredType::q8_0, q8_0, {0}},    {StoredType::q4_k, q4_k, {0, 2}},
-    {StoredType::q5_k, q5_k, {0, 2}}, {StoredType::q6_k, q6_k, {208}},
+using Number = float (*)(const Byte* block, int e);
+const std::vector<std::pair<BlockType, Number>> kNumbers = {
+    {BlockType::q4_0, q4_0}, {BlockType::q4_1, q4_1}, {BlockType::q5_0, q5_0}, {BlockType::q5_1, q5_1},
+    {BlockType::q8_0, q8_0}, {BlockType::q4_k, q4_k}, {BlockType::q5_k, q5_k}, {BlockType::q6_k, q6_k},
 };
 
-// Blocks of any bits, but for f16 numbers, which are finite.
-std::vector<Byte> random_blocks(const Kind& kind, Index count, std::uint64_t seed) {
-  const StoredBlock block = block_of(kind.type);
-  std::vector<Byte> bytes(static_cast<std::size_t>(count * block.bytes));
-  Rng rng(seed);
-  for (Byte& byte : bytes) byte = static_cast<Byte>(rng.below(256));
-  for (Index b = 0; b < count; ++b) {
-    for (int at : kind.halves) bytes[static_cast<std::size_t>(b * block.bytes + at + 1)] &= 0xBB;
-  }
-  return bytes;
-}
-
-TEST(GgmlBlocks, AreTheNumbersOfTheFormatsDescription) {
-  for (const Kind& kind : kKinds) {
-    const StoredBlock block = block_of(kind.type);
-    const Index count = 50;
-    const std::vector<Byte> bytes = random_blocks(kind, count, 7);
-    std::vector<float> numbers(static_cast<std::size_t>(count * block.elements));
-    widen_blocks(kind.type, bytes.data(), count, numbers.data());
-    for (Index i = 0; i < count * block.elements; ++i) {
-      const float expected =
-          kind.number(bytes.data() + i / block.elements * block.bytes, static_cast<int>(i % block.elements));
+TEST(Blocks, AreTheNumbersOfTheFormatsDescription) {
+  for (const auto& [type, number] : kNumbers) {
+    const Index count = 50, width = layout_of(type).numbers;
+    const Tensor blocks = random_blocks(type, count, width, 7);
+    std::vector<float> numbers(static_cast<std::size_t>(count * width));
+    widen_blocks(type, blocks.data<Byte>(), count, numbers.data());
+    for (Index i = 0; i < count * width; ++i) {
+      const float expected = number(blocks.rows(i / width, count).data<Byte>(), static_cast<int>(i % width));
       ASSERT_TRUE(std::isfinite(expected));
       ASSERT_EQ(std::bit_cast<std::uint32_t>(numbers[static_cast<std::size_t>(i)]),
                 std::bit_cast<std::uint32_t>(expected))
-          << name_of(kind.type) << " " << i;
+          << name_of(type) << " " << i;
     }
   }
 }
 
 // Blocks whose numbers anybody can reckon out.
-TEST(GgmlBlocks, OfOneNumberEachAreThatNumber) {
-  const auto widen = [](StoredType type, std::vector<Byte> block) {
-    block.resize(static_cast<std::size_t>(block_of(type).bytes));
-    std::vector<float> numbers(static_cast<std::size_t>(block_of(type).elements));
+TEST(Blocks, OfOneNumberEachAreThatNumber) {
+  const auto widen = [](BlockType type, std::vector<Byte> block) {
+    block.resize(static_cast<std::size_t>(layout_of(type).bytes));
+    std::vector<float> numbers(static_cast<std::size_t>(layout_of(type).numbers));
     widen_blocks(type, block.data(), 1, numbers.data());
     return numbers;
   };
   const Byte one[] = {0x00, 0x3C}, two[] = {0x00, 0x40};
   // d = 2, m = 1: nibbles 15 and 0.
-  EXPECT_EQ(widen(StoredType::q4_0, {two[0], two[1], 0x0F})[0], 14);
-  EXPECT_EQ(widen(StoredType::q4_0, {two[0], two[1], 0x0F})[16], -16);
-  EXPECT_EQ(widen(StoredType::q4_1, {two[0], two[1], one[0], one[1], 0xF0})[16], 31);
-  EXPECT_EQ(widen(StoredType::q5_0, {two[0], two[1], 1, 0, 0, 0, 0x0F})[0], 30);
-  EXPECT_EQ(widen(StoredType::q5_1, {two[0], two[1], one[0], one[1], 0, 0, 1, 0})[16], 33);
-  EXPECT_EQ(widen(StoredType::q8_0, {two[0], two[1], 0x80})[0], -256);
+  EXPECT_EQ(widen(BlockType::q4_0, {two[0], two[1], 0x0F})[0], 14);
+  EXPECT_EQ(widen(BlockType::q4_0, {two[0], two[1], 0x0F})[16], -16);
+  EXPECT_EQ(widen(BlockType::q4_1, {two[0], two[1], one[0], one[1], 0xF0})[16], 31);
+  EXPECT_EQ(widen(BlockType::q5_0, {two[0], two[1], 1, 0, 0, 0, 0x0F})[0], 30);
+  EXPECT_EQ(widen(BlockType::q5_1, {two[0], two[1], one[0], one[1], 0, 0, 1, 0})[16], 33);
+  EXPECT_EQ(widen(BlockType::q8_0, {two[0], two[1], 0x80})[0], -256);
   // d = 2, m = 1, the first group's scale 3 and minimum 5, the first number 7: 2 * 3 * 7 - 1 * 5.
-  EXPECT_EQ(widen(StoredType::q4_k, {two[0], two[1], one[0], one[1], 3, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 7})[0], 37);
+  EXPECT_EQ(widen(BlockType::q4_k, {two[0], two[1], one[0], one[1], 3, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 7})[0], 37);
 }
 
-TEST(GgmlBlocks, OtherTypesHaveNone) {
+TEST(Blocks, NoBlocksAreNone) {
   float number = 0;
-  EXPECT_EQ(refusal([&] { widen_blocks(StoredType::bf16, nullptr, 0, &number); }),
-            "widen_blocks: bf16 does not come in blocks");
+  EXPECT_EQ(refusal([&] { widen_blocks(BlockType::none, nullptr, 0, &number); }),
+            "widen_blocks: none is no type of blocks");
 }
 
 }  // namespace

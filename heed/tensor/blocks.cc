@@ -1,4 +1,4 @@
-#include "heed/io/ggml_blocks.h"
+#include "heed/tensor/blocks.h"
 
 #include <cstring>
 
@@ -80,13 +80,17 @@ void widen_k(const Byte* block, const Byte* high, const Byte* q, float* to) {
   for (int group = 0; group < 8; ++group) {
     const auto [scale, minimum] = scale_and_minimum(block + 4, group);
     const float factor = d * static_cast<float>(scale), less = m * static_cast<float>(minimum);
-    for (int i = 0; i < 32; ++i) {
-      const int low = group % 2 == 0 ? q[i] & 15 : q[i] >> 4;
-      const int fifth = high == nullptr ? 0 : ((high[i] >> group) & 1) << 4;
-      to[i] = factor * static_cast<float>(low | fifth) - less;
+    const Byte* const low = q + group / 2 * 32;
+    const int shift = group % 2 * 4;
+    float* const numbers = to + group * 32;
+    if (high == nullptr) {
+      for (int i = 0; i < 32; ++i) numbers[i] = factor * static_cast<float>((low[i] >> shift) & 15) - less;
+    } else {
+      for (int i = 0; i < 32; ++i) {
+        const int fifth = ((high[i] >> group) & 1) << 4;
+        numbers[i] = factor * static_cast<float>(((low[i] >> shift) & 15) | fifth) - less;
+      }
     }
-    to += 32;
-    if (group % 2 == 1) q += 32;
   }
 }
 
@@ -112,35 +116,35 @@ void widen_q6_k(const Byte* block, float* to) {
 
 using Widen = void (*)(const Byte* block, float* to);
 
-Widen widen_of(StoredType type) {
+Widen widen_of(BlockType type) {
   switch (type) {
-    case StoredType::q4_0:
+    case BlockType::q4_0:
       return widen_q4_0;
-    case StoredType::q4_1:
+    case BlockType::q4_1:
       return widen_q4_1;
-    case StoredType::q5_0:
+    case BlockType::q5_0:
       return widen_q5_0;
-    case StoredType::q5_1:
+    case BlockType::q5_1:
       return widen_q5_1;
-    case StoredType::q8_0:
+    case BlockType::q8_0:
       return widen_q8_0;
-    case StoredType::q4_k:
+    case BlockType::q4_k:
       return widen_q4_k;
-    case StoredType::q5_k:
+    case BlockType::q5_k:
       return widen_q5_k;
-    case StoredType::q6_k:
+    case BlockType::q6_k:
       return widen_q6_k;
     default:
-      fail("widen_blocks: {} does not come in blocks", name_of(type));
+      fail("widen_blocks: {} is no type of blocks", name_of(type));
   }
 }
 
 }  // namespace
 
-void widen_blocks(StoredType type, const unsigned char* blocks, Index count, float* to) {
+void widen_blocks(BlockType type, const unsigned char* blocks, Index count, float* to) {
   const Widen widen = widen_of(type);
-  const StoredBlock block = block_of(type);
-  for (Index i = 0; i < count; ++i) widen(blocks + i * block.bytes, to + i * block.elements);
+  const BlockLayout layout = layout_of(type);
+  for (Index i = 0; i < count; ++i) widen(blocks + i * layout.bytes, to + i * layout.numbers);
 }
 
 }  // namespace heed

@@ -1,0 +1,177 @@
+#include "heed/kernels/widen_blocks.h"
+
+#include <cstdint>
+#include <cstring>
+
+#include "heed/base/check.h"
+#include "heed/base/float16.h"
+#include "heed/kernels/dispatch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "heed/kernels/widen_blocks.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+
+#include "heed/kernels/lanes-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// What lies where in a block is said in heed/tensor/blocks.cc. Here a block is unpacked to a byte for each number, 16
+// or 32 of which have a factor and something less in common.
+
+using Byte = unsigned char;
+
+HWY_INLINE float half_at(const Byte* at) {
+  Float16 half{};
+  std::memcpy(&half, at, sizeof half);
+  return to_float(half);
+}
+
+// to[i] = factor * q[i] - less.
+template <int kCount>
+HWY_INLINE void scale(const std::int8_t* q, float factor, float less, float* to) {
+  const hn::CappedTag<float, kCount> d;
+  const hn::RebindToSigned<decltype(d)> d32;
+  const hn::Rebind<std::int8_t, decltype(d)> d8;
+  const auto factors = hn::Set(d, factor), subtrahends = hn::Set(d, less);
+  for (std::size_t i = 0; i < kCount; i += hn::Lanes(d)) {
+    const auto whole = hn::ConvertTo(d, hn::PromoteTo(d32, hn::LoadU(d8, q + i)));
+    hn::StoreU(hn::Sub(hn::Mul(whole, factors), subtrahends), d, to + i);
+  }
+}
+
+// The 32 numbers of 16 bytes, less `zero`.
+HWY_INLINE void unpack_halves(const Byte* bytes, int zero, std::int8_t* q) {
+  for (int i = 0; i < 16; ++i) q[i] = static_cast<std::int8_t>((bytes[i] & 15) - zero);
+  for (int i = 0; i < 16; ++i) q[i + 16] = static_cast<std::int8_t>((bytes[i] >> 4) - zero);
+}
+
+// Adds 16 to the numbers whose bits are set.
+HWY_INLINE void add_fifth_bits(const Byte* bytes, std::int8_t* q) {
+  for (int part = 0; part < 4; ++part) {
+    const int bits = bytes[part];
+    for (int i = 0; i < 8; ++i) {
+      std::int8_t& number = q[8 * part + i];
+      number = static_cast<std::int8_t>(number + (((bits >> i) & 1) << 4));
+    }
+  }
+}
+
+// Four or five bits: d, with a minimum m, with fifth bits, and 16 bytes.
+template <bool kMinimum, bool kFifth>
+void widen_simple(const Byte* block, Index count, float* to) {
+  constexpr int kHead = kMinimum ? 4 : 2, kHigh = kFifth ? 4 : 0, kZero = kMinimum ? 0 : kFifth ? 16 : 8;
+  HWY_ALIGN std::int8_t q[32];
+  for (Index b = 0; b < count; ++b, block += kHead + kHigh + 16, to += 32) {
+    unpack_halves(block + kHead + kHigh, kZero, q);
+    if constexpr (kFifth) add_fifth_bits(block + kHead, q);
+    scale<32>(q, half_at(block), kMinimum ? -half_at(block + 2) : 0.0f, to);
+  }
+}
+
+void widen_q4_0(const Byte* block, Index count, float* to) { widen_simple<false, false>(block, count, to); }
+void widen_q4_1(const Byte* block, Index count, float* to) { widen_simple<true, false>(block, count, to); }
+void widen_q5_0(const Byte* block, Index count, float* to) { widen_simple<false, true>(block, count, to); }
+void widen_q5_1(const Byte* block, Index count, float* to) { widen_simple<true, true>(block, count, to); }
+
+void widen_q8_0(const Byte* block, Index count, float* to) {
+  for (Index b = 0; b < count; ++b, block += 34, to += 32) {
+    scale<32>(reinterpret_cast<const std::int8_t*>(block + 2), half_at(block), 0.0f, to);
+  }
+}
+
+// The scales and minima of eight groups, of six bits each, from twelve bytes.
+HWY_INLINE void unpack_scales(const Byte* packed, Byte* scales, Byte* minima) {
+  for (int i = 0; i < 4; ++i) {
+    scales[i] = packed[i] & 63;
+    minima[i] = packed[i + 4] & 63;
+    scales[i + 4] = static_cast<Byte>((packed[i + 8] & 15) | (packed[i] >> 6) << 4);
+    minima[i + 4] = static_cast<Byte>((packed[i + 8] >> 4) | (packed[i + 4] >> 6) << 4);
+  }
+}
+
+template <bool kFifth>
+void widen_k(const Byte* block, Index count, float* to) {
+  constexpr int kHigh = 16, kLow = kFifth ? 48 : 16;
+  HWY_ALIGN std::int8_t q[32];
+  Byte scales[8], minima[8];
+  for (Index b = 0; b < count; ++b, block += kLow + 128) {
+    const float d = half_at(block), m = half_at(block + 2);
+    unpack_scales(block + 4, scales, minima);
+    for (int group = 0; group < 8; ++group, to += 32) {
+      const Byte *const low = block + kLow + group / 2 * 32, *const high = block + kHigh;
+      const int shift = group % 2 * 4;
+      for (int i = 0; i < 32; ++i) {
+        const int fifth = kFifth ? ((high[i] >> group) & 1) << 4 : 0;
+        q[i] = static_cast<std::int8_t>(((low[i] >> shift) & 15) | fifth);
+      }
+      scale<32>(q, d * static_cast<float>(scales[group]), m * static_cast<float>(minima[group]), to);
+    }
+  }
+}
+
+void widen_q4_k(const Byte* block, Index count, float* to) { widen_k<false>(block, count, to); }
+void widen_q5_k(const Byte* block, Index count, float* to) { widen_k<true>(block, count, to); }
+
+void widen_q6_k(const Byte* block, Index count, float* to) {
+  HWY_ALIGN std::int8_t q[32];
+  for (Index b = 0; b < count; ++b, block += 210) {
+    const float d = half_at(block + 208);
+    const auto* scales = reinterpret_cast<const std::int8_t*>(block + 192);
+    for (int group = 0; group < 8; ++group, to += 32, scales += 2) {
+      const int half = group / 4, part = group % 4, shift = part / 2 * 4;
+      const Byte *const low = block + 64 * half + part % 2 * 32, *const high = block + 128 + 32 * half;
+      for (int i = 0; i < 32; ++i) {
+        q[i] = static_cast<std::int8_t>((((low[i] >> shift) & 15) | ((high[i] >> (2 * part)) & 3) << 4) - 32);
+      }
+      scale<16>(q, d * static_cast<float>(scales[0]), 0.0f, to);
+      scale<16>(q + 16, d * static_cast<float>(scales[1]), 0.0f, to + 16);
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace heed::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace heed::kernels {
+
+HWY_EXPORT(widen_q4_0);
+HWY_EXPORT(widen_q4_1);
+HWY_EXPORT(widen_q5_0);
+HWY_EXPORT(widen_q5_1);
+HWY_EXPORT(widen_q8_0);
+HWY_EXPORT(widen_q4_k);
+HWY_EXPORT(widen_q5_k);
+HWY_EXPORT(widen_q6_k);
+
+void widen(BlockType type, const unsigned char* blocks, Index count, float* to) {
+  switch (type) {
+    case BlockType::q4_0:
+      return HEED_DISPATCH(widen_q4_0)(blocks, count, to);
+    case BlockType::q4_1:
+      return HEED_DISPATCH(widen_q4_1)(blocks, count, to);
+    case BlockType::q5_0:
+      return HEED_DISPATCH(widen_q5_0)(blocks, count, to);
+    case BlockType::q5_1:
+      return HEED_DISPATCH(widen_q5_1)(blocks, count, to);
+    case BlockType::q8_0:
+      return HEED_DISPATCH(widen_q8_0)(blocks, count, to);
+    case BlockType::q4_k:
+      return HEED_DISPATCH(widen_q4_k)(blocks, count, to);
+    case BlockType::q5_k:
+      return HEED_DISPATCH(widen_q5_k)(blocks, count, to);
+    case BlockType::q6_k:
+      return HEED_DISPATCH(widen_q6_k)(blocks, count, to);
+    case BlockType::none:
+      break;
+  }
+  fail("kernels::widen: {} is no type of blocks", name_of(type));
+}
+
+}  // namespace heed::kernels
+#endif
