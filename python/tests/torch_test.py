@@ -328,6 +328,14 @@ class MultiheadAttention(unittest.TestCase):
         ours.load_state_dict(layer.self_attn.state_dict())
         layer.self_attn = ours
         torch.testing.assert_close(layer(x), wanted)
+        encoder = torch.nn.TransformerEncoder(layer, 2)
+        encoder.eval()
+        with torch.no_grad():  # where torch has a way of its own, which knows nothing of options
+            torch.testing.assert_close(encoder(x, src_key_padding_mask=torch.zeros(2, 5, dtype=torch.bool)), encoder(x))
+            before = encoder(x)
+            for one in encoder.layers:
+                one.self_attn.options["normaliser"] = heed.sparsemax()
+            self.assertFalse(torch.allclose(encoder(x), before))
 
 
 if __name__ == "__main__":

@@ -31,6 +31,12 @@ class MultiheadAttention(torch.nn.MultiheadAttention):
             raise TypeError(f"heed.torch.MultiheadAttention has no option {', '.join(sorted(unknown))}")
         self.options = options
 
+    def _reset_parameters(self) -> None:  # the last that torch's __init__ calls
+        self._qkv_same_embed_dim = self.in_proj_weight is not None
+        super()._reset_parameters()
+        # A torch.nn.TransformerEncoderLayer asks this before it takes a way of its own around its attention's forward.
+        self._qkv_same_embed_dim = False
+
     def forward(self, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, key_padding_mask: Optional[torch.Tensor] = None,
                 need_weights: bool = True, attn_mask: Optional[torch.Tensor] = None, average_attn_weights: bool = True,
                 is_causal: bool = False) -> Tuple[torch.Tensor, Optional[torch.Tensor]]:
@@ -66,7 +72,7 @@ class MultiheadAttention(torch.nn.MultiheadAttention):
 
     def heads_of(self, query, key, value):
         """The projected operands [N, heads, L, width], with the keys and values that the layer adds."""
-        if self._qkv_same_embed_dim:
+        if self.in_proj_weight is not None:
             projections = self.in_proj_weight.chunk(3)
         else:
             projections = (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
