@@ -108,6 +108,14 @@ TEST_F(CheckpointParametersTest, APrefixMayBeMissing) {
   }
 }
 
+TEST_F(CheckpointParametersTest, NormsMayHaveGammaAndBeta) {
+  const Checkpoint file = saved({{"a.LayerNorm.gamma", counted({2})}, {"a.LayerNorm.beta", counted({2}, 5)}});
+  CheckpointParameters loaded(file, {{"mine", {"bert.a.LayerNorm"}}}, "bert.", 1);
+  const ParameterScope norm = ParameterScope(loaded) / "mine";
+  EXPECT_EQ(numbers(norm.vector("weight", 2, Initial::constant(0)).value()), (std::vector<float>{0, 1}));
+  EXPECT_EQ(numbers(norm.vector("bias", 2, Initial::constant(0)).value()), (std::vector<float>{5, 6}));
+}
+
 TEST_F(CheckpointParametersTest, SaysWhatIsMissingWhatDoesNotFitAndWhatIsTooMuch) {
   const Checkpoint file = saved({{"layers.0.a", counted({2, 3})}, {"layers.0.more", counted({2})}});
   CheckpointParameters loaded(file, {{"a", {"layers.0.a"}}, {"b", {"layers.0.b"}}, {"c", {"layers.0.more"}}}, "", 1);

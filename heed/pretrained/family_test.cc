@@ -77,7 +77,7 @@ TEST(Family, RefusesWhatHeedDoesNotCompute) {
   EXPECT_EQ(refusal([] {
               describe_model(Json::object({{"model_type", "mamba"}}));
             }).substr(0, 35),
-            "JSON: model_type: must be one of ba");
+            "JSON: model_type: must be one of al");
   EXPECT_EQ(refusal([] {
               Json config = llama({{"use_sliding_window", true}});
               config.set("model_type", "qwen2");

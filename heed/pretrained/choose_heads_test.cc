@@ -1,0 +1,119 @@
+#include "heed/pretrained/choose_heads.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "heed/io/open_checkpoint.h"
+#include "heed/io/safetensors.h"
+#include "heed/layers/listed_parameters.h"
+#include "heed/models/transformer.h"
+#include "heed/testing/refusal.h"
+
+namespace heed {
+namespace {
+
+using testing::refusal;
+
+class ChooseHeadsTest : public ::testing::Test {
+ protected:
+  // The heads of a model with this configuration whose file has these tensors, of which the names alone count.
+  EncoderHeadsOptions chosen(const std::string& model_type, std::vector<Json::Member> more,
+                             const std::vector<std::string>& tensors) {
+    Json config = Json::object({{"model_type", model_type},
+                                {"vocab_size", 100},
+                                {"hidden_size", 32},
+                                {"num_attention_heads", 4},
+                                {"num_hidden_layers", 2},
+                                {"max_position_embeddings", 64},
+                                {model_type == "distilbert" ? "hidden_dim" : "intermediate_size", 64}});
+    for (const auto& [name, value] : more) config.set(name, value);
+    const Tensor number = Tensor::zeros(DType::f32, {1});
+    std::map<std::string, ConstView> views{{"something", number.view()}};
+    for (const std::string& tensor : tensors) views.emplace(tensor, number.view());
+    write_safetensors(folder_ / "model.safetensors", views);
+    FamilyModel model = describe_model(config);
+    choose_heads(model, open_checkpoint(folder_ / "model.safetensors"));
+    ListedParameters listed;
+    Transformer(listed, model.config);  // which refuses heads that make no sense
+    return model.config.encoder_heads;
+  }
+  static std::vector<Json::Member> architecture(const std::string& name) {
+    Json list = Json::array();
+    list.append(name);
+    return {{"architectures", list}};
+  }
+
+  void SetUp() override { std::filesystem::create_directories(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_choose_heads" /
+                                  ::testing::UnitTest::GetInstance()->current_test_info()->name();
+};
+
+TEST_F(ChooseHeadsTest, TheArchitectureSaysWhichHeadsTheModelHas) {
+  const EncoderHeadsOptions words = chosen("bert", architecture("BertForMaskedLM"), {"cls.seq_relationship.weight"});
+  EXPECT_TRUE(words.masked_words);
+  EXPECT_EQ(words.classifier, ClassifierKind::none);
+  EXPECT_EQ(words.pooler, PoolerKind::none);
+  const EncoderHeadsOptions both = chosen("bert", architecture("BertForPreTraining"), {});
+  EXPECT_TRUE(both.masked_words);
+  EXPECT_EQ(both.classifier, ClassifierKind::next_sentence);
+  EXPECT_EQ(both.pooler, PoolerKind::tanh);
+  const EncoderHeadsOptions tokens = chosen("roberta", architecture("RobertaForTokenClassification"), {});
+  EXPECT_EQ(tokens.classifier, ClassifierKind::tokens);
+  EXPECT_EQ(tokens.pooler, PoolerKind::none);
+  const EncoderHeadsOptions sequence = chosen("distilbert", architecture("DistilBertForSequenceClassification"), {});
+  EXPECT_EQ(sequence.classifier, ClassifierKind::sequence);
+  EXPECT_EQ(sequence.pooler, PoolerKind::relu);
+  const EncoderHeadsOptions spans = chosen("albert", architecture("AlbertForQuestionAnswering"), {});
+  EXPECT_EQ(spans.classifier, ClassifierKind::spans);
+  EXPECT_EQ(spans.labels, (std::vector<std::string>{"start", "end"}));
+}
+
+TEST_F(ChooseHeadsTest, APoolerIsThereWhereTheFileHasOne) {
+  EXPECT_EQ(chosen("bert", architecture("BertModel"), {"bert.pooler.dense.weight"}).pooler, PoolerKind::tanh);
+  EXPECT_EQ(chosen("bert", architecture("BertModel"), {"pooler.dense.weight"}).pooler, PoolerKind::tanh);
+  EXPECT_EQ(chosen("bert", architecture("BertModel"), {}).pooler, PoolerKind::none);
+}
+
+TEST_F(ChooseHeadsTest, WithoutAnArchitectureTheFileSaysIt) {
+  EXPECT_FALSE(chosen("bert", {}, {}).any());
+  EXPECT_TRUE(chosen("bert", {}, {"cls.predictions.transform.dense.weight"}).masked_words);
+  const std::string pooler = "bert.pooler.dense.weight";
+  EXPECT_EQ(chosen("bert", {}, {"classifier.weight", pooler}).classifier, ClassifierKind::sequence);
+  EXPECT_EQ(chosen("bert", {}, {"classifier.weight"}).classifier, ClassifierKind::tokens);
+  EXPECT_EQ(chosen("bert", {}, {"cls.seq_relationship.weight", pooler}).classifier, ClassifierKind::next_sentence);
+  EXPECT_EQ(chosen("bert", {}, {"qa_outputs.weight", pooler}).classifier, ClassifierKind::spans);
+  EXPECT_EQ(chosen("roberta", {}, {"classifier.dense.weight", "classifier.out_proj.weight"}).classifier,
+            ClassifierKind::sequence);
+}
+
+TEST_F(ChooseHeadsTest, LabelsAreTheConfigurations) {
+  const auto labels = [&](std::vector<Json::Member> more) {
+    for (const Json::Member& member : architecture("BertForTokenClassification")) more.push_back(member);
+    return chosen("bert", std::move(more), {}).labels;
+  };
+  EXPECT_EQ(labels({{"id2label", Json::object({{"1", "yes"}, {"0", "no"}})}}), (std::vector<std::string>{"no", "yes"}));
+  EXPECT_EQ(labels({{"num_labels", 3}}), (std::vector<std::string>{"LABEL_0", "LABEL_1", "LABEL_2"}));
+  EXPECT_EQ(labels({}), (std::vector<std::string>{"LABEL_0", "LABEL_1"}));
+  EXPECT_EQ(refusal([&] {
+              labels({{"id2label", Json::object({{"7", "yes"}})}});
+            }),
+            "JSON: id2label: the key \"0\" is missing");
+  EXPECT_EQ(refusal([&] { labels({{"num_labels", 1e9}}); }).substr(0, 27), "JSON: num_labels: must be a");
+}
+
+TEST_F(ChooseHeadsTest, AnotherArchitectureIsRefused) {
+  for (const char* name : {"BertForMultipleChoice", "BertLMHead"}) {
+    EXPECT_EQ(refusal([&] { chosen("bert", architecture(name), {}); }),
+              (folder_ / "model.safetensors").string() + ": is a " + name +
+                  ", which heed has not: it has ...ForMaskedLM, ...ForPreTraining, ...ForNextSentencePrediction, "
+                  "...ForSequenceClassification, ...ForTokenClassification, ...ForQuestionAnswering, ...Model");
+  }
+  // RoBERTa has no second sentence to guess.
+  EXPECT_NE(refusal([&] { chosen("roberta", architecture("RobertaForNextSentencePrediction"), {}); }), "no error");
+}
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,18 @@
+#!/usr/bin/env python3
+"""make_cases.py FOLDER: writes models of random weights with their outputs into it, a folder for each. Needs PyTorch and NumPy."""
+
+import pathlib
+import sys
+
+sys.dont_write_bytecode = True
+
+import torch
+
+import decoders
+import encoders
+import translators
+
+torch.set_default_dtype(torch.float64)
+torch.set_num_threads(1)
+for family in (encoders, decoders, translators):
+    family.make(pathlib.Path(sys.argv[1]))

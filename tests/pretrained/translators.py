@@ -1,0 +1,161 @@
+"""BART (Lewis et al. 2020), Marian (Junczys-Dowmunt et al. 2018) and T5 1.0 and 1.1 (Raffel et al. 2020), in float64, from the papers'
+equations; parameters are named as Hugging Face names them."""
+
+import math
+
+import torch
+
+from case_folder import CaseFolder, Weights, greedy, random_ids
+
+VOCABULARY, WIDTH, HEADS, NETWORK, LAYERS = 59, 24, 3, 40, 2
+
+
+def attend(q, k, v, scale, hidden, bias=0.0):
+    """q, k, v [tokens, heads, head width]; `hidden` [queries, keys] are not seen, and `bias` [heads, queries, keys] is added."""
+    q, k, v = (t.transpose(0, 1) for t in (q, k, v))
+    scores = (q @ k.transpose(1, 2) * scale + bias).masked_fill(hidden, -math.inf)
+    return (scores.softmax(-1) @ v).transpose(0, 1).flatten(1)
+
+
+def padding_of(queries, keys, length):
+    return (torch.arange(keys) >= length).expand(queries, keys)
+
+
+def later(tokens):
+    return torch.arange(tokens) > torch.arange(tokens)[:, None]
+
+
+# --- BART and Marian -------------------------------------------------------------------------------------------------------------------------
+
+
+def bart_attention(w, x, memory, at, hidden):
+    head = WIDTH // HEADS
+    q, k, v = (w.linear(t, f"{at}.{part}_proj", WIDTH).view(len(t), HEADS, head) for part, t in (("q", x), ("k", memory), ("v", memory)))
+    return w.linear(attend(q, k, v, head**-0.5, hidden), f"{at}.out_proj", WIDTH)
+
+
+def bart_stack(w, config, side, ids, hidden, memory=None, memory_hidden=None):
+    marian = config["model_type"] == "marian"
+    activation = torch.nn.functional.silu if marian else torch.nn.functional.gelu
+    at = f"model.{side}"
+    x = w("model.shared.weight", VOCABULARY, WIDTH)[ids] * (WIDTH**0.5 if config["scale_embedding"] else 1)
+    if marian:  # sines of all frequencies, then cosines
+        angles = torch.arange(len(ids))[:, None] * 10000.0 ** (-torch.arange(0, WIDTH, 2) / WIDTH)
+        x = x + torch.cat([angles.sin(), angles.cos()], -1)
+    else:
+        x = x + w(f"{at}.embed_positions.weight", config["max_position_embeddings"] + 2, WIDTH)[2:len(ids) + 2]
+        x = w.layer_norm(x, f"{at}.layernorm_embedding", 1e-5)
+    for i in range(LAYERS):
+        layer = f"{at}.layers.{i}"
+        x = w.layer_norm(x + bart_attention(w, x, x, f"{layer}.self_attn", hidden), f"{layer}.self_attn_layer_norm", 1e-5)
+        if memory is not None:
+            h = bart_attention(w, x, memory, f"{layer}.encoder_attn", memory_hidden)
+            x = w.layer_norm(x + h, f"{layer}.encoder_attn_layer_norm", 1e-5)
+        h = w.linear(activation(w.linear(x, f"{layer}.fc1", NETWORK)), f"{layer}.fc2", WIDTH)
+        x = w.layer_norm(x + h, f"{layer}.final_layer_norm", 1e-5)
+    return x
+
+
+def bart(w, config, source, length, target):
+    """The encoder's output, and the logits."""
+    encoded = bart_stack(w, config, "encoder", source, padding_of(len(source), len(source), length))
+    x = bart_stack(w, config, "decoder", target, later(len(target)), encoded, padding_of(len(target), len(source), length))
+    logits = x @ w("model.shared.weight", VOCABULARY, WIDTH).T + w("final_logits_bias", 1, VOCABULARY)[0]
+    return encoded, logits
+
+
+# --- T5 --------------------------------------------------------------------------------------------------------------------------------------
+
+T5_HEAD, BUCKETS, FARTHEST = 10, 8, 20  # heads wider than the model's share
+
+
+def buckets(queries, keys, both_ways):
+    """Of each distance: half of them for one token each, the others ever wider."""
+    distance = torch.arange(keys) - torch.arange(queries)[:, None]
+    count, first = BUCKETS, torch.zeros_like(distance)
+    if both_ways:
+        count //= 2
+        first = (distance > 0) * count
+        distance = distance.abs()
+    else:
+        distance = -distance.clamp(max=0)
+    exact = count // 2
+    wide = exact + (torch.log(distance.clamp(min=1) / exact) / math.log(FARTHEST / exact) * (count - exact) + 1e-9).long()
+    return first + torch.where(distance < exact, distance, wide.clamp(max=count - 1))
+
+
+def t5_attention(w, x, memory, at, hidden, bias=0.0):
+    q, k, v = (w.linear(t, f"{at}.{part}", HEADS * T5_HEAD, False).view(len(t), HEADS, T5_HEAD) for part, t in (("q", x), ("k", memory), ("v", memory)))
+    return w.linear(attend(q, k, v, 1.0, hidden, bias), f"{at}.o", WIDTH, False)
+
+
+def t5_stack(w, config, side, ids, hidden, memory=None, memory_hidden=None):
+    gated = config["feed_forward_proj"] == "gated-gelu"
+    x = w("shared.weight", VOCABULARY, WIDTH)[ids]
+    table = w(f"{side}.block.0.layer.0.SelfAttention.relative_attention_bias.weight", BUCKETS, HEADS, deviation=1.0)
+    bias = table[buckets(len(ids), len(ids), memory is None)].permute(2, 0, 1)
+    for i in range(LAYERS):
+        def norm(x, layer):
+            return w.rms_norm(x, f"{side}.block.{i}.layer.{layer}.layer_norm", 1e-6)
+
+        at, last = f"{side}.block.{i}.layer", 1 if memory is None else 2
+        h = norm(x, 0)
+        x = x + t5_attention(w, h, h, f"{at}.0.SelfAttention", hidden, bias)
+        if memory is not None:
+            x = x + t5_attention(w, norm(x, 1), memory, f"{at}.1.EncDecAttention", memory_hidden)
+        h, network = norm(x, last), f"{at}.{last}.DenseReluDense"
+        if gated:
+            gate = torch.nn.functional.gelu(w.linear(h, f"{network}.wi_0", NETWORK, False), approximate="tanh")
+            h = gate * w.linear(h, f"{network}.wi_1", NETWORK, False)
+        else:
+            h = torch.relu(w.linear(h, f"{network}.wi", NETWORK, False))
+        x = x + w.linear(h, f"{network}.wo", WIDTH, False)
+    return w.rms_norm(x, f"{side}.final_layer_norm", 1e-6)
+
+
+def t5(w, config, source, length, target):
+    encoded = t5_stack(w, config, "encoder", source, padding_of(len(source), len(source), length))
+    x = t5_stack(w, config, "decoder", target, later(len(target)), encoded, padding_of(len(target), len(source), length))
+    if config["tie_word_embeddings"]:
+        return encoded, x * WIDTH**-0.5 @ w("shared.weight", VOCABULARY, WIDTH).T
+    return encoded, x @ w("lm_head.weight", VOCABULARY, WIDTH).T
+
+
+# --- Cases -----------------------------------------------------------------------------------------------------------------------------------
+
+
+def write(path, config, seed, forward, **options):
+    w = Weights(seed)
+    folder = CaseFolder(path, config, w, **options)
+    source, target = random_ids(seed, 13, VOCABULARY), random_ids(seed + 100, 9, VOCABULARY)
+    start, end, pad = config["decoder_start_token_id"], config["eos_token_id"], config["pad_token_id"]
+    target[0] = start
+    for name, padding in (("alone", 0), ("padded", 3)):
+        inputs = {"input_ids": source + [pad] * padding, "decoder_input_ids": target, "positions": list(range(len(source)))}
+        if padding:
+            inputs["attention_mask"] = [1] * len(source) + [0] * padding
+        encoded, logits = forward(w, config, inputs["input_ids"], len(source), target)
+        folder.add(name, inputs, {"encoder_hidden": encoded[:len(source)], "logits": logits})
+    made = greedy(lambda ids: forward(w, config, source, len(source), ids)[1][-1], [start], most=10, end=end)
+    folder.add("greedy", {"input_ids": source, "generate": {"method": "greedy", "max_new": len(made), "decoder_start": start}}, new_ids=made,
+               ids=[start] + made)
+    folder.write()
+
+
+def make(path):
+    both = {"vocab_size": VOCABULARY, "d_model": WIDTH, "encoder_layers": LAYERS, "decoder_layers": LAYERS, "encoder_attention_heads": HEADS,
+            "decoder_attention_heads": HEADS, "encoder_ffn_dim": NETWORK, "decoder_ffn_dim": NETWORK, "max_position_embeddings": 40,
+            "normalize_before": False, "eos_token_id": 2, "pad_token_id": 1}
+    config = {**both, "model_type": "bart", "architectures": ["BartForConditionalGeneration"], "activation_function": "gelu",
+              "scale_embedding": False, "normalize_embedding": True, "decoder_start_token_id": 2, "bos_token_id": 0}
+    write(path / "bart", config, 61, bart)
+    write(path / "bart-scaled", {**config, "scale_embedding": True}, 62, bart, shards=2)
+    config = {**both, "model_type": "marian", "architectures": ["MarianMTModel"], "activation_function": "swish", "scale_embedding": True,
+              "normalize_embedding": False, "decoder_start_token_id": 1, "static_position_embeddings": True}
+    write(path / "marian", config, 63, bart)
+    config = {"model_type": "t5", "architectures": ["T5ForConditionalGeneration"], "vocab_size": VOCABULARY, "d_model": WIDTH, "d_kv": T5_HEAD,
+              "d_ff": NETWORK, "num_heads": HEADS, "num_layers": LAYERS, "num_decoder_layers": LAYERS, "feed_forward_proj": "relu",
+              "relative_attention_num_buckets": BUCKETS, "relative_attention_max_distance": FARTHEST, "layer_norm_epsilon": 1e-6,
+              "tie_word_embeddings": True, "decoder_start_token_id": 0, "pad_token_id": 0, "eos_token_id": 1}
+    write(path / "t5", config, 64, t5)
+    write(path / "t5-1.1", {**config, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}, 65, t5)
