@@ -85,7 +85,7 @@ TEST_P(Reversal, IsLearnedAndDecoded) {
   const SequenceBatch batch = reversal_batch(unseen);
   Workspace workspace;
   const auto best =
-      beam_search(model, batch.source, {.beam = 2}, {.begin = kBegin, .end = kEnd, .pad = kPad}, workspace);
+      beam_search(model, batch.source, {.beam = 2}, {.begin = kBegin, .ends = {kEnd}, .never = {kPad}}, workspace);
   Index right = 0;
   for (Index b = 0; b < kRows; ++b) {
     std::vector<std::int32_t> expected;
