@@ -100,7 +100,7 @@ void show_model(const InfoCommand& command) {
   const ParameterList& parameters = model.parameters;
   const Json config = to_json(model.config);
   Index count = 0;
-  for (const NamedParameter& parameter : parameters) count += parameter.var.value().view().size();
+  for (const NamedParameter& parameter : parameters) count += parameter.var.count();
   const std::map<DType, Index> bytes = bytes_by_type(parameters);
   if (command.json) {
     Json object = Json::object({{"model", config["model"]},

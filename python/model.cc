@@ -199,7 +199,7 @@ void add_model_class(py::module_& module) {
       .def_property_readonly("config", [](const ModelFolder& folder) { return to_json(folder.config).dump(); })
       .def_property_readonly("parameters", [](const ModelFolder& folder) {
         Index count = 0;
-        for (const auto& [name, parameter] : folder.parameters) count += parameter.value().size();
+        for (const auto& [name, parameter] : folder.parameters) count += parameter.count();
         return count;
       });
 }

@@ -45,6 +45,8 @@ class Var {
   // The type of the blocks that the value is the bytes of.
   BlockType blocks() const { return node_ ? node_->blocks : BlockType::none; }
   operator Weight() const { return {value().view(), scales().view(), blocks()}; }  // NOLINT: or as a weight
+  // How many numbers the value stands for.
+  Index count() const { return blocks() == BlockType::none ? value().size() : dim(0) * Weight(*this).inputs(); }
   DType dtype() const { return value().dtype(); }
   Index dim(int axis) const { return value().dim(axis); }
   int rank() const { return value().rank(); }

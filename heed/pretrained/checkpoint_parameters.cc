@@ -157,6 +157,10 @@ Var CheckpointParameters::alone(const std::string& name, const ParameterShape& w
              file_.name(), printable(name), fmt::join(shape_of(stored), ", "), fmt::join(wanted.shape, ", "));
   HEED_CHECK(is_floating(stored.dtype()) || stored.dtype() == DType::i8, "{}: {} is of {}, which no parameter is",
              file_.name(), printable(name), name_of(stored.type));
+  if (wanted.is_weight && std::ranges::equal(shape_of(stored), wanted.shape)) {
+    const Tensor blocks = file_.blocks(name);
+    if (!blocks.is_empty()) return Var::narrow(blocks, {}, blocks_of(stored.type));
+  }
   const Tensor values = in_shape(file_.tensor(name), wanted.shape);
   if (!is_narrow(values.dtype())) return Var::parameter(values.dtype() == DType::f32 ? values : values.to(DType::f32));
   const Tensor scales = file_.scales(name);

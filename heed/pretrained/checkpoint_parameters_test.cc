@@ -5,8 +5,11 @@
 #include <filesystem>
 #include <numeric>
 
+#include "heed/io/gguf.h"
 #include "heed/io/open_checkpoint.h"
 #include "heed/io/safetensors.h"
+#include "heed/testing/file_bytes.h"
+#include "heed/testing/random_blocks.h"
 #include "heed/testing/refusal.h"
 
 namespace heed {
@@ -59,6 +62,22 @@ TEST_F(CheckpointParametersTest, WhatOnlyF32IsReadOfIsWidened) {
   const Var norm = ParameterScope(loaded).vector("norm", 4, Initial::constant(0));
   EXPECT_EQ(norm.dtype(), DType::f32);
   EXPECT_EQ(numbers(norm.value()), (std::vector<float>{0, 1, 2, 3}));
+}
+
+TEST_F(CheckpointParametersTest, BlocksOfAWeightAreTheFilesMemory) {
+  constexpr std::uint32_t kQ8_0 = 8;
+  const Tensor blocks = testing::random_blocks(BlockType::q8_0, 3, 64, 1);
+  const std::string bytes(blocks.data<char>(), static_cast<std::size_t>(blocks.size()));
+  const Checkpoint file = parse_gguf(
+      std::make_shared<MappedFile>(testing::GgufBytes().tensor("w", kQ8_0, {3, 64}, bytes).bytes(), "m.gguf"));
+  CheckpointParameters loaded(file, {{"a", {"w"}}, {"b", {"w"}}}, "", 1);
+  const Var weight = ParameterScope(loaded).weight("a", 3, 64, Initial::constant(0));
+  EXPECT_EQ(weight.blocks(), BlockType::q8_0);
+  EXPECT_EQ(weight.value().data<char>(), file.tensors().at("w").bytes.data());
+  EXPECT_EQ(weight.count(), 3 * 64);
+  const Var matrix = ParameterScope(loaded).matrix("b", 3, 64, Initial::constant(0));
+  EXPECT_EQ(matrix.dtype(), DType::f32);
+  EXPECT_EQ(numbers(matrix.value()), numbers(file.tensor("w")));
 }
 
 TEST_F(CheckpointParametersTest, LayoutsAreThoseOfHeed) {
