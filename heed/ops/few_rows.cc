@@ -13,8 +13,14 @@ namespace {
 using kernels::kFewRows;
 using kernels::StoredRows;
 
-// Outputs that are computed together; while they are, the weights of the next are asked for.
-constexpr Index kOutputs = 32;
+// Outputs that are computed together; while they are, the weights of the next are asked for. Of those that are widened
+// first there are fewer, so that they stay in a core's own cache until they are multiplied.
+constexpr Index kOutputs = 32, kWidenedOutputs = 16;
+
+// Whether the weight's rows become f32 in scratch: the kernel reads f32, bf16 and i8.
+bool is_widened_first(const Weight& weight) {
+  return weight.blocks != BlockType::none || weight.values.dtype == DType::f16;
+}
 
 // Features [begin, end) of the weight's rows [first, last).
 StoredRows part_of(const Weight& weight, Index first, Index last, Index begin, Index end) {
@@ -50,15 +56,22 @@ class FewRowsProduct {
     }
   }
 
-  void compute(Index first, Index last) const {
-    const Index next = std::min(last + kOutputs, weight_.outputs());
+  // How many outputs to compute at a time, and the floats of scratch that this needs.
+  Index step() const { return is_widened_first(weight_) ? kWidenedOutputs : kOutputs; }
+  Index scratch() const { return is_widened_first(weight_) ? kWidenedOutputs * inputs_ : 0; }
+
+  void compute(Index first, Index last, float* scratch) const {
+    const Index next = std::min(last + step(), weight_.outputs());
+    const bool widened = is_widened_first(weight_);
+    if (widened) widen_rows(weight_, first, last, scratch);
+    const Weight weight = widened ? Weight(make_view(scratch, {last - first, inputs_})) : weight_.rows(first, last);
     // gemm adds the bias to its first part of the inputs, and the sums of the others to that.
     const Index depth = bias_ ? kernels::kGemmTileDepth : inputs_;
     float part[kFewRows][kOutputs];
     for (Index begin = 0; begin < inputs_; begin += depth) {
       const Index end = std::min(begin + depth, inputs_);
-      kernels::row_products(computed_, x_ + begin * computed_, part_of(weight_, first, last, begin, end), 1,
-                            ahead_of(part_of(weight_, last, next, begin, end)), {&part[0][0], kOutputs});
+      kernels::row_products(computed_, x_ + begin * computed_, part_of(weight, 0, last - first, begin, end), 1,
+                            ahead_of(next_rows(last, next, begin, end)), {&part[0][0], kOutputs});
       for (Index n = 0; n < rows_; ++n) {
         float* const to = y_.as<float>() + n * y_.stride[0] + first;
         const float* const base = begin > 0 ? to : bias_ ? bias_.as<float>() + first : nullptr;
@@ -68,6 +81,12 @@ class FewRowsProduct {
   }
 
  private:
+  // What is read next of the outputs [last, next): all of their rows where they are widened, which is at once.
+  StoredRows next_rows(Index last, Index next, Index begin, Index end) const {
+    if (!is_widened_first(weight_)) return part_of(weight_, last, next, begin, end);
+    return part_of(weight_, last, begin == 0 ? next : last, 0, weight_.values.shape[1]);
+  }
+
   const Weight& weight_;
   const ConstView& bias_;
   const View& y_;
@@ -79,21 +98,21 @@ class FewRowsProduct {
 }  // namespace
 
 bool are_few_rows(const ConstView& x, const Weight& weight, const View& y) {
-  const DType type = weight.values.dtype;
-  const bool readable = type == DType::f32 || type == DType::bf16 || type == DType::i8;
-  return y.dtype == DType::f32 && readable && x.shape[0] <= kFewRows && weight.inputs() > 0 &&
-         weight.values.stride[1] == 1 && y.stride[1] == 1;
+  return y.dtype == DType::f32 && x.shape[0] <= kFewRows && weight.inputs() > 0 && weight.values.stride[1] == 1 &&
+         y.stride[1] == 1;
 }
 
 void multiply_few_rows(const ConstView& x, const Weight& weight, const ConstView& bias, const View& y) {
   const FewRowsProduct product(x, weight, bias, y);
-  const Index outputs = weight.outputs();
+  const Index outputs = weight.outputs(), step = product.step();
   constexpr double kBytesPerTask = 64 * 1024;  // fewer are not worth a hand-over
   const Index grain =
-      grain_of(static_cast<double>(kOutputs * weight.inputs() * size_of(weight.values.dtype)), kBytesPerTask);
-  parallel_for((outputs + kOutputs - 1) / kOutputs, grain, [&](Index begin, Index end) {
-    for (Index first = begin * kOutputs; first < std::min(end * kOutputs, outputs); first += kOutputs) {
-      product.compute(first, std::min(first + kOutputs, outputs));
+      grain_of(static_cast<double>(step * weight.inputs() * size_of(weight.values.dtype)), kBytesPerTask);
+  parallel_for((outputs + step - 1) / step, grain, [&](Index begin, Index end) {
+    const Index floats = product.scratch();
+    const auto scratch = floats > 0 ? allocate(floats * static_cast<Index>(sizeof(float))) : nullptr;
+    for (Index first = begin * step; first < std::min(end * step, outputs); first += step) {
+      product.compute(first, std::min(first + step, outputs), static_cast<float*>(scratch.get()));
     }
   });
 }
