@@ -317,6 +317,13 @@ void Json::refuse(std::string_view rule) const {
 
 bool Json::equals(const Json& other) const { return at_ == other.at_ || *at_ == *other.at_; }
 
+Json Json::named(std::string_view name) const {
+  Json copy = *this;
+  copy.own();
+  copy.document_->name = name;
+  return copy;
+}
+
 Json::Node& Json::own() {
   if (document_.use_count() != 1 || at_ != &document_->root) {
     document_ = std::make_shared<Document>(Document{document_->name, *at_});

@@ -94,6 +94,8 @@ class Json {
     allow_only(std::span(known.begin(), known.end()));
   }
 
+  // The same value with another name for the file that it is of, in errors.
+  Json named(std::string_view name) const;
   // "config.json: model.layers[3]": where this value lies in what was parsed.
   std::string where() const;
   // Throws heed::Error("<where>: <rule>, but is <this value, cut short>"), for rules that the getters do not know.

@@ -278,5 +278,13 @@ TEST(JsonFile, RoundTripsAndNamesTheFile) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(Json, AValueMayBeNamedAnew) {
+  const Json made = Json::object({{"a", Json::array({1, "x"})}});
+  const Json named = made.named("file.json");
+  EXPECT_EQ(named, made);
+  EXPECT_EQ(named["a"][Index{1}].where(), "file.json: a[1]");
+  EXPECT_EQ(made["a"][Index{1}].where().find("file.json"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace heed

@@ -189,6 +189,10 @@ class Translation {
         return character_class(depth);
       case '\\':
         return escape();
+      case '*':
+      case '+':
+      case '?':
+        refuse("a quantifier of nothing");
       case '.':
       case '^':
       case '$':

@@ -28,6 +28,17 @@ constexpr std::array<std::string_view, 5> kModels = {"tokenizer.model", "spiece.
                                                      "sentencepiece.model", "sentencepiece.bpe.model"};
 constexpr std::array<std::string_view, 3> kSidesFiles = {"source.spm", "target.spm", "vocab.json"};
 
+// A model of any other name, where the folder has no other.
+std::optional<fs::path> only_model(const fs::path& folder) {
+  std::optional<fs::path> model;
+  for (const fs::path& file : files_in(folder)) {
+    if (file.extension() != ".model") continue;
+    if (model) return std::nullopt;
+    model = file;
+  }
+  return model;
+}
+
 bool has_all(const fs::path& folder, std::span<const std::string_view> names) {
   return std::ranges::all_of(names, [&](std::string_view name) { return file_exists(folder / name); });
 }
@@ -78,10 +89,8 @@ class Settings {
   std::vector<Json> files_;
 };
 
-// The symbols that the files name, on top of those that the definition's pieces suggest.
-std::unique_ptr<Vocabulary> tokenizer_of(std::string_view definition, const std::string& name,
-                                         const Settings& settings) {
-  Tokenizer tokenizer = Tokenizer::from_json(definition, name);
+// The symbols that the files name, on top of those that the pieces suggest.
+std::unique_ptr<Vocabulary> with_settings(const Tokenizer& tokenizer, const Settings& settings) {
   SymbolIds symbols = tokenizer.symbols();
   settings.name_symbols([&](std::string_view piece) { return tokenizer.id_of(piece); }, symbols);
   return std::make_unique<Tokenizer>(tokenizer.with_symbols(symbols));
@@ -125,7 +134,7 @@ std::unique_ptr<Vocabulary> open_gpt2(const fs::path& folder, const Settings& se
   } else {
     definition = gpt2_definition(pieces, merges, tokens, prefix_space);
   }
-  return tokenizer_of(definition.dump(), folder.string(), settings);
+  return with_settings(Tokenizer::from_definition(definition, folder.string()), settings);
 }
 
 std::unique_ptr<Vocabulary> open_bert(const fs::path& folder, const Settings& settings) {
@@ -149,7 +158,8 @@ std::unique_ptr<Vocabulary> open_bert(const fs::path& folder, const Settings& se
                         .separator = settings.token("sep_token", "[SEP]"),
                         .pad = settings.token("pad_token", "[PAD]"),
                         .mask = settings.token("mask_token", "[MASK]")};
-  return tokenizer_of(bert_definition(pieces, rules, path.string()).dump(), path.string(), settings);
+  return with_settings(Tokenizer::from_definition(bert_definition(pieces, rules, path.string()), path.string()),
+                       settings);
 }
 
 }  // namespace
@@ -157,7 +167,7 @@ std::unique_ptr<Vocabulary> open_bert(const fs::path& folder, const Settings& se
 std::unique_ptr<Vocabulary> open_tokenizer(const fs::path& folder, TokenizerSide side) {
   const Settings settings(folder);
   if (const fs::path path = folder / "tokenizer.json"; file_exists(path))
-    return tokenizer_of(read_file(path), path.string(), settings);
+    return with_settings(Tokenizer::load(path), settings);
   if (has_all(folder, kSidesFiles)) {
     return std::make_unique<SentencePieceWords>(SentencePieceWords::load(
         folder / (side == TokenizerSide::source ? "source.spm" : "target.spm"), folder / "vocab.json"));
@@ -167,6 +177,7 @@ std::unique_ptr<Vocabulary> open_tokenizer(const fs::path& folder, TokenizerSide
   }
   if (file_exists(folder / "vocab.json") && file_exists(folder / "merges.txt")) return open_gpt2(folder, settings);
   if (file_exists(folder / "vocab.txt")) return open_bert(folder, settings);
+  if (const auto model = only_model(folder)) return open_sentencepiece(*model, settings);
   fail("{}: has no tokenizer: neither tokenizer.json, nor {}, nor vocab.json with merges.txt, nor vocab.txt",
        folder.string(), fmt::join(kModels, ", "));
 }
@@ -174,7 +185,7 @@ std::unique_ptr<Vocabulary> open_tokenizer(const fs::path& folder, TokenizerSide
 bool has_tokenizer(const fs::path& folder) {
   const auto has = [&](std::string_view name) { return file_exists(folder / name); };
   return has("tokenizer.json") || has_all(folder, kSidesFiles) || std::ranges::any_of(kModels, has) ||
-         (has("vocab.json") && has("merges.txt")) || has("vocab.txt");
+         (has("vocab.json") && has("merges.txt")) || has("vocab.txt") || only_model(folder).has_value();
 }
 
 }  // namespace heed

@@ -21,6 +21,7 @@ enum class TokenizerSide { source, target };
 //   sentencepiece.model, sentencepiece.bpe.model        SentencePieceTokenizer
 //   vocab.json with merges.txt                          Tokenizer: GPT-2's, or RoBERTa's where the folder says so
 //   vocab.txt                                           Tokenizer: BERT's
+//   any other .model, where it is the only one          SentencePieceTokenizer
 // tokenizer_config.json and special_tokens_map.json beside them say which symbols there are and what goes around a
 // text, where they are there. Throws heed::Error that names the file and the place: where the folder has none of them,
 // or one that is not sound.

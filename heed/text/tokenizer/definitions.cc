@@ -8,16 +8,6 @@
 namespace heed {
 namespace {
 
-Json added_token(std::string_view content, Index id) {
-  return Json::object({{"id", id},
-                       {"content", content},
-                       {"single_word", false},
-                       {"lstrip", false},
-                       {"rstrip", false},
-                       {"normalized", false},
-                       {"special", true}});
-}
-
 Json sequence(std::string_view which, int type) {
   return Json::object({{"Sequence", Json::object({{"id", which}, {"type_id", type}})}});
 }
@@ -35,6 +25,16 @@ Json byte_level(bool prefix_space, bool trims) {
 
 }  // namespace
 
+Json added_token(std::string_view content, Index id, bool is_special) {
+  return Json::object({{"id", id},
+                       {"content", content},
+                       {"single_word", false},
+                       {"lstrip", false},
+                       {"rstrip", false},
+                       {"normalized", false},
+                       {"special", is_special}});
+}
+
 Json bert_definition(std::span<const std::string> pieces, const BertRules& rules, std::string_view name) {
   std::vector<Json::Member> vocabulary;
   vocabulary.reserve(pieces.size());
@@ -51,7 +51,7 @@ Json bert_definition(std::span<const std::string> pieces, const BertRules& rules
     const std::string& piece = pieces[id];
     if (piece == rules.unknown || piece == rules.classifier || piece == rules.separator || piece == rules.pad ||
         piece == rules.mask)
-      added.append(added_token(piece, static_cast<Index>(id)));
+      added.append(added_token(piece, static_cast<Index>(id), true));
   }
   const Json around = Json::object(
       {{"type", "TemplateProcessing"},
@@ -80,7 +80,7 @@ Json bert_definition(std::span<const std::string> pieces, const BertRules& rules
 Json gpt2_definition(Json pieces, Json merges, std::span<const std::string> special_tokens, bool prefix_space) {
   Json added = Json::array();
   for (const std::string& token : special_tokens) {
-    if (pieces.has(token)) added.append(added_token(token, pieces[token].integer()));
+    if (pieces.has(token)) added.append(added_token(token, pieces[token].integer(), true));
   }
   return Json::object({{"version", "1.0"},
                        {"added_tokens", added},
@@ -107,6 +107,29 @@ Json roberta_definition(Json pieces, Json merges, std::span<const std::string> s
                                                  {"trim_offsets", true},
                                                  {"add_prefix_space", prefix_space}}));
   return definition;
+}
+
+Json ends_definition(std::string_view begin, Index begin_id, std::string_view end, Index end_id) {
+  std::vector<Json> single, pair;
+  std::vector<Json::Member> tokens;
+  const auto add = [&](std::string_view token, Index id) {
+    if (std::ranges::none_of(tokens, [&](const Json::Member& one) { return one.first == token; }))
+      tokens.emplace_back(std::string(token), template_token(token, id));
+  };
+  for (const int text : {0, 1}) {
+    std::vector<Json> around;
+    if (begin_id >= 0) around.push_back(special(begin, text));
+    around.push_back(sequence(text == 0 ? "A" : "B", text));
+    if (end_id >= 0) around.push_back(special(end, text));
+    if (text == 0) single = around;
+    pair.insert(pair.end(), around.begin(), around.end());
+  }
+  if (begin_id >= 0) add(begin, begin_id);
+  if (end_id >= 0) add(end, end_id);
+  return Json::object({{"type", "TemplateProcessing"},
+                       {"single", Json::array(std::move(single))},
+                       {"pair", Json::array(std::move(pair))},
+                       {"special_tokens", Json::object(std::move(tokens))}});
 }
 
 Json merges_of(std::string_view text, std::string_view name) {

@@ -27,6 +27,12 @@ Json gpt2_definition(Json pieces, Json merges, std::span<const std::string> spec
 Json roberta_definition(Json pieces, Json merges, std::span<const std::string> special_tokens, bool prefix_space,
                         const Json& begin, const Json& end);
 
+// An item of "added_tokens".
+Json added_token(std::string_view content, Index id, bool is_special);
+
+// A "post_processor" that puts a token before each text and one behind it; none of an id below 0.
+Json ends_definition(std::string_view begin, Index begin_id, std::string_view end, Index end_id);
+
 // The lines of merges.txt as such a list.
 Json merges_of(std::string_view text, std::string_view name);
 

@@ -59,10 +59,10 @@ std::vector<int> Tokenizer::Impl::encode(std::string_view text) const {
   return ids;
 }
 
-std::shared_ptr<const Tokenizer::Impl> Tokenizer::read(std::string_view text, std::string_view name, const Json& json) {
+Tokenizer Tokenizer::read(std::string text, std::string_view name, const Json& json) {
   auto impl = std::make_shared<Impl>();
   const auto member = [&](std::string_view key) { return json.has(key) ? json[key] : Json(); };
-  impl->definition = text;
+  impl->definition = std::move(text);
   impl->normaliser = read_normaliser(member("normalizer"));
   impl->pre_tokenizer = read_pre_tokenizer(member("pre_tokenizer"));
   impl->model = read_token_model(json["model"], impl->pre_tokenizer == nullptr);
@@ -85,16 +85,18 @@ std::shared_ptr<const Tokenizer::Impl> Tokenizer::read(std::string_view text, st
   impl->special.resize(static_cast<std::size_t>(impl->size));
   for (int id = 0; id < impl->size; ++id)
     impl->special[static_cast<std::size_t>(id)] = impl->added.is_special(impl->piece(id));
-  return impl;
-}
-
-Tokenizer Tokenizer::from_json(std::string_view text, std::string_view name) {
-  const Json json = Json::parse(text, name);
-  auto impl = read(text, name, json);
   const auto find = [&](std::string_view piece) { return impl->id_of(piece); };
   const SymbolIds symbols =
       json.has("symbols") ? read_symbols(json["symbols"], impl->size) : symbols_by_name(find, impl->model->unknown());
   return Tokenizer(std::move(impl), symbols);
+}
+
+Tokenizer Tokenizer::from_json(std::string_view text, std::string_view name) {
+  return read(std::string(text), name, Json::parse(text, name));
+}
+
+Tokenizer Tokenizer::from_definition(const Json& definition, std::string_view name) {
+  return read(definition.dump(), name, definition.named(name));
 }
 
 Tokenizer Tokenizer::with_symbols(const SymbolIds& symbols) const {

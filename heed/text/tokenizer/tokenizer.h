@@ -30,6 +30,8 @@ class Tokenizer final : public Vocabulary {
   static Tokenizer load(const std::filesystem::path& path);
   // The same from memory; errors call it `name`.
   static Tokenizer from_json(std::string_view text, std::string_view name);
+  // Of a definition that is parsed or made (definitions.h).
+  static Tokenizer from_definition(const Json& definition, std::string_view name);
   // The same tokenizer with other symbols. Throws heed::Error for an id outside [-1, size()).
   Tokenizer with_symbols(const SymbolIds& symbols) const;
   // folder/stem.tokenizer.json
@@ -49,7 +51,7 @@ class Tokenizer final : public Vocabulary {
  private:
   struct Impl;
   Tokenizer(std::shared_ptr<const Impl> impl, const SymbolIds& symbols) : Vocabulary(symbols), impl_(std::move(impl)) {}
-  static std::shared_ptr<const Impl> read(std::string_view text, std::string_view name, const Json& json);
+  static Tokenizer read(std::string text, std::string_view name, const Json& json);
   std::string text_of(std::span<const int> ids, Specials specials) const override;
   std::string surface(int id) const override;
 

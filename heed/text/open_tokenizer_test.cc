@@ -1,0 +1,196 @@
+#include "heed/text/open_tokenizer.h"
+
+#include <gtest/gtest.h>
+
+#include "heed/base/file.h"
+#include "heed/base/file_writer.h"
+#include "heed/io/json.h"
+#include "heed/testing/data_folder.h"
+#include "heed/testing/refusal.h"
+#include "heed/text/sentencepiece_vocabulary.h"
+#include "heed/text/streaming_decoder.h"
+#include "heed/text/tokenizer/tokenizer.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+using Ids = std::vector<int>;
+
+class OpenTokenizerTest : public ::testing::Test {
+ protected:
+  fs::path folder_ = fs::path(::testing::TempDir()) / "heed_open_tokenizer_test" /
+                     ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  void SetUp() override {
+    fs::remove_all(folder_);
+    make_folder(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  void write(std::string_view name, std::string_view text) { write_file(folder_ / name, text); }
+  std::string refusal() {
+    return testing::refusal([&] { open_tokenizer(folder_); });
+  }
+};
+
+// The texts of a folder of cases.
+std::vector<std::string> texts_of(const fs::path& folder) {
+  std::vector<std::string> texts;
+  const std::string all = read_file(folder / "cases.jsonl");
+  for (std::size_t begin = 0; begin < all.size();) {
+    const std::size_t end = std::min(all.find('\n', begin), all.size());
+    texts.push_back(Json::parse(all.substr(begin, end - begin))["text"].string());
+    begin = end + 1;
+  }
+  return texts;
+}
+
+void expect_same(const Vocabulary& a, const Vocabulary& b, const fs::path& cases) {
+  EXPECT_EQ(a.size(), b.size());
+  for (const std::string& text : texts_of(cases)) {
+    const EncodedText encoded = a.encode_special(text);
+    EXPECT_EQ(encoded, b.encode_special(text)) << text;
+    EXPECT_EQ(a.encode_special(text, "b"), b.encode_special(text, "b")) << text;
+    EXPECT_EQ(a.decode(encoded.ids), b.decode(encoded.ids)) << text;
+  }
+}
+
+TEST_F(OpenTokenizerTest, AListOfWordPiecesIsBerts) {
+  HEED_DATA_OR_SKIP(data, "tokenizers/bert-base-cased");
+  fs::copy_file(data / "vocab.txt", folder_ / "vocab.txt");
+  write("tokenizer_config.json", R"({"do_lower_case": false, "strip_accents": null, "mask_token": "[MASK]"})");
+  const auto list = open_tokenizer(folder_), file = open_tokenizer(data);
+  expect_same(*list, *file, data);
+  EXPECT_EQ(list->symbols(), file->symbols());
+  EXPECT_EQ(list->classifier(), 101);
+  EXPECT_EQ(list->pad(), 0);
+  EXPECT_EQ(list->begin(), -1);
+}
+
+TEST_F(OpenTokenizerTest, PiecesWithMergesAreGpt2s) {
+  HEED_DATA_OR_SKIP(data, "tokenizers/gpt2");
+  fs::copy_file(data / "vocab.json", folder_ / "vocab.json");
+  fs::copy_file(data / "merges.txt", folder_ / "merges.txt");
+  const auto apart = open_tokenizer(folder_), file = open_tokenizer(data);
+  expect_same(*apart, *file, data);
+  EXPECT_EQ(apart->end(), 50256);
+}
+
+TEST_F(OpenTokenizerTest, RobertasTextsHaveTokensAroundThem) {
+  write("vocab.json", R"({"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, "a": 4, "b": 5, "ab": 6, "<mask>": 7})");
+  write("merges.txt", "#version: 0.2\na b\n\n");
+  write("special_tokens_map.json", R"({"mask_token": {"content": "<mask>", "lstrip": true}, "pad_token": "<pad>"})");
+  write("tokenizer_config.json", R"({"tokenizer_class": "RobertaTokenizerFast", "eos_token": "</s>"})");
+  const auto roberta = open_tokenizer(folder_);
+  EXPECT_EQ(roberta->encode_special("ab").ids, (Ids{0, 6, 2}));
+  EXPECT_EQ(roberta->encode_special("ab", "b"), (EncodedText{{0, 6, 2, 2, 5, 2}, {0, 0, 0, 0, 0, 0}}));
+  EXPECT_EQ(roberta->mask(), 7);
+  EXPECT_EQ(roberta->encode("a<mask>"), (Ids{4, 7}));
+}
+
+TEST_F(OpenTokenizerTest, TheFilesBesideItNameTheSymbols) {
+  write("tokenizer.json", R"({"model": {"type": "WordLevel", "vocab": {"<s>": 0, "</s>": 1, "x": 2, "y": 3}}})");
+  EXPECT_EQ(open_tokenizer(folder_)->symbols(), (SymbolIds{.begin = 0, .end = 1}));
+  write("special_tokens_map.json", R"({"eos_token": "x"})");
+  write("tokenizer_config.json", R"({"bos_token": null, "eos_token": {"content": "y"}, "pad_token": "nowhere"})");
+  EXPECT_EQ(open_tokenizer(folder_)->symbols(), (SymbolIds{.end = 3}));
+  write("tokenizer_config.json", R"({"eos_token": 3})");
+  EXPECT_NE(refusal().find("tokenizer_config.json: eos_token"), std::string::npos);
+}
+
+TEST_F(OpenTokenizerTest, SentencePieceModelsMayHaveSymbolsAroundTexts) {
+  const std::vector<std::string> lines = {"the cat sat on the mat", "a cat"};
+  const auto own = SentencePieceVocabulary::train(lines, {.vocabulary_size = 40});
+  write("tokenizer.model", own.bytes());
+  const auto plain = open_tokenizer(folder_);
+  EXPECT_EQ(plain->kind(), "sentencepiece-model");
+  EXPECT_EQ(plain->encode_special("a cat").ids, own.encode("a cat"));
+  write("tokenizer_config.json", R"({"tokenizer_class": "LlamaTokenizer", "add_eos_token": true})");
+  const auto llama = open_tokenizer(folder_);
+  const Ids ids = llama->encode_special("a cat").ids;
+  EXPECT_EQ(ids.front(), 2);
+  EXPECT_EQ(ids.back(), 3);
+  EXPECT_EQ(llama->decode(ids), "a cat");
+  EXPECT_TRUE(llama->is_special(3));
+  llama->save(folder_, "kept");
+  EXPECT_EQ(load_vocabulary(folder_, "kept")->encode_special("a cat").ids, ids);
+  write("tokenizer_config.json", R"({"tokenizer_class": "XLMRobertaTokenizer"})");
+  EXPECT_NE(refusal().find("XLMRobertaTokenizer"), std::string::npos);
+}
+
+TEST_F(OpenTokenizerTest, MariansPiecesHaveTheIdsOfAList) {
+  const auto own = SentencePieceVocabulary::train(std::vector<std::string>{"the cat sat"}, {.vocabulary_size = 40});
+  write("source.spm", own.bytes());
+  write("target.spm", own.bytes());
+  Json list = Json::object({{"</s>", 0}, {"<unk>", 1}});
+  for (int id = 4; id < own.size(); ++id) list.set(own.piece(id), id + 7);
+  list.set("<pad>", own.size() + 7);
+  write_json(folder_ / "vocab.json", list);
+  const auto marian = open_tokenizer(folder_, TokenizerSide::target);
+  Ids expected = own.encode("the cat");
+  for (int& id : expected) id += 7;
+  EXPECT_EQ(marian->encode("the cat"), expected);
+  EXPECT_EQ(marian->decode(expected), "the cat");
+  expected.push_back(0);
+  EXPECT_EQ(marian->encode_special("the cat").ids, expected);
+  EXPECT_EQ(marian->decode(expected), "the cat");
+  EXPECT_EQ(marian->pad(), own.size() + 7);
+  EXPECT_EQ(marian->encode("ж").back(), 1);
+  marian->save(folder_ / "kept", "source");
+  EXPECT_EQ(load_vocabulary(folder_ / "kept", "source")->encode_special("the cat").ids, expected);
+}
+
+TEST_F(OpenTokenizerTest, AFolderWithoutOneSaysWhatItLacks) {
+  EXPECT_FALSE(has_tokenizer(folder_));
+  EXPECT_NE(refusal().find("has no tokenizer: neither tokenizer.json"), std::string::npos) << refusal();
+  write("vocab.txt", "a\nb\n");
+  EXPECT_TRUE(has_tokenizer(folder_));
+  EXPECT_NE(refusal().find("vocab.txt: the vocabulary has no '[CLS]'"), std::string::npos) << refusal();
+  write("vocab.json", "{}");
+  write("merges.txt", "a b c\n");
+  EXPECT_NE(refusal().find("merges.txt:1"), std::string::npos) << refusal();
+  write("tokenizer.model", "x");
+  EXPECT_NE(refusal().find("tokenizer.model"), std::string::npos) << refusal();
+  write("tokenizer.json", "[]");
+  EXPECT_NE(refusal().find("tokenizer.json"), std::string::npos) << refusal();
+}
+
+// What is read along is what is decoded at the end, of every tokenizer that there is a case of.
+TEST_F(OpenTokenizerTest, StreamedTextIsTheDecodedText) {
+  HEED_DATA_OR_SKIP(data, "tokenizers");
+  for (const fs::path& one : files_in(data)) {
+    if (!fs::exists(one / "cases.jsonl")) continue;
+    const auto vocabulary = open_tokenizer(one);
+    for (const Specials specials : {Specials::drop, Specials::keep}) {
+      StreamingDecoder stream(*vocabulary, specials);
+      for (const std::string& text : texts_of(one)) {
+        const Ids ids = vocabulary->encode_special(text).ids;
+        std::string read;
+        for (const int id : ids) read += stream.add(id);
+        read += stream.finish();
+        EXPECT_EQ(read, vocabulary->decode(ids, specials)) << one << ": " << text;
+      }
+    }
+  }
+}
+
+TEST_F(OpenTokenizerTest, EveryPieceHasAWordOrNone) {
+  HEED_DATA_OR_SKIP(data, "tokenizers");
+  for (const fs::path& one : files_in(data)) {
+    if (!fs::exists(one / "cases.jsonl")) continue;
+    const auto vocabulary = open_tokenizer(one);
+    const Ids words = vocabulary->word_of_pieces(vocabulary->encode("two words"));
+    EXPECT_EQ(words.front(), 0) << one;
+    EXPECT_EQ(words.back(), 1) << one;
+    for (const std::string& text : texts_of(one)) {
+      int last = 0;
+      for (const int word : vocabulary->word_of_pieces(vocabulary->encode(text))) {
+        EXPECT_GE(word, -1);
+        EXPECT_LE(word, last + 64);
+        last = std::max(last, word);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace heed

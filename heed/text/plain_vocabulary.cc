@@ -1,0 +1,316 @@
+#include "heed/text/plain_vocabulary.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "heed/base/check.h"
+#include "heed/base/printable.h"
+#include "heed/base/utf8.h"
+#include "heed/io/json.h"
+#include "heed/text/tokenizer/definitions.h"
+#include "heed/text/tokenizer/symbols.h"
+
+namespace heed {
+namespace {
+
+using Kind = PlainVocabulary::Kind;
+using Type = PlainVocabulary::Type;
+
+constexpr std::string_view kMark = "\xE2\x96\x81";  // U+2581
+
+bool is_byte_piece(std::string_view piece) {
+  return piece.size() == 6 && piece.starts_with("<0x") && piece.ends_with('>');
+}
+
+std::string with_marks(std::string_view piece) {
+  std::string marked;
+  for (const char byte : piece) {
+    if (byte == ' ') {
+      marked += kMark;
+    } else {
+      marked += byte;
+    }
+  }
+  return marked;
+}
+
+// What is not said follows from the names: "<0x0A>" is a byte, and a symbol of a text is no text.
+std::vector<Type> types_of(const PlainVocabulary& plain) {
+  if (!plain.types.empty()) return plain.types;
+  std::vector<Type> types(plain.pieces.size(), Type::normal);
+  if (plain.kind == Kind::llama || plain.kind == Kind::t5) {
+    for (std::size_t id = 0; id < types.size(); ++id) {
+      if (is_byte_piece(plain.pieces[id])) types[id] = Type::byte;
+    }
+  }
+  const SymbolIds& symbols = plain.symbols;
+  for (const int id : {symbols.pad, symbols.begin, symbols.end, symbols.classifier, symbols.separator, symbols.mask}) {
+    if (id >= 0) types[static_cast<std::size_t>(id)] = Type::control;
+  }
+  if (symbols.unknown >= 0) types[static_cast<std::size_t>(symbols.unknown)] = Type::unknown;
+  return types;
+}
+
+void check(const PlainVocabulary& plain, std::string_view name) {
+  const std::size_t count = plain.pieces.size();
+  HEED_CHECK(count > 0, "{}: the vocabulary has no pieces", name);
+  HEED_CHECK(plain.types.empty() || plain.types.size() == count, "{}: the vocabulary has {} pieces and {} types", name,
+             count, plain.types.size());
+  const bool needs_scores = plain.kind == Kind::llama || plain.kind == Kind::t5;
+  HEED_CHECK(!needs_scores || plain.scores.size() == count, "{}: the vocabulary has {} pieces and {} scores", name,
+             count, plain.scores.size());
+  check_symbols(plain.symbols, static_cast<Index>(count), name);
+  for (std::size_t id = 0; id < count; ++id) {
+    HEED_CHECK(valid_utf8(plain.pieces[id]), "{}: the piece {} is not valid UTF-8: '{}'", name, id,
+               printable(plain.pieces[id]));
+    HEED_CHECK(!needs_scores || std::isfinite(plain.scores[id]), "{}: the piece {} has the score {}", name, id,
+               plain.scores[id]);
+  }
+}
+
+// The tokens that a text may spell.
+Json added_tokens(const std::vector<std::string>& pieces, const std::vector<Type>& types) {
+  std::vector<Json> added;
+  for (std::size_t id = 0; id < pieces.size(); ++id) {
+    const Type type = types[id];
+    if (pieces[id].empty() || (type != Type::control && type != Type::user_defined && type != Type::unknown)) continue;
+    added.push_back(added_token(pieces[id], static_cast<Index>(id), type != Type::user_defined));
+  }
+  return Json::array(std::move(added));
+}
+
+Json post_processor(const PlainVocabulary& plain, const std::vector<std::string>& pieces, std::string_view name) {
+  const int begin = plain.begins ? plain.symbols.begin : -1, end = plain.ends ? plain.symbols.end : -1;
+  HEED_CHECK(!plain.begins || begin >= 0, "{}: texts begin with a symbol that the vocabulary has not", name);
+  HEED_CHECK(!plain.ends || end >= 0, "{}: texts end with a symbol that the vocabulary has not", name);
+  const auto piece = [&](int id) { return id < 0 ? std::string() : pieces[static_cast<std::size_t>(id)]; };
+  return ends_definition(piece(begin), begin, piece(end), end);
+}
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (const char byte : bytes) {
+    bits = bits << 8 | static_cast<unsigned char>(byte);
+    for (count += 8; count >= 6; count -= 6) text += kDigits[bits >> (count - 6) & 63];
+  }
+  if (count > 0) text += kDigits[bits << (6 - count) & 63];
+  return text;
+}
+
+Json step(std::string_view type) { return Json::object({{"type", type}}); }
+Json replace(Json pattern, std::string_view content) {
+  return Json::object({{"type", "Replace"}, {"pattern", std::move(pattern)}, {"content", content}});
+}
+Json text(std::string_view literal) { return Json::object({{"String", literal}}); }
+
+// SentencePiece's: its table, its treatment of spaces, and a mark for each.
+Json sentencepiece_normaliser(const PlainVocabulary& plain) {
+  std::vector<Json> steps;
+  if (!plain.character_map.empty()) {
+    steps.push_back(Json::object({{"type", "Precompiled"}, {"precompiled_charsmap", base64(plain.character_map)}}));
+  }
+  if (plain.single_spaces) {
+    steps.push_back(Json::object({{"type", "Strip"}, {"strip_left", true}, {"strip_right", true}}));
+    steps.push_back(replace(Json::object({{"Regex", " {2,}"}}), " "));
+  }
+  if (plain.space_prefix) steps.push_back(Json::object({{"type", "Prepend"}, {"prepend", kMark}}));
+  steps.push_back(replace(text(" "), kMark));
+  return Json::object({{"type", "Sequence"}, {"normalizers", Json::array(std::move(steps))}});
+}
+
+Json sentencepiece_decoder(const PlainVocabulary& plain) {
+  std::vector<Json> steps = {replace(text(kMark), " "), step("ByteFallback"), step("Fuse")};
+  if (plain.space_prefix)
+    steps.push_back(Json::object({{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}}));
+  return Json::object({{"type", "Sequence"}, {"decoders", Json::array(std::move(steps))}});
+}
+
+Json scored_pieces(const std::vector<std::string>& pieces, const std::vector<float>& scores) {
+  std::vector<Json> list;
+  list.reserve(pieces.size());
+  for (std::size_t id = 0; id < pieces.size(); ++id) {
+    list.push_back(Json::array({pieces[id], static_cast<double>(scores[id])}));
+  }
+  return Json::array(std::move(list));
+}
+
+Json llama_definition(const PlainVocabulary& plain, std::vector<std::string>& pieces, const std::vector<Type>& types) {
+  std::vector<Index> unmergeable;
+  for (std::size_t id = 0; id < pieces.size(); ++id) {
+    if (types[id] == Type::normal) {
+      pieces[id] = with_marks(pieces[id]);
+    } else if (types[id] != Type::unused) {
+      unmergeable.push_back(static_cast<Index>(id));
+    }
+  }
+  const int unknown = plain.symbols.unknown;
+  return Json::object({{"normalizer", sentencepiece_normaliser(plain)},
+                       {"pre_tokenizer", nullptr},
+                       {"decoder", sentencepiece_decoder(plain)},
+                       {"model", Json::object({{"type", "ScoredBPE"},
+                                               {"unk_token", unknown < 0 ? Json() : Json(pieces[unknown])},
+                                               {"fuse_unk", true},
+                                               {"byte_fallback", true},
+                                               {"unmergeable", Json::array_of(unmergeable)},
+                                               {"vocab", scored_pieces(pieces, plain.scores)}})}});
+}
+
+Json t5_definition(const PlainVocabulary& plain, const std::vector<std::string>& pieces) {
+  const int unknown = plain.symbols.unknown;
+  return Json::object({{"normalizer", sentencepiece_normaliser(plain)},
+                       {"pre_tokenizer", nullptr},
+                       {"decoder", sentencepiece_decoder(plain)},
+                       {"model", Json::object({{"type", "Unigram"},
+                                               {"unk_id", unknown < 0 ? Json() : Json(unknown)},
+                                               {"byte_fallback", true},
+                                               {"vocab", scored_pieces(pieces, plain.scores)}})}});
+}
+
+// --- Where text is cut -----------------------------------------------------------------------------------------------
+
+constexpr std::string_view kGpt2 = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+constexpr std::string_view kLlama3 =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|)"
+    R"(\s+(?!\S)|\s+)";
+constexpr std::string_view kQwen2 =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr std::string_view kGpt4o =
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
+    R"(\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr std::string_view kTekken =
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|)"
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|)"
+    R"(\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr std::string_view kBloom = R"( ?[^(\s|.,!?…。，、।۔،)]+)";
+// Digits one by one, and then as GPT-2.
+constexpr std::string_view kStarcoder = "digits";
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 27> kCuts = {{
+    {"", kGpt2},
+    {"default", kGpt2},
+    {"gpt-2", kGpt2},
+    {"gpt2", kGpt2},
+    {"phi-2", kGpt2},
+    {"roberta-bpe", kGpt2},
+    {"jina-es", kGpt2},
+    {"jina-de", kGpt2},
+    {"jina-v2-code", kGpt2},
+    {"mpt", kGpt2},
+    {"olmo", kGpt2},
+    {"llama3", kLlama3},
+    {"llama-v3", kLlama3},
+    {"llama-bpe", kLlama3},
+    {"falcon3", kLlama3},
+    {"dbrx", kLlama3},
+    {"smaug-bpe", kLlama3},
+    {"qwen2", kQwen2},
+    {"stablelm2", kQwen2},
+    {"deepseek-r1-qwen", kQwen2},
+    {"gpt-4o", kGpt4o},
+    {"tekken", kTekken},
+    {"bloom", kBloom},
+    {"starcoder", kStarcoder},
+    {"refact", kStarcoder},
+    {"smollm", kStarcoder},
+    {"command-r", kStarcoder},
+}};
+
+Json byte_level(bool cuts) {
+  return Json::object({{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", cuts}});
+}
+
+Json pre_tokenizer(std::string_view cut, std::string_view name) {
+  const auto known = std::ranges::find(kCuts, cut, &std::pair<std::string_view, std::string_view>::first);
+  HEED_CHECK(known != kCuts.end(), "{}: text is to be cut as '{}', which is not known", name, printable(cut));
+  if (known->second == kGpt2) return byte_level(true);
+  Json first;
+  if (known->second == kStarcoder) {
+    first = Json::object({{"type", "Digits"}, {"individual_digits", true}});
+  } else {
+    first = Json::object({{"type", "Split"},
+                          {"pattern", Json::object({{"Regex", known->second}})},
+                          {"behavior", "Isolated"},
+                          {"invert", false}});
+  }
+  return Json::object(
+      {{"type", "Sequence"}, {"pretokenizers", Json::array({first, byte_level(known->second == kStarcoder)})}});
+}
+
+Json gpt2_definition(const PlainVocabulary& plain, const std::vector<std::string>& pieces, std::string_view name) {
+  std::vector<Json::Member> vocabulary;
+  vocabulary.reserve(pieces.size());
+  for (std::size_t id = 0; id < pieces.size(); ++id) vocabulary.emplace_back(pieces[id], static_cast<Index>(id));
+  return Json::object({{"normalizer", nullptr},
+                       {"pre_tokenizer", pre_tokenizer(plain.cut, name)},
+                       {"decoder", step("ByteLevel")},
+                       {"model", Json::object({{"type", "BPE"},
+                                               {"vocab", Json::object(std::move(vocabulary))},
+                                               {"merges", Json::array_of(plain.merges)}})}});
+}
+
+// llama.cpp writes "dog" as "▁dog" and "##s" as "s".
+std::vector<std::string> word_pieces(const std::vector<std::string>& pieces, const std::vector<Type>& types) {
+  if (std::ranges::any_of(pieces, [](const std::string& piece) { return piece.starts_with("##"); })) return pieces;
+  std::vector<std::string> restored;
+  for (std::size_t id = 0; id < pieces.size(); ++id) {
+    const std::string& piece = pieces[id];
+    if (piece.starts_with(kMark)) {
+      restored.push_back(piece.substr(kMark.size()));
+    } else {
+      restored.push_back(types[id] == Type::normal && !(piece.starts_with('[') && piece.ends_with(']')) ? "##" + piece
+                                                                                                        : piece);
+    }
+  }
+  return restored;
+}
+
+Json bert_definition(const PlainVocabulary& plain, const std::vector<std::string>& pieces, std::string_view name) {
+  const auto piece = [&](int id, std::string_view otherwise) {
+    return id < 0 ? std::string(otherwise) : pieces[static_cast<std::size_t>(id)];
+  };
+  const SymbolIds& symbols = plain.symbols;
+  const BertRules rules{.lower = plain.lower,
+                        .strips_accents = plain.lower,
+                        .unknown = piece(symbols.unknown, "[UNK]"),
+                        .classifier = piece(symbols.classifier >= 0 ? symbols.classifier : symbols.begin, "[CLS]"),
+                        .separator = piece(symbols.separator >= 0 ? symbols.separator : symbols.end, "[SEP]"),
+                        .pad = piece(symbols.pad, "[PAD]"),
+                        .mask = piece(symbols.mask, "[MASK]")};
+  return heed::bert_definition(pieces, rules, name);
+}
+
+}  // namespace
+
+Tokenizer make_tokenizer(const PlainVocabulary& plain, std::string_view name) {
+  check(plain, name);
+  const std::vector<Type> types = types_of(plain);
+  std::vector<std::string> pieces = plain.kind == Kind::bert ? word_pieces(plain.pieces, types) : plain.pieces;
+  Json definition;
+  switch (plain.kind) {
+    case Kind::llama:
+      definition = llama_definition(plain, pieces, types);
+      break;
+    case Kind::t5:
+      definition = t5_definition(plain, pieces);
+      break;
+    case Kind::gpt2:
+      definition = gpt2_definition(plain, pieces, name);
+      break;
+    case Kind::bert:
+      definition = bert_definition(plain, pieces, name);
+      break;
+  }
+  if (plain.kind != Kind::bert) {
+    definition.set("added_tokens", added_tokens(pieces, types));
+    definition.set("post_processor", post_processor(plain, pieces, name));
+  }
+  return Tokenizer::from_definition(definition, name).with_symbols(plain.symbols);
+}
+
+}  // namespace heed

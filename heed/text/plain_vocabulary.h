@@ -1,0 +1,51 @@
+// A tokenizer from plain lists: what files of weights hold of their vocabulary (GGUF's tokenizer.ggml.*, llama2.c's
+// tokenizer.bin).
+//
+//   PlainVocabulary plain{.kind = PlainVocabulary::Kind::llama, .pieces = pieces, .scores = scores};
+//   plain.symbols = {.unknown = 0, .begin = 1, .end = 2};
+//   plain.begins = true;
+//   const Tokenizer tokenizer = make_tokenizer(plain, "stories260K.gguf");
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heed/text/tokenizer/tokenizer.h"
+#include "heed/text/vocabulary.h"
+
+namespace heed {
+
+struct PlainVocabulary {
+  enum class Kind {
+    llama,  // SentencePiece's BPE: two neighbours that are a piece are merged, the highest score first; pieces for bytes
+    gpt2,   // BPE on bytes, by merges
+    bert,   // WordPiece; a piece that begins a word begins with U+2581, unless some piece begins with "##"
+    t5      // a unigram model
+  };
+  // As SentencePiece's models and GGUF number them.
+  enum class Type { normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6 };
+
+  Kind kind = Kind::llama;
+  std::vector<std::string> pieces{};  // by id; of llama, with U+2581 or a space where a word begins
+  std::vector<float> scores{};        // of llama and t5, one for each piece
+  std::vector<Type> types{};          // one for each piece; empty: by their names and the symbols
+  std::vector<std::string> merges{};  // of gpt2: "a b", the best first
+  // Of gpt2, where text is cut, by llama.cpp's name for it: "" and "gpt-2", "llama-bpe", "qwen2", "gpt-4o", "tekken",
+  // "starcoder", "deepseek-llm", "bloom" and names of models that are cut like one of these.
+  std::string cut{};
+  SymbolIds symbols{};
+  bool begins = false;          // encode_special begins a text with the begin symbol
+  bool ends = false;            // and ends it with the end symbol
+  bool space_prefix = true;     // of llama and t5: a text begins as if a space stood before it
+  bool single_spaces = false;   // of llama and t5: runs of spaces are one, and those at the ends go
+  bool lower = true;            // of bert
+  std::string character_map{};  // of llama and t5: SentencePiece's normaliser (NormalizerSpec.precompiled_charsmap)
+};
+
+// Tokens that a text may spell are found in it: of type control they are special, of type user_defined they are not.
+// Throws heed::Error that begins with `name` for lists whose lengths differ, symbols that are not there, and a cut that
+// is not known.
+Tokenizer make_tokenizer(const PlainVocabulary& plain, std::string_view name);
+
+}  // namespace heed
