@@ -4,6 +4,9 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <chrono>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -190,6 +193,24 @@ std::string call_explain(const py::object& q, const py::object& k, const py::obj
   return explain(given.q.view, given.k.view, given.v.view, make_spec("explain", options, given.q.view));
 }
 
+// The seconds of a call without Python around it: the least of so many, into an array that is there.
+double time_attention(const py::object& q, const py::object& k, const py::object& v, const py::tuple& options,
+                      const py::object& out, Index calls) {
+  const char* caller = "time_attention";
+  const Operands given(caller, q, k, v);
+  const AttentionSpec spec = make_spec(caller, options, given.q.view);
+  const SharedArray written = share_writable(caller, "out", out);
+  const py::gil_scoped_release unlocked;
+  double least = std::numeric_limits<double>::infinity();
+  for (Index call = 0; call < calls; ++call) {
+    const auto begin = std::chrono::steady_clock::now();
+    Workspace workspace;
+    attention(given.q.view, given.k.view, given.v.view, spec, {.out = written.view}, workspace);
+    least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  return least;
+}
+
 // What a bias adds to the scores, f64 [B, H, Lq, Lk].
 py::object bias_array(const py::object& bias, const py::object& mask, const std::vector<Index>& extents) {
   const char* caller = "bias_array";
@@ -227,6 +248,7 @@ void add_attention(py::module_& module) {
   module.def("attention_double_backward", &call_double_backward);
   module.def("attention_weights", &call_attention_weights);
   module.def("explain", &call_explain);
+  module.def("time_attention", &time_attention);
   module.def("bias_array", &bias_array);
   module.def("dropout_array", &dropout_array);
 }

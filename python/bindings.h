@@ -14,4 +14,6 @@ void add_model(pybind11::module_& module);      // model.cc
 void add_training(pybind11::module_& module);   // training.cc
 void add_pictures(pybind11::module_& module);   // pictures.cc
 
+void add_walkthrough(pybind11::module_& module);  // walkthrough.cc
+
 }  // namespace heed::python

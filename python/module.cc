@@ -32,4 +32,5 @@ PYBIND11_MODULE(_heed, module) {
   heed::python::add_model(module);
   heed::python::add_training(module);
   heed::python::add_pictures(module);
+  heed::python::add_walkthrough(module);
 }

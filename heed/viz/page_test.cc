@@ -116,6 +116,12 @@ TEST(AttentionPage, TheScriptFindsItsPlaces) {
   }
 }
 
+TEST(AttentionPage, AsTextIsWhatTheFileHolds) {
+  const AttentionTrace trace = sample();
+  EXPECT_EQ(attention_page({&trace, 1}), page_of(trace));
+  EXPECT_THROW(attention_page({}), Error);
+}
+
 TEST(AttentionPage, TheSameTracesGiveTheSameBytes) { EXPECT_EQ(page_of(sample()), page_of(sample())); }
 
 TEST(AttentionPage, RefusesWhatItCannotShow) {

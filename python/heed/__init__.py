@@ -20,6 +20,7 @@ from heed.metrics import aer, bleu, chrf, ter
 from heed.models import Model, load
 from heed.training import train
 from heed.views import Attention, View, view
+from heed.walkthroughs import Walkthrough, walkthrough
 
 __version__ = version
 

@@ -1,6 +1,8 @@
 """Models in folders: trained, told of, run, scored and looked at from Python."""
 
+import os
 import pathlib
+import signal
 import tempfile
 import threading
 import unittest
@@ -64,6 +66,16 @@ class Training(unittest.TestCase):
         with self.assertRaisesRegex(KeyError, "mine"):
             train_translator(out, max_updates=50, callback=callback)
         self.assertTrue((out / "training" / "state.safetensors").exists())
+
+    def test_ctrl_c_saves_and_is_raised(self):
+        for callback in (None, lambda event, report: None):
+            out = pathlib.Path(folder.name) / f"interrupted-{callback is None}"
+            state = out / "training" / "state.safetensors"
+            timer = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
+            timer.start()
+            with self.assertRaises(KeyboardInterrupt):
+                train_translator(out, max_updates=10**9, validate_every=10**6, callback=callback)
+            self.assertTrue(state.exists())
 
     def test_validations_are_told(self):
         seen = []

@@ -2,6 +2,7 @@
 refuses what only a copy could show."""
 
 import array
+import ctypes
 import gc
 import sys
 import threading
@@ -48,8 +49,8 @@ class Reading(unittest.TestCase):
         self.check(self.q, backwards[:, :, ::-1], self.v)
 
     def test_no_copy_is_made_of_a_large_array(self):
-        """Rows of 1 TiB of address space, of which nothing is there but the rows: a copy could not be held."""
-        pages = np.lib.stride_tricks.as_strided(self.k, (B, H, 1 << 20, D), (*self.k.strides[:2], 0, 4))
+        """Keys and values of 64 GiB each, by their strides: a copy could not be held."""
+        pages = np.lib.stride_tricks.as_strided(self.k, (B, H, 1 << 28, D), (*self.k.strides[:2], 0, 4))
         out = heed.attention(self.q, pages, pages, mask=heed.key_lengths([1, 1]))
         np.testing.assert_array_equal(out, np.broadcast_to(self.k[:, :, :1], out.shape))
 
@@ -213,18 +214,94 @@ class Lifetimes(unittest.TestCase):
             heed.attention(*arrays[:3], bias=arrays[3], return_weights=True)
         self.assertEqual([sys.getrefcount(x) for x in arrays], before)
 
-    def test_a_capsule_is_deleted_once_whoever_had_it(self):
-        for take in (False, True):
-            tensor = _an_array()
-            capsule = tensor.__dlpack__()
-            if take:
-                kept = np.from_dlpack(tensor)
-                del tensor, capsule
-                gc.collect()
-                self.assertEqual(kept.shape, (1, 1, 2, 2))
-            else:
-                del capsule, tensor
-            gc.collect()
+    def test_a_capsule_of_heeds_gives_its_memory_back_whoever_had_it(self):
+        """Results come from a pool: memory that is free is used again at once."""
+        tensor = _an_array()
+        kept = np.from_dlpack(tensor)  # takes the capsule over
+        at = address(kept)
+        del tensor
+        others = [_an_array() for _ in range(20)]
+        self.assertNotIn(at, [address(np.from_dlpack(one)) for one in others])
+        np.testing.assert_allclose(kept[0, 0].sum(-1), 1, rtol=1e-6)
+        del kept, others
+        tensor = _an_array()
+        at, capsule = address(np.from_dlpack(tensor)), tensor.__dlpack__()  # one that nobody takes over
+        del tensor
+        self.assertNotIn(at, [address(np.from_dlpack(one)) for one in [_an_array() for _ in range(20)]])
+        del capsule
+        self.assertIn(at, [address(np.from_dlpack(one)) for one in [_an_array() for _ in range(60)]])
+
+    def test_a_deleter_is_called_once_after_each_call(self):
+        q, k, v = operands()
+        arrays = [Counted(x) for x in (q, k, v)]
+        out = heed.attention(*arrays)
+        self.assertEqual([one.deleted for one in arrays], [1, 1, 1])
+        np.testing.assert_array_equal(np.from_dlpack(out), heed.attention(q, k, v))
+        bad = Counted(np.zeros((1, 1, 1, 1, 1), np.float32))  # refused after it was exported
+        with self.assertRaisesRegex(heed.Error, "at most 4 axes"):
+            heed.attention(q, bad, v)
+        wrong = Counted(k[..., :3].copy())
+        with self.assertRaises(heed.Error):
+            heed.attention(q, wrong, v)
+        self.assertEqual((bad.deleted, wrong.deleted), (1, 1))
+        kept = Counted(np.ones((L, L), np.float32))
+        bias = heed.dense(kept)
+        for _ in range(3):
+            heed.attention(q, k, v, bias=bias)
+        self.assertEqual(kept.deleted, 0)
+        del bias
+        gc.collect()
+        self.assertEqual(kept.deleted, 1)
+
+    def test_memory_of_another_device_is_refused(self):
+        q, k, v = operands()
+        with self.assertRaisesRegex(heed.Error, "k is in the memory of another device than the processor \\(DLPack's 2\\)"):
+            heed.attention(q, Counted(k, device=2), v)
+
+
+class DlTensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+
+
+class DlManaged(ctypes.Structure):
+    _fields_ = [("tensor", DlTensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
+
+
+Deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+new_capsule = ctypes.pythonapi.PyCapsule_New
+new_capsule.restype, new_capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+is_capsule = ctypes.pythonapi.PyCapsule_IsValid
+is_capsule.restype, is_capsule.argtypes = ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p]
+pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_char_p]
+
+
+@Deleter
+def destroy_capsule(capsule):
+    """What DLPack asks of a capsule that nobody took over."""
+    if is_capsule(capsule, b"dltensor"):
+        managed = ctypes.cast(pointer_of(capsule, b"dltensor"), ctypes.POINTER(DlManaged))
+        Deleter(managed.contents.deleter)(ctypes.addressof(managed.contents))
+
+
+class Counted:
+    """A float array whose library counts how often its deleter is called. The array begins behind some bytes, and says so by byte_offset."""
+
+    def __init__(self, numbers, device=1):
+        self.numbers, self.deleted = numbers, 0
+        self.shape = (ctypes.c_int64 * numbers.ndim)(*numbers.shape)
+        self.strides = (ctypes.c_int64 * numbers.ndim)(*(stride // 4 for stride in numbers.strides))
+        self.deleter = Deleter(self.count)
+        tensor = DlTensor(address(numbers) - 64, device, 0, numbers.ndim, 2, 32, 1, self.shape, self.strides, 64)
+        self.managed = DlManaged(tensor, None, ctypes.cast(self.deleter, ctypes.c_void_p))
+
+    def count(self, _):
+        self.deleted += 1
+
+    def __dlpack__(self, **_):
+        return new_capsule(ctypes.addressof(self.managed), b"dltensor", ctypes.cast(destroy_capsule, ctypes.c_void_p))
 
 
 class Foreign:
