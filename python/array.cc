@@ -24,19 +24,20 @@ View make_shared_view(void* data, DType dtype, int rank, const std::int64_t* sha
   View view;
   view.dtype = dtype, view.rank = rank;
   std::copy(shape, shape + rank, view.shape.begin());
-  Index row_major = 1;
+  std::uint64_t row_major = 1;  // which may overflow where no stride is made of it
   const bool has_elements = std::find(shape, shape + rank, 0) == shape + rank;
   for (int axis = rank - 1; axis >= 0; --axis) {
     const bool meant = has_elements && view.shape[axis] > 1 && strides != nullptr;
-    view.stride[axis] = meant ? strides[axis] : row_major;
-    row_major *= std::max<Index>(view.shape[axis], 1);
+    view.stride[axis] = meant ? strides[axis] : static_cast<Index>(row_major);
+    row_major *= static_cast<std::uint64_t>(std::max<Index>(view.shape[axis], 1));
   }
   view.data = data != nullptr ? data : g_nothing;
   return view;
 }
 
 void check_rank(const char* caller, const char* name, std::int64_t rank) {
-  HEED_CHECK(rank <= kMaxRank, "{}: {} must have at most {} axes, but has {}", caller, name, kMaxRank, rank);
+  HEED_CHECK(rank >= 0 && rank <= kMaxRank, "{}: {} must have at most {} axes, but has {}", caller, name, kMaxRank,
+             rank);
 }
 
 void check_aligned(const char* caller, const char* name, const View& view) {
@@ -214,8 +215,9 @@ py::object capsule_of(const char* caller, const char* name, py::handle object) {
 SharedArray share_dlpack(const char* caller, const char* name, py::handle object) {
   SharedArray shared;
   shared.owner = capsule_of(caller, name, object);
-  auto* managed = static_cast<DlManaged*>(PyCapsule_GetPointer(shared.owner.ptr(), kDlCapsule));
-  if (managed == nullptr) throw py::error_already_set();
+  HEED_CHECK(PyCapsule_IsValid(shared.owner.ptr(), kDlCapsule) != 0,
+             "{}: {}, a {}, gives no capsule of DLPack's that nobody has taken over", caller, name, type_name(object));
+  const auto* managed = static_cast<DlManaged*>(PyCapsule_GetPointer(shared.owner.ptr(), kDlCapsule));
   const DlTensor& tensor = managed->tensor;
   HEED_CHECK(tensor.device.type == DlDevice::kCpu || tensor.device.type == DlDevice::kCudaHost,
              "{}: {} is in the memory of another device than the processor (DLPack's {}): move it first", caller, name,

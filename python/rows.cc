@@ -11,6 +11,7 @@
 #include "heed/base/parallel.h"
 #include "heed/ops/attention/merge.h"
 #include "heed/ops/rotary/rotary.h"
+#include "heed/tensor/quantise_rows.h"
 
 namespace heed::python {
 namespace {
@@ -107,6 +108,20 @@ py::tuple merge(const py::object& out_a, const py::object& lse_a, const py::obje
   return py::make_tuple(library.give(out), library.give(lse));
 }
 
+py::tuple quantise(const py::object& x) {
+  const SharedArray rows = share("quantise_rows", "x", x);
+  const View& view = rows.view;
+  HEED_CHECK(view.rank == 4, "quantise_rows: x must be [batch, heads, length, width], but is {}", describe(view));
+  const Tensor integers = Tensor::empty(DType::i8, {view.shape[0], view.shape[1], view.shape[2], view.shape[3]});
+  const Tensor scales = Tensor::empty(DType::f32, {view.shape[0], view.shape[1], view.shape[2]});
+  {
+    const py::gil_scoped_release unlocked;
+    quantise_rows(view, integers, scales);
+  }
+  const Library library = Library::of(x);
+  return py::make_tuple(library.give(integers), library.give(scales));
+}
+
 }  // namespace
 
 void add_rows(py::module_& module) {
@@ -116,6 +131,10 @@ void add_rows(py::module_& module) {
       "(out, lse) of attention over two disjoint sets of keys, from what attention gave of each (Dao et al. 2022, "
       "section 3.1); exact, under a softmax.\n\n"
       "out: [B, H, Lq, Dv]; lse: [B, H, Lq], of return_lse.");
+  module.def(
+      "quantise_rows", &quantise, py::arg("x"),
+      "(int8 [B, H, L, D], scales float32 [B, H, L]) of x [B, H, L, D]: keys and values for a cache of 8 bits, and "
+      "what attention()'s `scales` takes.");
   module.def("threads", &thread_count, "How many threads compute.");
   module.def("set_threads", &set_thread_count, py::arg("threads"), "Sets how many threads compute, from 1 to 1024.");
 }

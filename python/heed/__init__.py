@@ -10,10 +10,10 @@ heed.torch has the same as functions that torch differentiates. docs/python.md s
 import importlib as _importlib
 
 from heed._heed import (
-    Array, Bias, Dropout, Error, Mask, Normaliser, RotaryScaling, Score, Sequences, additive, alibi, around, bigbird, boolean, causal, corpus,
-    cosine, dense, dot, elu, entmax15, fixed, gaussian, key_lengths, longformer, merge, packed, paged, performer, predicate, prefix, random_features,
-    relative, relu, rotary, rotary_backward, rotary_tables, scaled_dot, segments, set_threads, sigmoid, softmax, sparsemax, squared_distance,
-    strided, sum, threads, tiles, version, window)
+    Array, Bias, Dropout, Error, Mask, Normaliser, RotaryScaling, Score, Sequences, additive, alibi, around, bigbird, boolean, causal,
+    corpus, cosine, dense, dot, elu, entmax15, fixed, gaussian, key_lengths, longformer, merge, packed, paged, performer, predicate, prefix,
+    quantise_rows, random_features, relative, relu, rotary, rotary_backward, rotary_tables, scaled_dot, segments, set_threads, sigmoid,
+    softmax, sparsemax, squared_distance, strided, sum, threads, tiles, version, window)
 from heed.attention_calls import (
     AttentionGradient, attention, attention_backward, attention_double_backward, attention_weights, explain)
 from heed.metrics import aer, bleu, chrf, ter
@@ -21,6 +21,16 @@ from heed.models import Model, load
 from heed.training import train
 from heed.views import Attention, View, view
 from heed.walkthroughs import Walkthrough, walkthrough
+
+__all__ = [  # all but heed.sum, which a star must not put in the place of Python's
+    "Array", "Attention", "AttentionGradient", "Bias", "Dropout", "Error", "Mask", "Model", "Normaliser", "RotaryScaling", "Score",
+    "Sequences", "View", "Walkthrough", "additive", "aer", "alibi", "around", "attention", "attention_backward",
+    "attention_double_backward", "attention_weights", "bigbird", "bleu", "boolean", "causal", "chrf", "corpus", "cosine", "dense", "dot",
+    "elu", "entmax15", "explain", "fixed", "gaussian", "key_lengths", "load", "longformer", "merge", "packed", "paged", "performer",
+    "predicate", "prefix", "quantise_rows", "random_features", "relative", "relu", "rotary", "rotary_backward", "rotary_tables",
+    "scaled_dot", "segments", "set_threads", "sigmoid", "softmax", "sparsemax", "squared_distance", "strided", "ter", "threads", "tiles",
+    "train", "view", "walkthrough", "window",
+]
 
 __version__ = version
 

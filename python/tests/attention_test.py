@@ -139,6 +139,13 @@ class Definition(unittest.TestCase):
         out = heed.attention(q, *integers, scales=(scales, scales))
         np.testing.assert_allclose(out, definition.attention(q, integers[0] / 30, integers[1] / 30)[0], atol=2e-6)
 
+    def test_rows_of_a_cache_of_8_bits(self):
+        q, k, v = operands()
+        (few_k, k_scales), (few_v, v_scales) = heed.quantise_rows(k), heed.quantise_rows(v)
+        self.assertEqual((few_k.dtype, k_scales.shape), (np.int8, (B, H, L)))
+        np.testing.assert_allclose(few_k * k_scales[..., None], k, atol=np.abs(k).max() / 250)
+        np.testing.assert_allclose(heed.attention(q, few_k, few_v, scales=(k_scales, v_scales)), heed.attention(q, k, v), atol=0.05)
+
     def test_packed_sequences(self):
         q, k, v = (x[:1] for x in operands())
         out = heed.attention(q, k, v, mask=heed.causal(), sequences=heed.packed([0, 3, L]))

@@ -199,6 +199,12 @@ class Attending(unittest.TestCase):
         del seen
         np.testing.assert_array_equal(kept, copy)
 
+    def test_pages_of_several_texts(self):
+        page = heed.view(translator, "Der Mann ruft.", "Guten Morgen.").page()
+        for text in ("Der Mann ruft.", "Guten Morgen.", "translator"):
+            self.assertIn(text, page)
+        self.assertIn("The man", heed.view(translator, "Der Mann ruft.", target="The man").page())
+
     def test_a_language_model_reads(self):
         seen = writer.attention("The man calls.")
         self.assertEqual([one.kind for one in seen.maps], ["decoder"] * 2)

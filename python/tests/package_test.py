@@ -66,6 +66,10 @@ class Public(unittest.TestCase):
         code = "import sys, heed; print('torch' in sys.modules)"
         self.assertEqual(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout, "False\n")
 
+    def test_a_star_leaves_pythons_sum_alone(self):
+        self.assertEqual(public(vars(heed)) - set(heed.__all__) - {"sum", "version"}, {name for name in vars(heed) if inspect.ismodule(getattr(heed, name))
+                                                                                    and not name.startswith("_")})
+
     def test_an_unknown_name_is_an_attribute_error(self):
         with self.assertRaisesRegex(AttributeError, "module 'heed' has no attribute 'attend'"):
             heed.attend

@@ -386,7 +386,7 @@ class Threads(unittest.TestCase):
         wrong = []
 
         def work():
-            for _ in range(20):
+            for _ in range(5):
                 for n, expected in zip(lengths, wanted):
                     if not np.array_equal(heed.attention(q, k, v, mask=heed.key_lengths(n)), expected):
                         wrong.append(n)
