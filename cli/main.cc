@@ -53,6 +53,9 @@ int run(int argc, char** argv) {
   heed::cli::add_translate_command(app);
   heed::cli::add_generate_command(app);
   heed::cli::add_score_command(app);
+  heed::cli::add_embed_command(app);
+  heed::cli::add_fill_command(app);
+  heed::cli::add_classify_command(app);
   heed::cli::add_evaluate_command(app);
   heed::cli::add_view_command(app);
   heed::cli::add_explain_command(app);

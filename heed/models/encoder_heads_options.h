@@ -42,6 +42,7 @@ struct EncoderHeadsOptions {
   PoolerKind pooler = PoolerKind::none;
   ClassifierKind classifier = ClassifierKind::none;
   std::vector<std::string> labels;
+  bool independent = false;
   bool masked_words = false;
 
   bool any() const { return pooler != PoolerKind::none || classifier != ClassifierKind::none || masked_words; }
@@ -52,6 +53,7 @@ struct EncoderHeadsOptions {
     visit("classifier", o.classifier,
           "What has classes: none, sequence, next_sentence, tokens, or spans (where an answer begins and ends).");
     visit("labels", o.labels, "The names of the classes.");
+    visit("independent", o.independent, "The classes do not exclude each other.");
     visit("masked_words", o.masked_words, "Words are guessed that a mask hides.");
   }
 };

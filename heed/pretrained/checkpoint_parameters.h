@@ -23,7 +23,8 @@ namespace heed {
 class CheckpointParameters final : public ParameterSource {
  public:
   // The names in the rules may begin with `prefix`, which the file may leave out in all of its names: a model saved
-  // without its head; norms may have gamma and beta, as in files from before PyTorch. `heads` is how many the layout heads_apart has.
+  // without its head; norms may have gamma and beta, as in files from before PyTorch. `heads` is how many the layout
+  // heads_apart has.
   CheckpointParameters(const Checkpoint& file, std::vector<TensorRule> rules, std::string prefix, Index heads);
 
   // Throws heed::Error naming the tensors that parameters of these shapes need and the file has not.

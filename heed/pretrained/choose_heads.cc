@@ -110,6 +110,7 @@ class Choice {
     options.classifier = kind;
     if (kind == ClassifierKind::none) return;
     options.labels = names_.labels;
+    options.independent = kind == ClassifierKind::sequence && names_.independent;
     if (kind == ClassifierKind::next_sentence) options.labels = {"next", "not next"};
     if (kind == ClassifierKind::spans) options.labels = {"start", "end"};
     add("classifier", path_of(kind));

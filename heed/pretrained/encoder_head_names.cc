@@ -27,6 +27,8 @@ std::vector<std::string> labels_of(const Json& config) {
 EncoderHeadNames encoder_head_names(const Json& config) {
   EncoderHeadNames names;
   names.labels = labels_of(config);
+  const std::optional<Json> problem = find_field(config, {"problem_type"});
+  names.independent = problem && problem->string() == "multi_label_classification";
   const std::optional<Json> architectures = find_field(config, {"architectures"});
   if (architectures && !architectures->items().empty()) names.architecture = (*architectures)[Index{0}].string();
   return names;

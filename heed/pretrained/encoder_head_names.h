@@ -16,7 +16,8 @@ namespace heed {
 struct EncoderHeadNames {
   std::string architecture;  // "BertForMaskedLM"; empty where config.json names none
   std::vector<std::string> labels;
-  std::string pooler;  // by tanh, over the first token
+  bool independent = false;  // whether a text may have several of them
+  std::string pooler;        // by tanh, over the first token
   // The layer below the classifier of sequences, where it is not `pooler`.
   std::string sequence_pooler;
   PoolerKind sequence_pooler_kind = PoolerKind::tanh;
@@ -26,7 +27,8 @@ struct EncoderHeadNames {
 };
 
 // The architecture and the labels of a config.json: `id2label`, else as many as `num_labels` says, else two, which are
-// called LABEL_0, ... Throws heed::Error that names the place for ids that are not 0, 1, ...
+// called LABEL_0, ...; `problem_type` says whether classes exclude each other. Throws heed::Error that names the
+// place for ids that are not 0, 1, ...
 EncoderHeadNames encoder_head_names(const Json& config);
 
 }  // namespace heed

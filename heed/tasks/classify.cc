@@ -1,0 +1,81 @@
+#include "heed/tasks/classify.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "heed/base/check.h"
+#include "heed/ops/softmax.h"
+#include "heed/tasks/read_texts.h"
+
+namespace heed {
+namespace {
+
+const EncoderHeadsOptions& heads_of(const ModelFolder& folder) {
+  const auto* model = dynamic_cast<const Transformer*>(folder.model.get());
+  HEED_CHECK(model != nullptr && model->config().encoder_heads.classifier != ClassifierKind::none,
+             "classify: the model tells the class of nothing");
+  return model->config().encoder_heads;
+}
+
+// logits [..., classes] in place: softmax, or, where classes do not exclude each other or there is one, 1 / (1 + e^-x).
+void make_probabilities(const EncoderHeadsOptions& heads, const Tensor& logits) {
+  if (!heads.independent && heads.labels.size() > 1) return softmax(logits, logits);
+  float* x = logits.data<float>();
+  for (Index i = 0; i < logits.size(); ++i) x[i] = static_cast<float>(1 / (1 + std::exp(-static_cast<double>(x[i]))));
+}
+
+std::vector<double> row_of(const Tensor& probabilities, Index row) {
+  const Index classes = probabilities.dim(probabilities.rank() - 1);
+  const float* first = probabilities.data<float>() + row * classes;
+  return {first, first + classes};
+}
+
+}  // namespace
+
+Index Classified::likeliest() const { return std::ranges::max_element(probabilities) - probabilities.begin(); }
+
+const std::vector<std::string>& class_labels(const ModelFolder& folder) { return heads_of(folder).labels; }
+
+bool classifies_tokens(const ModelFolder& folder) { return heads_of(folder).classifier == ClassifierKind::tokens; }
+
+std::vector<Classified> classify(const ModelFolder& folder, std::span<const std::string> texts, std::string_view name,
+                                 Index batch_tokens) {
+  const EncoderHeadsOptions& heads = heads_of(folder);
+  HEED_CHECK(heads.classifier == ClassifierKind::sequence || heads.classifier == ClassifierKind::next_sentence,
+             "classify: the model tells the classes of tokens, not of texts");
+  const TextReader reader(folder);
+  std::vector<Classified> classified(texts.size());
+  reader.read(reader.encode(texts, name), batch_tokens, [&](const ReadBatch& batch) {
+    const Tensor classes = reader.model().heads().class_logits(batch.context, batch.hidden).value();
+    make_probabilities(heads, classes);
+    for (std::size_t row = 0; row < batch.texts.size(); ++row) {
+      classified[static_cast<std::size_t>(batch.texts[row])].probabilities = row_of(classes, static_cast<Index>(row));
+    }
+  });
+  return classified;
+}
+
+std::vector<std::vector<ClassifiedToken>> classify_tokens(const ModelFolder& folder, std::span<const std::string> texts,
+                                                          std::string_view name, Index batch_tokens) {
+  const EncoderHeadsOptions& heads = heads_of(folder);
+  HEED_CHECK(heads.classifier == ClassifierKind::tokens, "classify_tokens: the model does not tell tokens' classes");
+  const TextReader reader(folder);
+  const std::vector<EncodedText> encoded = reader.encode(texts, name);
+  std::vector<std::vector<ClassifiedToken>> classified(texts.size());
+  reader.read(encoded, batch_tokens, [&](const ReadBatch& batch) {
+    const Tensor classes = reader.model().heads().class_logits(batch.context, batch.hidden).value();
+    make_probabilities(heads, classes);
+    for (std::size_t row = 0; row < batch.texts.size(); ++row) {
+      const std::size_t text = static_cast<std::size_t>(batch.texts[row]);
+      const Index first = static_cast<Index>(row) * classes.dim(1);
+      for (std::size_t at = 0; at < encoded[text].ids.size(); ++at) {
+        const int id = encoded[text].ids[at];
+        if (id != reader.vocabulary().unknown() && reader.vocabulary().is_special(id)) continue;
+        classified[text].push_back({{row_of(classes, first + static_cast<Index>(at))}, id});
+      }
+    }
+  });
+  return classified;
+}
+
+}  // namespace heed

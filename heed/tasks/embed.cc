@@ -1,0 +1,57 @@
+#include "heed/tasks/embed.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "heed/base/check.h"
+#include "heed/tasks/read_texts.h"
+
+namespace heed {
+namespace {
+
+// The mean of rows [0, length), in double, or one of them.
+void pool_rows(const float* rows, Index length, Index width, Pool pool, float* vector) {
+  if (pool != Pool::mean) {
+    std::copy_n(rows + (pool == Pool::first ? 0 : length - 1) * width, width, vector);
+    return;
+  }
+  for (Index i = 0; i < width; ++i) {
+    double sum = 0;
+    for (Index row = 0; row < length; ++row) sum += static_cast<double>(rows[row * width + i]);
+    vector[i] = static_cast<float>(sum / static_cast<double>(length));
+  }
+}
+
+}  // namespace
+
+Tensor embed(const ModelFolder& folder, std::span<const std::string> texts, Pool pool, std::string_view name,
+             Index batch_tokens) {
+  const TextReader reader(folder);
+  const Index width = reader.model().config().width;
+  const Tensor vectors = Tensor::zeros(DType::f32, {std::ssize(texts), width});
+  reader.read(reader.encode(texts, name), batch_tokens, [&](const ReadBatch& batch) {
+    const Tensor& hidden = batch.hidden.value();
+    for (std::size_t row = 0; row < batch.texts.size(); ++row) {
+      const Index at = static_cast<Index>(row), length = batch.tokens.lengths.at<std::int32_t>({at});
+      pool_rows(hidden.data<float>() + at * hidden.dim(1) * width, length, width, pool,
+                vectors.data<float>() + batch.texts[row] * width);
+    }
+  });
+  return vectors;
+}
+
+double cosine(const Tensor& vectors, Index a, Index b) {
+  HEED_CHECK(
+      vectors.rank() == 2 && vectors.dtype() == DType::f32 && std::min(a, b) >= 0 && std::max(a, b) < vectors.dim(0),
+      "cosine: rows {} and {} of {}", a, b, describe(vectors.view()));
+  const Index width = vectors.dim(1);
+  const float *x = vectors.data<float>() + a * width, *y = vectors.data<float>() + b * width;
+  double xy = 0, xx = 0, yy = 0;
+  for (Index i = 0; i < width; ++i) {
+    const double p = static_cast<double>(x[i]), q = static_cast<double>(y[i]);
+    xy += p * q, xx += p * p, yy += q * q;
+  }
+  return xx > 0 && yy > 0 ? std::clamp(xy / std::sqrt(xx) / std::sqrt(yy), -1.0, 1.0) : 0;
+}
+
+}  // namespace heed

@@ -1,0 +1,97 @@
+#include "heed/tasks/read_texts.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "heed/base/check.h"
+
+namespace heed {
+namespace {
+
+const Transformer& transformer_of(const ModelFolder& folder) {
+  const auto* model = dynamic_cast<const Transformer*>(folder.model.get());
+  HEED_CHECK(model != nullptr, "TextReader: the model is no Transformer, which alone gives vectors of whole texts");
+  return *model;
+}
+
+// Ids or types of some texts, i32 [rows, longest], with zeros behind them.
+Tensor padded(std::span<const EncodedText> texts, std::span<const Index> chosen, Index longest,
+              std::vector<int> EncodedText::*member) {
+  const Tensor rows = Tensor::zeros(DType::i32, {std::ssize(chosen), longest});
+  std::int32_t* row = rows.data<std::int32_t>();
+  for (const Index text : chosen) {
+    std::ranges::copy(texts[static_cast<std::size_t>(text)].*member, row);
+    row += longest;
+  }
+  return rows;
+}
+
+}  // namespace
+
+TextReader::TextReader(const ModelFolder& folder)
+    : folder_(folder),
+      model_(transformer_of(folder)),
+      vocabulary_(model_.has_source() ? *folder.source_vocabulary : *folder.target_vocabulary) {}
+
+EncodedText TextReader::ids_of(const std::string& line) const {
+  const std::size_t tab = line.find('\t');
+  const std::string_view text = line;
+  EncodedText read = tab == std::string::npos ? vocabulary_.encode_special(text)
+                                              : vocabulary_.encode_special(text.substr(0, tab), text.substr(tab + 1));
+  if (folder_.templated) return read;
+  read.types.resize(read.ids.size());
+  if (model_.has_source()) {
+    read.ids.push_back(folder_.source_symbols.end);
+    read.types.push_back(read.types.empty() ? 0 : read.types.back());
+  } else {
+    read.ids.insert(read.ids.begin(), folder_.target_symbols.begin);
+    read.types.insert(read.types.begin(), 0);
+  }
+  return read;
+}
+
+std::vector<EncodedText> TextReader::encode(std::span<const std::string> lines, std::string_view name) const {
+  std::vector<EncodedText> texts;
+  for (const std::string& line : lines) {
+    const std::size_t number = texts.size() + 1;
+    HEED_CHECK(std::ranges::count(line, '\t') <= 1, "{}:{}: has several tabs, but one parts two texts", name, number);
+    texts.push_back(ids_of(line));
+    const Index tokens = std::ssize(texts.back().ids);
+    HEED_CHECK(tokens > 0, "{}:{}: has no tokens", name, number);
+    HEED_CHECK(tokens <= model_.max_length(), "{}:{}: has {} tokens, and the model can hold {}", name, number, tokens,
+               model_.max_length());
+  }
+  return texts;
+}
+
+Var TextReader::hidden(const Context& context, const TokenBatch& tokens, const Tensor& types) const {
+  if (model_.has_source()) return model_.encode(context, tokens, types);
+  return model_.features(context, {.input = tokens.ids});
+}
+
+void TextReader::read(std::span<const EncodedText> texts, Index batch_tokens,
+                      const std::function<void(const ReadBatch&)>& use) const {
+  const auto length = [&](Index text) { return std::ssize(texts[static_cast<std::size_t>(text)].ids); };
+  std::vector<Index> by_length(texts.size());
+  std::iota(by_length.begin(), by_length.end(), Index{0});
+  std::ranges::stable_sort(by_length, {}, length);
+  Workspace workspace;
+  const Context context = Context::inference(workspace);
+  // Longest first, so that each batch is as wide as the first of it.
+  while (!by_length.empty()) {
+    const Index longest = length(by_length.back());
+    const Index rows = std::clamp(batch_tokens / longest, Index{1}, std::ssize(by_length));
+    std::vector<Index> chosen(by_length.end() - rows, by_length.end());
+    by_length.resize(by_length.size() - static_cast<std::size_t>(rows));
+    std::vector<std::int32_t> lengths;
+    for (const Index text : chosen) lengths.push_back(static_cast<std::int32_t>(length(text)));
+    const TokenBatch tokens{padded(texts, chosen, longest, &EncodedText::ids), Tensor::from(lengths, {rows})};
+    Tensor types;
+    // A model of one type has no vectors for what a template calls the second.
+    if (model_.config().token_types > 1) types = padded(texts, chosen, longest, &EncodedText::types);
+    const Var vectors = hidden(context, tokens, types);
+    use({context, std::move(chosen), tokens, vectors});
+  }
+}
+
+}  // namespace heed

@@ -1,0 +1,56 @@
+// Texts through a Transformer, in batches of about as many tokens: its vectors of their tokens.
+//
+//   const TextReader reader(folder);                                 // an encoder, or what else reads whole texts
+//   const std::vector<EncodedText> texts = reader.encode(lines, "input");
+//   reader.read(texts, 2048, [&](const ReadBatch& batch) { use(batch.texts, batch.hidden); });
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heed/models/transformer.h"
+#include "heed/tasks/model_folder.h"
+
+namespace heed {
+
+struct ReadBatch {
+  const Context& context;
+  std::vector<Index> texts;  // which of them its rows are
+  TokenBatch tokens;         // padded
+  Var hidden;                // [rows, longest, width]
+};
+
+// Of a model with an encoder it takes the encoder's output, of a language model what its projection reads. The folder
+// outlives it.
+class TextReader {
+ public:
+  // Throws heed::Error where the model is no Transformer.
+  explicit TextReader(const ModelFolder& folder);
+
+  const Transformer& model() const { return model_; }
+  const Vocabulary& vocabulary() const { return vocabulary_; }
+
+  // The ids of each line with what its vocabulary's template puts around a text, or around the two that a tab parts;
+  // of heed's own models, with the end token behind a source and the begin token before a language model's text.
+  // Throws heed::Error that names `name` and the line for one of no tokens, of more than the model can hold, or with
+  // several tabs.
+  std::vector<EncodedText> encode(std::span<const std::string> lines, std::string_view name) const;
+
+  // Calls `use` with batches that hold about batch_tokens tokens, until every text has been in one. A text's vectors
+  // have the same bits in any.
+  void read(std::span<const EncodedText> texts, Index batch_tokens,
+            const std::function<void(const ReadBatch&)>& use) const;
+
+ private:
+  EncodedText ids_of(const std::string& line) const;
+  Var hidden(const Context& context, const TokenBatch& tokens, const Tensor& types) const;
+
+  const ModelFolder& folder_;
+  const Transformer& model_;
+  const Vocabulary& vocabulary_;
+};
+
+}  // namespace heed

@@ -1,0 +1,182 @@
+// heed embed, fill and classify, of BERT models as Hugging Face keeps them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <sstream>
+
+#include "command.h"
+#include "heed/base/file.h"
+#include "heed/base/file_writer.h"
+#include "heed/io/json.h"
+#include "heed/io/npy.h"
+#include "heed/io/safetensors.h"
+#include "heed/testing/data_folder.h"
+#include "heed/testing/gradient_check.h"
+#include "trained_model.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::CommandResult;
+using testing::expect_refusal;
+using testing::run_heed;
+using testing::scratch_folder;
+
+constexpr int kFailure = 1, kWrongUsage = 2;
+constexpr Index kWords = 12, kWidth = 8, kNetwork = 10;
+
+// A folder of a model of one layer of this architecture, of random numbers.
+fs::path bert(const fs::path& folder, const std::string& architecture) {
+  make_folder(folder);
+  write_file(folder / "vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\na\ndog\nruns\nsmall\nand\n.\n");
+  Json config = Json::object({{"model_type", "bert"},
+                              {"architectures", Json::array_of(std::vector<std::string>{architecture})},
+                              {"vocab_size", kWords},
+                              {"hidden_size", kWidth},
+                              {"num_attention_heads", 2},
+                              {"num_hidden_layers", 1},
+                              {"intermediate_size", kNetwork},
+                              {"max_position_embeddings", 16}});
+  config.set("id2label", Json::object({{"0", "bad"}, {"1", "good"}}));
+  write_json(folder / "config.json", config);
+  std::map<std::string, Tensor> tensors;
+  std::uint64_t seed = 0;
+  const auto add = [&](const std::string& name, std::initializer_list<Index> shape) {
+    tensors[name] = testing::random_tensor(DType::f32, shape, ++seed, 0.5);
+  };
+  const auto linear = [&](const std::string& name, Index outputs, Index inputs) {
+    add(name + ".weight", {outputs, inputs});
+    add(name + ".bias", {outputs});
+  };
+  const auto norm = [&](const std::string& name) {
+    add(name + ".weight", {kWidth});
+    add(name + ".bias", {kWidth});
+  };
+  const std::string embeddings = "bert.embeddings.", layer = "bert.encoder.layer.0.";
+  add(embeddings + "word_embeddings.weight", {kWords, kWidth});
+  add(embeddings + "position_embeddings.weight", {16, kWidth});
+  add(embeddings + "token_type_embeddings.weight", {2, kWidth});
+  norm(embeddings + "LayerNorm");
+  for (const char* part : {"query", "key", "value"}) linear(layer + "attention.self." + part, kWidth, kWidth);
+  linear(layer + "attention.output.dense", kWidth, kWidth);
+  norm(layer + "attention.output.LayerNorm");
+  linear(layer + "intermediate.dense", kNetwork, kWidth);
+  linear(layer + "output.dense", kWidth, kNetwork);
+  norm(layer + "output.LayerNorm");
+  linear("bert.pooler.dense", kWidth, kWidth);
+  linear("classifier", 2, kWidth);
+  linear("cls.predictions.transform.dense", kWidth, kWidth);
+  norm("cls.predictions.transform.LayerNorm");
+  add("cls.predictions.bias", {kWords});
+  std::map<std::string, ConstView> views;
+  for (const auto& [name, tensor] : tensors) views.emplace(name, tensor.view());
+  write_safetensors(folder / "model.safetensors", views);
+  return folder;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(CliEncoder, EmbedWritesARowALineAndSaysHowAlikeLinesAre) {
+  const fs::path folder = scratch_folder(), model = bert(folder / "model", "BertModel"), out = folder / "out.npy";
+  const CommandResult result = run_heed({"embed", model.string(), "--out", out.string(), "--cosine"},
+                                        {.input = "the dog runs\nthe dog runs\na small dog\n"});
+  ASSERT_EQ(result.exit_code, 0) << result.error;
+  const Tensor vectors = read_npy(out);
+  ASSERT_EQ(describe(vectors.view()), "f32 [3, 8]");
+  EXPECT_TRUE(testing::same_bits(vectors.rows(0, 1).view(), vectors.rows(1, 2).view()));
+  const std::vector<std::string> cosines = lines_of(result.output);
+  ASSERT_EQ(cosines.size(), 2U);
+  EXPECT_EQ(cosines[0], "1.000000");
+  EXPECT_LT(std::stod(cosines[1]), 1);
+  const CommandResult pairs =
+      run_heed({"embed", model.string(), "--cosine"}, {.input = "the dog runs\ta small dog\na\ta\n"});
+  EXPECT_EQ(pairs.output, cosines[1] + "\n1.000000\n") << pairs.error;
+}
+
+TEST(CliEncoder, EmbedRefusesWhatMakesNoSense) {
+  const fs::path folder = scratch_folder(), model = bert(folder / "model", "BertModel");
+  expect_refusal(run_heed({"embed", model.string()}, {.input = "the dog\n"}), kWrongUsage, {"--out or --cosine"});
+  expect_refusal(run_heed({"embed", model.string(), "--cosine"}, {.input = "the dog\ta dog\nthe dog\n"}), kFailure,
+                 {"standard input:2: has no tab"});
+  expect_refusal(run_heed({"embed", model.string(), "--cosine", "--pool", "best"}), kWrongUsage, {"--pool"});
+  expect_refusal(run_heed({"embed", model.string(), "--out", (model / "config.json").string()}, {.input = "a\n"}),
+                 kWrongUsage, {"--out"});
+  std::string long_line;
+  for (int i = 0; i < 15; ++i) long_line += "dog ";
+  expect_refusal(run_heed({"embed", model.string(), "--cosine"}, {.input = long_line}), kFailure,
+                 {"standard input:1: has 17 tokens, and the model can hold 16"});
+}
+
+TEST(CliEncoder, FillPrintsTheLikeliestWordsOfEachMask) {
+  const fs::path model = bert(scratch_folder() / "model", "BertForMaskedLM");
+  const std::vector<std::string> command{"fill", model.string(), "--candidates", "3"};
+  const CommandResult result = run_heed(command, {.input = "the [MASK] runs\n[MASK] and [MASK]\n"});
+  ASSERT_EQ(result.exit_code, 0) << result.error;
+  const std::vector<std::string> rows = lines_of(result.output);
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_TRUE(rows[0].starts_with("1\t"));
+  EXPECT_TRUE(rows[1].starts_with("2\t"));
+  EXPECT_TRUE(rows[2].starts_with("2\t"));
+  const CommandResult json =
+      run_heed({"fill", model.string(), "--candidates", "3", "--json"}, {.input = "the [MASK] runs\n"});
+  const Json mask = Json::parse(json.output);
+  EXPECT_EQ(mask["line"].integer(), 1);
+  EXPECT_EQ(mask["position"].integer(), 2);
+  ASSERT_EQ(mask["candidates"].size(), 3);
+  const Json best = mask["candidates"][Index{0}];
+  EXPECT_TRUE(rows[0].starts_with("1\t" + best["token"].string() + " ")) << rows[0];
+  EXPECT_GE(best["probability"].number(), mask["candidates"][Index{1}]["probability"].number());
+  expect_refusal(run_heed(command, {.input = "the dog\n"}), kFailure, {"standard input:1: has no [MASK]"});
+}
+
+TEST(CliEncoder, ClassifyPrintsTheLabelAndItsProbability) {
+  const fs::path folder = scratch_folder(), model = bert(folder / "texts", "BertForSequenceClassification");
+  const CommandResult result = run_heed({"classify", model.string()}, {.input = "the dog runs\nthe dog\ta dog\n"});
+  ASSERT_EQ(result.exit_code, 0) << result.error;
+  const std::vector<std::string> rows = lines_of(result.output);
+  ASSERT_EQ(rows.size(), 2U);
+  const CommandResult json = run_heed({"classify", model.string(), "--json"}, {.input = "the dog runs\n"});
+  const Json line = Json::parse(json.output);
+  const double bad = line["probabilities"]["bad"].number(), good = line["probabilities"]["good"].number();
+  EXPECT_NEAR(bad + good, 1, 1e-6);
+  EXPECT_EQ(line["label"].string(), bad < good ? "good" : "bad");
+  EXPECT_TRUE(rows[0].starts_with(line["label"].string() + "\t" + line["label"].string() + " 0.")) << rows[0];
+
+  const fs::path tokens = bert(folder / "tokens", "BertForTokenClassification");
+  const CommandResult labelled = run_heed({"classify", tokens.string()}, {.input = "the dog runs\n"});
+  EXPECT_TRUE(labelled.output.starts_with("the ")) << labelled.output << labelled.error;
+  EXPECT_EQ(std::ranges::count(labelled.output, '\t'), 2);
+  expect_refusal(run_heed({"classify", bert(folder / "none", "BertModel").string()}, {.input = "a\n"}), kFailure,
+                 {"the model tells the class of nothing"});
+}
+
+// The probabilities of the stated logits of a real file, from its text on.
+TEST(CliEncoder, ClassifyGivesTheStatedClassesOfText) {
+  HEED_DATA_OR_SKIP(model, "models/bert-tiny-classifier");
+  const Json cases = read_json(model / "cases.json");
+  int checked = 0;
+  for (const Json& item : cases["cases"].items()) {
+    if (!item.has("text")) continue;
+    ++checked;
+    const Tensor logits = read_npy(model / item["expect"]["logits"].string());
+    const double difference =
+        static_cast<double>(logits.data<float>()[1]) - static_cast<double>(logits.data<float>()[0]);
+    const CommandResult result =
+        run_heed({"classify", model.string(), "--json"}, {.input = item["text"].string() + "\n"});
+    const Json line = Json::parse(result.output);
+    EXPECT_NEAR(line["probabilities"]["LABEL_1"].number(), 1 / (1 + std::exp(-difference)), 1e-6) << result.error;
+  }
+  EXPECT_EQ(checked, 2);
+}
+
+}  // namespace
+}  // namespace heed
