@@ -6,8 +6,12 @@
 #include "heed/base/check.h"
 #include "heed/base/file.h"
 #include "heed/io/json.h"
+#include "heed/io/llama2c.h"
+#include "heed/io/open_checkpoint.h"
+#include "heed/pretrained/config_fields.h"
 #include "heed/pretrained/ctranslate2.h"
 #include "heed/text/open_tokenizer.h"
+#include "heed/text/plain_vocabulary.h"
 #include "heed/text/sentencepiece_tokenizer.h"
 #include "heed/text/tokenizer/tokenizer.h"
 
@@ -39,6 +43,69 @@ fs::path only_file(const fs::path& folder, std::string_view extension) {
   return found.size() == 1 ? found.front() : fs::path();
 }
 
+// GGUF's tokenizer.ggml.*.
+std::shared_ptr<const Vocabulary> vocabulary_in(const Checkpoint& file) {
+  const Json& metadata = file.metadata();
+  const auto key = [](std::string_view name) { return "tokenizer.ggml." + std::string(name); };
+  PlainVocabulary plain;
+  const Json model = metadata[key("model")];
+  static constexpr std::pair<std::string_view, PlainVocabulary::Kind> kKinds[] = {
+      {"llama", PlainVocabulary::Kind::llama},
+      {"gpt2", PlainVocabulary::Kind::gpt2},
+      {"bert", PlainVocabulary::Kind::bert},
+      {"t5", PlainVocabulary::Kind::t5}};
+  const auto kind = std::ranges::find(kKinds, std::string_view(model.string()),
+                                      &std::pair<std::string_view, PlainVocabulary::Kind>::first);
+  if (kind == std::end(kKinds)) model.refuse("must be llama, gpt2, bert or t5");
+  plain.kind = kind->second;
+  plain.pieces = metadata[key("tokens")].string_list();
+  if (metadata.has(key("scores"))) plain.scores = metadata[key("scores")].float_list();
+  if (metadata.has(key("token_type"))) {
+    for (Index type : metadata[key("token_type")].integer_list(0, 6)) {
+      plain.types.push_back(static_cast<PlainVocabulary::Type>(std::max<Index>(type, 1)));
+    }
+  }
+  if (metadata.has(key("merges"))) plain.merges = metadata[key("merges")].string_list();
+  if (metadata.has(key("pre"))) plain.cut = metadata[key("pre")].string();
+  const auto id = [&](std::string_view name) { return id_or(metadata, {key(name)}, -1); };
+  plain.symbols = {.pad = id("padding_token_id"),
+                   .unknown = id("unknown_token_id"),
+                   .begin = id("bos_token_id"),
+                   .end = id("eos_token_id"),
+                   .classifier = id("cls_token_id"),
+                   .separator = id("seperator_token_id"),  // as the format spells it
+                   .mask = id("mask_token_id")};
+  const bool is_llama = plain.kind == PlainVocabulary::Kind::llama;
+  plain.begins = flag_or(metadata, {key("add_bos_token")}, is_llama) && plain.symbols.begin >= 0;
+  plain.ends = flag_or(metadata, {key("add_eos_token")}, false) && plain.symbols.end >= 0;
+  plain.space_prefix = flag_or(metadata, {key("add_space_prefix")}, true);
+  plain.single_spaces = flag_or(metadata, {key("remove_extra_whitespaces")}, false);
+  return std::make_shared<Tokenizer>(make_tokenizer(plain, file.name()));
+}
+
+// llama2.c's tokenizer.bin, or tok512.bin, whose pieces <unk>, <s> and </s> come first and whose bytes follow them.
+std::shared_ptr<const Vocabulary> llama2c_vocabulary(const fs::path& path) {
+  const Llama2cVocabulary read = read_llama2c_vocabulary(path);
+  PlainVocabulary plain{.pieces = read.pieces, .scores = read.scores};
+  plain.symbols = {.unknown = 0, .begin = 1, .end = 2};
+  plain.begins = true;
+  return std::make_shared<Tokenizer>(make_tokenizer(plain, path.string()));
+}
+
+// The vocabulary beside llama2.c's file: tokenizer.bin, or the only tok*.bin.
+fs::path llama2c_vocabulary_beside(const fs::path& model) {
+  const fs::path folder = model.parent_path();
+  if (file_exists(folder / "tokenizer.bin")) return folder / "tokenizer.bin";
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder.empty() ? "." : folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("tok") && name.ends_with(".bin")) found.push_back(entry.path());
+  }
+  HEED_CHECK(found.size() == 1, "{}: has no tokenizer.bin beside it", model.string());
+  return found.front();
+}
+
 bool has_file_of(const fs::path& folder, std::string_view side) {
   return file_exists(folder / (std::string(side) + "_vocabulary.txt")) ||
          file_exists(folder / (std::string(side) + "_vocabulary.json"));
@@ -50,6 +117,13 @@ PretrainedVocabularies open_vocabularies(const fs::path& path) {
   std::error_code error;
   const bool is_folder = fs::is_directory(path, error);
   const fs::path folder = is_folder ? path : path.parent_path();
+  if (!is_folder || (!has_tokenizer(folder) && !only_file(folder, ".gguf").empty())) {
+    const Checkpoint file = open_checkpoint(path);
+    std::shared_ptr<const Vocabulary> joint;
+    if (file.format() == CheckpointFormat::gguf) joint = vocabulary_in(file);
+    if (file.format() == CheckpointFormat::llama2c) joint = llama2c_vocabulary(llama2c_vocabulary_beside(path));
+    if (joint != nullptr) return {joint, joint};
+  }
   if (file_exists(folder / "model.bin") && (has_file_of(folder, "target") || has_file_of(folder, "shared"))) {
     std::shared_ptr<const Vocabulary> source = pieces_between_spaces(folder, "source");
     return {source, has_file_of(folder, "shared") ? source : pieces_between_spaces(folder, "target")};
