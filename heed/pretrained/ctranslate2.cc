@@ -17,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr Index kPositions = 2048;  // that the table of sinusoids is made for
+constexpr std::string_view kUnknown = "<unk>";
 
 // The value of a variable that is one number; `otherwise` where files of its time had none.
 double scalar_or(const Checkpoint& file, const std::string& name, double otherwise) {
@@ -106,7 +107,11 @@ std::vector<std::string> ctranslate2_pieces(const fs::path& folder, std::string_
   for (const std::string& name : {fmt::format("{}_vocabulary", side), std::string("shared_vocabulary")}) {
     for (const char* ending : {".json", ".txt"}) {
       const fs::path path = folder / (name + ending);
-      if (file_exists(path)) return read_ctranslate2_vocabulary(path);
+      if (!file_exists(path)) continue;
+      std::vector<std::string> pieces = read_ctranslate2_vocabulary(path);
+      // Files may leave the last row's piece out.
+      if (std::ranges::find(pieces, kUnknown) == pieces.end()) pieces.emplace_back(kUnknown);
+      return pieces;
     }
   }
   fail("{}: has neither {}_vocabulary nor shared_vocabulary, as .json or .txt", folder.string(), side);

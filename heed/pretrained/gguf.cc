@@ -67,6 +67,13 @@ Json llama3_scaling(const Checkpoint& file, const std::string& arch, Index width
 
 }  // namespace
 
+std::int32_t gguf_token_id(const Json& metadata, std::string_view key) {
+  const std::string name = fmt::format("tokenizer.ggml.{}", key);
+  if (!metadata.has(name)) return -1;
+  const Index id = metadata[name].integer();
+  return id >= 0 && id < metadata["tokenizer.ggml.tokens"].size() ? static_cast<std::int32_t>(id) : -1;
+}
+
 FamilyModel describe_gguf(const Checkpoint& file) {
   const Json& metadata = file.metadata();
   const Json architecture = metadata["general.architecture"];
@@ -130,9 +137,9 @@ FamilyModel describe_gguf(const Checkpoint& file) {
   model.prefix = "";
   model.parts = {"blk.*"};
   model.ignored = {};
-  model.begin = id_or(metadata, {"tokenizer.ggml.bos_token_id"}, -1);
-  const std::int32_t end = id_or(metadata, {"tokenizer.ggml.eos_token_id"}, -1);
-  const std::int32_t end_of_turn = id_or(metadata, {"tokenizer.ggml.eot_token_id"}, -1);
+  model.begin = gguf_token_id(metadata, "bos_token_id");
+  const std::int32_t end = gguf_token_id(metadata, "eos_token_id");
+  const std::int32_t end_of_turn = gguf_token_id(metadata, "eot_token_id");
   if (end >= 0) model.ends.push_back(end);
   if (end_of_turn >= 0 && end_of_turn != end) model.ends.push_back(end_of_turn);
   return model;

@@ -72,7 +72,7 @@ TEST(PretrainedFolder, AStoryIsTheSameFromThreeFormats) {
 }
 
 TEST(PretrainedFolder, SaysWhatIsMissing) {
-  EXPECT_EQ(refusal([&] { load_model_folder("/nowhere"); }), "/nowhere: is not a folder");
+  EXPECT_EQ(testing::refusal([&] { load_model_folder("/nowhere"); }), "/nowhere: No such file or directory");
 }
 
 }  // namespace

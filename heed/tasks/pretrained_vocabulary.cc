@@ -1,6 +1,10 @@
 #include "heed/tasks/pretrained_vocabulary.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
+#include <utility>
 #include <vector>
 
 #include "heed/base/check.h"
@@ -10,6 +14,7 @@
 #include "heed/io/open_checkpoint.h"
 #include "heed/pretrained/config_fields.h"
 #include "heed/pretrained/ctranslate2.h"
+#include "heed/pretrained/gguf.h"
 #include "heed/text/open_tokenizer.h"
 #include "heed/text/plain_vocabulary.h"
 #include "heed/text/sentencepiece_tokenizer.h"
@@ -46,7 +51,7 @@ fs::path only_file(const fs::path& folder, std::string_view extension) {
 // GGUF's tokenizer.ggml.*.
 std::shared_ptr<const Vocabulary> vocabulary_in(const Checkpoint& file) {
   const Json& metadata = file.metadata();
-  const auto key = [](std::string_view name) { return "tokenizer.ggml." + std::string(name); };
+  const auto key = [](std::string_view name) { return fmt::format("tokenizer.ggml.{}", name); };
   PlainVocabulary plain;
   const Json model = metadata[key("model")];
   static constexpr std::pair<std::string_view, PlainVocabulary::Kind> kKinds[] = {
@@ -67,7 +72,7 @@ std::shared_ptr<const Vocabulary> vocabulary_in(const Checkpoint& file) {
   }
   if (metadata.has(key("merges"))) plain.merges = metadata[key("merges")].string_list();
   if (metadata.has(key("pre"))) plain.cut = metadata[key("pre")].string();
-  const auto id = [&](std::string_view name) { return id_or(metadata, {key(name)}, -1); };
+  const auto id = [&](std::string_view name) { return gguf_token_id(metadata, name); };
   plain.symbols = {.pad = id("padding_token_id"),
                    .unknown = id("unknown_token_id"),
                    .begin = id("bos_token_id"),
@@ -107,8 +112,8 @@ fs::path llama2c_vocabulary_beside(const fs::path& model) {
 }
 
 bool has_file_of(const fs::path& folder, std::string_view side) {
-  return file_exists(folder / (std::string(side) + "_vocabulary.txt")) ||
-         file_exists(folder / (std::string(side) + "_vocabulary.json"));
+  return file_exists(folder / fmt::format("{}_vocabulary.txt", side)) ||
+         file_exists(folder / fmt::format("{}_vocabulary.json", side));
 }
 
 }  // namespace

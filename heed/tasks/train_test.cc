@@ -177,7 +177,7 @@ TEST_F(TrainTest, OptionsAreCheckedBeforeAnythingIsReadOrWritten) {
   EXPECT_EQ(refused([&](TrainOptions& o) { o.model.transformer.dropout = nan; }),
             "Transformer: dropout must be from 0 to below 1, but is nan");
   EXPECT_EQ(refused([&](TrainOptions& o) { o.model.transformer.max_length = -1; }),
-            "Transformer: max_length must be from 2 to 65536, but is -1");
+            "Transformer: max_length must be from 2 to 16777216, but is -1");
   EXPECT_EQ(refused([](TrainOptions& o) { o.model.transformer.heads = 3; }),
             "Transformer: width 16 must be a multiple of heads 3");
   EXPECT_EQ(refused([&](TrainOptions& o) { o.model.kind = ModelKind::rnn, o.model.rnn.dropout = nan; }),
