@@ -76,7 +76,7 @@ void run(const BenchCommand& command, const CLI::App& sub) {
   const bool file = benchmark == std::end(kBenchmarks);
   for (const char* option : {"--json", "--seconds", "--list"}) {
     if (file && was_given(sub, option))
-      throw CLI::ValidationError(option, "goes with what is measured, not with a file");
+      throw CLI::ValidationError(option, "goes with attention or generation, not with a file");
   }
   const BenchFilter filter(command.filter);
   if (command.list) {

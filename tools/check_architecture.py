@@ -2,7 +2,8 @@
 """Holds docs/architecture.md to the tree: its table has every room and no other, and each recipe lists the files that its example needs.
 
 A recipe is a heading '### A score: 8 files', a line that names the example's words ('As `kCosineScore` and `Kind::cosine`:'), and a list
-of files. They must be as many as the heading says, and be the sources of heed and cli, tests aside, in which one of the words stands.
+of files. They must be as many as the heading says, and be the sources of heed and cli, tests aside, in which one of the words stands;
+heed/pretrained, where others' models name what they are made of, adds nothing.
 Exits 1, naming each difference."""
 
 import pathlib
@@ -20,7 +21,7 @@ CODE = re.compile(r"`([^`]+)`")
 def sources():
     for folder in ("heed", "cli"):
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in (".h", ".cc") and not is_test(path):
+            if path.suffix in (".h", ".cc") and not is_test(path) and path.parent.name != "pretrained":
                 yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
 
 

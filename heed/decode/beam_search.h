@@ -43,9 +43,9 @@ struct BeamOptions {
 };
 
 // The search for one sequence. It stops when `beam` hypotheses have ended among its best (and, without early_stopping,
-// the best other's sum(log p) / length^length_penalty is no better), or at max_tokens, where the end token is forced, or
-// hypotheses are taken as they are. Ties go to the earlier hypothesis and then the smaller id. A hypothesis' score is
-// sum(log p) / length^length_penalty.
+// the best other's sum(log p) / length^length_penalty is no better), or at max_tokens, where the end token is forced
+// or hypotheses are taken as they are. Ties go to the earlier hypothesis and then the smaller id. A hypothesis' score
+// is sum(log p) / length^length_penalty.
 class BeamSearch : public Search {
  public:
   // The first step reads `first`: the begin token, or the last of a prompt. Throws heed::Error for options out of

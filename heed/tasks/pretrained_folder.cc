@@ -13,7 +13,10 @@ namespace fs = std::filesystem;
 
 bool is_pretrained(const fs::path& path) {
   std::error_code error;
-  if (!fs::is_directory(path, error)) return fs::exists(path, error);
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) return false;
+  HEED_CHECK(!error, "{}: {}", path.string(), error.message());
+  if (!fs::is_directory(status)) return true;
   if (file_exists(path / "config.json")) {
     const Json config = read_json(path / "config.json");
     return config.kind() == Json::Kind::object && !config.has("model");

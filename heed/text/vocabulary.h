@@ -49,8 +49,8 @@ enum class Specials { drop, keep };
 // There are two sorts. The vocabularies that heed learns (SentencePieceVocabulary, WhitespaceVocabulary) have the ids
 // kOwnSymbols, and promise one line of text without control characters. Those of others (Tokenizer,
 // SentencePieceTokenizer, SentencePieceWords) have their own ids, and do to the letter what the library does that they
-// are of. A joint vocabulary is one that is used for the source and for the target. All const members may be called from
-// many threads.
+// are of. A joint vocabulary is one that is used for the source and for the target. All const members may be called
+// from many threads.
 class Vocabulary {
  public:
   virtual ~Vocabulary() = default;

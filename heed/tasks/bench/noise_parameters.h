@@ -5,8 +5,8 @@
 
 namespace heed {
 
-// Small random numbers, the same ones again and again; weights in `type`, with scales where it is i8. What is drawn as a
-// constant is that.
+// Small random numbers, the same ones again and again; weights in `type`, with scales where it is i8. What is drawn as
+// a constant is that.
 class NoiseParameters final : public ParameterSource {
  public:
   explicit NoiseParameters(DType type) : type_(type) {}
