@@ -3,6 +3,7 @@
 words of their formats in FOLDER/TARGET.dict. They are made by the command HEED, and taken from TEST_DATA (tests/data, unpacked) and from
 $HEED_DATA (by default ../shared/data), where that is there."""
 
+import base64
 import json
 import os
 import pathlib
@@ -190,6 +191,52 @@ def add_made_files(seeds, heed, work):
         add_model(seeds, heed, text, work / name, options)
 
 
+def tokenizers():
+    """Small tokenizer.json of each kind of model, which together have every step."""
+    def sequence(name, *steps):
+        return {"type": "Sequence", name: list(steps)}
+
+    def token(content, **options):
+        return {"content": content, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True} | options
+
+    def template(*parts):
+        return [{"Sequence": {"id": part, "type_id": 0}} if part in "AB" else {"SpecialToken": {"id": part, "type_id": 1}} for part in parts]
+
+    byte_level = {"type": "ByteLevel", "add_prefix_space": True, "use_regex": True}
+    mark = {"type": "Metaspace", "replacement": "_", "prepend_scheme": "first", "split": True}
+    pattern = {"Regex": "(?i:'s)|[^\\r\\n\\p{L}&&[^x]]?\\p{L}+|\\p{N}{1,3}| ?[^\\s[a-z]]+|\\s+(?!\\S)|\\b\\w"}
+    around = {"type": "TemplateProcessing", "single": template("<s>", "A"), "pair": template("<s>", "A", "B"),
+              "special_tokens": {"<s>": {"id": "<s>", "ids": [0], "tokens": ["<s>"]}}}
+    yield {"added_tokens": [token("<s>", lstrip=True)], "normalizer": {"type": "NFC"},
+           "pre_tokenizer": sequence("pretokenizers", {"type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": False}, byte_level),
+           "post_processor": sequence("processors", byte_level, around), "decoder": byte_level,
+           "model": {"type": "BPE", "vocab": {"<s>": 0, "t": 1, "h": 2, "e": 3, "\u0120": 4, "th": 5, "the": 6}, "merges": ["t h", "th e"]}}
+    yield {"added_tokens": [token("ab", special=False, normalized=True, single_word=True)],
+           "normalizer": sequence("normalizers", {"type": "Prepend", "prepend": "_"},
+                                  {"type": "Replace", "pattern": {"String": " "}, "content": "_"}, {"type": "Nmt"}),
+           "decoder": sequence("decoders", {"type": "Replace", "pattern": {"String": "_"}, "content": " "}, {"type": "ByteFallback"},
+                               {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}),
+           "model": {"type": "BPE", "unk_token": "?", "fuse_unk": True, "byte_fallback": True, "continuing_subword_prefix": "##",
+                     "end_of_word_suffix": "", "ignore_merges": True, "merges": [["a", "##b"]],
+                     "vocab": {"?": 0, "a": 1, "##b": 2, "ab": 3, "<0xC3>": 4, "<0xA9>": 5}}}
+    yield {"normalizer": {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True},
+           "pre_tokenizer": {"type": "BertPreTokenizer"}, "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+           "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 1], "cls": ["[CLS]", 0]},
+           "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
+                     "vocab": {"[CLS]": 0, "[SEP]": 1, "[UNK]": 2, "a": 3, "##a": 4, "the": 5}}}
+    table = base64.b64encode(small_character_map()).decode()
+    yield {"normalizer": sequence("normalizers", {"type": "Precompiled", "precompiled_charsmap": table}, {"type": "NFKD"},
+                                  {"type": "StripAccents"}, {"type": "Lowercase"}, {"type": "Strip", "strip_left": True, "strip_right": True}),
+           "pre_tokenizer": sequence("pretokenizers", {"type": "WhitespaceSplit"}, {"type": "Punctuation", "behavior": "MergedWithNext"},
+                                     {"type": "Digits", "individual_digits": True}, mark),
+           "post_processor": {"type": "RobertaProcessing", "sep": ["</s>", 1], "cls": ["<s>", 0]}, "decoder": mark,
+           "model": {"type": "Unigram", "unk_id": 0, "byte_fallback": False, "vocab": [["?", 0], ["</s>", 0], ["_a", -1.5], ["a", -2], ["b", -3]]}}
+    yield {"pre_tokenizer": {"type": "Whitespace"}, "decoder": {"type": "BPEDecoder", "suffix": "</w>"}, "symbols": {"pad": 0},
+           "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0, "the": 1}}}
+    yield {"decoder": {"type": "CTC", "pad_token": "?", "word_delimiter_token": "|", "cleanup": True},
+           "model": {"type": "ScoredBPE", "unk_token": "?", "byte_fallback": True, "unmergeable": [0], "vocab": [["?", 0], ["a", -1], ["aa", -2]]}}
+
+
 def add_cases(seeds, onnx):
     for path in sorted(onnx.rglob("case.json")):
         case = json.loads(path.read_bytes())
@@ -292,6 +339,8 @@ def add_written_seeds(seeds):
         (seeds.folder / "text_lines" / f"written-{len(text)}").write_bytes(text)
     for text in ("0-0 1p2\n\n3-4", "1-1 2p3 2-3"):
         seeds.add("alignment", text.encode())
+    for tokenizer in tokenizers():
+        seeds.add("tokenizer", json.dumps(tokenizer, separators=(",", ":"), ensure_ascii=False).encode())
     seeds.add("json", b'{"a":[1,-0.5,1e300,true,false,null,"\\u00e4\\ud834\\udd1e\\n"],"b":{"c":{}}}')
     (seeds.folder / "attention").mkdir(exist_ok=True)  # every input is a problem: it needs none to start from
 
@@ -310,7 +359,7 @@ def main():
         add_files_of_others(seeds, others)
     add_written_seeds(seeds)
     add_weights(seeds)
-    for target in ("json", "bench_report", "model_config", "trace", "training_state", "conformance_case", "npy", "safetensors_index"):
+    for target in ("json", "tokenizer", "bench_report", "model_config", "trace", "training_state", "conformance_case", "npy", "safetensors_index"):
         seeds.write_dictionary(target)
     seeds.write_dictionary("safetensors", (b"F32", b"F64", b"F16", b"BF16", b"I8", b"I32", b"I64", b"BOOL", b"data_offsets"))
     part.rename(folder)

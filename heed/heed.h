@@ -103,6 +103,7 @@
 #include "heed/tasks/train_presets.h"
 #include "heed/tasks/translate.h"
 #include "heed/text/batching.h"
+#include "heed/text/chat_template.h"
 #include "heed/text/documents.h"
 #include "heed/text/open_tokenizer.h"
 #include "heed/text/parallel_corpus.h"

@@ -85,7 +85,7 @@ void AddedTokens::add(const AddedToken& token, const PieceTable& pieces) {
   if (token.content.empty()) return;
   bytes_ += token.content.size();
   HEED_CHECK(bytes_ <= kMostBytes, "the added tokens have more than {} bytes", kMostBytes);
-  if (token.special) special_.emplace(token.content, true);
+  if (token.special) special_.insert(token.content);
   int id = find(token.content);
   if (id < 0) id = pieces.find(token.content);
   if (id < 0) id = static_cast<int>(std::max<Index>(largest_id_ + 1, pieces.count()));
@@ -150,6 +150,7 @@ void AddedTokens::find_in(const Trie& trie, Word text, const Use& use) const {
       while (begin > told && is_white_space(character_before(all, begin))) begin = character_begin(all, begin);
     }
     if (token.rstrip) {
+      end = std::max(end, told);  // what was told beyond this token is space that was stripped
       while (end < all.size() && is_white_space(character_at(all, end))) end = character_end(all, end);
     }
     if (told < begin) tell(told, begin, -1);
@@ -167,6 +168,12 @@ int AddedTokens::find(std::string_view content) const {
 const AddedToken* AddedTokens::token(int id) const {
   const auto found = by_id_.find(id);
   return found == by_id_.end() ? nullptr : &found->second;
+}
+
+std::vector<int> AddedTokens::special_ids() const {
+  std::vector<int> ids;
+  for (const std::string& content : special_) ids.push_back(find(content));
+  return ids;
 }
 
 bool AddedTokens::is_special(std::string_view content) const { return special_.contains(std::string(content)); }

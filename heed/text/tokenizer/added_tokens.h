@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "heed/io/json.h"
@@ -50,6 +51,8 @@ class AddedTokens {
   // Nothing where the id is no token's.
   const AddedToken* token(int id) const;
   bool is_special(std::string_view content) const;
+  // The ids of the special tokens.
+  std::vector<int> special_ids() const;
   // The largest id; -1 where there is none.
   int largest_id() const { return largest_id_; }
 
@@ -74,10 +77,10 @@ class AddedTokens {
 
   void find_in(const Trie& trie, Word text, const Use& use) const;
 
-  std::vector<AddedToken> tokens_;                 // in the order in which they were added
-  std::unordered_map<std::string, int> ids_;       // by content
-  std::unordered_map<int, AddedToken> by_id_;      // the last one with an id
-  std::unordered_map<std::string, bool> special_;  // contents
+  std::vector<AddedToken> tokens_;             // in the order in which they were added
+  std::unordered_map<std::string, int> ids_;   // by content
+  std::unordered_map<int, AddedToken> by_id_;  // the last one with an id
+  std::unordered_set<std::string> special_;    // contents
   Trie plain_, normalised_;
   int largest_id_ = -1;
   std::size_t bytes_ = 0;

@@ -7,6 +7,7 @@
 #include "heed/base/check.h"
 #include "heed/text/tokenizer/byte_alphabet.h"
 #include "heed/text/tokenizer/character_map.h"
+#include "heed/text/tokenizer/growth.h"
 #include "heed/text/tokenizer/json_fields.h"
 #include "heed/text/tokenizer/replacement.h"
 #include "heed/unicode/normal_form.h"
@@ -68,7 +69,10 @@ class NormaliserSequence final : public Normaliser {
   explicit NormaliserSequence(std::vector<std::unique_ptr<const Normaliser>> steps) : steps_(std::move(steps)) {}
   std::string normalise(std::string_view text) const override {
     std::string normalised(text);
-    for (const auto& step : steps_) normalised = step->normalise(normalised);
+    for (const auto& step : steps_) {
+      normalised = step->normalise(normalised);
+      check_growth(normalised.size(), text.size(), "the tokenizer's normalizer");
+    }
     return normalised;
   }
 
@@ -205,13 +209,23 @@ std::unique_ptr<const Normaliser> read_form(NormalForm form) {
   return normaliser_of([form](std::string_view text) { return normal_form(text, form); });
 }
 
-std::unique_ptr<const Normaliser> read_sequence(const Json& json) {
-  std::vector<std::unique_ptr<const Normaliser>> steps;
-  const Json list = json["normalizers"];
-  if (list.size() > static_cast<Index>(kMostSteps)) list.refuse("must hold 64 normalizers at most");
-  for (const Json& step : list.items()) {
-    if (auto normaliser = read_normaliser(step)) steps.push_back(std::move(normaliser));
+using Steps = std::vector<std::unique_ptr<const Normaliser>>;
+
+// The steps of a sequence, and of those within it.
+void add_steps(const Json& json, Steps& steps) {
+  for (const Json& step : json["normalizers"].items()) {
+    if (step.kind() == Json::Kind::object && type_of(step) == "Sequence") {
+      add_steps(step, steps);
+    } else if (auto normaliser = read_normaliser(step)) {
+      steps.push_back(std::move(normaliser));
+    }
+    if (steps.size() > kMostSteps) json.refuse("must hold 64 normalizers at most");
   }
+}
+
+std::unique_ptr<const Normaliser> read_sequence(const Json& json) {
+  Steps steps;
+  add_steps(json, steps);
   return std::make_unique<NormaliserSequence>(std::move(steps));
 }
 

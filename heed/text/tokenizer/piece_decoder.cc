@@ -8,6 +8,7 @@
 #include "heed/base/check.h"
 #include "heed/base/utf8.h"
 #include "heed/text/tokenizer/byte_alphabet.h"
+#include "heed/text/tokenizer/growth.h"
 #include "heed/text/tokenizer/json_fields.h"
 #include "heed/text/tokenizer/replacement.h"
 #include "heed/unicode/unicode.h"
@@ -18,13 +19,24 @@ namespace {
 using Pieces = std::vector<std::string>;
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-constexpr Index kMostSteps = 64;
+constexpr std::size_t kMostSteps = 64;
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  if (from.empty()) return;
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
+  std::size_t at = from.empty() ? std::string::npos : text.find(from);
+  if (at == std::string::npos) return;
+  std::string replaced;
+  std::size_t kept = 0;
+  for (; at != std::string::npos; at = text.find(from, kept)) {
+    replaced.append(text, kept, at - kept).append(to);
+    kept = at + from.size();
   }
+  text = replaced.append(text, kept);
+}
+
+std::size_t bytes_of(const Pieces& pieces) {
+  std::size_t bytes = 0;
+  for (const std::string& piece : pieces) bytes += piece.size() + 1;
+  return bytes;
 }
 
 template <typename Function>
@@ -46,7 +58,11 @@ class DecoderSequence final : public PieceDecoder {
  public:
   explicit DecoderSequence(std::vector<std::unique_ptr<const PieceDecoder>> steps) : steps_(std::move(steps)) {}
   Pieces decode(Pieces pieces) const override {
-    for (const auto& step : steps_) pieces = step->decode(std::move(pieces));
+    const std::size_t given = bytes_of(pieces);
+    for (const auto& step : steps_) {
+      pieces = step->decode(std::move(pieces));
+      check_growth(bytes_of(pieces), given, "the tokenizer's decoder");
+    }
     return pieces;
   }
 
@@ -204,14 +220,24 @@ std::unique_ptr<const PieceDecoder> read_ctc(const Json& json) {
   });
 }
 
-std::unique_ptr<const PieceDecoder> read_sequence(const Json& json) {
-  std::vector<std::unique_ptr<const PieceDecoder>> steps;
-  const Json list = json["decoders"];
-  if (list.size() > kMostSteps) list.refuse("must hold 64 decoders at most");
-  for (const Json& step : list.items()) {
+using Steps = std::vector<std::unique_ptr<const PieceDecoder>>;
+
+// The steps of a sequence, and of those within it.
+void add_steps(const Json& json, Steps& steps) {
+  for (const Json& step : json["decoders"].items()) {
     if (step.is_null()) step.refuse("must be a decoder");
-    steps.push_back(read_piece_decoder(step));
+    if (step.kind() == Json::Kind::object && type_of(step) == "Sequence") {
+      add_steps(step, steps);
+    } else {
+      steps.push_back(read_piece_decoder(step));
+    }
+    if (steps.size() > kMostSteps) json.refuse("must hold 64 decoders at most");
   }
+}
+
+std::unique_ptr<const PieceDecoder> read_sequence(const Json& json) {
+  Steps steps;
+  add_steps(json, steps);
   return std::make_unique<DecoderSequence>(std::move(steps));
 }
 

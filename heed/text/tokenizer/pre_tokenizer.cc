@@ -7,6 +7,7 @@
 #include "heed/base/check.h"
 #include "heed/text/regex.h"
 #include "heed/text/tokenizer/byte_alphabet.h"
+#include "heed/text/tokenizer/growth.h"
 #include "heed/text/tokenizer/json_fields.h"
 #include "heed/text/tokenizer/replacement.h"
 #include "heed/text/tokenizer/split_behaviour.h"
@@ -15,7 +16,7 @@
 namespace heed {
 namespace {
 
-constexpr Index kMostSteps = 64;
+constexpr std::size_t kMostSteps = 64;
 
 Word part(Word whole, std::size_t begin, std::size_t end) {
   return {whole.text.substr(begin, end - begin), whole.first && begin == 0};
@@ -240,29 +241,43 @@ class FixedLengthSplit final : public PreTokenizer {
 class PreTokenizerSequence final : public PreTokenizer {
  public:
   explicit PreTokenizerSequence(std::vector<std::unique_ptr<const PreTokenizer>> steps) : steps_(std::move(steps)) {}
-  void split(Word text, const WordSink& sink) const override { split_from(0, text, sink); }
+  void split(Word text, const WordSink& sink) const override { split_from(0, text, text.text.size(), sink); }
 
  private:
-  void split_from(std::size_t step, Word text, const WordSink& sink) const {
+  // `whole`: the bytes of the text that the first step was given.
+  void split_from(std::size_t step, Word text, std::size_t whole, const WordSink& sink) const {
     if (step == steps_.size()) {
       sink(text);
     } else if (step + 1 == steps_.size()) {
       steps_[step]->split(text, sink);
     } else {
-      steps_[step]->split(text, [&](Word word) { split_from(step + 1, word, sink); });
+      steps_[step]->split(text, [&](Word word) {
+        check_growth(word.text.size(), whole, "the tokenizer's pre_tokenizer");
+        split_from(step + 1, word, whole, sink);
+      });
     }
   }
 
   std::vector<std::unique_ptr<const PreTokenizer>> steps_;
 };
 
-std::unique_ptr<const PreTokenizer> read_sequence(const Json& json) {
-  std::vector<std::unique_ptr<const PreTokenizer>> steps;
-  const Json list = json["pretokenizers"];
-  if (list.size() > kMostSteps) list.refuse("must hold 64 pre-tokenizers at most");
-  for (const Json& step : list.items()) {
-    if (auto pre_tokenizer = read_pre_tokenizer(step)) steps.push_back(std::move(pre_tokenizer));
+using Steps = std::vector<std::unique_ptr<const PreTokenizer>>;
+
+// The steps of a sequence, and of those within it.
+void add_steps(const Json& json, Steps& steps) {
+  for (const Json& step : json["pretokenizers"].items()) {
+    if (step.kind() == Json::Kind::object && type_of(step) == "Sequence") {
+      add_steps(step, steps);
+    } else if (auto pre_tokenizer = read_pre_tokenizer(step)) {
+      steps.push_back(std::move(pre_tokenizer));
+    }
+    if (steps.size() > kMostSteps) json.refuse("must hold 64 pre-tokenizers at most");
   }
+}
+
+std::unique_ptr<const PreTokenizer> read_sequence(const Json& json) {
+  Steps steps;
+  add_steps(json, steps);
   return std::make_unique<PreTokenizerSequence>(std::move(steps));
 }
 

@@ -1,5 +1,7 @@
 #include "heed/text/tokenizer/replacement.h"
 
+#include "heed/text/tokenizer/growth.h"
+
 namespace heed {
 
 Pattern::Pattern(const Json& json) {
@@ -29,9 +31,11 @@ Replacement::Replacement(const Json& json) : pattern_(json["pattern"]), content_
 std::string Replacement::apply(std::string_view text) const {
   std::string replaced;
   std::size_t kept = 0;
+  const std::size_t given = text.size();
   pattern_.for_each_match(text, [&](std::size_t begin, std::size_t end) {
     replaced.append(text, kept, begin - kept);
     replaced += content_;
+    check_growth(replaced.size(), given, "a Replace of the tokenizer");
     kept = end;
   });
   replaced.append(text, kept);

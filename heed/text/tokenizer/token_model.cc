@@ -1,5 +1,6 @@
 #include "heed/text/tokenizer/token_model.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -14,10 +15,14 @@
 namespace heed {
 namespace {
 
+constexpr Index kAnyHole = 65536;
+
 PieceTable read_pieces(const Json& vocabulary) {
   PieceTable pieces;
+  // Ids may leave holes, but a few pieces must not take the memory of millions.
+  const Index most = std::min(PieceTable::kMostPieces, 8 * vocabulary.size() + kAnyHole);
   for (const auto& [piece, id] : vocabulary.members()) {
-    const Index number = id.integer(0, PieceTable::kMostPieces - 1);
+    const Index number = id.integer(0, most - 1);
     if (piece.empty()) continue;  // found by nobody
     pieces.add(piece, number);
   }

@@ -83,8 +83,7 @@ Tokenizer Tokenizer::read(std::string text, std::string_view name, const Json& j
   HEED_CHECK(impl->around.largest_id() < impl->size, "{}: post_processor: adds the id {} to a vocabulary of {}", name,
              impl->around.largest_id(), impl->size);
   impl->special.resize(static_cast<std::size_t>(impl->size));
-  for (int id = 0; id < impl->size; ++id)
-    impl->special[static_cast<std::size_t>(id)] = impl->added.is_special(impl->piece(id));
+  for (const int id : impl->added.special_ids()) impl->special[static_cast<std::size_t>(id)] = true;
   const auto find = [&](std::string_view piece) { return impl->id_of(piece); };
   const SymbolIds symbols =
       json.has("symbols") ? read_symbols(json["symbols"], impl->size) : symbols_by_name(find, impl->model->unknown());

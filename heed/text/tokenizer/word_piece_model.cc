@@ -15,6 +15,7 @@ bool continues_character(char byte) { return (static_cast<unsigned char>(byte) &
 WordPieceModel::WordPieceModel(PieceTable&& pieces, WordPieceOptions options)
     : TokenModel(std::move(pieces), pieces.find(options.unknown)), options_(std::move(options)) {
   HEED_CHECK(unknown() >= 0, "the unknown token '{}' is not in the vocabulary", printable(options_.unknown));
+  for (int id = 0; id < this->pieces().size(); ++id) longest_ = std::max(longest_, this->pieces().piece(id).size());
 }
 
 void WordPieceModel::tokenize(std::string_view word, std::vector<int>& ids) const {
@@ -25,21 +26,20 @@ void WordPieceModel::tokenize(std::string_view word, std::vector<int>& ids) cons
     ids.push_back(unknown());
   };
   if (characters > options_.longest_word) return give_up();
-  std::string rest(word);  // with the prefix, but for the whole word
-  while (!rest.empty()) {
-    std::size_t end = rest.size();
-    int id = pieces().find(rest);
-    const std::size_t least = ids.size() == before ? 0 : options_.prefix.size();
+  std::string candidate;
+  for (std::size_t begin = 0; begin < word.size();) {
+    candidate = begin == 0 ? "" : options_.prefix;
+    const std::size_t prefix = candidate.size();
+    candidate += word.substr(begin, longest_);
+    int id = pieces().find(candidate);
     while (id < 0) {
-      do {
-        --end;
-      } while (end > least && continues_character(rest[end]));
-      if (end <= least) return give_up();
-      id = pieces().find(std::string_view(rest).substr(0, end));
+      while (candidate.size() > prefix && continues_character(candidate.back())) candidate.pop_back();
+      if (candidate.size() > prefix) candidate.pop_back();
+      if (candidate.size() == prefix) return give_up();
+      id = pieces().find(candidate);
     }
     ids.push_back(id);
-    if (end == rest.size()) break;
-    rest = options_.prefix + rest.substr(end);
+    begin += candidate.size() - prefix;
   }
 }
 

@@ -23,6 +23,7 @@ class WordPieceModel final : public TokenModel {
 
  private:
   WordPieceOptions options_;
+  std::size_t longest_ = 0;  // bytes of a piece
 };
 
 // A word is one piece or unknown.
