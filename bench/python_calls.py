@@ -45,7 +45,8 @@ def training_step():
     import heed.torch
 
     torch.set_num_threads(heed.threads())
-    print(f"\nA training step of a torch model (two pre-norm layers, width 512, 8 heads, f32, causal), torch {torch.__version__}, {heed.threads()} threads\n")
+    print("\nA training step of a torch model (two pre-norm layers, width 512, 8 heads, f32, causal), "
+          f"torch {torch.__version__}, {heed.threads()} threads\n")
     print("| batch x length | torch's attention, ms | heed's, ms | as fast |\n|---|---|---|---|")
 
     def theirs(q, k, v):

@@ -184,12 +184,21 @@ class Derivatives(unittest.TestCase):
         with torch.no_grad():
             self.assertFalse(heed.torch.attention(q, k, v).requires_grad)
 
+    def test_packed_sequences_have_first_derivatives(self):
+        q, k, v = (x[:1].requires_grad_() for x in operands(key_heads=2))
+        call = lambda *x: heed.torch.attention(*x, mask=heed.causal(), sequences=heed.packed([0, 2, L]))
+        self.assertTrue(torch.autograd.gradcheck(call, (q, k, v), fast_mode=True))
+        first = torch.autograd.grad(call(q, k, v).square().sum(), q, create_graph=True)[0]
+        with self.assertRaisesRegex(heed.Error, "second derivatives need one sequence to a batch element"):
+            first.sum().backward()
+
     def test_a_probability_draws_its_seed_from_torch(self):
         q, k, v = operands()
         torch.manual_seed(1)
         first, second = (heed.torch.attention(q, k, v, dropout=0.5) for _ in range(2))
         torch.manual_seed(1)
         torch.testing.assert_close(heed.torch.attention(q, k, v, dropout=0.5), first, rtol=0, atol=0)
+        torch.testing.assert_close(heed.torch.attention(q, k, v, dropout=0), heed.attention(q, k, v), rtol=0, atol=0)
         self.assertFalse(torch.equal(first, second))
 
 
@@ -235,7 +244,8 @@ class ScaledDotProduct(unittest.TestCase):
 
     def test_takes_any_strides(self):
         q, k, v = operands()
-        self.check(q.transpose(-1, -2).contiguous().transpose(-1, -2), k[..., ::2].repeat(1, 1, 1, 2)[..., :D], v.transpose(1, 2).contiguous().transpose(1, 2))
+        turned = q.transpose(-1, -2).contiguous().transpose(-1, -2)
+        self.check(turned, k.repeat_interleave(2, -1)[..., ::2], v.transpose(1, 2).contiguous().transpose(1, 2))
 
     def test_has_derivatives(self):
         inputs = [x.requires_grad_() for x in (*operands(queries=3), draw(3, L, seed=6))]

@@ -116,7 +116,7 @@ def attention(
     """
     if isinstance(bias, torch.Tensor):
         bias = heed.dense(bias)
-    if isinstance(dropout, float):
+    if isinstance(dropout, (int, float)):
         dropout = heed.Dropout(dropout, int(torch.randint(1 << 62, ()))) if dropout > 0 else None
     arrays: Dict[str, Any] = {}
     for part in (score, bias, normaliser):
