@@ -13,8 +13,12 @@
 #include "heed/base/check.h"
 #include "heed/decode/beam_search.h"
 #include "heed/decode/sampler.h"
+#include "heed/image/image.h"
 #include "heed/io/npy.h"
+#include "heed/pretrained/pixel_values.h"
 #include "heed/pretrained/pretrained_model.h"
+#include "heed/sound/log_mel.h"
+#include "heed/sound/wave.h"
 #include "heed/tasks/pretrained_vocabulary.h"
 
 namespace heed::conformance {
@@ -129,16 +133,37 @@ class ModelCases {
     const Transformer& model = *opened_.model;
     const TransformerConfig& config = model.config();
     const Context context = Context::inference(workspace_);
+    if (name == "pixel_values" || name == "input_features") {
+      const Tensor signal = source_of(item).signal;
+      return with_shape(signal, like.shape);
+    }
     if (name == "encoder_hidden") return rows_at(encoded(item).value(), item, "positions", like);
     if (!config.has_decoder()) return of_encoder(item, name, like);
     SequenceBatch batch;
     const Ids ids = config.has_encoder() ? ids_of(item["decoder_input_ids"]) : without_padding(item);
     batch.input = Tensor::from(ids, {1, std::ssize(ids)});
-    if (config.has_encoder()) batch.source = batch_of(item);
+    if (config.has_encoder()) batch.source = source_of(item);
     const char* const key = config.has_encoder() ? "decoder_positions" : "positions";
     if (name == "logits") return rows_at(model.logits(context, batch).value(), item, key, like);
     if (name == "last_hidden_state") return rows_at(model.features(context, batch).value(), item, key, like);
     throw Skip("the output " + name);
+  }
+
+  // What the encoder reads: a sequence, or a picture or sound, as an array or as a file.
+  TokenBatch source_of(const Json& item) const {
+    const SignalOptions& signal = opened_.model->config().signal;
+    if (item.has("picture")) {
+      const Image image = read_image(folder_ / item["picture"].string());
+      return {.signal = pixel_values(image, read_pixel_options(folder_), signal)};
+    }
+    if (item.has("wave")) {
+      const Wave wave = resampled(read_wave(folder_ / item["wave"].string()), kLogMelRate);
+      return {.signal = log_mel(wave.samples, {.bands = signal.channels, .frames = signal.frames})};
+    }
+    for (const char* array : {"pixel_values", "input_features"}) {
+      if (item.has(array)) return {.signal = read_npy(folder_ / item[array].string())};
+    }
+    return batch_of(item);
   }
 
   Var encoded(const Json& item) {
@@ -147,7 +172,7 @@ class ModelCases {
       const Ids ids = ids_of(item["token_type_ids"]);
       types = Tensor::from(ids, {1, std::ssize(ids)});
     }
-    return opened_.model->encode(Context::inference(workspace_), batch_of(item), types);
+    return opened_.model->encode(Context::inference(workspace_), source_of(item), types);
   }
 
   // `logits` are those of the classes, or, in a model without any, of masked words.
@@ -188,17 +213,17 @@ class ModelCases {
     if (how.has("ban")) special.never = ids_of(how["ban"]);
     if (how.has("decoder_start")) special.begin = static_cast<std::int32_t>(how["decoder_start"].integer(0, kMost));
     Generation made;
-    const Ids input = without_padding(item);
-    made.prompt = model.has_source() ? Ids{special.begin} : input;
+    made.prompt = model.has_source() ? Ids{special.begin} : without_padding(item);
     HEED_CHECK(!made.prompt.empty(), "{}: must not be empty", item["input_ids"].where());
-    const Ids admitted = model.has_source() ? input : Ids(input.begin(), input.end() - 1);
+    const TokenBatch admitted =
+        model.has_source() ? source_of(item) : batch_of(Ids(made.prompt.begin(), made.prompt.end() - 1));
     Index most = how.has("max_new") ? how["max_new"].integer(1, kMost)
                                     : how["max_length"].integer(1, kMost) - std::ssize(made.prompt);
-    most = std::min(most, model.max_steps(std::ssize(admitted)));
+    most = std::min(most, model.max_steps(std::ssize(made.prompt) - 1));
     HEED_CHECK(most >= 1, "{}: leaves no room for a token", how.where());
     Searches searches;
     searches.push_back(search_of(how, special, made.prompt, most));
-    const Hypothesis best = decode(model, batch_of(admitted), std::move(searches), workspace_)[0][0];
+    const Hypothesis best = decode(model, admitted, std::move(searches), workspace_)[0][0];
     made.generated = best.tokens;
     made.ended = best.token_scores.size() > best.tokens.size();
     if (made.ended && special.ends.size() == 1) made.generated.push_back(special.ends.front());
@@ -267,7 +292,7 @@ class ModelCases {
 Index longest(const Json& cases) {
   Index most = 0;
   for (const Json& item : cases["cases"].items()) {
-    Index length = item["input_ids"].size();
+    Index length = item.has("input_ids") ? item["input_ids"].size() : 0;
     if (item.has("generate")) {
       const Json how = item["generate"];
       length = how.has("max_new") ? length + how["max_new"].integer(1, kMost) : how["max_length"].integer(1, kMost);

@@ -10,7 +10,8 @@ import sys
 LEVELS = {
     "base": 0,
     "tensor": 1, "unicode": 1, "corpus": 1,
-    "kernels": 2, "io": 2, "metrics": 2,
+    "image": 1,
+    "kernels": 2, "io": 2, "metrics": 2, "sound": 2,
     # Attention: what is asked, the problem that it makes, the plans that compute it, and the calls.
     "ops/attention/spec": 3, "ops/attention/problem": 4, "ops/attention/plans": 5, "ops/attention": 6,
     "ops/rotary": 3, "ops/gated_delta": 3, "ops": 3, "text": 3,
@@ -35,6 +36,9 @@ DOORS = {
     "pcre2": {"text"},
     "utf8proc": {"unicode"},
     "nlohmann/": {"io"},
+    "png.h": {"image"},
+    "jpeglib.h": {"image"},
+    "jerror.h": {"image"},
     "cairo": {"viz"},
     "CLI/": {"cli"},
     "pybind11/": {"python"},

@@ -18,9 +18,10 @@ bool is_identity(const std::vector<Index>& rows, Index count) {
 
 Index Session::admit(const TokenBatch& sequences, Searches searches) {
   const Index first = admitted_;
-  HEED_CHECK(sequences.lengths.size() == std::ssize(searches), "Session::admit: {} sequences have {} searches",
-             sequences.lengths.size(), searches.size());
-  for (Index i = 0; i < sequences.lengths.size(); ++i) {
+  HEED_CHECK(sequences.sequences() == std::ssize(searches), "Session::admit: {} sequences have {} searches",
+             sequences.sequences(), searches.size());
+  const bool are_tokens = sequences.signal.is_empty();
+  for (Index i = 0; are_tokens && i < sequences.lengths.size(); ++i) {
     const Index length = sequences.lengths.data<std::int32_t>()[i];
     HEED_CHECK(length <= model_.max_length(), "Session::admit: a sequence has {} tokens, and the model takes {}",
                length, model_.max_length());

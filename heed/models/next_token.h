@@ -14,10 +14,15 @@
 
 namespace heed {
 
-// Sequences as ids i32 [B, L], padded, and their lengths i32 [B].
+// Sequences as ids i32 [B, L], padded, and their lengths i32 [B]; or, for a model that sees or hears, what it reads
+// (heed/models/signal_input.h), and nothing else.
 struct TokenBatch {
-  Tensor ids;
-  Tensor lengths;
+  Tensor ids{};
+  Tensor lengths{};
+  Tensor signal{};
+
+  bool is_empty() const { return ids.is_empty() && signal.is_empty(); }
+  Index sequences() const { return signal.is_empty() ? lengths.size() : signal.dim(0); }
 };
 
 // Where the decoding of some sequences stands. Each has a row, or several that went different ways; each row has read

@@ -10,7 +10,9 @@
 namespace heed {
 namespace {
 
-std::vector<Index> lengths_of(const TokenBatch& sequences) {
+// Of a signal, the whole of which counts, `encoded` positions.
+std::vector<Index> lengths_of(const TokenBatch& sequences, Index encoded) {
+  if (!sequences.signal.is_empty()) return std::vector<Index>(static_cast<std::size_t>(sequences.sequences()), encoded);
   std::vector<Index> lengths;
   for (Index i = 0; i < sequences.lengths.size(); ++i) lengths.push_back(sequences.lengths.at<std::int32_t>({i}));
   return lengths;
@@ -44,18 +46,20 @@ Transformer::Transformer(const ParameterScope& scope, const TransformerConfig& c
   config.check();
   const double scale =
       config.embedding_scale > 0 ? config.embedding_scale : std::sqrt(static_cast<double>(config.width));
-  if (config.share_embeddings) {
+  const bool reads_tokens = has_source() && !config.signal.any();
+  if (config.share_embeddings && (reads_tokens || config.has_decoder())) {
     source_embedding_ = target_embedding_ =
         Embedding(scope / "embedding", config.target_vocabulary, config.table_width(), scale);
   } else {
-    if (has_source()) {
+    if (reads_tokens) {
       source_embedding_ = Embedding(scope / "source_embedding", config.source_vocabulary, config.table_width(), scale);
     }
     if (config.has_decoder()) {
       target_embedding_ = Embedding(scope / "target_embedding", config.target_vocabulary, config.width, scale);
     }
   }
-  if (has_source()) source_input_ = TokenInput(scope, "source", config, source_embedding_);
+  if (reads_tokens) source_input_ = TokenInput(scope, "source", config, source_embedding_);
+  if (config.signal.any()) signal_input_ = SignalInput(scope, config);
   if (config.has_decoder()) target_input_ = TokenInput(scope, "target", config, target_embedding_);
   for (Index i = 0; i < config.encoder_layers; ++i) {
     encoder_.emplace_back(scope / "encoder.layers" / i, AttentionKind::encoder, config.block(/*decoder=*/false, i));
@@ -87,8 +91,12 @@ Var Transformer::normed(const Context& context, const Var& x, const Norm& norm) 
 }
 
 Var Transformer::encode(const Context& context, const TokenBatch& source, const Tensor& types) const {
-  const AttentionArguments arguments{.mask = Mask::key_lengths(source.lengths)};
-  Var x = source_input_.forward(context, source.ids, {}, types);
+  HEED_CHECK(config_.signal.any() == !source.signal.is_empty(), "Transformer: the encoder reads {}",
+             config_.signal.any() ? "a signal, and there is none" : "tokens, and is given a signal");
+  AttentionArguments arguments;
+  if (!config_.signal.any()) arguments.mask = Mask::key_lengths(source.lengths);
+  Var x = config_.signal.any() ? signal_input_.forward(context, source.signal)
+                               : source_input_.forward(context, source.ids, {}, types);
   for (const TransformerBlock& block : encoder_) x = block.forward(context, x, arguments);
   return normed(context, x, encoder_norm_);
 }
@@ -98,7 +106,7 @@ Var Transformer::decode(const Context& context, const Tensor& input, const Tenso
   AttentionArguments self{.offsets = offsets};
   if (config_.causal) self.mask = Mask::causal();
   Mask memory_mask;
-  if (has_source()) memory_mask = Mask::key_lengths(source_lengths);
+  if (!source_lengths.is_empty()) memory_mask = Mask::key_lengths(source_lengths);
   Var x = target_input_.forward(context, input, offsets.is_empty() ? Tensor() : positions_within(offsets));
   for (const TransformerBlock& block : decoder_) {
     x = block.forward(context, x, self, has_source() ? block.project_memory(context, encoded) : Var(), memory_mask);
@@ -110,7 +118,7 @@ Var Transformer::decode(const Context& context, const Tensor& input, const Tenso
 Var Transformer::features(const Context& context, const SequenceBatch& batch) const {
   HEED_CHECK(config_.has_decoder(), "Transformer: has no decoder, so it predicts no next token");
   HEED_CHECK(
-      has_source() == !batch.source.ids.is_empty(), "Transformer: {}",
+      has_source() == !batch.source.is_empty(), "Transformer: {}",
       has_source() ? "translates, and the batch has no source" : "is a language model, and the batch has a source");
   HEED_CHECK(batch.offsets.is_empty() || !has_source(), "Transformer: sequences end to end have no sources");
   return decode(context, batch.input, batch.offsets, has_source() ? encode(context, batch.source) : Var(),
@@ -130,8 +138,8 @@ std::unique_ptr<DecoderState> Transformer::start() const {
 
 void Transformer::admit(const Context& context, DecoderState& decoder_state, const TokenBatch& sequences) const {
   State& state = dynamic_cast<State&>(decoder_state);
-  const std::vector<Index> lengths = lengths_of(sequences);
   const Var encoded = has_source() ? encode(context, sequences) : Var();
+  const std::vector<Index> lengths = lengths_of(sequences, has_source() ? encoded.dim(1) : 0);
   if (!config_.causal) {
     for (Index row = 0; row < std::ssize(lengths); ++row) {
       const Index length = lengths[static_cast<std::size_t>(row)];

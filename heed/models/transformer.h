@@ -1,6 +1,6 @@
 // The Transformer (Vaswani et al. 2017): a stack of blocks that decodes, and before it, where there is a source, one
 // that encodes. With both it translates, with a decoder alone it is a language model, with an encoder alone it turns
-// text into vectors; one class, one configuration.
+// text into vectors; its source may be a picture or sound (SignalInput). One class, one configuration.
 //
 //   DrawnParameters drawn(Rng(1));
 //   Transformer model(drawn, {.source_vocabulary = 8000, .target_vocabulary = 8000, .width = 256, .heads = 4});
@@ -13,6 +13,7 @@
 #include "heed/layers/transformer_block.h"
 #include "heed/models/encoder_heads.h"
 #include "heed/models/sequence_model.h"
+#include "heed/models/signal_input.h"
 #include "heed/models/token_input.h"
 #include "heed/models/transformer_config.h"
 
@@ -37,7 +38,7 @@ class Transformer : public SequenceModel {
   Index max_length() const override { return config_.max_length; }
   Index max_steps(Index admitted) const override { return has_source() ? max_length() : max_length() - admitted; }
 
-  // Encoder output [B, S, width] for source ids, and their types, i32 [B, S], where the model has some.
+  // Encoder output [B, S, width] for source ids, and their types, i32 [B, S], where the model has some; or for a signal.
   Var encode(const Context& context, const TokenBatch& source, const Tensor& types = {}) const;
   // What encode's output is used for, where there is no decoder.
   const EncoderHeads& heads() const { return heads_; }
@@ -57,6 +58,7 @@ class Transformer : public SequenceModel {
   TransformerConfig config_;
   Embedding source_embedding_, target_embedding_;  // one table where they share it
   TokenInput source_input_, target_input_;
+  SignalInput signal_input_;  // in place of source_input_ where config_ has a signal
   std::vector<TransformerBlock> encoder_, decoder_;
   Norm encoder_norm_, decoder_norm_;  // where config_.has_final_norm()
   Var output_weight_, output_bias_;   // where the output is not tied; where it has one

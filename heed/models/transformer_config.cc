@@ -101,6 +101,10 @@ void TransformerConfig::check() const {
              source_vocabulary, target_vocabulary);
   HEED_CHECK(kv_heads == 0 || heads % kv_heads == 0,
              "Transformer: kv_heads must be 0 or a divisor of the {} heads, but is {}", heads, kv_heads);
+  HEED_CHECK(!signal.any() || (has_encoder() && token_types == 0 && factorised_embedding == 0),
+             "Transformer: a signal is read by an encoder, in the place of tokens");
+  HEED_CHECK(!signal.any() || !encoder_heads.masked_words, "Transformer: a signal has no words to be masked");
+  signal.check();
   check_cross(cross_attention);
 }
 
@@ -109,11 +113,13 @@ TransformerConfig transformer_config_from_json(const Json& json) {
   Json complete = json.has("norm_first") ? renamed(json) : json;
   // Those of before models of others could be read had none of these.
   const Json defaults = to_json(config);
-  for (std::string_view name :
-       {"head_width", "attention_bias", "attention_out_bias", "separate_projections", "query_key_norm", "ffn_bias",
-        "norm_epsilon", "final_norm", "alternate", "alternate_attention", "embedding_scale", "embedding_norm",
-        "token_types", "causal", "output_bias", "logit_scale", "logit_soft_cap", "factorised_embedding",
-        "encoder_heads"}) {
+  for (std::string_view name : {"head_width",           "attention_bias",  "attention_out_bias",
+                                "separate_projections", "query_key_norm",  "ffn_bias",
+                                "norm_epsilon",         "final_norm",      "alternate",
+                                "alternate_attention",  "embedding_scale", "embedding_norm",
+                                "token_types",          "causal",          "output_bias",
+                                "logit_scale",          "logit_soft_cap",  "factorised_embedding",
+                                "encoder_heads",        "signal"}) {
     if (!complete.has(name)) complete.set(name, defaults[name]);
   }
   from_json(complete, config);

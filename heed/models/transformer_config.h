@@ -12,6 +12,7 @@
 #include "heed/io/number_range.h"
 #include "heed/layers/transformer_block.h"
 #include "heed/models/encoder_heads_options.h"
+#include "heed/models/signal_options.h"
 
 namespace heed {
 
@@ -36,7 +37,8 @@ inline constexpr std::pair<std::string_view, FinalNorm> kFinalNormNames[] = {{"a
 inline std::span<const std::pair<std::string_view, FinalNorm>> enum_names(FinalNorm) { return kFinalNormNames; }
 
 // With an encoder and a decoder it translates; with a decoder alone it is a language model; with an encoder alone it
-// turns text into vectors.
+// turns text into vectors. The encoder of one with a signal reads pictures or sound; its source_vocabulary, its
+// positions and its max_length are the decoder's, or mean nothing where it has none.
 struct TransformerConfig {
   Index source_vocabulary = 0;
   Index target_vocabulary = 0;
@@ -80,6 +82,7 @@ struct TransformerConfig {
   double logit_soft_cap = 0;
   Index factorised_embedding = 0;
   EncoderHeadsOptions encoder_heads{};
+  SignalOptions signal{};
 
   bool has_encoder() const { return encoder_layers > 0; }
   bool has_decoder() const { return decoder_layers > 0; }
@@ -151,6 +154,7 @@ struct TransformerConfig {
           "Width of an encoder's embeddings, which a matrix maps to the model's (ALBERT); 0: they have the model's.",
           NumberRange::from(0, 1 << 24));
     visit("encoder_heads", c.encoder_heads, "What an encoder's vectors are used for, where there is no decoder.");
+    visit("signal", c.signal, "What the encoder reads in the place of tokens.");
   }
 };
 

@@ -3,66 +3,23 @@
 
 #include <cmath>
 
+#include "heed/pretrained/bart_layers.h"
 #include "heed/pretrained/config_fields.h"
 #include "heed/pretrained/family_list.h"
 
 namespace heed {
 namespace {
 
-// Encoder and decoder are of one build in heed; theirs could differ.
-Index shared_extent(const Json& config, std::string_view of_encoder, std::string_view of_decoder) {
-  const Index extent_of_encoder = extent(config, {of_encoder});
-  const Json other = config[of_decoder];
-  if (other.integer() != extent_of_encoder) other.refuse(fmt::format("must be {}'s {}", of_encoder, extent_of_encoder));
-  return extent_of_encoder;
-}
-
 FamilyModel describe(const Json& config) {
-  FamilyModel model;
+  FamilyModel model = describe_bart_layers(config, KeyBias::there);
   TransformerConfig& c = model.config;
-  c.source_vocabulary = c.target_vocabulary = extent(config, {"vocab_size"});
-  c.width = extent(config, {"d_model"});
-  c.heads = shared_extent(config, "encoder_attention_heads", "decoder_attention_heads");
-  c.ffn_width = shared_extent(config, "encoder_ffn_dim", "decoder_ffn_dim");
-  c.encoder_layers = extent(config, {"encoder_layers"});
-  c.decoder_layers = extent(config, {"decoder_layers"});
-  c.activation = activation_of(find_field(config, {"activation_function"}).value_or("gelu"));
   c.norm_place = flag_or(config, {"normalize_before"}, false) ? NormPlace::pre : NormPlace::post;
-  c.positions = PositionKind::learned;
   c.max_length = extent(config, {"max_position_embeddings"});
-  c.embedding_scale = flag_or(config, {"scale_embedding"}, false) ? 0 : 1;
-  c.separate_projections = true;
-  c.tie_output = flag_or(config, {"tie_word_embeddings"}, true);
   c.output_bias = true;
-  const auto attention = [&](const std::string& own, const std::string& theirs) {
-    TensorRule bias{own + ".in_proj_bias", {}};
-    for (const char* part : {"q", "k", "v"}) {
-      model.rules.push_back(
-          {fmt::format("{}.{}_proj_weight", own, part), {fmt::format("{}.{}_proj.weight", theirs, part)}});
-      bias.tensors.push_back(fmt::format("{}.{}_proj.bias", theirs, part));
-    }
-    model.rules.push_back(bias);
-    model.rules.push_back({own + ".out_proj", {theirs + ".out_proj"}});
-  };
-  model.rules = {{"embedding", {"model.shared"}}};
-  for (const std::string side : {"encoder", "decoder"}) {
-    const bool decoder = side == "decoder";
-    const std::string own = side + ".layers.*", theirs = "model." + side + ".layers.*";
-    attention(own + ".self_attn", theirs + ".self_attn");
-    if (decoder) attention(own + ".multihead_attn", theirs + ".encoder_attn");
-    model.rules.push_back({own + ".linear1", {theirs + ".fc1"}});
-    model.rules.push_back({own + ".linear2", {theirs + ".fc2"}});
-    model.rules.push_back({own + ".norm1", {theirs + ".self_attn_layer_norm"}});
-    if (decoder) model.rules.push_back({own + ".norm2", {theirs + ".encoder_attn_layer_norm"}});
-    model.rules.push_back({own + (decoder ? ".norm3" : ".norm2"), {theirs + ".final_layer_norm"}});
-    model.rules.push_back({side + ".norm", {"model." + side + ".layer_norm"}});
-    model.parts.push_back(theirs);
-  }
+  model.rules.push_back({"embedding", {"model.shared"}});
   model.rules.push_back({"generator.weight", {"lm_head.weight"}});
   model.rules.push_back({"generator.bias", {"final_logits_bias"}});
-  model.begin = id_or(config, {"decoder_start_token_id"}, 2);
-  model.pad = id_or(config, {"pad_token_id"}, -1);
-  model.ends = end_ids(config);
+  if (model.begin < 0) model.begin = 2;
   return model;
 }
 

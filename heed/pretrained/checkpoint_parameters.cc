@@ -28,6 +28,15 @@ std::vector<Index> squeezed(std::span<const Index> shape) {
   return kept;
 }
 
+// Whether what is stored is the parameter but for extents of 1, or for axes of inputs that are one axis here.
+bool has_shape(std::span<const Index> stored, const std::vector<Index>& wanted) {
+  if (squeezed(stored) == squeezed(wanted)) return true;
+  if (wanted.size() != 2 || stored.size() < 3 || stored[0] != wanted[0]) return false;
+  Index inputs = 1;
+  for (Index extent : stored.subspan(1)) inputs *= extent;
+  return inputs == wanted[1];
+}
+
 // Parameters have at most three axes.
 Tensor in_shape(const Tensor& tensor, std::span<const Index> shape) {
   if (shape.size() == 1) return tensor.reshape({shape[0]});
@@ -61,6 +70,21 @@ Tensor transposed(const Tensor& matrix) {
     transpose(matrix.data<std::uint16_t>(), matrix.dim(0), matrix.dim(1), turned.data<std::uint16_t>());
   } else {
     transpose(matrix.data<float>(), matrix.dim(0), matrix.dim(1), turned.data<float>());
+  }
+  return turned;
+}
+
+// A kernel [Out, In, Taps] as [Out, Taps * In].
+Tensor with_taps_first(const Tensor& kernel) {
+  const Index inputs = kernel.dim(1), taps = kernel.dim(2);
+  const Tensor turned = Tensor::empty(kernel.dtype(), {kernel.dim(0), taps * inputs});
+  for (Index row = 0; row < kernel.dim(0); ++row) {
+    const Index first = row * inputs * taps;
+    if (size_of(kernel.dtype()) == 2) {
+      transpose(kernel.data<std::uint16_t>() + first, inputs, taps, turned.data<std::uint16_t>() + first);
+    } else {
+      transpose(kernel.data<float>() + first, inputs, taps, turned.data<float>() + first);
+    }
   }
   return turned;
 }
@@ -153,8 +177,8 @@ Var CheckpointParameters::value(const ParameterShape& wanted, const Initial&) {
 
 Var CheckpointParameters::alone(const std::string& name, const ParameterShape& wanted) const {
   const StoredTensor& stored = file_.tensors().find(name)->second;
-  HEED_CHECK(squeezed(shape_of(stored)) == squeezed(wanted.shape), "{}: {} is [{}], but the model needs [{}]",
-             file_.name(), printable(name), fmt::join(shape_of(stored), ", "), fmt::join(wanted.shape, ", "));
+  HEED_CHECK(has_shape(shape_of(stored), wanted.shape), "{}: {} is [{}], but the model needs [{}]", file_.name(),
+             printable(name), fmt::join(shape_of(stored), ", "), fmt::join(wanted.shape, ", "));
   HEED_CHECK(is_floating(stored.dtype()) || stored.dtype() == DType::i8, "{}: {} is of {}, which no parameter is",
              file_.name(), printable(name), name_of(stored.type));
   if (wanted.is_weight && std::ranges::equal(shape_of(stored), wanted.shape)) {
@@ -190,6 +214,7 @@ Var CheckpointParameters::adapted(const TensorRule& rule, std::span<const std::s
     Tensor part = file_.tensor(name);
     if (part.dtype() != type) part = widened(part, file_.scales(name));
     if (transposes && part.rank() == 2) part = transposed(part);
+    if (rule.layout == TensorLayout::taps_last && part.rank() == 3) part = with_taps_first(part);
     parts.push_back(part.rows(std::min(rule.first_row, part.dim(0)), part.dim(0)));
   }
   Index total = 0;

@@ -24,6 +24,7 @@ constexpr Architecture kArchitectures[] = {
     {"ForPreTraining", {ClassifierKind::next_sentence, true}},
     {"ForNextSentencePrediction", {ClassifierKind::next_sentence}},
     {"ForSequenceClassification", {ClassifierKind::sequence}},
+    {"ForImageClassification", {ClassifierKind::sequence}},
     {"ForTokenClassification", {ClassifierKind::tokens}},
     {"ForQuestionAnswering", {ClassifierKind::spans}},
     {"Model", {}},
@@ -40,7 +41,8 @@ class Choice {
     const bool of_sequences = heads.classifier == ClassifierKind::sequence;
     if (of_sequences && !names_.sequence_pooler.empty()) {
       add_pooler(names_.sequence_pooler, names_.sequence_pooler_kind);
-    } else if (has(names_.pooler) || of_sequences || heads.classifier == ClassifierKind::next_sentence) {
+    } else if (has(names_.pooler) || (of_sequences && names_.pools_sequences) ||
+               heads.classifier == ClassifierKind::next_sentence) {
       add_pooler(names_.pooler, PoolerKind::tanh);
     }
   }
@@ -71,7 +73,8 @@ class Choice {
 
   Heads heads_of_file() const {
     Heads heads{.masked_words = has(names_.masked_dense)};
-    const bool has_pooler = has(names_.sequence_pooler.empty() ? names_.pooler : names_.sequence_pooler);
+    const bool has_pooler =
+        !names_.pools_sequences || has(names_.sequence_pooler.empty() ? names_.pooler : names_.sequence_pooler);
     if (has(names_.spans)) {
       heads.classifier = ClassifierKind::spans;
     } else if (has(names_.sequences) && has_pooler) {

@@ -21,6 +21,7 @@ struct EncoderHeadNames {
   // The layer below the classifier of sequences, where it is not `pooler`.
   std::string sequence_pooler;
   PoolerKind sequence_pooler_kind = PoolerKind::tanh;
+  bool pools_sequences = true;  // else the classifier of sequences reads the first token itself (ViT)
   std::string sequences, next_sentence, tokens, spans;   // classifiers
   std::string masked_dense, masked_norm, masked_output;  // whose output has a weight where it is not tied
   std::vector<std::string> masked_bias;                  // the names that files have for the bias of the output

@@ -26,6 +26,8 @@ std::span<const Family> families() {
       {"qwen3", describe_qwen3},
       {"roberta", describe_roberta},
       {"t5", describe_t5},
+      {"vit", describe_vit},
+      {"whisper", describe_whisper},
       {"xlm-roberta", describe_roberta},
   };
   return kFamilies;

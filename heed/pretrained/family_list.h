@@ -25,5 +25,7 @@ FamilyModel describe_qwen2(const Json& config);
 FamilyModel describe_qwen3(const Json& config);
 FamilyModel describe_roberta(const Json& config);
 FamilyModel describe_t5(const Json& config);
+FamilyModel describe_vit(const Json& config);
+FamilyModel describe_whisper(const Json& config);
 
 }  // namespace heed

@@ -14,12 +14,13 @@
 
 namespace heed {
 
-// How a matrix [Out, In], or a vector [Out], lies in the file.
+// How a matrix [Out, In], or a vector [Out], lies in the file. As it is, In may be several axes: a kernel [Out, C, P, P].
 enum class TensorLayout {
   as_it_is,
   transposed,   // a matrix is [In, Out] (GPT-2's Conv1D)
   heads_apart,  // rows of queries, keys and values are [heads, 3, head width], not [3, heads, head width] (BLOOM)
   plus_one,     // a norm's weight w stands for 1 + w (Gemma)
+  taps_last,    // a kernel is [Out, In, Taps], not [Out, Taps, In] (PyTorch's Conv1d)
 };
 
 // Of several rules that fit a parameter's name the first holds.

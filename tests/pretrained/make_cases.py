@@ -10,9 +10,10 @@ import torch
 
 import decoders
 import encoders
+import senses
 import translators
 
 torch.set_default_dtype(torch.float64)
 torch.set_num_threads(1)
-for family in (encoders, decoders, translators):
+for family in (encoders, decoders, translators, senses):
     family.make(pathlib.Path(sys.argv[1]))

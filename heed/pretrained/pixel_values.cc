@@ -1,0 +1,88 @@
+#include "heed/pretrained/pixel_values.h"
+
+#include "heed/base/check.h"
+#include "heed/base/file.h"
+#include "heed/pretrained/config_fields.h"
+
+namespace heed {
+namespace {
+
+constexpr Index kColours = 3;
+
+std::array<Index, 2> size_of_picture(const Json& size) {
+  constexpr Index kMost = 1 << 16;
+  if (size.kind() == Json::Kind::integer) return {size.integer(1, kMost), size.integer(1, kMost)};
+  return {size["height"].integer(1, kMost), size["width"].integer(1, kMost)};
+}
+
+// The Python Imaging Library's numbers.
+Resampling resampling_of(const Json& number) {
+  switch (number.integer()) {
+    case 1:
+      return Resampling::lanczos;
+    case 2:
+      return Resampling::bilinear;
+    case 3:
+      return Resampling::bicubic;
+    case 4:
+      return Resampling::box;
+    default:
+      number.refuse("must be 1 (Lanczos), 2 (bilinear), 3 (bicubic) or 4 (box), which heed has");
+  }
+}
+
+std::array<double, kColours> of_colours(const Json& list) {
+  if (list.size() != kColours) list.refuse("must have a number for each of three colours");
+  return {list[Index{0}].number(), list[Index{1}].number(), list[Index{2}].number()};
+}
+
+}  // namespace
+
+PixelOptions read_pixel_options(const std::filesystem::path& folder) {
+  PixelOptions options;
+  const std::filesystem::path file = folder / "preprocessor_config.json";
+  if (!file_exists(file)) return options;
+  const Json config = read_json(file);
+  refuse_unless(config, "do_center_crop", false);
+  options.resizes = flag_or(config, {"do_resize"}, true);
+  if (const auto size = find_field(config, {"size"})) options.size = size_of_picture(*size);
+  if (const auto number = find_field(config, {"resample"})) options.resampling = resampling_of(*number);
+  const bool rescales = flag_or(config, {"do_rescale"}, true);
+  options.scale = rescales ? number_or(config, {"rescale_factor"}, 1.0 / 255) : 1;
+  if (!flag_or(config, {"do_normalize"}, true)) {
+    options.mean = {0, 0, 0};
+    options.deviation = {1, 1, 1};
+    return options;
+  }
+  if (const auto mean = find_field(config, {"image_mean"})) options.mean = of_colours(*mean);
+  if (const auto deviation = find_field(config, {"image_std"})) {
+    options.deviation = of_colours(*deviation);
+    for (double one : options.deviation) {
+      if (!(one > 0)) deviation->refuse("must be above 0");
+    }
+  }
+  return options;
+}
+
+Tensor pixel_values(const Image& image, const PixelOptions& options, const SignalOptions& signal) {
+  HEED_CHECK(signal.kind == SignalKind::picture, "the model reads no pictures");
+  HEED_CHECK(signal.channels == kColours, "the model reads pictures of {} channels, and files have the three colours",
+             signal.channels);
+  const std::array<Index, 2> wanted{signal.height, signal.width}, size = options.size.value_or(wanted);
+  const Image seen = options.resizes ? resized(image, size[0], size[1], options.resampling) : image;
+  HEED_CHECK(seen.height == wanted[0] && seen.width == wanted[1],
+             "a picture of {} x {} pixels is {} x {} as its model's preprocessor_config.json has it, but the model "
+             "reads {} x {}",
+             image.width, image.height, seen.width, seen.height, wanted[1], wanted[0]);
+  const Tensor values = Tensor::empty(DType::f32, {1, kColours, seen.height, seen.width});
+  float* to = values.data<float>();
+  for (std::size_t colour = 0; colour < std::size_t{kColours}; ++colour) {
+    for (Index i = 0; i < seen.height * seen.width; ++i) {
+      const double value = options.scale * seen.pixels[static_cast<std::size_t>(i) * kColours + colour];
+      *to++ = static_cast<float>((value - options.mean[colour]) / options.deviation[colour]);
+    }
+  }
+  return values;
+}
+
+}  // namespace heed

@@ -1,0 +1,37 @@
+// A picture as the numbers that a model was trained to see: resized, scaled and normalised as preprocessor_config.json
+// beside the model says.
+//
+//   const PixelOptions options = read_pixel_options("vit");
+//   Var hidden = model.encode(context, {.signal = pixel_values(read_image("cat.jpg"), options, config.signal)});
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <optional>
+
+#include "heed/image/image.h"
+#include "heed/image/resize.h"
+#include "heed/models/signal_options.h"
+#include "heed/tensor/tensor.h"
+
+namespace heed {
+
+// By default those of ViT.
+struct PixelOptions {
+  std::optional<std::array<Index, 2>> size;  // height and width; none: the model's
+  bool resizes = true;
+  Resampling resampling = Resampling::bilinear;
+  double scale = 1.0 / 255;
+  std::array<double, 3> mean{0.5, 0.5, 0.5}, deviation{0.5, 0.5, 0.5};
+};
+
+// The folder's preprocessor_config.json: do_resize, size (an extent, or height and width), resample (1 to 4), do_rescale,
+// rescale_factor, do_normalize, image_mean, image_std; the defaults without such a file. Throws heed::Error that names
+// the place for what has no meaning, and for steps that heed has not: other resampling, a crop of the centre.
+PixelOptions read_pixel_options(const std::filesystem::path& folder);
+
+// f32 [1, 3, height, width]: (scale * pixel - mean) / deviation of each colour. Throws heed::Error where that is not what
+// `signal` says that the model reads.
+Tensor pixel_values(const Image& image, const PixelOptions& options, const SignalOptions& signal);
+
+}  // namespace heed

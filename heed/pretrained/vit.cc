@@ -1,0 +1,73 @@
+// ViT (Dosovitskiy et al. 2021): ViTModel, ViTForImageClassification.
+#include "heed/pretrained/config_fields.h"
+#include "heed/pretrained/family_list.h"
+
+namespace heed {
+namespace {
+
+// Pixels of a side, or of two: [height, width].
+std::pair<Index, Index> height_and_width(const Json& config, std::string_view name) {
+  constexpr Index kMost = 1 << 16;
+  const Json given = config[name];
+  if (given.kind() == Json::Kind::integer) return {given.integer(1, kMost), given.integer(1, kMost)};
+  const std::vector<Index> both = given.integer_list(1, kMost);
+  if (both.size() != 2) given.refuse("must be an extent or two");
+  return {both[0], both[1]};
+}
+
+}  // namespace
+
+FamilyModel describe_vit(const Json& config) {
+  FamilyModel model;
+  TransformerConfig& c = model.config;
+  c.width = extent(config, {"hidden_size"});
+  c.heads = extent(config, {"num_attention_heads"});
+  c.ffn_width = extent(config, {"intermediate_size"});
+  c.encoder_layers = extent(config, {"num_hidden_layers"});
+  c.decoder_layers = 0;
+  c.activation = activation_of(find_field(config, {"hidden_act"}).value_or("gelu"));
+  c.norm_epsilon = number_or(config, {"layer_norm_eps"}, 1e-12);
+  c.norm_place = NormPlace::pre;
+  c.positions = PositionKind::learned;
+  c.separate_projections = true;
+  c.source_vocabulary = c.target_vocabulary = 1;  // it reads no tokens
+  const auto [height, width] = height_and_width(config, "image_size");
+  const auto [down, across] = height_and_width(config, "patch_size");
+  if (down != across) config["patch_size"].refuse("must be as high as wide");
+  if (height % down != 0 || width % down != 0) config["patch_size"].refuse("must divide image_size");
+  c.signal = {.kind = SignalKind::picture,
+              .channels = extent_or(config, {"num_channels"}, 3),
+              .height = height,
+              .width = width,
+              .patch = down};
+  c.max_length = c.signal.positions();
+  model.prefix = "vit.";
+  const std::string embeddings = "vit.embeddings.", layer = "vit.encoder.layer.*.", own = "encoder.layers.*.";
+  const std::string attention = layer + "attention.attention.";
+  TensorRule bias{own + "self_attn.in_proj_bias",
+                  {attention + "query.bias", attention + "key.bias", attention + "value.bias"}};
+  if (!flag_or(config, {"qkv_bias"}, true)) bias.tensors = {"", "", ""};
+  model.rules = {
+      {"source_patches", {embeddings + "patch_embeddings.projection"}},
+      {"source_class", {embeddings + "cls_token"}},
+      {"source_positions.weight", {embeddings + "position_embeddings"}},
+      {own + "self_attn.q_proj_weight", {attention + "query.weight"}},
+      {own + "self_attn.k_proj_weight", {attention + "key.weight"}},
+      {own + "self_attn.v_proj_weight", {attention + "value.weight"}},
+      bias,
+      {own + "self_attn.out_proj", {layer + "attention.output.dense"}},
+      {own + "norm1", {layer + "layernorm_before"}},
+      {own + "norm2", {layer + "layernorm_after"}},
+      {own + "linear1", {layer + "intermediate.dense"}},
+      {own + "linear2", {layer + "output.dense"}},
+      {"encoder.norm", {"vit.layernorm"}},
+  };
+  model.parts = {"vit.encoder.layer.*"};
+  model.heads = encoder_head_names(config);
+  model.heads->pooler = "vit.pooler.dense";
+  model.heads->sequences = "classifier";
+  model.heads->pools_sequences = false;
+  return model;
+}
+
+}  // namespace heed
