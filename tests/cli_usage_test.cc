@@ -119,7 +119,7 @@ TEST(CliUsage, TrainKnowsTheRangesOfAModelBeforeItReads) {
   expect_refusal(train_with({"--dropout", "nan"}), kWrongUsage,
                  {"--dropout: must be a number from 0 to below 1, but is nan"});
   expect_refusal(train_with({"--dropout", "1"}), kWrongUsage, {"--dropout", "from 0 to below 1", "is 1"});
-  expect_refusal(train_with({"--max-length", "-1"}), kWrongUsage, {"--max-length", "from 2 to 65536", "is -1"});
+  expect_refusal(train_with({"--max-length", "-1"}), kWrongUsage, {"--max-length", "from 2 to 16777216", "is -1"});
   expect_refusal(train_with({"--heads", "0"}), kWrongUsage, {"--heads", "from 1 to", "is 0"});
   expect_refusal(train_with({"--model", "luong", "--state-width", "1e3"}), kWrongUsage, {"--state-width", "is 1e3"});
   expect_refusal(train_with({"--dropout", "0.1"}), kFailure, {"no/a"});
