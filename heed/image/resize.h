@@ -11,8 +11,8 @@
 
 namespace heed {
 
-// Each new pixel is a weighted mean of old ones, by a filter that is stretched where the picture shrinks, so that what is
-// too fine does not become something else.
+// Each new pixel is a weighted mean of old ones, by a filter that is stretched where the picture shrinks, so that what
+// is too fine does not become something else.
 enum class Resampling {
   box,       // every pixel alike
   bilinear,  // a triangle

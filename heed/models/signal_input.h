@@ -10,8 +10,8 @@
 
 namespace heed {
 
-// A picture's parameters: "source_patches", a map of [width, channels * patch * patch] and its bias, which is the kernel
-// of a convolution with a stride of the patch; "source_class" [1, 1, width], a token before the patches;
+// A picture's parameters: "source_patches", a map of [width, channels * patch * patch] and its bias, which is the
+// kernel of a convolution with a stride of the patch; "source_class" [1, 1, width], a token before the patches;
 // "source_positions". A sound's: "source_conv1" and "source_conv2", maps of [width, 3 * inputs] of a frame, the one
 // before it and the one behind it, frame after frame; "source_positions".
 class SignalInput {
@@ -19,9 +19,9 @@ class SignalInput {
   SignalInput() = default;
   SignalInput(const ParameterScope& scope, const TransformerConfig& config);
 
-  // A picture f32 [B, channels, height, width]: [class; E patch ...] + positions, patches row by row (Dosovitskiy et al.
-  // 2021, equation 1). Sound f32 [B, frames, channels]: two convolutions over three frames, the second of which moves by
-  // two, with gelu behind each, + positions (Radford et al. 2022, section 2.2). To [B, positions, width], with
+  // A picture f32 [B, channels, height, width]: [class; E patch ...] + positions, patches row by row (Dosovitskiy et
+  // al. 2021, equation 1). Sound f32 [B, frames, channels]: two convolutions over three frames, the second of which
+  // moves by two, with gelu behind each, + positions (Radford et al. 2022, section 2.2). To [B, positions, width], with
   // dropout. Throws heed::Error for a signal of other extents.
   Var forward(const Context& context, const Tensor& signal) const;
 

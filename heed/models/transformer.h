@@ -38,7 +38,8 @@ class Transformer : public SequenceModel {
   Index max_length() const override { return config_.max_length; }
   Index max_steps(Index admitted) const override { return has_source() ? max_length() : max_length() - admitted; }
 
-  // Encoder output [B, S, width] for source ids, and their types, i32 [B, S], where the model has some; or for a signal.
+  // Encoder output [B, S, width] for source ids, and their types, i32 [B, S], where the model has some; or for a
+  // signal.
   Var encode(const Context& context, const TokenBatch& source, const Tensor& types = {}) const;
   // What encode's output is used for, where there is no decoder.
   const EncoderHeads& heads() const { return heads_; }

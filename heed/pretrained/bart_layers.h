@@ -1,5 +1,5 @@
-// The stacks of BART's build, which Marian and Whisper have too: the names of their layers, and the fields of config.json
-// that say how large they are.
+// The stacks of BART's build, which Marian and Whisper have too: the names of their layers, and the fields of
+// config.json that say how large they are.
 //
 //   FamilyModel model = describe_bart_layers(config, KeyBias::there);
 //   model.rules.push_back({"embedding", {"model.shared"}});

@@ -11,8 +11,9 @@ namespace heed {
 
 // Those of the architecture that config.json names ("...Model", "...ForMaskedLM", "...ForPreTraining",
 // "...ForNextSentencePrediction", "...ForSequenceClassification", "...ForImageClassification",
-// "...ForTokenClassification", "...ForQuestionAnswering"), and its pooler where the file has one; those that the file has where it names none. A
-// model with a decoder stays as it is. Throws heed::Error for another architecture, which heed has not.
+// "...ForTokenClassification", "...ForQuestionAnswering"), and its pooler where the file has one; those that the file
+// has where it names none. A model with a decoder stays as it is. Throws heed::Error for another architecture, which
+// heed has not.
 void choose_heads(FamilyModel& model, const Checkpoint& file);
 
 }  // namespace heed

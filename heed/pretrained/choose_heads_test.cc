@@ -109,7 +109,8 @@ TEST_F(ChooseHeadsTest, AnotherArchitectureIsRefused) {
     EXPECT_EQ(refusal([&] { chosen("bert", architecture(name), {}); }),
               (folder_ / "model.safetensors").string() + ": is a " + name +
                   ", which heed has not: it has ...ForMaskedLM, ...ForPreTraining, ...ForNextSentencePrediction, "
-                  "...ForSequenceClassification, ...ForTokenClassification, ...ForQuestionAnswering, ...Model");
+                  "...ForSequenceClassification, ...ForImageClassification, ...ForTokenClassification, "
+                  "...ForQuestionAnswering, ...Model");
   }
   // RoBERTa has no second sentence to guess.
   EXPECT_NE(refusal([&] { chosen("roberta", architecture("RobertaForNextSentencePrediction"), {}); }), "no error");

@@ -25,13 +25,14 @@ struct PixelOptions {
   std::array<double, 3> mean{0.5, 0.5, 0.5}, deviation{0.5, 0.5, 0.5};
 };
 
-// The folder's preprocessor_config.json: do_resize, size (an extent, or height and width), resample (1 to 4), do_rescale,
-// rescale_factor, do_normalize, image_mean, image_std; the defaults without such a file. Throws heed::Error that names
-// the place for what has no meaning, and for steps that heed has not: other resampling, a crop of the centre.
+// The folder's preprocessor_config.json: do_resize, size (an extent, or height and width), resample (1 to 4),
+// do_rescale, rescale_factor, do_normalize, image_mean, image_std; the defaults without such a file. Throws heed::Error
+// that names the place for what has no meaning, and for steps that heed has not: other resampling, a crop of the
+// centre.
 PixelOptions read_pixel_options(const std::filesystem::path& folder);
 
-// f32 [1, 3, height, width]: (scale * pixel - mean) / deviation of each colour. Throws heed::Error where that is not what
-// `signal` says that the model reads.
+// f32 [1, 3, height, width]: (scale * pixel - mean) / deviation of each colour. Throws heed::Error where that is not
+// what `signal` says that the model reads.
 Tensor pixel_values(const Image& image, const PixelOptions& options, const SignalOptions& signal);
 
 }  // namespace heed

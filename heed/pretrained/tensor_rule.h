@@ -14,7 +14,8 @@
 
 namespace heed {
 
-// How a matrix [Out, In], or a vector [Out], lies in the file. As it is, In may be several axes: a kernel [Out, C, P, P].
+// How a matrix [Out, In], or a vector [Out], lies in the file. As it is, In may be several axes: a kernel [Out, C, P,
+// P].
 enum class TensorLayout {
   as_it_is,
   transposed,   // a matrix is [In, Out] (GPT-2's Conv1D)

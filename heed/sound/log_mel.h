@@ -19,9 +19,9 @@ struct LogMelOptions {
   Index frames = 3000;  // thirty seconds
 };
 
-// f32 [1, frames, bands] of the first frames * kLogMelHop samples, with zeros behind them where there are fewer. Frame t
-// is a periodic Hann window around sample t * kLogMelHop, with the sound mirrored at both ends; its power spectrum goes
-// through triangles of equal area on the mel scale of Slaney 1998 ("Auditory Toolbox") from 0 to 8000 Hz. Then x =
+// f32 [1, frames, bands] of the first frames * kLogMelHop samples, with zeros behind them where there are fewer. Frame
+// t is a periodic Hann window around sample t * kLogMelHop, with the sound mirrored at both ends; its power spectrum
+// goes through triangles of equal area on the mel scale of Slaney 1998 ("Auditory Toolbox") from 0 to 8000 Hz. Then x =
 // log10(max(power, 1e-10)), at least the largest of all less 8, and (x + 4) / 4. In double. Throws heed::Error for
 // bands and frames out of reason.
 Tensor log_mel(std::span<const float> samples, const LogMelOptions& options);

@@ -42,8 +42,8 @@ Wave resampled(const Wave& wave, Index rate) {
                kLowestRate, kHighestRate);
   }
   if (wave.rate == rate) return wave;
-  // New sample i stands at old place i * down / up: of its fractions there are `up` different ones, each with weights of
-  // its own.
+  // New sample i stands at old place i * down / up: of its fractions there are `up` different ones, each with weights
+  // of its own.
   const Index common = std::gcd(wave.rate, rate), up = rate / common, down = wave.rate / common;
   const double cutoff = kCutoff * std::min(1.0, static_cast<double>(rate) / static_cast<double>(wave.rate));
   const auto reach = static_cast<Index>(std::ceil(kCrossings / cutoff));
