@@ -73,10 +73,19 @@ Checkpoint parse(CheckpointFormat format, const std::shared_ptr<MappedFile>& fil
   fail("open_checkpoint: format {} is none", static_cast<int>(format));
 }
 
-bool is_weights(const std::filesystem::path& path) {
-  const std::string extension = path.extension().string();
-  if (extension != ".gguf" && extension != ".safetensors" && extension != ".bin") return false;
-  return std::filesystem::is_regular_file(path) && format_of(MappedFile(path).bytes()).has_value();
+// What the bytes are known to be that heed does not read; empty where they are something else.
+std::string_view foreign(std::string_view bytes) {
+  for (const auto& [beginning, what] : kForeign) {
+    if (bytes.starts_with(beginning)) return what;
+  }
+  return {};
+}
+
+// Files that could hold weights, by their names.
+bool may_be_weights(const std::filesystem::path& path) {
+  constexpr std::string_view kExtensions[] = {".gguf", ".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".pkl", ".h5"};
+  return std::ranges::find(kExtensions, path.extension().string()) != std::end(kExtensions) &&
+         std::filesystem::is_regular_file(path);
 }
 
 std::vector<std::string> names_of(const std::vector<std::filesystem::path>& files) {
@@ -93,16 +102,16 @@ std::filesystem::path checkpoint_path(const std::filesystem::path& path) {
   for (std::string_view name : {"model.safetensors"sv, kIndex, "model.bin"sv}) {
     if (file_exists(path / name)) return path / name;
   }
-  std::vector<std::filesystem::path> files = files_in(path);
-  if (const auto pickle = std::ranges::find_if(files,
-                                               [](const auto& file) {
-                                                 const std::string name = file.filename().string();
-                                                 return name.starts_with("pytorch_model") && name.ends_with(".bin");
-                                               });
-      pickle != files.end()) {
-    fail("{}: is {}", pickle->string(), kConvertPickle);
+  std::vector<std::filesystem::path> files;
+  std::string known;
+  for (const std::filesystem::path& file : files_in(path)) {
+    if (!may_be_weights(file)) continue;
+    const MappedFile mapped(file);
+    if (format_of(mapped.bytes())) files.push_back(file);
+    const std::string_view what = foreign(mapped.bytes());
+    if (known.empty() && !what.empty()) known = fmt::format("{}: is {}", file.string(), what);
   }
-  std::erase_if(files, [](const auto& file) { return !is_weights(file); });
+  HEED_CHECK(!files.empty() || known.empty(), "{}", known);
   HEED_CHECK(!files.empty(),
              "{}: holds no weights: there is no model.safetensors, {}, model.bin or *.gguf that heed reads",
              path.string(), kIndex);
@@ -115,9 +124,8 @@ Checkpoint open_checkpoint(const std::filesystem::path& path) {
   const std::filesystem::path found = checkpoint_path(path);
   const auto file = std::make_shared<MappedFile>(found);
   const std::string_view bytes = file->bytes();
-  for (const auto& [beginning, what] : kForeign) {
-    HEED_CHECK(!bytes.starts_with(beginning), "{}: is {}", file->name(), what);
-  }
+  const std::string_view what = foreign(bytes);
+  HEED_CHECK(what.empty(), "{}: is {}", file->name(), what);
   if (const auto format = format_of(bytes)) return parse(*format, file);
   if (bytes.starts_with('{')) return open_sharded_safetensors(found);
   fail("{}: is no file of weights that heed reads, which are safetensors, GGUF, CTranslate2's and llama2.c's",

@@ -14,7 +14,7 @@ namespace heed {
 
 // Of a file, its first bytes say what it is, whatever its name: safetensors, an index of several (JSON), GGUF,
 // CTranslate2, llama2.c. Of a folder: its model.safetensors, model.safetensors.index.json or model.bin; else the only
-// *.gguf, *.safetensors or *.bin in it that is one of those.
+// *.gguf, *.safetensors, *.bin (or *.pt and the like) in it that is one of those.
 //
 // Throws heed::Error that names the file, says what it is where that is known (a Python pickle, which is never read,
 // with what to convert it by; a pointer of Git LFS), what was looked for in a folder, or as the format's reader does.

@@ -116,8 +116,13 @@ TEST_F(OpenCheckpoint, SaysWhatAFileIsThatIsNotRead) {
                                  ": is no file of weights that heed reads, which are safetensors, GGUF, CTranslate2's "
                                  "and llama2.c's");
   }
-  write("pytorch_model.bin", "PK\x03\x04" + std::string(100, 'x'));
-  EXPECT_EQ(refused(), "F/pytorch_model.bin" + pickle);
+}
+
+TEST_F(OpenCheckpoint, AFolderWithNothingElseSaysWhatItsFilesAre) {
+  write("consolidated.00.pth", "PK\x03\x04" + std::string(100, 'x'));
+  EXPECT_EQ(refused().find("F/consolidated.00.pth: is a Python pickle, which is not read"), 0u);
+  write("model.gguf", gguf());
+  EXPECT_EQ(open_checkpoint(folder_).format(), CheckpointFormat::gguf);
 }
 
 TEST_F(OpenCheckpoint, AFileThatIsCutShortIsNamed) {
