@@ -35,12 +35,17 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kPosix =
     {"cntrl", "\\p{Cc}"},
     {"digit", "\\p{Nd}"},
     {"lower", "\\p{Lowercase}"},
-    {"punct", "\\p{P}\\p{S}"},
+    {"punct", "\\p{P}"},
     {"space", kSpaces},
     {"upper", "\\p{Uppercase}"},
     {"whitespace", kSpaces},
     {"word", kWord},
     {"xdigit", kHexDigits},
+}};
+// What stands in a class of all but these.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kAllBut = {{
+    {"graph", "\\p{Z}\\p{Cc}\\p{Cn}\\p{Cs}"},
+    {"print", "\\p{Zl}\\p{Zp}\\p{Cc}\\p{Cn}\\p{Cs}"},
 }};
 constexpr std::array<std::pair<std::string_view, std::string_view>, 37> kCategories = {{
     {"letter", "L"},
@@ -325,8 +330,7 @@ class Translation {
     ++at_;
     const char c = take_byte();
     if (c == 'b' || c == 'B') return boundary(c == 'b');
-    if (std::string_view("AzZGKRX").find(c) != std::string_view::npos) return std::string("\\") + c;
-    if (c == 'w' || c == 'W') return (c == 'w' ? "[" : "[^") + std::string(kWordAlone) + "]";
+    if (std::string_view("AzZGKR").find(c) != std::string_view::npos) return std::string("\\") + c;
     if (c == 'O') return "(?s:.)";
     if (c == 'N') return "\\N";
     if (c >= '1' && c <= '9') {
@@ -344,11 +348,12 @@ class Translation {
       return "\\k<" + name + ">";
     }
     if (c == 'g') refuse("a call of a group");
+    if (c == 'X') refuse("\\X, of which PCRE2 has another meaning");
     at_ = begin;
     const ClassItem item = class_escape();
     if (item.character) return escaped(*item.character);
     CharacterSet set;
-    set.add(item.items);
+    set.add(item.items == kWord ? kWordAlone : item.items);
     return set.expression(item.negated);
   }
 
@@ -496,7 +501,13 @@ class Translation {
     for (const auto& [known, items] : kPosix) {
       if (name == known) {
         at_ = end + 2;
-        return {{}, std::string(items), negated};
+        return {{}, name == "punct" ? "\\p{P}\\p{S}" : std::string(items), negated};  // \p{Punct} has no symbols
+      }
+    }
+    for (const auto& [known, others] : kAllBut) {
+      if (name == known) {
+        at_ = end + 2;
+        return {{}, std::string(others), !negated};
       }
     }
     refuse("a [:name:] that is not known");

@@ -12,7 +12,7 @@ namespace heed {
 // PCRE2 gives other characters; properties, of which a script's name means the script alone; (?m), which is PCRE2's
 // (?s); intervals, which take no possessive +; \uHHHH. To be compiled with PCRE2_UTF, PCRE2_UCP and PCRE2_MULTILINE.
 // Throws heed::Error that begins with `name` for what is no expression, nested too deep, or not known here (absence
-// operators, callouts, conditions).
+// operators, callouts, calls of groups, \X).
 std::string pcre_pattern(std::string_view oniguruma, std::string_view name);
 
 }  // namespace heed

@@ -57,6 +57,9 @@ TEST(Regex, ShorthandsAreOnigurumas) {
   EXPECT_EQ(matches("\\d+", "12\u0663\u00B2"), (Strings{"12\u0663"}));
   EXPECT_EQ(matches("\\ba", "a \u0301a ba"), (Strings{"a"}));
   EXPECT_EQ(matches("[[:punct:]]+", "a$.\u20ACb"), (Strings{"$.\u20AC"}));
+  EXPECT_EQ(matches("\\p{Punct}+", "a$.\u20ACb"), (Strings{"."}));
+  EXPECT_EQ(matches("[[:graph:]]+", "a \u00A0b"), (Strings{"a", "b"}));
+  EXPECT_EQ(matches("[[:^print:]]+", "a\t\u2028 b"), (Strings{"\t\u2028"}));
   EXPECT_EQ(matches("a\\v", "a\v"), (Strings{"a\v"}));
 }
 
@@ -97,8 +100,8 @@ TEST(Regex, WhatIsNoExpressionIsRefusedByName) {
     return testing::refusal([&] { Regex(pattern, "file: place"); });
   };
   for (const char* bad :
-       {"(",     ")",     "[",    "[a",      "\\", "a(?",    "(?<", "\\p{",     "\\p{Nowhere}", "\\x{110000}",
-        "[z-a]", "(?~a)", "(?a)", "(*FAIL)", "*",  "\\g<1>", "\\2", "(?<=a+)b", "\xFF",         "[[:nothing:]]"}) {
+       {"(",     ")",    "[",       "[a", "\\",     "a(?", "(?<",      "\\p{", "\\p{Nowhere}",  "\\x{110000}", "[z-a]",
+        "(?~a)", "(?a)", "(*FAIL)", "*",  "\\g<1>", "\\2", "(?<=a+)b", "\xFF", "[[:nothing:]]", "\\X"}) {
     EXPECT_TRUE(refusal(bad).starts_with("file: place: ")) << bad << ": " << refusal(bad);
   }
   EXPECT_NE(refusal(std::string(1000, '(') + std::string(1000, ')')).find("nested"), std::string::npos);
