@@ -20,6 +20,8 @@
 namespace heed {
 namespace {
 
+using testing::refusal;
+
 std::string joined(const Json& pieces) {
   std::string text;
   for (const Json& piece : pieces.items()) text += (text.empty() ? "" : " ") + piece.string();
