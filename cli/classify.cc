@@ -11,6 +11,8 @@
 #include "heed/base/text_lines.h"
 #include "heed/io/json.h"
 #include "heed/tasks/classify.h"
+#include "heed/tasks/picture_classifier.h"
+#include "option_names.h"
 #include "output.h"
 
 namespace heed::cli {
@@ -18,6 +20,7 @@ namespace {
 
 struct ClassifyCommand {
   std::string model, text = "-";
+  std::vector<std::string> pictures;
   bool json = false;
 };
 
@@ -40,18 +43,27 @@ std::string row_of(const Classified& classified, const std::vector<std::string>&
   return row;
 }
 
+Json object_of(const char* what, const Json& name, const Classified& classified,
+               const std::vector<std::string>& labels) {
+  return Json::object({{what, name},
+                       {"label", labels[static_cast<std::size_t>(classified.likeliest())]},
+                       {"probabilities", probabilities_of(classified, labels)}});
+}
+
+void print_pictures(const ClassifyCommand& command) {
+  const PictureClassifier classifier(command.model);
+  for (const std::string& picture : command.pictures) {
+    const Classified classified = classifier.classify(read_image(picture));
+    print_line(command.json ? object_of("picture", picture, classified, classifier.labels()).dump()
+                            : shown(picture) + "\t" + row_of(classified, classifier.labels()));
+  }
+}
+
 void print_texts(const ClassifyCommand& command, const ModelFolder& folder, const std::vector<std::string>& labels) {
   Index line = 0;
   for (const Classified& text : classify(folder, read_text_lines(command.text), text_name(command.text))) {
     ++line;
-    if (!command.json) {
-      print_line(row_of(text, labels));
-      continue;
-    }
-    print_line(Json::object({{"line", line},
-                             {"label", labels[static_cast<std::size_t>(text.likeliest())]},
-                             {"probabilities", probabilities_of(text, labels)}})
-                   .dump());
+    print_line(command.json ? object_of("line", line, text, labels).dump() : row_of(text, labels));
   }
 }
 
@@ -73,7 +85,11 @@ void print_tokens(const ClassifyCommand& command, const ModelFolder& folder, con
   }
 }
 
-void run(const ClassifyCommand& command) {
+void run(const ClassifyCommand& command, const CLI::App& sub) {
+  if (!command.pictures.empty()) {
+    if (was_given(sub, "--text")) throw CLI::ValidationError("--text", "means nothing where there are pictures");
+    return print_pictures(command);
+  }
   const ModelFolder folder = load_model_folder(command.model);
   const std::vector<std::string>& labels = class_labels(folder);
   if (classifies_tokens(folder)) {
@@ -86,18 +102,20 @@ void run(const ClassifyCommand& command) {
 }  // namespace
 
 void add_classify_command(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand("classify", "Tell the class of each line, or of each of its tokens.");
+  CLI::App* sub = app.add_subcommand("classify", "Tell the class of each line, of each of its tokens, or of pictures.");
   auto command = std::make_shared<ClassifyCommand>();
   sub->add_option("model", command->model, "The model's folder or file.")->required();
+  sub->add_option("pictures", command->pictures, "PNG and JPEG files, for a model that sees.");
   sub->add_option("--text", command->text,
                   "The text, one a line, a tab between the two of a pair; - is standard input.")
       ->capture_default_str();
   sub->add_flag("--json", command->json, "Print one JSON object a line.");
   sub->footer(
       "A line has the likeliest label, a tab, and each label with its probability. Of a model that labels tokens it\n"
-      "has each token and its label, with tabs between.\n"
-      "Example:\n  echo 'What a day!' | heed classify distilbert-base-uncased-finetuned-sst-2-english");
-  sub->callback([command] { run(*command); });
+      "has each token and its label, with tabs between. A picture's has its name and a tab before them.\n"
+      "Examples:\n  echo 'What a day!' | heed classify distilbert-base-uncased-finetuned-sst-2-english\n"
+      "  heed classify vit-base-patch16-224 cat.jpg");
+  sub->callback([command, sub] { run(*command, *sub); });
 }
 
 }  // namespace heed::cli

@@ -14,7 +14,9 @@
 #include "heed/io/safetensors.h"
 #include "heed/kernels/target.h"
 #include "heed/ops/attention/plans/plan.h"
+#include "heed/pretrained/pretrained_model.h"
 #include "heed/tasks/model_folder.h"
+#include "heed/tasks/pretrained_folder.h"
 #include "output.h"
 
 namespace heed::cli {
@@ -63,7 +65,19 @@ Json vocabulary_json(const Vocabulary& vocabulary) {
   return Json::object({{"kind", vocabulary.kind()}, {"size", vocabulary.size()}});
 }
 
+// Without the vocabulary of a model that reads no text: one that sees has none.
+ModelFolder open_model(const std::string& path) {
+  if (!is_pretrained(path) || !describe_pretrained(path).config.signal.any()) return load_model_folder(path);
+  PretrainedModel opened = open_pretrained(path);
+  ModelFolder model;
+  model.config.transformer = opened.family.config;
+  model.model = std::move(opened.model);
+  model.parameters = std::move(opened.parameters);
+  return model;
+}
+
 std::string vocabulary_text(const ModelFolder& model) {
+  if (model.source_vocabulary == nullptr) return "none: it reads no text";
   const Vocabulary &source = *model.source_vocabulary, &target = *model.target_vocabulary;
   if (&source == &target) return fmt::format("{}, {} pieces for both sides", source.kind(), source.size());
   return fmt::format("{}, {} source pieces; {}, {} target pieces", source.kind(), source.size(), target.kind(),
@@ -96,7 +110,7 @@ std::string bytes_text(const std::map<DType, Index>& bytes) {
 }
 
 void show_model(const InfoCommand& command) {
-  const ModelFolder model = load_model_folder(command.what);
+  const ModelFolder model = open_model(command.what);
   const ParameterList& parameters = model.parameters;
   const Json config = to_json(model.config);
   Index count = 0;
@@ -106,10 +120,12 @@ void show_model(const InfoCommand& command) {
     Json object = Json::object({{"model", config["model"]},
                                 {"config", config["config"]},
                                 {"parameter_count", count},
-                                {"bytes", bytes_json(bytes)},
-                                {"joint_vocabulary", model.source_vocabulary == model.target_vocabulary},
-                                {"source_vocabulary", vocabulary_json(*model.source_vocabulary)},
-                                {"target_vocabulary", vocabulary_json(*model.target_vocabulary)}});
+                                {"bytes", bytes_json(bytes)}});
+    if (model.source_vocabulary != nullptr) {
+      object.set("joint_vocabulary", model.source_vocabulary == model.target_vocabulary);
+      object.set("source_vocabulary", vocabulary_json(*model.source_vocabulary));
+      object.set("target_vocabulary", vocabulary_json(*model.target_vocabulary));
+    }
     if (command.parameters) {
       Json list = Json::array();
       for (const auto& [name, var] : parameters) {

@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "heed/base/check.h"
 #include "heed/io/fields.h"
+#include "heed/tasks/picture_classifier.h"
 #include "heed/viz/attention_picture.h"
 #include "heed/viz/page.h"
 #include "long_lines.h"
@@ -25,7 +26,7 @@ namespace {
 
 struct ViewCommand {
   ViewedText viewed;
-  std::string from, out, trace;
+  std::string from, out, trace, image;
   std::string head = "mean", kind;
   std::optional<Index> layer, sentence;
 };
@@ -85,6 +86,22 @@ AttentionPictureOptions picture_options(const ViewCommand& command) {
   return {.heads = HeadChoice::one, .head = read_head(command.head)};
 }
 
+// What a model that sees attends to in a picture.
+void draw_image(const ViewCommand& command) {
+  const AttentionPictureOptions options = picture_options(command);
+  const Image image = read_image(command.image);
+  const PictureClassifier classifier(command.viewed.model);
+  const std::vector<PatchMap> maps =
+      classifier.attention(image, {.layer = command.layer, .heads = options.heads, .head = options.head});
+  std::string title = "Attention to the patches of a picture";
+  if (classifier.has_classes()) {
+    const Classified classified = classifier.classify(image);
+    const auto likeliest = static_cast<std::size_t>(classified.likeliest());
+    title = fmt::format("{} · {:.0f} %", classifier.labels()[likeliest], 100 * classified.probabilities[likeliest]);
+  }
+  save_picture(draw_picture_attention(image, maps, title), command.out);
+}
+
 void draw(const ViewCommand& command, const std::vector<AttentionTrace>& traces) {
   if (is_page(command.out)) return write_attention_page(command.out, traces);
   const AttentionTrace& trace = chosen_trace(command, traces);
@@ -97,6 +114,14 @@ void check_usage(const ViewCommand& command, const CLI::App& sub) {
   const auto refuse = [](const char* option, const std::string& rule) { throw CLI::ValidationError(option, rule); };
   if (command.out.empty() && command.trace.empty()) throw CLI::RequiredError("One of --out and --trace");
   if (command.viewed.model.empty() == command.from.empty()) throw CLI::RequiredError("One of a model and --from");
+  if (!command.image.empty()) {
+    for (const char* option :
+         {"--text", "--input", "--target", "--beam", "--trace", "--long-lines", "--from", "--kind", "--sentence"}) {
+      if (was_given(sub, option)) refuse(option, "means nothing with --image");
+    }
+    if (is_page(command.out)) refuse("--out", "must be a picture where --image is given: .svg, .png or .pdf");
+    return;
+  }
   if (!command.from.empty()) {
     for (const char* option : {"--text", "--input", "--target", "--beam", "--trace", "--long-lines"}) {
       if (was_given(sub, option)) refuse(option, "means nothing with --from");
@@ -115,8 +140,10 @@ void check_usage(const ViewCommand& command, const CLI::App& sub) {
 void run(const ViewCommand& command, const CLI::App& sub) {
   check_usage(command, sub);
   std::vector<OptionFile> inputs = model_inputs("the model", command.viewed.model);
-  inputs.insert(inputs.end(), {{"--input", command.viewed.input}, {"--from", command.from}});
+  inputs.insert(inputs.end(),
+                {{"--input", command.viewed.input}, {"--from", command.from}, {"--image", command.image}});
   check_outputs({{"--trace", command.trace}, {"--out", command.out}}, inputs);
+  if (!command.image.empty()) return draw_image(command);
   const Views views = command.from.empty() ? make_views(command.viewed, sub) : Views{read_traces(command.from), {}};
   if (!command.trace.empty()) write_traces(command.trace, views.traces);
   if (!command.out.empty()) draw(command, views.traces);
@@ -157,6 +184,8 @@ void add_view_command(CLI::App& app) {
   add_number(*sub, "--beam", command->viewed.beam.beam, "Hypotheses that the search keeps.",
              NumberRange::from(1, kWidestBeam));
   add_long_lines(*sub, command->viewed.long_lines);
+  sub->add_option("--image", command->image,
+                  "A PNG or JPEG file, for a model that sees: what its class is told by, drawn over it.");
   sub->add_option("--from", command->from, "Draw the traces of this file, without a model.");
   sub->add_option("--out", command->out,
                   "A picture (.svg, .png, .pdf) of one layer of one sentence, or a page (.html) to look around in "
@@ -176,7 +205,8 @@ void add_view_command(CLI::App& app) {
   sub->footer(
       "Examples:\n  heed view model --text 'Das Wetter ist heute gut.' --out map.svg\n"
       "  heed view model --input test.de --out attention.html --trace trace.json\n"
-      "  heed view --from trace.json --sentence 3 --head all --out heads.png");
+      "  heed view --from trace.json --sentence 3 --head all --out heads.png\n"
+      "  heed view vit-base-patch16-224 --image cat.jpg --out cat.svg");
   sub->callback([command, sub] { run(*command, *sub); });
 }
 

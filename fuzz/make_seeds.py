@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 LARGEST = 8192  # bytes of a seed that is taken as it is
 MAGIC = b"\x93NUMPY"
@@ -345,6 +346,30 @@ def add_written_seeds(seeds):
     (seeds.folder / "attention").mkdir(exist_ok=True)  # every input is a problem: it needs none to start from
 
 
+def add_senses(seeds):
+    """A WAV file of each type of sample, and PNG files; libjpeg's own tool writes JPEG where it is installed."""
+    for kind, bits in ((1, 8), (1, 16), (1, 24), (1, 32), (3, 32), (3, 64)):
+        frame = 2 * bits // 8
+        header = struct.pack("<HHIIHH", kind, 2, 22050, 22050 * frame, frame, bits)
+        samples = bytes(range(frame * 8)) if kind == 1 else struct.pack("<16f" if bits == 32 else "<16d", *(i / 16 for i in range(16)))
+        chunks = b"fmt " + struct.pack("<I", len(header)) + header + b"data" + struct.pack("<I", len(samples)) + samples
+        seeds.add("wave", b"RIFF" + struct.pack("<I", 4 + len(chunks)) + b"WAVE" + chunks)
+
+    def chunk(name, data):
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    for colours, bits, channels, interlaced in ((0, 1, 1, 0), (0, 16, 1, 0), (2, 8, 3, 0), (2, 8, 3, 1), (3, 4, 1, 0), (4, 8, 2, 0), (6, 16, 4, 1)):
+        row = b"\0" + bytes(range((8 * channels * bits + 7) // 8))
+        rows = row * 8 if not interlaced else bytes(8 * 16 * channels * bits // 8)
+        palette = chunk(b"PLTE", bytes(range(48))) if colours == 3 else b""
+        seeds.add("image", b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 8, 8, bits, colours, 0, 0, interlaced)) + palette +
+                  chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+    if shutil.which("cjpeg"):
+        pixels = b"P6 17 11 255\n" + bytes(i * 7 % 256 for i in range(17 * 11 * 3))
+        for options in ([], ["-progressive"], ["-grayscale"], ["-sample", "1x1"], ["-restart", "1"]):
+            seeds.add("image", subprocess.run(["cjpeg", *options], input=pixels, stdout=subprocess.PIPE, check=True).stdout)
+
+
 def main():
     heed, test_data, folder = map(pathlib.Path, sys.argv[1:])
     part = folder.with_name(folder.name + ".part")
@@ -359,6 +384,7 @@ def main():
         add_files_of_others(seeds, others)
     add_written_seeds(seeds)
     add_weights(seeds)
+    add_senses(seeds)
     for target in ("json", "tokenizer", "bench_report", "model_config", "trace", "training_state", "conformance_case", "npy", "safetensors_index"):
         seeds.write_dictionary(target)
     seeds.write_dictionary("safetensors", (b"F32", b"F64", b"F16", b"BF16", b"I8", b"I32", b"I64", b"BOOL", b"data_offsets"))

@@ -7,10 +7,10 @@
 namespace heed {
 
 void check_image_extents(std::uint64_t height, std::uint64_t width, std::string_view name) {
-  constexpr auto kMost = static_cast<std::uint64_t>(kMostPixels);
+  constexpr auto kMost = static_cast<std::uint64_t>(kMostImagePixels);
   HEED_CHECK(height >= 1 && width >= 1, "{}: is a picture of {} x {} pixels", name, width, height);
   HEED_CHECK(height <= kMost && width <= kMost && height * width <= kMost,
-             "{}: is a picture of {} x {} pixels; heed reads up to {} of them", name, width, height, kMostPixels);
+             "{}: is a picture of {} x {} pixels; heed reads up to {} of them", name, width, height, kMostImagePixels);
 }
 
 Image parse_image(std::string_view bytes, std::string_view name) {

@@ -43,7 +43,8 @@ void on_read(png_structp png, png_bytep to, std::size_t count) {
 bool read_header(Reading& reading) {
   if (setjmp(png_jmpbuf(reading.png))) return false;
   png_set_read_fn(reading.png, &reading, on_read);
-  png_set_user_limits(reading.png, static_cast<png_uint_32>(kMostPixels), static_cast<png_uint_32>(kMostPixels));
+  png_set_user_limits(reading.png, static_cast<png_uint_32>(kMostImagePixels),
+                      static_cast<png_uint_32>(kMostImagePixels));
   png_read_info(reading.png, reading.info);
   reading.width = png_get_image_width(reading.png, reading.info);
   reading.height = png_get_image_height(reading.png, reading.info);

@@ -27,7 +27,7 @@ inline std::span<const std::pair<std::string_view, Resampling>> enum_names(Resam
 
 // Columns first, then rows, each rounded to 8 bits, with weights of 22 bits behind the point. A picture that has the
 // size already is as it was. Costs height * (width + new width) times the filter's length in old pixels. Throws
-// heed::Error for extents that are not in [1, kMostPixels] or that make more pixels than that.
+// heed::Error for extents that are not in [1, kMostImagePixels] or that make more pixels than that.
 Image resized(const Image& image, Index height, Index width, Resampling resampling);
 
 }  // namespace heed

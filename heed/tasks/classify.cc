@@ -17,22 +17,22 @@ const EncoderHeadsOptions& heads_of(const ModelFolder& folder) {
   return model->config().encoder_heads;
 }
 
-// logits [..., classes] in place: softmax, or, where classes do not exclude each other or there is one, 1 / (1 + e^-x).
-void make_probabilities(const EncoderHeadsOptions& heads, const Tensor& logits) {
-  if (!heads.independent && heads.labels.size() > 1) return softmax(logits, logits);
-  float* x = logits.data<float>();
-  for (Index i = 0; i < logits.size(); ++i) x[i] = static_cast<float>(1 / (1 + std::exp(-static_cast<double>(x[i]))));
-}
-
-std::vector<double> row_of(const Tensor& probabilities, Index row) {
-  const Index classes = probabilities.dim(probabilities.rank() - 1);
-  const float* first = probabilities.data<float>() + row * classes;
-  return {first, first + classes};
-}
-
 }  // namespace
 
 Index Classified::likeliest() const { return std::ranges::max_element(probabilities) - probabilities.begin(); }
+
+std::vector<Classified> class_probabilities(const EncoderHeadsOptions& heads, const Tensor& logits) {
+  float* x = logits.data<float>();
+  if (!heads.independent && heads.labels.size() > 1) {
+    softmax(logits, logits);
+  } else {
+    for (Index i = 0; i < logits.size(); ++i) x[i] = static_cast<float>(1 / (1 + std::exp(-static_cast<double>(x[i]))));
+  }
+  std::vector<Classified> rows;
+  const Index classes = logits.dim(logits.rank() - 1);
+  for (const float* row = x; row < x + logits.size(); row += classes) rows.push_back({{row, row + classes}});
+  return rows;
+}
 
 const std::vector<std::string>& class_labels(const ModelFolder& folder) { return heads_of(folder).labels; }
 
@@ -46,10 +46,10 @@ std::vector<Classified> classify(const ModelFolder& folder, std::span<const std:
   const TextReader reader(folder);
   std::vector<Classified> classified(texts.size());
   reader.read(reader.encode(texts, name), batch_tokens, [&](const ReadBatch& batch) {
-    const Tensor classes = reader.model().heads().class_logits(batch.context, batch.hidden).value();
-    make_probabilities(heads, classes);
+    const Tensor logits = reader.model().heads().class_logits(batch.context, batch.hidden).value();
+    std::vector<Classified> rows = class_probabilities(heads, logits);
     for (std::size_t row = 0; row < batch.texts.size(); ++row) {
-      classified[static_cast<std::size_t>(batch.texts[row])].probabilities = row_of(classes, static_cast<Index>(row));
+      classified[static_cast<std::size_t>(batch.texts[row])] = std::move(rows[row]);
     }
   });
   return classified;
@@ -63,15 +63,15 @@ std::vector<std::vector<ClassifiedToken>> classify_tokens(const ModelFolder& fol
   const std::vector<EncodedText> encoded = reader.encode(texts, name);
   std::vector<std::vector<ClassifiedToken>> classified(texts.size());
   reader.read(encoded, batch_tokens, [&](const ReadBatch& batch) {
-    const Tensor classes = reader.model().heads().class_logits(batch.context, batch.hidden).value();
-    make_probabilities(heads, classes);
+    const Tensor logits = reader.model().heads().class_logits(batch.context, batch.hidden).value();
+    const std::vector<Classified> rows = class_probabilities(heads, logits);
     for (std::size_t row = 0; row < batch.texts.size(); ++row) {
       const std::size_t text = static_cast<std::size_t>(batch.texts[row]);
-      const Index first = static_cast<Index>(row) * classes.dim(1);
+      const std::size_t first = row * static_cast<std::size_t>(logits.dim(1));
       for (std::size_t at = 0; at < encoded[text].ids.size(); ++at) {
         const int id = encoded[text].ids[at];
         if (id != reader.vocabulary().unknown() && reader.vocabulary().is_special(id)) continue;
-        classified[text].push_back({{row_of(classes, first + static_cast<Index>(at))}, id});
+        classified[text].push_back({rows[first + at], id});
       }
     }
   });

@@ -28,6 +28,10 @@ bool is_pretrained(const fs::path& path) {
 
 ModelFolder load_pretrained(const fs::path& path) {
   PretrainedModel opened = open_pretrained(path);
+  const SignalKind signal = opened.family.config.signal.kind;
+  HEED_CHECK(signal != SignalKind::picture, "{}: sees pictures and reads no text: see heed classify MODEL PICTURE",
+             path.string());
+  HEED_CHECK(signal != SignalKind::sound, "{}: hears sound and reads no text: see heed transcribe", path.string());
   const FamilyModel& family = opened.family;
   const TransformerConfig& config = family.config;
   ModelFolder model;

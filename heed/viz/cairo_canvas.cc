@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <numbers>
@@ -100,6 +102,25 @@ double width_of(cairo_t* context, const std::vector<Run>& runs, const TextStyle&
   return width;
 }
 
+// The pixels as Cairo keeps them, which are copied.
+Surface surface_of(const Image& image) {
+  Surface surface(
+      cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(image.width), static_cast<int>(image.height)));
+  check(cairo_surface_status(surface.get()), "making a surface");
+  cairo_surface_flush(surface.get());
+  unsigned char* rows = cairo_image_surface_get_data(surface.get());
+  const int stride = cairo_image_surface_get_stride(surface.get());
+  for (Index y = 0; y < image.height; ++y) {
+    for (Index x = 0; x < image.width; ++x) {
+      const std::uint8_t* pixel = image.at(y, x);
+      const std::uint32_t packed = std::uint32_t{pixel[0]} << 16 | std::uint32_t{pixel[1]} << 8 | pixel[2];
+      std::memcpy(rows + y * stride + x * 4, &packed, sizeof packed);
+    }
+  }
+  cairo_surface_mark_dirty(surface.get());
+  return surface;
+}
+
 double anchor_shift(TextAnchor anchor, double width) {
   return anchor == TextAnchor::start ? 0 : anchor == TextAnchor::middle ? -width / 2 : -width;
 }
@@ -121,6 +142,18 @@ class CairoCanvas final : public Canvas {
     cairo_set_line_width(context_, width);
     cairo_rectangle(context_, box.x, box.y, box.width, box.height);
     cairo_stroke(context_);
+  }
+
+  void image(const Box& box, const Image& image) override {
+    const Surface surface = surface_of(image);
+    cairo_save(context_);
+    cairo_translate(context_, box.x, box.y);
+    cairo_scale(context_, box.width / static_cast<double>(image.width), box.height / static_cast<double>(image.height));
+    cairo_set_source_surface(context_, surface.get(), 0, 0);
+    cairo_pattern_set_extend(cairo_get_source(context_), CAIRO_EXTEND_PAD);
+    cairo_rectangle(context_, 0, 0, static_cast<double>(image.width), static_cast<double>(image.height));
+    cairo_fill(context_);
+    cairo_restore(context_);
   }
 
   void line(Point from, Point to, const Colour& colour, double width) override {
@@ -219,6 +252,13 @@ std::string fit_text(std::string_view text, const TextStyle& style, double width
     (text_width(shortened(middle), style) <= width ? fits : beyond) = middle;
   }
   return shortened(fits);
+}
+
+std::string encode_png(const Image& image) {
+  const Surface surface = surface_of(image);
+  std::string bytes;
+  check(cairo_surface_write_to_png_stream(surface.get(), append_bytes, &bytes), "writing a PNG");
+  return bytes;
 }
 
 std::string render_png(const Picture& picture, double scale) {

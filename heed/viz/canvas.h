@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "heed/base/error.h"
+#include "heed/image/image.h"
 #include "heed/viz/colour.h"
 
 namespace heed {
@@ -37,6 +38,8 @@ class Canvas {
   virtual void fill(const Box& box, const Colour& colour, std::string_view note = {}) = 0;
   // Draws the box's edge, centred on it.
   virtual void outline(const Box& box, const Colour& colour, double width) = 0;
+  // Draws pixels, stretched to fill the box.
+  virtual void image(const Box& box, const Image& image) = 0;
   virtual void line(Point from, Point to, const Colour& colour, double width) = 0;
   // Writes one line of text, any bytes (see visible_text), with its baseline's anchor at the point. In an SVG the
   // viewer sets every script as it should be; in a PNG and a PDF letters stand one after the other, left to right and

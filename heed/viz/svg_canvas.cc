@@ -16,6 +16,20 @@ bool measured_exactly(std::string_view text) {
   });
 }
 
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const std::size_t count = std::min<std::size_t>(3, bytes.size() - at);
+    unsigned three = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      three = three << 8 | (i < count ? static_cast<unsigned char>(bytes[at + i]) : 0U);
+    }
+    for (std::size_t i = 0; i < 4; ++i) text += i <= count ? kDigits[three >> (18 - 6 * i) & 63U] : '=';
+  }
+  return text;
+}
+
 class SvgCanvas final : public Canvas {
  public:
   explicit SvgCanvas(std::string& out) : out_(out) {}
@@ -37,6 +51,13 @@ class SvgCanvas final : public Canvas {
         R"(<rect x="{:.6g}" y="{:.6g}" width="{:.6g}" height="{:.6g}" fill="none" stroke="{}" stroke-width="{:.6g}"/>)"
         "\n",
         box.x, box.y, box.width, box.height, hex(colour), width);
+  }
+
+  void image(const Box& box, const Image& image) override {
+    write(R"(<image x="{:.6g}" y="{:.6g}" width="{:.6g}" height="{:.6g}" preserveAspectRatio="none" )"
+          R"(href="data:image/png;base64,{}"/>)"
+          "\n",
+          box.x, box.y, box.width, box.height, base64(encode_png(image)));
   }
 
   void line(Point from, Point to, const Colour& colour, double width) override {

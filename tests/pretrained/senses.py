@@ -15,15 +15,18 @@ from case_folder import CaseFolder, Weights, greedy, random_ids
 LAYERS, HEADS, NETWORK = 2, 3, 40
 
 
-def attend(w, x, memory, at, names, biases, hidden=None):
-    """`names` and `biases` of queries, keys, values and the output; `hidden` [queries, keys] are not seen."""
+def attend(w, x, memory, at, names, biases, hidden=None, maps=None):
+    """`names` and `biases` of queries, keys, values and the output; `hidden` [queries, keys] are not seen. `maps` gets the weights."""
     width = x.shape[-1]
     q, k, v = (w.linear(t, f"{at}.{name}", width, bias).unflatten(-1, (HEADS, -1)).transpose(0, 1)
                for t, name, bias in zip((x, memory, memory), names, biases))
     scores = q @ k.transpose(1, 2) * (width // HEADS) ** -0.5
     if hidden is not None:
         scores = scores.masked_fill(hidden, -math.inf)
-    joined = (scores.softmax(-1) @ v).transpose(0, 1).flatten(1)
+    weights = scores.softmax(-1)
+    if maps is not None:
+        maps.append(weights)
+    joined = (weights @ v).transpose(0, 1).flatten(1)
     return w.linear(joined, f"{at}.{names[3]}", width, biases[3])
 
 
@@ -100,7 +103,7 @@ def pair(extent):
     return extent if isinstance(extent, list) else [extent, extent]
 
 
-def vit(w, config, pixels, prefix="vit."):
+def vit(w, config, pixels, prefix="vit.", maps=None):
     """The vectors of a picture [channels, height, width] behind the last norm."""
     width, patch = config["hidden_size"], config["patch_size"]
     at = f"{prefix}embeddings"
@@ -114,7 +117,7 @@ def vit(w, config, pixels, prefix="vit."):
         at = f"{prefix}encoder.layer.{i}"
         h = w.layer_norm(x, f"{at}.layernorm_before", config["layer_norm_eps"])
         names = [f"attention.{part}" for part in ("query", "key", "value")] + ["output.dense"]
-        x = x + attend(w, h, h, f"{at}.attention", names, [biased] * 3 + [True])
+        x = x + attend(w, h, h, f"{at}.attention", names, [biased] * 3 + [True], maps=maps)
         h = w.layer_norm(x, f"{at}.layernorm_after", config["layer_norm_eps"])
         h = torch.nn.functional.gelu(w.linear(h, f"{at}.intermediate.dense", NETWORK))
         x = x + w.linear(h, f"{at}.output.dense", width)
@@ -137,24 +140,28 @@ def write_vit(path, config, seed, outputs, **options):
     folder.write()
 
 
+LABELS = {"0": "cat", "1": "dog", "2": "boat", "3": "attention"}
+
+
+def vit_config(architecture, **others):
+    return {"model_type": "vit", "architectures": [architecture], "hidden_size": 24, "num_attention_heads": HEADS, "num_hidden_layers": LAYERS,
+            "intermediate_size": NETWORK, "hidden_act": "gelu", "layer_norm_eps": 1e-12, "image_size": 12, "patch_size": 4, "num_channels": 3,
+            "qkv_bias": True, **others}
+
+
+def vit_classes(w, config, pixels):
+    return {"logits": w.linear(vit(w, config, pixels)[:1], "classifier", len(config["id2label"]))}
+
+
 def make_vit(path):
-    def config(architecture, **others):
-        return {"model_type": "vit", "architectures": [architecture], "hidden_size": 24, "num_attention_heads": HEADS, "num_hidden_layers": LAYERS,
-                "intermediate_size": NETWORK, "hidden_act": "gelu", "layer_norm_eps": 1e-12, "image_size": 12, "patch_size": 4, "num_channels": 3,
-                "qkv_bias": True, **others}
-
-    def classes(w, config, pixels):
-        return {"logits": w.linear(vit(w, config, pixels)[:1], "classifier", len(config["id2label"]))}
-
     def body(w, config, pixels):
         hidden = vit(w, config, pixels, prefix="")
         return {"last_hidden_state": hidden, "pooler_output": torch.tanh(w.linear(hidden[:1], "pooler.dense", 24))}
 
-    labels = {"0": "cat", "1": "dog", "2": "boat", "3": "attention"}
-    write_vit(path / "vit-classes", config("ViTForImageClassification", id2label=labels, resample=2), 71, classes)
-    write_vit(path / "vit-wide-grey", config("ViTForImageClassification", id2label=labels, image_size=[8, 20], num_channels=1, qkv_bias=False), 72,
-              classes)
-    write_vit(path / "vit-body", config("ViTModel", resample=3, image_size=[12, 16]), 73, body)
+    write_vit(path / "vit-classes", vit_config("ViTForImageClassification", id2label=LABELS, resample=2), 71, vit_classes)
+    write_vit(path / "vit-wide-grey", vit_config("ViTForImageClassification", id2label=LABELS, image_size=[8, 20], num_channels=1, qkv_bias=False), 72,
+              vit_classes)
+    write_vit(path / "vit-body", vit_config("ViTModel", resample=3, image_size=[12, 16]), 73, body)
 
 
 # --- Sound -----------------------------------------------------------------------------------------------------------------------------------
@@ -210,7 +217,7 @@ def sinusoids(length, width):
     return torch.cat([angles.sin(), angles.cos()], 1)
 
 
-def whisper_stack(w, config, side, x, hidden=None, memory=None):
+def whisper_stack(w, config, side, x, hidden=None, memory=None, maps=None):
     at, names, biases = f"model.{side}", ("q_proj", "k_proj", "v_proj", "out_proj"), (True, False, True, True)
     for i in range(LAYERS):
         layer = f"{at}.layers.{i}"
@@ -218,7 +225,7 @@ def whisper_stack(w, config, side, x, hidden=None, memory=None):
         x = x + attend(w, h, h, f"{layer}.self_attn", names, biases, hidden)
         if memory is not None:
             h = w.layer_norm(x, f"{layer}.encoder_attn_layer_norm", 1e-5)
-            x = x + attend(w, h, memory, f"{layer}.encoder_attn", names, biases)
+            x = x + attend(w, h, memory, f"{layer}.encoder_attn", names, biases, maps=maps)
         h = w.layer_norm(x, f"{layer}.final_layer_norm", 1e-5)
         h = torch.nn.functional.gelu(w.linear(h, f"{layer}.fc1", NETWORK))
         x = x + w.linear(h, f"{layer}.fc2", config["d_model"])
@@ -238,12 +245,20 @@ def whisper_encoder(w, config, features):
     return whisper_stack(w, config, "encoder", x[0].T + w("model.encoder.embed_positions.weight", config["max_source_positions"], width))
 
 
-def whisper(w, config, encoded, ids):
+def whisper(w, config, encoded, ids, maps=None):
+    """Logits; `maps` gets each layer's weights of text over sound."""
     width = config["d_model"]
     table = w("model.decoder.embed_tokens.weight", config["vocab_size"], width)
     x = table[ids] + w("model.decoder.embed_positions.weight", config["max_target_positions"], width)[:len(ids)]
     later = torch.arange(len(ids)) > torch.arange(len(ids))[:, None]
-    return whisper_stack(w, config, "decoder", x, later, encoded) @ table.T
+    return whisper_stack(w, config, "decoder", x, later, encoded, maps) @ table.T
+
+
+def whisper_config():
+    return {"model_type": "whisper", "architectures": ["WhisperForConditionalGeneration"], "vocab_size": 61, "d_model": 24, "num_mel_bins": 10,
+            "encoder_layers": LAYERS, "decoder_layers": LAYERS, "encoder_attention_heads": HEADS, "decoder_attention_heads": HEADS,
+            "encoder_ffn_dim": NETWORK, "decoder_ffn_dim": NETWORK, "activation_function": "gelu", "max_source_positions": 25,
+            "max_target_positions": 30, "scale_embedding": False, "decoder_start_token_id": 2, "eos_token_id": 1, "pad_token_id": 1}
 
 
 def write_whisper(path, config, seed, **options):
@@ -265,12 +280,8 @@ def write_whisper(path, config, seed, **options):
 
 
 def make_whisper(path):
-    config = {"model_type": "whisper", "architectures": ["WhisperForConditionalGeneration"], "vocab_size": 61, "d_model": 24, "num_mel_bins": 10,
-              "encoder_layers": LAYERS, "decoder_layers": LAYERS, "encoder_attention_heads": HEADS, "decoder_attention_heads": HEADS,
-              "encoder_ffn_dim": NETWORK, "decoder_ffn_dim": NETWORK, "activation_function": "gelu", "max_source_positions": 25,
-              "max_target_positions": 30, "scale_embedding": False, "decoder_start_token_id": 2, "eos_token_id": 1, "pad_token_id": 1}
-    write_whisper(path / "whisper", config, 81)
-    write_whisper(path / "whisper-sharded-without-prefix", config, 82, shards=2, rename=lambda name: name.removeprefix("model."))
+    write_whisper(path / "whisper", whisper_config(), 81)
+    write_whisper(path / "whisper-sharded-without-prefix", whisper_config(), 82, shards=2, rename=lambda name: name.removeprefix("model."))
 
 
 def make(path):

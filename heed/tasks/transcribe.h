@@ -1,0 +1,64 @@
+// Speech in, text out.
+//
+//   const Transcriber transcriber("whisper-tiny");
+//   const Transcription said = transcriber.transcribe(read_wave("speech.wav"), {.language = "de", .words = true});
+//   said.text;  said.words[0].begin;
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heed/decode/beam_search.h"
+#include "heed/pretrained/pretrained_model.h"
+#include "heed/pretrained/speech_generation.h"
+#include "heed/sound/wave.h"
+#include "heed/text/vocabulary.h"
+
+namespace heed {
+
+struct TranscriptionOptions {
+  std::string language{};           // its code; empty: the one that the model hears in the first thirty seconds
+  std::string task = "transcribe";  // or "translate", into English
+  Index beam = 1;                   // 1: greedy
+  bool words = false;               // their times
+};
+
+struct TimedWord {
+  std::string text;
+  double begin = 0, end = 0;  // seconds
+};
+
+struct Transcription {
+  std::string text, language;  // of a model of one language, none
+  std::vector<TimedWord> words;
+};
+
+class Transcriber {
+ public:
+  // Throws heed::Error as open_pretrained does, for a model that hears nothing, and where its vocabulary is missing.
+  explicit Transcriber(const std::filesystem::path& folder);
+  ~Transcriber();
+
+  // The sound is cut into pieces as long as the model hears, thirty seconds, each of which is transcribed by itself. A
+  // word is what stands between spaces. Its times are found by dynamic time warping (heed/tasks/time_warp.h) over the
+  // cross-attention of the heads that the model's files call aligned, or of all in its upper half, in steps of 20 ms.
+  // Throws heed::Error for a language and a task that the model has not, and a beam out of range.
+  Transcription transcribe(const Wave& wave, const TranscriptionOptions& options) const;
+
+ private:
+  using Ids = std::vector<std::int32_t>;
+
+  std::int32_t heard_language(const Tensor& bands, Workspace& workspace) const;
+  Ids search(const Tensor& bands, const Ids& prompt, Index beam, Workspace& workspace) const;
+  // Of the words of `tokens` in a piece of so many samples, from its begin.
+  std::vector<TimedWord> timed_words(const Tensor& bands, const Ids& prompt, const Ids& tokens, Index samples,
+                                     Workspace& workspace) const;
+
+  PretrainedModel opened_;
+  SpeechGeneration speech_;
+  std::shared_ptr<const Vocabulary> vocabulary_;
+};
+
+}  // namespace heed

@@ -1,0 +1,30 @@
+// What a model looks at in a picture, drawn over it.
+//
+//   const Picture picture = draw_picture_attention(image, {{"layer 11 · mean of 12 heads", 14, 14, weights}});
+//   save_picture(picture, "map.svg");
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "heed/base/index.h"
+#include "heed/image/image.h"
+#include "heed/viz/picture.h"
+
+namespace heed {
+
+// The weights of a picture's patches, row by row.
+struct PatchMap {
+  std::string title{};
+  Index rows = 0, columns = 0;
+  std::vector<double> weights{};
+};
+
+// The picture, and beside it once for each map the picture in grey under that map's colours: from dark for nothing to
+// bright for the largest weight of all maps, smooth from the middle of a patch to the next one's. The description tells
+// for each map where it looks most. Throws heed::Error for a picture or a map without extent, and for weights that are
+// not as many as patches, negative or not finite.
+Picture draw_picture_attention(const Image& image, std::span<const PatchMap> maps, const std::string& title);
+
+}  // namespace heed
