@@ -9,6 +9,7 @@
 #include "field_options.h"
 #include "heed/base/text_lines.h"
 #include "heed/io/json.h"
+#include "heed/tasks/chat.h"
 #include "heed/tasks/generate.h"
 #include "numbers.h"
 #include "output.h"
@@ -17,10 +18,10 @@ namespace heed::cli {
 namespace {
 
 struct GenerateCommand {
-  std::string model, prompt, input;
+  std::string model, prompt, input, system;
   Index max_tokens = 100, samples = 1;
   FieldOptions sampling;
-  bool json = false;
+  bool json = false, chat = false;
 };
 
 // Prints a text as it grows. What may still change, a character of which a part is missing, waits.
@@ -54,8 +55,10 @@ void run(const GenerateCommand& command) {
   if (!command.prompt.empty() && !command.input.empty()) {
     throw CLI::ValidationError("--prompt", "and --input cannot both be given");
   }
+  if (!command.chat && !command.system.empty()) throw CLI::ValidationError("--system", "goes with --chat");
   GenerateOptions options{.max_tokens = command.max_tokens};
   command.sampling.apply(options.sampling);
+  if (command.chat) options.chat = chat_template_of(command.model), options.system = command.system;
   const ModelFolder folder = load_model_folder(command.model);
   std::vector<std::string> given{command.prompt};
   if (!command.input.empty()) given = read_text_lines(command.input);
@@ -83,6 +86,10 @@ void add_generate_command(CLI::App& app) {
   sub->add_option("model", command->model, "The model's folder.")->required();
   sub->add_option("--prompt", command->prompt, "What the text begins with; nothing: the model begins it.");
   sub->add_option("--input", command->input, "Prompts, one a line; - is standard input. One line is printed for each.");
+  sub->add_flag("--chat", command->chat,
+                "Prompts are what a user says, and what is printed is the answer, by the template that came with the "
+                "model.");
+  sub->add_option("--system", command->system, "With --chat: what the model is told before.");
   add_number(*sub, "--max-tokens", command->max_tokens, "Tokens of a continuation, at most.", NumberRange::at_least(1));
   add_number(*sub, "--samples", command->samples, "Continuations of each prompt.", NumberRange::from(1, 1 << 20));
   command->sampling.add(*sub, SamplingOptions{}, "Sampling");

@@ -29,6 +29,13 @@ class TellingSampler : public Sampler {
   Told told_;
 };
 
+std::vector<int> asked(const ChatTemplate& chat, const std::string& system, const std::string& question,
+                       const Vocabulary& vocabulary) {
+  std::vector<ChatMessage> messages{{"user", question}};
+  if (!system.empty()) messages.insert(messages.begin(), {"system", system});
+  return chat.encode(vocabulary, messages);
+}
+
 }  // namespace
 
 std::vector<Generated> generate(const ModelFolder& folder, std::span<const std::string> prompts,
@@ -41,7 +48,8 @@ std::vector<Generated> generate(const ModelFolder& folder, std::span<const std::
   const Index longest = folder.model->max_length();
   std::vector<std::vector<std::int32_t>> written;
   for (std::size_t i = 0; i < prompts.size(); ++i) {
-    written.push_back(folder.prompt_ids(prompts[i]));
+    written.push_back(options.chat ? asked(*options.chat, options.system, prompts[i], vocabulary)
+                                   : folder.prompt_ids(prompts[i]));
     HEED_CHECK(std::ssize(written.back()) < longest, "{} {}: has {} tokens, and the model can hold {}", name, i + 1,
                written.back().size() - 1, longest - 1);
   }
@@ -55,7 +63,7 @@ std::vector<Generated> generate(const ModelFolder& folder, std::span<const std::
   Session session(*folder.model, workspace);
   std::size_t next = 0;
   const auto text_of = [&](std::size_t i, std::span<const std::int32_t> tokens) {
-    std::vector<int> ids = written[i];
+    std::vector<int> ids = options.chat ? std::vector<int>() : written[i];
     ids.insert(ids.end(), tokens.begin(), tokens.end());
     return vocabulary.decode(ids);
   };

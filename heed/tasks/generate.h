@@ -6,12 +6,14 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "heed/decode/sampling.h"
 #include "heed/tasks/model_folder.h"
+#include "heed/text/chat_template.h"
 
 namespace heed {
 
@@ -19,6 +21,10 @@ struct GenerateOptions {
   SamplingOptions sampling{};
   Index max_tokens = 100;  // of a continuation; at most what the model can hold behind its prompt
   Index rows = 32;         // prompts that are continued at once
+  // A prompt is then what a user says to the model, behind what `system` says where it says anything; the text is the
+  // answer alone.
+  std::optional<ChatTemplate> chat = {};
+  std::string system = {};
 };
 
 // A step of one continuation.

@@ -1,0 +1,17 @@
+// How a model that was taught to answer is spoken to.
+//
+//   const ChatTemplate chat = chat_template_of("Qwen2-0.5B-Instruct");      // or a GGUF file
+//   generate(model, questions, {.chat = chat});
+#pragma once
+
+#include <filesystem>
+
+#include "heed/text/chat_template.h"
+
+namespace heed {
+
+// The template in a folder (ChatTemplate::open), or in a GGUF file (tokenizer.chat_template). Throws heed::Error where
+// there is none, or one that is not among the common ones.
+ChatTemplate chat_template_of(const std::filesystem::path& path);
+
+}  // namespace heed
