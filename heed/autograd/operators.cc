@@ -61,12 +61,16 @@ Var linear(const Context& context, const Var& x, const Var& weight, const Var& b
   check_trains("linear", context, weight);
   Tensor y = empty_with_width(x.value(), weight.dim(0));
   linear(as_rows(x.value()), weight, bias, as_rows(y));
-  return record(context, y, {x, weight, bias}, [=](const Tensor& dy) {
+  const Var product = record(context, y, {x, weight, bias}, [=](const Tensor& dy) {
     const Tensor dx = x.new_grad();
     linear_backward(as_rows(x.value()), weight, as_rows(dy), as_rows_or_none(dx), weight.grad_accumulator(),
                     bias.grad_accumulator());
     x.add_grad(dx);
   });
+  const LowRank* factors = weight.low_rank();
+  if (factors == nullptr) return product;
+  const Var inner = scale(context, linear(context, x, factors->down, {}), factors->scale);
+  return add(context, product, linear(context, inner, factors->up, {}));
 }
 
 Var activate(const Context& context, Activation activation, const Var& x) {

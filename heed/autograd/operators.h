@@ -13,7 +13,8 @@
 
 namespace heed {
 
-// x [..., In] W^T + b, W [Out, In], b [Out] or empty: [..., Out].
+// x [..., In] W^T + b, W [Out, In], b [Out] or empty: [..., Out]. Where W is adapted (Var::adapted), x times
+// scale (up down)^T is added, by way of rank features.
 Var linear(const Context& context, const Var& x, const Var& weight, const Var& bias);
 Var activate(const Context& context, Activation activation, const Var& x);
 // a + b and a b. b has a's shape, or is repeated along its axes of extent 1 and those that it lacks, aligned at the

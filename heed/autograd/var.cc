@@ -24,6 +24,12 @@ Var Var::narrow(Tensor values, Tensor scales, BlockType blocks) {
   return var;
 }
 
+Var Var::adapted(Tensor weight, const LowRank& factors) {
+  Var var(std::move(weight));
+  var.node_->low_rank = std::make_shared<const LowRank>(factors);
+  return var;
+}
+
 Var Var::activation(Tensor value) {
   Var var(std::move(value));
   var.node_->requires_grad = true;
@@ -44,6 +50,8 @@ const Tensor& Var::scales() const {
   static const Tensor none;
   return node_ ? node_->scales : none;
 }
+
+const LowRank* Var::low_rank() const { return node_ ? node_->low_rank.get() : nullptr; }
 
 void Var::add_grad(Tensor grad) const {
   if (!requires_grad() || grad.is_empty()) return;
@@ -95,6 +103,10 @@ Var Var::parameter_rows(Index begin, Index end, const Tape* tape) const {
   Var rows(value().rows(begin, end));
   if (!scales().is_empty()) rows.node_->scales = scales().rows(begin, end);
   rows.node_->blocks = blocks();
+  if (const LowRank* factors = low_rank()) {
+    const LowRank part{factors->down, factors->up.parameter_rows(begin, end, tape), factors->scale};
+    rows.node_->low_rank = std::make_shared<const LowRank>(part);
+  }
   if (tape != nullptr && requires_grad()) {
     grad_accumulator();
     rows.node_->requires_grad = true;

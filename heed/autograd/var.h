@@ -15,6 +15,7 @@
 namespace heed {
 
 class Tape;
+struct LowRank;
 
 // A handle: copies share the value and its gradient. A default-constructed Var is empty and stands for "none".
 //
@@ -32,6 +33,9 @@ class Var {
   // it throw heed::Error where there is a tape. `scales` where values are i8; without, where they are the bytes of
   // `blocks`.
   static Var narrow(Tensor values, Tensor scales = {}, BlockType blocks = BlockType::none);
+  // A weight that gets no gradient, and stands for itself and the product of two thin matrices that may: linear reads
+  // W + scale up down (Hu et al. 2021), and never forms it. For linear alone; other operators read W.
+  static Var adapted(Tensor weight, const LowRank& factors);
   // The output of a recorded operator.
   static Var activation(Tensor value);
 
@@ -42,6 +46,8 @@ class Var {
   operator ConstView() const { return value().view(); }  // NOLINT: an operator takes a Var as its value
   // The scales of an i8 weight; else empty.
   const Tensor& scales() const;
+  // The factors of an adapted weight; else null.
+  const LowRank* low_rank() const;
   // The type of the blocks that the value is the bytes of.
   BlockType blocks() const { return node_ ? node_->blocks : BlockType::none; }
   operator Weight() const { return {value().view(), scales().view(), blocks()}; }  // NOLINT: or as a weight
@@ -83,10 +89,18 @@ class Var {
     Tensor grad;
     Tensor scales;
     BlockType blocks = BlockType::none;
+    std::shared_ptr<const LowRank> low_rank = {};
     bool requires_grad = false;
     bool is_parameter = false;  // its gradient is one buffer, which parameter_rows share
   };
   std::shared_ptr<Node> node_;
+};
+
+// Two factors of what is added to a weight [Out, In]: scale up down.
+struct LowRank {
+  Var down;  // [rank, In]; A in the paper
+  Var up;    // [Out, rank]; B
+  double scale = 1;
 };
 
 }  // namespace heed
