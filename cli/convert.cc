@@ -23,16 +23,19 @@ void run(const ConvertCommand& command) {
 }  // namespace
 
 void add_convert_command(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand("convert", "Write a model with its weights in a smaller type, or in f32 again.");
+  CLI::App* sub = app.add_subcommand(
+      "convert", "Write any model as a folder of heed's own, with its weights in f32 or a smaller type.");
   auto command = std::make_shared<ConvertCommand>();
-  sub->add_option("model", command->model, "The model's folder.")->required();
+  sub->add_option("model", command->model, "The model's folder, heed's own or another toolkit's, or its file.")
+      ->required();
   command->given.add(*sub, ConvertOptions{}, "Weights");
   sub->add_option("--out", command->out, "The new model's folder, which must not be there yet.")->required();
   sub->footer(
-      "Every command but train takes the new model as it takes the old one. Norms, biases and other\n"
+      "Every command takes the new model as it takes the old one (train with --from). Norms, biases and other\n"
       "small vectors stay f32. From a small type a model can be made f32 again, which gives the\n"
       "answers of that type, and not another small one.\n"
-      "Example:\n  heed convert model --type int8 --out model-int8");
+      "Another toolkit's model becomes one of heed's own, which gives the same answers in f32.\n"
+      "Example:\n  heed convert model --type int8 --out model-int8\n  heed convert gpt2 --type f32 --out model");
   sub->callback([command] { run(*command); });
 }
 

@@ -64,6 +64,46 @@ struct TrainCommand {
 // Fields that no option sets: the vocabularies come from the text, and --model is the style.
 const std::vector<std::string_view> kNoOption{"source_vocabulary", "target_vocabulary", "style"};
 
+// What a model that is gone on from leaves to options, and what is learned from the text where there is none.
+struct DropoutRates {
+  double dropout = 0, attention_dropout = 0, activation_dropout = 0;
+
+  template <typename V>
+  friend void visit_fields(DropoutRates& r, V&& visit) {
+    visit("dropout", r.dropout, "");
+    visit("attention_dropout", r.attention_dropout, "");
+    visit("activation_dropout", r.activation_dropout, "");
+  }
+};
+struct LearnedVocabulary {
+  TokenizerKind tokenizer = TokenizerKind::bpe;
+  Index vocabulary_size = 0;
+  bool shared_vocabulary = true;
+
+  template <typename V>
+  friend void visit_fields(LearnedVocabulary& v, V&& visit) {
+    visit("tokenizer", v.tokenizer, "");
+    visit("vocabulary_size", v.vocabulary_size, "");
+    visit("shared_vocabulary", v.shared_vocabulary, "");
+  }
+};
+
+// The options of a run that goes on from a model, which has its own shape and vocabulary.
+TrainOptions options_from_model(const TrainCommand& command) {
+  const FieldOptions& given = command.given;
+  TrainOptions options;
+  given.refuse_fields_of(DropoutRates(), options.model.transformer, "a run with --from");
+  given.refuse_fields_of(DropoutRates(), options.model.rnn, "a run with --from");
+  given.refuse_fields_of(DropoutRates(), LearnedVocabulary(), "a run with --from");
+  given.apply(options.low_rank);
+  apply_fine_tuning(options);
+  options.task = command.paths.text.empty() ? Task::translation : Task::language_model;
+  given.apply(options);
+  given.apply(options.model.transformer);
+  given.apply(options.model.rnn);
+  return options;
+}
+
 // Puts what was given over the defaults of the model that was chosen, and refuses what only another model has.
 void apply_model(ModelConfig& model, const TrainCommand& command) {
   const FieldOptions& given = command.given;
@@ -133,15 +173,21 @@ void check_paths(const TrainCommand& command, Task task) {
   }
 }
 
-void run(const TrainCommand& command) {
+TrainOptions options_of_new_model(const TrainCommand& command) {
   TrainOptions options;
-  TrainLimits limits;
   choose_model(options.model, command.model);
   apply_preset(options, command.preset);
+  command.given.refuse_fields_of(TrainOptions(), LowRankOptions(), "a run without --from");
   command.given.apply(options);
-  command.given.apply(limits);
   if (options.task == Task::language_model) options.model.transformer.encoder_layers = 0;
   apply_model(options.model, command);
+  return options;
+}
+
+void run(const TrainCommand& command) {
+  const TrainOptions options = command.paths.from.empty() ? options_of_new_model(command) : options_from_model(command);
+  TrainLimits limits;
+  command.given.apply(limits);
   check_paths(command, options.task);
   InterruptibleDisplay display(options.task);
   const TrainingResult result = train(command.paths, options, limits, display, g_interrupted);
@@ -173,20 +219,28 @@ void add_train_command(CLI::App& app) {
   sub->add_option("--valid", command->paths.valid, "With --task language-model: validation text.");
   sub->add_option("--out", command->paths.folder, "The model's folder. One that holds an unfinished run is continued.")
       ->required();
+  CLI::Option* from = sub->add_option(
+      "--from", command->paths.from,
+      "A model to go on from, heed's own or another toolkit's, with its vocabulary; the task is the model's.");
   sub->add_option(
          "--model", command->model,
          "transformer; or a recurrent network with attention: bahdanau (GRU, additive score) or luong (LSTM, general "
          "score, input feeding).")
       ->check(CLI::IsMember({"transformer", "bahdanau", "luong"}))
+      ->excludes(from)
       ->capture_default_str();
   sub->add_option("--preset", command->preset,
                   "Shape of the model: tiny, small or base; other options are put over it.")
       ->check(CLI::IsMember({"tiny", "small", "base"}))
+      ->excludes(from)
       ->capture_default_str();
   TrainOptions defaults;
   apply_preset(defaults, command->preset);
   command->given.add(*sub, TrainLimits{}, "When to stop");
   command->given.add(*sub, defaults, "Training");
+  command->given.add(*sub, defaults.low_rank,
+                     "Going on from a model (--from), where --rate is 0.0003 (with --lora 0.001), --warmup 50 and "
+                     "--label-smoothing 0");
   command->given.add(*sub, defaults.model.transformer, "Transformer", kNoOption);
   command->given.add(
       *sub, defaults.model.rnn,
@@ -196,7 +250,8 @@ void add_train_command(CLI::App& app) {
   sub->footer(
       "Example:\n  heed train --source train.de --target train.en --valid-source valid.de --valid-target valid.en \\\n"
       "    --out model --max-minutes 15\n"
-      "  heed train --task language-model --train train.txt --valid valid.txt --out model --max-minutes 15\nCtrl-C "
+      "  heed train --task language-model --train train.txt --valid valid.txt --out model --max-minutes 15\n"
+      "  heed train --from gpt2 --lora 8 --train train.txt --valid valid.txt --out adapter --max-minutes 15\nCtrl-C "
       "saves and stops; the same command goes on.");
   sub->callback([command] { run(*command); });
 }

@@ -27,6 +27,20 @@ void ModelConfig::set_vocabularies(Index source, Index target) {
   });
 }
 
+Index ModelConfig::source_vocabulary() const {
+  if (kind == ModelKind::transformer && !transformer.has_encoder()) return transformer.target_vocabulary;
+  return visit_chosen(*this, [](const auto& chosen) { return chosen.source_vocabulary; });
+}
+
+Index ModelConfig::target_vocabulary() const {
+  if (kind == ModelKind::transformer && !transformer.has_decoder()) return transformer.source_vocabulary;
+  return visit_chosen(*this, [](const auto& chosen) { return chosen.target_vocabulary; });
+}
+
+bool ModelConfig::translates() const {
+  return kind == ModelKind::rnn || (transformer.has_encoder() && transformer.has_decoder());
+}
+
 void ModelConfig::check() const {
   visit_chosen(*this, [](const auto& chosen) { chosen.check(); });
 }
@@ -45,7 +59,7 @@ Json to_json(const ModelConfig& config) {
 }
 
 ModelConfig model_config_from_json(const Json& json) {
-  json.allow_only({"model", "config"});
+  json.allow_only({"model", "config", "text"});
   ModelConfig config;
   field_from_json(json["model"], config.kind, Missing::refuse);
   if (config.kind == ModelKind::transformer) {

@@ -22,6 +22,12 @@ struct ModelConfig {
   RnnConfig rnn;
 
   void set_vocabularies(Index source, Index target);
+  // Rows of the embeddings of the source, and of the target; a Transformer without an encoder, or a decoder, has the
+  // same for both.
+  Index source_vocabulary() const;
+  Index target_vocabulary() const;
+  // Whether it reads a source and writes a target.
+  bool translates() const;
   // Throws heed::Error naming the field that makes no sense.
   void check() const;
   // The most tokens of a sentence, with its end token.
@@ -32,7 +38,8 @@ struct ModelConfig {
 
 // {"model": "transformer", "config": {...}}.
 Json to_json(const ModelConfig& config);
-// Throws heed::Error naming the place for an unknown model, an unknown or missing field, and a value of the wrong type.
+// Passes over "text", which the folder of another's model has beside these. Throws heed::Error naming the place for an
+// unknown model, an unknown or missing field, and a value of the wrong type.
 ModelConfig model_config_from_json(const Json& json);
 
 // The model with the scope's parameters. Throws heed::Error for a configuration that makes no sense.

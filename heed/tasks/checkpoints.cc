@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "heed/layers/saved_parameters.h"
-#include "heed/tasks/model_folder.h"
 
 namespace heed {
 namespace {
@@ -16,8 +15,8 @@ std::vector<Index> kept_updates(const TrainingState& state) {
 
 }  // namespace
 
-Checkpoints::Checkpoints(const TrainingFolder& folder, const ModelConfig& config, const ParameterList& parameters,
-                         Adam& adam, Index average, TrainingMonitor& monitor)
+Checkpoints::Checkpoints(const TrainingFolder& folder, const Json& config, const ParameterList& parameters, Adam& adam,
+                         Index average, TrainingMonitor& monitor)
     : folder_(folder),
       config_(config),
       parameters_(parameters),
@@ -79,7 +78,7 @@ void Checkpoints::finish(TrainingState& state, const std::optional<Candidate>& l
 
 void Checkpoints::write_model() const {
   save_parameters(folder_.path() / "model.safetensors", parameters_);
-  save_model_config(folder_.path(), config_);
+  write_json(folder_.path() / "config.json", config_);
 }
 
 Candidate Checkpoints::best_candidate(const Candidate& best, const std::vector<Index>& recent,

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "heed/models/model_config.h"
+#include "heed/io/json.h"
 #include "heed/tasks/parameter_files.h"
 #include "heed/tasks/training_folder.h"
 #include "heed/tasks/training_monitor.h"
@@ -21,8 +21,9 @@ namespace heed {
 
 class Checkpoints {
  public:
-  // Holds on to all but `average`, the number of the last validations whose parameters are kept for their mean.
-  Checkpoints(const TrainingFolder& folder, const ModelConfig& config, const ParameterList& parameters, Adam& adam,
+  // `config` is what config.json is to hold. Holds on to all but `average`, the number of the last validations whose
+  // parameters are kept for their mean.
+  Checkpoints(const TrainingFolder& folder, const Json& config, const ParameterList& parameters, Adam& adam,
               Index average, TrainingMonitor& monitor);
 
   // The state of the run that the folder holds, whose parameters and moments it sets; a new one where there is none.
@@ -50,7 +51,7 @@ class Checkpoints {
                            const std::function<ValidationScore()>& measure);
 
   const TrainingFolder& folder_;
-  const ModelConfig& config_;
+  const Json& config_;
   const ParameterList& parameters_;
   Adam& adam_;
   Index average_;

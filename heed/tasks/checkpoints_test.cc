@@ -6,6 +6,7 @@
 
 #include "heed/base/file.h"
 #include "heed/io/safetensors.h"
+#include "heed/models/model_config.h"
 
 namespace heed {
 namespace {
@@ -41,7 +42,7 @@ class CheckpointsTest : public ::testing::Test {
   }
 
   std::filesystem::path root_;
-  ModelConfig config_;
+  Json config_ = to_json(ModelConfig());
   ParameterList parameters_{{"weight", Var::parameter(Tensor::zeros(DType::f32, {1}))}};
   Adam adam_{{}, {parameters_[0].var}};
   TrainingMonitor monitor_;

@@ -1,7 +1,8 @@
-// A model with its weights in another type.
+// A model as a folder of heed's own, with its weights in the type that is asked for.
 //
 //   convert_model("model", {.type = WeightType::int8}, "model-int8");
 //   load_model_folder("model-int8");               // infers from them as they are
+//   convert_model("gpt2", {.type = WeightType::f32}, "model");           // another toolkit's, as heed's own
 #pragma once
 
 #include <filesystem>
@@ -32,12 +33,14 @@ struct ConvertOptions {
   }
 };
 
-// Writes `out`, a model's folder like `model`, with weights (ParameterShape::is_weight) of the type: 16 bits rounded to
-// nearest, ties to even; int8 as quantise_rows does. All else is as it was; what training keeps stays behind. Weights
-// of that type stay as they are, and narrow ones become f32 as inference reads them, so that the model's answers keep
-// their bits. `out` is there whole or not at all.
+// Writes `out`, a folder of heed's own with all that load_model_folder opens at `model`, and weights
+// (ParameterShape::is_weight) of the type: 16 bits rounded to nearest, ties to even; int8 as quantise_rows does. All
+// else is as it was; what training keeps stays behind. Weights of that type stay as they are, and narrow ones become
+// f32 as inference reads them, so that the model's answers keep their bits. Parameters that several layers of another's
+// model share (T5's distances, ALBERT's layers) are written for each. `out` is there whole or not at all.
 // Throws heed::Error where `out` is there already or is no place for a folder, for what is no model, for a weight that
-// the type cannot hold, and for one that is narrow already, which would be rounded twice.
+// the type cannot hold, and for one of heed's own that is narrow already, which would be rounded twice; others are
+// published narrow, and rounded from there.
 void convert_model(const std::filesystem::path& model, const ConvertOptions& options, const std::filesystem::path& out);
 
 }  // namespace heed

@@ -8,10 +8,12 @@
 #include "heed/layers/drawn_parameters.h"
 #include "heed/layers/saved_parameters.h"
 #include "heed/tasks/generate.h"
+#include "heed/tasks/model_batch.h"
 #include "heed/tasks/model_folder.h"
 #include "heed/tasks/perplexity.h"
 #include "heed/tasks/score.h"
 #include "heed/tasks/translate.h"
+#include "heed/testing/data_folder.h"
 #include "heed/testing/gradient_check.h"
 #include "heed/testing/refusal.h"
 #include "heed/text/whitespace_vocabulary.h"
@@ -190,6 +192,117 @@ TEST_F(ConvertTest, NothingIsLeftWhereTheModelOrTheFolderIsRefused) {
             (model / "config.json").string() + ": is not a folder");
   EXPECT_NE(refusal([&] { convert_model(folder_ / "none", {}, folder_ / "out"); }), "no error");
   EXPECT_EQ(files_in(folder_).size(), 1u);
+}
+
+// --- Others' models --------------------------------------------------------------------------------------------------
+
+// A tokenizer.json that knows the words of kLines.
+std::string word_tokenizer() {
+  return R"({"added_tokens": [{"id": 1, "content": "<s>", "special": true}, {"id": 2, "content": "</s>", "special": true}],
+ "pre_tokenizer": {"type": "WhitespaceSplit"},
+ "model": {"type": "WordLevel", "unk_token": "<unk>",
+  "vocab": {"<unk>": 0, "<s>": 1, "</s>": 2, "a": 3, "b": 4, "c": 5, "d": 6, "e": 7, "f": 8}}})";
+}
+
+// Models of Hugging Face's, CTranslate2's and GGUF's formats: language models, translators and an encoder. Those that
+// come without a tokenizer are linked into folders that have one.
+std::vector<std::filesystem::path> models_of_others(const std::filesystem::path& models,
+                                                    const std::filesystem::path& scratch) {
+  std::vector<std::filesystem::path> paths;
+  for (const char* name :
+       {"t5-tiny-d8", "bloom-tiny", "aren-transliteration", "pytorch-encoder-decoder", "bert-tiny-classifier"}) {
+    paths.push_back(models / name);
+  }
+  const auto link = [&](const std::string& name, const std::string& from, const std::vector<std::string>& files) {
+    make_folder(scratch / name);
+    write_file(scratch / name / "tokenizer.json", word_tokenizer());
+    for (const std::string& file : files) {
+      std::filesystem::create_symlink(models / from / file, scratch / name / file);
+    }
+    paths.push_back(scratch / name);
+  };
+  link("gpt2", "gpt2-tiny-random", {"config.json", "model.safetensors"});
+  link("llama", "llama-stories260k-hf", {"config.json", "model.safetensors"});
+  link("gguf", "llama-stories260k-hf", {"stories260K.gguf"});
+  return paths;
+}
+
+std::vector<double> answers_of_any(const ModelFolder& model) {
+  if (model.config.transformer.has_decoder()) return answers(model);
+  Workspace workspace;
+  std::vector<double> numbers;
+  const auto& encoder = dynamic_cast<const Transformer&>(*model.model);
+  for (const std::string& line : kLines) {
+    const TokenBatch batch =
+        make_token_batch(std::vector<std::vector<int>>{model.source_ids(line)}, model.source_symbols);
+    const Tensor states = encoder.encode(Context::inference(workspace), batch).value();
+    numbers.insert(numbers.end(), states.data<float>(), states.data<float>() + states.size());
+  }
+  return numbers;
+}
+
+TEST_F(ConvertTest, AnothersModelBecomesHeedsOwnWithTheSameAnswers) {
+  HEED_DATA_OR_SKIP(models, "models");
+  for (const std::filesystem::path& path : models_of_others(models, folder_ / "linked")) {
+    SCOPED_TRACE(path.string());
+    const std::filesystem::path own = folder_ / path.stem();
+    convert_model(path, {WeightType::f32}, own);
+    const ModelFolder before = load_model_folder(path), after = load_model_folder(own);
+    EXPECT_EQ(to_json(before.config), to_json(after.config));
+    EXPECT_EQ(to_json(static_cast<const TextCodec&>(before)), to_json(static_cast<const TextCodec&>(after)));
+    EXPECT_EQ(before.source_symbols, after.source_symbols);
+    EXPECT_EQ(before.target_symbols, after.target_symbols);
+    EXPECT_EQ(before.source_vocabulary == before.target_vocabulary, after.source_vocabulary == after.target_vocabulary);
+    for (const std::string& line : kLines) {
+      EXPECT_EQ(before.source_ids(line), after.source_ids(line));
+      EXPECT_EQ(before.target_ids(line), after.target_ids(line));
+      EXPECT_EQ(before.source_vocabulary->encode_special(line, line),
+                after.source_vocabulary->encode_special(line, line));
+    }
+    const std::vector<double> numbers = answers_of_any(after);
+    EXPECT_FALSE(numbers.empty());
+    EXPECT_EQ(answers_of_any(before), numbers);
+    const std::filesystem::path again = own.string() + "-again";
+    convert_model(own, {WeightType::f32}, again);
+    for (const std::filesystem::path& file : files_in(own)) {
+      EXPECT_EQ(read_file(file), read_file(again / file.filename())) << file;
+    }
+  }
+}
+
+TEST_F(ConvertTest, AnothersModelInASmallTypeAnswersAsItsWidenedTwin) {
+  HEED_DATA_OR_SKIP(models, "models");
+  for (const std::filesystem::path& path : models_of_others(models, folder_ / "linked")) {
+    for (WeightType type : {WeightType::bf16, WeightType::int8}) {
+      SCOPED_TRACE(path.string() + " in " + std::string(enum_name(type)));
+      const std::filesystem::path own = folder_ / path.stem();
+      const std::filesystem::path narrow = own.string() + "-" + std::string(enum_name(type));
+      const std::filesystem::path wide = narrow.string() + "-f32";
+      convert_model(path, {type}, narrow);
+      convert_model(narrow, {WeightType::f32}, wide);
+      const std::vector<double> numbers = answers_of_any(load_model_folder(narrow));
+      EXPECT_EQ(numbers, answers_of_any(load_model_folder(wide)));
+      EXPECT_NE(numbers, answers_of_any(load_model_folder(path)));
+    }
+  }
+}
+
+TEST_F(ConvertTest, AFolderOfAnothersModelIsDistrusted) {
+  HEED_DATA_OR_SKIP(models, "models");
+  const std::filesystem::path own = folder_ / "own";
+  convert_model(models / "bloom-tiny", {WeightType::f32}, own);
+  const std::string config = read_file(own / "config.json");
+  const auto with = [&](const std::string& text, const std::string& other) {
+    std::string changed = config;
+    changed.replace(changed.find(text), text.size(), other);
+    write_file(own / "config.json", changed);
+    return refusal([&] { load_model_folder(own); });
+  };
+  const std::string begin = config.substr(config.find("\"begin\""), 8);
+  EXPECT_NE(with(begin, "\"first\"").find("config.json"), std::string::npos);
+  EXPECT_NE(with("\"ends\"", "\"end\"").find("config.json"), std::string::npos);
+  write_file(own / "config.json", config);
+  EXPECT_EQ(refusal([&] { load_model_folder(own); }), "no error");
 }
 
 }  // namespace

@@ -7,30 +7,26 @@
 
 namespace heed {
 
-LanguageModelTask::LanguageModelTask(const TrainPaths& paths, const TrainOptions& options, TrainingMonitor& monitor)
+LanguageModelTask::LanguageModelTask(const TrainPaths& paths, const TrainOptions& options, const TrainingStart* start,
+                                     TrainingMonitor& monitor)
     : options_(options) {
   const std::vector<std::string> text = read_text_lines(paths.text);
   std::vector<std::string> validation = read_text_lines(paths.valid);
   validation.resize(std::min(validation.size(), static_cast<std::size_t>(options.validation_sentences)));
   folder_ = std::make_unique<TrainingFolder>(paths.folder);
-  vocabularies_ = prepare_vocabularies(*folder_, options, {text}, {validation}, monitor);
+  codec_ = prepare_text(*folder_, options, start, {text}, {validation}, monitor);
+  config_ = config_for(options, start, codec_);
   const Index longest = std::min(options.model.max_length(), options.batch_tokens);
-  documents_ = encode_documents(text, *vocabularies_.target, longest);
-  validation_ = encode_documents(validation, *vocabularies_.target, longest);
-}
-
-ModelConfig LanguageModelTask::config() const {
-  ModelConfig config = options_.model;
-  config.set_vocabularies(vocabularies_.target->size(), vocabularies_.target->size());
-  return config;
+  documents_ = encode_documents(text, codec_.target_encoding(), longest);
+  validation_ = encode_documents(validation, codec_.target_encoding(), longest);
 }
 
 CorpusReport LanguageModelTask::report() const {
   return {.sequences = documents_.count,
           .dropped_empty = documents_.dropped_empty,
           .dropped_long = 0,
-          .source_vocabulary = vocabularies_.target->size(),
-          .target_vocabulary = vocabularies_.target->size()};
+          .source_vocabulary = codec_.target_vocabulary->size(),
+          .target_vocabulary = codec_.target_vocabulary->size()};
 }
 
 BatchPlan LanguageModelTask::plan_epoch(Index epoch) const {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "heed/tasks/training_task.h"
-#include "heed/tasks/training_vocabulary.h"
+#include "heed/tasks/training_text.h"
 #include "heed/text/documents.h"
 
 namespace heed {
@@ -10,10 +10,12 @@ namespace heed {
 class LanguageModelTask : public TrainingTask {
  public:
   // Options: all that speak of text, batches, vocabularies and validation. See make_training_task.
-  LanguageModelTask(const TrainPaths& paths, const TrainOptions& options, TrainingMonitor& monitor);
+  LanguageModelTask(const TrainPaths& paths, const TrainOptions& options, const TrainingStart* start,
+                    TrainingMonitor& monitor);
 
   const TrainingFolder& folder() const override { return *folder_; }
-  ModelConfig config() const override;
+  ModelConfig config() const override { return config_; }
+  const TextCodec& codec() const override { return codec_; }
   CorpusReport report() const override;
   BatchPlan plan_epoch(Index epoch) const override;
   TrainingBatch batch(std::span<const Index> passages) const override;
@@ -23,7 +25,8 @@ class LanguageModelTask : public TrainingTask {
  private:
   const TrainOptions& options_;
   std::unique_ptr<TrainingFolder> folder_;
-  Vocabularies vocabularies_;
+  TextCodec codec_;
+  ModelConfig config_;
   Documents documents_, validation_;
 };
 

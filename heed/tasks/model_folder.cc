@@ -6,6 +6,7 @@
 #include "heed/base/file.h"
 #include "heed/layers/listed_parameters.h"
 #include "heed/layers/loaded_parameters.h"
+#include "heed/tasks/adapter_folder.h"
 #include "heed/tasks/pretrained_folder.h"
 
 namespace heed {
@@ -18,23 +19,22 @@ bool has_vocabulary(const std::filesystem::path& folder, std::string_view stem) 
   return std::ranges::any_of(paths, file_exists);
 }
 
+// Rows of embeddings are as many as the vocabulary has pieces; others may have more of them.
+TextCodec load_codec(const std::filesystem::path& folder, const Json& json, const ModelConfig& config) {
+  Vocabularies vocabularies = load_vocabularies(folder);
+  const Index source = vocabularies.source->size(), target = vocabularies.target->size();
+  const bool templated = json.has("text");
+  ModelConfig of_vocabulary = config;
+  of_vocabulary.set_vocabularies(source, target);
+  const bool fits = templated ? source <= config.source_vocabulary() && target <= config.target_vocabulary()
+                              : to_json(of_vocabulary) == to_json(config);
+  HEED_CHECK(fits, "{}: does not match the vocabulary, which has {} source and {} target pieces",
+             (folder / "config.json").string(), source, target);
+  return templated ? codec_from_json(json["text"], std::move(vocabularies), config.translates())
+                   : codec_of(std::move(vocabularies));
+}
+
 }  // namespace
-
-std::vector<int> ModelFolder::source_ids(std::string_view text) const {
-  return templated ? source_vocabulary->encode_special(text).ids : source_vocabulary->encode(text);
-}
-
-std::vector<int> ModelFolder::target_ids(std::string_view text) const {
-  return templated && !model->has_source() ? target_vocabulary->encode_special(text).ids
-                                           : target_vocabulary->encode(text);
-}
-
-std::vector<int> ModelFolder::prompt_ids(std::string_view text) const {
-  std::vector<int> ids = target_ids(text);
-  if (!templated || ids.empty()) ids.insert(ids.begin(), special.begin);
-  HEED_CHECK(ids.front() >= 0, "the model has no token that begins a text, so it needs a prompt");
-  return ids;
-}
 
 ModelFolder load_model_folder(const std::filesystem::path& folder) {
   if (is_pretrained(folder)) return load_pretrained(folder);
@@ -45,14 +45,11 @@ ModelFolder load_model_folder(const std::filesystem::path& folder) {
   for (std::string_view file : {"config.json", "model.safetensors"}) {
     HEED_CHECK(file_exists(folder / file), "{}: is not a model folder: it has no {}", folder.string(), file);
   }
+  const Json config = read_json(folder / "config.json");
+  if (is_adapter(config)) return load_adapter(folder, config);
   ModelFolder model;
-  model.config = model_config_from_json(read_json(folder / "config.json"));
-  load_vocabularies(folder, model.source_vocabulary, model.target_vocabulary);
-  ModelConfig of_vocabulary = model.config;
-  of_vocabulary.set_vocabularies(model.source_vocabulary->size(), model.target_vocabulary->size());
-  HEED_CHECK(to_json(of_vocabulary) == to_json(model.config),
-             "{}: does not match the vocabulary, which has {} source and {} target pieces",
-             (folder / "config.json").string(), model.source_vocabulary->size(), model.target_vocabulary->size());
+  model.config = model_config_from_json(config);
+  static_cast<TextCodec&>(model) = load_codec(folder, config, model.config);
   // Names and shapes first: a configuration with absurd extents must not make heed allocate them.
   ListedParameters listed;
   try {
@@ -85,18 +82,22 @@ void save_vocabularies(const std::filesystem::path& folder, const Vocabulary& so
   }
 }
 
-void load_vocabularies(const std::filesystem::path& folder, std::shared_ptr<const Vocabulary>& source,
-                       std::shared_ptr<const Vocabulary>& target) {
+Vocabularies load_vocabularies(const std::filesystem::path& folder) {
   if (has_vocabulary(folder, kJoint)) {
-    source = target = load_vocabulary(folder, kJoint);
-  } else {
-    source = load_vocabulary(folder, kSource);
-    target = load_vocabulary(folder, kTarget);
+    const std::shared_ptr<const Vocabulary> joint = load_vocabulary(folder, kJoint);
+    return {joint, joint};
   }
+  return {load_vocabulary(folder, kSource), load_vocabulary(folder, kTarget)};
 }
 
-void save_model_config(const std::filesystem::path& folder, const ModelConfig& config) {
-  write_json(folder / "config.json", to_json(config));
+Json folder_config(const ModelConfig& config, const TextCodec& codec) {
+  Json json = to_json(config);
+  if (codec.templated) json.set("text", to_json(codec));
+  return json;
+}
+
+void save_model_config(const std::filesystem::path& folder, const ModelConfig& config, const TextCodec& codec) {
+  write_json(folder / "config.json", folder_config(config, codec));
 }
 
 }  // namespace heed

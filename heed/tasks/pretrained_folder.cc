@@ -33,29 +33,19 @@ ModelFolder load_pretrained(const fs::path& path) {
              path.string());
   HEED_CHECK(signal != SignalKind::sound, "{}: hears sound and reads no text: see heed transcribe", path.string());
   const FamilyModel& family = opened.family;
-  const TransformerConfig& config = family.config;
   ModelFolder model;
-  model.config.transformer = config;
-  PretrainedVocabularies vocabularies = open_vocabularies(path);
-  model.source_vocabulary = std::move(vocabularies.source);
-  model.target_vocabulary = std::move(vocabularies.target);
+  model.config.transformer = family.config;
+  Vocabularies vocabularies = open_vocabularies(path);
   const auto check_size = [&](const Vocabulary& vocabulary, Index rows) {
     HEED_CHECK(vocabulary.size() <= rows, "{}: its vocabulary has {} pieces, but its embedding has {} rows",
                path.string(), vocabulary.size(), rows);
   };
-  check_size(*model.source_vocabulary, config.has_encoder() ? config.source_vocabulary : config.target_vocabulary);
-  check_size(*model.target_vocabulary, config.has_decoder() ? config.target_vocabulary : config.source_vocabulary);
-  model.templated = true;
-  model.source_symbols = {.pad = model.source_vocabulary->pad()};
-  model.target_symbols = {.pad = model.target_vocabulary->pad()};
-  model.special = {family.begin, family.ends, {}};
-  if (model.special.ends.empty() && model.target_vocabulary->end() >= 0) {
-    model.special.ends = {model.target_vocabulary->end()};
-  }
-  if (config.has_encoder() && config.has_decoder()) {
-    model.target_symbols.begin = model.special.begin;
-    model.target_symbols.end = model.special.ends.empty() ? -1 : model.special.ends.front();
-  }
+  check_size(*vocabularies.source, model.config.source_vocabulary());
+  check_size(*vocabularies.target, model.config.target_vocabulary());
+  std::vector<std::int32_t> ends = family.ends;
+  if (ends.empty() && vocabularies.target->end() >= 0) ends = {vocabularies.target->end()};
+  static_cast<TextCodec&>(model) =
+      codec_of_others(std::move(vocabularies), family.begin, std::move(ends), model.config.translates());
   model.model = std::move(opened.model);
   model.parameters = std::move(opened.parameters);
   return model;

@@ -118,7 +118,7 @@ bool has_file_of(const fs::path& folder, std::string_view side) {
 
 }  // namespace
 
-PretrainedVocabularies open_vocabularies(const fs::path& path) {
+Vocabularies open_vocabularies(const fs::path& path) {
   std::error_code error;
   const bool is_folder = fs::is_directory(path, error);
   const fs::path folder = is_folder ? path : path.parent_path();

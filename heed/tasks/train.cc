@@ -6,11 +6,12 @@
 #include <optional>
 
 #include "heed/base/check.h"
-#include "heed/layers/drawn_parameters.h"
 #include "heed/tasks/checkpoints.h"
+#include "heed/tasks/trained_model.h"
 #include "heed/tasks/training_batches.h"
 #include "heed/tasks/training_limits.h"
 #include "heed/tasks/training_log.h"
+#include "heed/tasks/training_start.h"
 #include "heed/tasks/training_task.h"
 #include "heed/tasks/training_update.h"
 
@@ -35,24 +36,28 @@ Index element_count(const ParameterList& parameters) {
   return count;
 }
 
+std::optional<TrainingStart> open_start(const TrainPaths& paths, const TrainOptions& options) {
+  HEED_CHECK(options.low_rank.rank == 0 || !paths.from.empty(),
+             "train: lora adapts a model that there is, so it needs one to go on from");
+  if (paths.from.empty()) return std::nullopt;
+  return open_training_start(paths.from, options);
+}
+
 class TrainingLoop {
  public:
   TrainingLoop(const TrainPaths& paths, const TrainOptions& options, const TrainLimits& limits,
-               TrainingMonitor& monitor, const std::atomic<bool>& stop)
+               TrainingMonitor& monitor, const std::atomic<bool>& stop, const TrainingStart* start)
       : options_(options),
         limits_(limits),
         monitor_(monitor),
         stop_(stop),
-        task_(make_training_task(paths, options, monitor)),
-        config_(task_->config()),
-        drawn_(Rng(static_cast<std::uint64_t>(options.seed), /*stream=*/1)),
-        model_(make_model(drawn_, config_)),
-        parameters_(drawn_.list()),
-        batches_(*task_, options.accumulate),
-        update_(*model_, parameters_, options),
-        checkpoints_(task_->folder(), config_, parameters_, update_.adam(), options.average, monitor) {
+        task_(make_training_task(paths, options_, start, monitor)),
+        trained_(make_trained_model(options_, task_->config(), task_->codec(), start)),
+        batches_(*task_, options_.accumulate),
+        update_(*trained_.model, trained_.parameters, options_),
+        checkpoints_(task_->folder(), trained_.config, trained_.parameters, update_.adam(), options_.average, monitor) {
     CorpusReport report = task_->report();
-    report.parameters = element_count(parameters_);
+    report.parameters = element_count(trained_.parameters);
     report.batches_per_epoch = batches_.in_epoch(0);
     monitor.on_start(report);
     state_ = checkpoints_.resume();
@@ -98,7 +103,7 @@ class TrainingLoop {
   }
 
   ValidationScore measure() {
-    ValidationScore score = task_->measure(*model_, workspace_);
+    ValidationScore score = task_->measure(*trained_.model, workspace_);
     state_.seconds = stopwatch_.seconds();
     return score;
   }
@@ -140,10 +145,7 @@ class TrainingLoop {
   const std::atomic<bool>& stop_;
 
   std::unique_ptr<TrainingTask> task_;
-  ModelConfig config_;
-  DrawnParameters drawn_;
-  std::unique_ptr<SequenceModel> model_;
-  const ParameterList& parameters_;
+  TrainedModel trained_;
 
   TrainingBatches batches_;
   TrainingUpdate update_;
@@ -159,8 +161,12 @@ class TrainingLoop {
 
 TrainingResult train(const TrainPaths& paths, const TrainOptions& options, const TrainLimits& limits,
                      TrainingMonitor& monitor, const std::atomic<bool>& stop) {
-  check(options, limits);
-  return TrainingLoop(paths, options, limits, monitor, stop).run();
+  std::optional<TrainingStart> start = open_start(paths, options);
+  const TrainOptions all = start ? options_from(options, *start) : options;
+  check(all, limits);
+  TrainingLoop loop(paths, all, limits, monitor, stop, start ? &*start : nullptr);
+  start.reset();
+  return loop.run();
 }
 
 }  // namespace heed

@@ -23,7 +23,9 @@ struct TrainingResult {
 // Trains, and leaves in paths.folder a model folder (heed/tasks/model_folder.h), metrics.jsonl, and training/ for
 // continuing. While it trains the model is the best checkpoint so far; at the end the best, on the validation text, of
 // that and of the means of the last 2 to options.average checkpoints. A run that was killed at any moment, or
-// interrupted through `stop` (which saves first), continues with the same call to the same bits. Throws heed::Error,
+// interrupted through `stop` (which saves first), continues with the same call to the same bits.
+// With paths.from the run goes on from that model, with its vocabularies and its configuration but for the rates of
+// dropout; with options.low_rank it learns factors for its weights, and the folder is an adapter's. Throws heed::Error,
 // before anything is read or written, for options that make no sense; for bad text; for a folder that holds something
 // else, or a run with other options; and, naming the update, when the loss or gradient is not finite: the last
 // checkpoint stays.

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "heed/base/check.h"
+#include "heed/io/fields.h"
 
 namespace heed {
 
@@ -17,6 +18,7 @@ void check(const TrainOptions& options, const TrainLimits& limits) {
   positive(options.validate_every, "validate_every");
   positive(options.validation_sentences, "validation_sentences");
   positive(options.average, "average");
+  check_ranges(options.low_rank, "train");
   for (Index limit : {limits.max_updates, limits.max_epochs, limits.patience, limits.save_every}) {
     HEED_CHECK(limit >= 0, "train: a limit must not be negative, but one is {}", limit);
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "heed/base/index.h"
+#include "heed/layers/low_rank.h"
 #include "heed/models/model_config.h"
 
 namespace heed {
@@ -30,6 +31,7 @@ struct TrainPaths {
   std::string valid_source, valid_target;  // and validation text
   std::string text, valid;                 // language model: the same of documents
   std::string folder;                      // the model's folder
+  std::string from = {};                   // the model that the run goes on from; none: it begins at random numbers
 };
 
 // What a run that is continued must have been started with.
@@ -53,6 +55,7 @@ struct TrainOptions {
   Index validation_sentences = 500;
   Index average = 5;
   Index seed = 1;
+  LowRankOptions low_rank = {};  // of a run that goes on from a model
 
   template <typename V>
   friend void visit_fields(TrainOptions& o, V&& visit) {

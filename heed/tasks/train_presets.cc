@@ -33,4 +33,10 @@ void apply_preset(TrainOptions& options, std::string_view preset) {
   }
 }
 
+void apply_fine_tuning(TrainOptions& options) {
+  options.rate = options.low_rank.rank > 0 ? 0.001 : 0.0003;
+  options.warmup = 50;
+  options.label_smoothing = 0;
+}
+
 }  // namespace heed

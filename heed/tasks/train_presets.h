@@ -19,4 +19,8 @@ void choose_model(ModelConfig& model, std::string_view name);
 // heed::Error for another name.
 void apply_preset(TrainOptions& options, std::string_view preset);
 
+// Sets what a run that goes on from a trained model begins with: small steps (larger ones where only low-rank factors
+// are trained, which options.low_rank says), a short warm-up, no label smoothing.
+void apply_fine_tuning(TrainOptions& options);
+
 }  // namespace heed

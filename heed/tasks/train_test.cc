@@ -109,7 +109,8 @@ TEST_F(TrainTest, TheModelIsTheBestOfTheCheckpointsAndTheirMeans) {
     // The folder holds what the result speaks of.
     const ModelFolder model = load_model_folder(folder_ / name);
     Workspace workspace;
-    const ValidationScore score = make_training_task(paths(name), options_, monitor_)->measure(*model.model, workspace);
+    const ValidationScore score =
+        make_training_task(paths(name), options_, nullptr, monitor_)->measure(*model.model, workspace);
     EXPECT_EQ(score.bleu, result.model.bleu);
     EXPECT_EQ(score.loss, result.model.loss);
   }

@@ -31,6 +31,12 @@ void TrainingFolder::check_free() const {
 void TrainingFolder::check_same_run(const Json& now) const {
   const Json before = read_json(options_file());
   if (before == now) return;
+  // A run without a start, or without factors, has no word of them.
+  const auto compare_optional = [&](std::string_view name) {
+    HEED_CHECK(before.has(name) == now.has(name), "{}: this run was started with{} {}, and would go on with{}",
+               options_file().string(), before.has(name) ? "" : "out", name == "start" ? "--from" : "--lora",
+               now.has(name) ? "" : "out");
+  };
   const auto compare = [&](const Json& a, const Json& b) {
     for (const auto& [name, value] : b.members()) {
       HEED_CHECK(a.has(name) && a[name] == value,
@@ -38,6 +44,10 @@ void TrainingFolder::check_same_run(const Json& now) const {
                  options_file().string(), name, a.has(name) ? a[name].dump() : "unset", value.dump());
     }
   };
+  for (std::string_view name : {"start", "low_rank"}) {
+    compare_optional(name);
+    if (now.has(name)) compare(before[name], now[name]);
+  }
   compare(before["training"], now["training"]);
   HEED_CHECK(before["model"]["model"] == now["model"]["model"], "{}: this run trains a {}, not a {}",
              options_file().string(), before["model"]["model"].dump(), now["model"]["model"].dump());

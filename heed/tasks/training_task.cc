@@ -6,13 +6,19 @@
 
 namespace heed {
 
+ModelConfig config_for(const TrainOptions& options, const TrainingStart* start, const TextCodec& codec) {
+  ModelConfig config = options.model;
+  if (start == nullptr) config.set_vocabularies(codec.source_vocabulary->size(), codec.target_vocabulary->size());
+  return config;
+}
+
 std::unique_ptr<TrainingTask> make_training_task(const TrainPaths& paths, const TrainOptions& options,
-                                                 TrainingMonitor& monitor) {
+                                                 const TrainingStart* start, TrainingMonitor& monitor) {
   switch (options.task) {
     case Task::translation:
-      return std::make_unique<TranslationTask>(paths, options, monitor);
+      return std::make_unique<TranslationTask>(paths, options, start, monitor);
     case Task::language_model:
-      return std::make_unique<LanguageModelTask>(paths, options, monitor);
+      return std::make_unique<LanguageModelTask>(paths, options, start, monitor);
   }
   fail("make_training_task: task {} is none", static_cast<int>(options.task));
 }

@@ -14,6 +14,7 @@
 #include "heed/tasks/train_options.h"
 #include "heed/tasks/training_folder.h"
 #include "heed/tasks/training_monitor.h"
+#include "heed/tasks/training_start.h"
 #include "heed/text/batching.h"
 
 namespace heed {
@@ -37,6 +38,8 @@ class TrainingTask {
   virtual const TrainingFolder& folder() const = 0;
   // The options' model, with the sizes of its vocabularies.
   virtual ModelConfig config() const = 0;
+  // How its text becomes ids.
+  virtual const TextCodec& codec() const = 0;
   // Of the text alone: neither parameters nor batches are counted.
   virtual CorpusReport report() const = 0;
   // Which sequences are in each batch of an epoch, from 0: a pure function of the text and the options.
@@ -47,10 +50,14 @@ class TrainingTask {
 };
 
 // Reads the text, and only then opens the folder; learns the vocabularies, which it tells the monitor, or, where the
-// folder holds a run, loads them. Holds on to the options. Throws heed::Error for bad text, for a run with other
+// folder holds a run, loads them, or takes those of the start (null: none), whose model the options have
+// (options_from). Holds on to the options. Throws heed::Error for bad text, for a run with other
 // options or other text, naming the first difference, and for a folder that a run may not have
 // (heed/tasks/training_folder.h).
 std::unique_ptr<TrainingTask> make_training_task(const TrainPaths& paths, const TrainOptions& options,
-                                                 TrainingMonitor& monitor);
+                                                 const TrainingStart* start, TrainingMonitor& monitor);
+
+// The configuration of a task's model: that of the start, or the options' with the sizes of the vocabularies.
+ModelConfig config_for(const TrainOptions& options, const TrainingStart* start, const TextCodec& codec);
 
 }  // namespace heed

@@ -56,26 +56,13 @@ LineBatches batch_lines_for_threads(std::span<const std::vector<int>> ids, Index
 
 }  // namespace
 
-Translator::Translator(const SequenceModel& model, const Vocabulary& source, const Vocabulary& target,
-                       LongLines long_lines)
-    : model_(model),
-      target_(target),
-      source_ids_([&source](std::string_view text) { return source.encode(text); }),
-      source_symbols_(source.symbols()),
-      special_{target.begin(), {target.end()}, {target.pad(), target.begin(), target.unknown()}},
-      treatment_(long_lines) {
+Translator::Translator(const SequenceModel& model, const TextCodec& codec, LongLines long_lines)
+    : model_(model), codec_(codec), source_(codec.source_encoding()), treatment_(long_lines) {
   HEED_CHECK(model.has_source(), "Translator: the model is a language model: it continues text (generate)");
 }
 
 Translator::Translator(const ModelFolder& folder, LongLines long_lines)
-    : Translator(*folder.model, *folder.source_vocabulary, *folder.target_vocabulary, long_lines) {
-  // A line without tokens has none either where a template would put some around it.
-  source_ids_ = [&folder](std::string_view text) {
-    return folder.source_vocabulary->encode(text).empty() ? Ids{} : folder.source_ids(text);
-  };
-  source_symbols_ = folder.source_symbols;
-  special_ = folder.special;
-}
+    : Translator(*folder.model, folder, long_lines) {}
 
 std::vector<std::vector<Translation>> Translator::translate(std::span<const std::string> lines,
                                                             const BeamOptions& options, std::string_view name,
@@ -113,7 +100,7 @@ std::vector<std::vector<int>> Translator::encode(std::span<const std::string> li
   std::vector<Ids> ids(lines.size());
   parallel_for(static_cast<Index>(lines.size()), kGrain, [&](Index begin, Index end) {
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-      ids[i] = source_ids_(lines[i]);
+      ids[i] = source_.ids(lines[i]);
     }
   });
   return ids;
@@ -138,10 +125,10 @@ std::vector<std::vector<Translation>> Translator::translate_batch(std::span<cons
                                                                   Workspace& workspace) const {
   std::vector<std::vector<Translation>> translations;
   for (const auto& hypotheses :
-       beam_search(model_, make_token_batch(sentences, source_symbols_), options, special_, workspace)) {
+       beam_search(model_, make_token_batch(sentences, source_.symbols), options, codec_.special, workspace)) {
     std::vector<Translation>& best = translations.emplace_back();
     for (const Hypothesis& h : hypotheses)
-      best.push_back({target_.decode(h.tokens), h.score, h.tokens, h.token_scores});
+      best.push_back({codec_.target_vocabulary->decode(h.tokens), h.score, h.tokens, h.token_scores});
   }
   return translations;
 }

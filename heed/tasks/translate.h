@@ -5,7 +5,6 @@
 //   translator.translate({"Guten Morgen."}, {.beam = 5})[0][0].text;
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,9 +37,8 @@ class Translator {
   using Ids = std::vector<int>;
 
  public:
-  // Holds on to the model and vocabularies, which must outlive it.
-  Translator(const SequenceModel& model, const Vocabulary& source, const Vocabulary& target,
-             LongLines long_lines = LongLines::fail);
+  // Holds on to the model and the codec, which must outlive it.
+  Translator(const SequenceModel& model, const TextCodec& codec, LongLines long_lines = LongLines::fail);
   explicit Translator(const ModelFolder& folder, LongLines long_lines = LongLines::fail);
 
   // Translates lines; result i is of line i, best first. A line without tokens gives one empty translation of score 0.
@@ -65,10 +63,8 @@ class Translator {
                                                         Workspace& workspace) const;
 
   const SequenceModel& model_;
-  const Vocabulary& target_;
-  std::function<Ids(std::string_view)> source_ids_;
-  SymbolIds source_symbols_;  // that batches put around them
-  SpecialTokens special_;
+  const TextCodec& codec_;
+  TextEncoding source_;
   LongLines treatment_;
   std::vector<Index> long_lines_;
   std::vector<Workspace> workspaces_;  // one a thread

@@ -8,7 +8,8 @@
 
 namespace heed {
 
-TranslationTask::TranslationTask(const TrainPaths& paths, const TrainOptions& options, TrainingMonitor& monitor)
+TranslationTask::TranslationTask(const TrainPaths& paths, const TrainOptions& options, const TrainingStart* start,
+                                 TrainingMonitor& monitor)
     : options_(options) {
   const ParallelCorpus text = read_parallel_corpus(paths.source, paths.target);
   validation_ = read_parallel_corpus(paths.valid_source, paths.valid_target);
@@ -16,27 +17,22 @@ TranslationTask::TranslationTask(const TrainPaths& paths, const TrainOptions& op
   validation_.source.resize(kept);
   validation_.target.resize(kept);
   folder_ = std::make_unique<TrainingFolder>(paths.folder);
-  vocabularies_ = prepare_vocabularies(*folder_, options, {text.source, text.target},
-                                       {validation_.source, validation_.target}, monitor);
-  const Index longest = std::min(options.max_tokens, options.model.max_length() - 1);
-  corpus_ = encode_corpus(text, *vocabularies_.source, *vocabularies_.target, longest);
+  codec_ = prepare_text(*folder_, options, start, {text.source, text.target}, {validation_.source, validation_.target},
+                        monitor);
+  config_ = config_for(options, start, codec_);
+  longest_ = std::min(options.max_tokens, options.model.max_length() - 1);
+  corpus_ = encode_corpus(text, codec_.source_encoding(), codec_.target_encoding(), longest_);
   lengths_ = padded_lengths(corpus_);
-  encoded_validation_ = encode_corpus(validation_, *vocabularies_.source, *vocabularies_.target, longest);
+  encoded_validation_ = encode_corpus(validation_, codec_.source_encoding(), codec_.target_encoding(), longest_);
   dropped_empty_ = text.dropped_empty + corpus_.dropped_empty;
-}
-
-ModelConfig TranslationTask::config() const {
-  ModelConfig config = options_.model;
-  config.set_vocabularies(vocabularies_.source->size(), vocabularies_.target->size());
-  return config;
 }
 
 CorpusReport TranslationTask::report() const {
   return {.sequences = corpus_.size(),
           .dropped_empty = dropped_empty_,
           .dropped_long = corpus_.dropped_long,
-          .source_vocabulary = vocabularies_.source->size(),
-          .target_vocabulary = vocabularies_.target->size()};
+          .source_vocabulary = codec_.source_vocabulary->size(),
+          .target_vocabulary = codec_.target_vocabulary->size()};
 }
 
 BatchPlan TranslationTask::plan_epoch(Index epoch) const {
@@ -54,7 +50,7 @@ ValidationScore TranslationTask::measure(const SequenceModel& model, Workspace& 
   const std::vector<std::string> translated = translations(model);
   // Text that was tokenised by somebody else must not be tokenised again.
   const BleuTokenizer tokenizer =
-      options_.tokenizer == TokenizerKind::whitespace ? BleuTokenizer::none : BleuTokenizer::v13a;
+      codec_.target_vocabulary->kind() == "whitespace" ? BleuTokenizer::none : BleuTokenizer::v13a;
   score.bleu =
       corpus_bleu(translated, std::vector<std::vector<std::string>>{validation_.target}, {.tokenizer = tokenizer})
           .score;
@@ -66,7 +62,7 @@ double TranslationTask::validation_loss(const SequenceModel& model, Workspace& w
   double nll = 0;
   Index tokens = 0;
   const Context context = Context::inference(workspace);
-  const Index budget = std::max(options_.batch_tokens, model.max_length());
+  const Index budget = std::max(options_.batch_tokens, longest_ + 1);
   for (const auto& pairs :
        plan_batches(padded_lengths(encoded_validation_), {.token_budget = budget}, /*seed=*/0, /*epoch=*/0)) {
     const LossResult result = model.loss(context, make_translation_batch(make_batch(encoded_validation_, pairs)),
@@ -78,7 +74,7 @@ double TranslationTask::validation_loss(const SequenceModel& model, Workspace& w
 }
 
 std::vector<std::string> TranslationTask::translations(const SequenceModel& model) const {
-  Translator translator(model, *vocabularies_.source, *vocabularies_.target, LongLines::empty);
+  Translator translator(model, codec_, LongLines::empty);
   std::vector<std::string> texts;
   for (const auto& best : translator.translate(validation_.source, {.beam = 1}, "validation text")) {
     texts.push_back(best[0].text);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "heed/tasks/training_task.h"
-#include "heed/tasks/training_vocabulary.h"
+#include "heed/tasks/training_text.h"
 #include "heed/text/parallel_corpus.h"
 
 namespace heed {
@@ -10,10 +10,12 @@ namespace heed {
 class TranslationTask : public TrainingTask {
  public:
   // Options: all that speak of text, batches, vocabularies and validation. See make_training_task.
-  TranslationTask(const TrainPaths& paths, const TrainOptions& options, TrainingMonitor& monitor);
+  TranslationTask(const TrainPaths& paths, const TrainOptions& options, const TrainingStart* start,
+                  TrainingMonitor& monitor);
 
   const TrainingFolder& folder() const override { return *folder_; }
-  ModelConfig config() const override;
+  ModelConfig config() const override { return config_; }
+  const TextCodec& codec() const override { return codec_; }
   CorpusReport report() const override;
   BatchPlan plan_epoch(Index epoch) const override;
   TrainingBatch batch(std::span<const Index> pairs) const override;
@@ -27,11 +29,13 @@ class TranslationTask : public TrainingTask {
 
   const TrainOptions& options_;
   std::unique_ptr<TrainingFolder> folder_;
-  Vocabularies vocabularies_;
+  TextCodec codec_;
+  ModelConfig config_;
   EncodedCorpus corpus_;
   std::vector<PairLength> lengths_;
   ParallelCorpus validation_;  // at most options.validation_sentences pairs
   EncodedCorpus encoded_validation_;
+  Index longest_ = 0;        // ids of a side, without begin and end
   Index dropped_empty_ = 0;  // training pairs with an empty side
 };
 

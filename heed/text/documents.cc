@@ -31,12 +31,12 @@ std::vector<Passage> passages_of(std::span<const int> ids, const SymbolIds& symb
   return passages;
 }
 
-Documents encode_documents(std::span<const std::string> lines, const Vocabulary& vocabulary, Index max_length) {
+Documents encode_documents(std::span<const std::string> lines, const TextEncoding& encoding, Index max_length) {
   constexpr Index kGrain = 64;
   HEED_CHECK(max_length >= 1, "encode_documents: max_length must be at least 1, not {}", max_length);
   std::vector<std::vector<int>> ids(lines.size());
   parallel_for(std::ssize(lines), kGrain, [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) ids[i] = vocabulary.encode(lines[i]);
+    for (Index i = begin; i < end; ++i) ids[i] = encoding.ids(lines[i]);
   });
   Documents documents;
   for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -46,7 +46,7 @@ Documents encode_documents(std::span<const std::string> lines, const Vocabulary&
     }
     ++documents.count;
     documents.bytes += lines[i].size() + 1;
-    for (Passage& passage : passages_of(ids[i], vocabulary.symbols(), max_length)) {
+    for (Passage& passage : passages_of(ids[i], encoding.symbols, max_length)) {
       documents.tokens += passage.length();
       documents.passages.push_back(std::move(passage));
     }

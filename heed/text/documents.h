@@ -16,7 +16,7 @@
 
 #include "heed/base/index.h"
 #include "heed/text/batching.h"
-#include "heed/text/vocabulary.h"
+#include "heed/text/text_encoding.h"
 
 namespace heed {
 
@@ -45,7 +45,7 @@ struct Documents {
 };
 
 // Encodes every line, on all threads, in order. Throws heed::Error if max_length is below 1, or no line has ids.
-Documents encode_documents(std::span<const std::string> lines, const Vocabulary& vocabulary, Index max_length);
+Documents encode_documents(std::span<const std::string> lines, const TextEncoding& encoding, Index max_length);
 
 // Plans one epoch: every passage is in exactly one batch of at most `tokens` tokens. Passages are shuffled.
 // A pure function of its arguments. Throws heed::Error where a passage alone is over the budget.

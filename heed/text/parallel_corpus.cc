@@ -35,7 +35,7 @@ ParallelCorpus read_parallel_corpus(const std::filesystem::path& source_path,
   return corpus;
 }
 
-EncodedCorpus encode_corpus(const ParallelCorpus& corpus, const Vocabulary& source, const Vocabulary& target,
+EncodedCorpus encode_corpus(const ParallelCorpus& corpus, const TextEncoding& source, const TextEncoding& target,
                             Index max_length) {
   constexpr Index kGrain = 64;
   HEED_CHECK(corpus.source.size() == corpus.target.size(),
@@ -43,9 +43,9 @@ EncodedCorpus encode_corpus(const ParallelCorpus& corpus, const Vocabulary& sour
   HEED_CHECK(max_length >= 1, "encode_corpus: max_length must be at least 1, not {}", max_length);
   std::vector<EncodedPair> all(corpus.source.size());
   parallel_for(corpus.size(), kGrain, [&](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) all[i] = {source.encode(corpus.source[i]), target.encode(corpus.target[i])};
+    for (Index i = begin; i < end; ++i) all[i] = {source.ids(corpus.source[i]), target.ids(corpus.target[i])};
   });
-  EncodedCorpus encoded{.source_symbols = source.symbols(), .target_symbols = target.symbols()};
+  EncodedCorpus encoded{.source_symbols = source.symbols, .target_symbols = target.symbols};
   encoded.pairs.reserve(all.size());
   for (EncodedPair& pair : all) {
     if (pair.source.empty() || pair.target.empty()) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "heed/base/index.h"
-#include "heed/text/vocabulary.h"
+#include "heed/text/text_encoding.h"
 
 namespace heed {
 
@@ -44,7 +44,7 @@ struct EncodedCorpus {
 
 // Encodes every pair, on all threads, in order; leaves out and counts the pairs with an empty side or a side of more
 // than max_length >= 1 ids. Throws heed::Error if no pair is left, or source and target have different lengths.
-EncodedCorpus encode_corpus(const ParallelCorpus& corpus, const Vocabulary& source, const Vocabulary& target,
+EncodedCorpus encode_corpus(const ParallelCorpus& corpus, const TextEncoding& source, const TextEncoding& target,
                             Index max_length);
 
 }  // namespace heed

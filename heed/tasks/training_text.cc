@@ -1,6 +1,10 @@
-#include "heed/tasks/training_vocabulary.h"
+#include "heed/tasks/training_text.h"
 
 #include <fmt/core.h>
+
+#include <cstdint>
+#include <memory>
+#include <utility>
 
 #include "heed/io/fields.h"
 #include "heed/tasks/model_folder.h"
@@ -36,35 +40,44 @@ std::string fingerprint(const Sides& sides) {
   return fmt::format("{} lines, {:016x}", sides.front().size(), hash);
 }
 
-Json run_description(const TrainOptions& options, const Sides& text, const Sides& validation) {
-  return Json::object(
+Json run_description(const TrainOptions& options, const TrainingStart* start, const Sides& text,
+                     const Sides& validation) {
+  Json description = Json::object(
       {{"model", to_json(options.model)},
        {"training", to_json(options)},
        {"text", Json::object({{"training_text", fingerprint(text)}, {"validation_text", fingerprint(validation)}})}});
+  if (start != nullptr) {
+    description.set("start", Json::object({{"from", start->fingerprint}}));
+    if (options.low_rank.rank > 0) description.set("low_rank", to_json(options.low_rank));
+  }
+  return description;
+}
+
+Vocabularies learn_vocabularies(const TrainOptions& options, const Sides& text, TrainingMonitor& monitor) {
+  if (options.shared_vocabulary || text.size() == 1) {
+    std::vector<std::string> lines;
+    for (const std::span<const std::string> side : text) lines.insert(lines.end(), side.begin(), side.end());
+    const std::shared_ptr<const Vocabulary> joint = learn_vocabulary(options, lines, monitor);
+    return {joint, joint};
+  }
+  std::shared_ptr<const Vocabulary> source = learn_vocabulary(options, text.front(), monitor);
+  return {source, learn_vocabulary(options, text.back(), monitor)};
 }
 
 }  // namespace
 
-Vocabularies prepare_vocabularies(const TrainingFolder& folder, const TrainOptions& options, const Sides& text,
-                                  const Sides& validation, TrainingMonitor& monitor) {
-  const Json description = run_description(options, text, validation);
-  Vocabularies made;
-  if (folder.holds_run()) {
-    folder.check_same_run(description);
-    load_vocabularies(folder.path(), made.source, made.target);
-    return made;
-  }
-  if (options.shared_vocabulary || text.size() == 1) {
-    std::vector<std::string> lines;
-    for (const std::span<const std::string> side : text) lines.insert(lines.end(), side.begin(), side.end());
-    made.source = made.target = learn_vocabulary(options, lines, monitor);
-  } else {
-    made.source = learn_vocabulary(options, text.front(), monitor);
-    made.target = learn_vocabulary(options, text.back(), monitor);
-  }
+TextCodec prepare_text(const TrainingFolder& folder, const TrainOptions& options, const TrainingStart* start,
+                       const Sides& text, const Sides& validation, TrainingMonitor& monitor) {
+  const Json description = run_description(options, start, text, validation);
+  const bool goes_on = folder.holds_run();
+  if (goes_on) folder.check_same_run(description);
+  TextCodec codec = start != nullptr ? static_cast<const TextCodec&>(start->model)
+                    : goes_on        ? codec_of(load_vocabularies(folder.path()))
+                                     : codec_of(learn_vocabularies(options, text, monitor));
+  if (goes_on) return codec;
   folder.begin(description);
-  save_vocabularies(folder.path(), *made.source, *made.target);
-  return made;
+  if (options.low_rank.rank == 0) save_vocabularies(folder.path(), *codec.source_vocabulary, *codec.target_vocabulary);
+  return codec;
 }
 
 }  // namespace heed

@@ -1,0 +1,58 @@
+// How texts become what a model reads, and what a model writes becomes text.
+//
+//   TextCodec codec = codec_of_others(vocabularies, /*begin=*/0, /*ends=*/{1}, /*translates=*/true);
+//   codec.source_ids("Guten Morgen.");
+//   EncodedCorpus corpus = encode_corpus(text, codec.source_encoding(), codec.target_encoding(), 100);
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "heed/decode/search.h"
+#include "heed/io/json.h"
+#include "heed/text/text_encoding.h"
+
+namespace heed {
+
+struct Vocabularies {
+  std::shared_ptr<const Vocabulary> source, target;  // one object where the vocabulary is joint
+};
+
+struct TextCodec {
+  std::shared_ptr<const Vocabulary> source_vocabulary, target_vocabulary;  // one object where the vocabulary is joint
+
+  // What batches put around a text's ids, and what decoding begins and ends with. heed's own models have a begin and an
+  // end token around every text. For others (`templated`) the vocabulary's template puts what it puts,
+  // which is in the ids already; only the target of a translation has a begin and an end token.
+  SymbolIds source_symbols = kOwnSymbols, target_symbols = kOwnSymbols;
+  SpecialTokens special{};
+  bool templated = false;
+  bool translates = false;  // of others: there is a source and a target
+
+  // The ids of a source, and of a target or of a language model's text, for batches with those symbols around them.
+  std::vector<int> source_ids(std::string_view text) const;
+  std::vector<int> target_ids(std::string_view text) const;
+  // What a language model reads before it goes on: never empty.
+  std::vector<int> prompt_ids(std::string_view text) const;
+
+  // The same to learn from and to translate, with no ids for a text that alone has none. A language model's have the
+  // tokens around them that decoding begins and ends with, where there are such and the template has not put them
+  // there. Both hold on to the codec.
+  TextEncoding source_encoding() const;
+  TextEncoding target_encoding() const;
+};
+
+// That of heed's own models.
+TextCodec codec_of(Vocabularies vocabularies);
+// That of others, whose decoding begins with `begin` (-1: with nothing) and ends with any of `ends`.
+TextCodec codec_of_others(Vocabularies vocabularies, std::int32_t begin, std::vector<std::int32_t> ends,
+                          bool translates);
+
+// What a folder keeps of it beside the vocabularies, where it is of others: {"begin": 0, "ends": [1]}.
+Json to_json(const TextCodec& codec);
+// Throws heed::Error that names the place for what is none.
+TextCodec codec_from_json(const Json& json, Vocabularies vocabularies, bool translates);
+
+}  // namespace heed
