@@ -23,6 +23,9 @@ std::vector<Index> Sampler::advance(const View& logits) {
   for (std::int32_t token : special_.never) {
     if (token >= 0 && token < logits.shape[1]) allowed[token] = -std::numeric_limits<float>::infinity();
   }
+  const std::size_t known = std::min(allowed.size(), static_cast<std::size_t>(special_.beyond));
+  std::fill(allowed.begin() + static_cast<std::ptrdiff_t>(known), allowed.end(),
+            -std::numeric_limits<float>::infinity());
   const std::int32_t token = sample_token(allowed, so_far_, options_, {sequence_, std::ssize(drawn_.tokens)});
   log_softmax(logits, logits);
   const double log_probability = logits.at<float>({0, token});

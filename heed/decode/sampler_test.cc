@@ -109,5 +109,17 @@ TEST_F(DrawnText, RefusesOptionsOutOfRange) {
   EXPECT_EQ(refusal([] { Sampler({}, kSpecial, {2}, 0, 0); }), "Sampler: max_tokens must be at least 1, but is 0");
 }
 
+TEST(Sampler, DrawsNoIdBeyondTheVocabulary) {
+  SpecialTokens special;
+  special.beyond = 6;
+  Sampler sampler({.seed = 3}, special, {2}, /*sequence=*/0, /*max_tokens=*/50);
+  for (int t = 0; t < 50; ++t) {
+    // The likeliest rows of the table are no pieces.
+    const Tensor logits = Tensor::from<float>({0, 0, 0, -9, 1, 1, 50, 50}, {1, 8});
+    if (sampler.advance(logits).empty()) break;
+    EXPECT_TRUE(sampler.next_tokens().front() == 4 || sampler.next_tokens().front() == 5);
+  }
+}
+
 }  // namespace
 }  // namespace heed

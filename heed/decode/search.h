@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -17,9 +18,11 @@ struct SpecialTokens {
   std::vector<std::int32_t> ends{3};  // each of which ends a sequence; none: nothing does
   // Never produced: pad, begin and unknown.
   std::vector<std::int32_t> never{0, 2, 1};
+  // Nor are ids from here up: rows of a model's table that are no piece of its vocabulary.
+  std::int32_t beyond = std::numeric_limits<std::int32_t>::max();
 
   bool is_end(std::int32_t token) const { return std::ranges::find(ends, token) != ends.end(); }
-  bool excludes(std::int32_t token) const { return std::ranges::find(never, token) != never.end(); }
+  bool excludes(std::int32_t token) const { return token >= beyond || std::ranges::find(never, token) != never.end(); }
 };
 
 struct Hypothesis {

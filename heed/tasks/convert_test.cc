@@ -196,12 +196,16 @@ TEST_F(ConvertTest, NothingIsLeftWhereTheModelOrTheFolderIsRefused) {
 
 // --- Others' models --------------------------------------------------------------------------------------------------
 
-// A tokenizer.json that knows the words of kLines.
-std::string word_tokenizer() {
-  return R"({"added_tokens": [{"id": 1, "content": "<s>", "special": true}, {"id": 2, "content": "</s>", "special": true}],
- "pre_tokenizer": {"type": "WhitespaceSplit"},
- "model": {"type": "WordLevel", "unk_token": "<unk>",
-  "vocab": {"<unk>": 0, "<s>": 1, "</s>": 2, "a": 3, "b": 4, "c": 5, "d": 6, "e": 7, "f": 8}}})";
+// A tokenizer.json of so many pieces, the words of kLines among them.
+std::string word_tokenizer(Index pieces) {
+  std::vector<Json::Member> ids;
+  for (const char* piece : {"<unk>", "<s>", "</s>", "a", "b", "c", "d", "e", "f"})
+    ids.emplace_back(piece, std::ssize(ids));
+  while (std::ssize(ids) < pieces) ids.emplace_back("w" + std::to_string(ids.size()), std::ssize(ids));
+  return Json::object(
+             {{"pre_tokenizer", Json::object({{"type", "WhitespaceSplit"}})},
+              {"model", Json::object({{"type", "WordLevel"}, {"unk_token", "<unk>"}, {"vocab", Json::object(ids)}})}})
+      .dump();
 }
 
 // Models of Hugging Face's, CTranslate2's and GGUF's formats: language models, translators and an encoder. Those that
@@ -215,7 +219,8 @@ std::vector<std::filesystem::path> models_of_others(const std::filesystem::path&
   }
   const auto link = [&](const std::string& name, const std::string& from, const std::vector<std::string>& files) {
     make_folder(scratch / name);
-    write_file(scratch / name / "tokenizer.json", word_tokenizer());
+    const Index pieces = read_json(models / from / "config.json")["vocab_size"].integer();
+    write_file(scratch / name / "tokenizer.json", word_tokenizer(pieces));
     for (const std::string& file : files) {
       std::filesystem::create_symlink(models / from / file, scratch / name / file);
     }

@@ -55,7 +55,7 @@ TextCodec codec_of_others(Vocabularies vocabularies, std::int32_t begin, std::ve
   codec.translates = translates;
   codec.source_symbols = {.pad = codec.source_vocabulary->pad()};
   codec.target_symbols = {.pad = codec.target_vocabulary->pad()};
-  codec.special = {begin, std::move(ends), {}};
+  codec.special = {begin, std::move(ends), {}, static_cast<std::int32_t>(codec.target_vocabulary->size())};
   if (translates) {
     codec.target_symbols.begin = begin;
     codec.target_symbols.end = codec.special.ends.empty() ? -1 : codec.special.ends.front();

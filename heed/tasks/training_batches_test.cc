@@ -10,6 +10,7 @@ class CountingTask : public TrainingTask {
  public:
   const TrainingFolder& folder() const override { throw Error("CountingTask: has no folder"); }
   ModelConfig config() const override { return {}; }
+  const TextCodec& codec() const override { throw Error("CountingTask: has no text"); }
   CorpusReport report() const override { return {}; }
   BatchPlan plan_epoch(Index epoch) const override {
     BatchPlan plan;

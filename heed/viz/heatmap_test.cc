@@ -28,6 +28,7 @@ struct Recording : Canvas {
     (note.empty() ? grounds : cells).push_back({box, hex(colour), std::string(note)});
   }
   void outline(const Box&, const Colour&, double) override {}
+  void image(const Box&, const Image&) override {}
   void line(Point, Point, const Colour&, double) override {}
   void text(Point at, std::string_view text, const TextStyle& style) override {
     if (!text.empty()) texts.push_back({std::string(text), style, text_box(at, text, style)});
