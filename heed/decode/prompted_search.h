@@ -12,8 +12,8 @@
 
 namespace heed {
 
-// Reads prompt[0] to prompt[n - 2], a token a step, whatever the model says to that; then the other search goes on, which
-// reads prompt[n - 1] first. Its first new token is none of `not_first`, whose logits are -infinity there. Throws
+// Reads prompt[0] to prompt[n - 2], a token a step, whatever the model says to that; then the other search goes on,
+// which reads prompt[n - 1] first. Its first new token is none of `not_first`, whose logits are -infinity there. Throws
 // heed::Error for an empty prompt, and for a token of not_first that the model has not.
 class PromptedSearch : public Search {
  public:

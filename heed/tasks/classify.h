@@ -22,8 +22,8 @@ struct Classified {
   Index likeliest() const;
 };
 
-// Of each row of logits [..., classes], which are overwritten: their softmax, or, where classes do not exclude each other
-// or there is one, 1 / (1 + e^-x).
+// Of each row of logits [..., classes], which are overwritten: their softmax, or, where classes do not exclude each
+// other or there is one, 1 / (1 + e^-x).
 std::vector<Classified> class_probabilities(const EncoderHeadsOptions& heads, const Tensor& logits);
 
 // The names of the model's classes, in the order of Classified::probabilities. Throws heed::Error where the model tells

@@ -19,10 +19,10 @@ struct TrainingStart {
   std::string fingerprint;  // of its parameters
 };
 
-// Opens what load_model_folder opens. Throws heed::Error as that does; where the task is not the model's; for an adapter
-// where another is to be trained; and for a model that heed cannot train: an encoder alone or one of pictures or sound,
-// a decoder that sees what it is to predict, bounded logits, a translator without a token that decoding begins or ends
-// with.
+// Opens what load_model_folder opens. Throws heed::Error as that does; where the task is not the model's; for an
+// adapter where another is to be trained; and for a model that heed cannot train: an encoder alone or one of pictures
+// or sound, a decoder that sees what it is to predict, bounded logits, a translator without a token that decoding
+// begins or ends with.
 TrainingStart open_training_start(const std::filesystem::path& path, const TrainOptions& options);
 
 // The options with the model of `start`, whose rates of dropout alone are the options' own.
