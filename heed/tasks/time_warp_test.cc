@@ -14,14 +14,20 @@ using testing::refusal;
 using Starts = std::vector<Index>;
 
 TEST(WarpedStarts, ADiagonalOfTallNumbersIsThePath) {
-  const std::vector<double> matrix{9, 9, 0, 0, 0, 0,  //
-                                   0, 0, 9, 0, 0, 0,  //
-                                   0, 0, 0, 9, 9, 9};
+  const std::vector<double> matrix{9,  9,  -1, -1, -1, -1,  //
+                                   -1, -1, 9,  -1, -1, -1,  //
+                                   -1, -1, -1, 9,  9,  9};
   EXPECT_EQ(warped_starts(matrix, 3, 6), (Starts{0, 2, 3}));
 }
 
+TEST(WarpedStarts, OfEqualSumsAStepOfAColumnIsTakenFirst) {
+  const std::vector<double> matrix{5, 0,  //
+                                   0, 5};
+  EXPECT_EQ(warped_starts(matrix, 2, 2), (Starts{0, 0}));
+}
+
 TEST(WarpedStarts, MoreRowsThanColumnsShareThem) {
-  const std::vector<double> matrix{5, 0, 0, 5, 0, 5};
+  const std::vector<double> matrix{5, -1, -1, 5, -1, 5};
   EXPECT_EQ(warped_starts(matrix, 3, 2), (Starts{0, 1, 1}));
   EXPECT_EQ(warped_starts(std::vector<double>{1, 2, 3}, 1, 3), (Starts{0}));
   EXPECT_EQ(warped_starts(std::vector<double>{1, 2, 3}, 3, 1), (Starts{0, 0, 0}));
