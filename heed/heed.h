@@ -50,7 +50,6 @@
 #include "heed/layers/parameters.h"
 #include "heed/layers/positions.h"
 #include "heed/layers/recurrent.h"
-#include "heed/layers/renames.h"
 #include "heed/layers/rnn_attention.h"
 #include "heed/layers/saved_parameters.h"
 #include "heed/layers/transformer_block.h"

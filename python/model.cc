@@ -13,7 +13,8 @@
 #include "bindings.h"
 #include "fields.h"
 #include "heed/base/check.h"
-#include "heed/models/transformer.h"
+#include "heed/io/fields.h"
+#include "heed/tasks/embed.h"
 #include "heed/tasks/generate.h"
 #include "heed/tasks/model_batch.h"
 #include "heed/tasks/model_folder.h"
@@ -111,21 +112,16 @@ SequenceBatch batch_of(const char* caller, const ModelFolder& folder, const std:
                        const std::optional<std::string>& source) {
   HEED_CHECK(source.has_value() == folder.model->has_source(), "{}: {}", caller,
              source ? "the model is a language model: it has no source" : "the model translates: source must be given");
-  SequenceBatch batch;
+  Ids source_ids;
   if (source) {
-    const Ids ids = folder.source_vocabulary->encode(*source);
-    check_length(caller, "source", folder, ids);
-    HEED_CHECK(!ids.empty(), "{}: the source has no tokens", caller);
-    batch.source = make_token_batch({&ids, 1});
+    source_ids = folder.source_ids(*source);
+    check_length(caller, "source", folder, source_ids);
+    HEED_CHECK(!source_ids.empty(), "{}: the source has no tokens", caller);
   }
-  Ids output = folder.target_vocabulary->encode(text);
-  check_length(caller, "text", folder, output);
-  Ids input = output;
-  input.insert(input.begin(), folder.target_vocabulary->begin());
-  output.push_back(folder.target_vocabulary->end());
-  const Index length = std::ssize(output);
-  batch.input = Tensor::from(input, {1, length}), batch.output = Tensor::from(output, {1, length});
-  return batch;
+  const Ids ids = folder.target_ids(text);
+  check_length(caller, "text", folder, ids);
+  HEED_CHECK(!ids.empty() || folder.target_symbols.begin >= 0, "{}: the text has no tokens", caller);
+  return make_taught_batch(folder, source_ids, ids);
 }
 
 py::object logits(const ModelFolder& folder, const std::string& text, const std::optional<std::string>& source) {
@@ -140,27 +136,17 @@ py::object logits(const ModelFolder& folder, const std::string& text, const std:
   return Library().give(numbers);
 }
 
-// What the model makes of each token of a text: a translator's encoder of a source, a language model's last layer.
-py::object states(const ModelFolder& folder, const std::string& text) {
-  const char* caller = "heed.Model.embed";
-  Tensor numbers;
+// A vector for each text, [N, width].
+py::object embed_texts(const ModelFolder& folder, const Lines& texts, const std::string& pooling) {
+  Pool pool{};
+  HEED_CHECK(enum_from_name(pooling, pool), "heed.Model.embed: pooling must be one of {}, but is '{}'",
+             enum_choices<Pool>(), pooling);
+  Tensor vectors;
   {
     const py::gil_scoped_release unlocked;
-    Workspace workspace;
-    const Context context = Context::inference(workspace);
-    const auto* transformer = dynamic_cast<const Transformer*>(folder.model.get());
-    HEED_CHECK(transformer != nullptr, "{}: needs a Transformer, but the model is recurrent", caller);
-    Tensor all;
-    if (folder.model->has_source()) {
-      const Ids ids = folder.source_vocabulary->encode(text);
-      check_length(caller, "text", folder, ids);
-      all = transformer->encode(context, make_token_batch({&ids, 1})).value();
-    } else {
-      all = transformer->features(context, batch_of(caller, folder, text, {})).value();
-    }
-    numbers = all.through(select(all.view(), 0, 0));
+    vectors = embed(folder, texts, pool, "heed.Model.embed: line");
   }
-  return Library().give(numbers);
+  return Library().give(vectors);
 }
 
 // --- Attention -------------------------------------------------------------------------------------------------------
@@ -172,9 +158,9 @@ std::shared_ptr<AttentionTrace> trace(const ModelFolder& folder, const std::stri
   AttentionTrace seen;
   if (!folder.model->has_source()) {
     HEED_CHECK(!target, "{}: the model is a language model: it has no target", caller);
-    seen = trace_text(folder, folder.target_vocabulary->encode(text), false, caller);
+    seen = trace_text(folder, folder.target_ids(text), false, caller);
   } else if (target) {
-    seen = trace_pair(folder, text, folder.target_vocabulary->encode(*target));
+    seen = trace_pair(folder, text, folder.target_ids(*target));
   } else {
     const auto best = Translator(folder).translate({&text, 1}, {}, caller);
     seen = trace_pair(folder, text, best[0][0].tokens);
@@ -188,7 +174,7 @@ void add_model_class(py::module_& module) {
       .def("generate", &continue_text)
       .def("score", &score)
       .def("logits", &logits)
-      .def("states", &states)
+      .def("embed", &embed_texts)
       .def("trace", &trace)
       .def("encode", [](const ModelFolder& folder, const std::string& text) { return source_of(folder).encode(text); })
       .def("decode", [](const ModelFolder& folder, const Ids& ids) { return folder.target_vocabulary->decode(ids); })

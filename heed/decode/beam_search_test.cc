@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "heed/base/error.h"
 #include "heed/base/random.h"
@@ -159,6 +160,36 @@ TEST(BeamSearch, EndsAtTheGreatestLength) {
     ASSERT_FALSE(best.empty());
     for (const Hypothesis& h : best) EXPECT_LE(h.tokens.size(), 3u);
   }
+}
+
+TEST(BeamSearch, AHypothesisThatIsNotCompletedEndsWhereItIs) {
+  TableModel model;
+  Workspace workspace;
+  SpecialTokens endless;
+  endless.ends.clear();
+  const BeamOptions options{.beam = 3, .best = 3, .complete = false, .max_ratio = 0, .max_extra = 4};
+  for (const Hypothesis& found : beam_search(model, sources({4}, 1), options, endless, workspace)[0]) {
+    EXPECT_EQ(found.tokens.size(), 4u);
+    EXPECT_EQ(found.token_scores.size(), 4u);
+    EXPECT_DOUBLE_EQ(found.score, std::accumulate(found.token_scores.begin(), found.token_scores.end(), 0.0) / 4);
+  }
+  EXPECT_THROW(beam_search(model, sources({4}, 1), {}, endless, workspace), Error);
+}
+
+// Stopping early keeps what ended first; going on may only find better, and over many sentences does.
+TEST(BeamSearch, WithoutEarlyStoppingNoHypothesisIsWorseAndSomeAreBetter) {
+  TableModel model;
+  Workspace workspace;
+  int better = 0;
+  for (std::int32_t first = 0; first < 200; ++first) {
+    BeamOptions options{.beam = 2, .length_penalty = 1.5, .max_ratio = 0, .max_extra = 8};
+    const double early = beam_search(model, sources({first}, 1), options, {}, workspace)[0][0].score;
+    options.early_stopping = false;
+    const double late = beam_search(model, sources({first}, 1), options, {}, workspace)[0][0].score;
+    EXPECT_GE(late, early) << first;
+    better += late > early;
+  }
+  EXPECT_GT(better, 0);
 }
 
 TEST(BeamSearch, RefusesBrokenScoresAndBadOptions) {

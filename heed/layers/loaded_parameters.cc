@@ -11,11 +11,10 @@
 
 namespace heed {
 
-LoadedParameters::LoadedParameters(const std::filesystem::path& path, std::span<const ParameterShape> wanted,
-                                   Renames renames)
-    : file_(path.string()), renames_(std::move(renames)) {
+LoadedParameters::LoadedParameters(const std::filesystem::path& path, std::span<const ParameterShape> wanted)
+    : file_(path.string()) {
   const Checkpoint file = open_safetensors(path);
-  check_parameters(file, wanted, renames_);
+  check_parameters(file, wanted);
   for (const auto& item : file.tensors()) {
     Tensor tensor = file.tensor(item.first);
     check_finite(tensor, fmt::format("{}: {}", file_, printable(item.first)));
@@ -24,8 +23,7 @@ LoadedParameters::LoadedParameters(const std::filesystem::path& path, std::span<
 }
 
 Var LoadedParameters::value(const ParameterShape& wanted, const Initial&) {
-  const std::string name = renames_(wanted.name);
-  const auto found = tensors_.find(name);
+  const auto found = tensors_.find(wanted.name);
   HEED_CHECK(found != tensors_.end(), "{}: has no tensor {}", file_, wanted.name);
   const View& view = found->second.view();
   HEED_CHECK(std::ranges::equal(std::span(view.shape).first(static_cast<std::size_t>(view.rank)), wanted.shape) &&
@@ -33,7 +31,7 @@ Var LoadedParameters::value(const ParameterShape& wanted, const Initial&) {
              "{}: {} is {}, but the model needs [{}]", file_, wanted.name, describe(view),
              fmt::join(wanted.shape, ", "));
   if (!is_narrow(view.dtype)) return Var::parameter(found->second);
-  const auto scales = tensors_.find(scales_of(name));
+  const auto scales = tensors_.find(scales_of(wanted.name));
   return Var::narrow(found->second, scales == tensors_.end() ? Tensor() : scales->second);
 }
 

@@ -13,7 +13,6 @@
 
 #include "heed/base/error.h"
 #include "heed/layers/parameter_scope.h"
-#include "heed/layers/renames.h"
 
 namespace heed {
 
@@ -22,18 +21,16 @@ namespace heed {
 // of reading the file.
 class LoadedParameters final : public ParameterSource {
  public:
-  // Opens the file, whose tensors must be those that are `wanted`, no more and no fewer, under the names that `renames`
-  // gives them: f32, or weights (ParameterShape::is_weight) in a narrow type, which only inference reads
-  // (Var::narrow). Throws heed::Error that names the file and the tensors otherwise, before it reads them, and for an
+  // Opens the file, whose tensors must be those that are `wanted`, no more and no fewer: f32, or weights
+  // (ParameterShape::is_weight) in a narrow type, which only inference reads (Var::narrow). Throws heed::Error that names the file and the tensors otherwise, before it reads them, and for an
   // element that is infinite or NaN.
-  LoadedParameters(const std::filesystem::path& path, std::span<const ParameterShape> wanted, Renames renames = {});
+  LoadedParameters(const std::filesystem::path& path, std::span<const ParameterShape> wanted);
 
  private:
   Var value(const ParameterShape& wanted, const Initial& initial) override;
 
   std::string file_;
-  Renames renames_;
-  std::map<std::string, Tensor> tensors_;  // under the file's names
+  std::map<std::string, Tensor> tensors_;
 };
 
 }  // namespace heed

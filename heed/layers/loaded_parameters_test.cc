@@ -38,8 +38,8 @@ class LoadedParametersTest : public ::testing::Test {
   void write() const {
     write([](auto&) {});
   }
-  std::string load(const Renames& renames = {}) const {
-    return refusal([&] { LoadedParameters loaded(file_, listed_.shapes(), renames); });
+  std::string load() const {
+    return refusal([&] { LoadedParameters loaded(file_, listed_.shapes()); });
   }
   std::string refused(const std::string& misfits) const { return file_.string() + ": " + misfits; }
 
@@ -130,33 +130,6 @@ TEST_F(LoadedParametersTest, ALayerThatWasNotListedFindsNothing) {
             refused("has no tensor linear3.weight"));
   EXPECT_EQ(refusal([&] { const Linear other(ParameterScope(loaded) / "linear1", 6, 4); }),
             refused("linear1.weight is f32 [6, 4], but the model needs [4, 6]"));
-}
-
-TEST_F(LoadedParametersTest, NamesOfAnotherToolkitAreFoundByRenames) {
-  write([](auto& tensors) {
-    for (const char* part : {"weight", "bias"}) {
-      tensors[std::string("mlp.fc1.") + part] = tensors.extract(std::string("linear1.") + part).mapped();
-    }
-  });
-  EXPECT_EQ(load(), refused("has no tensor linear1.weight; has no tensor linear1.bias; the model has no parameter "
-                            "mlp.fc1.bias; the model has no parameter mlp.fc1.weight"));
-  LoadedParameters loaded(file_, listed_.shapes(), {{"linear1", "mlp.fc1"}});
-  make(loaded);
-  EXPECT_EQ(loaded.shapes(), drawn_.shapes());
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_TRUE(same_bits(loaded.list()[i].var, drawn_.list()[i].var));
-}
-
-TEST_F(LoadedParametersTest, TwoNamesOfOneTensorShareItsMemory) {
-  write([](auto& tensors) { tensors = {{"shared", Tensor::zeros(DType::f32, {5, 3})}}; });
-  ListedParameters listed;
-  const auto bind = [](const ParameterScope& scope) {
-    scope.matrix("source", 5, 3, Initial::normal(1));
-    scope.matrix("target", 5, 3, Initial::normal(1));
-  };
-  bind(listed);
-  LoadedParameters loaded(file_, listed.shapes(), {{"source", "shared"}, {"target", "shared"}});
-  bind(loaded);
-  EXPECT_EQ(loaded.list()[0].var.value().data<float>(), loaded.list()[1].var.value().data<float>());
 }
 
 TEST_F(LoadedParametersTest, ParametersThatAreThereAreSetAllOrNone) {

@@ -189,17 +189,17 @@ Var MultiheadAttention::forward(const Context& context, const Var& x, const Mask
 
 Var MultiheadAttention::project_memory(const Context& context, const Var& memory) const {
   HEED_CHECK(!made_.rotary, "MultiheadAttention::project_memory: rotary positions would need those of the queries");
-  HEED_CHECK(!options_.query_key_norm, "MultiheadAttention::project_memory: not with norms of queries and keys");
   HEED_CHECK(memory.rank() == 3 && memory.dim(2) == options_.kdim && memory.dim(2) == options_.vdim,
              "MultiheadAttention::project_memory: needs a memory of kdim = {} and vdim = {} features, but it is {}",
              options_.kdim, options_.vdim, describe(memory.value().view()));
   const Var batch_first = relaid(context, memory);
-  return with_extra_keys(context, project_keys_and_values(context, batch_first, batch_first));
+  const Var projected = project_keys_and_values(context, batch_first, batch_first);
+  return with_extra_keys(context, placed(context, projected, 0, options_.num_kv_heads, {}));
 }
 
 Var MultiheadAttention::attend_memory(const Context& context, const Var& x, const Var& projected,
                                       const Mask& mask) const {
-  const Var q = project_queries(context, relaid(context, x));
+  const Var q = placed(context, project_queries(context, relaid(context, x)), options_.num_heads, 0, {});
   return attend(context, q, projected, 0, extra(), {.mask = mask}).out;
 }
 

@@ -122,7 +122,7 @@ void MultiheadAttention::keep_memory(const Context& context, const Var& memory, 
 
 Var MultiheadAttention::attend_kept(const Context& context, const Var& x, const PagedMemory& kept) const {
   check_inference("attend_kept", context);
-  const Var q = project_queries(context, relaid(context, x));
+  const Var q = placed(context, project_queries(context, relaid(context, x)), options_.num_heads, 0, {});
   const Tensor out = Tensor::empty(q.dtype(), {q.dim(0), q.dim(1), query_width()});
   AttentionSpec spec = unmasked_spec(x.dtype());
   spec.mask = own_mask_;

@@ -37,7 +37,7 @@ void save_parameters(const std::filesystem::path& path, const ParameterList& par
   write_safetensors(path, tensors, metadata);
 }
 
-void check_parameters(const Checkpoint& file, std::span<const ParameterShape> wanted, const Renames& renames) {
+void check_parameters(const Checkpoint& file, std::span<const ParameterShape> wanted) {
   std::vector<std::string> misfits;
   std::size_t more = 0;
   const auto add = [&](std::string misfit) {
@@ -59,9 +59,8 @@ void check_parameters(const Checkpoint& file, std::span<const ParameterShape> wa
     return type;
   };
   for (const ParameterShape& parameter : wanted) {
-    const std::string name = renames(parameter.name);
-    const DType type = need(name, parameter.is_weight, parameter.shape);
-    if (type == DType::i8) need(scales_of(name), false, std::span(parameter.shape).first(1));
+    const DType type = need(parameter.name, parameter.is_weight, parameter.shape);
+    if (type == DType::i8) need(scales_of(parameter.name), false, std::span(parameter.shape).first(1));
   }
   for (const auto& [name, entry] : tensors) {
     if (!known.contains(name)) add(fmt::format("the model has no parameter {}", printable(name)));

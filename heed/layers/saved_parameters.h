@@ -12,7 +12,6 @@
 #include "heed/base/error.h"
 #include "heed/io/safetensors.h"
 #include "heed/layers/parameters.h"
-#include "heed/layers/renames.h"
 
 namespace heed {
 
@@ -27,7 +26,7 @@ void save_parameters(const std::filesystem::path& path, const ParameterList& par
 // Throws one heed::Error that names the file and every tensor (the first five, and how many more) that is missing, has
 // another shape than it is wanted in or another type than f32 (or, of a weight, a narrow one; i8 with scales f32 [Out],
 // others without), or is not wanted at all. Reads no tensor.
-void check_parameters(const Checkpoint& file, std::span<const ParameterShape> wanted, const Renames& renames = {});
+void check_parameters(const Checkpoint& file, std::span<const ParameterShape> wanted);
 
 // Sets every parameter to the file's value of its name, which must be f32. Throws as check_parameters does, before any
 // value has changed, and for an element that is not finite. Cost: the file's pages beside the parameters.

@@ -145,7 +145,8 @@ struct TransformerConfig {
     visit("embedding_norm", c.embedding_norm, "Embeddings, with their positions, are normalised.");
     visit("token_types", c.token_types, "Types of a source's tokens, each with a vector that is added; 0: none.",
           NumberRange::from(0, 1 << 16));
-    visit("causal", c.causal, "No token of the decoder sees a later one.");
+    visit("causal", c.causal,
+          "No token of the decoder sees a later one; else each sees all of its row, so rows must be of one length.");
     visit("output_bias", c.output_bias, "The output projection has a bias.");
     visit("logit_scale", c.logit_scale, "What the output projection's input is multiplied by.", NumberRange::above(0));
     visit("logit_soft_cap", c.logit_soft_cap, "Logits x become cap * tanh(x / cap); 0: they stay.",

@@ -60,6 +60,23 @@ std::map<std::string, TransformerConfig> variants() {
   add("gated, rms, both", [](TransformerConfig& c) {
     c.gated = true, c.activation = Activation::silu, c.norm = NormKind::rms, c.norm_place = NormPlace::both;
   });
+  add("projections apart, narrow heads", [](TransformerConfig& c) {
+    c.separate_projections = true, c.head_width = 2, c.attention_out_bias = c.ffn_bias = false;
+  });
+  add("norms of queries and keys", [](TransformerConfig& c) {
+    c.query_key_norm = c.separate_projections = true, c.kv_heads = 1, c.attention_bias = false;
+    c.attention = AttentionChoice("rotary_linear(4)");
+    c.norm_epsilon = 1e-3;
+  });
+  add("alternating", [](TransformerConfig& c) {
+    c.decoder_layers = 2, c.alternate = true;
+    c.alternate_attention = AttentionChoice("dot(0.3) + window(1)");
+  });
+  add("embeddings normed and scaled, logits scaled with a bias", [](TransformerConfig& c) {
+    c.embedding_norm = c.output_bias = true, c.embedding_scale = 1.5, c.logit_scale = 0.3;
+  });
+  add("normed at the end again",
+      [](TransformerConfig& c) { c.norm_place = NormPlace::post, c.final_norm = FinalNorm::always; });
   add("grouped", [](TransformerConfig& c) { c.heads = 4, c.kv_heads = 2; });
   add("multi-query", [](TransformerConfig& c) { c.kv_heads = 1; });
   return all;
@@ -102,6 +119,41 @@ TEST(Transformer, GradientsOfEverySelfAttentionAgreeWithFiniteDifferences) {
   }
 }
 
+TEST(Transformer, GradientsOfALanguageModelsParallelBlocksAgreeWithFiniteDifferences) {
+  TransformerConfig config = small_config();
+  config.encoder_layers = 0, config.norm_place = NormPlace::parallel;
+  DrawnParameters drawn(Rng(1));
+  const Transformer model(drawn, config);
+  for (const auto& [name, var] : drawn.list()) var.convert(DType::f64);
+  SequenceBatch batch = small_batch();
+  batch.source = {};
+  Workspace workspace;
+  const auto loss = [&](Tape* tape) {
+    return model.loss({.tape = tape, .workspace = workspace}, batch, CrossEntropyOptions{}).loss_sum;
+  };
+  Tape tape;
+  loss(&tape);
+  tape.backward();
+  for (const auto& [name, var] : drawn.list()) {
+    EXPECT_LT(testing::gradient_error([&] { return loss(nullptr); }, var.value(), var.grad().view()), 5e-7) << name;
+  }
+}
+
+TEST(Transformer, BoundedLogitsAreWithinTheirCapAndAreNotTrained) {
+  TransformerConfig config = small_config();
+  Workspace workspace;
+  const Context context = Context::inference(workspace);
+  DrawnParameters drawn(Rng(1)), again(Rng(1));
+  const Tensor free = Transformer(drawn, config).logits(context, small_batch()).value();
+  config.logit_soft_cap = 0.5;
+  const Transformer capped(again, config);
+  const Tensor bounded = capped.logits(context, small_batch()).value();
+  for (Index i = 0; i < free.size(); ++i) {
+    EXPECT_NEAR(bounded.data<float>()[i], 0.5 * std::tanh(free.data<float>()[i] / 0.5), 1e-6);
+  }
+  EXPECT_THROW(capped.loss(context, small_batch(), {}), Error);
+}
+
 // The same sentence once as a whole under the decoder's mask and once position by position with a cache.
 TEST(Transformer, SteppingGivesTheLossOfTeacherForcingInEverySelfAttention) {
   using Ids = std::vector<std::int32_t>;
@@ -125,6 +177,33 @@ TEST(Transformer, SteppingGivesTheLossOfTeacherForcingInEverySelfAttention) {
       stepped += std::log(sum) - logits.data<double>()[output[t]];
     }
     EXPECT_NEAR(stepped, whole, 1e-10 * whole) << name;
+  }
+}
+
+// A decoder that sees what comes later reads all again at each step: the last row of a pass over what there is so far.
+TEST(Transformer, SteppingADecoderThatIsNotCausalGivesTheLastRowOfAWholePass) {
+  using Ids = std::vector<std::int32_t>;
+  for (const Index encoder_layers : {0, 1}) {
+    TransformerConfig config = small_config();
+    config.causal = false, config.encoder_layers = encoder_layers;
+    DrawnParameters drawn(Rng(1));
+    const Transformer model(drawn, config);
+    Workspace workspace;
+    const Context context = Context::inference(workspace);
+    const TokenBatch sources{Tensor::from(Ids{4, 5, 3, 6, 7, 3}, {2, 3}), Tensor::from(Ids{3, 3}, {2})};
+    const Ids input{2, 9, 10, 5};
+    const bool translates = encoder_layers > 0;
+    const TokenBatch nothing{Tensor::zeros(DType::i32, {2, 1}), Tensor::zeros(DType::i32, {2})};
+    const auto state = admitted(model, context, translates ? sources : nothing);
+    state->select_rows(std::vector<Index>{1});
+    for (Index read = 1; read <= std::ssize(input); ++read) {
+      const Tensor step = model.step(context, *state, Ids{input[static_cast<std::size_t>(read - 1)]});
+      SequenceBatch batch;
+      if (translates) batch.source = {sources.ids.rows(1, 2), sources.lengths.rows(1, 2)};
+      batch.input = Tensor::from(Ids(input.begin(), input.begin() + read), {1, read});
+      const Tensor whole = model.logits(context, batch).value();
+      EXPECT_TRUE(testing::same_bits(step, slice(whole.reshape({read, 11}).view(), 0, read - 1, read))) << read;
+    }
   }
 }
 

@@ -118,6 +118,15 @@ TEST_F(CheckpointParametersTest, RowsOfSixteenBitsKeepTheirType) {
   EXPECT_EQ(numbers(t.value()), (std::vector<float>{0, 3, 1, 4, 2, 5}));
 }
 
+TEST_F(CheckpointParametersTest, TwoNamesOfOneTensorShareItsMemory) {
+  const Checkpoint file = saved({{"shared", counted({5, 3})}});
+  CheckpointParameters loaded(file, {{"source", {"shared"}}, {"target", {"shared"}}}, "", 1);
+  const ParameterScope scope(loaded);
+  const Var source = scope.matrix("source", 5, 3, Initial::constant(0));
+  const Var target = scope.matrix("target", 5, 3, Initial::constant(0));
+  EXPECT_EQ(source.value().data<float>(), target.value().data<float>());
+}
+
 TEST_F(CheckpointParametersTest, APrefixMayBeMissing) {
   for (const std::string prefix : {"model.", ""}) {
     const Checkpoint file = saved({{prefix + "a", counted({2})}});

@@ -162,20 +162,21 @@ PreparedText prepare(const ModelFolder& folder, const AlignedText& text) {
   HEED_CHECK(text.source.size() == text.target.size(), "align: {} source sentences, but {} target sentences",
              text.source.size(), text.target.size());
   PreparedText prepared;
-  prepared.corpus.source_symbols = folder.source_vocabulary->symbols();
-  prepared.corpus.target_symbols = folder.target_vocabulary->symbols();
+  prepared.corpus.source_symbols = folder.source_symbols, prepared.corpus.target_symbols = folder.target_symbols;
   const Index most = folder.model->max_length() - 1;
-  const auto encode = [&](const Vocabulary& vocabulary, const std::string& sentence, std::string_view name,
-                          std::size_t line) {
-    std::vector<int> ids = vocabulary.encode(sentence);
+  const auto checked = [&](std::vector<int> ids, std::string_view name, std::size_t line) {
     HEED_CHECK(static_cast<Index>(ids.size()) <= most, "{}:{}: the sentence has {} tokens, and the model can hold {}",
                name, line + 1, ids.size(), most);
     return ids;
   };
   for (std::size_t i = 0; i < text.source.size(); ++i) {
-    EncodedPair pair{encode(*folder.source_vocabulary, text.source[i], text.source_name, i),
-                     encode(*folder.target_vocabulary, text.target[i], text.target_name, i)};
-    if (pair.source.empty() || pair.target.empty()) continue;
+    const std::vector<int> pieces = folder.source_vocabulary->encode(text.source[i]);
+    EncodedPair pair{checked(folder.source_ids(text.source[i]), text.source_name, i),
+                     checked(folder.target_ids(text.target[i]), text.target_name, i)};
+    // Columns of the maps are pieces, as shares count them: what a template adds may only stand behind them.
+    HEED_CHECK(std::ranges::mismatch(pair.source, pieces).in2 == pieces.end(),
+               "align: the model's template puts tokens before a source, so that its maps are not those of its pieces");
+    if (pieces.empty() || pair.target.empty()) continue;
     prepared.corpus.pairs.push_back(std::move(pair));
     prepared.pairs.push_back({i, piece_shares(*folder.source_vocabulary, text.source[i]),
                               piece_shares(*folder.target_vocabulary, text.target[i])});

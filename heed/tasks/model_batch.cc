@@ -35,6 +35,27 @@ SequenceBatch make_translation_batch(const Batch& batch) {
           .output = Tensor::from(batch.target_output, {batch.rows, batch.target_length})};
 }
 
+SequenceBatch make_taught_batch(const TextCodec& codec, std::span<const int> source_ids,
+                                std::span<const int> target_ids) {
+  const int begin = codec.target_symbols.begin, end = codec.target_symbols.end;
+  std::vector<std::int32_t> input(target_ids.begin(), target_ids.end()), output = input;
+  if (begin >= 0) {
+    input.insert(input.begin(), begin);
+  } else if (!output.empty()) {
+    output.erase(output.begin());
+  }
+  if (end >= 0) output.push_back(end);
+  output.resize(input.size(), kNoTarget);
+  SequenceBatch batch;
+  if (!source_ids.empty()) {
+    const std::vector<int> source(source_ids.begin(), source_ids.end());
+    batch.source = make_token_batch({&source, 1}, codec.source_symbols);
+  }
+  batch.input = Tensor::from(input, {1, std::ssize(input)});
+  batch.output = Tensor::from(output, {1, std::ssize(output)});
+  return batch;
+}
+
 SequenceBatch make_packed_batch(const PackedBatch& batch) {
   return {.input = Tensor::from(batch.input, {1, batch.tokens()}),
           .output = Tensor::from(batch.output, {1, batch.tokens()}),

@@ -178,7 +178,8 @@ class Model:
         return [TokenScores(*one) for one in self._model.score(list(text), None if source is None else list(source))]
 
     def logits(self, text: str, source: Optional[str] = None) -> np.ndarray:
-        """The logits [T + 1, vocabulary] of each next token of a text of T tokens: row t is what follows the first t. source: what a
+        """The logits [T + 1, vocabulary] of each next token of a text of T tokens: row t is what follows the first t. A language model of others
+        begins a text with nothing but what its template puts there: T rows, of which row t is what follows the first t + 1. source: what a
         translator translates."""
         return self._model.logits(text, source)
 
@@ -189,13 +190,11 @@ class Model:
 
     def embed(self, text, *, pooling="mean"):
         """A vector for a text, [width], or for each of several, [N, width]: the mean (or the 'first', or the 'last') of what a Transformer's
-        encoder, or a language model's last layer, makes of its tokens; an encoder reads an end token too, and a decoder a begin token."""
-        pools = {"mean": lambda states: states.mean(0), "first": lambda states: states[0], "last": lambda states: states[-1]}
-        if pooling not in pools:
-            raise _heed.Error(f"heed.Model.embed: pooling must be one of {', '.join(pools)}, but is {pooling!r}")
+        encoder, or a language model's last layer, makes of its tokens; an encoder of heed's own reads an end token too, and a decoder a begin
+        token, and models of others what their templates put around a text. A tab parts two texts that are read together."""
         if isinstance(text, str):
-            return pools[pooling](self._model.states(text))
-        return np.stack([self.embed(one, pooling=pooling) for one in text])
+            return self._model.embed([text], pooling)[0]
+        return self._model.embed(list(text), pooling)
 
     def attention(self, text: str, target: Optional[str] = None) -> Attention:
         """What every layer and head attends to while the model translates a text (into `target`, or as it would itself), or reads it."""
