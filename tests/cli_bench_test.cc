@@ -67,6 +67,24 @@ TEST(CliBench, WhatIsPrintedIsInTheFile) {
   EXPECT_EQ(line_of(text, "short/training"), "");
 }
 
+TEST(CliBench, ATokenOfAModelIsHeldAgainstReadingMemory) {
+  EXPECT_EQ(output_of({"bench", "generation", "--list", "--filter", "110m/int8"}),
+            "token/llama-110m/int8\nprompt/llama-110m/int8\n");
+  const std::filesystem::path file = scratch_folder() / "report.json";
+  const std::string text = output_of(
+      {"bench", "generation", "--filter", "token/llama-110m/int8", "--seconds", "0.001", "--json", file.string()});
+  const BenchReport report = read_bench_report(file);
+  EXPECT_EQ(report.benchmark, "generation");
+  ASSERT_EQ(report.rows.size(), 1u);
+  const BenchRow& row = report.rows[0];
+  EXPECT_NE(line_of(text, row.name), "") << text;
+  EXPECT_EQ(row.peak, "limit/dram-read");
+  // 110 million weights of a byte each, and the keys and values of 512 tokens in f32.
+  EXPECT_GT(row.bytes, 109e6 + 2.0 * 12 * 768 * 512 * 4);
+  EXPECT_LT(row.bytes, 112e6 + 2.0 * 12 * 768 * 512 * 4);
+  EXPECT_DOUBLE_EQ(row.rate, row.bytes / row.seconds / 1e9);
+}
+
 TEST(CliBench, TheListHasTheNamesThatTheFilterWants) {
   EXPECT_EQ(output_of({"bench", "--list", "--filter", "^decode"}), "decode/f32\ndecode/bf16\ndecode/int8\n");
   const std::string all = output_of({"bench", "attention", "--list"});

@@ -168,7 +168,9 @@ TEST(BeamSearch, AHypothesisThatIsNotCompletedEndsWhereItIs) {
   SpecialTokens endless;
   endless.ends.clear();
   const BeamOptions options{.beam = 3, .best = 3, .complete = false, .max_ratio = 0, .max_extra = 4};
-  for (const Hypothesis& found : beam_search(model, sources({4}, 1), options, endless, workspace)[0]) {
+  const auto all = beam_search(model, sources({4}, 1), options, endless, workspace);
+  EXPECT_EQ(all[0].size(), 3u);
+  for (const Hypothesis& found : all[0]) {
     EXPECT_EQ(found.tokens.size(), 4u);
     EXPECT_EQ(found.token_scores.size(), 4u);
     EXPECT_DOUBLE_EQ(found.score, std::accumulate(found.token_scores.begin(), found.token_scores.end(), 0.0) / 4);

@@ -22,8 +22,8 @@ namespace heed {
 class LoadedParameters final : public ParameterSource {
  public:
   // Opens the file, whose tensors must be those that are `wanted`, no more and no fewer: f32, or weights
-  // (ParameterShape::is_weight) in a narrow type, which only inference reads (Var::narrow). Throws heed::Error that names the file and the tensors otherwise, before it reads them, and for an
-  // element that is infinite or NaN.
+  // (ParameterShape::is_weight) in a narrow type, which only inference reads (Var::narrow). Throws heed::Error that
+  // names the file and the tensors otherwise, before it reads them, and for an element that is infinite or NaN.
   LoadedParameters(const std::filesystem::path& path, std::span<const ParameterShape> wanted);
 
  private:

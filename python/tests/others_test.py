@@ -1,0 +1,63 @@
+"""Models that others trained, through heed.load: the numbers that their own toolkits state."""
+
+import json
+import os
+import pathlib
+import sys
+import unittest
+
+import numpy as np
+
+import heed
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+MODELS = pathlib.Path(os.environ.get("HEED_DATA") or ROOT.parent / "shared" / "data") / "models"
+if not MODELS.is_dir():
+    print("skipped: no models in $HEED_DATA or ../shared/data")
+    sys.exit(77)
+
+
+def cases(name):
+    return [case for case in json.loads((MODELS / name / "cases.json").read_text())["cases"] if "text" in case]
+
+
+class OthersModels(unittest.TestCase):
+    def test_a_language_models_logits_are_those_of_the_ids_alone(self):
+        model = heed.load(MODELS / "bloom-tiny")
+        for case in cases("bloom-tiny"):
+            self.assertEqual(list(model.encode(case["text"])), case["input_ids"])
+            stated = np.load(MODELS / "bloom-tiny" / case["expect"]["logits"])
+            np.testing.assert_allclose(model.logits(case["text"]).reshape(stated.shape), stated, atol=5e-6, rtol=1e-6)
+            scores = model.score(case["text"])
+            log_softmax = stated.astype(np.float64) - np.log(np.exp(stated.astype(np.float64)).sum(-1, keepdims=True))
+            wanted = log_softmax.reshape(-1, log_softmax.shape[-1])[np.arange(len(case["input_ids"]) - 1), case["input_ids"][1:]]
+            np.testing.assert_allclose(scores.log_probabilities, wanted, atol=1e-5)
+
+    def test_its_maps_are_of_its_tokens(self):
+        model = heed.load(MODELS / "bloom-tiny")
+        case = cases("bloom-tiny")[0]
+        length = len(case["input_ids"])
+        seen = model.attention(case["text"])
+        self.assertEqual(len(seen.maps), 5)
+        for one in seen.maps:
+            self.assertEqual(one.weights.shape, (4, length, length))
+            np.testing.assert_allclose(one.weights.sum(-1), 1, atol=1e-6)
+
+    def test_an_encoders_vectors_are_of_what_its_template_makes_of_a_text(self):
+        model = heed.load(MODELS / "bert-tiny-classifier")
+        for case in cases("bert-tiny-classifier"):
+            hidden = np.load(MODELS / "bert-tiny-classifier" / case["expect"]["last_hidden_state"])
+            hidden = hidden.reshape(-1, hidden.shape[-1])
+            np.testing.assert_allclose(model.embed(case["text"]), hidden.mean(0), atol=1e-5)
+            np.testing.assert_allclose(model.embed([case["text"]], pooling="first")[0], hidden[0], atol=1e-5)
+        with self.assertRaisesRegex(heed.Error, "no decoder"):
+            model.logits("x", "y")
+
+    def test_a_story_goes_on_from_a_gguf_file(self):
+        model = heed.load(MODELS / "llama-stories260k-hf" / "stories260K.gguf")
+        text = model.complete(["Once upon a time"], max_tokens=12, temperature=0)[0].text
+        self.assertTrue(text.startswith("Once upon a time, there was"), text)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,59 @@
+// heed generate --chat: a model that answers.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "command.h"
+#include "heed/testing/data_folder.h"
+#include "trained_model.h"
+
+namespace heed {
+namespace {
+
+constexpr int kFailure = 1, kWrongUsage = 2;
+
+namespace fs = std::filesystem;
+
+using testing::expect_refusal;
+using testing::output_of;
+using testing::run_heed;
+using testing::scratch_folder;
+
+class CliChat : public ::testing::Test {
+ protected:
+  // BLOOM's small model, which nobody taught to answer, with a template beside it where one is given.
+  fs::path model_with(const fs::path& model, const std::string& chat_template) const {
+    const fs::path copy = scratch_folder() / "model";
+    fs::copy(model, copy, fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+    if (!chat_template.empty()) std::ofstream(copy / "chat_template.jinja") << chat_template;
+    return copy;
+  }
+};
+
+TEST_F(CliChat, TheAnswerIsWhatThePromptOfTheTemplateIsContinuedWith) {
+  HEED_DATA_OR_SKIP(bloom, "models/bloom-tiny");
+  const std::string model = model_with(bloom, "{{'<|im_start|>' + message['role'] }}").string();
+  const std::string talk =
+      "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nThe dog<|im_end|>\n"
+      "<|im_start|>assistant\n";
+  const std::string whole =
+      output_of({"generate", model, "--prompt", talk, "--temperature", "0", "--max-tokens", "12"});
+  const std::string answer = output_of({"generate", model, "--chat", "--system", "Be brief.", "--prompt", "The dog",
+                                        "--temperature", "0", "--max-tokens", "12"});
+  EXPECT_GT(answer.size(), 1u);
+  EXPECT_EQ(whole, talk + answer);
+}
+
+TEST_F(CliChat, SaysThatAModelHasNoTemplate) {
+  HEED_DATA_OR_SKIP(bloom, "models/bloom-tiny");
+  const std::string model = model_with(bloom, "").string();
+  expect_refusal(run_heed({"generate", model, "--chat", "--prompt", "x"}), kFailure, {"template"});
+  expect_refusal(run_heed({"generate", model, "--system", "x"}), kWrongUsage, {"--system", "--chat"});
+  const std::string unknown = model_with(bloom, "{{ messages }}").string();
+  expect_refusal(run_heed({"generate", unknown, "--chat", "--prompt", "x"}), kFailure, {"chat_template.jinja"});
+}
+
+}  // namespace
+}  // namespace heed
