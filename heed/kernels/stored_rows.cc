@@ -1,7 +1,5 @@
 #include "heed/kernels/stored_rows.h"
 
-#include <hwy/cache_control.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -131,22 +129,33 @@ HWY_INLINE void turn_words(const F& row_at, Index bytes, Vector (&turned)[kTurne
 #endif
 }
 
-// Spreads the asking for rows over the steps of the work, of which there are `steps`.
+// Spreads the asking for rows, line by line, over the steps of the work, of which there are `steps`: more requests at
+// once than a core keeps open would hold up what is being read. They go to the second cache, which has room for them
+// beside the rows that are being read.
 class Asking {
  public:
   HWY_INLINE Asking(const StoredRowsAhead& ahead, Index steps)
-      : row_(static_cast<const char*>(ahead.data)), ahead_(ahead), left_(ahead.count), steps_(steps) {}
+      : row_(static_cast<const char*>(ahead.data)),
+        ahead_(ahead),
+        lines_((ahead.bytes + kLine - 1) / kLine * ahead.count),
+        left_(ahead.count),
+        steps_(steps) {}
 
   HWY_INLINE void step(Index count = 1) {
-    constexpr Index kLine = 64;
-    for (due_ += count * ahead_.count; due_ >= steps_ && left_ > 0; due_ -= steps_, --left_, row_ += ahead_.row)
-      for (Index at = 0; at < ahead_.bytes; at += kLine) hwy::Prefetch(row_ + at);
+    for (due_ += count * lines_; due_ >= steps_ && left_ > 0; due_ -= steps_) {
+      __builtin_prefetch(row_ + at_, 0, 2);
+      at_ += kLine;
+      if (at_ < ahead_.bytes) continue;
+      at_ = 0, --left_, row_ += ahead_.row;
+    }
   }
 
  private:
+  static constexpr Index kLine = 64;
+
   const char* row_;
   const StoredRowsAhead& ahead_;
-  Index left_, steps_, due_ = 0;
+  Index lines_, left_, steps_, due_ = 0, at_ = 0;
 };
 
 // The products of kTurned words of kLanes rows, one to a lane, with as many numbers of R rows of q, [numbers, R], are
@@ -176,6 +185,19 @@ HWY_INLINE void add_turned(const float* HWY_RESTRICT q, const F& row_at, Index n
   }
 }
 
+// Bytes of each row that are copied side by side before they are turned: whole cache lines, each read once, where a
+// turning would come back to it for every few words, and find it gone where rows lie a power of two apart.
+constexpr Index kCopied = 256;
+
+HWY_INLINE void copy_lines(const char* HWY_RESTRICT rows, Index row_bytes, Index count, char* HWY_RESTRICT to) {
+  const Floats d;
+  for (Index r = 0; r < count; ++r, rows += row_bytes, to += kCopied) {
+    const auto* from = static_cast<const float*>(static_cast<const void*>(rows));
+    auto* row = static_cast<float*>(static_cast<void*>(to));
+    for (Index i = 0; i < kCopied / kWordBytes; i += kLanes) hn::Store(hn::LoadU(d, from + i), d, row + i);
+  }
+}
+
 // The same for `count` numbers of kGroups x kLanes rows: few words are turned at a time, so that the next are turned
 // while these are multiplied, and several groups give a unit more chains. Without kAllPresent, lanes from `present` on
 // repeat the last row.
@@ -184,25 +206,30 @@ HWY_INLINE void lane_products(const float* HWY_RESTRICT q, const char* HWY_RESTR
                               Index present, const Vector (&scales)[kGroups], Index count, Asking& asking,
                               Vector (&sums)[kGroups][R]) {
   constexpr Index kStep = kTurned * Row::kInWord;
+  // Some numbers of the rows that begin at `from`.
+  const auto add_step = [&]<bool kWhole>(const char* from, Index bytes, Index numbers, std::bool_constant<kWhole>)
+                            HWY_ATTR {
+                              asking.step();
+                              HWY_UNROLL(2)
+                              for (int g = 0; g < kGroups; ++g) {
+                                const auto row_at = [&](Index r) HWY_ATTR {
+                                  return from + (kAllPresent ? g * kLanes + r : std::min(r, present - 1)) * bytes;
+                                };
+                                add_turned<Row, R, kWhole>(q, row_at, numbers, scales[g], sums[g]);
+                              }
+                              q += numbers * R;
+                            };
   Index left = count;
-  for (; left >= kStep; left -= kStep, q += kStep * R, rows += kTurnedBytes) {
-    asking.step();
-    HWY_UNROLL(2)
-    for (int g = 0; g < kGroups; ++g) {
-      const auto row_at = [&](Index r) HWY_ATTR {
-        return rows + (kAllPresent ? g * kLanes + r : std::min(r, present - 1)) * row_bytes;
-      };
-      add_turned<Row, R, true>(q, row_at, kStep, scales[g], sums[g]);
+  if constexpr (kAllPresent) {
+    constexpr Index kNumbers = kCopied / Index{sizeof(typename Row::Number)};
+    HWY_ALIGN char copy[kGroups * kLanes * kCopied];
+    for (; left >= kNumbers; left -= kNumbers, rows += kCopied) {
+      copy_lines(rows, row_bytes, kGroups * kLanes, copy);
+      for (Index at = 0; at < kCopied; at += kTurnedBytes) add_step(copy + at, kCopied, kStep, std::true_type());
     }
   }
-  if (left == 0) return;
-  asking.step();
-  for (int g = 0; g < kGroups; ++g) {
-    const auto row_at = [&](Index r) HWY_ATTR {
-      return rows + (kAllPresent ? g * kLanes + r : std::min(r, present - 1)) * row_bytes;
-    };
-    add_turned<Row, R, false>(q, row_at, left, scales[g], sums[g]);
-  }
+  for (; left >= kStep; left -= kStep, rows += kTurnedBytes) add_step(rows, row_bytes, kStep, std::true_type());
+  if (left > 0) add_step(rows, row_bytes, left, std::false_type());
 }
 
 template <class Row, int R, int kGroups, bool kAllPresent>

@@ -13,11 +13,9 @@ namespace {
 using kernels::kFewRows;
 using kernels::StoredRows;
 
-// Outputs that are computed together; while they are, the weights of the next are asked for where they fit into the
-// first cache: more would push out what is being read, and the processor finds them by itself as well. Of those that
-// are widened first there are fewer, so that they stay in a core's own cache until they are multiplied.
+// Outputs that are computed together; while they are, the weights of the next are asked for. Of those that are widened
+// first there are fewer, so that they stay in a core's own cache until they are multiplied.
 constexpr Index kOutputs = 32, kWidenedOutputs = 16;
-constexpr Index kMostAsked = 32 * 1024;  // bytes
 
 // Whether the weight's rows become f32 in scratch: the kernel reads f32, bf16 and i8.
 bool is_widened_first(const Weight& weight) {
@@ -38,9 +36,8 @@ StoredRows part_of(const Weight& weight, Index first, Index last, Index begin, I
 }
 
 kernels::StoredRowsAhead ahead_of(const StoredRows& rows) {
-  const Index bytes = rows.width * size_of(rows.dtype);
-  if (rows.count * bytes > kMostAsked) return {};
-  return {rows.data, rows.count, bytes, rows.row * size_of(rows.dtype)};
+  const Index size = size_of(rows.dtype);
+  return {rows.data, rows.count, rows.width * size, rows.row * size};
 }
 
 class FewRowsProduct {
