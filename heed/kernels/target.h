@@ -3,7 +3,7 @@
 //   for (std::int64_t target : simd_targets()) { force_simd_target(target); run(); }
 //   force_simd_target(0);                                      // as at the start again
 //
-// The environment variable HEED_TARGET (a name of simd_target_name: AVX3, AVX2, SSE4, SSSE3, SCALAR, NEON, ...) forces
+// The environment variable HEED_TARGET (a name of simd_target_name: AVX3, AVX2, SSE4, SCALAR, NEON, ...) forces
 // one for the whole process. It is read when the first kernel runs; where it names no target of this machine, every
 // kernel throws heed::Error with the names there are, and so does each operator that uses one.
 #pragma once
