@@ -26,6 +26,9 @@ constexpr std::string_view kUsage =
     "Usage: heed-conformance DIR               run every ONNX case (case.json) at or below the folder\n"
     "       heed-conformance --pytorch FILE    run the Transformer layers' cases of the file\n"
     "       heed-conformance --models DIR      run the cases (cases.json) of every model at or below the folder\n"
+    "       heed-conformance --models-bf16 DIR, --models-int8 DIR\n"
+    "                                          the same with weights rounded to bf16 or int8, but for what is "
+    "generated\n"
     "       heed-conformance --tokenizers DIR  run the texts (cases.jsonl) of every tokenizer at or below the folder\n"
     "       heed-conformance --help\n"
     "Prints a line for each case that fails or is skipped, then \"N passed, N failed, N skipped\".\n"
@@ -38,9 +41,14 @@ int fail(std::string_view message, int code) {
 
 using Run = void (*)(const std::filesystem::path& place, heed::conformance::Report& report);
 
+template <heed::WeightType type>
+void models(const std::filesystem::path& folder, heed::conformance::Report& report) {
+  heed::conformance::run_model_cases(folder, type, report);
+}
+
 constexpr std::pair<std::string_view, Run> kKinds[] = {
-    {"--pytorch", heed::conformance::run_pytorch_cases},
-    {"--models", heed::conformance::run_model_cases},
+    {"--pytorch", heed::conformance::run_pytorch_cases},      {"--models", models<heed::WeightType::f32>},
+    {"--models-bf16", models<heed::WeightType::bf16>},        {"--models-int8", models<heed::WeightType::int8>},
     {"--tokenizers", heed::conformance::run_tokenizer_cases},
 };
 

@@ -3,12 +3,15 @@
 
 #include <filesystem>
 
+#include "heed/tasks/convert.h"
 #include "report.h"
 
 namespace heed::conformance {
 
 // Runs the cases of every folder at or below `folder` that has a cases.json: ids in; logits, hidden states, generated
 // ids and texts out, at the tolerance that the file states. A GGUF file beside the model is run too.
-void run_model_cases(const std::filesystem::path& folder, Report& report);
+// Weights of f32 are the file's; with others, the errors are held against what rounding them must bring
+// (docs/conformance.md), and what is generated, which any error may turn, is left out.
+void run_model_cases(const std::filesystem::path& folder, WeightType type, Report& report);
 
 }  // namespace heed::conformance

@@ -1,4 +1,5 @@
 // heed-conformance: heed passes the cases of others, and the program sees what is wrong with a case.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -93,6 +94,21 @@ TEST(Conformance, EveryTextOfOthersTokenizersIsMatched) {
   const CommandResult result = run({"--tokenizers", folder.string()});
   EXPECT_EQ(result.exit_code, 0) << result.output << result.error;
   EXPECT_GE(std::stoi(result.output), 400) << result.output;
+}
+
+// Rounded weights: every output within what rounding must bring; what they generate is left out.
+TEST(Conformance, EveryModelOfOthersIsMatched) {
+  HEED_DATA_OR_SKIP(folder, "models");
+  const auto output = [&](const char* kind) {
+    const CommandResult result = run({kind, folder.string()});
+    EXPECT_EQ(result.exit_code, 0) << result.output << result.error;
+    return result.output;
+  };
+  EXPECT_THAT(output("--models"), ::testing::EndsWith(" passed, 0 failed, 0 skipped\n"));
+  for (const char* kind : {"--models-bf16", "--models-int8"}) {
+    EXPECT_THAT(output(kind),
+                ::testing::MatchesRegex("(skip .*: what rounded weights generate\n)*[0-9]+ passed, 0 failed, .*\n"));
+  }
 }
 
 TEST(Conformance, AWrongIdPieceOrTextOfATokenizerFails) {

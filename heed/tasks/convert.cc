@@ -48,32 +48,41 @@ Var converted(const Var& weight, DType dtype, const std::string& where) {
   return Var::narrow(rounded);
 }
 
-ParameterList converted(const ModelFolder& model, DType dtype, bool own, const std::string& file) {
-  ListedParameters listed;
-  make_model(listed, model.config);
-  ParameterList list = model.parameters;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    if (!listed.shapes()[i].is_weight) continue;
-    const std::string where = fmt::format("{}: {}", file, list[i].name);
-    Var& weight = list[i].var;
-    const bool packed = weight.blocks() != BlockType::none;
-    const bool rounds_twice = dtype != DType::f32 && (packed || (is_narrow(weight.dtype()) && weight.dtype() != dtype));
-    HEED_CHECK(!rounds_twice || !own,
-               "{}: is {} already, and would be rounded twice: convert the f32 model that it was made of", where,
-               packed ? name_of(weight.blocks()) : name_of(weight.dtype()));
-    weight = converted(rounds_twice ? Var(widened(weight)) : weight, dtype, where);
+bool is_narrowed(const Var& weight) { return is_narrow(weight.dtype()) || weight.blocks() != BlockType::none; }
+
+// A weight of heed's own that is narrow already would be rounded twice.
+void refuse_narrow(const ParameterList& parameters, DType dtype, const std::string& file) {
+  for (const auto& [name, weight] : parameters) {
+    HEED_CHECK(!is_narrowed(weight) || weight.dtype() == dtype || dtype == DType::f32,
+               "{}: {}: is {} already, and would be rounded twice: convert the f32 model that it was made of", file,
+               name, name_of(weight.dtype()));
   }
-  return list;
 }
 
 }  // namespace
+
+ParameterList with_weights(const ParameterList& parameters, std::span<const ParameterShape> shapes, WeightType type,
+                           std::string_view name) {
+  const DType dtype = dtype_of(type);
+  ParameterList list = parameters;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (!shapes[i].is_weight) continue;
+    Var& weight = list[i].var;
+    const bool rounds_again = dtype != DType::f32 && weight.dtype() != dtype && is_narrowed(weight);
+    weight = converted(rounds_again ? Var(widened(weight)) : weight, dtype, fmt::format("{}: {}", name, list[i].name));
+  }
+  return list;
+}
 
 void convert_model(const std::filesystem::path& model, const ConvertOptions& options,
                    const std::filesystem::path& out) {
   const ModelFolder loaded = load_model_folder(model);
   const bool own = !is_pretrained(model);
   const std::filesystem::path weights = own ? model / "model.safetensors" : model;
-  const ParameterList parameters = converted(loaded, dtype_of(options.type), own, weights.string());
+  if (own) refuse_narrow(loaded.parameters, dtype_of(options.type), weights.string());
+  ListedParameters listed;
+  make_model(listed, loaded.config);
+  const ParameterList parameters = with_weights(loaded.parameters, listed.shapes(), options.type, weights.string());
   FolderWriter folder(out);
   save_parameters(folder.path() / "model.safetensors", parameters,
                   own ? texts_of(open_safetensors(weights).metadata()) : std::map<std::string, std::string>());

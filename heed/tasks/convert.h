@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "heed/base/error.h"
+#include "heed/layers/parameter_scope.h"
 
 namespace heed {
 
@@ -32,6 +33,12 @@ struct ConvertOptions {
     visit("type", o.type, "What the weights become: f32, bf16, f16, or int8 with a scale for each output.");
   }
 };
+
+// The parameters, which have these shapes, with weights (ParameterShape::is_weight) of the type. One that has it
+// already stays as it is; a narrow one is widened before it is rounded again. `name` is what errors call the list.
+// Throws heed::Error for a weight that the type cannot hold.
+ParameterList with_weights(const ParameterList& parameters, std::span<const ParameterShape> shapes, WeightType type,
+                           std::string_view name);
 
 // Writes `out`, a folder of heed's own with all that load_model_folder opens at `model`, and weights
 // (ParameterShape::is_weight) of the type: 16 bits rounded to nearest, ties to even; int8 as quantise_rows does. All
