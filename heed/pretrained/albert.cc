@@ -1,6 +1,7 @@
 // ALBERT (Lan et al. 2020): embeddings narrower than the model, and layers that share their parameters.
 #include <fmt/format.h>
 
+#include "heed/pretrained/bert_layers.h"
 #include "heed/pretrained/config_fields.h"
 #include "heed/pretrained/family_list.h"
 
@@ -32,22 +33,9 @@ void add_layer(FamilyModel& model, Index own, const std::string& theirs) {
 FamilyModel describe_albert(const Json& config) {
   FamilyModel model;
   TransformerConfig& c = model.config;
-  c.source_vocabulary = c.target_vocabulary = extent(config, {"vocab_size"});
-  c.width = extent(config, {"hidden_size"});
+  c = bert_encoder(config, "gelu_new");
+  add_bert_embeddings(config, c);
   c.factorised_embedding = extent_or(config, {"embedding_size"}, 128);
-  c.heads = extent(config, {"num_attention_heads"});
-  c.ffn_width = extent(config, {"intermediate_size"});
-  c.decoder_layers = 0;
-  c.activation = activation_of(find_field(config, {"hidden_act"}).value_or("gelu_new"));
-  c.norm_epsilon = number_or(config, {"layer_norm_eps"}, 1e-12);
-  c.norm_place = NormPlace::post;
-  c.positions = PositionKind::learned;
-  c.max_length = extent(config, {"max_position_embeddings"});
-  c.token_types = extent_or(config, {"type_vocab_size"}, 2);
-  c.separate_projections = true;
-  c.embedding_scale = 1;
-  c.embedding_norm = true;
-  c.tie_output = flag_or(config, {"tie_word_embeddings"}, true);
   model.prefix = "albert.";
   model.rules = {
       {"embedding", {"albert.embeddings.word_embeddings"}},

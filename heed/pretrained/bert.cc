@@ -1,4 +1,5 @@
 // BERT (Devlin et al. 2019) and RoBERTa (Liu et al. 2019), of which CamemBERT and XLM-RoBERTa are.
+#include "heed/pretrained/bert_layers.h"
 #include "heed/pretrained/config_fields.h"
 #include "heed/pretrained/family_list.h"
 
@@ -12,23 +13,8 @@ FamilyModel describe(const Json& config, const std::string& name) {
   const std::optional<Json> places = find_field(config, {"position_embedding_type"});
   if (places && places->string() != "absolute") places->refuse("must be absolute, which heed has of these models");
   FamilyModel model;
-  TransformerConfig& c = model.config;
-  c.source_vocabulary = c.target_vocabulary = extent(config, {"vocab_size"});
-  c.width = extent(config, {"hidden_size"});
-  c.heads = extent(config, {"num_attention_heads"});
-  c.ffn_width = extent(config, {"intermediate_size"});
-  c.encoder_layers = extent(config, {"num_hidden_layers"});
-  c.decoder_layers = 0;
-  c.activation = activation_of(find_field(config, {"hidden_act"}).value_or("gelu"));
-  c.norm_epsilon = number_or(config, {"layer_norm_eps"}, 1e-12);
-  c.norm_place = NormPlace::post;
-  c.positions = PositionKind::learned;
-  c.max_length = extent(config, {"max_position_embeddings"});
-  c.token_types = extent_or(config, {"type_vocab_size"}, 2);
-  c.separate_projections = true;
-  c.embedding_scale = 1;
-  c.embedding_norm = true;
-  c.tie_output = flag_or(config, {"tie_word_embeddings"}, true);
+  model.config = bert_encoder(config, "gelu");
+  add_bert_embeddings(config, model.config);
   model.prefix = name + ".";
   const std::string embeddings = name + ".embeddings.", layer = name + ".encoder.layer.*.";
   model.rules = {

@@ -1,4 +1,5 @@
 // ViT (Dosovitskiy et al. 2021): ViTModel, ViTForImageClassification.
+#include "heed/pretrained/bert_layers.h"
 #include "heed/pretrained/config_fields.h"
 #include "heed/pretrained/family_list.h"
 
@@ -20,16 +21,8 @@ std::pair<Index, Index> height_and_width(const Json& config, std::string_view na
 FamilyModel describe_vit(const Json& config) {
   FamilyModel model;
   TransformerConfig& c = model.config;
-  c.width = extent(config, {"hidden_size"});
-  c.heads = extent(config, {"num_attention_heads"});
-  c.ffn_width = extent(config, {"intermediate_size"});
-  c.encoder_layers = extent(config, {"num_hidden_layers"});
-  c.decoder_layers = 0;
-  c.activation = activation_of(find_field(config, {"hidden_act"}).value_or("gelu"));
-  c.norm_epsilon = number_or(config, {"layer_norm_eps"}, 1e-12);
+  c = bert_encoder(config, "gelu");
   c.norm_place = NormPlace::pre;
-  c.positions = PositionKind::learned;
-  c.separate_projections = true;
   c.source_vocabulary = c.target_vocabulary = 1;  // it reads no tokens
   const auto [height, width] = height_and_width(config, "image_size");
   const auto [down, across] = height_and_width(config, "patch_size");

@@ -1,0 +1,33 @@
+#include "heed/pretrained/bert_layers.h"
+
+#include <string>
+
+#include "heed/pretrained/config_fields.h"
+
+namespace heed {
+
+TransformerConfig bert_encoder(const Json& config, std::string_view activation) {
+  TransformerConfig c;
+  c.width = extent(config, {"hidden_size"});
+  c.heads = extent(config, {"num_attention_heads"});
+  c.ffn_width = extent(config, {"intermediate_size"});
+  c.encoder_layers = extent(config, {"num_hidden_layers"});
+  c.decoder_layers = 0;
+  c.activation = activation_of(find_field(config, {"hidden_act"}).value_or(Json(std::string(activation))));
+  c.norm_epsilon = number_or(config, {"layer_norm_eps"}, 1e-12);
+  c.positions = PositionKind::learned;
+  c.separate_projections = true;
+  return c;
+}
+
+void add_bert_embeddings(const Json& config, TransformerConfig& to) {
+  to.source_vocabulary = to.target_vocabulary = extent(config, {"vocab_size"});
+  to.norm_place = NormPlace::post;
+  to.max_length = extent(config, {"max_position_embeddings"});
+  to.token_types = extent_or(config, {"type_vocab_size"}, 2);
+  to.embedding_scale = 1;
+  to.embedding_norm = true;
+  to.tie_output = flag_or(config, {"tie_word_embeddings"}, true);
+}
+
+}  // namespace heed
