@@ -13,7 +13,9 @@ void add_metrics(pybind11::module_& module);    // metrics.cc
 void add_model(pybind11::module_& module);      // model.cc
 void add_training(pybind11::module_& module);   // training.cc
 void add_pictures(pybind11::module_& module);   // pictures.cc
+void add_senses(pybind11::module_& module);     // senses.cc
 
-void add_walkthrough(pybind11::module_& module);  // walkthrough.cc
+void add_walkthrough(pybind11::module_& module);     // walkthrough.cc
+void add_classification(pybind11::module_& module);  // classification.cc
 
 }  // namespace heed::python

@@ -30,6 +30,8 @@ PYBIND11_MODULE(_heed, module) {
   heed::python::add_rows(module);
   heed::python::add_metrics(module);
   heed::python::add_model(module);
+  heed::python::add_classification(module);
+  heed::python::add_senses(module);
   heed::python::add_training(module);
   heed::python::add_pictures(module);
   heed::python::add_walkthrough(module);

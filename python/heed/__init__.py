@@ -18,13 +18,14 @@ from heed.attention_calls import (
     AttentionGradient, attention, attention_backward, attention_double_backward, attention_weights, explain)
 from heed.metrics import aer, bleu, chrf, ter
 from heed.models import Model, load
+from heed.senses import PictureClassifier, Transcriber
 from heed.training import train
 from heed.views import Attention, View, view
 from heed.walkthroughs import Walkthrough, walkthrough
 
 __all__ = [  # all but heed.sum, which a star must not put in the place of Python's
-    "Array", "Attention", "AttentionGradient", "Bias", "Dropout", "Error", "Mask", "Model", "Normaliser", "RotaryScaling", "Score",
-    "Sequences", "View", "Walkthrough", "additive", "aer", "alibi", "around", "attention", "attention_backward",
+    "Array", "Attention", "AttentionGradient", "Bias", "Dropout", "Error", "Mask", "Model", "Normaliser", "PictureClassifier", "RotaryScaling",
+    "Score", "Sequences", "Transcriber", "View", "Walkthrough", "additive", "aer", "alibi", "around", "attention", "attention_backward",
     "attention_double_backward", "attention_weights", "bigbird", "bleu", "boolean", "causal", "chrf", "corpus", "cosine", "dense", "dot",
     "elu", "entmax15", "explain", "fixed", "gaussian", "key_lengths", "load", "longformer", "merge", "packed", "paged", "performer",
     "predicate", "prefix", "quantise_rows", "random_features", "relative", "relu", "rotary", "rotary_backward", "rotary_tables",

@@ -10,12 +10,15 @@ import json
 import os
 import queue
 import threading
-from typing import Any, Iterator, List, NamedTuple, Optional, Sequence, Union, overload
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 
 from heed import _heed
+from heed.senses import by_probability
 from heed.views import Attention
+
+Classes = Union[Dict[str, float], List[Tuple[str, Dict[str, float]]]]  # of a text, or of each of its tokens
 
 NOT_WHOLE = "\N{REPLACEMENT CHARACTER}"  # stands for a character of which a part is missing
 
@@ -40,6 +43,12 @@ class TokenScores(NamedTuple):
     @property
     def sum(self) -> float:
         return float(np.sum(self.log_probabilities))
+
+
+class Candidate(NamedTuple):
+    token: str  #: as the vocabulary writes it
+    probability: float
+    text: str  #: the text with it in the mask's place
 
 
 class Closed(Exception):
@@ -195,6 +204,27 @@ class Model:
         if isinstance(text, str):
             return self._model.embed([text], pooling)[0]
         return self._model.embed(list(text), pooling)
+
+    def fill(self, text: str, *, candidates: int = 5) -> List[List[Candidate]]:
+        """The likeliest words for each mask of a text ('[MASK]', or as the model's vocabulary writes it), the likeliest first."""
+        return [[Candidate(*one) for one in mask] for mask in _heed.fill(self._model, [text], candidates)[0]]
+
+    @overload  # type: ignore[misc]  # a str is a sequence of them, too
+    def classify(self, text: str) -> Classes: ...
+    @overload
+    def classify(self, text: Sequence[str]) -> List[Classes]: ...
+
+    def classify(self, text):
+        """The probability of each class of a text, or of each of several, the likeliest first. Of a model that classifies tokens: for each token
+        what the vocabulary writes and its classes. A tab parts two texts that are read together."""
+        if isinstance(text, str):
+            return self.classify([text])[0]
+        labels = _heed.class_labels(self._model)
+        if not _heed.classifies_tokens(self._model):
+            return [by_probability(labels, row) for row in _heed.classes_of_texts(self._model, list(text))]
+        return [
+            [(piece, by_probability(labels, row)) for piece, row in tokens] for tokens in _heed.classes_of_tokens(self._model, list(text))
+        ]
 
     def attention(self, text: str, target: Optional[str] = None) -> Attention:
         """What every layer and head attends to while the model translates a text (into `target`, or as it would itself), or reads it."""

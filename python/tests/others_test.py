@@ -53,6 +53,22 @@ class OthersModels(unittest.TestCase):
         with self.assertRaisesRegex(heed.Error, "no decoder"):
             model.logits("x", "y")
 
+    def test_a_classifiers_probabilities_are_those_of_its_logits(self):
+        model = heed.load(MODELS / "bert-tiny-classifier")
+        texts = [case["text"] for case in cases("bert-tiny-classifier")]
+        for case, classes in zip(cases("bert-tiny-classifier"), model.classify(texts)):
+            logits = np.load(MODELS / "bert-tiny-classifier" / case["expect"]["logits"]).ravel().astype(np.float64)
+            wanted = np.exp(logits) / np.exp(logits).sum()
+            np.testing.assert_allclose([classes[f"LABEL_{i}"] for i in range(len(wanted))], wanted, atol=1e-6)
+            self.assertEqual(list(classes.values()), sorted(classes.values(), reverse=True))
+            self.assertEqual(model.classify(case["text"]), classes)
+        with self.assertRaisesRegex(heed.Error, "no masked words"):
+            model.fill("a [MASK] b")
+        with self.assertRaisesRegex(heed.Error, "sees pictures"):
+            heed.PictureClassifier(MODELS / "bert-tiny-classifier")
+        with self.assertRaisesRegex(heed.Error, "hears"):
+            heed.Transcriber(MODELS / "bert-tiny-classifier")
+
     def test_a_story_goes_on_from_a_gguf_file(self):
         model = heed.load(MODELS / "llama-stories260k-hf" / "stories260K.gguf")
         text = model.complete(["Once upon a time"], max_tokens=12, temperature=0)[0].text

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""senses_commands_test.py HEED: heed classify and view of pictures and heed transcribe of sound, with small models of random weights, against
-what PyTorch and NumPy make of the same files (senses.py). Exits 77, saying so, where no Python has PyTorch."""
+"""senses_commands_test.py HEED: heed classify and view of pictures and heed transcribe of sound, and the same from Python, with small models of
+random weights, against what PyTorch and NumPy make of the same files (senses.py). Exits 77, saying so, where no Python has PyTorch."""
 
 import json
 import math
@@ -30,6 +30,12 @@ def heed(*arguments, status=0):
 def refused(message, *arguments):
     error = heed(*arguments, status=1)
     assert message in error and error.count("\n") == 1, f"heed {arguments}: {error!r} lacks {message!r}"
+
+
+def python_package():
+    import heed as package
+
+    return package
 
 
 # --- Pictures --------------------------------------------------------------------------------------------------------------------------------
@@ -67,6 +73,9 @@ def check_pictures(folder):
     down, across = divmod(looked[-3], 3)
     assert f"most at patch {down + 1} of 3 down, {across + 1} of 3 across." in drawn, (drawn[:500], looked)
     assert "none: it reads no text" in heed("info", folder) and json.loads(heed("info", folder, "--json"))["config"]["signal"]["patch"] == 4
+    in_python = python_package().PictureClassifier(folder)
+    maps = in_python.attention(files[0])
+    assert list(in_python.classify(files[0]))[0] == label and maps.shape[1:] == (3, 3) and maps.mean(0).argmax() == looked[-3], maps
     refused("there is no layer 9", "view", folder, "--image", files[0], "--out", folder / "x.svg", "--layer", 9)
     refused("sees pictures", "translate", folder, "--input", files[0])
     refused("neither a PNG nor a JPEG", "classify", folder, folder / "config.json")
@@ -175,6 +184,11 @@ def check_sound(folder):
     assert heed("transcribe", folder, short) == text + "\n"
     printed = heed("transcribe", folder, short, "--words")
     assert printed == words, f"{printed}\nis not\n{words}"
+    in_python = python_package().Transcriber(folder)
+    for sound in (short, (read(short).astype(numpy.float32), 16000)):
+        heard = in_python.transcribe(sound, words=True)
+        assert (heard.text, heard.language) == (text, language), heard
+        assert "".join(f"{word.begin:.2f}\t{word.end:.2f}\t{word.text}\n" for word in heard.words) == words, heard
     german = transcribe(read(short), 4, 5)[0]
     assert heed("transcribe", folder, short, "--language", "de", "--task", "translate") == german + "\n"
     assert heed("transcribe", folder, short, "--beam", 3) != ""

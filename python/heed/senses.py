@@ -1,0 +1,77 @@
+"""Models that see and that hear.
+
+    heed.PictureClassifier("vit-base-patch16-224").classify("cat.jpg")
+    heed.Transcriber("whisper-tiny").transcribe("speech.wav").text
+"""
+
+import os
+from typing import Dict, List, NamedTuple, Optional, Tuple, Union
+
+import numpy as np
+
+from heed import _heed
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+class TimedWord(NamedTuple):
+    text: str
+    begin: float  #: seconds
+    end: float
+
+
+class Transcription(NamedTuple):
+    text: str
+    language: str  #: its code; of a model of one language, ''
+    words: List[TimedWord]  #: where they were asked for
+
+
+class PictureClassifier:
+    """A model that sees (ViT). A picture is the path of a PNG or JPEG file, or an array [height, width, 3] of uint8: red, green, blue."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises heed.Error that names the file and what is wrong with it."""
+        self._classifier = _heed.PictureClassifier(os.fspath(folder))
+
+    @property
+    def labels(self) -> List[str]:
+        """The names of the classes."""
+        return self._classifier.labels()
+
+    def classify(self, picture: Union[Path, np.ndarray]) -> Dict[str, float]:
+        """The probability of each class, the likeliest first."""
+        probabilities = self._classifier.classify(pixels_of(picture))
+        return by_probability(self.labels, probabilities)
+
+    def attention(self, picture: Union[Path, np.ndarray], *, layer: Optional[int] = None) -> np.ndarray:
+        """[heads, rows, columns]: what the first token, which the class is told by, attends to among the patches. layer: the last one where it
+        is not given."""
+        return np.stack(self._classifier.attention(pixels_of(picture), layer))
+
+
+class Transcriber:
+    """A model that hears (Whisper)."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises heed.Error that names the file and what is wrong with it."""
+        self._transcriber = _heed.Transcriber(os.fspath(folder))
+
+    def transcribe(
+        self, sound: Union[Path, Tuple[np.ndarray, int]], *, language: str = "", task: str = "transcribe", beam: int = 1, words: bool = False
+    ) -> Transcription:
+        """What is said. sound: the path of a WAV file, or samples of one channel with how many a second there are. language: its code; '' is
+        the one that the model hears. task: or 'translate', into English. words: their times too."""
+        samples, rate = sound if isinstance(sound, tuple) else _heed.read_wave(os.fspath(sound))
+        text, spoken, timed = self._transcriber.transcribe(samples, rate, language, task, beam, words)
+        return Transcription(text, spoken, [TimedWord(*word) for word in timed])
+
+
+def pixels_of(picture: Union[Path, np.ndarray]) -> np.ndarray:
+    if not isinstance(picture, (str, os.PathLike)):
+        return np.asarray(picture)
+    return _heed.read_image(os.fspath(picture))
+
+
+def by_probability(labels: List[str], probabilities: List[float]) -> Dict[str, float]:
+    """The likeliest first, of equals the first."""
+    return {labels[i]: probabilities[i] for i in sorted(range(len(labels)), key=lambda i: -probabilities[i])}

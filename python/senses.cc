@@ -1,0 +1,94 @@
+// Models that see and that hear. heed/senses.py makes of it what Python users see.
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "bindings.h"
+#include "heed/base/check.h"
+#include "heed/tasks/picture_classifier.h"
+#include "heed/tasks/transcribe.h"
+
+namespace heed::python {
+namespace {
+
+namespace py = pybind11;
+
+using Pixels = py::array_t<std::uint8_t, py::array::c_style>;
+using Samples = py::array_t<float, py::array::c_style>;
+
+Image image_of(const Pixels& pixels) {
+  HEED_CHECK(pixels.ndim() == 3 && pixels.shape(2) == 3 && pixels.size() > 0,
+             "picture: must be [height, width, 3] of uint8, red, green and blue");
+  return {pixels.shape(0), pixels.shape(1), {pixels.data(), pixels.data() + pixels.size()}};
+}
+
+void add_picture_classifier(py::module_& module) {
+  py::class_<PictureClassifier>(module, "PictureClassifier")
+      .def(py::init<const std::filesystem::path&>(), py::call_guard<py::gil_scoped_release>())
+      .def("labels", &PictureClassifier::labels)
+      .def("classify",
+           [](const PictureClassifier& classifier, const Pixels& pixels) {
+             const Image image = image_of(pixels);
+             const py::gil_scoped_release unlocked;
+             return classifier.classify(image).probabilities;
+           })
+      .def("attention", [](const PictureClassifier& classifier, const Pixels& pixels, std::optional<Index> layer) {
+        const Image image = image_of(pixels);
+        std::vector<PatchMap> maps;
+        {
+          const py::gil_scoped_release unlocked;
+          maps = classifier.attention(image, {.layer = layer, .heads = HeadChoice::grid});
+        }
+        py::list arrays;
+        for (const PatchMap& map : maps) {
+          arrays.append(py::array_t<double>({map.rows, map.columns}, map.weights.data()));
+        }
+        return arrays;
+      });
+  module.def("read_image", [](const std::filesystem::path& path) {
+    const Image image = read_image(path);
+    return Pixels({image.height, image.width, Index{3}}, image.pixels.data());
+  });
+}
+
+// (text, language, [(word, begin, end)]).
+using Transcript = std::tuple<std::string, std::string, std::vector<std::tuple<std::string, double, double>>>;
+
+Transcript transcribe(const Transcriber& transcriber, const Wave& wave, const TranscriptionOptions& options) {
+  const py::gil_scoped_release unlocked;
+  const Transcription heard = transcriber.transcribe(wave, options);
+  Transcript result{heard.text, heard.language, {}};
+  for (const TimedWord& word : heard.words) std::get<2>(result).emplace_back(word.text, word.begin, word.end);
+  return result;
+}
+
+void add_transcriber(py::module_& module) {
+  py::class_<Transcriber>(module, "Transcriber")
+      .def(py::init<const std::filesystem::path&>(), py::call_guard<py::gil_scoped_release>())
+      .def("transcribe", [](const Transcriber& transcriber, const Samples& samples, Index rate,
+                            const std::string& language, const std::string& task, Index beam, bool words) {
+        HEED_CHECK(samples.ndim() == 1 && samples.size() > 0, "sound: must be one row of samples");
+        const Wave wave{.rate = rate, .samples = {samples.data(), samples.data() + samples.size()}};
+        return transcribe(transcriber, wave, {.language = language, .task = task, .beam = beam, .words = words});
+      });
+  module.def("read_wave", [](const std::filesystem::path& path) {
+    const Wave wave = read_wave(path);
+    return py::make_tuple(Samples(static_cast<py::ssize_t>(wave.samples.size()), wave.samples.data()), wave.rate);
+  });
+}
+
+}  // namespace
+
+void add_senses(py::module_& module) {
+  add_picture_classifier(module);
+  add_transcriber(module);
+}
+
+}  // namespace heed::python
