@@ -1,0 +1,67 @@
+// The panel of combinations (combine.js): opened by a button that says how many are in force.
+import { layerModes, defaults } from "./combine.js";
+import { check, choice } from "./controls.js";
+import { element } from "./dom.js";
+import { popover } from "./popover.js";
+
+function range(app, { label, key, least, most, step, words }) {
+  const output = element("output", {});
+  const input = element("input", {
+    type: "range", min: least, max: most, step, oninput: () => app.set({ [key]: Number(input.value) }),
+  });
+  const node = element("label", { class: "range" }, element("span", {}, label), input, output);
+  function update() {
+    input.value = app.state[key];
+    output.textContent = words(app.state[key]);
+  }
+  update();
+  return { node, update };
+}
+
+export function combinePanel(app) {
+  const hasSpecial = () => ["queries", "keys"].some((axis) => app.trace().side(app.kind(), axis).special.includes(true));
+  const hasPieces = () => ["queries", "keys"].some((axis) => {
+    const { words } = app.trace().side(app.kind(), axis);
+    return words.some((word, i) => word >= 0 && word === words[i - 1]);
+  });
+  const parts = [
+    choice(app, {
+      label: app.t("combine.layers"),
+      options: () => layerModes(app.trace(), app.kind()).map((mode) => [mode, app.t(`combine.layers.${mode}`)]),
+      value: () => app.shown().options.layers,
+      choose: (layers) => app.set({ layers }),
+    }),
+    check(app, {
+      label: app.t("combine.words"), shown: hasPieces,
+      value: () => app.state.words, choose: (words) => app.set({ words }),
+    }),
+    check(app, {
+      label: app.t("combine.special"), shown: hasSpecial,
+      value: () => !app.state.special, choose: (hidden) => app.set({ special: !hidden }),
+    }),
+    check(app, {
+      label: app.t("combine.normal"), value: () => app.state.normal, choose: (normal) => app.set({ normal }),
+    }),
+    range(app, {
+      label: app.t("combine.least"), key: "least", least: 0, most: 0.5, step: 0.01,
+      words: (value) => (value > 0 ? value.toFixed(2) : app.t("combine.off")),
+    }),
+    range(app, {
+      label: app.t("combine.top"), key: "top", least: 0, most: 10, step: 1,
+      words: (value) => (value > 0 ? String(value) : app.t("combine.off")),
+    }),
+  ];
+  const note = element("p", { class: "quiet" });
+  const count = element("span", { class: "count" });
+  const reset = element("button", { type: "button", class: "plain", onclick: () => app.set(defaults) }, app.t("combine.reset"));
+  const panel = popover([app.t("combine.title"), count], [...parts.map((part) => part.node), note, reset]);
+  function update() {
+    for (const part of parts) part.update();
+    const inForce = Object.keys(defaults).filter((key) => app.state[key] !== defaults[key]).length;
+    count.textContent = inForce > 0 ? String(inForce) : "";
+    reset.hidden = inForce === 0;
+    note.textContent = app.t(`combine.layers.${app.shown().options.layers}.text`);
+  }
+  update();
+  return { node: panel, update };
+}

@@ -1,0 +1,96 @@
+// The frame's controls: what of a trace is shown. Each maker gives { node, update }; update brings the node in line with
+// the state, without building it again, so that focus and a drag stay.
+//
+//   const layer = makers.layer(app);
+//   toolbar.append(layer.node);
+
+import { combinePanel } from "./combine_panel.js";
+import { element } from "./dom.js";
+
+// A labelled choice. options(): [[value, words]]; nothing is shown where there is one option alone.
+export function choice(app, { label, options, value, choose }) {
+  const select = element("select", { onchange: () => choose(select.value) });
+  const node = element("label", { class: "field" }, element("span", {}, label), select);
+  let filled = "";
+  function update() {
+    const there = options();
+    const text = JSON.stringify(there);
+    if (text !== filled) {
+      select.replaceChildren(...there.map(([key, words]) => element("option", { value: key }, words)));
+      filled = text;
+    }
+    select.value = String(value());
+    node.hidden = there.length < 2;
+  }
+  update();
+  return { node, update };
+}
+
+// The same as buttons side by side, one of which is pressed.
+export function segments(app, { label, options, value, choose }) {
+  const node = element("div", { class: "segments", role: "group", "aria-label": label });
+  let filled = "";
+  function update() {
+    const there = options();
+    const text = JSON.stringify(there);
+    if (text !== filled) {
+      node.replaceChildren(...there.map(([key, words, title]) =>
+        element("button", { type: "button", value: key, title, onclick: () => choose(key) }, words)));
+      filled = text;
+    }
+    for (const button of node.children) button.setAttribute("aria-pressed", button.value === String(value()));
+    node.hidden = there.length < 2;
+  }
+  update();
+  return { node, update };
+}
+
+export function check(app, { label, value, choose, shown = () => true }) {
+  const box = element("input", { type: "checkbox", onchange: () => choose(box.checked) });
+  const node = element("label", { class: "check" }, box, element("span", {}, label));
+  function update() {
+    box.checked = value();
+    node.hidden = !shown();
+  }
+  update();
+  return { node, update };
+}
+
+export const makers = {
+  kind: (app) => segments(app, {
+    label: app.t("kind"),
+    options: () => app.trace().kinds.map((kind) => [kind, app.t(`kind.${kind}.short`), app.t(`kind.${kind}`)]),
+    value: () => app.kind(),
+    choose: (kind) => app.set({ kind, layer: -1, head: "mean" }),
+  }),
+  layer: (app) => choice(app, {
+    label: app.t("map.layer"),
+    options: () => app.trace().mapsOf(app.kind()).map((map, i) => [i, map.name]),
+    value: () => app.trace().mapsOf(app.kind()).indexOf(app.map()),
+    choose: (layer) => app.set({ layer: Number(layer) }),
+  }),
+  head: (app) => choice(app, {
+    label: app.t("map.head"),
+    options: () => {
+      const { heads, map } = app.shown();
+      if (heads.length < 2) return [];
+      return [["mean", app.t("map.mean", { heads: map.heads })], ...heads.map((head) => [head, String(head)])];
+    },
+    value: () => app.head(),
+    choose: (head) => app.set({ head }),
+  }),
+  combine: combinePanel,
+};
+
+// What is chosen, in words: "Cross-attention · layer 2 · head 1". head: what is shown of the layer, or null.
+export function description(app, head) {
+  const { map, options } = app.shown();
+  const parts = [app.t(`kind.${map.kind}`)];
+  if (options.layers === "one") parts.push(map.layer === null ? map.path : app.t("map.layer-number", { layer: map.layer }));
+  else if (options.layers === "mean") parts.push(app.t("map.all-layers"));
+  else parts.push(app.t(`combine.layers.${options.layers}.to`, { layer: map.name }));
+  if (head !== null && map.heads > 1) {
+    parts.push(head === "mean" ? app.t("map.mean", { heads: map.heads }) : app.t("map.head-number", { head }));
+  }
+  return parts.join(" · ");
+}

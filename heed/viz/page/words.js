@@ -1,0 +1,121 @@
+// All words of the page: [English, Chinese] by key. A view's words begin with its id. {name} is filled in.
+//
+//   translate("map.layer", "zh", { layer: 3 });   // "第 3 层"
+
+export const languages = { en: "English", zh: "中文" };
+
+export const words = {
+  // The frame
+  "page.title": ["Attention", "注意力"],
+  "page.views": ["Views", "视图"],
+  "page.sentence": ["Sentence", "句子"],
+  "page.source": ["Source", "源句"],
+  "page.target": ["Translation", "译文"],
+  "page.text": ["Text", "文本"],
+  "page.language": ["Language", "语言"],
+  "page.theme": ["Theme", "主题"],
+  "page.theme.auto": ["As the system", "跟随系统"],
+  "page.theme.light": ["Light", "浅色"],
+  "page.theme.dark": ["Dark", "深色"],
+  "page.honesty": [
+    "Weights show what a layer read, not why the model answered as it did: they are not by themselves an explanation.",
+    "权重显示某一层读取了什么，并不说明模型为何给出这样的结果：权重本身不是解释。",
+  ],
+  "page.more": ["More", "更多"],
+
+  // What is shown of a trace
+  "kind": ["Attention", "注意力类型"],
+  "kind.cross": ["Cross-attention", "交叉注意力"],
+  "kind.encoder": ["Encoder self-attention", "编码器自注意力"],
+  "kind.decoder": ["Decoder self-attention", "解码器自注意力"],
+  "kind.cross.short": ["Cross", "交叉"],
+  "kind.encoder.short": ["Encoder", "编码器"],
+  "kind.decoder.short": ["Decoder", "解码器"],
+  "kind.cross.text": [
+    "How much each token of the answer reads of each source token.",
+    "生成每个目标词元时，从每个源词元读取了多少。",
+  ],
+  "kind.encoder.text": [
+    "How much each token reads of each token of the same text.",
+    "每个词元从同一文本的各个词元读取了多少。",
+  ],
+  "kind.decoder.text": [
+    "How much each token that the decoder was given reads of itself and of those before it.",
+    "解码器的每个输入词元从自身及其之前的词元读取了多少。",
+  ],
+  "map.layer": ["Layer", "层"],
+  "map.head": ["Head", "头"],
+  "map.heads": ["Heads", "头"],
+  "map.mean": ["Mean of {heads} heads", "{heads} 个头的平均"],
+  "map.all-layers": ["all layers", "所有层"],
+  "map.layer-number": ["layer {layer}", "第 {layer} 层"],
+  "map.head-number": ["head {head}", "头 {head}"],
+  "map.keys": ["keys: what is read", "键：被读取的词元"],
+  "map.queries": ["queries: what reads", "查询：读取的词元"],
+  "side.source": ["source", "源句"],
+  "side.decoder": ["decoder input", "解码器输入"],
+  "side.target": ["answer", "译文"],
+
+  // Combinations
+  "combine.title": ["Combine", "组合"],
+  "combine.off": ["off", "关"],
+  "combine.reset": ["Show as it is", "恢复原样"],
+  "combine.layers": ["Layers", "层"],
+  "combine.layers.one": ["The chosen one", "所选的一层"],
+  "combine.layers.mean": ["Mean over layers", "各层平均"],
+  "combine.layers.rollout": ["Rollout", "注意力展开（rollout）"],
+  "combine.layers.flow": ["Flow", "注意力流（flow）"],
+  "combine.layers.rollout.to": ["rollout to layer {layer}", "展开至第 {layer} 层"],
+  "combine.layers.flow.to": ["flow to layer {layer}", "流至第 {layer} 层"],
+  "combine.layers.one.text": ["", ""],
+  "combine.layers.mean.text": ["The mean of the weights over all layers of this kind.", "该类型所有层的权重平均值。"],
+  "combine.layers.rollout.text": [
+    "Attention rollout (Abnar and Zuidema 2020): layers multiplied, each half its input and half what it read.",
+    "注意力展开（Abnar 与 Zuidema，2020）：各层相乘，每层一半来自输入，一半来自所读取的内容。",
+  ],
+  "combine.layers.flow.text": [
+    "Attention flow (Abnar and Zuidema 2020): the most that can flow to an input through the layers as a network.",
+    "注意力流（Abnar 与 Zuidema，2020）：把各层看作网络，求流向每个输入的最大流。",
+  ],
+  "combine.words": ["Pieces as words", "子词合并为词"],
+  "combine.special": ["Hide special tokens", "隐藏特殊词元"],
+  "combine.normal": ["Rows sum to one", "每行归一化"],
+  "combine.least": ["Smallest weight", "最小权重"],
+  "combine.top": ["Largest of a row", "每行保留前几个"],
+
+  // Heads over a word
+  "heads.title": ["Heads over a word", "词上的各个头"],
+  "heads.text": [
+    "A line from a word that reads to a word that is read; the stronger the line, the larger the weight. "
+      + "Point at a word to see it alone, click to pin it.",
+    "连线从读取的词指向被读取的词，线越浓，权重越大。指向一个词可单独查看，点击可固定。",
+  ],
+  "heads.label": [
+    "Lines between words, {what}. Arrow keys move from word to word, Enter pins, Escape lets go.",
+    "词之间的连线，{what}。方向键在词间移动，回车固定，Esc 取消。",
+  ],
+  "heads.layout": ["Layout", "布局"],
+  "heads.layout.columns": ["Columns", "两列"],
+  "heads.layout.line": ["One line", "一行"],
+  "heads.beside": ["Compare with", "对比"],
+  "heads.beside.none": ["nothing", "无"],
+  "heads.chip": ["Click: on or off. Double click: this one alone.", "单击：开关；双击：只看这一个。"],
+  "heads.all": ["All", "全部"],
+  "heads.mean": ["Mean", "平均"],
+  "heads.reads": ["reads", "读取"],
+  "heads.read-by": ["is read by", "被读取："],
+  "heads.mean-of": ["mean of {heads} heads", "{heads} 个头的平均"],
+  "heads.hint": ["Point at a word.", "请指向一个词。"],
+  "heads.left": [
+    "The {drawn} strongest of {all} lines are drawn; point at a word for all of its own.",
+    "共 {all} 条连线，只画出最强的 {drawn} 条；指向一个词可查看它的全部连线。",
+  ],
+};
+
+// The words of a key, with {name} replaced by values.name; English where a language lacks them.
+export function translate(key, language, values = {}) {
+  const found = words[key];
+  if (!found) throw new Error(`no words for "${key}"`);
+  const text = found[Object.keys(languages).indexOf(language)] ?? found[0];
+  return text.replace(/\{(\w+)\}/gu, (whole, name) => (name in values ? String(values[name]) : whole));
+}
