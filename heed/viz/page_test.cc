@@ -1,5 +1,6 @@
 #include "heed/viz/page.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -32,16 +33,16 @@ AttentionTrace sample() {
   return trace;
 }
 
-std::string page_of(const AttentionTrace& trace) {
+std::string page_of(const AttentionTrace& trace, const PageOptions& options = {}) {
   const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "heed_page_test.html";
-  write_attention_page(path, {&trace, 1});
+  write_attention_page(path, {&trace, 1}, options);
   std::string page = read_file(path);
   std::filesystem::remove(path);
   return page;
 }
 
 Json data_of(const std::string& page) {
-  const std::string_view open = R"(<script id="data" type="application/json">)";
+  const std::string_view open = R"(<script type="application/json">)";
   const std::size_t begin = page.find(open) + open.size();
   return Json::parse(std::string_view(page).substr(begin, page.find("</script>", begin) - begin), "page");
 }
@@ -52,7 +53,27 @@ Index count(std::string_view text, std::string_view part) {
   return found;
 }
 
-TEST(AttentionPage, ItsDataAreTheTracesToThreeDecimals) {
+// The numbers of { shape, min, max, u16: base64 }.
+std::vector<double> unpacked(const Json& packed) {
+  const std::string text = packed["u16"].string();
+  const std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string bytes;
+  for (std::size_t i = 0; i < text.size(); i += 4) {
+    std::size_t three = 0;
+    for (std::size_t at = 0; at < 4; ++at) three = three << 6U | (letters.find(text[i + at]) & 63U);
+    for (const unsigned shift : {16U, 8U, 0U}) bytes += static_cast<char>(three >> shift & 255U);
+  }
+  while (!text.empty() && text[text.size() - (bytes.size() % 3) - 1] == '=' && bytes.size() % 2 != 0) bytes.pop_back();
+  const double least = packed["min"].number(), most = packed["max"].number();
+  std::vector<double> values;
+  for (std::size_t i = 0; i + 1 < bytes.size(); i += 2) {
+    const int step = static_cast<unsigned char>(bytes[i]) | static_cast<unsigned char>(bytes[i + 1]) << 8;
+    values.push_back(least + (most - least) * step / 65535);
+  }
+  return values;
+}
+
+TEST(AttentionPage, ItsDataAreTheTracesWithPackedNumbers) {
   const AttentionTrace trace = sample();
   const Json data = data_of(page_of(trace));
   const Json map = data["traces"][0]["maps"][0];
@@ -62,18 +83,21 @@ TEST(AttentionPage, ItsDataAreTheTracesToThreeDecimals) {
   EXPECT_EQ(map["heads"].integer(), 4);
   EXPECT_EQ(map["queries"].integer(), 3);
   EXPECT_EQ(map["keys"].integer(), 9);
-  const std::vector<Index> weights = map["weights"].integer_list();
-  ASSERT_EQ(weights.size(), trace.maps[0].weights.size());
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    EXPECT_NEAR(static_cast<double>(weights[i]) / 1000, trace.maps[0].weights[i], 0.0005 + 1e-9);
+  EXPECT_EQ(map["weights"]["shape"].integer_list(), (std::vector<Index>{4, 3, 9}));
+  const std::vector<double> weights = unpacked(map["weights"]);
+  ASSERT_GE(weights.size(), trace.maps[0].weights.size());
+  for (std::size_t i = 0; i < trace.maps[0].weights.size(); ++i) {
+    EXPECT_NEAR(weights[i], trace.maps[0].weights[i], 1.0 / 65535);
   }
   EXPECT_TRUE(data["traces"][0]["maps"][1]["layer"].is_null());
-  EXPECT_EQ(data["light"].size(), 256);
-  EXPECT_EQ(data["dark"].size(), 256);
-  EXPECT_EQ(data["traces"][0]["decoder"].string_list(), (std::vector<std::string>{"<s>", "▁Haus", "␊"}));
-  EXPECT_EQ(data["traces"][0]["target"].string_list(), (std::vector<std::string>{"▁Haus", "␊", "&lt;"}));
-  EXPECT_EQ(data["traces"][0]["source"][0].string(), "</script>");
-  EXPECT_EQ(data["traces"][0]["source"][3].string(), "שלום");
+  EXPECT_EQ(data["palette"].string().size(), 6 * 256);
+  EXPECT_EQ(data["language"].string(), "en");
+  EXPECT_FALSE(data["embedded"].boolean());
+  const Json first = data["traces"][0];
+  EXPECT_EQ(first["decoder"]["tokens"].string_list(), (std::vector<std::string>{"<s>", "▁Haus", "␊"}));
+  EXPECT_EQ(first["target"]["tokens"].string_list(), (std::vector<std::string>{"▁Haus", "␊", "&lt;"}));
+  EXPECT_EQ(first["source"]["tokens"][0].string(), "</script>");
+  EXPECT_EQ(first["source"]["tokens"][3].string(), "שלום");
 }
 
 TEST(AttentionPage, HostileTextNeitherEndsTheDataNorStartsMarkup) {
@@ -94,26 +118,37 @@ TEST(AttentionPage, LoadsNothing) {
   EXPECT_EQ(count(page, "https://"), 0);
   EXPECT_EQ(count(page, "http://"), count(page, "http://www.w3.org/2000/svg"));
   for (const char* part :
-       {" src=", "@import", "url(", "<link", "<iframe", "fetch(", "XMLHttpRequest", "import(", "innerHTML"}) {
+       {" src=", "@import", "<link", "<iframe", "fetch(", "XMLHttpRequest", "import(", "innerHTML"}) {
     EXPECT_EQ(count(page, part), 0) << part;
   }
+}
+
+TEST(AttentionPage, ItsContentPolicyForbidsAllButItsOwnScript) {
+  const std::string page = page_of(sample());
   EXPECT_EQ(count(page, "default-src 'none'"), 1);
+  EXPECT_EQ(count(page, fmt::format("script-src '{}'", kPageSha256)), 1);
+  EXPECT_EQ(count(page, "unsafe"), 0);
+  EXPECT_EQ(kPageSha256.size(), std::string_view("sha256-").size() + 44);
+  EXPECT_EQ(count(page, fmt::format("<script>{}</script>", kPageJs)), 1);
 }
 
-TEST(AttentionPage, ItsPartsAreInTheLibraryAsTheyLieInTheFolder) {
-  const std::string folder = std::string(HEED_SOURCE_DIR) + "/heed/viz/page/";
-  EXPECT_TRUE(kPageHtml == read_file(folder + "page.html"));
-  EXPECT_TRUE(kPageCss == read_file(folder + "page.css"));
-  EXPECT_TRUE(kPageJs == read_file(folder + "page.js"));
+TEST(AttentionPage, WithoutItsDataIsUnder400Kilobytes) {
+  EXPECT_LT(kPageHtml.size() + kFragmentHtml.size() + kPageJs.size(), 400'000U);
 }
 
-// The script finds its places by id: each must be there, once.
-TEST(AttentionPage, TheScriptFindsItsPlaces) {
-  for (std::size_t at = kPageJs.find("$(\""); at != kPageJs.npos; at = kPageJs.find("$(\"", at + 1)) {
-    const std::string_view rest = kPageJs.substr(at + 3);
-    const std::string id(rest.substr(0, rest.find('"')));
-    EXPECT_EQ(count(kPageHtml, "id=\"" + id + "\""), 1) << id;
-  }
+TEST(AttentionPage, OpensInTheLanguageThatIsAskedFor) {
+  const std::string page = page_of(sample(), {.language = "zh"});
+  EXPECT_EQ(count(page, "<html lang=\"zh\">"), 1);
+  EXPECT_EQ(data_of(page)["language"].string(), "zh");
+  EXPECT_THROW(page_of(sample(), {.language = "tlh"}), Error);
+}
+
+TEST(AttentionPage, AFragmentIsThePageWithoutItsDocument) {
+  const std::string fragment = page_of(sample(), {.fragment = true});
+  EXPECT_TRUE(fragment.starts_with("<div class=\"heed-attention\">"));
+  EXPECT_EQ(count(fragment, "<html"), 0);
+  EXPECT_EQ(count(fragment, "Content-Security-Policy"), 0);
+  EXPECT_TRUE(data_of(fragment)["embedded"].boolean());
 }
 
 TEST(AttentionPage, AsTextIsWhatTheFileHolds) {

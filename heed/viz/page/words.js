@@ -110,6 +110,37 @@ export const words = {
     "The {drawn} strongest of {all} lines are drawn; point at a word for all of its own.",
     "共 {all} 条连线，只画出最强的 {drawn} 条；指向一个词可查看它的全部连线。",
   ],
+
+  // Matrix
+  "matrix.title": ["Matrix", "矩阵"],
+  "matrix.text": [
+    "A row reads, a column is read; the darker a cell, the larger the weight.",
+    "行表示读取的词，列表示被读取的词；颜色越深，权重越大。",
+  ],
+  "matrix.label": [
+    "Matrix of weights, {what}: {rows} rows, {columns} columns. Arrow keys move from cell to cell, plus and minus zoom, zero shows all, Enter pins.",
+    "权重矩阵，{what}：{rows} 行，{columns} 列。方向键在单元格间移动，加号和减号缩放，0 显示全部，回车固定。",
+  ],
+  "matrix.hint": [
+    "Point at a cell. Ctrl and wheel, two fingers, or + and − zoom; drag moves.",
+    "请指向一个单元格。Ctrl 加滚轮、双指或 + 与 − 可缩放，拖动可移动。",
+  ],
+  "matrix.none": ["No row and column has this text.", "没有行和列包含这段文字。"],
+  "matrix.sort": ["Sort and filter", "排序与筛选"],
+  "matrix.rows": ["Rows by", "行按"],
+  "matrix.columns": ["Columns by", "列按"],
+  "matrix.by.place": ["place", "位置"],
+  "matrix.by.largest": ["largest weight", "最大权重"],
+  "matrix.by.entropy": ["entropy, the most decided first", "熵，从最集中的开始"],
+  "matrix.by.read": ["how much they are read", "被读取的总量"],
+  "matrix.by.name": ["name", "名称"],
+  "matrix.only.rows": ["Rows with", "行包含"],
+  "matrix.only.columns": ["Columns with", "列包含"],
+  "matrix.only.any": ["any text", "任意文字"],
+  "matrix.closer": ["Zoom in", "放大"],
+  "matrix.wider": ["Zoom out", "缩小"],
+  "matrix.whole": ["Show all", "显示全部"],
+  "matrix.in-words": ["In words: where each token reads most", "用文字表示：每个词元主要读取的内容"],
 };
 
 // The words of a key, with {name} replaced by values.name; English where a language lacks them.

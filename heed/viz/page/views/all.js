@@ -1,4 +1,5 @@
 // The views, in the order of their tabs.
 import { view as heads } from "./heads.js";
+import { view as matrix } from "./matrix.js";
 
-export const views = [heads];
+export const views = [heads, matrix];
