@@ -141,6 +141,35 @@ export const words = {
   "matrix.wider": ["Zoom out", "缩小"],
   "matrix.whole": ["Show all", "显示全部"],
   "matrix.in-words": ["In words: where each token reads most", "用文字表示：每个词元主要读取的内容"],
+
+  // All layers and heads
+  "overview.title": ["All layers and heads", "所有层与头"],
+  "overview.text": [
+    "Each head's matrix, small; below it what it seems to do, its entropy in bits and its mean distance in tokens. Choose one to see it large.",
+    "每个头的缩略矩阵；下方是它似乎在做的事、熵（比特）和平均距离（词元）。点击可放大查看。",
+  ],
+  "overview.hint": ["Point at a head.", "请指向一个头。"],
+  "overview.tells": [
+    "Layer {layer}, head {head}: {role}; entropy {entropy} bits, mean distance {distance} tokens",
+    "第 {layer} 层，头 {head}：{role}；熵 {entropy} 比特，平均距离 {distance} 个词元",
+  ],
+  "overview.how": [
+    "Measured, not guessed: a head is named for where at least {share} of its weight goes, in the mean over the rows that have a choice; "
+      + "“even” is a mean entropy of at least {even} of what equal weights have. “Diagonal” is the token as far along the other side, and its two neighbours.",
+    "以上为测量结果：在有选择余地的各行上取平均，若至少 {share} 的权重落在某处，就以此命名；“均匀”指平均熵至少为等权重时的 {even}。"
+      + "“对角线”指另一侧相同相对位置的词元及其左右邻居。",
+  ],
+  "overview.roles": ["What heads seem to do", "各头似乎在做什么"],
+  "overview.any": ["Any", "全部"],
+  "overview.role.itself": ["itself", "自身"],
+  "overview.role.previous": ["previous token", "前一个词元"],
+  "overview.role.next": ["next token", "后一个词元"],
+  "overview.role.first": ["first token", "第一个词元"],
+  "overview.role.diagonal": ["diagonal", "对角线"],
+  "overview.role.punctuation": ["punctuation", "标点"],
+  "overview.role.special": ["special tokens", "特殊词元"],
+  "overview.role.even": ["even", "均匀"],
+  "overview.role.none": ["mixed", "混合"],
 };
 
 // The words of a key, with {name} replaced by values.name; English where a language lacks them.
