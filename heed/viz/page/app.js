@@ -9,6 +9,7 @@
 //     state: { pin: "", zoom: 1 },      // what of it the address keeps, as "matrix.pin": defaults of type string, number or
 //                                       // boolean, which are also the types of the values
 //     controls: ["kind", "layer", "head", "combine"],   // which of the frame's controls stand above it; none: []
+//     kinds: ["cross"],                 // optional: the kinds of attention that it can show
 //     available(trace) { return true; },
 //     mount(host, app) {                // draws into host, an empty element; called again for another trace, language or theme
 //       return {
@@ -25,7 +26,8 @@
 //   app.traces      all traces (trace.js)              app.trace()   the one that is shown
 //   app.state       the whole state; a view's own is app.own(view) and is changed by app.setOwn(view, { pin: "3" })
 //   app.set(changes)                                   changes the state, writes the address, updates what is shown
-//   app.kind(), app.map(), app.head()                  the kind, the map and the head ("mean" or a number) that are chosen
+//   app.kind(), app.map(), app.head()                  the kind, the map and the head ("mean" or a number) that are chosen;
+//                                                      app.kinds(): those to choose from
 //   app.shown(trace)                                   what is to be shown of the chosen layer (combine.js)
 //   app.t(key, values)                                 words in the chosen language; app.language: "en" or "zh"
 //   app.announce(text)                                 says it to a screen reader
@@ -119,8 +121,15 @@ class App {
     return this.traces[this.state.trace];
   }
 
+  // The kinds of attention that the view shows.
+  kinds(trace = this.trace()) {
+    const { kinds = trace.kinds } = this.view;
+    return trace.kinds.filter((kind) => kinds.includes(kind));
+  }
+
   kind(trace = this.trace()) {
-    return trace.kinds.includes(this.state.kind) ? this.state.kind : trace.kinds[0];
+    const there = this.kinds(trace);
+    return there.includes(this.state.kind) ? this.state.kind : there[0];
   }
 
   map(trace = this.trace()) {

@@ -59,7 +59,7 @@ export function check(app, { label, value, choose, shown = () => true }) {
 export const makers = {
   kind: (app) => segments(app, {
     label: app.t("kind"),
-    options: () => app.trace().kinds.map((kind) => [kind, app.t(`kind.${kind}.short`), app.t(`kind.${kind}`)]),
+    options: () => app.kinds().map((kind) => [kind, app.t(`kind.${kind}.short`), app.t(`kind.${kind}`)]),
     value: () => app.kind(),
     choose: (kind) => app.set({ kind, layer: -1, head: "mean" }),
   }),

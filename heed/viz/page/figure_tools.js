@@ -1,6 +1,86 @@
-// What one does with the figure that is shown: later changes bring export and notes here.
+// What one does with the figure that is shown: save it, send its address, pin a note to it.
+import { description } from "./controls.js";
 import { element } from "./dom.js";
+import { asVector, csv, download, json, png, svgText, titled } from "./export.js";
+import { popover } from "./popover.js";
 
-export function figureTools() {
-  return { node: element("div", { class: "tools" }), note: null, update() {} };
+const kLongestNote = 500;
+
+// mounted(): the view's handle. node: the buttons; note: the note's place above the figure; update().
+export function figureTools(app, mounted) {
+  const { view } = app;
+  const usesMaps = (view.controls ?? []).includes("kind");
+  const noteHere = () => (app.state.noted === view.id ? app.state.note : "");
+  const title = () => {
+    const parts = [app.t(`${view.id}.title`)];
+    if (usesMaps) parts.push(description(app, (view.controls ?? []).includes("head") ? app.head() : null));
+    return parts.join(": ");
+  };
+  function name(ending) {
+    const parts = ["attention", view.id];
+    if (usesMaps) {
+      parts.push(app.kind(), `layer${app.map().name}`.replace(/[^\w.-]/gu, "_"));
+      if (view.controls.includes("head")) parts.push(app.head() === "mean" ? "mean" : `head${app.head()}`);
+    }
+    return `${parts.join("-")}.${ending}`;
+  }
+  const picture = () => titled(asVector(mounted().picture()), { title: title(), note: noteHere(), colours: app.colours });
+  const about = () => ({
+    model: app.trace().model, view: view.id, ...(usesMaps ? { kind: app.kind(), path: app.map().path } : {}),
+    source: app.trace().source.text, target: app.trace().target.text, ...(noteHere() ? { note: noteHere() } : {}),
+  });
+  const makers = {
+    svg: () => download(name("svg"), "image/svg+xml", svgText(picture())),
+    png: async () => download(name("png"), "image/png", await png(picture())),
+    csv: () => download(name("csv"), "text/csv", csv(mounted().table())),
+    json: () => download(name("json"), "application/json", json(mounted().table(), about())),
+  };
+
+  const button = (key, words, act) => element("button", { type: "button", class: "button", "data-key": key, onclick: act }, words);
+  const files = Object.keys(makers).map((kind) => button(`save-${kind}`, kind.toUpperCase(), () => makers[kind]()));
+  const copy = button("copy-address", app.t("tools.address"), async () => {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      app.announce(app.t("tools.address.copied"));
+      copy.textContent = app.t("tools.address.copied");
+    } catch {
+      copy.textContent = app.t("tools.address.by-hand");
+    }
+  });
+  copy.hidden = app.embedded;
+  const save = popover([app.t("tools.save")], [
+    element("div", { class: "files" }, files), element("p", { class: "quiet" }, app.t("tools.save.text")), copy,
+  ], { class: "popover tail" });
+
+  const field = element("textarea", {
+    rows: 2, maxlength: kLongestNote, "aria-label": app.t("tools.note"), placeholder: app.t("tools.note.hint"), dir: "auto",
+    oninput: () => app.set({ note: field.value, noted: field.value ? view.id : "" }),
+  });
+  const remove = element("button", {
+    type: "button", class: "plain",
+    onclick() {
+      open = false;
+      app.set({ note: "", noted: "" });
+    },
+  }, app.t("tools.note.remove"));
+  const note = element("div", { class: "note" }, field, remove);
+  let open = false;
+  const pin = button("note", app.t("tools.note"), () => {
+    open = true;
+    update();
+    field.focus();
+  });
+
+  function update() {
+    const text = noteHere();
+    note.hidden = !open && text === "";
+    pin.hidden = !note.hidden;
+    if (field.value !== text) field.value = text;
+    const handle = mounted();
+    files.forEach((file) => (file.hidden = Boolean(handle) && !handle[["SVG", "PNG"].includes(file.textContent) ? "picture" : "table"]));
+    save.hidden = copy.hidden && files.every((file) => file.hidden);
+    copy.textContent = app.t("tools.address");
+  }
+  update();
+  return { node: element("div", { class: "tools" }, pin, save), note, update };
 }

@@ -39,7 +39,9 @@ export class Frame {
       this.tools.note,
       host);
     this.body.replaceChildren(this.head, this.tabs(), panel, this.footer());
+    this.mounted = null;
     this.mounted = view.mount(host, app);
+    this.tools.update();
     if (focused) this.root.querySelector(`[data-key="${focused}"]`)?.focus();
     this.body.querySelector("[role=tab][aria-selected=true]").scrollIntoView({ block: "nearest", inline: "nearest" });
   }

@@ -23,6 +23,16 @@ export const words = {
   ],
   "page.more": ["More", "更多"],
 
+  // What one does with a figure
+  "tools.save": ["Save", "保存"],
+  "tools.save.text": ["What is shown, as a picture or as numbers.", "把当前内容保存为图片或数据。"],
+  "tools.address": ["Copy the address of this view", "复制此视图的地址"],
+  "tools.address.copied": ["Copied", "已复制"],
+  "tools.address.by-hand": ["Please copy it from the address bar", "请从地址栏复制"],
+  "tools.note": ["Add a note", "添加注释"],
+  "tools.note.hint": ["A note on this view; it goes along in the address and in pictures.", "对此视图的注释，会随地址和图片一起保存。"],
+  "tools.note.remove": ["Remove", "删除"],
+
   // What is shown of a trace
   "kind": ["Attention", "注意力类型"],
   "kind.cross": ["Cross-attention", "交叉注意力"],
@@ -170,6 +180,39 @@ export const words = {
   "overview.role.special": ["special tokens", "特殊词元"],
   "overview.role.even": ["even", "均匀"],
   "overview.role.none": ["mixed", "混合"],
+
+  // Alignment
+  "alignment.title": ["Alignment", "对齐"],
+  "alignment.text": [
+    "Which source word each word of the answer reads most, beside what a person aligned.",
+    "译文中每个词主要读取的源词，与人工对齐对照。",
+  ],
+  "alignment.label": ["Alignment of {rows} words to {columns} words", "{rows} 个词与 {columns} 个词的对齐"],
+  "alignment.gold": ["gold, sure", "人工：确定"],
+  "alignment.possible": ["gold, possible", "人工：可能"],
+  "alignment.found": ["from the weights", "由权重得到"],
+  "alignment.aer": [
+    "Alignment error rate {aer} %: {found} links found, {sure} of {allSure} sure ones among them, {right} of them right.",
+    "对齐错误率 {aer} %：找到 {found} 个链接，其中命中确定链接 {sure}／{allSure} 个，正确 {right} 个。",
+  ],
+  "alignment.how": [
+    "A word of the answer is aligned with the source word of its largest weight (pieces taken together, special tokens left out), if that is at least the "
+      + "threshold. AER is 1 − (|A∩S| + |A∩P|) / (|A| + |S|) of the links A, the sure ones S and the possible ones P ⊇ S (Och and Ney 2003).",
+    "译文中的每个词对齐到权重最大的源词（子词合并，不含特殊词元），前提是该权重不低于阈值。AER = 1 − (|A∩S| + |A∩P|) / (|A| + |S|)，"
+      + "其中 A 为所得链接，S 为确定链接，P ⊇ S 为可能链接（Och 与 Ney，2003）。",
+  ],
+  "alignment.least": ["Threshold", "阈值"],
+
+  // A picture's patches
+  "picture.title": ["Over the picture", "叠加在图片上"],
+  "picture.text": [
+    "How much each patch of the picture is read: bright where the weight is large. Choose a word to see what it reads.",
+    "图片的每个图块被读取的程度：越亮权重越大。选择一个词可查看它读取了哪里。",
+  ],
+  "picture.word": ["Reads", "读取者"],
+  "picture.label": ["Weights over the picture: {word}", "图片上的权重：{word}"],
+  "picture.patch": ["patch in row {row}, column {column}: {weight}", "第 {row} 行第 {column} 列的图块：{weight}"],
+  "picture.hint": ["Point at a patch.", "请指向一个图块。"],
 };
 
 // The words of a key, with {name} replaced by values.name; English where a language lacks them.
