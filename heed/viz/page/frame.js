@@ -31,14 +31,14 @@ export class Frame {
     this.head = this.header();
     this.tools = figureTools(app, () => this.mounted);
     const host = element("div", { class: `view view-${view.id}` });
-    const panel = element("main", { class: "figure", id: "panel", role: "tabpanel", "aria-labelledby": `tab-${view.id}` },
+    const panel = element("div", { class: "figure", id: "panel", role: "tabpanel", "aria-labelledby": `tab-${view.id}` },
       element("div", { class: "caption" },
         element("div", {}, element("h2", {}, app.t(`${view.id}.title`)), element("p", { class: "quiet" }, app.t(`${view.id}.text`))),
         this.tools.node),
       this.controls.length > 0 ? element("div", { class: "toolbar" }, this.controls.map((one) => one.node)) : null,
       this.tools.note,
       host);
-    this.body.replaceChildren(this.head, this.tabs(), panel, this.footer());
+    this.body.replaceChildren(this.head, this.landmark("main", { class: "body" }, this.tabs(), panel), this.footer());
     this.mounted = null;
     this.mounted = view.mount(host, app);
     this.tools.update();
@@ -50,6 +50,11 @@ export class Frame {
     for (const control of this.controls) control.update();
     this.tools.update();
     this.mounted.update();
+  }
+
+  // A landmark of the page; a piece of somebody else's page has none of its own.
+  landmark(name, attributes, ...children) {
+    return element(this.app.embedded ? "div" : name, { ...attributes, class: `${name} ${attributes.class ?? ""}`.trim() }, ...children);
   }
 
   header() {
@@ -83,7 +88,7 @@ export class Frame {
     sentence.node.classList.add("wide");
     const text = (label, side) => (side.text
       ? [element("dt", {}, app.t(label)), element("dd", { dir: "auto" }, side.text)] : []);
-    return element("header", {},
+    return this.landmark("header", {},
       element("div", { class: "top" },
         element("div", { class: "brand" }, element("h1", {}, app.t("page.title")), element("p", { class: "model" }, trace.model)),
         element("div", { class: "settings" }, language.node, theme.node)),
@@ -116,6 +121,6 @@ export class Frame {
   }
 
   footer() {
-    return element("footer", {}, element("p", {}, this.app.t("page.honesty")));
+    return this.landmark("footer", {}, element("p", {}, this.app.t("page.honesty")));
   }
 }

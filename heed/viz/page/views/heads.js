@@ -109,8 +109,8 @@ export const view = {
       const words = strongest(shown, heads, pointed);
       const name = shown[pointed.axis].labels[pointed.index];
       return [
-        element("b", {}, element("bdi", {}, name)), ` ${t(pointed.axis === "queries" ? "heads.reads" : "heads.read-by")} `,
-        ...words.flatMap(({ label, weight }, i) => [i > 0 ? ", " : "", element("bdi", {}, label), ` ${decimals(weight)}`]),
+        element("b", {}, element("bdi", {}, name)), ` ${t(pointed.axis === "queries" ? "heads.reads" : "heads.read-by")}`,
+        ...words.flatMap(({ label, weight }) => [element("span", { class: "token" }, element("bdi", {}, label), ` ${decimals(weight)}`), " "]),
         heads.length > 1 ? element("span", { class: "quiet" }, ` (${t("heads.mean-of", { heads: heads.length })})`) : null,
       ];
     }

@@ -89,6 +89,7 @@ export const view = {
       frame = 0;
       const density = globalThis.devicePixelRatio || 1;
       paint(canvas.getContext("2d"), layout, { app, image, marked, density });
+      Object.assign(canvas.dataset, { left: layout.left, top: layout.top, cell: window.cell });
       canvas.style.setProperty("touch-action", window.fitted ? "pan-x pan-y" : "none");
     }
 

@@ -10,6 +10,7 @@ const kSize = 13;
 const kWidest = 130;  // of a label
 const kSlanted = 20;  // narrower cells have upright labels
 const kMostRects = 6000;
+const kLeastRoom = 160;
 
 const widest = (labels, most) => {
   let width = 0;
@@ -34,8 +35,11 @@ export function layoutOf(window, rowLabels, columnLabels, width, height) {
     tryWith(top, right);
     if (window.cell >= kSlanted) slanted = false;
   }
-  const tall = Math.min(window.height, Math.ceil(window.rows * window.cell));
-  const across = Math.min(window.width, Math.ceil(window.columns * window.cell));
+  // What the whole matrix takes is what a part of it gets: zooming changes no sizes. A flat or narrow one gets a little
+  // more, to have room for cells when it is zoomed.
+  const room = (most, count) => Math.ceil(Math.min(most, Math.max(count * window.cell, Math.min(count * kSlanted, kLeastRoom))));
+  const across = room(window.width, window.columns), tall = room(window.height, window.rows);
+  window.resize(across, tall);
   return { window, rowLabels, columnLabels, left, top, slanted, most, across, tall, width: left + across + right, height: top + tall + 2 };
 }
 

@@ -1,0 +1,70 @@
+// Pages made by the command, open in Debian's Chromium, which may load nothing else.
+//
+//   const browser = await open();
+//   const page = await browser.page(traces.bert, "#view=matrix");     // a playwright Page, with page.wrong: [] of all that
+//   await browser.close();                                            // went wrong and page.requests of what it asked for
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+
+const { HEED, CHROMIUM } = process.env;
+
+export async function open() {
+  const folder = mkdtempSync(join(tmpdir(), "heed-page-"));
+  // No sandbox: tests run as root in containers, too. The page is ours.
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
+  const made = new Map();
+
+  // The file of a page of traces.
+  function file(traces, options = []) {
+    const key = JSON.stringify([traces, options]);
+    if (!made.has(key)) {
+      const name = join(folder, `page${made.size}`);
+      writeFileSync(`${name}.json`, JSON.stringify({ format: "heed attention traces", version: 2, traces }));
+      execFileSync(HEED, ["view", "--from", `${name}.json`, "--out", `${name}.html`, ...options], { stdio: ["ignore", "ignore", "inherit"] });
+      made.set(key, `${name}.html`);
+    }
+    return made.get(key);
+  }
+
+  async function visit(path, hash = "", { width = 1200, height = 900, dark = false } = {}) {
+    const context = await browser.newContext({
+      viewport: { width, height }, colorScheme: dark ? "dark" : "light", acceptDownloads: true, permissions: ["clipboard-read", "clipboard-write"],
+    });
+    const page = await context.newPage();
+    page.wrong = [];
+    page.requests = [];
+    page.on("console", (message) => ["error", "warning"].includes(message.type()) && page.wrong.push(message.text()));
+    page.on("pageerror", (error) => page.wrong.push(error.stack));
+    page.on("request", (request) => /^(data|blob):/u.test(request.url()) || page.requests.push(request.url()));
+    await page.goto(`file://${path}${hash}`);
+    await page.waitForSelector("[role=tabpanel]");
+    return page;
+  }
+
+  return {
+    folder, file, visit,
+    page: (traces, hash, options) => visit(file(traces, options?.arguments), hash, options),
+    async close() {
+      await browser.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+// The places of text and shapes that lie outside of the picture that they belong to, of each <svg> in sight.
+export const outside = (page) => page.evaluate(() => {
+  const found = [];
+  const root = document.querySelector(".heed-attention").shadowRoot;
+  for (const picture of root.querySelectorAll("svg")) {
+    const frame = picture.getBoundingClientRect();
+    for (const text of picture.querySelectorAll("text")) {
+      const box = text.getBoundingClientRect();
+      if (box.width === 0) continue;
+      if (box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1) found.push(text.textContent);
+    }
+  }
+  return found;
+});
