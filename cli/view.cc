@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "heed/base/check.h"
 #include "heed/io/fields.h"
+#include "heed/observe/trace_file.h"
 #include "heed/tasks/picture_classifier.h"
 #include "heed/viz/attention_picture.h"
 #include "heed/viz/page.h"
@@ -56,7 +57,7 @@ const AttentionTrace& chosen_trace(const ViewCommand& command, const std::vector
 
 // The kind that was asked for; otherwise cross-attention, or the decoder's where nothing has a source.
 AttentionKind chosen_kind(const ViewCommand& command, const AttentionTrace& trace) {
-  AttentionKind kind = trace.source_tokens.empty() ? AttentionKind::decoder : AttentionKind::cross;
+  AttentionKind kind = trace.source.tokens.empty() ? AttentionKind::decoder : AttentionKind::cross;
   if (!command.kind.empty()) enum_from_name(command.kind, kind);
   return kind;
 }
@@ -68,9 +69,8 @@ const AttentionTrace::Map& chosen_map(const ViewCommand& command, const Attentio
   std::string layers;
   for (const AttentionTrace::Map& map : trace.maps) {
     if (map.kind != kind) continue;
-    const std::optional<Index> layer = layer_of(map.path);
-    layers += (layers.empty() ? "" : ", ") + (layer ? std::to_string(*layer) : map.path);
-    if (!command.layer || layer == command.layer) chosen = &map;
+    layers += (layers.empty() ? "" : ", ") + std::to_string(map.layer);
+    if (!command.layer || map.layer == command.layer) chosen = &map;
   }
   HEED_CHECK(!layers.empty(), "--kind: the model has no {} attention", enum_name(kind));
   HEED_CHECK(chosen != nullptr, "--layer: there is no {} layer {}; there are: {}", enum_name(kind), *command.layer,

@@ -68,7 +68,7 @@ std::string read_one_line(const char* option, const std::string& text) {
 Views view_given_pair(const ViewedText& viewed, const ModelFolder& folder) {
   const std::string source = read_one_line("--text", *viewed.text), target = read_one_line("--target", *viewed.target);
   const AttentionTrace trace = trace_of(viewed, folder, source, folder.target_ids(target));
-  return {{trace}, {trace.target_text}};
+  return {{trace}, {trace.target.text}};
 }
 
 // What a language model attends to while it reads the lines.

@@ -1,5 +1,5 @@
 // Attention traces: what was read and is written again reads the same, and is written with the same bytes.
-#include "heed/observe/trace.h"
+#include "heed/observe/trace_file.h"
 
 #include "property.h"
 

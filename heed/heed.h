@@ -66,6 +66,7 @@
 #include "heed/observe/observer.h"
 #include "heed/observe/recorder.h"
 #include "heed/observe/trace.h"
+#include "heed/observe/trace_file.h"
 #include "heed/ops/activation.h"
 #include "heed/ops/broadcast.h"
 #include "heed/ops/causal_convolution.h"

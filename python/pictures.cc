@@ -44,7 +44,8 @@ AttentionTrace::Map copy_map(const std::string& path, const std::string& kind, p
   const Tensor weights = share_tensor("heed.Attention", path.c_str(), array);
   const View& view = weights.view();
   HEED_CHECK(view.rank == 3, "heed.Attention: {} must be [heads, queries, keys], but is {}", path, describe(view));
-  AttentionTrace::Map map{path, kind_of(kind), view.shape[0], view.shape[1], view.shape[2], {}};
+  AttentionTrace::Map map{
+      .path = path, .kind = kind_of(kind), .heads = view.shape[0], .queries = view.shape[1], .keys = view.shape[2]};
   map.weights.resize(static_cast<std::size_t>(view.size()));
   copy(view, make_view(map.weights.data(), {map.heads, map.queries, map.keys}));
   return map;
@@ -54,9 +55,9 @@ Trace make_trace(const std::string& model, const std::string& source_text, const
                  std::vector<std::string> source_tokens, std::vector<std::string> decoder_tokens,
                  std::vector<std::string> target_tokens, const py::list& maps) {
   auto trace = std::make_shared<AttentionTrace>();
-  trace->model = model, trace->source_text = source_text, trace->target_text = target_text;
-  trace->source_tokens = std::move(source_tokens), trace->decoder_tokens = std::move(decoder_tokens);
-  trace->target_tokens = std::move(target_tokens);
+  trace->model = model, trace->source.text = source_text, trace->target.text = target_text;
+  trace->source.tokens = std::move(source_tokens), trace->decoder.tokens = std::move(decoder_tokens);
+  trace->target.tokens = std::move(target_tokens);
   for (const py::handle map : maps) {
     const auto [path, kind, weights] = map.cast<std::tuple<std::string, std::string, py::object>>();
     trace->maps.push_back(copy_map(path, kind, weights));
@@ -92,11 +93,11 @@ void add_pictures(py::module_& module) {
   py::class_<AttentionTrace, Trace>(module, "Trace")
       .def(py::init(&make_trace))
       .def_readonly("model", &AttentionTrace::model)
-      .def_readonly("source_text", &AttentionTrace::source_text)
-      .def_readonly("target_text", &AttentionTrace::target_text)
-      .def_readonly("source_tokens", &AttentionTrace::source_tokens)
-      .def_readonly("decoder_tokens", &AttentionTrace::decoder_tokens)
-      .def_readonly("target_tokens", &AttentionTrace::target_tokens)
+      .def_property_readonly("source_text", [](const AttentionTrace& trace) { return trace.source.text; })
+      .def_property_readonly("target_text", [](const AttentionTrace& trace) { return trace.target.text; })
+      .def_property_readonly("source_tokens", [](const AttentionTrace& trace) { return trace.source.tokens; })
+      .def_property_readonly("decoder_tokens", [](const AttentionTrace& trace) { return trace.decoder.tokens; })
+      .def_property_readonly("target_tokens", [](const AttentionTrace& trace) { return trace.target.tokens; })
       .def_property_readonly("maps", &maps_of);
   module.def("picture", &picture);
   module.def(

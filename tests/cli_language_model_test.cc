@@ -10,7 +10,7 @@
 #include "heed/base/file_writer.h"
 #include "heed/base/text_lines.h"
 #include "heed/io/json.h"
-#include "heed/observe/trace.h"
+#include "heed/observe/trace_file.h"
 #include "trained_model.h"
 
 namespace heed {
@@ -137,8 +137,8 @@ TEST(CliLanguageModel, ViewShowsWhatItReads) {
   const std::string text = "The man sees the old woman.";
   EXPECT_EQ(output_of({"view", language_model(), "--text", text, "--out", page, "--trace", trace}), "");
   const AttentionTrace made = read_trace(trace);
-  EXPECT_EQ(made.target_text, text);
-  EXPECT_TRUE(made.source_tokens.empty());
+  EXPECT_EQ(made.target.text, text);
+  EXPECT_TRUE(made.source.tokens.empty());
   ASSERT_EQ(made.maps.size(), 1u);
   const AttentionTrace::Map& map = made.maps.front();
   EXPECT_EQ(map.kind, AttentionKind::decoder);

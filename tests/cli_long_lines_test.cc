@@ -98,7 +98,7 @@ Viewed view(const std::string& text, const std::vector<std::string>& more = {}) 
   Viewed viewed{{}, run_heed(arguments)};
   if (viewed.result.exit_code != 0) return viewed;
   for (const Json& one : Json::parse(read_file(trace))["traces"].items())
-    viewed.sentences.push_back(one["source_text"].string());
+    viewed.sentences.push_back(one["source"]["text"].string());
   return viewed;
 }
 

@@ -10,7 +10,7 @@
 #include "heed/base/file_writer.h"
 #include "heed/base/text_lines.h"
 #include "heed/io/json.h"
-#include "heed/observe/trace.h"
+#include "heed/observe/trace_file.h"
 #include "trained_model.h"
 
 namespace heed {
@@ -190,8 +190,8 @@ TEST(CliView, ATranslationThatIsGivenIsLookedAt) {
       {"view", tiny_model().string(), "--text", "Der Hund schläft.", "--target", "The dog sleeps.", "--trace", trace});
   EXPECT_EQ(printed, "The dog sleeps.\n");
   const AttentionTrace read = read_trace(trace);
-  EXPECT_EQ(read.source_text, "Der Hund schläft.");
-  EXPECT_EQ(read.target_text, "The dog sleeps.");
+  EXPECT_EQ(read.source.text, "Der Hund schläft.");
+  EXPECT_EQ(read.target.text, "The dog sleeps.");
   EXPECT_EQ(read.model, "model");
   ASSERT_EQ(read.maps.size(), 3u);  // encoder, decoder, cross
   for (const AttentionTrace::Map& map : read.maps) {

@@ -9,6 +9,7 @@
 #include "heed/base/check.h"
 #include "heed/base/control_characters.h"
 #include "heed/base/utf8.h"
+#include "heed/io/base64.h"
 #include "heed/io/json_node.h"
 
 namespace heed {
@@ -62,6 +63,18 @@ void JsonStream::number(double value) {
 }
 
 void JsonStream::number(float value) { number(shortest_double(value)); }
+
+void JsonStream::base64(std::string_view bytes) {
+  constexpr std::size_t kPart = 3 << 14;  // of whole triples, so that parts join
+  begin_value();
+  text_ += '"';
+  for (std::size_t at = 0; at < bytes.size(); at += kPart) {
+    text_ += heed::base64(bytes.substr(at, kPart));
+    hand_over_if_full();
+  }
+  text_ += '"';
+  hand_over_if_full();
+}
 
 void JsonStream::finish() {
   sink_(text_);

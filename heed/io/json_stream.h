@@ -25,7 +25,7 @@ class JsonStream {
  public:
   using Sink = std::function<void(std::string_view)>;
 
-  // The sink gets some 64 KiB at a time; no string, key or number is divided.
+  // The sink gets some 64 KiB at a time; no string, key or number is divided, but for base64's.
   explicit JsonStream(Sink sink, int indent = 0) : sink_(std::move(sink)), indent_(indent) {}
 
   void open_object();
@@ -37,7 +37,8 @@ class JsonStream {
   // Values without a Json for each.
   void integer(Index value);
   void number(double value);
-  void number(float value);  // in the fewest digits that read back as the same float
+  void number(float value);             // in the fewest digits that read back as the same float
+  void base64(std::string_view bytes);  // a string, without ever being one
   // Hands over what is left. To be called once, at the end.
   void finish();
 

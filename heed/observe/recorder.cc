@@ -1,10 +1,27 @@
 #include "heed/observe/recorder.h"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 
 #include "heed/base/check.h"
 
 namespace heed {
+namespace {
+
+// The number that is a part of a layer's path: 3 of "decoder.layers.3.multihead_attn".
+std::optional<Index> number_in(std::string_view path) {
+  while (!path.empty()) {
+    const std::string_view part = path.substr(0, path.find('.'));
+    Index number = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
+    if (error == std::errc() && end == part.data() + part.size() && number >= 0) return number;
+    path.remove_prefix(std::min(path.size(), part.size() + 1));
+  }
+  return {};
+}
+
+}  // namespace
 
 AttentionRecorder::AttentionRecorder(Sentence sentence, std::function<bool(const AttentionSite&)> wanted)
     : sentence_(sentence), wanted_(std::move(wanted)) {
@@ -23,7 +40,9 @@ void AttentionRecorder::on_weights(const AttentionSite& site, ConstView weights)
   auto found =
       std::ranges::find(recorded_, site.path, [](const Recorded& r) -> std::string_view { return r.map.path; });
   if (found == recorded_.end()) {
-    AttentionTrace::Map map{std::string(site.path), site.kind, heads, 0, 0, {}};
+    AttentionTrace::Map map{.path = std::string(site.path), .kind = site.kind, .heads = heads};
+    const auto before = std::ranges::count(recorded_, site.kind, [](const Recorded& r) { return r.map.kind; });
+    map.layer = number_in(site.path).value_or(static_cast<Index>(before));
     map.queries = site.kind == AttentionKind::encoder ? sentence_.source_length : sentence_.target_length;
     map.keys = site.kind == AttentionKind::decoder ? sentence_.target_length : sentence_.source_length;
     map.weights.resize(static_cast<std::size_t>(heads * map.queries * map.keys));

@@ -34,6 +34,7 @@ TEST(AttentionRecorder, KeepsOneRowOfTheBatchCutToItsLengths) {
   const std::vector<AttentionTrace::Map> maps = recorder.take_maps();
   ASSERT_EQ(maps.size(), 3u);
   EXPECT_EQ(maps[0], (AttentionTrace::Map{"encoder.layers.0.self_attn",
+                                          0,
                                           AttentionKind::encoder,
                                           2,
                                           2,
@@ -74,9 +75,9 @@ TEST(AttentionRecorder, WantsWhatWasChosen) {
 
 TEST(AttentionRecorder, MapsPassTheTracesValidation) {
   AttentionTrace trace;
-  trace.source_tokens = {"a", "b"};
-  trace.decoder_tokens = {"<s>", "c", "d"};
-  trace.target_tokens = {"c", "d", "e"};
+  trace.source.tokens = {"a", "b"};
+  trace.decoder.tokens = {"<s>", "c", "d"};
+  trace.target.tokens = {"c", "d", "e"};
   AttentionRecorder recorder({.row = 0, .source_length = 2, .target_length = 3});
   recorder.on_weights(kCross, numbered(1, 4, 3, 3));
   trace.maps = recorder.take_maps();

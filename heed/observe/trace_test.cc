@@ -3,152 +3,181 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
+#include <functional>
 #include <limits>
 
-#include "heed/base/error.h"
+#include "heed/observe/trace_sample.h"
 #include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
 
-// Two source tokens, three target tokens, one map of each kind.
-AttentionTrace example() {
-  AttentionTrace trace;
-  trace.model = "tiny";
-  trace.source_text = "ein Hund";
-  trace.target_text = "a \"dog\"\n";
-  trace.source_tokens = {"ein", "\xE2\x96\x81Hund"};
-  trace.decoder_tokens = {"<s>", "a", "dog"};
-  trace.target_tokens = {"a", "dog", "</s>"};
-  trace.maps = {
-      {"encoder.layers.0.self_attn", AttentionKind::encoder, 1, 2, 2, {0.1f, 0.9f, 1.0f / 3, 2.0f / 3}},
-      {"decoder.layers.0.self_attn", AttentionKind::decoder, 1, 3, 3, {1, 0, 0, 0.5f, 0.5f, 0, 0.2f, 0.3f, 0.5f}},
-      {"decoder.layers.0.multihead_attn", AttentionKind::cross, 2, 3, 2, std::vector<float>(12, 0.5f)}};
-  return trace;
-}
+constexpr Index kHuge = std::numeric_limits<Index>::max();
 
 std::string refusal(const std::function<void(AttentionTrace&)>& spoil) {
-  AttentionTrace trace = example();
+  AttentionTrace trace = sample_trace();
   spoil(trace);
   return testing::refusal([&] { validate(trace, "t"); });
 }
 
-// The error of the example's file in which `from` was replaced by `to`.
-std::string file_refusal(const std::string& from, const std::string& to) {
-  const AttentionTrace trace = example();
-  std::string text = traces_to_text({&trace, 1});
-  const std::size_t at = text.find(from);
-  if (at == std::string::npos) return "the text does not hold " + from;
-  text.replace(at, from.size(), to);
-  return testing::refusal([&] { parse_traces(text, "t.json"); });
-}
-
-TEST(AttentionTrace, RoundTripsBitForBitThroughTextAndFile) {
-  const std::vector<AttentionTrace> traces = {example(), AttentionTrace(), example()};
-  const std::string text = traces_to_text(traces);
-  EXPECT_EQ(parse_traces(text, "t"), traces);
-  EXPECT_EQ(traces_to_text(parse_traces(text, "t")), text);
-
-  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "heed_trace_test.json";
-  write_traces(path, traces);
-  EXPECT_EQ(read_traces(path), traces);
-  EXPECT_NE(testing::refusal([&] { read_trace(path); }).find("must hold one trace, but holds 3"), std::string::npos);
-  write_trace(path, example());
-  EXPECT_EQ(read_trace(path), example());
-  std::filesystem::remove(path);
-}
-
 TEST(AttentionTrace, WeightReadsHeadQueryKey) {
-  AttentionTrace::Map map = example().maps[2];
+  AttentionTrace::Map map = sample_trace().maps[2];
   map.weights[(1 * 3 + 2) * 2 + 1] = 0.25f;
   EXPECT_EQ(map.weight(1, 2, 1), 0.25f);
 }
 
 TEST(AttentionTrace, AMapsAxesAreTheTokensOfItsKind) {
-  const AttentionTrace trace = example();
+  const AttentionTrace trace = sample_trace();
   for (const AttentionTrace::Map& map : trace.maps) {
-    EXPECT_EQ(static_cast<Index>(trace.query_tokens(map.kind).size()), map.queries) << map.path;
-    EXPECT_EQ(static_cast<Index>(trace.key_tokens(map.kind).size()), map.keys) << map.path;
+    EXPECT_EQ(trace.query_side(map.kind).size(), map.queries) << map.path;
+    EXPECT_EQ(trace.key_side(map.kind).size(), map.keys) << map.path;
   }
-  EXPECT_EQ(&trace.query_tokens(AttentionKind::encoder), &trace.source_tokens);
-  EXPECT_EQ(&trace.query_tokens(AttentionKind::decoder), &trace.decoder_tokens);
-  EXPECT_EQ(&trace.key_tokens(AttentionKind::decoder), &trace.decoder_tokens);
-  EXPECT_EQ(&trace.query_tokens(AttentionKind::cross), &trace.target_tokens);
-  EXPECT_EQ(&trace.key_tokens(AttentionKind::cross), &trace.source_tokens);
+  EXPECT_EQ(&trace.query_side(AttentionKind::encoder), &trace.source);
+  EXPECT_EQ(&trace.query_side(AttentionKind::decoder), &trace.decoder);
+  EXPECT_EQ(&trace.key_side(AttentionKind::decoder), &trace.decoder);
+  EXPECT_EQ(&trace.query_side(AttentionKind::cross), &trace.target);
+  EXPECT_EQ(&trace.key_side(AttentionKind::cross), &trace.source);
 }
 
-TEST(AttentionTrace, ValidateNamesTheMapAndTheRule) {
+TEST(AttentionTrace, WordsAreCountedByTheLargestNumber) {
+  EXPECT_EQ(TraceSide().word_count(), 0);
+  TraceSide side;
+  side.words = {-1, -1};
+  EXPECT_EQ(side.word_count(), 0);
+  side.words = {-1, 0, 0, 1, -1};
+  EXPECT_EQ(side.word_count(), 2);
+}
+
+TEST(AttentionTrace, WithoutADecodersInputOrATargetTheRestIsStillATrace) {
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t = {}; }), "no error");
+  EXPECT_EQ(refusal([](AttentionTrace& t) {
+              t = {};
+              t.source.tokens = {"a", "b"}, t.target.tokens = {"c"};
+              t.maps = {{"alignment", 0, AttentionKind::cross, 1, 1, 2, {0.5f, 0.5f}}};
+            }),
+            "no error");
+  EXPECT_EQ(refusal([](AttentionTrace& t) {
+              t = {};
+              t.decoder.tokens = {"a"};
+              t.maps = {{"h.0.attn", 0, AttentionKind::decoder, 1, 1, 1, {1}}};
+            }),
+            "no error");
+}
+
+TEST(AttentionTrace, ValidateNamesTheMapsFieldAndTheRule) {
   EXPECT_EQ(refusal([](AttentionTrace&) {}), "no error");
   EXPECT_EQ(refusal([](AttentionTrace& t) { t.maps[0].weights.pop_back(); }),
-            "t: encoder.layers.0.self_attn: 1 heads x 2 queries x 2 keys need 4 weights, but there are 3");
-  EXPECT_EQ(refusal([](AttentionTrace& t) { t.target_tokens.pop_back(); }),
-            "t: decoder_tokens must be as many as target_tokens, 2, but there are 3");
-  EXPECT_EQ(refusal([](AttentionTrace& t) { t.target_tokens.pop_back(), t.decoder_tokens.pop_back(); }),
-            "t: decoder.layers.0.self_attn: a map of kind decoder must be 2 queries x 2 keys, one for each token, but "
-            "is 3 x 3");
+            "t.maps[0].weights: 1 heads x 2 queries x 2 keys need 4 numbers, but there are 3");
   EXPECT_EQ(refusal([](AttentionTrace& t) { std::swap(t.maps[2].queries, t.maps[2].keys); }),
-            "t: decoder.layers.0.multihead_attn: a map of kind cross must be 3 queries x 2 keys, one for each token, "
-            "but is 2 x 3");
+            "t.maps[2].weights: a map of kind cross must be 3 queries x 2 keys, one for each token, but is 2 x 3");
   EXPECT_EQ(refusal([](AttentionTrace& t) { t.maps[0].weights[2] = std::nanf(""); }),
-            "t: encoder.layers.0.self_attn: weight 2 must be finite, but is nan");
+            "t.maps[0].weights: number 2 must be finite, but is nan");
   EXPECT_EQ(refusal([](AttentionTrace& t) { t.maps[0].heads = 0; }),
-            "t: encoder.layers.0.self_attn: heads must be from 1 to 1024, but is 0");
-  EXPECT_EQ(refusal([](AttentionTrace& t) { t.maps[0].heads = std::numeric_limits<Index>::max(); }).substr(0, 33),
-            "t: encoder.layers.0.self_attn: he");
+            "t.maps[0].heads: must be from 1 to 1024, but is 0");
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.maps[0].heads = kHuge; }),
+            "t.maps[0].heads: must be from 1 to 1024, but is 9223372036854775807");
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.maps[0].layer = -1; }),
+            "t.maps[0].layer: must be from 0 to 65535, but is -1");
   EXPECT_EQ(refusal([](AttentionTrace& t) { t.maps[1].path = t.maps[0].path; }),
-            "t: encoder.layers.0.self_attn: two maps have this path");
-  EXPECT_EQ(refusal([](AttentionTrace& t) { t.maps[0].path.clear(); }), "t: a map without a path");
+            "t.maps[1].path: another map has it too: encoder.layers.0.self_attn");
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.maps[0].path.clear(); }), "t.maps[0].path: must not be empty");
   EXPECT_EQ(refusal([](AttentionTrace& t) { t.maps[0].kind = static_cast<AttentionKind>(9); }),
-            "t: encoder.layers.0.self_attn: no such kind of attention: 9");
-  EXPECT_EQ(refusal([](AttentionTrace& t) { t.source_tokens[0] = "a\xFF"; }),
-            "t: source_tokens: byte 2 is not valid UTF-8");
-  EXPECT_EQ(refusal([](AttentionTrace& t) { t.source_tokens.resize(65537); }),
-            "t: source_tokens: at most 65536 tokens, but there are 65537");
+            "t.maps[0].kind: there is no kind 9");
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.source = {}; }),
+            "t.maps[0].kind: encoder attention needs tokens on both sides, but there are 0 and 0");
 }
 
-TEST(AttentionTrace, WhatIsInvalidIsNotWritten) {
-  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "heed_trace_invalid.json";
-  write_trace(path, example());
-  AttentionTrace trace = example();
-  trace.maps[0].weights[0] = std::numeric_limits<float>::infinity();
-  EXPECT_THROW(write_trace(path, trace), Error);
-  EXPECT_EQ(read_trace(path), example());
-  std::filesystem::remove(path);
+TEST(AttentionTrace, QueriesAndKeysHaveTheirHeadsAndOneWidth) {
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.maps[2].k = {}; }),
+            "t.maps[2].k: must be there where q is, and only there");
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.maps[2].q = {}; }),
+            "t.maps[2].q: must be there where k is, and only there");
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.maps[0].scale = 1; }),
+            "t.maps[0].scale: is of q and k, which are not there");
+  EXPECT_EQ(refusal([](AttentionTrace& t) {
+              t.maps[2].q.shape = {3, 2, 2};
+            }),
+            "t.maps[2].q: must be [heads, queries, d], here [2, 3, 1 to 65536], but is [3, 2, 2]");
+  EXPECT_EQ(refusal([](AttentionTrace& t) {
+              t.maps[2].q.shape = {2, 3, kHuge};
+            }),
+            "t.maps[2].q: must be [heads, queries, d], here [2, 3, 1 to 65536], but is [2, 3, 9223372036854775807]");
+  EXPECT_EQ(refusal([](AttentionTrace& t) {
+              t.maps[2].k.shape = {3, 2, 2};
+            }),
+            "t.maps[2].k: the 2 heads must share its heads evenly, but it has 3");
+  EXPECT_EQ(refusal([](AttentionTrace& t) {
+              t.maps[2].k.shape = {1, 2, 3};
+            }),
+            "t.maps[2].k: must be [KV heads, keys, d], here [1, 2, 2], but is [1, 2, 3]");
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.maps[2].k.values.pop_back(); }),
+            "t.maps[2].k: [1, 2, 2] takes 4 numbers, but there are 3");
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.maps[2].scale = std::nan(""); }),
+            "t.maps[2].scale: must be finite, but is nan");
+  EXPECT_EQ(refusal([](AttentionTrace& t) {
+              t.maps[2].bias.shape = {3, 2};
+            }),
+            "t.maps[2].bias: must be [1 or heads, queries, keys], here [2, 3, 2], but is [3, 2]");
 }
 
-TEST(AttentionTraceHostile, FilesAreRefusedWithThePlace) {
-  EXPECT_EQ(file_refusal("\"version\": 1", "\"version\": 2"),
-            "t.json: version: must be an integer from 1 to 1, but is 2");
-  EXPECT_EQ(file_refusal("heed attention traces", "other"),
-            "t.json: format: must be \"heed attention traces\", but is \"other\"");
-  EXPECT_EQ(file_refusal("\"cross\"", "\"crossed\""),
-            "t.json: traces[0].maps[2].kind: must be one of encoder, decoder, cross, but is \"crossed\"");
-  EXPECT_EQ(file_refusal("\"heads\": 2", "\"heads\": 2000000000000"),
-            "t.json: traces[0].maps[2].heads: must be an integer from 1 to 1024, but is 2000000000000");
-  EXPECT_EQ(file_refusal("\"queries\": 2", "\"queries\": -2"),
-            "t.json: traces[0].maps[0].queries: must be an integer from 0 to 65536, but is -2");
-  EXPECT_EQ(file_refusal("\"queries\": 2", "\"queries\": 3"),
-            "t.json: traces[0]: encoder.layers.0.self_attn: a map of kind encoder must be 2 queries x 2 keys, one for "
-            "each token, "
-            "but is 3 x 2");
-  EXPECT_EQ(file_refusal("[0.1, 0.9,", "[0.1, null,"),
-            "t.json: traces[0].maps[0].weights[1]: must be a number, but is null");
-  EXPECT_EQ(file_refusal("[0.1, 0.9,", "[0.1, 1e300,"),
-            "t.json: traces[0]: encoder.layers.0.self_attn: weight 1 must be finite, but is inf");
-  EXPECT_EQ(
-      file_refusal("[0.1, 0.9,", "[0.1,"),
-      "t.json: traces[0]: encoder.layers.0.self_attn: 1 heads x 2 queries x 2 keys need 4 weights, but there are 3");
-  EXPECT_EQ(file_refusal("\"model\"", "\"modell\"").find("t.json: traces[0]: unknown key \"modell\""), 0u);
-  EXPECT_EQ(file_refusal("\"ein\"", "7"), "t.json: traces[0].source_tokens[0]: must be a string, but is 7");
+TEST(AttentionTrace, ValidateNamesTheSidesFieldAndTheRule) {
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.target.tokens.pop_back(); }).substr(0, 22), "t.target.words: must b");
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.target = {}, t.target.tokens = {"a"}; }),
+            "t.target.tokens: must be as many as the decoder's, 3, but there are 1");
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.source.tokens[1] = "a\xFF"; }),
+            "t.source.tokens[1]: byte 2 is not valid UTF-8");
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.source.tokens.resize(65537); }),
+            "t.source.tokens: must be at most 65536, but there are 65537");
+  EXPECT_EQ(refusal([](AttentionTrace& t) {
+              t.source.words = {1, 0};
+            }),
+            "t.source.words[1]: must not fall, but is 0 after 1");
+  EXPECT_EQ(refusal([](AttentionTrace& t) {
+              t.source.words = {0, -2};
+            }),
+            "t.source.words[1]: must be from -1 to 65535, but is -2");
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.source.words = {0}; }),
+            "t.source.words: must be one for each of the 2 tokens, but there are 1");
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.source.word_texts.pop_back(); }),
+            "t.source.word_texts: must be one for each of the 2 words, but there are 1");
+  EXPECT_EQ(refusal([](AttentionTrace& t) {
+              t.source.segments = {0, 1, 1};
+            }),
+            "t.source.segments: must be one for each of the 2 tokens, but there are 3");
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.source.seconds = 0; }),
+            "t.source.seconds: must be a finite number greater than 0, but is 0");
+  EXPECT_EQ(refusal([](AttentionTrace& t) {
+              t.source.grid = {0, 2};
+            }),
+            "t.source.grid: must be from 1 x 1 to 65536 x 65536, but is 0 x 2");
+  EXPECT_EQ(refusal([](AttentionTrace& t) {
+              t.source.grid = {1, 1};
+            }),
+            "t.source.words: must number the 1 patches of the grid, but count 2");
 }
 
-TEST(AttentionTraceHostile, EveryPrefixIsAnError) {
-  const AttentionTrace trace = example();
-  const std::string text = traces_to_text({&trace, 1});
-  for (std::size_t size = 0; size + 2 < text.size(); ++size) {
-    EXPECT_THROW(parse_traces(text.substr(0, size), "t"), Error) << size;
-  }
+TEST(AttentionTrace, ValidateNamesWhatIsBesideTheMaps) {
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.source_embeddings.after = {}; }),
+            "t.embeddings.source.after: must be [tokens, d], here [2, 3], but is []");
+  EXPECT_EQ(refusal([](AttentionTrace& t) {
+              t.source_embeddings.before.shape = {3, 2};
+            }),
+            "t.embeddings.source.before: must be [tokens, d], here [2, 1 to 65536], but is [3, 2]");
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.steps[0].hypotheses[0].parent = 0; }),
+            "t.steps[0].hypotheses[0].parent: must be -1 in the first step, but is 0");
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.steps[1].hypotheses[0].parent = 2; }),
+            "t.steps[1].hypotheses[0].parent: the step before has hypotheses 0 to 1, and no 2");
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.steps[0].hypotheses.clear(); }),
+            "t.steps[0].hypotheses: must be from 1 to 4096, but there are 0");
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.steps[0].hypotheses[0].candidates[0].probability = 1.5; }),
+            "t.steps[0].hypotheses[0].candidates[0].probability: must be from 0 to 1, but is 1.5");
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.gold[1].target = 2; }),
+            "t.gold[1]: must be a word of the source's 2 and one of the target's 2, but is 1 and 2");
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.image = "data:image/svg+xml;base64,AAAA"; }),
+            "t.image: must begin with data:image/png;base64, or data:image/jpeg;base64, but is "
+            "data:image/svg+xml;base64,AAAA");
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.image = "data:image/png;base64,A\"on"; }),
+            "t.image: character 2 is not base64");
 }
 
 }  // namespace

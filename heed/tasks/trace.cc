@@ -35,10 +35,10 @@ AttentionTrace record(const ModelFolder& folder, std::span<const int> source_ids
   Workspace workspace;
   folder.model->features(Context::inference(workspace, &recorder), batch);
   AttentionTrace trace;
-  trace.target_text = folder.target_vocabulary->decode(target_ids);
-  if (source) trace.source_tokens = pieces(*folder.source_vocabulary, source);
-  trace.decoder_tokens = pieces(*folder.target_vocabulary, batch.input);
-  trace.target_tokens = pieces(*folder.target_vocabulary, batch.output);
+  trace.target.text = folder.target_vocabulary->decode(target_ids);
+  if (source) trace.source.tokens = pieces(*folder.source_vocabulary, source);
+  trace.decoder.tokens = pieces(*folder.target_vocabulary, batch.input);
+  trace.target.tokens = pieces(*folder.target_vocabulary, batch.output);
   trace.maps = recorder.take_maps();
   return trace;
 }
@@ -54,7 +54,7 @@ AttentionTrace trace_pair(const ModelFolder& folder, const std::string& source_t
   const std::vector<int> target_ids = fit_to_model("trace_pair: the target", given_ids, max_length, crop);
   HEED_CHECK(!source_ids.empty(), "trace_pair: the source has no tokens");
   AttentionTrace trace = record(folder, source_ids, target_ids);
-  trace.source_text = source_text;
+  trace.source.text = source_text;
   return trace;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <vector>
 
@@ -64,9 +63,7 @@ std::string heads_text(const AttentionTrace::Map& map, const AttentionPictureOpt
 }
 
 std::string title_of(const AttentionTrace::Map& map, const AttentionPictureOptions& options) {
-  const std::optional<Index> layer = layer_of(map.path);
-  return fmt::format("{}{} · {}", words_of(map.kind).title, layer ? fmt::format(" · layer {}", *layer) : "",
-                     heads_text(map, options));
+  return fmt::format("{} · layer {} · {}", words_of(map.kind).title, map.layer, heads_text(map, options));
 }
 
 // "das reads most of the (0.91)": the picture in words.
@@ -86,8 +83,8 @@ std::string describe_rows(const Heatmap& map) {
 
 void check_shape(const AttentionTrace& trace, const AttentionTrace::Map& map, const AttentionPictureOptions& options) {
   const std::string name = visible_text(map.path);
-  const auto queries = static_cast<Index>(trace.query_tokens(map.kind).size());
-  const auto keys = static_cast<Index>(trace.key_tokens(map.kind).size());
+  const Index queries = trace.query_side(map.kind).size();
+  const Index keys = trace.key_side(map.kind).size();
   HEED_CHECK(map.queries == queries && map.keys == keys,
              "draw_attention: {}: the map must be {} queries x {} keys, one for each token, but is {} x {}", name,
              queries, keys, map.queries, map.keys);
@@ -104,17 +101,6 @@ void check_shape(const AttentionTrace& trace, const AttentionTrace::Map& map, co
 }
 
 }  // namespace
-
-std::optional<Index> layer_of(std::string_view path) {
-  while (!path.empty()) {
-    const std::string_view part = path.substr(0, path.find('.'));
-    Index layer = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), layer);
-    if (error == std::errc() && end == part.data() + part.size() && layer >= 0) return layer;
-    path.remove_prefix(std::min(path.size(), part.size() + 1));
-  }
-  return {};
-}
 
 std::string readable_token(std::string_view token) {
   constexpr std::string_view kSpace = "\u2581";
@@ -134,8 +120,8 @@ Picture draw_attention(const AttentionTrace& trace, const AttentionTrace::Map& m
   heatmap.subtitle = trace.model.empty() ? map.path : map.path + " · " + trace.model;
   heatmap.row_title = words.queries;
   heatmap.column_title = words.keys;
-  heatmap.row_labels = readable(trace.query_tokens(map.kind));
-  heatmap.column_labels = readable(trace.key_tokens(map.kind));
+  heatmap.row_labels = readable(trace.query_side(map.kind).tokens);
+  heatmap.column_labels = readable(trace.key_side(map.kind).tokens);
   switch (options.heads) {
     case HeadChoice::mean:
       heatmap.panels.push_back({{}, mean_of_heads(map)});

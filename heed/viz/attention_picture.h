@@ -4,7 +4,6 @@
 //   save_picture(draw_attention(trace, trace.maps.back(), {.heads = HeadChoice::grid}), "map.svg");
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,9 +28,6 @@ struct AttentionPictureOptions {
 // and what draw_heatmap refuses.
 Picture draw_attention(const AttentionTrace& trace, const AttentionTrace::Map& map,
                        const AttentionPictureOptions& options = {});
-
-// The number in a map's path, "decoder.layers.3.multihead_attn": 3; nothing where no part is a number.
-std::optional<Index> layer_of(std::string_view path);
 
 // The token as labels show it: the U+2581 that SentencePiece writes for a space is "_", which every font draws finely.
 std::string readable_token(std::string_view token);

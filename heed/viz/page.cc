@@ -6,19 +6,16 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "heed/base/check.h"
 #include "heed/base/file_writer.h"
 #include "heed/base/printable.h"
-#include "heed/io/fields.h"
 #include "heed/io/json.h"
 #include "heed/io/json_stream.h"
-#include "heed/viz/attention_picture.h"
+#include "heed/observe/trace_json.h"
 #include "heed/viz/colour.h"
 #include "heed/viz/page_files.h"
 #include "heed/viz/visible_text.h"
@@ -37,74 +34,25 @@ std::string palette() {
   return names;
 }
 
-Json tokens(const std::vector<std::string>& list) {
-  std::vector<std::string> shown;
-  for (const std::string& token : list) shown.push_back(visible_text(token));
-  return Json::array_of(shown);
-}
-
-std::string base64(std::span<const unsigned char> bytes) {
-  constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const auto byte = [&](std::size_t at) { return at < bytes.size() ? static_cast<unsigned>(bytes[at]) : 0U; };
-    const unsigned three = byte(i) << 16U | byte(i + 1) << 8U | byte(i + 2);
-    for (const unsigned shift : {18U, 12U, 6U, 0U}) text += kLetters[three >> shift & 63U];
-  }
-  if (bytes.size() % 3 != 0) std::fill(text.end() - static_cast<std::ptrdiff_t>(3 - bytes.size() % 3), text.end(), '=');
-  return text;
-}
-
-// In 65535ths of the way from the least to the most of them: a third of the size of decimals.
-void stream_packed(JsonStream& json, std::span<const Index> shape, std::span<const float> values) {
-  const auto [least, most] = std::ranges::minmax(values);
+// Weights in 65535ths of the way from the least to the most of them, which no picture tells from the bits and which is
+// half of their size; other arrays, with which the page computes, as they are.
+void write_packed(JsonStream& json, const std::string& field, const TraceArrayView& array) {
+  if (!field.ends_with(".weights")) return write_array_inside(json, field, array);
+  const auto [least, most] = std::ranges::minmax(array.values);
   const double range = static_cast<double>(most) - least;
-  std::vector<unsigned char> bytes;
-  bytes.reserve(2 * values.size());
-  for (float value : values) {
+  std::string bytes;
+  bytes.reserve(2 * array.values.size());
+  for (float value : array.values) {
     const double share = range > 0 ? (static_cast<double>(value) - least) / range : 0;
     const auto step = static_cast<unsigned>(std::lround(65535 * share));
-    bytes.push_back(static_cast<unsigned char>(step & 255U));
-    bytes.push_back(static_cast<unsigned char>(step >> 8U));
+    bytes += static_cast<char>(step & 255U);
+    bytes += static_cast<char>(step >> 8U);
   }
   json.open_object();
-  json.key("shape"), json.value(Json::array_of(shape));
+  json.key("shape"), json.value(Json::array_of(array.shape));
   json.key("min"), json.number(least);
   json.key("max"), json.number(most);
-  json.key("u16"), json.value(base64(bytes));
-  json.close();
-}
-
-void stream_map(JsonStream& json, const AttentionTrace::Map& map) {
-  const std::optional<Index> layer = layer_of(map.path);
-  json.open_object();
-  json.key("path"), json.value(visible_text(map.path));
-  json.key("layer"), json.value(layer ? Json(*layer) : Json());
-  json.key("kind"), json.value(enum_name(map.kind));
-  json.key("heads"), json.integer(map.heads);
-  json.key("queries"), json.integer(map.queries);
-  json.key("keys"), json.integer(map.keys);
-  json.key("weights"), stream_packed(json, std::array{map.heads, map.queries, map.keys}, map.weights);
-  json.close();
-}
-
-void stream_side(JsonStream& json, std::string_view text, const std::vector<std::string>& list) {
-  json.open_object();
-  json.key("text"), json.value(visible_text(text));
-  json.key("tokens"), json.value(tokens(list));
-  json.close();
-}
-
-void stream_trace(JsonStream& json, const AttentionTrace& trace) {
-  json.open_object();
-  json.key("model"), json.value(visible_text(trace.model));
-  json.key("source"), stream_side(json, trace.source_text, trace.source_tokens);
-  json.key("decoder"), stream_side(json, trace.target_text, trace.decoder_tokens);
-  json.key("target"), stream_side(json, trace.target_text, trace.target_tokens);
-  json.key("maps"), json.open_array();
-  for (const AttentionTrace::Map& map : trace.maps) stream_map(json, map);
-  json.close();
+  json.key("u16"), json.base64(bytes);
   json.close();
 }
 
@@ -130,18 +78,16 @@ std::string embeddable(std::string_view json) {
 
 using Sink = JsonStream::Sink;
 
-// The data of the page, which its script reads (page/trace.js).
+// What the page's script reads: {"palette": ..., "language": ..., "embedded": ..., "file": a file of traces, weights
+// packed}.
 void stream_data(std::span<const AttentionTrace> traces, const PageOptions& options, const Sink& sink) {
-  JsonStream json([&](std::string_view piece) { sink(embeddable(piece)); });
-  json.open_object();
-  json.key("palette"), json.value(palette());
-  json.key("language"), json.value(options.language);
-  json.key("embedded"), json.value(options.fragment);
-  json.key("traces"), json.open_array();
-  for (const AttentionTrace& trace : traces) stream_trace(json, trace);
-  json.close();
-  json.close();
-  json.finish();
+  const Json about =
+      Json::object({{"palette", palette()}, {"language", options.language}, {"embedded", options.fragment}});
+  const std::string head = about.dump();
+  sink(embeddable(std::string_view(head).substr(0, head.rfind('}'))) + ",\"file\":");
+  stream_traces(
+      traces, [&](std::string_view piece) { sink(embeddable(piece)); }, write_packed);
+  sink("}");
 }
 
 // Gives the template to the sink, with write(name) in the place of each {{name}}, in one pass: what is put in is not
@@ -165,14 +111,10 @@ void check(std::span<const AttentionTrace> traces, const PageOptions& options) {
   HEED_CHECK(!traces.empty(), "write_attention_page: there must be a trace, but there is none");
   Index weights = 0;
   for (std::size_t i = 0; i < traces.size(); ++i) {
-    const std::string name = fmt::format("write_attention_page: trace {}", i);
+    const std::string name = fmt::format("write_attention_page: traces[{}]", i);
     validate(traces[i], name);
     HEED_CHECK(!traces[i].maps.empty(), "{}: must have a map, but has none", name);
-    for (const AttentionTrace::Map& map : traces[i].maps) {
-      HEED_CHECK(!map.weights.empty(), "{}: {}: must have weights, but is {} x {} x {}", name, visible_text(map.path),
-                 map.heads, map.queries, map.keys);
-      weights += static_cast<Index>(map.weights.size());
-    }
+    for (const AttentionTrace::Map& map : traces[i].maps) weights += static_cast<Index>(map.weights.size());
     HEED_CHECK(weights <= kMostWeights, "{}: a page holds at most {} weights, but with this one there are {}", name,
                kMostWeights, weights);
   }

@@ -11,7 +11,9 @@
 #include "heed/base/file_writer.h"
 #include "heed/base/random.h"
 #include "heed/base/utf8.h"
+#include "heed/io/base64.h"
 #include "heed/io/json.h"
+#include "heed/observe/trace_file.h"
 #include "heed/viz/page_files.h"
 
 namespace heed {
@@ -20,16 +22,19 @@ namespace {
 AttentionTrace sample() {
   AttentionTrace trace;
   trace.model = "model & <co>";
-  trace.source_text = "</script><script>alert(1)</script> \u2028 {{data}}";
-  trace.target_text = "x";
-  trace.source_tokens = {"</script>", "<!--", "\"'\\", "שלום", "😀", "<b>", "\u2028", "\u202E", "{{script}}"};
-  trace.decoder_tokens = {"<s>", "▁Haus", "\n"};
-  trace.target_tokens = {"▁Haus", "\n", "&lt;"};
-  AttentionTrace::Map map{"decoder.layers.1.multihead_attn", AttentionKind::cross, 4, 3, 9, {}};
+  trace.source.text = "</script><script>alert(1)</script> \u2028 {{data}}";
+  trace.target.text = "x";
+  trace.source.tokens = {"</script>", "<!--", "\"'\\", "שלום", "😀", "<b>", "\u2028", "\u202E", "{{script}}"};
+  trace.decoder.tokens = {"<s>", "▁Haus", "\n"};
+  trace.target.tokens = {"▁Haus", "\n", "&lt;"};
+  AttentionTrace::Map map{"decoder.layers.1.multihead_attn", 1, AttentionKind::cross, 4, 3, 9, {}};
   Rng rng(5);
   for (int i = 0; i < 4 * 3 * 9; ++i) map.weights.push_back(static_cast<float>(rng.uniform()));
   trace.maps.push_back(map);
-  trace.maps.push_back({"attention", AttentionKind::decoder, 1, 3, 3, {1, 0, 0, -3e38F, 3e38F, 0, 0, 0, 1}});
+  trace.maps.push_back({"attention", 0, AttentionKind::decoder, 1, 3, 3, {1, 0, 0, -3e38F, 3e38F, 0, 0, 0, 1}});
+  trace.maps[1].q = {{1, 3, 2}, {1, 2, 3, 4, 5, 6.25F}};
+  trace.maps[1].k = {{1, 3, 2}, {0, 1, 0, 1, 0, 1}};
+  trace.maps[1].scale = 0.5;
   return trace;
 }
 
@@ -53,17 +58,9 @@ Index count(std::string_view text, std::string_view part) {
   return found;
 }
 
-// The numbers of { shape, min, max, u16: base64 }.
+// The numbers of {"shape", "min", "max", "u16"}.
 std::vector<double> unpacked(const Json& packed) {
-  const std::string text = packed["u16"].string();
-  const std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string bytes;
-  for (std::size_t i = 0; i < text.size(); i += 4) {
-    std::size_t three = 0;
-    for (std::size_t at = 0; at < 4; ++at) three = three << 6U | (letters.find(text[i + at]) & 63U);
-    for (const unsigned shift : {16U, 8U, 0U}) bytes += static_cast<char>(three >> shift & 255U);
-  }
-  while (!text.empty() && text[text.size() - (bytes.size() % 3) - 1] == '=' && bytes.size() % 2 != 0) bytes.pop_back();
+  const std::string bytes = base64_bytes(packed["u16"].string(), "u16");
   const double least = packed["min"].number(), most = packed["max"].number();
   std::vector<double> values;
   for (std::size_t i = 0; i + 1 < bytes.size(); i += 2) {
@@ -73,31 +70,23 @@ std::vector<double> unpacked(const Json& packed) {
   return values;
 }
 
-TEST(AttentionPage, ItsDataAreTheTracesWithPackedNumbers) {
+TEST(AttentionPage, ItsDataAreAFileOfTheTracesWithPackedWeights) {
   const AttentionTrace trace = sample();
   const Json data = data_of(page_of(trace));
-  const Json map = data["traces"][0]["maps"][0];
-  EXPECT_EQ(map["path"].string(), "decoder.layers.1.multihead_attn");
-  EXPECT_EQ(map["kind"].string(), "cross");
-  EXPECT_EQ(map["layer"].integer(), 1);
-  EXPECT_EQ(map["heads"].integer(), 4);
-  EXPECT_EQ(map["queries"].integer(), 3);
-  EXPECT_EQ(map["keys"].integer(), 9);
-  EXPECT_EQ(map["weights"]["shape"].integer_list(), (std::vector<Index>{4, 3, 9}));
-  const std::vector<double> weights = unpacked(map["weights"]);
-  ASSERT_GE(weights.size(), trace.maps[0].weights.size());
-  for (std::size_t i = 0; i < trace.maps[0].weights.size(); ++i) {
-    EXPECT_NEAR(weights[i], trace.maps[0].weights[i], 1.0 / 65535);
-  }
-  EXPECT_TRUE(data["traces"][0]["maps"][1]["layer"].is_null());
-  EXPECT_EQ(data["palette"].string().size(), 6 * 256);
+  EXPECT_EQ(data["palette"].string().size(), 6U * 256);
   EXPECT_EQ(data["language"].string(), "en");
   EXPECT_FALSE(data["embedded"].boolean());
-  const Json first = data["traces"][0];
-  EXPECT_EQ(first["decoder"]["tokens"].string_list(), (std::vector<std::string>{"<s>", "▁Haus", "␊"}));
-  EXPECT_EQ(first["target"]["tokens"].string_list(), (std::vector<std::string>{"▁Haus", "␊", "&lt;"}));
-  EXPECT_EQ(first["source"]["tokens"][0].string(), "</script>");
-  EXPECT_EQ(first["source"]["tokens"][3].string(), "שלום");
+  const Json first = data["file"]["traces"][0];
+  const std::vector<double> weights = unpacked(first["maps"][0]["weights"]);
+  ASSERT_EQ(weights.size(), trace.maps[0].weights.size());
+  for (std::size_t i = 0; i < weights.size(); ++i) EXPECT_NEAR(weights[i], trace.maps[0].weights[i], 1.0 / 65535);
+  EXPECT_EQ(first["maps"][0]["weights"]["shape"].integer_list(), (std::vector<Index>{4, 3, 9}));
+  EXPECT_EQ(base64_bytes(first["maps"][1]["q"]["f32"].string(), "q").size(), 6U * 4);
+  // Without its weights, what is there is what write_traces would write.
+  std::string file = traces_to_text({&trace, 1});
+  const Json written = Json::parse(file, "file")["traces"][0];
+  for (const char* field : {"model", "source", "decoder", "target"})
+    EXPECT_EQ(first[field].dump(), written[field].dump());
 }
 
 TEST(AttentionPage, HostileTextNeitherEndsTheDataNorStartsMarkup) {
@@ -106,7 +95,6 @@ TEST(AttentionPage, HostileTextNeitherEndsTheDataNorStartsMarkup) {
   EXPECT_EQ(count(page, "</script"), 2);
   EXPECT_EQ(count(page, "<b>"), 0);
   EXPECT_EQ(count(page, "\u2028"), 0);
-  EXPECT_EQ(count(page, "\u202E"), 0);
   EXPECT_EQ(count(page, "<title>Attention · model &amp; &lt;co&gt;</title>"), 1);
   EXPECT_EQ(count(page, "{{data}}"), 1);  // the sentence's own, which is no place to fill
   EXPECT_EQ(count(page, "{{script}}"), 1);
@@ -172,10 +160,10 @@ TEST(AttentionPage, RefusesWhatItCannotShow) {
   trace.maps[0].weights[0] = std::nanf("");
   EXPECT_THROW(page_of(trace), Error);
   trace = sample();
-  trace.source_tokens[0] = "\xFF";
+  trace.source.tokens[0] = "\xFF";
   EXPECT_THROW(page_of(trace), Error);
   trace = {};
-  trace.maps.push_back({"p", AttentionKind::cross, 1, 0, 0, {}});
+  trace.maps.push_back({"p", 0, AttentionKind::cross, 1, 0, 0, {}});
   EXPECT_THROW(page_of(trace), Error);
 }
 
