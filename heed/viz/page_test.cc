@@ -39,7 +39,8 @@ AttentionTrace sample() {
 }
 
 std::string page_of(const AttentionTrace& trace, const PageOptions& options = {}) {
-  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "heed_page_test.html";
+  const std::string test = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / ("heed_page_" + test + ".html");
   write_attention_page(path, {&trace, 1}, options);
   std::string page = read_file(path);
   std::filesystem::remove(path);
