@@ -1,6 +1,6 @@
 // The page: a frame around views, one of which is shown.
 //
-//   mountApp(host, { palette, language, embedded, traces: [...] });
+//   mountApp(host, { palette, language, embedded, file: { traces: [...] } });
 //
 // A view is a module views/NAME.js:
 //
@@ -59,7 +59,7 @@ class App {
   constructor(host, data) {
     this.host = host;
     this.embedded = Boolean(data.embedded);
-    this.traces = data.traces.map((trace) => new Trace(trace));
+    this.traces = data.file.traces.map((trace) => new Trace(trace));
     this.scale = new Scale(data.palette);
     this.defaults = { ...kFrameState, view: "heads", language: data.language in languages ? data.language : "en" };
     for (const view of views) {

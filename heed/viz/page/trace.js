@@ -1,15 +1,14 @@
 // The traces of the page's data: what a model attended to, with names for what views ask.
 //
-//   const trace = new Trace(data.traces[0]);
+//   const trace = new Trace(file.traces[0]);
 //   const map = trace.map("cross", -1);            // of the last layer
 //   map.head(0)[query * map.keys + key];           // a weight
 //   trace.side("cross", "queries").labels;         // what stands beside the rows
 //
-// The form is that of heed/observe/trace.h: { model, source, decoder, target: { text, tokens, words, grid, seconds },
-// maps: [{ path, layer, kind, heads, queries, keys, weights, q, k, scale }], embeddings, steps, gold, image }.
+// The form is that of docs/trace.md, the arrays packed as arrays.js says.
 
 import { numbers } from "./arrays.js";
-import { labelsOf, specialOf, wordsOf } from "./tokens.js";
+import { labelsOf, specialOf, visible, wordsOf } from "./tokens.js";
 
 export const kinds = ["cross", "encoder", "decoder"];
 
@@ -34,14 +33,16 @@ function lazy(object, name, make) {
 }
 
 // One attention layer: path, layer (a number or null), kind, heads, queries, keys; weights: Float32Array [heads,
-// queries, keys]; q [heads, queries, d] and k [key heads, keys, d] as { shape, values }, or null; scale, or null.
+// queries, keys]; q [heads, queries, d], k [key heads, keys, d] and bias [1 or heads, queries, keys], which was added to
+// the scores, as { shape, values }, or null; scale, or null. Layers that a number does not tell apart have null.
 export class AttentionMap {
   constructor(json) {
     const { path, layer = null, kind, heads, queries, keys, scale = null } = json;
-    Object.assign(this, { path, layer, kind, heads, queries, keys, scale });
+    Object.assign(this, { path: visible(path), layer, kind, heads, queries, keys, scale });
     lazy(this, "weights", () => numbers(json.weights).values);
     lazy(this, "q", () => (json.q ? numbers(json.q) : null));
     lazy(this, "k", () => (json.k ? numbers(json.k) : null));
+    lazy(this, "bias", () => (json.bias ? numbers(json.bias) : null));
     this.hasQueriesAndKeys = Boolean(json.q && json.k);
   }
 
@@ -69,24 +70,31 @@ export class AttentionMap {
 }
 
 // One side: text; tokens as the vocabulary has them; labels as a reader reads them; words: the number of each token's
-// word, -1 for a special token; special: whether each is; grid { rows, columns } of a picture's patches, or null;
-// seconds of a frame of sound, or null; name: "source", "decoder" or "target".
+// word, or picture's patch, -1 for a special token; wordTexts, or null; special: whether each is; segments: the number
+// of each token's text, or null; grid { rows, columns } of a picture's patches, or null; seconds that a frame of sound
+// lasts, or null; name: "source", "decoder" or "target".
 function sideOf(json, name) {
-  const tokens = json?.tokens ?? [];
-  const side = { name, text: json?.text ?? "", tokens, grid: json?.grid ?? null, seconds: json?.seconds ?? null };
-  lazy(side, "special", () => specialOf(tokens, json?.words));
-  lazy(side, "words", () => wordsOf(tokens, json?.words));
+  const { words = null, segments = null, grid = null, seconds = null } = json ?? {};
+  const tokens = (json?.tokens ?? []).map(visible);
+  const side = { name, text: visible(json?.text ?? ""), tokens, segments, grid, seconds, wordTexts: json?.word_texts?.map(visible) ?? null };
+  lazy(side, "special", () => specialOf(tokens, words));
+  lazy(side, "words", () => wordsOf(tokens, words));
   lazy(side, "labels", () => labelsOf(side));
   return side;
 }
 
 export class Trace {
   constructor(json) {
-    this.model = json.model ?? "";
+    this.model = visible(json.model ?? "");
     this.source = sideOf(json.source, "source");
     this.decoder = sideOf(json.decoder, "decoder");
     this.target = sideOf(json.target, "target");
     this.maps = json.maps.map((map) => new AttentionMap(map));
+    for (const kind of kinds) {
+      const own = this.mapsOf(kind);
+      const unclear = new Set(own.map((map) => map.layer)).size < own.length;
+      if (unclear) for (const map of own) map.layer = null;
+    }
     this.steps = json.steps ?? null;
     this.gold = json.gold ?? null;
     this.image = json.image ?? null;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { numbers } from "../arrays.js";
-import { joined, labelsOf, rightToLeft, shortened, specialOf, wordsOf } from "../tokens.js";
+import { joined, labelsOf, rightToLeft, shortened, specialOf, visible, wordsOf } from "../tokens.js";
 import { Trace } from "../trace.js";
 
 const base64 = (typed) => Buffer.from(typed.buffer).toString("base64");
@@ -28,7 +28,7 @@ const trace = new Trace({
   maps: [
     { path: "e.0", layer: 0, kind: "encoder", heads: 1, queries: 3, keys: 3, weights: [[[1, 0, 0], [0, 1, 0], [0, 0, 1]]] },
     { path: "c.0", layer: 0, kind: "cross", heads: 2, queries: 2, keys: 3, weights: [[[1, 0, 0], [0, 1, 0]], [[0, 0, 1], [0.5, 0.5, 0]]] },
-    { path: "c.x", kind: "cross", heads: 1, queries: 2, keys: 3, weights: [[[0, 0, 1], [0, 1, 0]]] },
+    { path: "c.x", layer: 0, kind: "cross", heads: 1, queries: 2, keys: 3, weights: [[[0, 0, 1], [0, 1, 0]]] },
   ],
 });
 
@@ -64,7 +64,13 @@ test("labels are what a reader reads", () => {
   assert.deepEqual(labelsOf(side(["<s>", "▁tire", "d", ".", "▁"])), ["<s>", "tire", "·d", ".", "␣"]);
   assert.deepEqual(labelsOf(side(["▁这只", "动物"])), ["这只", "动物"]);
   assert.equal(joined(["tire", "·d", "."]), "tired.");
-  assert.deepEqual(labelsOf({ ...side(["", ""]), grid: { rows: 1, columns: 2 } }), ["0,0", "0,1"]);
+  assert.deepEqual(labelsOf({ ...side(["[CLS]", "", ""]), words: [-1, 0, 1], grid: { rows: 1, columns: 2 } }), ["[CLS]", "0,0", "0,1"]);
+  assert.deepEqual(labelsOf({ ...side(["", ""]), seconds: 0.02 }), ["0.00 s", "0.02 s"]);
+});
+
+test("characters that act instead of showing are shown instead", () => {
+  assert.equal(visible("a\n\u007f\u202eb\u2028\ufffe"), "a␊␡\ufffdb\ufffd\ufffd");
+  assert.equal(visible("שלום 😀 ▁"), "שלום 😀 ▁");
 });
 
 test("text that runs from right to left, and text that is too long", () => {

@@ -15,9 +15,8 @@ export const view = {
   mount(host, app) {
     const t = (key, values) => app.t(key, values);
     const { image, source } = app.trace();
-    // Tokens before the patches ([CLS]) have no place in the picture.
-    const patches = source.grid.rows * source.grid.columns;
-    const before = source.tokens.length - patches;
+    // The token of each patch; special tokens have no place in the picture.
+    const patches = [...Array(source.grid.rows * source.grid.columns).keys()].map((patch) => source.words.indexOf(patch));
     // As they are: a patch is no piece of a word.
     const combined = () => combine(app.trace(), app.kind(), app.state.layer);
     let shown, weights, picture;
@@ -44,11 +43,11 @@ export const view = {
     function draw() {
       const { rows, columns } = source.grid;
       const query = Math.min(app.own(view).query, shown.queries.labels.length - 1);
-      const row = weights.subarray(query * source.tokens.length + before, (query + 1) * source.tokens.length);
+      const row = patches.map((token) => (token < 0 ? 0 : weights[query * source.tokens.length + token]));
       const end = roundEnd(row);
       const width = Math.min(kWidest, host.clientWidth), height = (width * sides.height) / sides.width;
       const wide = width / columns, tall = height / rows;
-      const cells = [...row].map((weight, i) => svg("rect", {
+      const cells = row.map((weight, i) => svg("rect", {
         x: (i % columns) * wide, y: Math.floor(i / columns) * tall, width: wide, height: tall,
         fill: "#000000", "fill-opacity": (0.78 * (1 - Math.min(1, weight / end))).toFixed(3), "data-patch": i, "data-weight": weight.toPrecision(4),
         onpointerenter: () => (readout.textContent = t("picture.patch", { row: Math.floor(i / columns), column: i % columns, weight: decimals(weight) })),
@@ -77,8 +76,8 @@ export const view = {
       picture: () => picture,
       table: () => ({
         columns: ["query", "row", "column", "weight"],
-        rows: shown.queries.labels.flatMap((label, query) => [...Array(patches).keys()].map((i) =>
-          [label, Math.floor(i / source.grid.columns), i % source.grid.columns, weights[query * source.tokens.length + before + i]])),
+        rows: shown.queries.labels.flatMap((label, query) => patches.map((token, i) =>
+          [label, Math.floor(i / source.grid.columns), i % source.grid.columns, token < 0 ? 0 : weights[query * source.tokens.length + token]])),
       }),
     };
   },
