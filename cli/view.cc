@@ -29,6 +29,7 @@ struct ViewCommand {
   ViewedText viewed;
   std::string from, out, trace, image;
   std::string head = "mean", kind;
+  PageOptions page;
   std::optional<Index> layer, sentence;
 };
 
@@ -103,7 +104,7 @@ void draw_image(const ViewCommand& command) {
 }
 
 void draw(const ViewCommand& command, const std::vector<AttentionTrace>& traces) {
-  if (is_page(command.out)) return write_attention_page(command.out, traces);
+  if (is_page(command.out)) return write_attention_page(command.out, traces, command.page);
   const AttentionTrace& trace = chosen_trace(command, traces);
   save_picture(draw_attention(trace, chosen_map(command, trace), picture_options(command)), command.out);
 }
@@ -133,6 +134,11 @@ void check_usage(const ViewCommand& command, const CLI::App& sub) {
   if (command.out.empty() || is_page(command.out)) {
     for (const char* option : {"--layer", "--head", "--kind", "--sentence"}) {
       if (was_given(sub, option)) refuse(option, "is for pictures: a page shows everything");
+    }
+  }
+  if (!is_page(command.out)) {
+    for (const char* option : {"--language", "--fragment"}) {
+      if (was_given(sub, option)) refuse(option, "is for pages: --out must end in .html");
     }
   }
 }
@@ -202,6 +208,11 @@ void add_view_command(CLI::App& app) {
       ->capture_default_str();
   add_number(*sub, "--sentence", command->sentence,
              "Which of several sentences to draw, counted from 1 without blank lines.", NumberRange::at_least(1));
+  sub->add_option("--language", command->page.language, "The page's language to begin with: en or zh.")
+      ->check(CLI::IsMember({"en", "zh"}))
+      ->capture_default_str();
+  sub->add_flag("--fragment", command->page.fragment,
+                "A piece of HTML to put into a page of one's own, instead of a page.");
   sub->footer(
       "Examples:\n  heed view model --text 'Das Wetter ist heute gut.' --out map.svg\n"
       "  heed view model --input test.de --out attention.html --trace trace.json\n"

@@ -1,6 +1,7 @@
 // Traces to make pages of: what models of each kind attend to, in form 2 (heed/observe/trace.h), with weights that are
 // known here.
 import { randomRows } from "../../heed/viz/page/tests/random.js";
+import { wordsOf } from "../../heed/viz/page/tokens.js";
 
 function maps(kind, layers, heads, queries, keys, seed, peaks = () => null) {
   const causal = kind === "decoder";
@@ -14,7 +15,7 @@ function maps(kind, layers, heads, queries, keys, seed, peaks = () => null) {
 const peaked = (queries, keys, column) => [...Array(queries).keys()].map((query) =>
   [...Array(keys).keys()].map((key) => (key === column(query) ? 0.9 + 0.1 / keys : 0.1 / keys)));
 
-const side = (text, tokens, words) => (words ? { text, tokens, words } : { text, tokens });
+const side = (text, tokens, numbered = false) => ({ text, tokens, ...(numbered ? { words: wordsOf(tokens) } : {}) });
 const none = { text: "", tokens: [] };
 
 function translation({ model, source, target, layers = 3, heads = 4, kinds = ["encoder", "decoder", "cross"], seed = 1, gold }) {
@@ -27,7 +28,7 @@ function translation({ model, source, target, layers = 3, heads = 4, kinds = ["e
       (layer, head) => (layer === layers - 1 && head === 0 ? peaked(n, m, (query) => Math.min(query, m - 1)) : null)),
   };
   return {
-    model, source: side(source.text, read), decoder: side(target.text, given), target: side(target.text, answered),
+    model, source: side(source.text, read, Boolean(gold)), decoder: side(target.text, given), target: side(target.text, answered, Boolean(gold)),
     maps: kinds.flatMap((kind) => all[kind]()), ...(gold ? { gold } : {}),
   };
 }

@@ -63,7 +63,8 @@ test("printed, it is light, without its controls", async () => {
   await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
   assert.notEqual(await ground(), dark);
   assert.equal(await page.locator(".tabs").isVisible(), false);
-  assert.equal(await page.locator(".view canvas").first().isVisible(), true);
+  assert.equal(await page.locator(".legend").isVisible(), true);
+  assert.equal(await page.locator(".view canvas[tabindex]").isVisible(), true);
   await page.emulateMedia({ media: "screen", colorScheme: "dark" });
   await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
   assert.equal(await ground(), dark);
