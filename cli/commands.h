@@ -20,6 +20,7 @@ void add_embed_command(CLI::App& app);
 void add_fill_command(CLI::App& app);
 void add_classify_command(CLI::App& app);
 void add_transcribe_command(CLI::App& app);
+void add_align_command(CLI::App& app);
 void add_evaluate_command(CLI::App& app);
 void add_view_command(CLI::App& app);
 void add_explain_command(CLI::App& app);

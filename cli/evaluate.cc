@@ -7,28 +7,26 @@
 #include <string>
 #include <vector>
 
+#include "align_output.h"
 #include "commands.h"
 #include "evaluate_text.h"
 #include "heed/base/check.h"
-#include "heed/base/file_writer.h"
 #include "heed/base/text_lines.h"
-#include "heed/io/fields.h"
 #include "heed/io/json.h"
+#include "heed/metrics/alignment.h"
 #include "heed/metrics/bleu.h"
 #include "heed/metrics/chrf.h"
 #include "heed/metrics/ter.h"
-#include "heed/tasks/align.h"
 #include "heed/tasks/translate.h"
 #include "numbers.h"
 #include "output.h"
-#include "output_files.h"
 
 namespace heed::cli {
 namespace {
 
 struct EvaluateCommand {
-  std::string hypothesis, model, source, alignment, gold, write_alignment;
-  std::vector<std::string> references, choose_on;
+  std::string hypothesis, model, source, alignment, gold;
+  std::vector<std::string> references;
   std::vector<std::string> metrics = {"bleu", "chrf", "ter"};
   std::string tokenize = "13a", smoothing = "exp";
   EvaluateText text;
@@ -133,18 +131,6 @@ void evaluate_translations(const EvaluateCommand& command) {
 
 // --- Alignments ------------------------------------------------------------------------------------------------------
 
-Report report_alignment(const AlignmentScore& score) {
-  return {score.summary(), Json::object({{"name", "AER"},
-                                         {"score", 100 * score.error_rate},
-                                         {"precision", 100 * score.precision},
-                                         {"recall", 100 * score.recall},
-                                         {"f1", 100 * score.f1},
-                                         {"links", score.links},
-                                         {"sure", score.sure},
-                                         {"in_sure", score.in_sure},
-                                         {"in_possible", score.in_possible}})};
-}
-
 void evaluate_alignment(const EvaluateCommand& command) {
   const auto links = parse_alignments(read_text_lines(command.alignment),
                                       {.name = text_name(command.alignment), .one_based = command.one_based});
@@ -153,49 +139,8 @@ void evaluate_alignment(const EvaluateCommand& command) {
   HEED_CHECK(!gold.empty(), "{}: is empty: there is nothing to score", text_name(command.gold));
   HEED_CHECK(links.size() == gold.size(), "{} has {} lines, but {} has {}", text_name(command.alignment), links.size(),
              text_name(command.gold), gold.size());
-  print_reports({report_alignment(score_alignments(links, gold))}, command.json);
-}
-
-Json json_of(const AttentionHead& head) {
-  return Json::object(
-      {{"path", head.path}, {"head", head.head ? Json(*head.head) : Json("mean")}, {"step", enum_name(head.step)}});
-}
-
-// The head is chosen on one text and judged on another: chosen on the same, its error rate would flatter it.
-void evaluate_attention(const EvaluateCommand& command) {
-  std::vector<OptionFile> inputs = model_inputs("--model", command.model);
-  inputs.insert(inputs.end(),
-                {{"--source", command.source}, {"--reference", command.references.front()}, {"--gold", command.gold}});
-  for (const std::string& file : command.choose_on) inputs.push_back({"--choose-on", file});
-  check_outputs({{"--write-alignment", command.write_alignment}}, inputs);
-  const ModelFolder folder = load_model_folder(command.model);
-  const AlignedText valid =
-      read_aligned_text(command.choose_on[0], command.choose_on[1], command.choose_on[2], command.one_based);
-  const AlignedText test =
-      read_aligned_text(command.source, command.references.front(), command.gold, command.one_based);
-  const AlignmentSearch search = search_attention_heads(folder, valid);
-  const AttentionHead& head = search.best().head;
-  const std::vector<AlignmentLinks> links = align_with_attention(folder, test, head);
-  if (!command.write_alignment.empty()) {
-    std::string lines;
-    for (const AlignmentLinks& sentence : links) lines += format_alignment(sentence) + '\n';
-    write_file(command.write_alignment, lines);
-  }
-  Report report = report_alignment(score_alignments(links, test.gold));
-  if (command.json) {
-    Json tried = Json::array();
-    for (const AlignmentCandidate& candidate : search.candidates) {
-      Json one = json_of(candidate.head);
-      one.set("score", 100 * candidate.score.error_rate);
-      tried.append(std::move(one));
-    }
-    report.json.set("chosen", json_of(head));
-    report.json.set("candidates", std::move(tried));
-    return print_line(report.json.dump(2));
-  }
-  print_line(
-      fmt::format("chosen on {}: {}: {}", shown(command.choose_on[2]), describe(head), search.best().score.summary()));
-  print_line(fmt::format("on {}: {}", shown(command.gold), report.text));
+  const AlignmentScore score = score_alignments(links, gold);
+  print_reports({{score.summary(), alignment_score_to_json(score)}}, command.json);
 }
 
 // --- The command -----------------------------------------------------------------------------------------------------
@@ -212,11 +157,7 @@ void run(const EvaluateCommand& command) {
   if (!command.model.empty()) {
     require(!command.source.empty(), "--source", "--model");
     require(!command.references.empty(), "--reference", "--model");
-    if (command.gold.empty() && command.choose_on.empty()) return evaluate_translations(command);
-    require(!command.gold.empty(), "--gold", "--choose-on");
-    require(!command.choose_on.empty(), "--choose-on", "--model and --gold: a head must be chosen on other text");
-    if (command.references.size() > 1) throw CLI::ValidationError("--reference", "must be one where --gold aligns it");
-    return evaluate_attention(command);
+    return evaluate_translations(command);
   }
   if (command.hypothesis.empty()) {
     throw CLI::RequiredError("One of --hypothesis, --alignment and --model");
@@ -233,16 +174,10 @@ CLI::Option* add_alignment_options(CLI::App& sub, EvaluateCommand& command, CLI:
   CLI::Option* gold = sub.add_option("--gold", command.gold, "Gold word alignments: i-j, or ipj where only possible.");
   CLI::Option* one_based =
       sub.add_flag("--one-based", command.one_based, "Words count from 1 in alignment files, not from 0.");
-  CLI::Option* choose =
-      sub.add_option("--choose-on", command.choose_on,
-                     "With --model and --gold: three files, source, translation and gold alignments, on which the "
-                     "layer and head are chosen whose attention aligns best.");
-  CLI::Option* write = sub.add_option("--write-alignment", command.write_alignment,
-                                      "With --choose-on: write the chosen head's alignments of --source here.");
-  choose->expected(3)->type_name("FILE")->needs(model);
-  write->needs(choose);
   alignment->excludes(hypothesis)->excludes(model);
-  for (CLI::Option* option : {alignment, gold, one_based, choose, write}) option->group("Alignments");
+  gold->needs(alignment);
+  one_based->needs(alignment);
+  for (CLI::Option* option : {alignment, gold, one_based}) option->group("Alignments");
   return gold;
 }
 
@@ -282,8 +217,6 @@ void add_evaluate_command(CLI::App& app) {
       "Examples:\n  heed translate model --input test.de | heed evaluate --hypothesis - --reference test.en\n"
       "  heed evaluate --model model --source test.de --reference test.en --beam 5\n"
       "  heed evaluate --alignment test.align --gold test.gold\n"
-      "  heed evaluate --model model --source test.de --reference test.en --gold test.align \\\n"
-      "    --choose-on valid.de valid.en valid.align\n"
       "  heed evaluate --model model --text test.txt --counts-of train.txt");
   sub->callback([command] { run(*command); });
 }

@@ -57,6 +57,7 @@ int run(int argc, char** argv) {
   heed::cli::add_fill_command(app);
   heed::cli::add_classify_command(app);
   heed::cli::add_transcribe_command(app);
+  heed::cli::add_align_command(app);
   heed::cli::add_evaluate_command(app);
   heed::cli::add_view_command(app);
   heed::cli::add_explain_command(app);

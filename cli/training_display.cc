@@ -5,24 +5,12 @@
 #include <cmath>
 
 #include "output.h"
+#include "progress_line.h"
 
 namespace heed::cli {
 namespace {
 
 constexpr double kSecondsBetweenLines = 10, kSecondsBetweenBars = 0.2;
-constexpr int kBarWidth = 24;
-
-// "2h03m", "4m05s", "12s".
-std::string duration(double seconds) {
-  const long s = std::lround(seconds);
-  if (s >= 3600) return fmt::format("{}h{:02}m", s / 3600, s / 60 % 60);
-  return s >= 60 ? fmt::format("{}m{:02}s", s / 60, s % 60) : fmt::format("{}s", s);
-}
-
-std::string bar(double progress) {
-  const int filled = static_cast<int>(progress * kBarWidth);
-  return "[" + std::string(filled, '#') + std::string(kBarWidth - filled, '.') + "]";
-}
 
 }  // namespace
 
@@ -73,7 +61,7 @@ void TrainingDisplay::on_update(const UpdateReport& r) {
       fmt::format("update {}  epoch {}  loss {:.3f}  {:.0f} tokens/s", r.update, r.epoch, r.loss, r.tokens_per_second);
   if (r.seconds_left > 0) text += fmt::format("  {} left", duration(r.seconds_left));
   if (!terminal_) return line(text);
-  print_progress(fmt::format("\r\033[K{} {}", r.progress > 0 ? bar(r.progress) : "", text));
+  print_progress(fmt::format("\r\033[K{} {}", r.progress > 0 ? progress_bar(r.progress) : "", text));
   bar_shown_ = true;
 }
 

@@ -123,44 +123,6 @@ TEST(CliEvaluate, AlignmentsCountFromZeroOrOne) {
   EXPECT_EQ(score("mine1", "gold1"), score("mine", "gold"));
 }
 
-TEST(CliEvaluate, TheHeadThatAlignsBestIsChosenOnOtherText) {
-  const auto folder = scratch_folder();
-  const std::string links = (folder / "links").string();
-  const std::vector<std::string> arguments = {"evaluate",
-                                              "--model",
-                                              tiny_model().string(),
-                                              "--source",
-                                              corpus_file("test.de"),
-                                              "--reference",
-                                              corpus_file("test.en"),
-                                              "--gold",
-                                              corpus_file("test.align"),
-                                              "--choose-on",
-                                              corpus_file("valid.de"),
-                                              corpus_file("valid.en"),
-                                              corpus_file("valid.align"),
-                                              "--write-alignment",
-                                              links};
-  const std::string text = output_of(arguments);
-  EXPECT_NE(text.find("chosen on " + corpus_file("valid.align")), std::string::npos) << text;
-  // What it wrote has the score that it printed.
-  const std::string score = output_of({"evaluate", "--alignment", links, "--gold", corpus_file("test.align")});
-  EXPECT_NE(text.find(score), std::string::npos) << text << score;
-
-  std::vector<std::string> with_json = arguments;
-  with_json.emplace_back("--json");
-  const Json json = Json::parse(output_of(with_json));
-  EXPECT_EQ(json["candidates"].size(), 6);  // one layer: the mean and two heads, at either step
-  double least = 100;
-  for (const Json& candidate : json["candidates"].items()) least = std::min(least, candidate["score"].number());
-  for (const Json& candidate : json["candidates"].items()) {
-    if (candidate["path"] == json["chosen"]["path"] && candidate["head"] == json["chosen"]["head"] &&
-        candidate["step"] == json["chosen"]["step"]) {
-      EXPECT_EQ(candidate["score"].number(), least);
-    }
-  }
-}
-
 TEST(CliView, DrawsEveryKindOfPicture) {
   const auto folder = scratch_folder();
   const auto draw = [&](const char* name, std::initializer_list<std::string> more) {

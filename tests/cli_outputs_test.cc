@@ -99,13 +99,13 @@ TEST(CliOutputs, AnAlignmentIsNotWrittenOverWhatItIsMeasuredBy) {
     fs::copy_file(tiny_corpus() / file, folder / file);
   }
   const auto file = [&](const char* name) { return (folder / name).string(); };
-  for (const auto& [name, option] : {std::pair("test.de", "--source"), std::pair("test.en", "--reference"),
-                                     std::pair("test.align", "--gold"), std::pair("valid.align", "--choose-on")}) {
+  for (const auto& [name, option] : {std::pair("test.de", "--source"), std::pair("test.en", "--target"),
+                                     std::pair("test.align", "--gold"), std::pair("valid.align", "--valid-gold")}) {
     const std::string before = read_file(file(name));
-    expect_refusal(run_heed({"evaluate", "--model", tiny_model().string(), "--source", file("test.de"), "--reference",
-                             file("test.en"), "--gold", file("test.align"), "--choose-on", file("valid.de"),
-                             file("valid.en"), file("valid.align"), "--write-alignment", file(name)}),
-                   kWrongUsage, {"--write-alignment", option});
+    expect_refusal(run_heed({"align", tiny_model().string(), "--source", file("test.de"), "--target", file("test.en"),
+                             "--gold", file("test.align"), "--valid-source", file("valid.de"), "--valid-target",
+                             file("valid.en"), "--valid-gold", file("valid.align"), "--out", file(name)}),
+                   kWrongUsage, {"--out", option});
     EXPECT_EQ(read_file(file(name)), before);
   }
 }

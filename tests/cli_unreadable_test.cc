@@ -69,21 +69,15 @@ std::vector<Arguments> commands_that_read(const std::string& text) {
                                      {"evaluate", "--model", model, "--source", text, "--reference", en},
                                      {"evaluate", "--alignment", text, "--gold", align},
                                      {"evaluate", "--alignment", align, "--gold", text}};
-  const Arguments choosing = {"evaluate",
-                              "--model",
-                              model,
-                              "--source",
-                              de,
-                              "--reference",
-                              en,
-                              "--gold",
-                              align,
-                              "--choose-on",
-                              corpus("valid.de"),
-                              corpus("valid.en"),
-                              corpus("valid.align")};
+  const Arguments aligning = {"align",          model,
+                              "--source",       de,
+                              "--target",       en,
+                              "--gold",         align,
+                              "--valid-source", corpus("valid.de"),
+                              "--valid-target", corpus("valid.en"),
+                              "--valid-gold",   corpus("valid.align")};
   const Arguments training = train_arguments(scratch_folder() / "model");
-  for (std::size_t place : {4, 6, 8, 10, 11, 12}) commands.push_back(choosing), commands.back()[place] = text;
+  for (std::size_t place : {3, 5, 7, 9, 11, 13}) commands.push_back(aligning), commands.back()[place] = text;
   for (std::size_t place : {2, 4, 6, 8}) commands.push_back(training), commands.back()[place] = text;
   return commands;
 }

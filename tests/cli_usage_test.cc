@@ -182,7 +182,7 @@ TEST(CliUsage, EvaluateSaysWhichOptionsBelongTogether) {
   expect_refusal(run_heed({"evaluate", "--alignment", "a"}), kWrongUsage, {"--gold"});
   expect_refusal(run_heed({"evaluate", "--model", "m", "--reference", "r"}), kWrongUsage, {"--source"});
   expect_refusal(run_heed({"evaluate", "--model", "m", "--source", "s", "--reference", "r", "--gold", "g"}),
-                 kWrongUsage, {"--choose-on"});
+                 kWrongUsage, {"--gold", "--alignment"});
   expect_refusal(run_heed({"evaluate", "--hypothesis", "a", "--reference", "b", "--metrics", "bleu,blue"}), kWrongUsage,
                  {"--metrics", "blue"});
   expect_refusal(run_heed({"evaluate", "--hypothesis", "a", "--model", "m"}), kWrongUsage, {"--hypothesis"});

@@ -117,30 +117,33 @@ std::string AlignmentScore::summary() const {
                      100 * precision, 100 * recall, 100 * f1, links);
 }
 
+AlignmentScore AlignmentScore::from_counts(Index links, Index sure, Index in_sure, Index in_possible) {
+  AlignmentScore score{.links = links, .sure = sure, .in_sure = in_sure, .in_possible = in_possible};
+  score.precision = ratio(in_possible, links);
+  score.recall = ratio(in_sure, sure);
+  if (score.precision + score.recall > 0) {
+    score.f1 = 2 * score.precision * score.recall / (score.precision + score.recall);
+  }
+  if (links + sure > 0) score.error_rate = 1 - ratio(in_sure + in_possible, links + sure);
+  return score;
+}
+
 AlignmentScore score_alignments(std::span<const AlignmentLinks> alignments, std::span<const GoldAlignment> gold) {
   HEED_CHECK(alignments.size() == gold.size(), "score_alignments: {} alignments, but gold for {} sentence pairs",
              alignments.size(), gold.size());
-  AlignmentScore score;
+  Index found = 0, all_sure = 0, in_sure = 0, in_possible = 0;
   for (std::size_t i = 0; i < gold.size(); ++i) {
     const AlignmentLinks links = sorted(alignments[i]);
     const AlignmentLinks sure = sorted(gold[i].sure);
     AlignmentLinks possible = gold[i].possible;
     possible.insert(possible.end(), sure.begin(), sure.end());
     sort_once(possible);
-    score.links += static_cast<Index>(links.size());
-    score.sure += static_cast<Index>(sure.size());
-    score.in_sure += count_common(links, sure);
-    score.in_possible += count_common(links, possible);
+    found += static_cast<Index>(links.size());
+    all_sure += static_cast<Index>(sure.size());
+    in_sure += count_common(links, sure);
+    in_possible += count_common(links, possible);
   }
-  score.precision = ratio(score.in_possible, score.links);
-  score.recall = ratio(score.in_sure, score.sure);
-  if (score.precision + score.recall > 0) {
-    score.f1 = 2 * score.precision * score.recall / (score.precision + score.recall);
-  }
-  if (score.links + score.sure > 0) {
-    score.error_rate = 1 - ratio(score.in_sure + score.in_possible, score.links + score.sure);
-  }
-  return score;
+  return AlignmentScore::from_counts(found, all_sure, in_sure, in_possible);
 }
 
 }  // namespace heed

@@ -62,6 +62,7 @@ struct AlignmentScore {
   Index in_sure = 0;      // |A and S|
   Index in_possible = 0;  // |A and P|
 
+  static AlignmentScore from_counts(Index links, Index sure, Index in_sure, Index in_possible);
   // One line, in percent.
   std::string summary() const;
 };

@@ -1,120 +1,28 @@
 #include "heed/tasks/align.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <functional>
-#include <map>
 #include <numeric>
 
 #include "heed/base/check.h"
-#include "heed/base/text_lines.h"
 #include "heed/corpus/corpus.h"
 #include "heed/io/fields.h"
 #include "heed/observe/observer.h"
 #include "heed/tasks/model_batch.h"
+#include "heed/tasks/piece_shares.h"
 
 namespace heed {
 namespace {
 
 constexpr std::size_t kBatchSentences = 32;
-constexpr std::string_view kBlanks = " \t\r\n";
 
-// --- From pieces to words --------------------------------------------------------------------------------------------
-
-Index code_points(std::string_view text) {
-  return std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
-}
-
-std::vector<std::string_view> split_at_blanks(std::string_view text) {
-  std::vector<std::string_view> words;
-  for (std::size_t begin = text.find_first_not_of(kBlanks); begin != text.npos;) {
-    const std::size_t end = std::min(text.find_first_of(kBlanks, begin), text.size());
-    words.push_back(text.substr(begin, end - begin));
-    begin = text.find_first_not_of(kBlanks, end);
-  }
-  return words;
-}
-
-// Characters that the piece has in the text, spaces not counted.
-double visible_length(const Vocabulary& vocabulary, int id) {
-  std::string text = vocabulary.decode({&id, 1});
-  std::erase(text, ' ');
-  return static_cast<double>(code_points(text));
-}
-
-// Lays pieces and tokens along one line of length 1, each in proportion to its characters, and notes which share of
-// each piece lies over each token: into shares[token][first_piece + piece]. Both spell the same
-// word unless the vocabulary has changed or lost characters, so that only the proportions can be trusted. A piece
-// without characters (a space alone) is of the token that it opens.
-void lay_side_by_side(std::span<const double> piece_lengths, std::span<const double> token_lengths,
-                      std::size_t first_piece, std::span<std::vector<double>> shares) {
-  const double pieces = std::reduce(piece_lengths.begin(), piece_lengths.end());
-  const double tokens = std::reduce(token_lengths.begin(), token_lengths.end());
-  constexpr double kRounding = 1e-9;
-  double token_begin = 0;
-  for (std::size_t t = 0; t < token_lengths.size(); ++t) {
-    const bool last = t + 1 == token_lengths.size();
-    const double token_end = last ? 1 : token_begin + token_lengths[t] / tokens;
-    double begin = 0;
-    for (std::size_t p = 0; p < piece_lengths.size(); ++p) {
-      const double end = begin + (pieces > 0 ? piece_lengths[p] / pieces : 0);
-      const double overlap = std::min(end, token_end) - std::max(begin, token_begin);
-      double& share = shares[t][first_piece + p];
-      if (overlap > kRounding) {
-        share = overlap / (end - begin);
-      } else if (piece_lengths[p] == 0 && begin > token_begin - kRounding && (last || begin < token_end - kRounding)) {
-        share = 1;
-      }
-      begin = end;
-    }
-    token_begin = token_end;
-  }
-}
-
-}  // namespace
-
-std::vector<std::vector<double>> piece_shares(const Vocabulary& vocabulary, std::string_view sentence) {
-  const std::vector<int> ids = vocabulary.encode(sentence);
-  std::vector<double> piece_lengths;
-  for (int id : ids) piece_lengths.push_back(visible_length(vocabulary, id));
-
-  // Words one by one, so that a character lost in one moves nothing in the others; unless they cannot be told apart.
-  std::vector<std::string_view> words = split_at_blanks(sentence);
-  std::vector<int> word_of_piece = vocabulary.word_of_pieces(ids);
-  if (ids.size() == words.size()) std::iota(word_of_piece.begin(), word_of_piece.end(), 0);  // "läu@@ ft" too
-  const int last = word_of_piece.empty() ? -1 : *std::ranges::max_element(word_of_piece);
-  if (last + 1 != static_cast<int>(words.size()) || !std::ranges::is_sorted(word_of_piece)) {
-    words = {sentence};
-    std::ranges::fill(word_of_piece, 0);
-  }
-
-  std::vector<std::vector<double>> shares(alignment_tokens(sentence).size(), std::vector<double>(ids.size(), 0));
-  std::size_t token = 0, piece = 0;
-  for (std::size_t w = 0; w < words.size(); ++w) {
-    std::vector<double> token_lengths;
-    for (const std::string& text : alignment_tokens(words[w])) {
-      token_lengths.push_back(static_cast<double>(code_points(text)));
-    }
-    const std::size_t begin = piece;
-    while (piece < ids.size() && word_of_piece[piece] <= static_cast<int>(w)) ++piece;
-    lay_side_by_side(std::span(piece_lengths).subspan(begin, piece - begin), token_lengths, begin,
-                     std::span(shares).subspan(token));
-    token += token_lengths.size();
-  }
-  return shares;
-}
-
-namespace {
-
-// --- Running the model -----------------------------------------------------------------------------------------------
-
-// The cross-attention of a batch, layer by layer: [B, H, Lq, Lk] of each.
-class CrossAttentionRecorder : public AttentionObserver {
+// The weights of the layers of cross-attention over a batch, layer by layer: [B, H, Lq, Lk] of each.
+class MapRecorder : public AttentionObserver {
  public:
-  CrossAttentionRecorder(Index queries, std::optional<std::string_view> path) : queries_(queries), path_(path) {}
+  explicit MapRecorder(Index queries) : queries_(queries) {}
 
-  bool wants(const AttentionSite& site) const override {
-    return site.kind == AttentionKind::cross && (!path_ || site.path == *path_);
-  }
+  bool wants(const AttentionSite& site) const override { return site.kind == AttentionKind::cross; }
 
   // A recurrent decoder shows its queries in order over several calls.
   void on_weights(const AttentionSite& site, ConstView weights) override {
@@ -143,13 +51,12 @@ class CrossAttentionRecorder : public AttentionObserver {
 
  private:
   Index queries_;
-  std::optional<std::string_view> path_;
   std::vector<Layer> layers_;
 };
 
 // A pair of sentences with what the maps need.
 struct PreparedPair {
-  std::size_t line;
+  std::size_t index;                                              // in the text
   std::vector<std::vector<double>> source_shares, target_shares;  // [token][piece]
 };
 
@@ -158,15 +65,21 @@ struct PreparedText {
   std::vector<PreparedPair> pairs;  // of the corpus
 };
 
-PreparedText prepare(const ModelFolder& folder, const AlignedText& text) {
+void check_translates_text(const ModelFolder& folder) {
+  HEED_CHECK(folder.model->has_source(), "align: the model reads no source, so there is nothing to align");
+  HEED_CHECK(folder.config.kind != ModelKind::transformer || !folder.config.transformer.signal.any(),
+             "align: the model's source is no text, so its words have none to be aligned with");
+}
+
+PreparedText prepare(const ModelFolder& folder, const TextPairs& text) {
   HEED_CHECK(text.source.size() == text.target.size(), "align: {} source sentences, but {} target sentences",
              text.source.size(), text.target.size());
   PreparedText prepared;
   prepared.corpus.source_symbols = folder.source_symbols, prepared.corpus.target_symbols = folder.target_symbols;
   const Index most = folder.model->max_length() - 1;
   const auto checked = [&](std::vector<int> ids, std::string_view name, std::size_t line) {
-    HEED_CHECK(static_cast<Index>(ids.size()) <= most, "{}:{}: the sentence has {} tokens, and the model can hold {}",
-               name, line + 1, ids.size(), most);
+    HEED_CHECK(std::ssize(ids) <= most, "{}:{}: the sentence has {} tokens, and the model can hold {}", name,
+               static_cast<Index>(line) + text.first_line, ids.size(), most);
     return ids;
   };
   for (std::size_t i = 0; i < text.source.size(); ++i) {
@@ -201,128 +114,135 @@ std::vector<std::vector<Index>> batches_of(const EncodedCorpus& corpus) {
   return batches;
 }
 
-// One sentence's weights of one layer, [H, Lq, Lk] with padding.
-using VisitMap = std::function<void(const PreparedPair& pair, const std::string& path, ConstView weights)>;
-
-// Runs the model over every pair and shows the cross-attention of each, of one layer or of all.
-void visit_maps(const ModelFolder& folder, const PreparedText& text, std::optional<std::string_view> path,
-                const VisitMap& visit) {
-  Workspace workspace;
-  for (const std::vector<Index>& pairs : batches_of(text.corpus)) {
-    const Batch batch = make_batch(text.corpus, pairs);
-    CrossAttentionRecorder recorder(batch.target_length, path);
-    const Context context = Context::inference(workspace, &recorder);
-    folder.model->features(context, make_translation_batch(batch));
-    for (const CrossAttentionRecorder::Layer& layer : recorder.layers()) {
-      for (std::size_t row = 0; row < pairs.size(); ++row) {
-        visit(text.pairs[static_cast<std::size_t>(pairs[row])], layer.path,
-              select(layer.weights.view(), 0, static_cast<Index>(row)));
-      }
-    }
-  }
-}
-
-// --- From weights to links -------------------------------------------------------------------------------------------
-
-// The weight that a head gives to a source piece at a decoder step; the sum over heads where all count, which orders
-// pieces as the mean does.
-double weight_at(ConstView weights, std::optional<Index> head, Index step, Index key) {
-  if (head) return weights.at<float>({*head, step, key});
-  double sum = 0;
-  for (Index h = 0; h < weights.shape[0]; ++h) sum += weights.at<float>({h, step, key});
-  return sum;
-}
-
-AlignmentLinks links_of(const PreparedPair& pair, ConstView weights, std::optional<Index> head, AlignmentStep step) {
+// One head's weights [Lq, Lk], between pieces and with padding, as weights between words.
+SoftAlignment between_words(const PreparedPair& pair, ConstView weights, AlignmentStep step) {
   // Piece p is produced by step p, and read by step p + 1 behind the begin token.
   const Index shift = step == AlignmentStep::reads ? 1 : 0;
   const std::size_t pieces = pair.source_shares.empty() ? 0 : pair.source_shares[0].size();
-  AlignmentLinks links;
-  for (std::size_t t = 0; t < pair.target_shares.size(); ++t) {
+  SoftAlignment soft{std::ssize(pair.source_shares), std::ssize(pair.target_shares), {}};
+  for (const std::vector<double>& of_target : pair.target_shares) {
     std::vector<double> by_piece(pieces, 0);
-    for (std::size_t q = 0; q < pair.target_shares[t].size(); ++q) {
-      const double share = pair.target_shares[t][q];
-      if (share == 0) continue;
+    double counted = 0;  // pieces of the target token
+    for (std::size_t q = 0; q < of_target.size(); ++q) {
+      if (of_target[q] == 0) continue;
+      counted += of_target[q];
       for (std::size_t p = 0; p < pieces; ++p) {
-        by_piece[p] += share * weight_at(weights, head, static_cast<Index>(q) + shift, static_cast<Index>(p));
+        by_piece[p] += of_target[q] * weights.at<float>({static_cast<Index>(q) + shift, static_cast<Index>(p)});
       }
     }
-    std::vector<double> by_token;
-    for (const std::vector<double>& shares : pair.source_shares) {
-      by_token.push_back(std::inner_product(shares.begin(), shares.end(), by_piece.begin(), 0.0));
+    for (const std::vector<double>& of_source : pair.source_shares) {
+      const double sum = std::inner_product(of_source.begin(), of_source.end(), by_piece.begin(), 0.0);
+      soft.weights.push_back(counted > 0 ? static_cast<float>(sum / counted) : 0);
     }
-    const auto most = std::ranges::max_element(by_token);
-    if (most != by_token.end()) links.push_back({most - by_token.begin(), static_cast<Index>(t)});
+  }
+  return soft;
+}
+
+}  // namespace
+
+std::string describe(const AlignmentChoice& choice) {
+  std::string heads = "mean of the last layer's heads";
+  if (!choice.heads.empty()) {
+    std::vector<std::string> names;
+    for (const AttentionHead& head : choice.heads) names.push_back(fmt::format("{}:{}", head.layer, head.head));
+    heads = fmt::format("head{} {} (layer:head)", names.size() == 1 ? "" : "s", fmt::join(names, ", "));
+  }
+  std::string text = fmt::format("{}, the step that {}", heads, enum_name(choice.step));
+  if (choice.rule.threshold > 0) return text + fmt::format(", links from {:g}", choice.rule.threshold);
+  return choice.rule.free ? text + fmt::format(", free words from {:g}", *choice.rule.free) : text;
+}
+
+AlignmentLinks links_of(const SoftAlignment& soft, const LinkRule& rule) {
+  AlignmentLinks links;
+  std::vector<bool> linked(static_cast<std::size_t>(soft.source));
+  for (Index t = 0; t < soft.target && soft.source > 0; ++t) {
+    Index most = 0;
+    for (Index s = 0; s < soft.source; ++s) {
+      if (rule.threshold > 0 && soft.weight(t, s) >= rule.threshold) links.push_back({s, t});
+      if (soft.weight(t, s) > soft.weight(t, most)) most = s;
+    }
+    if (rule.threshold == 0) links.push_back({most, t}), linked[static_cast<std::size_t>(most)] = true;
+  }
+  for (Index s = 0; s < soft.source && soft.target > 0 && rule.threshold == 0 && rule.free; ++s) {
+    if (linked[static_cast<std::size_t>(s)]) continue;
+    Index most = 0;
+    for (Index t = 1; t < soft.target; ++t) {
+      if (soft.weight(t, s) > soft.weight(most, s)) most = t;
+    }
+    if (soft.weight(most, s) >= *rule.free) links.push_back({s, most});
   }
   std::ranges::sort(links);
   return links;
 }
 
-}  // namespace
-
-std::string describe(const AttentionHead& head) {
-  return fmt::format("{}, {}, the step that {}", head.path,
-                     head.head ? fmt::format("head {}", *head.head) : "mean of heads", enum_name(head.step));
+SoftAlignment mean_of(std::span<const SoftAlignment> alignments, std::span<const Index> chosen) {
+  HEED_CHECK(!chosen.empty(), "mean_of: there is no head");
+  SoftAlignment mean = alignments[static_cast<std::size_t>(chosen.front())];
+  for (Index one : chosen.subspan(1)) {
+    const SoftAlignment& other = alignments[static_cast<std::size_t>(one)];
+    for (std::size_t i = 0; i < mean.weights.size(); ++i) mean.weights[i] += other.weights[i];
+  }
+  for (float& weight : mean.weights) weight /= static_cast<float>(chosen.size());
+  return mean;
 }
 
-AlignedText read_aligned_text(const std::filesystem::path& source, const std::filesystem::path& target,
-                              const std::filesystem::path& gold, bool one_based) {
-  AlignedText text{read_text_lines(source), read_text_lines(target), {}, source.string(), target.string()};
-  const std::string gold_name = gold.string();
-  text.gold = parse_gold_alignments(read_text_lines(gold), {.name = gold_name, .one_based = one_based});
-  HEED_CHECK(!text.source.empty(), "{}: is empty", text.source_name);
-  HEED_CHECK(text.source.size() == text.target.size() && text.source.size() == text.gold.size(),
-             "{} has {} lines, {} has {} and {} has {}: they must be as many", text.source_name, text.source.size(),
-             text.target_name, text.target.size(), gold_name, text.gold.size());
-  return text;
+std::vector<Index> cross_attention_heads(const ModelFolder& folder) {
+  check_translates_text(folder);
+  const EncodedCorpus smallest{
+      .pairs = {{{0}, {0}}}, .source_symbols = folder.source_symbols, .target_symbols = folder.target_symbols};
+  const Batch batch = make_batch(smallest, std::vector<Index>{0});
+  Workspace workspace;
+  MapRecorder recorder(batch.target_length);
+  folder.model->features(Context::inference(workspace, &recorder), make_translation_batch(batch));
+  HEED_CHECK(!recorder.layers().empty(), "align: the model has no cross-attention");
+  std::vector<Index> heads;
+  for (const MapRecorder::Layer& layer : recorder.layers()) heads.push_back(layer.weights.dim(1));
+  return heads;
 }
 
-std::vector<AlignmentLinks> align_with_attention(const ModelFolder& folder, const AlignedText& text,
-                                                 const AttentionHead& head) {
-  std::vector<AlignmentLinks> links(text.source.size());
+void visit_alignments(const ModelFolder& folder, const TextPairs& text, std::span<const AttentionHead> heads,
+                      AlignmentStep step, const VisitAlignments& visit) {
+  const std::vector<Index> there = cross_attention_heads(folder);
+  for (const AttentionHead& head : heads) {
+    HEED_CHECK(head.layer >= 0 && head.layer < std::ssize(there),
+               "align: the model has {} layers of cross-attention, and no layer {}", there.size(), head.layer);
+    const Index count = there[static_cast<std::size_t>(head.layer)];
+    HEED_CHECK(head.head >= 0 && head.head < count, "align: layer {} has {} heads, and no head {}", head.layer, count,
+               head.head);
+  }
   const PreparedText prepared = prepare(folder, text);
-  bool seen = prepared.pairs.empty();
-  visit_maps(folder, prepared, head.path, [&](const PreparedPair& pair, const std::string& path, ConstView weights) {
-    HEED_CHECK(!head.head || (*head.head >= 0 && *head.head < weights.shape[0]),
-               "align: {} has {} heads, and no head {}", path, weights.shape[0], *head.head);
-    links[pair.line] = links_of(pair, weights, head.head, head.step);
-    seen = true;
-  });
-  HEED_CHECK(seen, "align: the model has no cross-attention {}", head.path);
-  return links;
-}
-
-const AlignmentCandidate& AlignmentSearch::best() const {
-  HEED_CHECK(!candidates.empty(), "AlignmentSearch: no head was tried");
-  return *std::ranges::min_element(candidates, {}, [](const auto& candidate) { return candidate.score.error_rate; });
-}
-
-AlignmentSearch search_attention_heads(const ModelFolder& folder, const AlignedText& text) {
-  struct Tried {
-    AttentionHead head;
-    std::vector<AlignmentLinks> links;
-  };
-  std::vector<Tried> tried;
-  std::map<std::string, std::size_t> first_of_layer;  // in tried
-  const PreparedText prepared = prepare(folder, text);
-  visit_maps(folder, prepared, {}, [&](const PreparedPair& pair, const std::string& path, ConstView weights) {
-    const auto [at, is_new] = first_of_layer.try_emplace(path, tried.size());
-    if (is_new) {
-      for (Index h = weights.shape[0] > 1 ? -1 : 0; h < weights.shape[0]; ++h) {
-        for (const auto& [name, step] : kAlignmentStepNames) {
-          const std::optional<Index> head = h < 0 ? std::nullopt : std::optional(h);
-          tried.push_back({{path, head, step}, std::vector<AlignmentLinks>(text.source.size())});
-        }
+  Workspace workspace;
+  for (const std::vector<Index>& pairs : batches_of(prepared.corpus)) {
+    const Batch batch = make_batch(prepared.corpus, pairs);
+    MapRecorder recorder(batch.target_length);
+    folder.model->features(Context::inference(workspace, &recorder), make_translation_batch(batch));
+    for (std::size_t row = 0; row < pairs.size(); ++row) {
+      const PreparedPair& pair = prepared.pairs[static_cast<std::size_t>(pairs[row])];
+      std::vector<SoftAlignment> of_heads;
+      for (const AttentionHead& head : heads) {
+        const Tensor& maps = recorder.layers()[static_cast<std::size_t>(head.layer)].weights;
+        const ConstView of_row = select(maps.view(), 0, static_cast<Index>(row));
+        of_heads.push_back(between_words(pair, select(of_row, 0, head.head), step));
       }
+      visit(pair.index, of_heads);
     }
-    for (std::size_t i = at->second; i < tried.size() && tried[i].head.path == path; ++i) {
-      tried[i].links[pair.line] = links_of(pair, weights, tried[i].head.head, tried[i].head.step);
-    }
+  }
+}
+
+std::vector<SoftAlignment> soft_alignments(const ModelFolder& folder, const TextPairs& text,
+                                           const AlignmentChoice& choice) {
+  std::vector<AttentionHead> heads = choice.heads;
+  if (heads.empty()) {
+    const std::vector<Index> there = cross_attention_heads(folder);
+    for (Index h = 0; h < there.back(); ++h) heads.push_back({std::ssize(there) - 1, h});
+  }
+  std::vector<Index> all(heads.size());
+  std::iota(all.begin(), all.end(), Index{0});
+  std::vector<SoftAlignment> soft(text.source.size());
+  visit_alignments(folder, text, heads, choice.step, [&](std::size_t pair, std::span<const SoftAlignment> of_heads) {
+    soft[pair] = mean_of(of_heads, all);
   });
-  HEED_CHECK(!tried.empty(), "align: the text has no sentence with tokens, or the model has no cross-attention");
-  AlignmentSearch search;
-  for (const Tried& one : tried) search.candidates.push_back({one.head, score_alignments(one.links, text.gold)});
-  return search;
+  return soft;
 }
 
 }  // namespace heed

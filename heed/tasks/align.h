@@ -1,11 +1,12 @@
-// Word alignments read off a model's cross-attention, and the head that aligns best.
+// Word alignments read off a model's cross-attention.
 //
-//   AlignedText valid = read_aligned_text("valid.de", "valid.en", "valid.align"), test = ...;
-//   AttentionHead head = search_attention_heads(model, valid).best().head;
-//   score_alignments(align_with_attention(model, test, head), test.gold).error_rate;
+//   AlignmentChoice choice{.heads = {{.layer = 0, .head = 5}, {.layer = 1, .head = 3}}};
+//   const std::vector<SoftAlignment> soft = soft_alignments(model, {.source = german, .target = english}, choice);
+//   AlignmentLinks links = links_of(soft[0], choice.rule);
 #pragma once
 
-#include <filesystem>
+#include <compare>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,55 +30,69 @@ inline std::span<const std::pair<std::string_view, AlignmentStep>> enum_names(Al
   return kAlignmentStepNames;
 }
 
-// The weights that alignments are read off.
+// One head of a model's cross-attention.
 struct AttentionHead {
-  std::string path;             // of a cross-attention layer (AttentionSite::path)
-  std::optional<Index> head{};  // nothing: the mean of its heads
+  Index layer = 0, head = 0;
+  friend auto operator<=>(const AttentionHead&, const AttentionHead&) = default;  // NOLINT: no pointer
+};
+
+// Which weights are links.
+struct LinkRule {
+  double threshold = 0;          // those of at least this; 0: of each target token the largest, the first of equals
+  std::optional<double> free{};  // without a threshold: a source token that is left without a link then has one to the
+                                 // target token that gives it most weight, where that is at least this
+  friend bool operator==(const LinkRule&, const LinkRule&) = default;
+};
+
+// What alignments are read off, and how.
+struct AlignmentChoice {
+  std::vector<AttentionHead> heads{};  // whose mean counts; none: all of the last layer
   AlignmentStep step = AlignmentStep::produces;
+  LinkRule rule{};
 };
 
-// "decoder.layers.2.multihead_attn, head 1, the step that reads".
-std::string describe(const AttentionHead& head);
+// "heads 0:5, 1:3 (layer:head), the step that reads, links from 0.3".
+std::string describe(const AlignmentChoice& choice);
 
-// Sentences, their translations, and which of their words belong together.
-struct AlignedText {
-  std::vector<std::string> source, target;
-  std::vector<GoldAlignment> gold;
-  std::string source_name, target_name;  // for errors
+// How much each target token attends to each source token, of one sentence pair.
+struct SoftAlignment {
+  Index source = 0, target = 0;  // alignment_tokens of each side (heed/corpus/corpus.h)
+  std::vector<float> weights{};  // [target, source]
+
+  double weight(Index target_token, Index source_token) const {
+    return weights[static_cast<std::size_t>(target_token * source + source_token)];
+  }
 };
 
-// Reads three files of as many lines each. Throws heed::Error naming them where they are not, and as the files' readers
-// do.
-AlignedText read_aligned_text(const std::filesystem::path& source, const std::filesystem::path& target,
-                              const std::filesystem::path& gold, bool one_based = false);
+// In order.
+AlignmentLinks links_of(const SoftAlignment& soft, const LinkRule& rule = {});
 
-// The part of each alignment token of `sentence` (alignment_tokens of heed/corpus/corpus.h) that each piece of
-// vocabulary.encode(sentence) covers: [token][piece], as a share of the piece, told from the characters that they have
-// between spaces. The shares of a piece add up to 1.
-std::vector<std::vector<double>> piece_shares(const Vocabulary& vocabulary, std::string_view sentence);
-
-// Runs the model over the pairs of sentences, teacher-forced, and links every target token to the source token that its
-// steps attend to most: weights are summed over the pieces of both (piece_shares), the source's end token is left out,
-// and the first of equals wins. A pair with a side without tokens has no links. Throws heed::Error naming the file and
-// line of a sentence of more tokens than the model can hold, and for a head that the model does not have.
-std::vector<AlignmentLinks> align_with_attention(const ModelFolder& folder, const AlignedText& text,
-                                                 const AttentionHead& head);
-
-struct AlignmentCandidate {
-  AttentionHead head;
-  AlignmentScore score;
+// Sentences and their translations, and what errors call them. Holds on to all of them.
+struct TextPairs {
+  std::span<const std::string> source, target;
+  std::string_view source_name = "source", target_name = "target";
+  Index first_line = 1;
 };
 
-struct AlignmentSearch {
-  std::vector<AlignmentCandidate> candidates;  // layer by layer: the mean of its heads, then each; both steps of each
+// The heads of each layer of cross-attention of a model that translates text, from the first layer. Throws heed::Error
+// for another model.
+std::vector<Index> cross_attention_heads(const ModelFolder& folder);
 
-  // The one of least error rate, the first of equals.
-  const AlignmentCandidate& best() const;
-};
+// Runs the model over the pairs, teacher-forced, and gives each one's weights: summed over the pieces of a source
+// token, the mean over those of a target token (piece_shares), the mean over the heads. The weight of the source's end
+// token is nobody's, so that a row sums to at most 1. A pair with a side without tokens has no weights. Which pairs are
+// given together changes no bit. Throws heed::Error naming the file and line of a sentence of more tokens than the
+// model can hold, and for a layer or a head that the model does not have.
+std::vector<SoftAlignment> soft_alignments(const ModelFolder& folder, const TextPairs& text,
+                                           const AlignmentChoice& choice);
 
-// Aligns the text with every head, and every mean of a layer's heads, at either step, and scores each against the gold
-// alignments. Throws as align_with_attention does, and for a text without sentences or a model without
-// cross-attention.
-AlignmentSearch search_attention_heads(const ModelFolder& folder, const AlignedText& text);
+// The same, of each head by itself: visit(pair, alignments), for every pair with tokens, with one alignment for each of
+// the heads, in no particular order of pairs.
+using VisitAlignments = std::function<void(std::size_t pair, std::span<const SoftAlignment> of_heads)>;
+void visit_alignments(const ModelFolder& folder, const TextPairs& text, std::span<const AttentionHead> heads,
+                      AlignmentStep step, const VisitAlignments& visit);
+
+// The mean of some of one pair's alignments, by their indices, at least one.
+SoftAlignment mean_of(std::span<const SoftAlignment> alignments, std::span<const Index> chosen);
 
 }  // namespace heed

@@ -7,11 +7,12 @@
 
 #include "heed/base/file.h"
 #include "heed/base/file_writer.h"
-#include "heed/corpus/corpus.h"
+#include "heed/base/random.h"
 #include "heed/layers/drawn_parameters.h"
+#include "heed/tasks/alignment_search.h"
+#include "heed/tasks/symmetrise.h"
 #include "heed/tasks/trace.h"
 #include "heed/testing/refusal.h"
-#include "heed/text/sentencepiece_vocabulary.h"
 #include "heed/text/whitespace_vocabulary.h"
 
 namespace heed {
@@ -21,14 +22,16 @@ using testing::refusal;
 
 const std::vector<std::string> kSource = {"ein hund läuft", "das haus", "der hund sieht das haus", "haus", "ein haus"};
 const std::vector<std::string> kTarget = {"a dog runs", "the house", "the dog sees the house", "house", "a a house"};
+constexpr const char* kLayers[] = {"decoder.layers.0.multihead_attn", "decoder.layers.1.multihead_attn"};
 
 // Words are pieces and alignment tokens at once; the parameters are what chance made them.
-ModelFolder chance_model() {
+ModelFolder chance_model(Index encoder_layers = 1) {
   ModelFolder folder;
   folder.source_vocabulary = std::make_shared<WhitespaceVocabulary>(WhitespaceVocabulary::build(kSource));
   folder.target_vocabulary = std::make_shared<WhitespaceVocabulary>(WhitespaceVocabulary::build(kTarget));
   TransformerConfig& config = folder.config.transformer;
-  config.width = 16, config.ffn_width = 16, config.heads = 2, config.encoder_layers = 1, config.decoder_layers = 2;
+  config.width = 16, config.ffn_width = 16, config.heads = 2;
+  config.encoder_layers = encoder_layers, config.decoder_layers = 2;
   config.max_length = 8, config.share_embeddings = false, config.tie_output = false;
   folder.config.set_vocabularies(folder.source_vocabulary->size(), folder.target_vocabulary->size());
   DrawnParameters drawn(Rng(7));
@@ -36,154 +39,123 @@ ModelFolder chance_model() {
   return folder;
 }
 
+TextPairs chance_pairs() { return {kSource, kTarget, "s", "t"}; }
+
 AlignedText chance_text() {
-  AlignedText text{kSource, kTarget, {}, "s", "t"};
+  AlignedText text{kSource, kTarget, {}, "s", "t", "g"};
   for (std::size_t i = 0; i < kSource.size(); ++i) text.gold.push_back({{{0, 0}}, {{0, 0}}});
   return text;
 }
 
-// The definition, from the maps of one sentence alone.
-AlignmentLinks links_by_trace(const ModelFolder& folder, std::size_t i, const AttentionHead& head) {
-  const AttentionTrace trace = trace_pair(folder, kSource[i], folder.target_vocabulary->encode(kTarget[i]));
-  const auto map = std::ranges::find(trace.maps, head.path, &AttentionTrace::Map::path);
-  AlignmentLinks links;
-  for (Index t = 0; t + 1 < map->queries; ++t) {
-    const Index step = t + (head.step == AlignmentStep::reads ? 1 : 0);
-    Index most = 0;
-    const auto weight = [&](Index j) {
-      if (head.head) return map->weight(*head.head, step, j);
-      return map->weight(0, step, j) + map->weight(1, step, j);
-    };
-    for (Index j = 1; j + 1 < map->keys; ++j) {
-      if (weight(j) > weight(most)) most = j;
-    }
-    links.push_back({most, t});
+std::vector<AlignmentLinks> align(const ModelFolder& folder, const AlignmentChoice& choice) {
+  std::vector<AlignmentLinks> links;
+  for (const SoftAlignment& soft : soft_alignments(folder, chance_pairs(), choice)) {
+    links.push_back(links_of(soft, choice.rule));
   }
-  std::ranges::sort(links);
   return links;
 }
 
-double sum(const std::vector<std::vector<double>>& shares, std::size_t piece) {
-  double total = 0;
-  for (const std::vector<double>& token : shares) total += token[piece];
-  return total;
-}
-
-TEST(PieceShares, EachPieceIsOfItsWord) {
-  const std::vector<std::string> lines = {"ab cd . ef"};
-  const WhitespaceVocabulary words = WhitespaceVocabulary::build(lines);
-  const std::vector<std::vector<double>> one_each = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-  EXPECT_EQ(piece_shares(words, "ab cd ."), one_each);
-  EXPECT_EQ(piece_shares(words, "ab  unknown-word ef"), one_each);
-  EXPECT_TRUE(piece_shares(words, "  ").empty());
-}
-
-TEST(PieceShares, APieceOverSeveralTokensIsSharedByTheirCharacters) {
-  const std::vector<std::string> lines = {"läuft. b"};
-  const WhitespaceVocabulary words = WhitespaceVocabulary::build(lines);
-  const auto shares = piece_shares(words, "läuft. b");
-  ASSERT_EQ(shares.size(), 3u);  // läuft . b
-  EXPECT_NEAR(shares[0][0], 5.0 / 6, 1e-12);
-  EXPECT_NEAR(shares[1][0], 1.0 / 6, 1e-12);
-  EXPECT_EQ(shares[2], (std::vector<double>{0, 1}));
-}
-
-TEST(PieceShares, OfSubwordPiecesAddUpAndKeepTheirPlaces) {
-  std::vector<std::string> lines;
-  for (const SentencePair& pair : generate_corpus({.pairs = 300, .seed = 4, .validation = 0, .test = 0}).train) {
-    lines.push_back(pair.source);
-  }
-  for (Index size : {80, 150, 400}) {
-    const auto pieces = SentencePieceVocabulary::train(
-        lines, {.model = SentencePieceModel::bpe, .vocabulary_size = size, .character_coverage = 1.0});
-    for (std::size_t i = 0; i < 50; ++i) {
-      const std::vector<int> ids = pieces.encode(lines[i]);
-      const std::vector<std::string> tokens = alignment_tokens(lines[i]);
-      const auto shares = piece_shares(pieces, lines[i]);
-      ASSERT_EQ(shares.size(), tokens.size()) << lines[i];
-      for (std::size_t p = 0; p < ids.size(); ++p) EXPECT_NEAR(sum(shares, p), 1, 1e-9) << lines[i];
-      for (std::size_t t = 0; t < tokens.size(); ++t) {
-        // The pieces that are wholly of a token, put together, spell it.
-        std::string spelt;
-        bool whole = true;
-        for (std::size_t p = 0; p < ids.size(); ++p) {
-          whole = whole && (shares[t][p] == 0 || shares[t][p] > 1 - 1e-9);
-          if (shares[t][p] > 0) spelt += pieces.decode({&ids[p], 1});
-        }
-        std::erase(spelt, ' ');
-        if (whole) {
-          EXPECT_EQ(spelt, tokens[t]) << lines[i];
-        }
-      }
-    }
-  }
-}
-
-TEST(PieceShares, ACharacterThatTheVocabularyLostMovesNothingElse) {
-  const std::vector<std::string> lines(20, "der hund sieht das haus .");
-  const auto pieces = SentencePieceVocabulary::train(lines, {.model = SentencePieceModel::bpe, .vocabulary_size = 30});
-  const auto shares = piece_shares(pieces, "der XYZ das haus.");
-  ASSERT_EQ(shares.size(), 5u);
-  const std::vector<int> ids = pieces.encode("der XYZ das haus.");
-  for (std::size_t p = 0; p < ids.size(); ++p) EXPECT_NEAR(sum(shares, p), 1, 1e-9);
-  EXPECT_GT(shares[0].front(), 1 - 1e-9);
-  EXPECT_GT(shares[4].back(), 1 - 1e-9);
-}
-
-TEST(Align, BatchedLinksAreThoseOfEachSentencesTrace) {
+TEST(Align, BatchedWeightsAreThoseOfEachSentencesTrace) {
   const ModelFolder folder = chance_model();
-  for (const char* path : {"decoder.layers.0.multihead_attn", "decoder.layers.1.multihead_attn"}) {
-    for (const std::optional<Index> head : {std::optional<Index>(), std::optional<Index>(0), std::optional<Index>(1)}) {
-      for (const AlignmentStep step : {AlignmentStep::produces, AlignmentStep::reads}) {
-        const AttentionHead chosen{path, head, step};
-        const std::vector<AlignmentLinks> links = align_with_attention(folder, chance_text(), chosen);
-        ASSERT_EQ(links.size(), kSource.size());
-        for (std::size_t i = 0; i < links.size(); ++i) {
-          EXPECT_EQ(links[i], links_by_trace(folder, i, chosen)) << describe(chosen) << ", sentence " << i;
+  const std::vector<std::vector<AttentionHead>> sets = {{}, {{0, 1}}, {{1, 0}}, {{0, 0}, {1, 1}}};
+  for (const std::vector<AttentionHead>& heads : sets) {
+    for (const AlignmentStep step : {AlignmentStep::produces, AlignmentStep::reads}) {
+      const AlignmentChoice choice{heads, step};
+      const std::vector<AttentionHead> counted = heads.empty() ? std::vector<AttentionHead>{{1, 0}, {1, 1}} : heads;
+      const std::vector<SoftAlignment> soft = soft_alignments(folder, chance_pairs(), choice);
+      ASSERT_EQ(soft.size(), kSource.size());
+      for (std::size_t i = 0; i < soft.size(); ++i) {
+        const AttentionTrace trace = trace_pair(folder, kSource[i], folder.target_vocabulary->encode(kTarget[i]));
+        for (Index t = 0; t < soft[i].target; ++t) {
+          for (Index s = 0; s < soft[i].source; ++s) {
+            double expected = 0;
+            for (const AttentionHead& head : counted) {
+              const auto map = std::ranges::find(trace.maps, kLayers[head.layer], &AttentionTrace::Map::path);
+              ASSERT_EQ(soft[i].target, map->queries - 1) << describe(choice);
+              ASSERT_EQ(soft[i].source, map->keys - 1) << describe(choice);
+              const Index query = t + (step == AlignmentStep::reads ? 1 : 0);
+              expected += double{map->weight(head.head, query, s)} / static_cast<double>(counted.size());
+            }
+            EXPECT_NEAR(soft[i].weight(t, s), expected, 1e-6) << describe(choice) << ", sentence " << i;
+          }
         }
       }
     }
   }
 }
 
-TEST(Align, TheSearchTriesEveryHeadAndChoosesTheBest) {
+TEST(Align, RulesSayWhichWeightsAreLinks) {
+  const SoftAlignment soft{.source = 3, .target = 2, .weights = {0.1f, 0.5f, 0.25f, 0.25f, 0.5f, 0.125f}};
+  EXPECT_EQ(links_of(soft), (AlignmentLinks{{1, 0}, {1, 1}}));
+  EXPECT_EQ(links_of(soft, {.threshold = 0.25}), (AlignmentLinks{{0, 1}, {1, 0}, {1, 1}, {2, 0}}));
+  EXPECT_TRUE(links_of(soft, {.threshold = 0.6}).empty());
+  EXPECT_EQ(links_of(soft, {.free = 0.1}), (AlignmentLinks{{0, 1}, {1, 0}, {1, 1}, {2, 0}}));
+  EXPECT_EQ(links_of(soft, {.free = 0.3}), links_of(soft));
+  EXPECT_TRUE(links_of(SoftAlignment{}, {.free = 0.1}).empty());
+}
+
+TEST(Align, LayersAreFoundWithTheirHeads) {
+  EXPECT_EQ(cross_attention_heads(chance_model()), (std::vector<Index>{2, 2}));
+}
+
+TEST(Align, TheSearchFindsWhatMadeTheGold) {
   const ModelFolder folder = chance_model();
   AlignedText text = chance_text();
-  const AttentionHead truth{"decoder.layers.1.multihead_attn", 1, AlignmentStep::reads};
-  const std::vector<AlignmentLinks> links = align_with_attention(folder, text, truth);
-  for (std::size_t i = 0; i < links.size(); ++i) text.gold[i] = {links[i], links[i]};
-  const AlignmentSearch search = search_attention_heads(folder, text);
-  EXPECT_EQ(search.candidates.size(), 2u * 3 * 2);  // layers, the mean and two heads, steps
-  EXPECT_EQ(search.best().score.error_rate, 0);
-  EXPECT_EQ(describe(search.best().head), describe(truth));
-  for (const AlignmentCandidate& candidate : search.candidates) {
-    const double again = score_alignments(align_with_attention(folder, text, candidate.head), text.gold).error_rate;
-    EXPECT_EQ(candidate.score.error_rate, again) << describe(candidate.head);
+  for (const LinkRule& rule : {LinkRule{}, LinkRule{.threshold = 0.35}, LinkRule{.free = 0.3}}) {
+    const AlignmentChoice truth{{{1, 1}}, AlignmentStep::reads, rule};
+    const std::vector<AlignmentLinks> links = align(folder, truth);
+    for (std::size_t i = 0; i < links.size(); ++i) text.gold[i] = {links[i], links[i]};
+    const AlignmentSearch search = search_alignments(folder, text);
+    EXPECT_EQ(search.best().score.error_rate, 0);
+    EXPECT_EQ(align(folder, search.best().choice), links) << describe(search.best().choice);
   }
+}
+
+TEST(Align, EveryCandidatesScoreIsThatOfItsLinks) {
+  const ModelFolder folder = chance_model();
+  const AlignedText text = chance_text();
+  const AlignmentSearch search = search_alignments(folder, text);
+  EXPECT_GE(search.candidates.size(), 2u * (2 + 4 + 3));  // steps: the means of layers, each head, one more added
+  for (const AlignmentCandidate& candidate : search.candidates) {
+    const AlignmentScore again = score_alignments(align(folder, candidate.choice), text.gold);
+    EXPECT_EQ(candidate.score.summary(), again.summary()) << describe(candidate.choice);
+    EXPECT_GE(candidate.score.error_rate, search.best().score.error_rate);
+  }
+}
+
+TEST(Align, TheOtherDirectionHasItsGoldTheOtherWayRound) {
+  AlignedText text{{"a b"}, {"c"}, {{{{1, 0}}, {{0, 0}, {1, 0}}}}, "s", "t", "g"};
+  const AlignedText reversed = text.reversed();
+  EXPECT_EQ(reversed.source, text.target);
+  EXPECT_EQ(reversed.source_name, "t");
+  EXPECT_EQ(reversed.gold[0].sure, (AlignmentLinks{{0, 1}}));
+  EXPECT_EQ(reversed.gold[0].possible, (AlignmentLinks{{0, 0}, {0, 1}}));
 }
 
 TEST(Align, ASideWithoutTokensHasNoLinks) {
   const ModelFolder folder = chance_model();
-  AlignedText text{{"ein hund", "", "haus"}, {"a dog", "house", " "}, {{}, {}, {}}, "s", "t"};
-  const auto links = align_with_attention(folder, text, {.path = "decoder.layers.0.multihead_attn", .head = 0});
-  ASSERT_EQ(links.size(), 3u);
-  EXPECT_EQ(links[0].size(), 2u);
-  EXPECT_TRUE(links[1].empty());
-  EXPECT_TRUE(links[2].empty());
+  const std::vector<std::string> source = {"ein hund", "", "haus"}, target = {"a dog", "house", " "};
+  const auto soft = soft_alignments(folder, {source, target}, {.heads = {{0, 0}}});
+  ASSERT_EQ(soft.size(), 3u);
+  EXPECT_EQ(links_of(soft[0]).size(), 2u);
+  EXPECT_TRUE(links_of(soft[1]).empty());
+  EXPECT_TRUE(links_of(soft[2]).empty());
 }
 
 TEST(Align, RefusalsNameTheFileAndLineOrTheHead) {
   const ModelFolder folder = chance_model();
+  EXPECT_EQ(refusal([&] { align(folder, {.heads = {{1, 0}, {0, 2}}}); }), "align: layer 0 has 2 heads, and no head 2");
+  EXPECT_EQ(refusal([&] {
+              align(folder, {.heads = {{2, 0}}});
+            }),
+            "align: the model has 2 layers of cross-attention, and no layer 2");
   AlignedText text = chance_text();
-  const std::string path = "decoder.layers.0.multihead_attn";
-  EXPECT_EQ(refusal([&] { align_with_attention(folder, text, {.path = path, .head = 2}); }),
-            "align: decoder.layers.0.multihead_attn has 2 heads, and no head 2");
-  EXPECT_EQ(refusal([&] { align_with_attention(folder, text, {.path = "nowhere"}); }),
-            "align: the model has no cross-attention nowhere");
   text.target[2] = "a a a a a a a a";
-  EXPECT_EQ(refusal([&] { search_attention_heads(folder, text); }),
+  EXPECT_EQ(refusal([&] { search_alignments(folder, text); }),
             "t:3: the sentence has 8 tokens, and the model can hold 7");
-  EXPECT_NE(refusal([&] { search_attention_heads(folder, {}); }), "no error");
+  EXPECT_NE(refusal([&] { search_alignments(folder, {}); }), "no error");
+  EXPECT_EQ(refusal([&] { cross_attention_heads(chance_model(0)); }),
+            "align: the model reads no source, so there is nothing to align");
 }
 
 TEST(Align, FilesThatDoNotCorrespondAreNamed) {
@@ -197,6 +169,57 @@ TEST(Align, FilesThatDoNotCorrespondAreNamed) {
   const AlignedText text = read_aligned_text(folder / "s", folder / "t", folder / "g", true);
   EXPECT_EQ(text.gold[1].sure, (AlignmentLinks{{0, 0}}));
   std::filesystem::remove_all(folder);
+}
+
+// Forward links in a row, backward ones in a column, one in common.
+const AlignmentLinks kForward = {{0, 0}, {1, 1}, {1, 2}, {4, 4}}, kBackward = {{0, 0}, {1, 1}, {2, 1}, {3, 3}, {4, 3}};
+
+TEST(Symmetrise, IntersectionAndUnion) {
+  EXPECT_EQ(symmetrise(kForward, kBackward, Symmetrisation::intersection), (AlignmentLinks{{0, 0}, {1, 1}}));
+  EXPECT_EQ(symmetrise(kForward, kBackward, Symmetrisation::unite),
+            (AlignmentLinks{{0, 0}, {1, 1}, {1, 2}, {2, 1}, {3, 3}, {4, 3}, {4, 4}}));
+}
+
+TEST(Symmetrise, GrowsToNeighboursThatBringAWord) {
+  // 1-2 and 2-1 lie beside 1-1; 3-3 lies beside neither (1-2 and 2-1 are two away), but 4-3 and 4-4 are far from all.
+  EXPECT_EQ(symmetrise(kForward, kBackward, Symmetrisation::grow_diag),
+            (AlignmentLinks{{0, 0}, {1, 1}, {1, 2}, {2, 1}}));
+  // final: 4-4 of the first; then 3-3 and not 4-3 of the second, whose words both have a link by then.
+  EXPECT_EQ(symmetrise(kForward, kBackward, Symmetrisation::grow_diag_final),
+            (AlignmentLinks{{0, 0}, {1, 1}, {1, 2}, {2, 1}, {3, 3}, {4, 4}}));
+  EXPECT_EQ(symmetrise(kForward, kBackward, Symmetrisation::grow_diag_final_and),
+            (AlignmentLinks{{0, 0}, {1, 1}, {1, 2}, {2, 1}, {3, 3}, {4, 4}}));
+}
+
+TEST(Symmetrise, FinalAndWantsBothWordsFree) {
+  const AlignmentLinks forward = {{0, 0}, {5, 0}}, backward = {{0, 0}, {0, 7}};
+  EXPECT_EQ(symmetrise(forward, backward, Symmetrisation::grow_diag_final), (AlignmentLinks{{0, 0}, {0, 7}, {5, 0}}));
+  EXPECT_EQ(symmetrise(forward, backward, Symmetrisation::grow_diag_final_and), (AlignmentLinks{{0, 0}}));
+}
+
+TEST(Symmetrise, GrowthGoesOnFromWhatGrew) {
+  const AlignmentLinks forward = {{3, 3}, {2, 2}, {1, 1}, {0, 0}}, backward = {{3, 3}};
+  EXPECT_EQ(symmetrise(forward, backward, Symmetrisation::grow_diag), (AlignmentLinks{{0, 0}, {1, 1}, {2, 2}, {3, 3}}));
+  EXPECT_EQ(transpose({{0, 2}, {1, 1}}), (AlignmentLinks{{1, 1}, {2, 0}}));
+}
+
+TEST(Symmetrise, LiesBetweenIntersectionAndUnionAndEachIsWithinTheNext) {
+  Rng rng(3);
+  for (int round = 0; round < 200; ++round) {
+    AlignmentLinks forward, backward;
+    for (int i = 0; i < 6; ++i) {
+      forward.push_back({rng.below(6), i});
+      backward.push_back({i, rng.below(6)});
+    }
+    AlignmentLinks before;
+    for (const Symmetrisation how : {Symmetrisation::intersection, Symmetrisation::grow_diag,
+                                     Symmetrisation::grow_diag_final_and, Symmetrisation::unite}) {
+      const AlignmentLinks links = symmetrise(forward, backward, how);
+      EXPECT_TRUE(std::ranges::is_sorted(links));
+      EXPECT_TRUE(std::ranges::includes(links, before));
+      before = links;
+    }
+  }
 }
 
 }  // namespace

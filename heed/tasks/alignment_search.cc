@@ -1,0 +1,135 @@
+#include "heed/tasks/alignment_search.h"
+
+#include <algorithm>
+
+#include "heed/base/check.h"
+#include "heed/base/text_lines.h"
+#include "heed/tasks/symmetrise.h"
+
+namespace heed {
+namespace {
+
+// What alignments at one step are worth: the weights of every head over the text, and its gold.
+class StepSearch {
+ public:
+  StepSearch(const ModelFolder& folder, const AlignedText& text, AlignmentStep step)
+      : gold_(text.gold), step_(step), pairs_(text.gold.size()) {
+    const std::vector<Index> layers = cross_attention_heads(folder);
+    for (Index layer = 0; layer < std::ssize(layers); ++layer) {
+      for (Index h = 0; h < layers[static_cast<std::size_t>(layer)]; ++h) heads_.push_back({layer, h});
+    }
+    visit_alignments(folder, text.pairs(), heads_, step,
+                     [&](std::size_t pair, std::span<const SoftAlignment> of_heads) {
+                       pairs_[pair].assign(of_heads.begin(), of_heads.end());
+                     });
+    HEED_CHECK(!std::ranges::all_of(pairs_, &std::vector<SoftAlignment>::empty),
+               "align: {}: has no sentence with tokens", text.source_name);
+  }
+
+  void run(std::vector<AlignmentCandidate>& candidates) const {
+    std::vector<Index> best;
+    double least = 2;
+    const auto weigh = [&](const std::vector<Index>& heads) {
+      candidates.push_back(with_best_rule(heads));
+      const bool better = candidates.back().score.error_rate < least;
+      if (better) best = heads, least = candidates.back().score.error_rate;
+      return better;
+    };
+    for (Index first = 0, end = 0; first < std::ssize(heads_); first = end) {  // layer by layer
+      std::vector<Index> layer;
+      for (; end < std::ssize(heads_) && layer_of(end) == layer_of(first); ++end) layer.push_back(end);
+      if (layer.size() > 1) candidates.push_back(with_best_rule(layer));
+    }
+    for (Index h = 0; h < std::ssize(heads_); ++h) weigh({h});
+    for (bool grown = true; grown;) {
+      grown = false;
+      const std::vector<Index> chosen = best;
+      for (Index h = 0; h < std::ssize(heads_); ++h) {
+        if (std::ranges::find(chosen, h) != chosen.end()) continue;
+        std::vector<Index> more = chosen;
+        more.insert(std::ranges::upper_bound(more, h), h);
+        grown = weigh(more) || grown;
+      }
+    }
+  }
+
+ private:
+  Index layer_of(Index head) const { return heads_[static_cast<std::size_t>(head)].layer; }
+
+  static std::vector<LinkRule> rules() {
+    std::vector<LinkRule> all{{}};
+    for (int twentieth = 1; twentieth <= 10; ++twentieth) all.push_back({.free = twentieth / 20.0});
+    for (int twentieth = 1; twentieth < 20; ++twentieth) all.push_back({.threshold = twentieth / 20.0});
+    return all;
+  }
+
+  AlignmentCandidate with_best_rule(const std::vector<Index>& heads) const {
+    static const std::vector<LinkRule> kRules = rules();
+    std::vector<Counts> counts(kRules.size());
+    Index sure = 0;
+    for (std::size_t i = 0; i < gold_.size(); ++i) {
+      sure += std::ssize(gold_[i].sure);
+      if (pairs_[i].empty()) continue;
+      const SoftAlignment soft = mean_of(pairs_[i], heads);
+      for (std::size_t r = 0; r < kRules.size(); ++r) counts[r].add(links_of(soft, kRules[r]), gold_[i]);
+    }
+    AlignmentCandidate best{{.step = step_}, {.error_rate = 2}};
+    for (Index head : heads) best.choice.heads.push_back(heads_[static_cast<std::size_t>(head)]);
+    for (std::size_t r = 0; r < kRules.size(); ++r) {
+      const AlignmentScore score = counts[r].score(sure);
+      if (score.error_rate < best.score.error_rate) best.choice.rule = kRules[r], best.score = score;
+    }
+    return best;
+  }
+
+  struct Counts {
+    Index links = 0, in_sure = 0, in_possible = 0;
+
+    void add(const AlignmentLinks& found, const GoldAlignment& gold) {
+      links += std::ssize(found);
+      for (const AlignmentLink& link : found) {
+        in_possible += std::ranges::binary_search(gold.possible, link) ? 1 : 0;
+        in_sure += std::ranges::binary_search(gold.sure, link) ? 1 : 0;
+      }
+    }
+    AlignmentScore score(Index sure) const { return AlignmentScore::from_counts(links, sure, in_sure, in_possible); }
+  };
+
+  const std::vector<GoldAlignment>& gold_;
+  AlignmentStep step_;
+  std::vector<AttentionHead> heads_;               // of all layers
+  std::vector<std::vector<SoftAlignment>> pairs_;  // [pair][head]; none where a side is empty
+};
+
+}  // namespace
+
+AlignedText AlignedText::reversed() const {
+  AlignedText other{target, source, gold, target_name, source_name, gold_name};
+  for (GoldAlignment& pair : other.gold) pair = {transpose(pair.sure), transpose(pair.possible)};
+  return other;
+}
+
+AlignedText read_aligned_text(const std::filesystem::path& source, const std::filesystem::path& target,
+                              const std::filesystem::path& gold, bool one_based) {
+  AlignedText text{read_text_lines(source), read_text_lines(target), {},
+                   text_name(source),       text_name(target),       text_name(gold)};
+  text.gold = parse_gold_alignments(read_text_lines(gold), {.name = text.gold_name, .one_based = one_based});
+  HEED_CHECK(!text.source.empty(), "{}: is empty", text.source_name);
+  HEED_CHECK(text.source.size() == text.target.size() && text.source.size() == text.gold.size(),
+             "{} has {} lines, {} has {} and {} has {}: they must be as many", text.source_name, text.source.size(),
+             text.target_name, text.target.size(), text.gold_name, text.gold.size());
+  return text;
+}
+
+const AlignmentCandidate& AlignmentSearch::best() const {
+  HEED_CHECK(!candidates.empty(), "AlignmentSearch: nothing was tried");
+  return *std::ranges::min_element(candidates, {}, [](const auto& candidate) { return candidate.score.error_rate; });
+}
+
+AlignmentSearch search_alignments(const ModelFolder& folder, const AlignedText& text) {
+  AlignmentSearch search;
+  for (const auto& [name, step] : kAlignmentStepNames) StepSearch(folder, text, step).run(search.candidates);
+  return search;
+}
+
+}  // namespace heed
