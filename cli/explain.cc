@@ -1,8 +1,11 @@
 // heed explain
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "commands.h"
 #include "heed/base/error.h"
@@ -19,66 +22,138 @@
 namespace heed::cli {
 namespace {
 
+// An array that an option gives, and where it goes.
+struct ArrayOption {
+  const char* name;
+  NamedArray AttentionArrays::*place;
+  const char* doc;
+};
+
+constexpr ArrayOption kArrays[] = {
+    {"--q", &AttentionArrays::q, "Your queries, [L, D], [H, L, D] or [B, H, L, D]: a list of lists, or a file."},
+    {"--k", &AttentionArrays::k, "Your keys, as wide as the queries."},
+    {"--v", &AttentionArrays::v, "Your values, one for each key."},
+    {"--x", &AttentionArrays::x, "Your rows X [L, E], one for each word, instead of --q, --k and --v."},
+    {"--memory", &AttentionArrays::memory, "Rows [M, E'] that keys and values are made of: cross-attention."},
+    {"--w-q", &AttentionArrays::w_q, "W_Q [E, heads * D]: Q = X W_Q."},
+    {"--w-k", &AttentionArrays::w_k, "W_K [E, heads * D]."},
+    {"--w-v", &AttentionArrays::w_v, "W_V [E, heads * Dv]."},
+    {"--w-o", &AttentionArrays::w_o, "W_O [heads * Dv, any width], after the heads; none where it is not given."},
+    {"--v-a", &AttentionArrays::additive_vector, "The vector of the additive score, [D]."},
+};
+
 struct ExplainCommand {
-  std::string example = "attention";
-  std::optional<std::string> q, k, v, mask, picture;
-  Index heads = 1, length = 10, width = 8;
+  std::string example = "attention", attention, language = "en";
+  std::optional<std::string> arrays[std::size(kArrays)], mask;
+  std::vector<std::string> labels, key_labels, out;
+  Index heads = 1, key_heads = 0, length = 10, width = 8;
   std::optional<double> scale;
   int digits = 3;
   bool json = false;
 };
+
+bool is_json(const std::string& path) { return std::filesystem::path(path).extension() == ".json"; }
 
 // An option that would be ignored is a mistake.
 void refuse_where_it_means_nothing(const ExplainCommand& command, const CLI::App& sub) {
   const auto refuse = [&](const char* option, bool meaningful, const char* where) {
     if (was_given(sub, option) && !meaningful) throw CLI::ValidationError(option, std::string("goes with ") + where);
   };
-  const bool attention = command.example == "attention";
-  for (const char* option : {"--mask", "--scale"})
-    refuse(option, attention, "the attention example or --q, --k and --v");
+  const bool attention = command.example == "attention", rows = was_given(sub, "--x");
+  const bool own = rows || was_given(sub, "--q");
+  for (const char* option : {"--mask", "--scale", "--attention", "--labels", "--key-labels", "--v-a"})
+    refuse(option, attention, "the attention example or arrays of your own");
+  for (const char* option : {"--heads", "--kv-heads"}) refuse(option, own, "arrays of your own: --q or --x");
+  for (const char* option : {"--memory", "--w-q", "--w-k", "--w-v", "--w-o"}) refuse(option, rows, "--x");
   for (const char* option : {"--length", "--width"})
     refuse(option, command.example == "positions", "--example positions");
 }
 
-Explanation attention_walk(const ExplainCommand& command) {
-  AttentionInputs problem = two_by_two_inputs();
-  if (command.q) {
-    problem = read_attention_inputs({.q = *command.q, .k = *command.k, .v = *command.v, .heads = command.heads});
+// Names of the queries, and of the keys where those have none of their own and are the same words.
+void set_labels(const ExplainCommand& command, AttentionInputs& problem) {
+  const auto check = [](const char* option, const std::vector<std::string>& labels, Index count, const char* what) {
+    if (!labels.empty() && static_cast<Index>(labels.size()) != count) {
+      throw Error(fmt::format("{}: names {}, but there are {} {}", option, labels.size(), count, what));
+    }
+  };
+  const Index queries = problem.q.dim(2), keys = problem.k.dim(2);
+  check("--labels", command.labels, queries, "queries");
+  check("--key-labels", command.key_labels, keys, "keys");
+  problem.query_labels = command.labels;
+  problem.key_labels = command.key_labels;
+  const bool same_words = !problem.rows || problem.rows->memory.is_empty();
+  if (command.key_labels.empty() && same_words && queries == keys) problem.key_labels = command.labels;
+}
+
+Explanation attention_walk(const ExplainCommand& command, Language language) {
+  AttentionArrays arrays{.heads = command.heads, .key_heads = command.key_heads};
+  for (std::size_t i = 0; i < std::size(kArrays); ++i) {
+    if (command.arrays[i]) arrays.*kArrays[i].place = read_array(kArrays[i].name, *command.arrays[i]);
   }
+  const bool causal = command.mask == "causal";
+  if (command.mask && !causal) arrays.mask = read_array("--mask", *command.mask);
+  AttentionInputs problem = attention_inputs(arrays);
   problem.scale = command.scale;
-  problem.causal = command.mask == "causal";
-  if (command.mask && !problem.causal) read_mask(*command.mask, problem);
-  return explain_attention(problem);
+  problem.causal = causal;
+  if (!command.attention.empty()) problem.attention = AttentionChoice(command.attention);
+  set_labels(command, problem);
+  return explain_attention(problem, language);
 }
 
 Explanation chosen_walk(const ExplainCommand& command) {
-  if (command.example == "thinking-machines") return explain_thinking_machines();
-  if (command.example == "bahdanau") return explain_bahdanau();
-  if (command.example == "luong") return explain_luong();
-  if (command.example == "positions") return explain_positions(command.length, command.width);
-  return attention_walk(command);
+  const Language language = language_named(command.language);
+  if (command.example == "thinking-machines") return explain_thinking_machines(language);
+  if (command.example == "bahdanau") return explain_bahdanau(language);
+  if (command.example == "luong") return explain_luong(language);
+  if (command.example == "positions") return explain_positions(command.length, command.width, language);
+  if (command.example == "masks") return explain_masks(language);
+  if (command.example == "gqa") return explain_grouped_queries(language);
+  if (command.example == "flash-attention") return explain_flash_attention(language);
+  if (command.example == "windows") return explain_windows(language);
+  return attention_walk(command, language);
 }
 
 void run(const ExplainCommand& command, const CLI::App& sub) {
   refuse_where_it_means_nothing(command, sub);
-  check_outputs({{"--picture", command.picture.value_or("")}}, {{"--q", command.q.value_or("")},
-                                                                {"--k", command.k.value_or("")},
-                                                                {"--v", command.v.value_or("")},
-                                                                {"--mask", command.mask.value_or("")}});
+  std::vector<OptionFile> outputs, inputs{{"--mask", command.mask.value_or("")}};
+  for (const std::string& path : command.out) outputs.push_back({"--out", path});
+  for (std::size_t i = 0; i < std::size(kArrays); ++i) {
+    inputs.push_back({kArrays[i].name, command.arrays[i].value_or("")});
+  }
+  check_outputs(outputs, inputs);
   const Explanation walk = chosen_walk(command);
-  if (command.picture) save_picture(draw_explanation(walk), *command.picture);
+  for (const std::string& path : command.out) {
+    if (is_json(path)) {
+      write_json(path, to_json(walk));
+    } else {
+      save_picture(draw_explanation(walk), path);
+    }
+  }
   if (command.json) return print_line(to_json(walk).dump(2));
   print(to_text(walk, command.digits));
 }
 
-// An ending that no picture has is wrong usage, known before anything is computed.
-std::string check_picture_name(const std::string& path) {
+// An ending that nothing here has is wrong usage, known before anything is computed.
+std::string check_output_name(const std::string& path) {
+  if (is_json(path)) return {};
   try {
     picture_format(path);
     return {};
   } catch (const Error& error) {
-    return error.what();
+    return std::string(error.what()) + ", or .json";
   }
+}
+
+void add_array_options(CLI::App& sub, const std::shared_ptr<ExplainCommand>& command, CLI::Option* example) {
+  CLI::Option* options[std::size(kArrays)];
+  for (std::size_t i = 0; i < std::size(kArrays); ++i) {
+    options[i] = sub.add_option(kArrays[i].name, command->arrays[i], kArrays[i].doc);
+  }
+  CLI::Option *q = options[0], *k = options[1], *v = options[2], *x = options[3];
+  q->needs(k)->needs(v)->excludes(example)->excludes(x);
+  k->needs(q)->needs(v);
+  v->needs(q)->needs(k);
+  x->needs(options[5])->needs(options[6])->needs(options[7])->excludes(example);
 }
 
 }  // namespace
@@ -86,31 +161,43 @@ std::string check_picture_name(const std::string& path) {
 void add_explain_command(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("explain", "Compute attention step by step, on numbers that are printed.");
   auto command = std::make_shared<ExplainCommand>();
-  CLI::Option* example =
-      sub->add_option("--example", command->example, "The numbers to explain with.")
-          ->check(CLI::IsMember({"attention", "thinking-machines", "bahdanau", "luong", "positions"}))
-          ->capture_default_str();
-  CLI::Option* q = sub->add_option("--q", command->q, "Your queries: .npy, [L, D], [H, L, D] or [B, H, L, D].");
-  CLI::Option* k = sub->add_option("--k", command->k, "Your keys, as wide as the queries.");
-  CLI::Option* v = sub->add_option("--v", command->v, "Your values, one for each key.");
-  q->needs(k)->needs(v)->excludes(example);
-  k->needs(q)->needs(v);
-  v->needs(q)->needs(k);
+  CLI::Option* example = sub->add_option("--example", command->example, "The numbers to explain with.")
+                             ->check(CLI::IsMember({"attention", "thinking-machines", "bahdanau", "luong", "positions",
+                                                    "masks", "gqa", "flash-attention", "windows"}))
+                             ->capture_default_str();
+  add_array_options(*sub, command, example);
   sub->add_option("--mask", command->mask,
-                  "causal, or a .npy file: boolean [Lq, Lk], true where a query may attend to a key.");
+                  "causal, or an array [Lq, Lk] (or [1, Lk]): true or 1 where a query may attend to a key.");
+  sub->add_option("--attention", command->attention,
+                  "Score, bias, masks and normaliser, such as 'cosine + window(1) + sparsemax': the terms of "
+                  "docs/attention.md.");
+  sub->add_option("--labels", command->labels, "Names of the queries, and of as many keys: I,am,here.")->delimiter(',');
+  sub->add_option("--key-labels", command->key_labels, "Names of the keys.")->delimiter(',');
   constexpr NumberRange kSizes = NumberRange::from(1, 1024);
-  add_number(*sub, "--heads", command->heads, "Split your matrices [L, heads * D] into this many heads.", kSizes)
-      ->needs(q);
+  add_number(*sub, "--heads", command->heads, "Cut your matrices [L, heads * D] into this many heads.", kSizes);
+  add_number<Index>(
+      *sub, "--kv-heads", [command](Index heads) { command->key_heads = heads; },
+      "Cut keys and values into fewer heads, which the queries' share.", kSizes);
   add_number(*sub, "--scale", command->scale, "What the scores are multiplied by; 1 / sqrt(D) where it is not given.");
   add_number(*sub, "--length", command->length, "Positions of --example positions.", kSizes);
   add_number(*sub, "--width", command->width, "Their dimensions.", kSizes);
   add_number(*sub, "--digits", command->digits, "Decimals to print.", NumberRange::from(0, 15));
+  sub->add_option("--language", command->language, "en or zh: the language of the words.")
+      ->check(CLI::IsMember({"en", "zh"}))
+      ->capture_default_str();
   sub->add_flag("--json", command->json, "Print one JSON object, with unrounded numbers; null stands for -inf.");
-  sub->add_option("--picture", command->picture, "Draw the weights (or the positions) too: .svg, .png or .pdf.")
-      ->check(check_picture_name);
+  sub->add_option("--out", command->out,
+                  "Write a file, too: the numbers for programs (.json, as --json), or a picture of the weights or "
+                  "positions (.svg, .png, .pdf). May be given several times.")
+      ->check(check_output_name);
   sub->footer(
-      "Examples:\n  heed explain --mask causal\n  heed explain --example positions --length 50 --width 128 --picture "
-      "positions.png\n  heed explain --q q.npy --k k.npy --v v.npy --heads 2 --json");
+      "An array is a list of lists, or a file: NumPy's .npy, JSON, or rows of numbers.\n\nExamples:\n"
+      "  heed explain --example thinking-machines\n"
+      "  heed explain --mask causal --language zh\n"
+      "  heed explain --q '[[1, 0], [0, 1]]' --k keys.txt --v values.npy --attention 'cosine + sparsemax'\n"
+      "  heed explain --x rows.txt --w-q wq.txt --w-k wk.txt --w-v wv.txt --heads 2 --labels I,am,here --out "
+      "walk.json\n"
+      "  heed explain --example positions --length 50 --width 128 --out positions.png");
   sub->callback([command, sub] { run(*command, *sub); });
 }
 

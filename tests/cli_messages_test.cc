@@ -55,7 +55,7 @@ TEST(CliMessages, ArgumentsAreShownAndCut) {
     expect_plain_refusal({"view", model, "--text", "a", "--out", argument}, kWrongUsage, part);
     expect_plain_refusal({"view", model, "--text", "a", "--out", "x.svg", "--head", argument}, kWrongUsage, part);
     expect_plain_refusal({"explain", "--mask", argument}, kFailure, part);
-    expect_plain_refusal({"explain", "--picture", argument}, kWrongUsage, part);
+    expect_plain_refusal({"explain", "--out", argument}, kWrongUsage, part);
     expect_plain_refusal({"info", argument}, kFailure, part);
     expect_plain_refusal({"bench", argument}, kFailure, part);
     expect_plain_refusal({"bench", "--filter", "(" + argument}, kWrongUsage, part);

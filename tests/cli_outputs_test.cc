@@ -114,8 +114,7 @@ TEST(CliOutputs, APictureIsNotDrawnOverAnArray) {
   const fs::path folder = scratch_folder();
   write_file(folder / "q.svg", "not read: the names are enough");
   const std::string q = (folder / "q.svg").string();
-  expect_refusal(run_heed({"explain", "--q", q, "--k", q, "--v", q, "--picture", q}), kWrongUsage,
-                 {"--picture", "--q"});
+  expect_refusal(run_heed({"explain", "--q", q, "--k", q, "--v", q, "--out", q}), kWrongUsage, {"--out", "--q"});
 }
 
 TEST(CliOutputs, ACorpusIsNineFiles) {

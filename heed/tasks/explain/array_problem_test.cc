@@ -28,14 +28,18 @@ class ArrayProblem : public ::testing::Test {
     return folder_ / name;
   }
   // Random arrays of these shapes.
-  AttentionFiles save_all(std::initializer_list<Index> q, std::initializer_list<Index> k,
-                          std::initializer_list<Index> v, DType dtype = DType::f32) const {
-    return {.q = save("q.npy", testing::random_tensor(DType::f32, q, 1).to(dtype)),
-            .k = save("k.npy", testing::random_tensor(DType::f32, k, 2).to(dtype)),
-            .v = save("v.npy", testing::random_tensor(DType::f32, v, 3).to(dtype))};
+  AttentionArrays save_all(std::initializer_list<Index> q, std::initializer_list<Index> k,
+                           std::initializer_list<Index> v, DType dtype = DType::f32) const {
+    return {.q = saved("q", testing::random_tensor(DType::f32, q, 1).to(dtype)),
+            .k = saved("k", testing::random_tensor(DType::f32, k, 2).to(dtype)),
+            .v = saved("v", testing::random_tensor(DType::f32, v, 3).to(dtype))};
   }
-  static std::string refusal(const AttentionFiles& files) {
-    return testing::refusal([&] { read_attention_inputs(files); });
+  NamedArray saved(const std::string& name, const Tensor& tensor) const {
+    const std::string file = save((name + ".npy").c_str(), tensor).string();
+    return read_array("--" + name, file);
+  }
+  static std::string refusal(const AttentionArrays& arrays) {
+    return testing::refusal([&] { attention_inputs(arrays); });
   }
 
   std::filesystem::path folder_;
@@ -46,20 +50,20 @@ void expect_names(const std::string& message, std::initializer_list<const char*>
 }
 
 TEST_F(ArrayProblem, LeadingAxesAreAdded) {
-  const AttentionInputs matrices = read_attention_inputs(save_all({2, 3}, {4, 3}, {4, 5}));
+  const AttentionInputs matrices = attention_inputs(save_all({2, 3}, {4, 3}, {4, 5}));
   EXPECT_EQ(describe(matrices.q.view()), "f64 [1, 1, 2, 3]");
-  const AttentionInputs heads = read_attention_inputs(save_all({6, 2, 3}, {2, 4, 3}, {2, 4, 5}));
+  const AttentionInputs heads = attention_inputs(save_all({6, 2, 3}, {2, 4, 3}, {2, 4, 5}));
   EXPECT_EQ(describe(heads.q.view()), "f64 [1, 6, 2, 3]");
   EXPECT_EQ(describe(heads.v.view()), "f64 [1, 2, 4, 5]");
-  const AttentionInputs batches = read_attention_inputs(save_all({2, 1, 2, 3}, {2, 1, 4, 3}, {2, 1, 4, 5}));
+  const AttentionInputs batches = attention_inputs(save_all({2, 1, 2, 3}, {2, 1, 4, 3}, {2, 1, 4, 5}));
   EXPECT_EQ(describe(batches.k.view()), "f64 [2, 1, 4, 3]");
 }
 
 TEST_F(ArrayProblem, TheUsersArraysGiveTheOperatorsWeights) {
-  const AttentionFiles files = save_all({3, 4}, {5, 4}, {5, 2});
-  const Explanation walk = explain_attention(read_attention_inputs(files));
-  const Tensor q = read_npy(files.q).reshape({1, 1, 3, 4}), k = read_npy(files.k).reshape({1, 1, 5, 4});
-  const Tensor v = read_npy(files.v).reshape({1, 1, 5, 2});
+  const AttentionArrays files = save_all({3, 4}, {5, 4}, {5, 2});
+  const Explanation walk = explain_attention(attention_inputs(files));
+  const Tensor q = files.q.tensor.reshape({1, 1, 3, 4}), k = files.k.tensor.reshape({1, 1, 5, 4});
+  const Tensor v = files.v.tensor.reshape({1, 1, 5, 2});
   const Tensor weights = Tensor::zeros(DType::f32, {1, 1, 3, 5}), out = Tensor::zeros(DType::f32, {1, 1, 3, 2});
   Workspace workspace;
   attention(q, k, v, {}, {.out = out, .weights = weights}, workspace);
@@ -72,20 +76,20 @@ TEST_F(ArrayProblem, TheUsersArraysGiveTheOperatorsWeights) {
 }
 
 TEST_F(ArrayProblem, ColumnsAreSplitIntoHeads) {
-  AttentionFiles files = save_all({2, 6}, {4, 6}, {4, 2}, DType::f64);
+  AttentionArrays files = save_all({2, 6}, {4, 6}, {4, 2}, DType::f64);
   files.heads = 2;
-  const AttentionInputs problem = read_attention_inputs(files);
+  const AttentionInputs problem = attention_inputs(files);
   EXPECT_EQ(describe(problem.q.view()), "f64 [1, 2, 2, 3]");
-  EXPECT_EQ(problem.q.at<double>({0, 1, 1, 0}), read_npy(files.q).at<double>({1, 3}));
+  EXPECT_EQ(problem.q.at<double>({0, 1, 1, 0}), files.q.tensor.at<double>({1, 3}));
   EXPECT_TRUE(problem.heads_of_one_matrix);
   EXPECT_EQ(explain_attention(problem).step("concatenation").matrices[0].columns(), 2);
 }
 
 TEST_F(ArrayProblem, WholeAndHalfNumbersAreNumbers) {
-  const AttentionFiles files{.q = save("q.npy", Tensor::from(std::vector<std::int64_t>{1, 0, 1, 0, 1, 1}, {2, 3})),
-                             .k = save("k.npy", Tensor::from(std::vector<std::int32_t>{1, 1, 0, 0, 1, 1}, {2, 3})),
-                             .v = save("v.npy", Tensor::from(std::vector<float>{1, 2, 3, 4}, {2, 2}).to(DType::f16))};
-  const Explanation walk = explain_attention(read_attention_inputs(files));
+  const AttentionArrays files{.q = saved("q", Tensor::from(std::vector<std::int64_t>{1, 0, 1, 0, 1, 1}, {2, 3})),
+                              .k = saved("k", Tensor::from(std::vector<std::int32_t>{1, 1, 0, 0, 1, 1}, {2, 3})),
+                              .v = saved("v", Tensor::from(std::vector<float>{1, 2, 3, 4}, {2, 2}).to(DType::f16))};
+  const Explanation walk = explain_attention(attention_inputs(files));
   EXPECT_EQ(walk.step("scores").matrices[0].values, (std::vector<double>{1, 1, 1, 2}));
   EXPECT_EQ(walk.step("output").matrices[0].value(0, 1), 3);
 }
@@ -99,39 +103,73 @@ TEST_F(ArrayProblem, ErrorsNameTheFilesAndTheirShapes) {
   expect_names(refusal(save_all({2, 1, 2, 3}, {1, 1, 4, 3}, {2, 1, 4, 5})), {"batches", "q.npy is f32 [2, 1, 2, 3]"});
   expect_names(refusal(save_all({3}, {3}, {3})), {"q.npy", "must be [L, D]", "f32 [3]"});
   expect_names(refusal(save_all({0, 3}, {4, 3}, {4, 5})), {"q.npy", "no numbers", "f32 [0, 3]"});
-  AttentionFiles files = save_all({2, 3}, {4, 3}, {4, 5});
+  AttentionArrays files = save_all({2, 3}, {4, 3}, {4, 5});
   files.heads = 2;
-  expect_names(refusal(files), {"q.npy", "multiple of 2 heads", "f32 [2, 3]"});
+  expect_names(refusal(files), {"q.npy", "multiple of 2 heads", "f64 [2, 3]"});
   files = save_all({1, 2, 4}, {1, 4, 4}, {1, 4, 4});
   files.heads = 2;
-  expect_names(refusal(files), {"q.npy", "only a matrix", "f32 [1, 2, 4]"});
-  files.k = folder_ / "missing.npy";
-  expect_names(refusal(files), {"missing.npy"});
-  files.k = save("k.npy", Tensor::zeros(DType::boolean, {2, 3}));
+  expect_names(refusal(files), {"q.npy", "only a matrix", "f64 [1, 2, 4]"});
+  expect_names(testing::refusal([&] { read_array("--k", (folder_ / "missing.npy").string()); }), {"missing.npy"});
+  files.k = saved("k", Tensor::zeros(DType::boolean, {2, 3}));
   expect_names(refusal(files), {"k.npy", "must hold numbers", "boolean [2, 3]"});
 }
 
 TEST_F(ArrayProblem, AMaskIsTrueWhereAQueryMayAttend) {
-  AttentionInputs problem = two_by_two_inputs();
   const Tensor mask = Tensor::zeros(DType::boolean, {2, 2});
   mask.at<bool>({0, 0}) = mask.at<bool>({1, 0}) = mask.at<bool>({1, 1}) = true;
-  read_mask(save("mask.npy", mask), problem);
   AttentionInputs causal = two_by_two_inputs();
   causal.causal = true;
-  EXPECT_EQ(explain_attention(problem).step("weights").matrices[0].values,
-            explain_attention(causal).step("weights").matrices[0].values);
+  const std::vector<double> expected = explain_attention(causal).step("weights").matrices[0].values;
+  for (const NamedArray& given : {saved("mask", mask), read_array("--mask", "[[1, 0], [1, 1]]"),
+                                  read_array("--mask", "[[true, false], [true, true]]")}) {
+    const AttentionInputs problem = attention_inputs({.mask = given});
+    EXPECT_EQ(explain_attention(problem).step("weights").matrices[0].values, expected);
+  }
+}
+
+TEST_F(ArrayProblem, ARowOfAMaskIsForEveryQuery) {
+  const AttentionInputs problem = attention_inputs({.mask = read_array("--mask", "[1, 0]")});
+  EXPECT_EQ(explain_attention(problem).step("weights").matrices[0].values, (std::vector<double>{1, 0, 1, 0}));
 }
 
 TEST_F(ArrayProblem, AMaskThatDoesNotFitIsRefused) {
-  AttentionInputs problem = two_by_two_inputs();
   const auto refusal_of = [&](const Tensor& mask) {
-    return testing::refusal([&] { read_mask(save("mask.npy", mask), problem); });
+    return testing::refusal([&] { attention_inputs({.mask = saved("mask", mask)}); });
   };
   expect_names(refusal_of(Tensor::zeros(DType::boolean, {2, 3})), {"mask.npy", "[2, 2]", "boolean [2, 3]"});
   expect_names(refusal_of(Tensor::zeros(DType::boolean, {3, 2, 2})), {"mask.npy", "boolean [3, 2, 2]"});
-  expect_names(refusal_of(Tensor::zeros(DType::f32, {2, 2})), {"mask.npy", "boolean", "f32 [2, 2]"});
   expect_names(refusal_of(Tensor::zeros(DType::boolean, {2})), {"mask.npy", "boolean [2]"});
-  EXPECT_TRUE(problem.allowed.is_empty());
+  expect_names(testing::refusal([] { attention_inputs({.mask = read_array("--mask", "[[1, 2], [0, 1]]")}); }),
+               {"--mask", "1 (or true)", "but has 2"});
+}
+
+TEST_F(ArrayProblem, FewerHeadsOfKeysAreShared) {
+  AttentionArrays arrays = save_all({3, 8}, {5, 4}, {5, 4});
+  arrays.heads = 4, arrays.key_heads = 2;
+  const AttentionInputs problem = attention_inputs(arrays);
+  EXPECT_EQ(describe(problem.q.view()), "f64 [1, 4, 3, 2]");
+  EXPECT_EQ(describe(problem.k.view()), "f64 [1, 2, 5, 2]");
+  arrays.key_heads = 3;
+  expect_names(refusal(arrays), {"multiple", "4 and 3"});
+}
+
+TEST_F(ArrayProblem, RowsAreProjected) {
+  AttentionArrays arrays{.x = read_array("--x", "[[1, 0, 1], [0, 1, 1]]"),
+                         .w_q = read_array("--w-q", "[[1, 0], [0, 1], [1, 1]]"),
+                         .w_k = read_array("--w-k", "[[1, 1], [0, 1], [1, 0]]"),
+                         .w_v = read_array("--w-v", "[[1, 2], [3, 4], [5, 6]]")};
+  const AttentionInputs problem = attention_inputs(arrays);
+  EXPECT_EQ(problem.q.at<double>({0, 0, 0, 0}), 2);   // 1 + 1
+  EXPECT_EQ(problem.v.at<double>({0, 0, 1, 1}), 10);  // 4 + 6
+  arrays.memory = read_array("--memory", "[[1, 1, 1]]");
+  EXPECT_EQ(describe(attention_inputs(arrays).k.view()), "f64 [1, 1, 1, 2]");
+  arrays.w_k = read_array("--w-k", "[[1, 1], [0, 1]]");
+  expect_names(refusal(arrays), {"W_K", "the memory", "[2, 2]", "[1, 3]"});
+}
+
+TEST_F(ArrayProblem, TheVectorOfAdditiveScoresIsAsWideAsAQuery) {
+  EXPECT_EQ(attention_inputs({.additive_vector = read_array("--v-a", "[1, 2, 3]")}).additive_vector.size(), 3);
+  expect_names(refusal({.additive_vector = read_array("--v-a", "[1, 2]")}), {"--v-a", "3 numbers"});
 }
 
 }  // namespace

@@ -22,10 +22,13 @@ Json values_to_json(const LabelledMatrix& matrix) {
 }
 
 Json to_json(const LabelledMatrix& matrix) {
-  return Json::object({{"name", matrix.name},
-                       {"rows", Json::array_of(matrix.row_labels)},
-                       {"columns", Json::array_of(matrix.column_labels)},
-                       {"values", values_to_json(matrix)}});
+  Json json = Json::object({{"name", matrix.name}});
+  if (matrix.batch) json.set("batch", *matrix.batch);
+  if (matrix.head) json.set("head", *matrix.head);
+  json.set("rows", Json::array_of(matrix.row_labels));
+  json.set("columns", Json::array_of(matrix.column_labels));
+  json.set("values", values_to_json(matrix));
+  return json;
 }
 
 }  // namespace
@@ -34,7 +37,7 @@ const ExplanationStep& Explanation::step(std::string_view name) const {
   for (const ExplanationStep& candidate : steps) {
     if (candidate.name == name) return candidate;
   }
-  fail("Explanation::step: '{}' has no step '{}'", title, name);
+  fail("Explanation::step: {} has no step '{}'", walk, name);
 }
 
 Json to_json(const Explanation& explanation) {
@@ -48,8 +51,11 @@ Json to_json(const Explanation& explanation) {
                                {"meaning", step.meaning},
                                {"matrices", std::move(matrices)}}));
   }
-  return Json::object(
-      {{"title", explanation.title}, {"introduction", explanation.introduction}, {"steps", std::move(steps)}});
+  return Json::object({{"walk", explanation.walk},
+                       {"language", language_name(explanation.language)},
+                       {"title", explanation.title},
+                       {"introduction", explanation.introduction},
+                       {"steps", std::move(steps)}});
 }
 
 LabelledMatrix label_matrix(std::string name, const ConstView& matrix, std::vector<std::string> row_labels,

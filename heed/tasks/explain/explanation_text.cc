@@ -6,28 +6,28 @@
 #include <string_view>
 
 #include "heed/tasks/explain/matrix_text.h"
+#include "heed/unicode/text_width.h"
 
 namespace heed {
 namespace {
 
-constexpr std::size_t kPageWidth = 100, kIndent = 3, kGap = 5;
+constexpr Index kPageWidth = 100, kIndent = 3, kGap = 5;
 
-// Breaks a paragraph between words.
-void append_wrapped(std::string_view paragraph, std::size_t indent, std::string& text) {
-  std::string line;
-  const auto flush = [&] {
-    if (!line.empty()) text += std::string(indent, ' ') + line + '\n';
-    line.clear();
-  };
-  while (!paragraph.empty()) {
-    const std::size_t space = std::min(paragraph.find(' '), paragraph.size());
-    const std::string_view word = paragraph.substr(0, space);
-    if (!line.empty() && indent + line.size() + 1 + word.size() > kPageWidth) flush();
-    if (!line.empty()) line += ' ';
-    line += word;
-    paragraph.remove_prefix(std::min(space + 1, paragraph.size()));
+std::string spaces(Index count) { return std::string(static_cast<std::size_t>(count), ' '); }
+
+void append_wrapped(std::string_view paragraph, Index indent, std::string& text) {
+  for (const std::string& line : wrap_text(paragraph, kPageWidth - indent)) text += spaces(indent) + line + '\n';
+}
+
+// A formula on one line, or where it has no room there each of its parts, which three spaces keep apart, on its own.
+void append_formula(std::string_view formula, std::string& text) {
+  if (text_columns(formula) <= kPageWidth - kIndent) return append_wrapped(formula, kIndent, text);
+  constexpr std::string_view kApart = "   ";
+  while (!formula.empty()) {
+    const std::size_t end = std::min(formula.find(kApart), formula.size());
+    append_wrapped(formula.substr(0, end), kIndent, text);
+    formula.remove_prefix(std::min(end + kApart.size(), formula.size()));
   }
-  flush();
 }
 
 // The lines of matrices that stand side by side.
@@ -35,33 +35,32 @@ class Band {
  public:
   // Adds the block where the page has room for it, or where the band is empty.
   bool add(const std::vector<std::string>& block) {
-    std::size_t width = 0;
-    for (const std::string& line : block) width = std::max(width, line.size());
+    Index width = 0;
+    for (const std::string& line : block) width = std::max(width, text_columns(line));
     if (width_ > 0 && kIndent + width_ + kGap + width > kPageWidth) return false;
-    const std::size_t start = width_ > 0 ? width_ + kGap : 0;
+    const Index start = width_ > 0 ? width_ + kGap : 0;
     if (lines_.size() < block.size()) lines_.resize(block.size());
     for (std::size_t i = 0; i < block.size(); ++i) {
-      lines_[i].resize(start, ' ');
-      lines_[i] += block[i];
+      lines_[i] += spaces(start - text_columns(lines_[i])) + block[i];
     }
     width_ = start + width;
     return true;
   }
 
   void append_to(std::string& text) const {
-    for (const std::string& line : lines_) text += std::string(kIndent, ' ') + line + '\n';
+    for (const std::string& line : lines_) text += spaces(kIndent) + line + '\n';
     if (!lines_.empty()) text += '\n';
   }
 
  private:
   std::vector<std::string> lines_;
-  std::size_t width_ = 0;
+  Index width_ = 0;
 };
 
-void append_matrices(const ExplanationStep& step, int digits, std::string& text) {
+void append_matrices(const ExplanationStep& step, const MatrixTextOptions& options, std::string& text) {
   Band band;
   for (const LabelledMatrix& matrix : step.matrices) {
-    const std::vector<std::string> block = matrix_lines(matrix, {.digits = digits, .most_width = kPageWidth - kIndent});
+    const std::vector<std::string> block = matrix_lines(matrix, options);
     if (band.add(block)) continue;
     band.append_to(text);
     band = Band();
@@ -73,14 +72,18 @@ void append_matrices(const ExplanationStep& step, int digits, std::string& text)
 }  // namespace
 
 std::string to_text(const Explanation& explanation, int digits) {
-  std::string text = explanation.title + '\n' + std::string(explanation.title.size(), '=') + '\n';
+  const MatrixTextOptions options{
+      .digits = digits, .most_width = kPageWidth - kIndent, .language = explanation.language};
+  const std::string colon = Words(explanation.language).text("step.colon");
+  const auto underline = static_cast<std::size_t>(text_columns(explanation.title));
+  std::string text = explanation.title + '\n' + std::string(underline, '=') + '\n';
   append_wrapped(explanation.introduction, 0, text);
   int number = 0;
   for (const ExplanationStep& step : explanation.steps) {
-    text += fmt::format("\n{}. {}: {}\n", ++number, step.name, step.title);
-    append_wrapped(step.formula, kIndent, text);
+    text += fmt::format("\n{}. {}{}{}\n", ++number, step.name, colon, step.title);
+    append_formula(step.formula, text);
     text += '\n';
-    append_matrices(step, digits, text);
+    append_matrices(step, options, text);
     append_wrapped(step.meaning, kIndent, text);
   }
   return text;

@@ -10,8 +10,8 @@
 namespace heed {
 
 // The title and introduction, then for every step its number, name and title, the formula, the matrices with `digits`
-// decimals, side by side where they fit in 100 columns, and the meaning. ASCII, and ends in a newline. Large matrices
-// are cut in the middle: see matrix_lines. No line is longer than 100, but for shades.
+// decimals, side by side where they fit in 100 columns, and the meaning. English words are ASCII. Ends in a newline.
+// Large matrices are cut in the middle: see matrix_lines. No line is wider than 100 columns, but for shades.
 std::string to_text(const Explanation& explanation, int digits);
 
 }  // namespace heed

@@ -5,6 +5,7 @@
 #include "heed/tasks/explain/attention_stages.h"
 #include "heed/tasks/explain/recurrent_states.h"
 #include "heed/tasks/explain/small_matrix.h"
+#include "heed/tasks/explain/walk_writer.h"
 #include "heed/tasks/explain/worked_examples.h"
 
 namespace heed {
@@ -35,7 +36,7 @@ Tensor attentional_vector(const Tensor& w_c, const ConstView& context, const Ten
 
 }  // namespace
 
-Explanation explain_luong() {
+Explanation explain_luong(Language language) {
   const RecurrentStates states = recurrent_states();
   const Tensor &h_t = states.decoder, &h_s = states.encoder;
   const Tensor w_general = small_matrix({{1, 1}, {0, 2}});
@@ -57,55 +58,23 @@ Explanation explain_luong() {
                             attentional_vector(w_c, contexts[2], h_t)};
   const ConstView attentional[] = {vectors[0].view(), vectors[1].view(), vectors[2].view()};
 
-  Explanation walk{.title = "Luong's attention: dot, general and concat",
-                   .introduction =
-                       "The decoder has reached the state h_t and asks which of the encoder's states h_1, "
-                       "h_2, h_3 matter. Luong et al. 2015, section 3.1, compare three scores; here are all "
-                       "three for the same states."};
-  walk.steps = {
-      {.name = "states",
-       .title = "what there is",
-       .formula = "h_t: the decoder's state; h_s: the encoder's state at source word s",
-       .meaning = "Unlike Bahdanau's, the decoder has already stepped: attention comes after its state.",
-       .matrices = {numbered_matrix("h_t", h_t.view(), "h_t", "d"), numbered_matrix("h_s", h_s.view(), "h", "d")}},
-      {.name = "dot",
-       .title = "the states against each other",
-       .formula = "score(h_t, h_s) = h_t . h_s",
-       .meaning = "Nothing is learned here, so both kinds of state must learn to live in one space.",
-       .matrices = {numbered_matrix("dot", head_of(dot.scores.view(), 0), "h_t", "h")}},
-      {.name = "general",
-       .title = "a learned matrix in between",
-       .formula = "score(h_t, h_s) = h_t . W_a h_s",
-       .meaning = "W_a learns which part of an encoder state answers to which part of the decoder's.",
-       .matrices = {numbered_matrix("W_a", w_general.view(), "a", "d"),
-                    numbered_matrix("W_a h_s", projected.view(), "h", "a"),
-                    numbered_matrix("general", head_of(general.scores.view(), 0), "h_t", "h")}},
-      {.name = "concat",
-       .title = "a small network over both states",
-       .formula = "score(h_t, h_s) = v_a . tanh(W_a [h_t; h_s]) = v_a . tanh(W h_t + U h_s), where W_a = [W, U]",
-       .meaning = "With the columns of W_a taken apart this is Bahdanau's score; the numbers are those of the bahdanau "
-                  "example.",
-       .matrices = {numbered_matrix("W_a", w_concat.view(), "a", "d"),
-                    numbered_matrix("v_a", states.v_a.view(), "v", "a"),
-                    numbered_matrix("W h_t", query.view(), "h_t", "a"), numbered_matrix("U h_s", keys.view(), "h", "a"),
-                    numbered_matrix("concat", head_of(concat.scores.view(), 0), "h_t", "h")}},
-      {.name = "weights",
-       .title = "softmax of each score",
-       .formula = "a_t(s) = e^score(h_t, h_s) / sum over s' of e^score(h_t, h_s')",
-       .meaning = "Each row sums to 1; the scores disagree about which source word matters most.",
-       .matrices = {row_for_each("weights", weights, "h")}},
-      {.name = "contexts",
-       .title = "the encoder's states, weighted and summed",
-       .formula = "c_t = sum over s of a_t(s) h_s",
-       .meaning = "What the decoder reads of the source at this step.",
-       .matrices = {row_for_each("contexts", contexts, "d")}},
-      {.name = "attentional",
-       .title = "context and state together",
-       .formula = "attentional vector = tanh(W_c [c_t; h_t])",
-       .meaning = "The next word is predicted from this vector, so that it rests on both (eq. 5).",
-       .matrices = {numbered_matrix("W_c", w_c.view(), "w", "d"), row_for_each("attentional", attentional, "w")}}};
-  walk.pictured = walk.step("weights").matrices;
-  return walk;
+  WalkWriter walk("luong", language);
+  walk.add("states", "h_t [1, 2], h_s [3, 2]",
+           {numbered_matrix("h_t", h_t.view(), "h_t", "d"), numbered_matrix("h_s", h_s.view(), "h", "d")});
+  walk.add("dot", "score(h_t, h_s) = h_t . h_s", {numbered_matrix("dot", head_of(dot.scores.view(), 0), "h_t", "h")});
+  walk.add("general", "score(h_t, h_s) = h_t . W_a h_s",
+           {numbered_matrix("W_a", w_general.view(), "a", "d"), numbered_matrix("W_a h_s", projected.view(), "h", "a"),
+            numbered_matrix("general", head_of(general.scores.view(), 0), "h_t", "h")});
+  walk.add("concat", "score(h_t, h_s) = v_a . tanh(W_a [h_t; h_s]) = v_a . tanh(W h_t + U h_s),   W_a = [W, U]",
+           {numbered_matrix("W_a", w_concat.view(), "a", "d"), numbered_matrix("v_a", states.v_a.view(), "v", "a"),
+            numbered_matrix("W h_t", query.view(), "h_t", "a"), numbered_matrix("U h_s", keys.view(), "h", "a"),
+            numbered_matrix("concat", head_of(concat.scores.view(), 0), "h_t", "h")});
+  const LabelledMatrix all_weights = row_for_each("weights", weights, "h");
+  walk.add("weights", "a_t(s) = e^score(h_t, h_s) / sum_s' e^score(h_t, h_s')", {all_weights});
+  walk.add("contexts", "c_t = sum_s a_t(s) h_s", {row_for_each("contexts", contexts, "d")});
+  walk.add("attentional", "attentional = tanh(W_c [c_t; h_t])",
+           {numbered_matrix("W_c", w_c.view(), "w", "d"), row_for_each("attentional", attentional, "w")});
+  return std::move(walk).finish({all_weights});
 }
 
 }  // namespace heed

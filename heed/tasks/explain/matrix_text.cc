@@ -6,6 +6,9 @@
 #include <cmath>
 #include <limits>
 #include <string_view>
+#include <utility>
+
+#include "heed/unicode/text_width.h"
 
 namespace heed {
 namespace {
@@ -16,10 +19,11 @@ constexpr Index kMostShadeRows = 64, kMostShadeColumns = 128, kNarrow = 48;
 constexpr Index kCut = -1;  // where the middle was cut out
 constexpr std::string_view kCutText = "...";
 
-// Which of `count` rows are shown: all, or the first and the last with kCut between them.
-std::vector<Index> shown_indices(Index count, Index most) {
+// Which of `count` rows are shown: all, or of more than `most` the first and the last, `kept` in all, with kCut between
+// them.
+std::vector<Index> shown_indices(Index count, Index most, Index kept) {
   std::vector<Index> shown;
-  const Index tail = count <= most ? 0 : most / 2, head = count <= most ? count : most - tail;
+  const Index tail = count <= most ? 0 : kept / 2, head = count <= most ? count : kept - tail;
   for (Index i = 0; i < head; ++i) shown.push_back(i);
   if (count > most) shown.push_back(kCut);
   for (Index i = count - tail; i < count; ++i) shown.push_back(i);
@@ -56,16 +60,20 @@ std::string row_label(const LabelledMatrix& matrix, Index row) {
   return row == kCut ? std::string(kCutText) : matrix.row_labels[static_cast<std::size_t>(row)];
 }
 
-std::size_t label_width(const LabelledMatrix& matrix, const std::vector<Index>& rows) {
-  std::size_t width = 0;
-  for (Index r : rows) {
-    width = std::max(width, row_label(matrix, r).size());
-  }
+Index label_width(const LabelledMatrix& matrix, const std::vector<Index>& rows) {
+  Index width = 0;
+  for (Index r : rows) width = std::max(width, text_columns(row_label(matrix, r)));
   return width;
 }
 
+// Spaces that make a text as wide as `width`.
+std::string padding(std::string_view text, Index width) {
+  return std::string(static_cast<std::size_t>(std::max<Index>(width - text_columns(text), 0)), ' ');
+}
+
 void append_numbers(const LabelledMatrix& matrix, const MatrixTextOptions& options, std::vector<std::string>& lines) {
-  const std::vector<Index> rows = shown_indices(matrix.rows(), options.most_rows);
+  const std::vector<Index> rows =
+      shown_indices(matrix.rows(), options.most_rows, std::min(options.most_rows, kRowsOfCut));
   const NumberStyle style = style_of(matrix);
   const auto cell = [&](Index r, Index c) {
     if (r == kCut || c == kCut) return std::string(kCutText);
@@ -75,23 +83,26 @@ void append_numbers(const LabelledMatrix& matrix, const MatrixTextOptions& optio
     return c == kCut ? std::string(kCutText) : matrix.column_labels[static_cast<std::size_t>(c)];
   };
   // One width for all columns but the cut: what a reader compares should stand in step.
-  std::size_t width = 0;
+  Index width = 0;
   for (Index c = 0; c < matrix.columns(); ++c) {
-    width = std::max(width, heading(c).size());
-    for (Index r : rows) width = std::max(width, cell(r, c).size());
+    width = std::max(width, text_columns(heading(c)));
+    for (Index r : rows) width = std::max(width, static_cast<Index>(cell(r, c).size()));
   }
-  const std::size_t labels = label_width(matrix, rows);
-  const Index room = options.most_width - static_cast<Index>(labels), column = static_cast<Index>(width + 2);
-  const Index all = room / column, with_cut = (room - 2 - static_cast<Index>(kCutText.size())) / column;
-  const std::vector<Index> columns =
-      shown_indices(matrix.columns(), matrix.columns() <= all ? matrix.columns() : std::max<Index>(with_cut, 2));
+  const Index labels = label_width(matrix, rows), cut = static_cast<Index>(kCutText.size());
+  const Index room = options.most_width - labels, column = width + 2;
+  const Index all = room / column, with_cut = std::max<Index>((room - 2 - cut) / column, 2);
+  const std::vector<Index> columns = shown_indices(matrix.columns(), all, with_cut);
   const auto append_line = [&](std::string line, const auto& text_of) {
-    for (Index c : columns) line += fmt::format("  {:>{}}", text_of(c), c == kCut ? kCutText.size() : width);
+    for (Index c : columns) {
+      const std::string text = text_of(c);
+      line += "  " + padding(text, c == kCut ? cut : width) + text;
+    }
     lines.push_back(without_trailing_spaces(line));
   };
-  append_line(std::string(labels, ' '), heading);
+  append_line(padding("", labels), heading);
   for (Index r : rows) {
-    append_line(fmt::format("{:<{}}", row_label(matrix, r), labels), [&](Index c) { return cell(r, c); });
+    const std::string label = row_label(matrix, r);
+    append_line(label + padding(label, labels), [&](Index c) { return cell(r, c); });
   }
 }
 
@@ -107,11 +118,13 @@ void append_shades(const LabelledMatrix& matrix, std::vector<std::string>& lines
     const double steps = static_cast<double>(kShades.size());
     return kShades[static_cast<std::size_t>(std::min(place * steps, steps - 1))];
   };
-  const std::vector<Index> rows = shown_indices(matrix.rows(), kMostShadeRows);
-  const std::vector<Index> columns = shown_indices(matrix.columns(), kMostShadeColumns);
-  const std::size_t labels = label_width(matrix, rows), repeat = matrix.columns() <= kNarrow ? 2 : 1;
+  const std::vector<Index> rows = shown_indices(matrix.rows(), kMostShadeRows, kMostShadeRows);
+  const std::vector<Index> columns = shown_indices(matrix.columns(), kMostShadeColumns, kMostShadeColumns);
+  const Index labels = label_width(matrix, rows);
+  const std::size_t repeat = matrix.columns() <= kNarrow ? 2 : 1;
   for (Index r : rows) {
-    std::string line = fmt::format("{:<{}} |", row_label(matrix, r), labels);
+    const std::string label = row_label(matrix, r);
+    std::string line = label + padding(label, labels) + " |";
     for (Index c : columns) {
       line += r == kCut || c == kCut ? std::string(kCutText) : std::string(repeat, shade(matrix.value(r, c)));
       if (r == kCut) break;
@@ -120,14 +133,45 @@ void append_shades(const LabelledMatrix& matrix, std::vector<std::string>& lines
   }
 }
 
+void append_pattern(const LabelledMatrix& matrix, std::vector<std::string>& lines) {
+  const std::vector<Index> rows = shown_indices(matrix.rows(), kMostShadeRows, kMostShadeRows);
+  const std::vector<Index> columns = shown_indices(matrix.columns(), kMostShadeColumns, kMostShadeColumns);
+  const Index labels = label_width(matrix, rows);
+  for (Index r : rows) {
+    const std::string label = row_label(matrix, r);
+    std::string line = label + padding(label, labels) + " ";
+    for (Index c : columns) {
+      const bool cut = r == kCut || c == kCut;
+      line += cut ? " ..." : matrix.value(r, c) != 0 ? " #" : " .";
+      if (r == kCut) break;
+    }
+    lines.push_back(std::move(line));
+  }
+}
+
 }  // namespace
 
+std::string matrix_caption(const LabelledMatrix& matrix, Language language) {
+  const Words words(language);
+  std::string caption = matrix.name;
+  if (matrix.batch) caption += words.text("matrix.batch", {std::to_string(*matrix.batch)});
+  if (matrix.head) caption += words.text("matrix.head", {std::to_string(*matrix.head)});
+  return caption;
+}
+
 std::vector<std::string> matrix_lines(const LabelledMatrix& matrix, const MatrixTextOptions& options) {
-  std::vector<std::string> lines{fmt::format("{} [{}, {}]", matrix.name, matrix.rows(), matrix.columns())};
-  if (matrix.shown == LabelledMatrix::Shown::shades) {
-    append_shades(matrix, lines);
-  } else {
-    append_numbers(matrix, options, lines);
+  std::vector<std::string> lines{
+      fmt::format("{} [{}, {}]", matrix_caption(matrix, options.language), matrix.rows(), matrix.columns())};
+  switch (matrix.shown) {
+    case LabelledMatrix::Shown::numbers:
+      append_numbers(matrix, options, lines);
+      break;
+    case LabelledMatrix::Shown::shades:
+      append_shades(matrix, lines);
+      break;
+    case LabelledMatrix::Shown::pattern:
+      append_pattern(matrix, lines);
+      break;
   }
   return lines;
 }

@@ -62,6 +62,35 @@ TEST(MatrixText, NumbersKeepToTheWidthAskedFor) {
   }
 }
 
+TEST(MatrixText, OfManyRowsTheFirstAndTheLastAreWritten) {
+  const Lines all = matrix_lines(matrix(32, 1, std::vector<double>(32, 1)));
+  EXPECT_EQ(all.size(), 2u + 32u);
+  const Lines lines = matrix_lines(matrix(33, 1, std::vector<double>(33, 1)));
+  ASSERT_EQ(lines.size(), 2u + static_cast<std::size_t>(kRowsOfCut) + 1u);
+  EXPECT_TRUE(lines[7].starts_with("r6 ")) << lines[7];
+  EXPECT_TRUE(lines[8].starts_with("...")) << lines[8];
+  EXPECT_TRUE(lines[9].starts_with("r28")) << lines[9];
+}
+
+TEST(MatrixText, WideLabelsKeepColumnsInStep) {
+  const LabelledMatrix words{"x", {"我", "在这里"}, {"我", "在这里"}, {0.5, 0.5, 0.25, 10}};
+  EXPECT_EQ(matrix_lines(words, {.digits = 2}),
+            (Lines{"x [2, 2]", "            我  在这里", "我        0.50    0.50", "在这里    0.25   10.00"}));
+}
+
+TEST(MatrixText, ACaptionSaysWhichHeadItIs) {
+  LabelledMatrix one = matrix(1, 1, {1});
+  one.head = 2;
+  EXPECT_EQ(matrix_lines(one).front(), "x, head 2 [1, 1]");
+  EXPECT_EQ(matrix_lines(one, {.language = Language::chinese}).front(), "x，头 2 [1, 1]");
+}
+
+TEST(MatrixText, APatternIsMarksAndDots) {
+  LabelledMatrix pattern = matrix(2, 2, {1, 0, 1, 1});
+  pattern.shown = LabelledMatrix::Shown::pattern;
+  EXPECT_EQ(matrix_lines(pattern), (Lines{"x [2, 2]", "r1  # .", "r2  # #"}));
+}
+
 TEST(MatrixText, ShadesRunFromLightToDark) {
   LabelledMatrix shaded = matrix(2, 2, {-1, 0, 0.5, 1});
   shaded.shown = LabelledMatrix::Shown::shades;

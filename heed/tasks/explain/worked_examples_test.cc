@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "heed/base/error.h"
+#include "heed/tasks/explain/explanation_text.h"
 
 namespace heed {
 namespace {
@@ -30,22 +32,44 @@ std::vector<std::string> names(const Explanation& walk) {
   return list;
 }
 
-// Worked with a pencil from the matrices that are printed.
-TEST(ThinkingMachines, SixStepsThenHeadsThenOneMatrix) {
+// The numbers of The Illustrated Transformer's six steps, for its first word.
+TEST(ThinkingMachines, TheSixStepsAreTheTutorials) {
   const Explanation walk = explain_thinking_machines();
-  EXPECT_EQ(names(walk), (std::vector<std::string>{"embeddings", "projections", "scores", "scaled", "weights", "output",
+  EXPECT_EQ(names(walk), (std::vector<std::string>{"projections", "scores", "scaled", "weights", "weighted", "output",
                                                    "heads", "concatenation", "projection"}));
-  EXPECT_EQ(matrix(walk, "projections", "Q").values, (Values{1, 0, 2, 1, 1, 1}));
-  EXPECT_EQ(matrix(walk, "projections", "K").values, (Values{1, 1, 2, 1, 1, 0}));
-  EXPECT_EQ(matrix(walk, "projections", "V").values, (Values{1, 3, 3, 2, 1, 1}));
-  EXPECT_EQ(matrix(walk, "scores", "scores").values, (Values{5, 1, 4, 2}));
-  const double root = std::sqrt(3.0);
-  expect_close(matrix(walk, "scaled", "scaled").values, {5 / root, 1 / root, 4 / root, 2 / root}, 1e-14);
-  const double first = 1 / (1 + std::exp(-4 / root)), second = 1 / (1 + std::exp(-2 / root));
+  EXPECT_EQ(matrix(walk, "projections", "Q").columns(), 64);
+  EXPECT_EQ(matrix(walk, "scores", "scores").values, (Values{112, 96, 96, 104}));
+  EXPECT_EQ(matrix(walk, "scaled", "scaled").values, (Values{14, 12, 12, 13}));
+  expect_close(matrix(walk, "weights", "weights").values, {0.88, 0.12, 0.27, 0.73}, 5e-3);
+  const double first = 1 / (1 + std::exp(-2.0)), second = 1 / (1 + std::exp(1.0));
   expect_close(matrix(walk, "weights", "weights").values, {first, 1 - first, second, 1 - second}, 1e-14);
-  const Values z = matrix(walk, "output", "Z").values;
-  expect_close(z, {2 - first, 1 + 2 * first, 1 + 2 * first, 2 - second, 1 + 2 * second, 1 + 2 * second}, 1e-14);
   EXPECT_EQ(walk.step("output").matrices[0].row_labels, (std::vector<std::string>{"Thinking", "Machines"}));
+}
+
+TEST(ThinkingMachines, RowsRepeatTheirFirstEightNumbers) {
+  const Explanation walk = explain_thinking_machines();
+  for (const char* name : {"Q", "K", "V"}) {
+    const LabelledMatrix& m = matrix(walk, "projections", name);
+    for (Index d = 8; d < 64; ++d) EXPECT_EQ(m.value(1, d), m.value(1, d - 8));
+  }
+  const LabelledMatrix &q = matrix(walk, "projections", "Q"), &k = matrix(walk, "projections", "K");
+  double first_eight = 0;
+  for (Index d = 0; d < 8; ++d) first_eight += q.value(0, d) * k.value(1, d);
+  EXPECT_EQ(first_eight, 12) << "what a pencil finds, and the scaled score";
+}
+
+TEST(ThinkingMachines, TheOutputIsTheSumOfTheWeightedValues) {
+  const Explanation walk = explain_thinking_machines();
+  const LabelledMatrix &v = matrix(walk, "projections", "V"), &weights = matrix(walk, "weights", "weights");
+  const LabelledMatrix& z = matrix(walk, "output", "Z");
+  const std::string words[] = {"Thinking", "Machines"};
+  for (Index i = 0; i < 2; ++i) {
+    const LabelledMatrix& weighted = matrix(walk, "weighted", "weighted, " + words[i]);
+    for (Index d = 0; d < 64; ++d) {
+      for (Index j = 0; j < 2; ++j) EXPECT_EQ(weighted.value(j, d), weights.value(i, j) * v.value(j, d));
+      EXPECT_NEAR(z.value(i, d), weighted.value(0, d) + weighted.value(1, d), 1e-14);
+    }
+  }
 }
 
 TEST(ThinkingMachines, HeadsAreConcatenatedAndProjected) {
@@ -53,14 +77,14 @@ TEST(ThinkingMachines, HeadsAreConcatenatedAndProjected) {
   const LabelledMatrix &z = matrix(walk, "output", "Z"), &z_2 = matrix(walk, "heads", "Z_2");
   const LabelledMatrix& joined = matrix(walk, "concatenation", "concatenation");
   const LabelledMatrix &w_o = matrix(walk, "projection", "W_O"), &out = matrix(walk, "projection", "output");
-  ASSERT_EQ(joined.columns(), 6);
+  ASSERT_EQ(joined.columns(), 128);
   ASSERT_EQ(out.columns(), 4);
   for (Index r = 0; r < 2; ++r) {
-    for (Index c = 0; c < 6; ++c) EXPECT_EQ(joined.value(r, c), c < 3 ? z.value(r, c) : z_2.value(r, c - 3));
+    for (Index c = 0; c < 128; ++c) EXPECT_EQ(joined.value(r, c), c < 64 ? z.value(r, c) : z_2.value(r, c - 64));
     for (Index c = 0; c < 4; ++c) {
       double sum = 0;
-      for (Index d = 0; d < 6; ++d) sum += joined.value(r, d) * w_o.value(d, c);
-      EXPECT_NEAR(out.value(r, c), sum, 1e-14);
+      for (Index d = 0; d < 128; ++d) sum += joined.value(r, d) * w_o.value(d, c);
+      EXPECT_NEAR(out.value(r, c), sum, 1e-12);
     }
   }
 }
@@ -69,7 +93,7 @@ TEST(ThinkingMachines, TheHeadsLookWhereTheTextSays) {
   const Explanation walk = explain_thinking_machines();
   const LabelledMatrix& first = matrix(walk, "weights", "weights");
   EXPECT_GT(first.value(0, 0), 0.5);
-  EXPECT_GT(first.value(1, 0), 0.5);
+  EXPECT_GT(first.value(1, 1), 0.5);
   const LabelledMatrix& second = matrix(walk, "heads", "weights_2");
   EXPECT_GT(second.value(0, 1), 0.5);
   EXPECT_GT(second.value(1, 0), 0.5);
@@ -143,9 +167,10 @@ TEST(PositionWalk, FrequenciesFallFromOneToTheTenThousandth) {
   ASSERT_EQ(frequencies.rows(), 4);
   for (Index i = 0; i < 4; ++i) {
     const double rate = std::pow(10.0, static_cast<double>(-i));
-    EXPECT_NEAR(frequencies.value(i, 0) / rate, 1, 1e-6);
-    EXPECT_NEAR(frequencies.value(i, 1) * rate, 6.2831853, 1e-5);
+    EXPECT_NEAR(frequencies.value(i, 0) / rate, 1, 1e-14);
+    EXPECT_NEAR(frequencies.value(i, 1) * rate, 2 * std::numbers::pi, 1e-13);
   }
+  EXPECT_NE(to_text(explain_positions(3, 8), 3).find("6283.185"), std::string::npos);
   EXPECT_EQ(explain_positions(3, 5).step("frequencies").matrices[0].row_labels.back(), "d4");
 }
 

@@ -1,0 +1,44 @@
+#include "heed/tasks/explain/walk_writer.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+namespace heed {
+
+std::string joined_sentences(Language language, std::string before, std::string_view after) {
+  if (language == Language::english && !before.empty()) before += ' ';
+  before += after;
+  return before;
+}
+
+WalkWriter::WalkWriter(std::string name, Language language) : name_(std::move(name)), words_(language) {
+  walk_.walk = name_;
+  walk_.language = language;
+  walk_.title = words_.title(name_);
+  walk_.introduction = words_.text(name_);
+}
+
+ExplanationStep& WalkWriter::add(std::string_view name, std::string formula, std::vector<LabelledMatrix> matrices,
+                                 std::string_view which) {
+  const std::string key = fmt::format("{}.{}{}{}", name_, name, which.empty() ? "" : ".", which);
+  walk_.steps.push_back({.name = std::string(name),
+                         .title = words_.title(key),
+                         .formula = std::move(formula),
+                         .meaning = words_.text(key),
+                         .matrices = std::move(matrices)});
+  return walk_.steps.back();
+}
+
+void WalkWriter::say(std::string_view key, std::initializer_list<std::string> values) {
+  std::string& meaning = walk_.steps.back().meaning;
+  meaning =
+      joined_sentences(words_.language(), std::move(meaning), words_.text(fmt::format("{}.{}", name_, key), values));
+}
+
+Explanation WalkWriter::finish(std::vector<LabelledMatrix> pictured) && {
+  walk_.pictured = std::move(pictured);
+  return std::move(walk_);
+}
+
+}  // namespace heed
