@@ -3,10 +3,12 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "array.h"
 #include "bindings.h"
 #include "heed/base/check.h"
+#include "heed/tasks/explain/array_problem.h"
 #include "heed/tasks/explain/attention_walk.h"
 #include "heed/tasks/explain/explanation_picture.h"
 #include "heed/tasks/explain/explanation_text.h"
@@ -17,39 +19,58 @@ namespace {
 
 const char* const kCaller = "heed.walkthrough";
 
-// [L, D], [H, L, D] or [B, H, L, D] of any floating type, as the walk takes it.
-Tensor four_axes(const char* name, const py::object& array) {
-  const Tensor given = with_leading_axes(share_tensor(kCaller, name, array), 4);
-  HEED_CHECK(given && given.rank() == 4, "{}: {} must be [L, D], [heads, L, D] or [batch, heads, L, D]", kCaller, name);
-  return given.to(DType::f64);
+NamedArray named(const py::dict& arrays, const char* name) {
+  if (!arrays.contains(name)) return {};
+  return {fmt::format("{}: {}", kCaller, name), Tensor::copy_of(share_tensor(kCaller, name, arrays[name]).view())};
 }
 
-Explanation walk_arrays(const py::object& q, const py::object& k, const py::object& v, bool causal,
-                        const py::object& allowed, std::optional<double> scale) {
-  AttentionInputs inputs = two_by_two_inputs();
-  if (!q.is_none()) inputs.q = four_axes("q", q), inputs.k = four_axes("k", k), inputs.v = four_axes("v", v);
+Explanation walk_arrays(const py::dict& arrays, Index heads, Index key_heads, bool causal, std::optional<double> scale,
+                        const std::string& attention, const std::vector<std::string>& labels,
+                        const std::vector<std::string>& key_labels, const std::string& language) {
+  AttentionInputs inputs = attention_inputs({.q = named(arrays, "q"),
+                                             .k = named(arrays, "k"),
+                                             .v = named(arrays, "v"),
+                                             .x = named(arrays, "x"),
+                                             .memory = named(arrays, "memory"),
+                                             .w_q = named(arrays, "w_q"),
+                                             .w_k = named(arrays, "w_k"),
+                                             .w_v = named(arrays, "w_v"),
+                                             .w_o = named(arrays, "w_o"),
+                                             .heads = heads,
+                                             .key_heads = key_heads,
+                                             .mask = named(arrays, "mask"),
+                                             .additive_vector = named(arrays, "additive_vector")});
   inputs.causal = causal, inputs.scale = scale;
-  inputs.allowed = with_leading_axes(share_tensor(kCaller, "mask", allowed), 4);
-  return explain_attention(inputs);
+  if (!attention.empty()) inputs.attention = AttentionChoice(attention);
+  inputs.query_labels = labels, inputs.key_labels = key_labels;
+  return explain_attention(inputs, language_named(language));
 }
 
-Explanation walk_example(const std::string& name, Index length, Index width) {
-  if (name == "thinking-machines") return explain_thinking_machines();
-  if (name == "bahdanau") return explain_bahdanau();
-  if (name == "luong") return explain_luong();
-  if (name == "positions") return explain_positions(length, width);
-  fail("{}: example must be one of attention, thinking-machines, bahdanau, luong, positions, but is '{}'", kCaller,
-       name);
+Explanation walk_example(const std::string& name, Index length, Index width, const std::string& language_name) {
+  const Language language = language_named(language_name);
+  if (name == "thinking-machines") return explain_thinking_machines(language);
+  if (name == "bahdanau") return explain_bahdanau(language);
+  if (name == "luong") return explain_luong(language);
+  if (name == "positions") return explain_positions(length, width, language);
+  if (name == "masks") return explain_masks(language);
+  if (name == "gqa") return explain_grouped_queries(language);
+  if (name == "flash-attention") return explain_flash_attention(language);
+  if (name == "windows") return explain_windows(language);
+  fail(
+      "{}: example must be one of attention, thinking-machines, bahdanau, luong, positions, masks, gqa, "
+      "flash-attention, windows, but is '{}'",
+      kCaller, name);
 }
 
-// [(name, title, formula, meaning, [(name, row labels, column labels, values [rows, columns])])]
+// [(name, title, formula, meaning, [(name, row labels, column labels, values [rows, columns], batch element, head)])]
 py::list steps_of(const Explanation& explanation) {
   py::list steps;
   for (const ExplanationStep& step : explanation.steps) {
     py::list matrices;
     for (const LabelledMatrix& matrix : step.matrices) {
       const Tensor values = Tensor::from(matrix.values, {matrix.rows(), matrix.columns()});
-      matrices.append(py::make_tuple(matrix.name, matrix.row_labels, matrix.column_labels, Library().give(values)));
+      matrices.append(py::make_tuple(matrix.name, matrix.row_labels, matrix.column_labels, Library().give(values),
+                                     matrix.batch, matrix.head));
     }
     steps.append(py::make_tuple(step.name, step.title, step.formula, step.meaning, matrices));
   }
@@ -64,6 +85,7 @@ void add_walkthrough(py::module_& module) {
       .def_property_readonly("introduction", [](const Explanation& explanation) { return explanation.introduction; })
       .def_property_readonly("steps", &steps_of)
       .def("text", &to_text)
+      .def("json", [](const Explanation& explanation) { return to_json(explanation).dump(2); })
       .def("picture", [](const Explanation& explanation, const std::string& name) {
         return py::bytes(render(draw_explanation(explanation), picture_format(name)));
       });

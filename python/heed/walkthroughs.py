@@ -4,7 +4,7 @@
     heed.walkthrough(q, k, v, causal=True).step("weights")      # one's own numbers
 """
 
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
 import numpy as np
 
@@ -16,6 +16,8 @@ class Matrix(NamedTuple):
     rows: List[str]
     columns: List[str]
     values: np.ndarray  #: float64 [rows, columns]; -inf where a mask refuses
+    batch: Optional[int]  #: which batch element and head it is of, where there are several
+    head: Optional[int]
 
 
 class Step(NamedTuple):
@@ -44,6 +46,10 @@ class Walkthrough:
         """All of it, as `heed explain` prints it."""
         return self._explanation.text(digits)
 
+    def json(self) -> str:
+        """The numbers with their names, as `heed explain --out walk.json` writes them."""
+        return self._explanation.json()
+
     def picture(self, format: str = "svg") -> bytes:
         """The weights, or the table of positions, as svg, png or pdf."""
         return self._explanation.picture(f"picture.{format}")
@@ -58,16 +64,30 @@ class Walkthrough:
         return self.picture().decode()
 
 
-def walkthrough(q: Any = None, k: Any = None, v: Any = None, *, causal: bool = False, mask: Any = None, scale: Optional[float] = None,
-                example: str = "attention", length: int = 10, width: int = 8) -> Walkthrough:
+def walkthrough(q: Any = None, k: Any = None, v: Any = None, *, x: Any = None, w_q: Any = None, w_k: Any = None, w_v: Any = None, w_o: Any = None,
+                memory: Any = None, heads: int = 1, kv_heads: Optional[int] = None, causal: bool = False, mask: Any = None, scale: Optional[float] = None,
+                attention: str = "", additive_vector: Any = None, labels: Sequence[str] = (), key_labels: Sequence[str] = (), example: str = "attention",
+                length: int = 10, width: int = 8, language: str = "en") -> Walkthrough:
     """Computes attention step by step: inputs, scores, scaled, masked, exponentials, weights, output.
 
-    q, k, v: [L, D], [heads, L, D] or [batch, heads, L, D] of floats, converted to float64; without them, a two-by-two example. causal, or mask: bool
-    [Lq, Lk] and the like, True for attend. Every number is the operator's. example: 'thinking-machines' (The Illustrated Transformer),
-    'bahdanau', 'luong', or 'positions' (sinusoids of `length` positions and `width` features). Raises heed.Error for more than a million numbers.
+    q, k, v: [L, D], [heads, L, D] or [batch, heads, L, D] of numbers, converted to float64; or x: rows [L, E] with matrices that project them,
+    q = x w_q, and for cross-attention memory, the rows that keys and values are made of; without any, a two-by-two example. heads, kv_heads: cut matrices
+    into heads. causal, or mask: [Lq, Lk] and the like, True or 1 for attend. attention: score, biases, masks and normaliser as heed train takes them, such as
+    "cosine + sparsemax"; the score additive needs additive_vector. labels, key_labels: names of the rows. Every number is the operator's.
+    example: 'thinking-machines' (The Illustrated Transformer), 'bahdanau', 'luong', 'positions' (sinusoids of `length` positions and `width` features),
+    'masks', 'gqa', 'flash-attention' or 'windows'. language: 'en' or 'zh'. Raises heed.Error for arrays that do not fit, and for more than a million numbers.
     """
-    if example == "attention":
-        return Walkthrough(_heed.walk_arrays(q, k, v, causal, mask, scale))
-    if q is not None or k is not None or v is not None:
-        raise _heed.Error(f"heed.walkthrough: the example {example!r} has numbers of its own: give no q, k and v")
-    return Walkthrough(_heed.walk_example(example, length, width))
+    arrays = {"q": q, "k": k, "v": v, "x": x, "w_q": w_q, "w_k": w_k, "w_v": w_v, "w_o": w_o, "memory": memory, "mask": mask,
+              "additive_vector": additive_vector}
+    given = {name: array for name, array in arrays.items() if array is not None}
+    if example != "attention":
+        if given:
+            raise _heed.Error(f"heed.walkthrough: the example {example!r} has numbers of its own: give no {', '.join(given)}")
+        return Walkthrough(_heed.walk_example(example, length, width, language))
+    for group in ({"q", "k", "v"}, {"x", "w_q", "w_k", "w_v"}):
+        missing = sorted(group - given.keys())
+        if missing and len(missing) < len(group):
+            raise _heed.Error(f"heed.walkthrough: {', '.join(missing)} must be given too")
+    if "q" in given and "x" in given:
+        raise _heed.Error("heed.walkthrough: give q, k and v, or x and what projects it, not both")
+    return Walkthrough(_heed.walk_arrays(given, heads, kv_heads or 0, causal, scale, attention, list(labels), list(key_labels), language))

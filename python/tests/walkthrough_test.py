@@ -1,5 +1,6 @@
 """heed.walkthrough: the numbers of each step are those of the operator."""
 
+import json
 import unittest
 
 import numpy as np
@@ -27,15 +28,45 @@ class Walkthrough(unittest.TestCase):
             np.testing.assert_array_equal(walk.step("output").matrices[head].values, out[0, head])
         masked = heed.walkthrough(q[0], k[0], v[0], mask=np.tri(3, dtype=bool))
         self.assertEqual(masked.step("masked").matrices[0].values[0, 1], -np.inf)
+        self.assertEqual([matrix.head for matrix in walk.step("weights").matrices], [0, 1])
+        self.assertEqual(json.loads(walk.json())["steps"][-1]["name"], "output")
+
+    def test_rows_and_what_projects_them(self):
+        rng = np.random.default_rng(0)
+        x, w_q, w_k, w_v, w_o = (rng.standard_normal(shape) for shape in ((3, 4), (4, 6), (4, 6), (4, 6), (6, 4)))
+        walk = heed.walkthrough(x=x, w_q=w_q, w_k=w_k, w_v=w_v, w_o=w_o, heads=2, labels=["I", "am", "here"], key_labels=["I", "am", "here"])
+        q, k, v = ((x @ w).reshape(3, 2, 3).transpose(1, 0, 2)[None] for w in (w_q, w_k, w_v))
+        out = heed.attention(q, k, v)[0].transpose(1, 0, 2).reshape(3, 6) @ w_o
+        np.testing.assert_allclose(walk.step("projection").matrices[1].values, out, atol=1e-12)
+        self.assertEqual(walk.step("weights").matrices[0].columns, ["I", "am", "here"])
+        with self.assertRaisesRegex(heed.Error, "W_K must have a row for each column of the memory"):
+            heed.walkthrough(x=x, w_q=w_q, w_k=w_k, w_v=w_v, memory=np.ones((2, 5)))
+        with self.assertRaisesRegex(heed.Error, "w_k, w_v must be given too"):
+            heed.walkthrough(x=x, w_q=w_q)
+
+    def test_a_score_and_a_normaliser_of_ones_own(self):
+        q, k, v = [[1, 0], [0, 1]], [[1, 0], [1, 1]], [[1, 2], [3, 4]]
+        walk = heed.walkthrough(q, k, v, attention="dot + sparsemax")
+        np.testing.assert_allclose(walk.step("weights").matrices[0].values, [[0.5, 0.5], [0, 1]], atol=1e-12)
+        self.assertIn("tau", str(walk))
+
+    def test_chinese_has_the_same_figures(self):
+        for example in ("thinking-machines", "gqa", "windows"):
+            one, other = heed.walkthrough(example=example), heed.walkthrough(example=example, language="zh")
+            self.assertEqual([step.name for step in one.steps], [step.name for step in other.steps])
+            self.assertNotEqual(one.steps[0].title, other.steps[0].title)
+            for step, same in zip(one.steps, other.steps):
+                for matrix, figures in zip(step.matrices, same.matrices):
+                    np.testing.assert_array_equal(matrix.values, figures.values)
 
     def test_the_papers_examples(self):
-        for example in ("thinking-machines", "bahdanau", "luong", "positions"):
+        for example in ("thinking-machines", "bahdanau", "luong", "positions", "masks", "flash-attention"):
             self.assertGreater(len(heed.walkthrough(example=example).steps), 3)
         with self.assertRaisesRegex(heed.Error, "example must be one of"):
             heed.walkthrough(example="vaswani")
-        with self.assertRaisesRegex(heed.Error, "give no q, k and v"):
+        with self.assertRaisesRegex(heed.Error, "give no q, k, v"):
             heed.walkthrough(np.eye(2), np.eye(2), np.eye(2), example="luong")
-        with self.assertRaisesRegex(heed.Error, "heed.walkthrough: k must be"):
+        with self.assertRaisesRegex(heed.Error, "heed.walkthrough: k, v must be given too"):
             heed.walkthrough(np.eye(2))
 
 
