@@ -1,14 +1,17 @@
 // The colours of the page, its pictures and what is exported.
 
 // Of surfaces and text. Contrast of ink and quiet with paper and panel is at least 4.5 : 1, and of accent too.
+// Queries, keys and values have the same three colours everywhere; `below` is of negative numbers.
 export const themes = {
   light: {
     paper: "#fbfbfa", panel: "#ffffff", ink: "#1d2026", quiet: "#5b626e", faint: "#e4e6ea", edge: "#d6d9df",
     hover: "#f1f3f6", accent: "#2457c5", "on-accent": "#ffffff", wash: "#e9effc", mark: "#c2410c",
+    query: "#0072b2", key: "#c75800", value: "#008060", below: "#8a4fbf",
   },
   dark: {
     paper: "#14161a", panel: "#1b1e24", ink: "#eceef2", quiet: "#a2a9b5", faint: "#2a2e36", edge: "#3a3f49",
     hover: "#242830", accent: "#8ab0ff", "on-accent": "#10151f", wash: "#22304d", mark: "#fdba74",
+    query: "#4ba3e3", key: "#ff8a47", value: "#2fd0a0", below: "#c3a2f5",
   },
 };
 

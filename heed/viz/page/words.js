@@ -2,9 +2,15 @@
 //
 //   translate("map.layer", "zh", { layer: 3 });   // "第 3 层"
 
+import { teaching } from "./words/teaching.js";
+import { walkWords } from "./words/walks.js";
+
 export const languages = { en: "English", zh: "中文" };
 
 export const words = {
+  ...teaching,
+  ...walkWords,
+
   // The frame
   "page.title": ["Attention", "注意力"],
   "page.views": ["Views", "视图"],
