@@ -70,7 +70,7 @@ export const walk = {
   steps({ Q, K, V }, { causal: isCausal }) {
     const q = given("Q", numbered("q", Q.length), numbered("d", Q[0].length), Q, { input: "Q", role: "query" });
     const k = given("K", numbered("k", K.length), numbered("d", K[0].length), K, { input: "K", role: "key" });
-    const v = given("V", numbered("v", V.length), numbered("d", V[0].length), V, { input: "V", role: "value" });
+    const v = given("V", numbered("k", V.length), numbered("d", V[0].length), V, { input: "V", role: "value" });
     const scores = scoresStep(q, k);
     const scaled = scaledStep(scores.matrices[0], Q[0].length);
     const allowed = allowedBy(isCausal ? causal() : everything(), Q.length, K.length);

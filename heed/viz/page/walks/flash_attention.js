@@ -13,7 +13,7 @@ function tileStep(number, { rows, scaled, v, before }) {
   const tiles = rows.map((row) => row.tiles[number]);
   const { begin, end } = tiles[0], queries = scaled.rows, keys = scaled.columns.slice(begin, end);
   const scores = computed("S", queries, keys, tiles.map((tile) => tile.scores), (r, c) => ({
-    tex: plain(tiles[r].scores[c]), marks: [{ id: "scaled", row: r, column: begin + c }],
+    tex: plain(tiles[r].scores[c]), marks: [],
   }));
   const exponentials = computed("P", queries, keys, tiles.map((tile) => tile.exponentials), (r, c) => ({
     tex: `e^{${plain(tiles[r].scores[c])} - ${factor(tiles[r].most)}}`,

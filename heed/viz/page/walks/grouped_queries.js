@@ -55,7 +55,7 @@ export const walk = {
       { name: "inputs", formula: `Q [3, ${kHeads} \\times ${kWidth}], \\quad K [3, ${kKeyHeads} \\times ${kWidth}], \\quad V [3, ${kKeyHeads} \\times ${kWidth}]`,
         shown: [[q], [k], [v]], matrices: [q, k, v] },
       { name: "heads", formula: "Q = [Q_0, Q_1, Q_2, Q_3], \\quad K = [K_0, K_1], \\quad V = [V_0, V_1]",
-        shown: [qs, [...ks, ...vs]], matrices: [...qs, ...ks, ...vs] },
+        shown: [[q], qs, [k, v], [...ks, ...vs]], matrices: [...qs, ...ks, ...vs] },
       { name: "sharing", formula: "\\text{kv head}(h) = \\text{⌊}\\frac{h}{4 / 2}\\text{⌋}", shown: [[sharing()]], matrices: [sharing()] },
       { name: "scaled", formula: "\\text{scaled}_h = \\frac{Q_h K_g^T}{\\sqrt{4}}, \\quad g = \\text{kv head}(h)",
         shown: each.map((h) => [qs[h], "\\times", transposed(ks[group(h)]), `/ \\sqrt{${kWidth}} =`, scaled[h]]), matrices: scaled },

@@ -51,14 +51,14 @@ export const walkWords = {
   "walk.thinking-machines": ["Thinking Machines: self-attention of two words", "Thinking Machines：两个词的自注意力"],
   "walk.thinking-machines.text": [
     "Two words, embeddings of width 4, and queries, keys and values of width 64, in six steps: q, k and v; score; divide; softmax; weigh the values; sum. Then a second head, the heads side by side, and W_O. Each row of W_Q, W_K and W_V repeats its first eight numbers eight times, so that a pencil is enough.",
-    "两个词，词嵌入宽 4，查询、键和值宽 64，共六步：求 q、k、v；打分；相除；softmax；给值加权；求和。然后是第二个头、各头拼接和 W_O。W_Q、W_K、W_V 的每一行都把前 8 个数重复 8 遍，用笔就能算。",
+    "两个词，词嵌入的宽度是 4，查询、键和值的宽度是 64，共六步：求 q、k、v；打分；相除；softmax；给值加权；求和。然后是第二个头、各头拼接和 W_O。W_Q、W_K、W_V 的每一行都把前 8 个数重复 8 遍，所以用纸笔就能验算。",
   ],
   "walk.thinking-machines.projections": ["1 of 6: a query, a key and a value for each word", "六步之一：每个词得到查询、键和值"],
   "walk.thinking-machines.projections.text": [
     "x_1 is the embedding of \"Thinking\", x_2 that of \"Machines\". Three learned matrices look at the same embedding in three ways: what the word looks for, what it can be found by, and what it has to tell. All numbers here are made up.",
     "x_1 是 \"Thinking\" 的词嵌入，x_2 是 \"Machines\" 的。三个学到的矩阵从三个角度看同一个词嵌入：这个词要找什么、凭什么被找到、有什么可以告诉别人。这里的数都是编出来的。",
   ],
-  "walk.thinking-machines.scores": ["2 of 6: score every query against every key", "六步之二：每个查询与每个键打分"],
+  "walk.thinking-machines.scores": ["2 of 6: score every query against every key", "六步之二：每个查询给每个键打分"],
   "walk.thinking-machines.scores.text": [
     "The row of a word scores how much each word, itself too, matters to it.",
     "每一行给出各个词（包括它自己）对该行的词有多重要。",
@@ -278,8 +278,8 @@ export const walkWords = {
   ],
   "walk.windows": ["Windows and strides: attention to some of the keys", "窗口与步幅：只关注一部分键"],
   "walk.windows.text": [
-    "Every query against every key costs the square of the length. Sparse patterns leave most pairs out. Here are twelve positions; a query a row, a key a column, dark where the query may attend to the key.",
-    "每个查询都与每个键相比，代价是长度的平方。稀疏模式省去其中大部分。这里有 12 个位置：每行一个查询，每列一个键，深色表示该查询可以关注该键。",
+    "Every query against every key costs the square of the length. Sparse patterns leave most pairs out. Here are twelve positions; a query a row, a key a column, marked (#) where the query may attend to the key.",
+    "每个查询都与每个键相比，代价是长度的平方。稀疏模式省去其中大部分。这里有 12 个位置：每行一个查询，每列一个键，# 表示该查询可以关注该键。",
   ],
   "walk.windows.full": ["every key", "所有的键"],
   "walk.windows.full.text": ["What an encoder does: 12 * 12 = 144 pairs.", "编码器就是这样：12 * 12 = 144 对。"],
