@@ -13,6 +13,22 @@ function built({ name, text, attributes = {}, children = [] }) {
   return node;
 }
 
+// Where a line may be broken: before = + and →, outside of braces and parentheses.
+function pieces(tex) {
+  const parts = [""];
+  let depth = 0;
+  for (const token of tex.match(/\\[A-Za-z]+|\\.|[^\\]/gu) ?? []) {
+    if ("{([".includes(token)) ++depth;
+    else if ("})]".includes(token)) --depth;
+    if (depth === 0 && parts.at(-1).trim() !== "" && ["=", "+", "\\to"].includes(token)) parts.push("");
+    parts[parts.length - 1] += token;
+  }
+  return parts;
+}
+
+// A calculation as formulas side by side, between which a narrow screen breaks the line.
+export const calculation = (tex) => pieces(tex).map((part) => formula(part));
+
 export function formula(tex, { block = false } = {}) {
   const tree = parseMath(tex);
   const node = built(tree);

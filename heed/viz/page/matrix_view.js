@@ -43,8 +43,9 @@ export class MatrixView {
     const title = t("walk.matrix", { name: matrix.name, rows: matrix.rows.length, columns: matrix.columns.length });
     const classes = ["matrix", matrix.role && `of-${matrix.role}`, columns.length > 6 && "wide", matrix.pattern && "pattern"];
     this.node = element("table", { class: classes.filter(Boolean).join(" ") },
-      element("caption", { "aria-label": matrix.transposed ? t("walk.transposed", { matrix: title }) : title },
-        formula(matrix.tex)),
+      element("caption", {},
+        element("span", { class: "spoken" }, matrix.transposed ? t("walk.transposed", { matrix: title }) : title),
+        element("span", { "aria-hidden": "true" }, formula(matrix.tex))),
       element("thead", {}, element("tr", {}, element("td"),
         columns.map((c) => (c === kCut ? element("td", {}, "…") : element("th", { scope: "col" }, matrix.columns[c]))))),
       element("tbody", {}, body));

@@ -114,7 +114,7 @@ class PositionsView {
         element("div", { class: "curves" },
           box(t("positions.wave"), this.wave), box(t("positions.products"), this.products, this.productsText)),
         box(t("positions.products.square"), this.square),
-        box(t("positions.wavelengths"), element("div", { class: "scroll wavelengths" }, element("table", { class: "numbers" },
+        box(t("positions.wavelengths"), element("div", { class: "scroll wavelengths", tabindex: 0, role: "region", "aria-label": t("positions.wavelengths") }, element("table", { class: "listing" },
           element("caption", { class: "spoken" }, t("positions.wavelengths")),
           element("thead", {}, element("tr", {}, ["positions.pair", "positions.wavelength"].map((key) => element("th", { scope: "col" }, t(key))))),
           this.waves)))));

@@ -4,7 +4,7 @@
 import { keyHead, logSumExp, queryRow } from "../attention.js";
 import { dimensionBars } from "../dimension_bars.js";
 import { decimals, element } from "../dom.js";
-import { formula } from "../mathml.js";
+import { calculation, formula } from "../mathml.js";
 import { factor, plain } from "../walks/matrices.js";
 
 const kDigits = 3;
@@ -46,8 +46,8 @@ class QueryKeyView {
   constructor(host, app) {
     Object.assign(this, { host, app, t: (key, values) => app.t(key, values) });
     const { t } = this;
-    this.queries = element("div", { class: "chips of-query", role: "group", "aria-label": t("map.queries") });
-    this.keys = element("div", { class: "chips of-key", role: "group", "aria-label": t("map.keys") });
+    this.queries = element("div", { class: "tokens of-query", role: "group", "aria-label": t("map.queries") });
+    this.keys = element("div", { class: "tokens of-key", role: "group", "aria-label": t("map.keys") });
     this.bars = dimensionBars({ t, announce: (text) => app.announce(text) });
     this.equations = element("ol", { class: "qk-equations" });
     this.rows = element("tbody");
@@ -57,7 +57,7 @@ class QueryKeyView {
     this.content = element("div", { class: "qk-body" },
       element("section", {}, this.bars.node, this.equations),
       element("section", {}, element("div", { class: "scroll qk-row", tabindex: 0, role: "region", "aria-label": t("query_key.row") },
-        element("table", { class: "numbers" }, this.caption,
+        element("table", { class: "listing" }, this.caption,
           element("thead", {}, element("tr", {}, head.map((one) => element("th", { scope: "col" }, t(one))))), this.rows))));
     host.append(
       element("div", { class: "qk-words" },
@@ -96,7 +96,7 @@ class QueryKeyView {
 
   chips(node, labels, chosen, weights, choose) {
     if (node.childElementCount !== labels.length || node.dataset.labels !== labels.join("\n")) {
-      node.replaceChildren(...labels.map((label) => element("button", { type: "button", class: "chip", dir: "auto" }, label)));
+      node.replaceChildren(...labels.map((label) => element("button", { type: "button", class: "token", dir: "auto" }, label)));
       node.dataset.labels = labels.join("\n");
     }
     const most = weights && Math.max(...weights, 1e-9);
@@ -118,7 +118,7 @@ class QueryKeyView {
       : Number.isNaN(added) ? "query_key.unknown" : row.biased ? "query_key.biased" : "query_key.nothing";
     const step = (key, general, numbers, words = null) => element("li", {},
       element("h3", {}, t(key)), element("div", { class: "general" }, formula(general)),
-      element("div", { class: "numbers-of" }, formula(numbers)), words ? element("p", { class: "quiet" }, words) : null);
+      element("div", { class: "numbers-of calculation" }, calculation(numbers)), words ? element("p", { class: "quiet" }, words) : null);
     const shownSum = products.length > 3 ? [...products.slice(0, 3).map(factor), "\\ldots"] : products.map(factor);
     const below = logSumExp(row.adjusted);
     this.equations.replaceChildren(

@@ -28,7 +28,7 @@ class StepsView {
     this.back = button("back", () => this.go(this.at - 1, true));
     this.next = button("next", () => this.go(this.at + 1, true));
     this.written = element("p", { class: "steps-written", dir: "auto" });
-    this.read = element("div", { class: "chips of-key reads", role: "list" });
+    this.read = element("div", { class: "tokens of-key reads", role: "list" });
     this.readTitle = element("h3", {});
     this.candidates = element("tbody");
     this.candidatesTitle = element("caption");
@@ -42,8 +42,8 @@ class StepsView {
       element("section", {}, this.readTitle, this.read),
       element("section", {}, element("h3", {}, t("steps.tree")), this.scroll),
       element("div", { class: "steps-tables" },
-        element("table", { class: "numbers candidates" }, this.candidatesTitle, headings(["steps.token", "steps.probability"]), this.candidates),
-        element("div", { class: "scroll" }, element("table", { class: "numbers" }, element("caption", {}, t("steps.hypotheses")),
+        element("table", { class: "listing candidates" }, this.candidatesTitle, headings(["steps.token", "steps.probability"]), this.candidates),
+        element("div", { class: "scroll" }, element("table", { class: "listing" }, element("caption", {}, t("steps.hypotheses")),
           headings(["steps.path", "steps.log", "steps.total"]), this.hypotheses))));
     this.update();
   }
@@ -160,7 +160,7 @@ class StepsView {
     const row = (head === "mean" ? map.mean() : map.head(head)).subarray(at * map.keys, (at + 1) * map.keys);
     const labels = trace.side(kind, "keys").labels, most = Math.max(...row, 1e-9);
     this.read.replaceChildren(...labels.map((label, j) => {
-      const chip = element("span", { class: "chip", role: "listitem", dir: "auto", title: `${label}: ${decimals(row[j])}` },
+      const chip = element("span", { class: "token", role: "listitem", dir: "auto", title: `${label}: ${decimals(row[j])}` },
                            label, element("small", {}, percent(row[j])));
       chip.style.setProperty("--shade", `${Math.round(52 * row[j] / most)}%`);
       return chip;

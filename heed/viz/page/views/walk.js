@@ -2,7 +2,7 @@
 // after it is computed again, as `heed explain` computes it.
 
 import { element } from "../dom.js";
-import { formula } from "../mathml.js";
+import { calculation, formula } from "../mathml.js";
 import { MatrixView } from "../matrix_view.js";
 import { walks } from "../walks/all.js";
 import { notation } from "../notation.js";
@@ -137,7 +137,7 @@ class WalkView {
       this.views.push(drawn);
       return drawn.node;
     };
-    this.how = element("p", { class: "walk-how" });
+    this.how = element("p", { class: "walk-how calculation" });
     this.pointed = firstPointed(step);
     const turn = (to, key) => element("button", {
       type: "button", class: `button ${key}`, "data-key": `walk-${key}`, disabled: !this.computed[to], onclick: () => this.go(to),
@@ -145,7 +145,7 @@ class WalkView {
     this.panel.replaceChildren(...[
       element("h3", {}, element("span", { class: "quiet" }, t("walk.step", { number: this.at + 1, count: this.computed.length })),
         " ", this.words(step)),
-      element("div", { class: "walk-formula" }, step.formula.split("\\quad").map((one) => formula(one))),
+      element("div", { class: "walk-formula" }, step.formula.split("\\quad").map((one) => element("span", { class: "calculation" }, calculation(one)))),
       this.how,
       ...step.shown.map((line) => element("div", { class: "equation" }, line.map(part))),
       element("p", { class: "walk-meaning" }, notation(this.meaning(step))),
@@ -195,7 +195,7 @@ class WalkView {
     const text = numberStyle(matrix.values)(matrix.values[row][column]);
     const name = `{${matrix.tex}}_{\\text{${matrix.rows[row]}, ${matrix.columns[column]}}}`;
     const value = text.replace("−", "-").replace("∞", "\\infty").replace("nan", "\\text{nan}");
-    this.how.replaceChildren(formula(from && from.tex !== value ? `${name} = ${from.tex} = ${value}` : `${name} = ${value}`));
+    this.how.replaceChildren(...calculation(from && from.tex !== value ? `${name} = ${from.tex} = ${value}` : `${name} = ${value}`));
   }
 
   table() {

@@ -2,7 +2,7 @@
 // `heed explain --example flash-attention`, which has tiles of two keys; here they may have any number.
 
 import { logSumExp, onlineSoftmax } from "../attention.js";
-import { computed, factor, given, numbered, plain, productOf, productTex, products, rowsOf, scaledBy, softmaxOf }
+import { computed, factor, given, numbered, plain, productOf, productTex, products, rowsOf, scaledBy, softmaxOf, transposed }
   from "./matrices.js";
 
 const kStatistics = ["m_old", "m", "factor", "l"];
@@ -100,7 +100,7 @@ export const walk = {
       { name: "output", formula: "\\text{output} = \\frac{O}{l}, \\quad \\text{log-sum-exp} = m + \\ln l",
         shown: [[o, ",", statistics, "\\to", output, ",", stat]], matrices: [output, stat] },
       { name: "whole", formula: "\\text{weights} = \\softmax(\\text{scaled}), \\quad \\text{output} = \\text{weights}\\, V",
-        shown: [[scaledHere, "\\to", weights], [weights, "\\times", v, "=", whole, ",", wholeStat]],
+        shown: [[q, "\\times", transposed(k), `/ \\sqrt{${Q[0].length}} =`, scaledHere], [scaledHere, "\\to", weights], [weights, "\\times", v, "=", whole, ",", wholeStat]],
         matrices: [scaledHere, weights, whole, wholeStat] },
     ];
   },

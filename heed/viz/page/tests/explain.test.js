@@ -1,4 +1,4 @@
-// The walks and the positions, held against `heed explain`: HEED_CLI is the command, as ctest sets it.
+// The walks and the positions, held against `heed explain`: HEED is the command, as ctest sets it.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
@@ -9,8 +9,8 @@ import { walks } from "../walks/all.js";
 import { kDigits, numberStyle } from "../walks/matrices.js";
 import { languages, translate } from "../words.js";
 
-const command = process.env.HEED_CLI;
-const skip = command ? false : "HEED_CLI does not name the command heed";
+const command = process.env.HEED;
+const skip = command ? false : "HEED does not name the command heed";
 const explain = (...options) => JSON.parse(execFileSync(command, ["explain", "--json", ...options], { encoding: "utf8" }));
 const initial = (walk) => Object.fromEntries(walk.controls.map((control) => [control.key, control.initial]));
 
