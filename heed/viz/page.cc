@@ -78,11 +78,13 @@ std::string embeddable(std::string_view json) {
 
 using Sink = JsonStream::Sink;
 
-// What the page's script reads: {"palette": ..., "language": ..., "embedded": ..., "file": a file of traces, weights
-// packed}.
+// What the page's script reads: {"palette": ..., "language": ..., "embedded": ..., "opens": an address's state,
+// "file": a file of traces, weights packed}.
 void stream_data(std::span<const AttentionTrace> traces, const PageOptions& options, const Sink& sink) {
-  const Json about =
-      Json::object({{"palette", palette()}, {"language", options.language}, {"embedded", options.fragment}});
+  const Json about = Json::object({{"palette", palette()},
+                                   {"language", options.language},
+                                   {"embedded", options.fragment},
+                                   {"opens", options.opens}});
   const std::string head = about.dump();
   sink(embeddable(std::string_view(head).substr(0, head.rfind('}'))) + ",\"file\":");
   stream_traces(
@@ -104,10 +106,14 @@ void fill_in(std::string_view page, const Sink& sink, const std::function<void(s
   }
 }
 
-void check(std::span<const AttentionTrace> traces, const PageOptions& options) {
+void check_language(const PageOptions& options) {
   HEED_CHECK(std::ranges::find(kLanguages, options.language) != kLanguages.end(),
              "write_attention_page: the language must be {}, but is {}", fmt::join(kLanguages, " or "),
              printable(options.language));
+}
+
+void check(std::span<const AttentionTrace> traces, const PageOptions& options) {
+  check_language(options);
   HEED_CHECK(!traces.empty(), "write_attention_page: there must be a trace, but there is none");
   Index weights = 0;
   for (std::size_t i = 0; i < traces.size(); ++i) {
@@ -122,7 +128,7 @@ void check(std::span<const AttentionTrace> traces, const PageOptions& options) {
 
 // The page of traces that have been checked, or its fragment.
 void stream_page(std::span<const AttentionTrace> traces, const PageOptions& options, const Sink& sink) {
-  const std::string& model = traces.front().model;
+  const std::string model = traces.empty() ? std::string() : traces.front().model;
   const std::function<void(std::string_view)> write = [&](std::string_view name) {
     if (name == "title") return sink(escape_markup(model.empty() ? "Attention" : "Attention · " + model));
     if (name == "language") return sink(options.language);
@@ -142,6 +148,13 @@ void write_attention_page(const std::filesystem::path& path, std::span<const Att
   check(traces, options);
   FileWriter file(path);
   stream_page(traces, options, [&](std::string_view piece) { file.write(piece); });
+  file.commit();
+}
+
+void write_teaching_page(const std::filesystem::path& path, const PageOptions& options) {
+  check_language(options);
+  FileWriter file(path);
+  stream_page({}, options, [&](std::string_view piece) { file.write(piece); });
   file.commit();
 }
 

@@ -13,6 +13,7 @@ namespace heed {
 
 struct PageOptions {
   std::string language = "en";  // that it opens in, "en" or "zh"; a reader may switch
+  std::string opens{};          // what it shows at first, as its address has it: "view=walk&walk.example=luong"
   bool fragment = false;        // a piece to put into a page of one's own, with others, instead of a page
 };
 
@@ -31,5 +32,9 @@ void write_attention_page(const std::filesystem::path& path, std::span<const Att
 
 // The same page as text.
 std::string attention_page(std::span<const AttentionTrace> traces, const PageOptions& options = {});
+
+// The same page without any trace, for those who learn: what it has are the views that need none, the worked examples
+// of attention, step by step, and the sinusoids. Throws heed::Error for an unknown language and what cannot be written.
+void write_teaching_page(const std::filesystem::path& path, const PageOptions& options = {});
 
 }  // namespace heed

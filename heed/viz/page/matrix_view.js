@@ -15,7 +15,7 @@ import { numberStyle } from "./walks/matrices.js";
 const kStrongest = 46;  // percent of the role's colour behind the largest number: the text stays readable
 
 // How strongly a number is shaded, from 0 to 1: weights by themselves, others beside the largest of their matrix.
-function shadesOf(matrix) {
+export function shadesOf(matrix) {
   if (matrix.shade === "none") return () => 0;
   const most = matrix.shade === "weights" ? 1
     : Math.max(...matrix.values.flat().filter(Number.isFinite).map(Math.abs), Number.MIN_VALUE);
@@ -26,7 +26,7 @@ const kMostShown = 16, kFirst = 8;
 const kCut = -1;
 
 // Which of `count` rows or columns are shown.
-const shownOf = (count) => (count <= kMostShown ? Array.from({ length: count }, (_, i) => i)
+export const shownOf = (count) => (count <= kMostShown ? Array.from({ length: count }, (_, i) => i)
   : [...Array.from({ length: kFirst }, (_, i) => i), kCut, count - 1]);
 
 export class MatrixView {

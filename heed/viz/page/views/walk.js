@@ -4,6 +4,7 @@
 import { element } from "../dom.js";
 import { calculation, formula } from "../mathml.js";
 import { MatrixView } from "../matrix_view.js";
+import { walkPicture } from "../walk_picture.js";
 import { walks } from "../walks/all.js";
 import { notation } from "../notation.js";
 import { readEdits, writeEdits } from "../walks/edits.js";
@@ -196,6 +197,10 @@ class WalkView {
     const name = `{${matrix.tex}}_{\\text{${matrix.rows[row]}, ${matrix.columns[column]}}}`;
     const value = text.replace("−", "-").replace("∞", "\\infty").replace("nan", "\\text{nan}");
     this.how.replaceChildren(...calculation(from && from.tex !== value ? `${name} = ${from.tex} = ${value}` : `${name} = ${value}`));
+  }
+
+  picture() {
+    return walkPicture(this.step, this.app.colours);
   }
 
   table() {
