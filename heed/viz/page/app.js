@@ -1,6 +1,6 @@
 // The page: a frame around views, one of which is shown.
 //
-//   mountApp(host, { palette, language, embedded, file: { traces: [...] } });
+//   mountApp(host, { palette, language, embedded, opens: "view=walk", file: { traces: [...] } });
 //
 // A view is a module views/NAME.js:
 //
@@ -59,12 +59,14 @@ class App {
   constructor(host, data) {
     this.host = host;
     this.embedded = Boolean(data.embedded);
-    this.traces = data.file.traces.map((trace) => new Trace(trace));
+    // Without any trace there are the views that need none.
+    this.traces = (data.file.traces.length > 0 ? data.file.traces : [{ maps: [] }]).map((trace) => new Trace(trace));
     this.scale = new Scale(data.palette);
     this.defaults = { ...kFrameState, view: "heads", language: data.language in languages ? data.language : "en" };
     for (const view of views) {
       for (const [key, value] of Object.entries(view.state ?? {})) this.defaults[`${view.id}.${key}`] = value;
     }
+    this.defaults = parse(data.opens ?? "", this.defaults);
     this.state = this.valid(this.embedded ? this.defaults : parse(location.hash, this.defaults));
     this.shownOnes = new Map();
     this.frame = new Frame(this);

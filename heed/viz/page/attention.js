@@ -86,22 +86,23 @@ export function onlineSoftmax(scores, values, tile) {
 
 // One row of a traced map taken apart: from q [d], keys [L, d], the scale and the weights [L] that the model used,
 // what each key's score is and what a mask and a bias must have added to it. `refused` (of booleans, may be left out)
-// are keys that are known to be masked; so is one of weight 0 whose score alone would give it a visible one. What a bias
-// adds is known up to a constant of the row, since softmax forgets it: it is chosen so that the keys are moved by 0 on
+// are keys that are known to be masked; so is one of weight 0 whose score alone would give it a visible one. `bias` [L]
+// is what is known to have been added. Where it is not given, and scores alone do not explain the weights, it is known up to a constant of the row, since softmax forgets it: it is chosen so that the keys are moved by 0 on
 // average, each counted by its weight; it is NaN where a weight of 0 leaves it open. `biased` says whether mask and scores alone miss a weight by `tolerance`.
-export function queryRow({ q, keys, scale, weights, refused = [], tolerance = 0.02 }) {
+export function queryRow({ q, keys, scale, weights, bias = null, refused = [], tolerance = 0.02 }) {
   const products = keys.map((key) => dot(q, key));
   const scaled = products.map((score) => score * scale);
-  const plain = softmax(scaled);
+  const plain = softmax(bias ? scaled.map((score, j) => score + bias[j]) : scaled);
   const masked = weights.map((weight, j) => weight === 0 && (refused[j] === true || plain[j] > tolerance));
   const open = softmax(scaled.map((score, j) => (masked[j] ? -Infinity : score)));
-  const biased = weights.some((weight, j) => Math.abs(weight - open[j]) > tolerance);
+  const biased = bias ? bias.some((x, j) => x !== 0 && !masked[j]) : weights.some((weight, j) => Math.abs(weight - open[j]) > tolerance);
   const moved = weights.map((weight, j) => (weight > 0 ? Math.log(weight) - scaled[j] : -Infinity));
   const known = weights.map((weight, j) => (weight > 0 ? weight * moved[j] : 0));
   const centre = sum(known) / (sum(weights) || 1);
   const added = weights.map((weight, j) => {
     if (masked[j]) return -Infinity;
     if (!biased) return 0;
+    if (bias) return bias[j];
     return weight > 0 ? moved[j] - centre : NaN;
   });
   const adjusted = scaled.map((score, j) => (Number.isNaN(added[j]) ? -Infinity : score + added[j]));

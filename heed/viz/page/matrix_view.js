@@ -10,6 +10,7 @@
 
 import { element } from "./dom.js";
 import { formula } from "./mathml.js";
+import { notation } from "./notation.js";
 import { numberStyle } from "./walks/matrices.js";
 
 const kStrongest = 46;  // percent of the role's colour behind the largest number: the text stays readable
@@ -37,7 +38,7 @@ export class MatrixView {
     const body = rows.map((r) => {
       const cells = columns.map((c) => (r === kCut || c === kCut ? null : this.cell(matrix, r, c)));
       if (r !== kCut) this.cells.push(cells.filter(Boolean));
-      return element("tr", {}, element("th", { scope: "row" }, r === kCut ? "⋮" : matrix.rows[r]),
+      return element("tr", {}, element("th", { scope: "row" }, r === kCut ? "⋮" : notation(matrix.rows[r])),
                      cells.map((cell) => cell?.td ?? element("td", { class: "cut", "aria-label": t("walk.cut") }, r === kCut ? "⋮" : "…")));
     });
     const title = t("walk.matrix", { name: matrix.name, rows: matrix.rows.length, columns: matrix.columns.length });
@@ -47,7 +48,7 @@ export class MatrixView {
         element("span", { class: "spoken" }, matrix.transposed ? t("walk.transposed", { matrix: title }) : title),
         element("span", { "aria-hidden": "true" }, formula(matrix.tex))),
       element("thead", {}, element("tr", {}, element("td"),
-        columns.map((c) => (c === kCut ? element("td", {}, "…") : element("th", { scope: "col" }, matrix.columns[c]))))),
+        columns.map((c) => (c === kCut ? element("td", {}, "…") : element("th", { scope: "col" }, notation(matrix.columns[c])))))),
       element("tbody", {}, body));
     if (matrix.from) {
       this.stop = this.cells[0][0].td;

@@ -102,6 +102,14 @@ test("a bias is found up to a constant, which softmax forgets", () => {
   close(row.weights, weights);
 });
 
+test("a bias that is known is taken as it is", () => {
+  const bias = [0.5, -1, -Infinity, 0], weights = softmax(scaled.map((score, j) => score + bias[j]));
+  const row = queryRow({ q, keys, scale, weights, bias });
+  assert.deepEqual(row.added, bias);
+  assert.equal(row.biased, true);
+  close(row.weights, weights);
+});
+
 test("what a bias adds to a key without weight stays open", () => {
   const row = queryRow({ q, keys, scale, weights: [0.7, 0.3, 0, 0], refused: [false, false, true, false], tolerance: 0.02 });
   assert.equal(row.added[2], -Infinity);

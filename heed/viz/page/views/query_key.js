@@ -26,6 +26,13 @@ function isCausal(map, weights) {
   return true;
 }
 
+// What was added to the scores of a row, where the trace says it.
+function biasOf({ bias, queries, keys }, head, query) {
+  if (!bias) return null;
+  const begin = ((bias.shape[0] === 1 ? 0 : head) * queries + query) * keys;
+  return Array.from(bias.values.subarray(begin, begin + keys));
+}
+
 const strongest = (row) => row.reduce((best, x, j) => (x > row[best] ? j : best), 0);
 
 // The chosen row of a map, taken apart.
@@ -38,7 +45,8 @@ function chosenRow(app, { query, key }) {
   const shared = keyHead(head, map.heads, map.k.shape[0]);
   const q = rowOf(map.q, head, i), keys = Array.from({ length: map.keys }, (_, n) => rowOf(map.k, shared, n));
   const causal = isCausal(map, all);
-  const row = queryRow({ q, keys, scale: map.scale, weights, refused: causal ? keys.map((_, n) => n > i) : [] });
+  const row = queryRow({ q, keys, scale: map.scale, weights, bias: biasOf(map, head, i),
+                         refused: causal ? keys.map((_, n) => n > i) : [] });
   return { map, head, shared, i, j, weights, q, k: keys[j], causal, row };
 }
 
@@ -115,7 +123,7 @@ class QueryKeyView {
     const root = Math.abs(map.scale * Math.sqrt(width) - 1) < 1e-3;
     const scale = root ? `/ \\sqrt{${width}}` : `\\times ${tex(map.scale)}`;
     const why = added === -Infinity ? (causal ? "query_key.causal" : "query_key.masked")
-      : Number.isNaN(added) ? "query_key.unknown" : row.biased ? "query_key.biased" : "query_key.nothing";
+      : Number.isNaN(added) ? "query_key.unknown" : map.bias ? "query_key.known" : row.biased ? "query_key.biased" : "query_key.nothing";
     const step = (key, general, numbers, words = null) => element("li", {},
       element("h3", {}, t(key)), element("div", { class: "general" }, formula(general)),
       element("div", { class: "numbers-of calculation" }, calculation(numbers)), words ? element("p", { class: "quiet" }, words) : null);

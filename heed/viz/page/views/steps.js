@@ -148,14 +148,11 @@ class StepsView {
 
   // What was read when the answer's token was chosen; of other paths the trace has no weights.
   showRead(isAnswer) {
-    const { app, at, t } = this, trace = app.trace();
-    const kind = trace.kinds.includes("cross") ? "cross" : "decoder";
-    const map = app.kind() === kind ? app.map() : trace.map(kind, -1);
-    const head = app.kind() === kind ? app.head(map) : "mean";
-    const there = isAnswer && map && at < map.queries;
+    const { app, at, t } = this, trace = app.trace(), kind = app.kind(), map = app.map(), head = app.head();
+    const there = isAnswer && at < map.queries;
     this.read.hidden = !there;
-    const names = { head: head === "mean" ? t("map.mean", { heads: map?.heads }) : t("map.head-number", { head }), layer: map?.name };
-    this.readTitle.textContent = !map ? "" : there ? t(`steps.read.${kind}`, names) : t("steps.unread");
+    const names = { head: head === "mean" ? t("map.mean", { heads: map.heads }) : t("map.head-number", { head }), layer: map.name };
+    this.readTitle.textContent = there ? t(`steps.read.${kind}`, names) : t("steps.unread");
     if (!there) return;
     const row = (head === "mean" ? map.mean() : map.head(head)).subarray(at * map.keys, (at + 1) * map.keys);
     const labels = trace.side(kind, "keys").labels, most = Math.max(...row, 1e-9);
@@ -197,7 +194,8 @@ class StepsView {
 export const view = {
   id: "steps",
   state: { step: -1, path: -1 },
-  controls: ["layer", "head"],
-  available: (trace) => (trace.steps ?? []).length > 0,
+  controls: ["kind", "layer", "head"],
+  kinds: ["cross", "decoder"],
+  available: (trace) => (trace.steps ?? []).length > 0 && trace.maps.some(({ kind }) => kind !== "encoder"),
   mount: (host, app) => new StepsView(host, app),
 };

@@ -188,6 +188,7 @@ class WalkView {
   // Says how a number came about, and marks what it came from.
   point(pointed) {
     const matrix = pointed && shownIn(this.step).find((one) => one.id === pointed.id && !one.transposed);
+    this.how.hidden = !matrix;
     if (!matrix) return;
     this.pointed = pointed;
     const { row, column } = pointed;

@@ -53,6 +53,7 @@ export const teaching = {
     "A bias, read off the model's weights; a constant for the whole row, which softmax forgets, is left out.",
     "偏置由模型的权重反推得到；softmax 不受整行公共常数的影响，这里省去该常数。",
   ],
+  "query_key.known": ["What the model adds to this score beside the dot product.", "模型在点积之外加到这个得分上的数。"],
   "query_key.unknown": ["The weight is too small to tell what was added.", "权重太小，无法判断加了什么。"],
   "query_key.missing": ["The trace has no queries and keys of this layer.", "跟踪数据中没有这一层的查询和键。"],
   "query_key.one-head": [
