@@ -61,7 +61,7 @@ TEST(CliExplain, AWrongArrayIsNamedWithItsPlace) {
   expect_line(explain({"--q", "[[1,0,1],[0,1]]", "--k", "[[1]]", "--v", "[[1]]"}), kFailure,
               "--q: row 2 has 2 numbers, but row 1 has 3");
   expect_line(explain({"--q", "[[1,0],[0,x]]", "--k", "[[1]]", "--v", "[[1]]"}), kFailure,
-              "--q:1: byte 11: not valid JSON: syntax error while parsing value - invalid literal");
+              "--q:1: byte 11: not valid JSON: syntax error while parsing value - invalid literal; last read: '0,x'");
   expect_line(explain({"--q", "[[1,0,1]]", "--k", "[[1,0]]", "--v", "[[1]]"}), kFailure,
               "queries and keys must have the same width (the last axis), but --q is f64 [1, 3] and --k is f64 [1, 2]");
   expect_line(

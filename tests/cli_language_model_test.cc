@@ -192,7 +192,7 @@ TEST(CliLanguageModel, OptionsOfTheOtherTaskAreWrongUsage) {
   std::vector<std::string> both = language_model_training(folder);
   both.insert(both.end(), {"--source", corpus_file("train.de")});
   expect_refusal(run_heed(both), kWrongUsage, {"--source"});
-  for (const char* option : {"--source", "--reference", "--gold"}) {
+  for (const char* option : {"--source", "--reference"}) {
     expect_refusal(run_heed({"evaluate", "--model", language_model(), "--text", corpus_file("test.en"), option,
                              corpus_file("test.de")}),
                    kWrongUsage, {"--text", option});
