@@ -14,10 +14,12 @@
 #include "heed/tasks/explain/explanation_picture.h"
 #include "heed/tasks/explain/explanation_text.h"
 #include "heed/tasks/explain/worked_examples.h"
+#include "heed/viz/page.h"
 #include "numbers.h"
 #include "option_names.h"
 #include "output.h"
 #include "output_files.h"
+#include "walk_page.h"
 
 namespace heed::cli {
 namespace {
@@ -53,6 +55,7 @@ struct ExplainCommand {
 };
 
 bool is_json(const std::string& path) { return std::filesystem::path(path).extension() == ".json"; }
+bool is_page(const std::string& path) { return std::filesystem::path(path).extension() == ".html"; }
 
 // An option that would be ignored is a mistake.
 void refuse_where_it_means_nothing(const ExplainCommand& command, const CLI::App& sub) {
@@ -67,6 +70,10 @@ void refuse_where_it_means_nothing(const ExplainCommand& command, const CLI::App
   for (const char* option : {"--memory", "--w-q", "--w-k", "--w-v", "--w-o"}) refuse(option, rows, "--x");
   for (const char* option : {"--length", "--width"})
     refuse(option, command.example == "positions", "--example positions");
+  if (std::none_of(command.out.begin(), command.out.end(), is_page)) return;
+  for (const char* option : {"--x", "--attention", "--scale", "--labels", "--key-labels"})
+    refuse(option, false, "text, .json and pictures: a page walks through softmax(Q K^T / sqrt(d_k)) V");
+  refuse("--mask", command.mask == "causal", "a page where it is causal");
 }
 
 // Names of the queries, and of the keys where those have none of their own and are the same words.
@@ -85,7 +92,7 @@ void set_labels(const ExplainCommand& command, AttentionInputs& problem) {
   if (command.key_labels.empty() && same_words && queries == keys) problem.key_labels = command.labels;
 }
 
-Explanation attention_walk(const ExplainCommand& command, Language language) {
+AttentionInputs attention_problem(const ExplainCommand& command) {
   AttentionArrays arrays{.heads = command.heads, .key_heads = command.key_heads};
   for (std::size_t i = 0; i < std::size(kArrays); ++i) {
     if (command.arrays[i]) arrays.*kArrays[i].place = read_array(kArrays[i].name, *command.arrays[i]);
@@ -97,7 +104,14 @@ Explanation attention_walk(const ExplainCommand& command, Language language) {
   problem.causal = causal;
   if (!command.attention.empty()) problem.attention = AttentionChoice(command.attention);
   set_labels(command, problem);
-  return explain_attention(problem, language);
+  return problem;
+}
+
+// What a page opens with.
+std::string page_address(const ExplainCommand& command) {
+  if (command.example == "positions") return positions_address(command.length, command.width);
+  if (command.example == "attention") return walk_address(attention_problem(command));
+  return walk_address(command.example);
 }
 
 Explanation chosen_walk(const ExplainCommand& command) {
@@ -110,7 +124,7 @@ Explanation chosen_walk(const ExplainCommand& command) {
   if (command.example == "gqa") return explain_grouped_queries(language);
   if (command.example == "flash-attention") return explain_flash_attention(language);
   if (command.example == "windows") return explain_windows(language);
-  return attention_walk(command, language);
+  return explain_attention(attention_problem(command), language);
 }
 
 void run(const ExplainCommand& command, const CLI::App& sub) {
@@ -125,6 +139,8 @@ void run(const ExplainCommand& command, const CLI::App& sub) {
   for (const std::string& path : command.out) {
     if (is_json(path)) {
       write_json(path, to_json(walk));
+    } else if (is_page(path)) {
+      write_teaching_page(path, {.language = command.language, .opens = page_address(command)});
     } else {
       save_picture(draw_explanation(walk), path);
     }
@@ -135,12 +151,12 @@ void run(const ExplainCommand& command, const CLI::App& sub) {
 
 // An ending that nothing here has is wrong usage, known before anything is computed.
 std::string check_output_name(const std::string& path) {
-  if (is_json(path)) return {};
+  if (is_json(path) || is_page(path)) return {};
   try {
     picture_format(path);
     return {};
   } catch (const Error& error) {
-    return std::string(error.what()) + ", or .json";
+    return std::string(error.what()) + ", .json or .html";
   }
 }
 
@@ -187,13 +203,15 @@ void add_explain_command(CLI::App& app) {
       ->capture_default_str();
   sub->add_flag("--json", command->json, "Print one JSON object, with unrounded numbers; null stands for -inf.");
   sub->add_option("--out", command->out,
-                  "Write a file, too: the numbers for programs (.json, as --json), or a picture of the weights or "
-                  "positions (.svg, .png, .pdf). May be given several times.")
+                  "Write a file, too: a page to click through, on which every number can be changed (.html), the "
+                  "numbers for programs (.json, as --json), or a picture of the weights or positions (.svg, .png, "
+                  ".pdf). May be given several times.")
       ->check(check_output_name);
   sub->footer(
       "An array is a list of lists, or a file: NumPy's .npy, JSON, or rows of numbers.\n\nExamples:\n"
       "  heed explain --example thinking-machines\n"
       "  heed explain --mask causal --language zh\n"
+      "  heed explain --example luong --out luong.html\n"
       "  heed explain --q '[[1, 0], [0, 1]]' --k keys.txt --v values.npy --attention 'cosine + sparsemax'\n"
       "  heed explain --x rows.txt --w-q wq.txt --w-k wk.txt --w-v wv.txt --heads 2 --labels I,am,here --out "
       "walk.json\n"

@@ -103,6 +103,45 @@ TEST(CliExplain, OutWritesWhatJsonPrints) {
   EXPECT_NE(read_file(picture).find("<svg"), std::string::npos);
 }
 
+TEST(CliExplain, APageOpensAtItsWalk) {
+  const fs::path folder = scratch_folder();
+  const std::string page = (folder / "walk.html").string();
+  const auto opens = [&](const Arguments& arguments) {
+    const CommandResult result = run_heed(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.error;
+    const std::string text = read_file(page), mark = "\"opens\":\"";
+    const std::size_t begin = text.find(mark) + mark.size();
+    return text.substr(begin, text.find('"', begin) - begin);
+  };
+  const std::string and_then = "\\u0026";  // what an HTML parser cannot take for markup
+  EXPECT_EQ(opens(explain({"--example", "luong", "--out", page.c_str()})),
+            "view=walk" + and_then + "walk.example=luong");
+  EXPECT_EQ(opens(explain({"--q", "[[2, 1e20]]", "--k", "[[1, 0], [0, 1]]", "--v", "[[1], [2.5]]", "--mask", "causal",
+                           "--out", page.c_str()})),
+            "view=walk" + and_then + "walk.example=attention" + and_then +
+                "walk.numbers=Q:2,1e%2B20|K:1,0;0,1|V:1;2.5|causal:1");
+  EXPECT_EQ(opens(explain({"--example", "positions", "--length", "20", "--out", page.c_str()})),
+            "view=positions" + and_then + "positions.length=20" + and_then + "positions.width=8");
+}
+
+TEST(CliExplain, WhatAPageDoesNotWalkThroughIsWrongUsage) {
+  const fs::path folder = scratch_folder();
+  const std::string page = (folder / "walk.html").string();
+  for (const Arguments& more : {Arguments{"--scale", "2"}, Arguments{"--attention", "cosine"},
+                                Arguments{"--mask", "[[1, 0], [1, 1]]"}, Arguments{"--labels", "a,b"}}) {
+    Arguments arguments = explain({"--out", page.c_str()});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const CommandResult result = run_heed(arguments);
+    EXPECT_EQ(result.exit_code, kWrongUsage) << more[0];
+    EXPECT_NE(result.error.find(more[0]), std::string::npos) << result.error;
+  }
+  const CommandResult heads = run_heed(
+      explain({"--q", "[[1, 2]]", "--k", "[[1, 2]]", "--v", "[[1, 2]]", "--heads", "2", "--out", page.c_str()}));
+  EXPECT_EQ(heads.exit_code, kFailure);
+  EXPECT_NE(heads.error.find("one head"), std::string::npos) << heads.error;
+  EXPECT_FALSE(fs::exists(page));
+}
+
 TEST(CliExplain, ChineseHasTheSameFigures) {
   const CommandResult chinese = run_heed(explain({"--language", "zh"}));
   EXPECT_EQ(chinese.exit_code, 0) << chinese.error;

@@ -141,6 +141,19 @@ TEST(AttentionPage, AFragmentIsThePageWithoutItsDocument) {
   EXPECT_TRUE(data_of(fragment)["embedded"].boolean());
 }
 
+TEST(AttentionPage, WithoutTracesThereIsAPageForThoseWhoLearn) {
+  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "heed_teaching_page.html";
+  write_teaching_page(path, {.language = "zh", .opens = "view=walk&walk.example=luong"});
+  const std::string page = read_file(path);
+  const Json data = data_of(page);
+  EXPECT_EQ(data["language"].string(), "zh");
+  EXPECT_EQ(data["opens"].string(), "view=walk&walk.example=luong");
+  EXPECT_TRUE(data["file"]["traces"].items().empty());
+  EXPECT_EQ(count(page, "<title>Attention</title>"), 1);
+  EXPECT_THROW(write_teaching_page(path, {.language = "tlh"}), Error);
+  std::filesystem::remove(path);
+}
+
 TEST(AttentionPage, AsTextIsWhatTheFileHolds) {
   const AttentionTrace trace = sample();
   EXPECT_EQ(attention_page({&trace, 1}), page_of(trace));

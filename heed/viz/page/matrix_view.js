@@ -117,7 +117,7 @@ export class MatrixView {
       td.classList.toggle("negative", value < 0);
       td.classList.toggle("refused", value === -Infinity);
       if (!input) td.textContent = matrix.pattern && value === 0 ? "·" : text(value);
-      else if (input.valueAsNumber !== value && !this.typing(input)) input.value = String(Number(value.toFixed(6)));
+      else if (input.valueAsNumber !== value && !this.typing(input)) input.value = String(Number(value.toPrecision(10)));
     }
   }
 

@@ -66,6 +66,8 @@ export const walk = {
     K: [[1, 1, 0], [0, 1, 1]],
     V: [[1, 2], [3, 4]],
   },
+  // Queries and keys are equally wide, and each key has a value; how many there are is free.
+  fits: ({ Q, K, V }) => Q[0].length === K[0].length && K.length === V.length,
   controls: [{ key: "causal", initial: false }],
   steps({ Q, K, V }, { causal: isCausal }) {
     const q = given("Q", numbered("q", Q.length), numbered("d", Q[0].length), Q, { input: "Q", role: "query" });

@@ -51,34 +51,37 @@ export const walkWords = {
   "walk.thinking-machines": ["Thinking Machines: self-attention of two words", "Thinking Machines：两个词的自注意力"],
   "walk.thinking-machines.text": [
     "Two words, embeddings of width 4, and queries, keys and values of width 64, in six steps: q, k and v; score; divide; softmax; weigh the values; sum. Then a second head, the heads side by side, and W_O. Each row of W_Q, W_K and W_V repeats its first eight numbers eight times, so that a pencil is enough.",
-    "两个词，词嵌入的宽度是 4，查询、键和值的宽度是 64，共六步：求 q、k、v；打分；相除；softmax；给值加权；求和。然后是第二个头、各头拼接和 W_O。W_Q、W_K、W_V 的每一行都把前 8 个数重复 8 遍，所以用纸笔就能验算。",
+    "两个词，词嵌入的宽度是 4，查询、键和值的宽度是 64，共六步：求 q、k、v；打分；相除；softmax；给值加权；求和。然后是第二个头、各头拼接和 W_O。W_Q、W_K、W_V 的每一行都把前八个数重复八遍，所以用纸笔就能验算。",
   ],
-  "walk.thinking-machines.projections": ["1 of 6: a query, a key and a value for each word", "六步之一：每个词得到查询、键和值"],
+  "walk.thinking-machines.projections": [
+    "1 of 6: a query, a key and a value for each word",
+    "第 1 步（共 6 步）：每个词得到查询、键和值",
+  ],
   "walk.thinking-machines.projections.text": [
     "x_1 is the embedding of \"Thinking\", x_2 that of \"Machines\". Three learned matrices look at the same embedding in three ways: what the word looks for, what it can be found by, and what it has to tell. All numbers here are made up.",
     "x_1 是 \"Thinking\" 的词嵌入，x_2 是 \"Machines\" 的。三个学到的矩阵从三个角度看同一个词嵌入：这个词要找什么、凭什么被找到、有什么可以告诉别人。这里的数都是编出来的。",
   ],
-  "walk.thinking-machines.scores": ["2 of 6: score every query against every key", "六步之二：每个查询给每个键打分"],
+  "walk.thinking-machines.scores": ["2 of 6: score every query against every key", "第 2 步（共 6 步）：每个查询给每个键打分"],
   "walk.thinking-machines.scores.text": [
     "The row of a word scores how much each word, itself too, matters to it.",
     "每一行给出各个词（包括它自己）对该行的词有多重要。",
   ],
-  "walk.thinking-machines.scaled": ["3 of 6: divide by the square root of the key's width", "六步之三：除以键宽度的平方根"],
+  "walk.thinking-machines.scaled": ["3 of 6: divide by the square root of the key's width", "第 3 步（共 6 步）：除以键宽度的平方根"],
   "walk.thinking-machines.scaled.text": [
     "Longer vectors would have larger dot products; divided, the gradients stay steady.",
     "向量越长，点积越大；相除之后，梯度才稳定。",
   ],
-  "walk.thinking-machines.weights": ["4 of 6: softmax of every row", "六步之四：对每一行做 softmax"],
+  "walk.thinking-machines.weights": ["4 of 6: softmax of every row", "第 4 步（共 6 步）：对每一行做 softmax"],
   "walk.thinking-machines.weights.text": [
     "Each row is positive and sums to 1: how the word divides its attention.",
     "每一行都是正数，和为 1：这就是该词分配注意力的比例。",
   ],
-  "walk.thinking-machines.weighted": ["5 of 6: weigh the values", "六步之五：给值加权"],
+  "walk.thinking-machines.weighted": ["5 of 6: weigh the values", "第 5 步（共 6 步）：给值加权"],
   "walk.thinking-machines.weighted.text": [
     "Every value is multiplied by its weight: what matters stays, what does not is nearly drowned out.",
     "每个值乘以它的权重：重要的保留下来，不重要的几乎被淹没。",
   ],
-  "walk.thinking-machines.output": ["6 of 6: sum the weighted values", "六步之六：把加权后的值相加"],
+  "walk.thinking-machines.output": ["6 of 6: sum the weighted values", "第 6 步（共 6 步）：把加权后的值相加"],
   "walk.thinking-machines.output.text": [
     "z_1 is what \"Thinking\" has become after looking around: mostly the values it attends to.",
     "z_1 就是 \"Thinking\" 看过四周之后的样子：主要由它所关注的值构成。",
@@ -279,7 +282,7 @@ export const walkWords = {
   "walk.windows": ["Windows and strides: attention to some of the keys", "窗口与步幅：只关注一部分键"],
   "walk.windows.text": [
     "Every query against every key costs the square of the length. Sparse patterns leave most pairs out. Here are twelve positions; a query a row, a key a column, marked (#) where the query may attend to the key.",
-    "每个查询都与每个键相比，代价是长度的平方。稀疏模式省去其中大部分。这里有 12 个位置：每行一个查询，每列一个键，# 表示该查询可以关注该键。",
+    "每个查询都与每个键相比，代价是长度的平方。稀疏模式省去其中大部分。这里有十二个位置：每行一个查询，每列一个键，# 表示该查询可以关注该键。",
   ],
   "walk.windows.full": ["every key", "所有的键"],
   "walk.windows.full.text": ["What an encoder does: 12 * 12 = 144 pairs.", "编码器就是这样：12 * 12 = 144 对。"],
