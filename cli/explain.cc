@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "figure_output.h"
 #include "heed/base/error.h"
 #include "heed/tasks/explain/array_problem.h"
 #include "heed/tasks/explain/attention_walk.h"
@@ -142,7 +143,7 @@ void run(const ExplainCommand& command, const CLI::App& sub) {
     } else if (is_page(path)) {
       write_teaching_page(path, {.language = command.language, .opens = page_address(command)});
     } else {
-      save_picture(draw_explanation(walk), path);
+      save_figure(draw_explanation(walk), path);
     }
   }
   if (command.json) return print_line(to_json(walk).dump(2));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "figure_output.h"
 #include "heed/base/check.h"
 #include "heed/io/fields.h"
 #include "heed/observe/trace_file.h"
@@ -100,13 +101,13 @@ void draw_image(const ViewCommand& command) {
     const auto likeliest = static_cast<std::size_t>(classified.likeliest());
     title = fmt::format("{} · {:.0f} %", classifier.labels()[likeliest], 100 * classified.probabilities[likeliest]);
   }
-  save_picture(draw_picture_attention(image, maps, title), command.out);
+  save_figure(draw_picture_attention(image, maps, title), command.out);
 }
 
 void draw(const ViewCommand& command, const std::vector<AttentionTrace>& traces) {
   if (is_page(command.out)) return write_attention_page(command.out, traces, command.page);
   const AttentionTrace& trace = chosen_trace(command, traces);
-  save_picture(draw_attention(trace, chosen_map(command, trace), picture_options(command)), command.out);
+  save_figure(draw_attention(trace, chosen_map(command, trace), picture_options(command)), command.out);
 }
 
 // --- The command -----------------------------------------------------------------------------------------------------

@@ -40,6 +40,7 @@ DOORS = {
     "jpeglib.h": {"image"},
     "jerror.h": {"image"},
     "cairo": {"viz"},
+    "pango": {"viz"},
     "CLI/": {"cli"},
     "pybind11/": {"python"},
     "Python.h": {"python"},

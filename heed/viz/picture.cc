@@ -11,7 +11,7 @@ namespace heed {
 namespace {
 
 constexpr double kLargestSide = 30000;
-constexpr double kPixelsPerPoint = 2;
+constexpr double kMostPixelsPerInch = 2400;
 constexpr double kMostPixels = 64e6;
 constexpr double kLargestPngSide = 32000;  // Cairo's images end at 32767
 
@@ -42,8 +42,11 @@ std::string render(const Picture& picture, PictureFormat format) {
     case PictureFormat::png:
       break;
   }
-  return render_png(picture, std::min({kPixelsPerPoint, std::sqrt(kMostPixels / (picture.width * picture.height)),
-                                       kLargestPngSide / std::max(picture.width, picture.height)}));
+  HEED_CHECK(picture.pixels_per_inch > 0 && picture.pixels_per_inch <= kMostPixelsPerInch,
+             "render: pixels to the inch must lie in (0, {}], but are {}", kMostPixelsPerInch, picture.pixels_per_inch);
+  return render_png(picture,
+                    std::min({picture.pixels_per_inch / 72, std::sqrt(kMostPixels / (picture.width * picture.height)),
+                              kLargestPngSide / std::max(picture.width, picture.height)}));
 }
 
 void save_picture(const Picture& picture, const std::filesystem::path& path) {

@@ -122,6 +122,32 @@ TEST(Picture, SvgIsWellFormedWhateverTheTextsAre) {
   EXPECT_TRUE(valid_utf8(svg));
 }
 
+TEST(Picture, APngSaysHowLargeItsPixelsAre) {
+  Picture picture = sample();
+  picture.pixels_per_inch = 300;
+  const std::string png = render(picture, PictureFormat::png);
+  EXPECT_EQ(Pixels(png).width(), 500);  // of 120 points, 72 of which are an inch
+  // 300 to the inch are 11,811 to the metre, across and down; and the chunk's checksum by zlib.
+  const std::string chunk("\0\0\0\x09pHYs\0\0\x2E\x23\0\0\x2E\x23\x01\x78\xA5\x3F\x76", 21);
+  EXPECT_EQ(png.find(chunk), 33u);
+}
+
+TEST(Picture, AnSvgIsAsLargeAsTheOthers) {
+  EXPECT_NE(render(sample(), PictureFormat::svg).find(R"(width="120pt" height="80pt" viewBox="0 0 120 80")"),
+            std::string::npos);
+  EXPECT_NE(render(sample(), PictureFormat::pdf).find("/MediaBox [ 0 0 120 80 ]"), std::string::npos);
+}
+
+TEST(Picture, InAnSvgTextKeepsItsDirectionAndItsAnchor) {
+  const Picture picture{.width = 90, .height = 20, .title = "", .description = "", .paint = [](Canvas& canvas) {
+                          canvas.text({80, 10}, "سلام", {.anchor = TextAnchor::end});
+                          canvas.text({80, 10}, "Wort", {.anchor = TextAnchor::end, .font = "DejaVu Serif"});
+                        }};
+  const std::string svg = render(picture, PictureFormat::svg);
+  EXPECT_NE(svg.find(R"(direction="rtl" text-anchor="start")"), std::string::npos) << svg;
+  EXPECT_NE(svg.find(R"( text-anchor="end" font-family="DejaVu Serif)"), std::string::npos) << svg;
+}
+
 TEST(Picture, PngHasTwoPixelsToThePointAndTheColoursOfItsBoxes) {
   const std::string png = render(sample(), PictureFormat::png);
   EXPECT_TRUE(png.starts_with("\x89PNG\r\n\x1A\n"));

@@ -2,18 +2,46 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "heed/viz/backends.h"
+#include "heed/viz/fonts.h"
+#include "heed/viz/shaped_text.h"
 #include "heed/viz/visible_text.h"
 
 namespace heed {
 namespace {
 
-// Scripts that may be shaped, or drawn right to left, are left to the viewer: its width is better than ours.
+// Where every viewer's letters follow each other as they were measured; what is joined, stacked or read from right to
+// left is left to the viewer, whose fonts are others.
 bool measured_exactly(std::string_view text) {
   return std::ranges::all_of(code_points(text), [](std::string_view c) {
     return c.size() == 1 || (c.size() == 2 && static_cast<unsigned char>(c[0]) < 0xD6);  // below U+0580
   });
+}
+
+// text-anchor counts from where the text begins: at the right, where it is read from there.
+const char* anchor_name(TextAnchor anchor, bool right_to_left) {
+  if (anchor == TextAnchor::middle) return "middle";
+  return (anchor == TextAnchor::end) == right_to_left ? "start" : "end";
+}
+
+// Quoted where CSS takes no plain words: names with a digit in front of a word.
+std::string css_families(std::string_view families) {
+  std::string quoted;
+  while (!families.empty()) {
+    const std::size_t end = std::min(families.find(','), families.size());
+    std::string_view family = families.substr(0, end);
+    family.remove_prefix(std::min(family.find_first_not_of(' '), family.size()));
+    families.remove_prefix(std::min(end + 1, families.size()));
+    const bool plain = std::ranges::all_of(family, [before = ' '](char c) mutable {
+      const bool starts = std::exchange(before, c) == ' ';
+      const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
+      return letter || c == ' ' || c == '-' || (c >= '0' && c <= '9' && !starts);
+    });
+    quoted += fmt::format("{}{}{}{}", quoted.empty() ? "" : ", ", plain ? "" : "'", family, plain ? "" : "'");
+  }
+  return quoted;
 }
 
 std::string base64(std::string_view bytes) {
@@ -68,24 +96,35 @@ class SvgCanvas final : public Canvas {
 
   void text(Point at, std::string_view text, const TextStyle& style) override {
     if (text.empty()) return;
+    const ShapedText shaped(text, style);
     write(R"(<text x="{:.6g}" y="{:.6g}" font-size="{:.6g}" fill="{}")", at.x, at.y, style.size, hex(style.colour));
     if (style.bold) write(R"( font-weight="bold")");
-    if (style.anchor != TextAnchor::start) {
-      write(R"( text-anchor="{}")", style.anchor == TextAnchor::middle ? "middle" : "end");
+    if (shaped.right_to_left()) write(R"( direction="rtl")");
+    if (style.anchor != TextAnchor::start || shaped.right_to_left()) {
+      write(R"( text-anchor="{}")", anchor_name(style.anchor, shaped.right_to_left()));
     }
-    if (style.angle != 0) write(" transform='rotate({:.6g} {:.6g} {:.6g})'", style.angle, at.x, at.y);
-    if (measured_exactly(visible_text(text))) {
-      write(R"( textLength="{:.6g}" lengthAdjust="spacingAndGlyphs")", text_width(text, style));
+    if (style.angle != 0) write(R"x( transform="rotate({:.6g} {:.6g} {:.6g})")x", style.angle, at.x, at.y);
+    write_font(text, style);
+    if (measured_exactly(shaped.shown())) {
+      write(R"( textLength="{:.6g}" lengthAdjust="spacingAndGlyphs")", shaped.width());
     }
     write(">{}</text>\n", escape_markup(text));
   }
 
  private:
+  // Only where they are others than the picture's.
+  void write_font(std::string_view text, const TextStyle& style) {
+    const std::string families = css_families(font_families(text, style)), language = language_of(text, style);
+    if (families != kFamilies) write(R"( font-family="{}")", escape_markup(families));
+    if (language != "en") write(R"( xml:lang="{}")", escape_markup(language));
+  }
+
   template <typename... Args>
   void write(fmt::format_string<Args...> format, Args&&... args) {
     fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
   }
 
+  const std::string kFamilies = css_families(font_families({}, {}));
   std::string& out_;
 };
 
@@ -93,13 +132,14 @@ class SvgCanvas final : public Canvas {
 
 std::string render_svg(const Picture& picture) {
   std::string out = fmt::format(
-      R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0:.6g}" height="{1:.6g}" viewBox="0 0 {0:.6g} {1:.6g}" role="img" )"
-      R"(font-family="DejaVu Sans, Verdana, Liberation Sans, Arial, sans-serif">)"
+      R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0:.6g}pt" height="{1:.6g}pt" viewBox="0 0 {0:.6g} {1:.6g}" role="img" )"
+      R"(font-family="{4}">)"
       "\n<title>{2}</title>\n<desc>{3}</desc>\n"
       "<style>text {{ white-space: pre }} rect {{ shape-rendering: crispEdges }}</style>\n"
       R"(<rect width="{0:.6g}" height="{1:.6g}" fill="#ffffff"/>)"
       "\n",
-      picture.width, picture.height, escape_markup(picture.title), escape_markup(picture.description));
+      picture.width, picture.height, escape_markup(picture.title), escape_markup(picture.description),
+      escape_markup(css_families(font_families({}, {}))));
   SvgCanvas canvas(out);
   picture.paint(canvas);
   out += "</svg>\n";

@@ -1,0 +1,148 @@
+#include "heed/viz/shaped_text.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "heed/base/error.h"
+#include "heed/viz/fonts.h"
+#include "heed/viz/picture.h"
+
+namespace heed {
+namespace {
+
+// Letters that join are drawn in other forms within a word than alone: of U+0628, three of them.
+TEST(ShapedText, ArabicLettersTakeTheFormsOfTheirPlaces) {
+  const std::string letter = "\u0628";
+  const ShapedText alone(letter, {.size = 20}), joined(letter + letter + letter, {.size = 20});
+  ASSERT_EQ(alone.glyphs().size(), 1u);
+  ASSERT_EQ(joined.glyphs().size(), 3u);
+  std::set<unsigned> forms{alone.glyphs()[0].id};
+  for (const ShapedGlyph& glyph : joined.glyphs()) forms.insert(glyph.id);
+  EXPECT_EQ(forms.size(), 4u);
+  EXPECT_LT(joined.width(), 3 * alone.width() - 1);
+}
+
+TEST(ShapedText, WhatIsReadFromTheRightIsDrawnFromTheRight) {
+  for (const char* text : {"سلام", "שלום"}) {
+    const ShapedText shaped(text, {.size = 12});
+    EXPECT_TRUE(shaped.right_to_left()) << text;
+    const std::vector<ShapedGlyph> glyphs = shaped.glyphs();
+    ASSERT_GE(glyphs.size(), 3u);  // lam and alef may be one
+    for (std::size_t i = 1; i < glyphs.size(); ++i) {
+      EXPECT_GT(glyphs[i].x, glyphs[i - 1].x);
+      EXPECT_LT(glyphs[i].byte, glyphs[i - 1].byte) << text;
+    }
+  }
+  const ShapedText latin("abc", {.size = 12});
+  EXPECT_FALSE(latin.right_to_left());
+  EXPECT_EQ(latin.glyphs()[2].byte, 2u);
+}
+
+TEST(ShapedText, NumbersWithinAnArabicTextAreReadFromTheLeft) {
+  const ShapedText shaped("في 42", {.size = 12});
+  const std::vector<ShapedGlyph> glyphs = shaped.glyphs();
+  ASSERT_GE(glyphs.size(), 4u);
+  EXPECT_EQ(glyphs[0].byte, 5u);  // the 4 stands at the left of all, and the 2 beside it
+  EXPECT_EQ(glyphs[1].byte, 6u);
+}
+
+TEST(ShapedText, ItsWidthGrowsWithItsSizeAlone) {
+  for (const char* text : {"Wörter", "مرحبا بالعالم", "注意力机制", "日本語"}) {
+    const double width = ShapedText(text, {.size = 10}).width();
+    EXPECT_GT(width, 10) << text;
+    EXPECT_NEAR(ShapedText(text, {.size = 35}).width(), 3.5 * width, 0.02 * width) << text;
+  }
+}
+
+TEST(ShapedText, IsCutBetweenWhatAReaderSeesAsCharacters) {
+  const ShapedText shaped("ae\u0301o", {.size = 12});  // the second e with an acute, in two code points
+  EXPECT_EQ(shaped.cuts(), (std::vector<std::size_t>{0, 1, 4, 5}));
+}
+
+TEST(ShapedText, TellsWhatNoFontHas) {
+  std::set<std::string> missing;
+  ShapedText("plain", {}).add_missing(missing);
+  ShapedText("\u200D\uFE0F", {}).add_missing(missing);  // are not to be seen
+  EXPECT_TRUE(missing.empty());
+  const std::string unassigned = "\U0003FFF0";
+  ShapedText("a" + unassigned + "b" + unassigned, {}).add_missing(missing);
+  EXPECT_EQ(missing, std::set<std::string>{unassigned});
+}
+
+TEST(ShapedText, APictureTellsWhatNoFontHas) {
+  Picture picture{.width = 10, .height = 10};
+  picture.paint = [](Canvas& canvas) {
+    canvas.text({0, 5}, "\U0003FFF1 and \U0003FFF0, \U0003FFF1", {});
+    canvas.text({0, 9}, "Wort", {.bold = true});
+  };
+  EXPECT_EQ(missing_glyphs(picture), (std::vector<std::string>{"\U0003FFF0", "\U0003FFF1"}));
+}
+
+// Where the fonts are that script/setup installs.
+TEST(ShapedText, ChineseAndJapaneseHaveGlyphs) {
+  if (!has_font("Noto Sans CJK SC")) GTEST_SKIP() << "fonts-noto-cjk is not installed: script/setup does";
+  std::set<std::string> missing;
+  for (const char* text : {"注意力机制", "日本語の単語", "한국어", "▁的", "العربية", "हिन्दी", "ไทย"}) {
+    ShapedText(text, {.bold = true}).add_missing(missing);
+  }
+  EXPECT_TRUE(missing.empty()) << *missing.begin();
+}
+
+TEST(ShapedText, AChineseCharacterIsDrawnAsItsLanguageWritesIt) {
+  if (!has_font("Noto Sans CJK SC")) GTEST_SKIP() << "fonts-noto-cjk is not installed: script/setup does";
+  const auto glyph = [](const char* language) { return ShapedText("直", {.language = language}).glyphs()[0].id; };
+  EXPECT_NE(glyph("ja"), glyph("zh-Hans"));
+  EXPECT_EQ(ShapedText("直", {}).glyphs()[0].id, glyph("zh-Hans"));
+}
+
+TEST(Fonts, TheLanguageIsWhatCharactersTell) {
+  EXPECT_EQ(guess_language("Wort"), "en");
+  EXPECT_EQ(guess_language("注意"), "zh-Hans");
+  EXPECT_EQ(guess_language("注意する"), "ja");
+  EXPECT_EQ(guess_language("한국"), "ko");
+  EXPECT_EQ(guess_language("العربية"), "ar");
+  EXPECT_EQ(guess_language("\xFF\xFE"), "en");
+}
+
+TEST(Fonts, OnlyWhatIsInstalledIsThere) {
+  EXPECT_TRUE(has_font("DejaVu Sans"));
+  EXPECT_TRUE(has_font("serif"));
+  EXPECT_FALSE(has_font("No Such Family 12345"));
+}
+
+TEST(Fonts, TheStylesOwnIsTriedFirst) {
+  EXPECT_TRUE(
+      font_families("東", {.font = "DejaVu Serif", .language = "ja"}).starts_with("DejaVu Serif, Noto Sans CJK JP"));
+  EXPECT_NE(text_width("Wort", {.font = "DejaVu Serif"}), text_width("Wort", {}));
+}
+
+TEST(BrokenText, HasNoLineWiderThanItMayBe) {
+  const TextStyle style{.size = 12};
+  for (const std::string text :
+       {"Encoder self-attention · layer 3 · mean of 8 heads", "注意力机制是深度学习中的一种方法",
+        "انتباه متعدد الرؤوس في الشبكات العصبية", "Donaudampfschifffahrtsgesellschaft"}) {
+    const std::vector<std::string> lines = break_text(text, style, 90, 9);
+    ASSERT_GE(lines.size(), 2u) << text;
+    std::string all;
+    for (const std::string& line : lines) {
+      EXPECT_LE(text_width(line, style), 90) << line;
+      all += line;
+    }
+    std::string whole = text;
+    for (std::string* string : {&all, &whole}) std::erase(*string, ' ');
+    EXPECT_EQ(all, whole);
+  }
+}
+
+TEST(BrokenText, EndsWhereItHasTheLinesThatItMayHave) {
+  const std::vector<std::string> lines = break_text("one two three four five six seven", {.size = 12}, 60, 2);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_TRUE(lines[1].ends_with("…"));
+  EXPECT_EQ(break_text("one", {.size = 12}, 60, 2), std::vector<std::string>{"one"});
+}
+
+}  // namespace
+}  // namespace heed
