@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "commands.h"
+#include "figure_options.h"
 #include "figure_output.h"
+#include "figures.h"
 #include "heed/base/check.h"
 #include "heed/io/fields.h"
 #include "heed/observe/trace_file.h"
 #include "heed/tasks/picture_classifier.h"
-#include "heed/viz/attention_picture.h"
 #include "heed/viz/page.h"
 #include "long_lines.h"
 #include "numbers.h"
@@ -29,9 +30,8 @@ namespace {
 struct ViewCommand {
   ViewedText viewed;
   std::string from, out, trace, image;
-  std::string head = "mean", kind;
+  FigureOptions figure;
   PageOptions page;
-  std::optional<Index> layer, sentence;
 };
 
 bool is_page(const std::string& path) {
@@ -42,59 +42,12 @@ bool is_page(const std::string& path) {
 
 // --- What to draw ----------------------------------------------------------------------------------------------------
 
-const AttentionTrace& chosen_trace(const ViewCommand& command, const std::vector<AttentionTrace>& traces) {
-  const auto count = static_cast<Index>(traces.size());
-  HEED_CHECK(count > 0, "{}: holds no trace", command.from);
-  if (!command.sentence) {
-    HEED_CHECK(
-        count == 1,
-        "{}: a picture shows one sentence, and there are {}: choose one with --sentence, or write a page (.html)",
-        command.out, count);
-    return traces.front();
-  }
-  HEED_CHECK(*command.sentence >= 1 && *command.sentence <= count, "--sentence: there are sentences 1 to {}, and no {}",
-             count, *command.sentence);
-  return traces[static_cast<std::size_t>(*command.sentence - 1)];
-}
-
-// The kind that was asked for; otherwise cross-attention, or the decoder's where nothing has a source.
-AttentionKind chosen_kind(const ViewCommand& command, const AttentionTrace& trace) {
-  AttentionKind kind = trace.source.tokens.empty() ? AttentionKind::decoder : AttentionKind::cross;
-  if (!command.kind.empty()) enum_from_name(command.kind, kind);
-  return kind;
-}
-
-// The layer that was asked for, or the last of the kind.
-const AttentionTrace::Map& chosen_map(const ViewCommand& command, const AttentionTrace& trace) {
-  const AttentionKind kind = chosen_kind(command, trace);
-  const AttentionTrace::Map* chosen = nullptr;
-  std::string layers;
-  for (const AttentionTrace::Map& map : trace.maps) {
-    if (map.kind != kind) continue;
-    layers += (layers.empty() ? "" : ", ") + std::to_string(map.layer);
-    if (!command.layer || map.layer == command.layer) chosen = &map;
-  }
-  HEED_CHECK(!layers.empty(), "--kind: the model has no {} attention", enum_name(kind));
-  HEED_CHECK(chosen != nullptr, "--layer: there is no {} layer {}; there are: {}", enum_name(kind), *command.layer,
-             layers);
-  return *chosen;
-}
-
-Index read_head(const std::string& text) { return read_number<Index>("--head", text, NumberRange::at_least(0)); }
-
-AttentionPictureOptions picture_options(const ViewCommand& command) {
-  if (command.head == "mean") return {.heads = HeadChoice::mean};
-  if (command.head == "all") return {.heads = HeadChoice::grid};
-  return {.heads = HeadChoice::one, .head = read_head(command.head)};
-}
-
 // What a model that sees attends to in a picture.
 void draw_image(const ViewCommand& command) {
-  const AttentionPictureOptions options = picture_options(command);
   const Image image = read_image(command.image);
   const PictureClassifier classifier(command.viewed.model);
   const std::vector<PatchMap> maps =
-      classifier.attention(image, {.layer = command.layer, .heads = options.heads, .head = options.head});
+      classifier.attention(image, {.layer = command.figure.layer, .heads = head_choice(command.figure)});
   std::string title = "Attention to the patches of a picture";
   if (classifier.has_classes()) {
     const Classified classified = classifier.classify(image);
@@ -104,12 +57,6 @@ void draw_image(const ViewCommand& command) {
   save_figure(draw_picture_attention(image, maps, title), command.out);
 }
 
-void draw(const ViewCommand& command, const std::vector<AttentionTrace>& traces) {
-  if (is_page(command.out)) return write_attention_page(command.out, traces, command.page);
-  const AttentionTrace& trace = chosen_trace(command, traces);
-  save_figure(draw_attention(trace, chosen_map(command, trace), picture_options(command)), command.out);
-}
-
 // --- The command -----------------------------------------------------------------------------------------------------
 
 void check_usage(const ViewCommand& command, const CLI::App& sub) {
@@ -117,11 +64,13 @@ void check_usage(const ViewCommand& command, const CLI::App& sub) {
   if (command.out.empty() && command.trace.empty()) throw CLI::RequiredError("One of --out and --trace");
   if (command.viewed.model.empty() == command.from.empty()) throw CLI::RequiredError("One of a model and --from");
   if (!command.image.empty()) {
-    for (const char* option :
-         {"--text", "--input", "--target", "--beam", "--trace", "--long-lines", "--from", "--kind", "--sentence"}) {
+    for (const char* option : {"--text", "--input", "--target", "--beam", "--trace", "--long-lines", "--from", "--kind",
+                               "--sentence", "--lines", "--word"}) {
       if (was_given(sub, option)) refuse(option, "means nothing with --image");
     }
-    if (is_page(command.out)) refuse("--out", "must be a picture where --image is given: .svg, .png or .pdf");
+    if (is_page(command.out) || is_unstyled(command.out)) {
+      refuse("--out", "must be a picture where --image is given: .svg, .png or .pdf");
+    }
     return;
   }
   if (!command.from.empty()) {
@@ -132,9 +81,17 @@ void check_usage(const ViewCommand& command, const CLI::App& sub) {
     throw CLI::RequiredError("One of --text and --input");
   }
   if (command.viewed.target && was_given(sub, "--long-lines")) refuse("--long-lines", "means nothing with --target");
+  if (is_unstyled(command.out)) {
+    for (const char* option : style_option_names()) {
+      if (was_given(sub, option)) refuse(option, "is for pictures: .svg, .png or .pdf");
+    }
+    if (command.figure.lines) refuse("--lines", "is for pictures: .svg, .png or .pdf");
+  }
   if (command.out.empty() || is_page(command.out)) {
-    for (const char* option : {"--layer", "--head", "--kind", "--sentence"}) {
-      if (was_given(sub, option)) refuse(option, "is for pictures: a page shows everything");
+    for (const auto& names : {choice_option_names(), style_option_names()}) {
+      for (const char* option : names) {
+        if (was_given(sub, option)) refuse(option, "is for pictures: a page shows everything");
+      }
     }
   }
   if (!is_page(command.out)) {
@@ -153,28 +110,18 @@ void run(const ViewCommand& command, const CLI::App& sub) {
   if (!command.image.empty()) return draw_image(command);
   const Views views = command.from.empty() ? make_views(command.viewed, sub) : Views{read_traces(command.from), {}};
   if (!command.trace.empty()) write_traces(command.trace, views.traces);
-  if (!command.out.empty()) draw(command, views.traces);
+  if (is_page(command.out)) {
+    write_attention_page(command.out, views.traces, command.page);
+  } else if (!command.out.empty()) {
+    write_figures(command.figure, views.traces, command.from, command.out, inputs);
+  }
   for (const std::string& translation : views.translations) print_line(translation);
 }
 
 std::string check_out(const std::string& path) {
-  if (is_page(path)) return {};
-  try {
-    picture_format(path);
-    return {};
-  } catch (const Error&) {
-    return "must end in .svg, .png, .pdf or .html, but is " + path;
-  }
-}
-
-std::string check_head(const std::string& text) {
-  if (text == "mean" || text == "all") return {};
-  try {
-    read_head(text);
-    return {};
-  } catch (const CLI::ValidationError&) {
-    return "must be mean, all or an integer from 0 up, but is " + text;
-  }
+  if (is_page(path) || is_figure(path)) return {};
+  return "must be a page (.html), a picture (.svg, .png, .pdf), numbers (.csv, .json) or - for the terminal, but is " +
+         path;
 }
 
 }  // namespace
@@ -195,20 +142,12 @@ void add_view_command(CLI::App& app) {
                   "A PNG or JPEG file, for a model that sees: what its class is told by, drawn over it.");
   sub->add_option("--from", command->from, "Draw the traces of this file, without a model.");
   sub->add_option("--out", command->out,
-                  "A picture (.svg, .png, .pdf) of one layer of one sentence, or a page (.html) to look around in "
-                  "all sentences, layers and heads.")
+                  "A page (.html) to look around in all sentences, layers and heads; a picture (.svg, .png, .pdf) of "
+                  "one layer of a sentence; its numbers (.csv, .json); or - to draw it in the terminal.")
       ->check(check_out);
   sub->add_option("--trace", command->trace, "Write the traces to this file too, as JSON, for --from or for programs.");
-  sub->add_option("--kind", command->kind, "What attends to what: cross (target to source), encoder or decoder.")
-      ->check(CLI::IsMember({"cross", "encoder", "decoder"}))
-      ->default_str("cross, or decoder in a language model");
-  add_number(*sub, "--layer", command->layer, "The layer, counted from 0; the last of its kind where it is not given.",
-             NumberRange::at_least(0));
-  sub->add_option("--head", command->head, "The head, counted from 0; mean of all; or all, side by side.")
-      ->check(check_head)
-      ->capture_default_str();
-  add_number(*sub, "--sentence", command->sentence,
-             "Which of several sentences to draw, counted from 1 without blank lines.", NumberRange::at_least(1));
+  add_choice_options(*sub, command->figure);
+  add_style_options(*sub, command->figure);
   sub->add_option("--language", command->page.language, "The page's language to begin with: en or zh.")
       ->check(CLI::IsMember({"en", "zh"}))
       ->capture_default_str();

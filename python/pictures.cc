@@ -79,9 +79,10 @@ py::bytes picture(const Trace& trace, Index map, Index head, const std::string& 
     const py::gil_scoped_release unlocked;
     HEED_CHECK(map >= 0 && map < std::ssize(trace->maps), "heed.Attention: there are {} maps, and no {}",
                trace->maps.size(), map);
-    AttentionPictureOptions options{.title = title};
-    options.heads = head == -1 ? HeadChoice::mean : head == -2 ? HeadChoice::grid : HeadChoice::one;
-    options.head = std::max<Index>(head, 0);
+    AttentionPictureOptions options;
+    if (!title.empty()) options.style.title = title;
+    options.heads.mean = head == -1;
+    if (head >= 0) options.heads.chosen = {head};
     bytes = render(draw_attention(*trace, trace->maps[static_cast<std::size_t>(map)], options), picture_format(name));
   }
   return py::bytes(bytes);

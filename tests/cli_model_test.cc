@@ -183,7 +183,6 @@ TEST(CliView, ASavedTraceDrawsTheSamePicture) {
     arguments.insert(arguments.end(), more);
     expect_refusal(run_heed(arguments), kFailure, {part});
   };
-  refused({}, "--sentence");
   refused({"--sentence", "3"}, "--sentence");
   refused({"--sentence", "1", "--layer", "7"}, "--layer");
   refused({"--sentence", "1", "--head", "2"}, "head");

@@ -38,8 +38,7 @@ std::vector<PatchMap> PictureClassifier::attention(const Image& image, const Pic
   const Index layer = choice.layer.value_or(config.encoder_layers - 1);
   HEED_CHECK(layer >= 0 && layer < config.encoder_layers, "there is no layer {}: the model has {}, counted from 0",
              layer, config.encoder_layers);
-  HEED_CHECK(choice.heads != HeadChoice::one || (choice.head >= 0 && choice.head < config.heads),
-             "there is no head {}: a layer has {}, counted from 0", choice.head, config.heads);
+  const std::vector<Index> heads = choice.heads.of(config.heads);
   const std::string path = fmt::format("encoder.layers.{}.self_attn", layer);
   AttentionRecorder recorder({.row = 0, .source_length = signal.positions(), .target_length = 0},
                              [&](const AttentionSite& site) { return site.path == path; });
@@ -56,15 +55,15 @@ std::vector<PatchMap> PictureClassifier::attention(const Image& image, const Pic
       to.weights[i] += share * double{map.weight(head, 0, static_cast<Index>(i) + 1)};
     }
   };
-  if (choice.heads == HeadChoice::mean) {
+  if (choice.heads.mean) {
     PatchMap mean = none;
-    mean.title = fmt::format("layer {} · mean of {} heads", layer, config.heads);
-    for (Index head = 0; head < config.heads; ++head) add(mean, head, 1 / static_cast<double>(config.heads));
+    mean.title = heads.size() == 1 ? fmt::format("layer {} · head {}", layer, heads.front())
+                                   : fmt::format("layer {} · mean of {} heads", layer, heads.size());
+    for (Index head : heads) add(mean, head, 1 / static_cast<double>(heads.size()));
     return {mean};
   }
   std::vector<PatchMap> maps;
-  for (Index head = 0; head < config.heads; ++head) {
-    if (choice.heads == HeadChoice::one && head != choice.head) continue;
+  for (Index head : heads) {
     PatchMap one = none;
     one.title = fmt::format("layer {} · head {}", layer, head);
     add(one, head, 1);

@@ -14,16 +14,15 @@
 #include "heed/pretrained/pixel_values.h"
 #include "heed/pretrained/pretrained_model.h"
 #include "heed/tasks/classify.h"
-#include "heed/viz/attention_picture.h"
+#include "heed/viz/head_choice.h"
 #include "heed/viz/picture_attention.h"
 
 namespace heed {
 
-// Which weights picture_maps gives: of one layer, the last where none is given; of one head, of all, or their mean.
+// Which weights picture_maps gives: of one layer, the last where none is given; of some heads, or their mean.
 struct PictureMapChoice {
   std::optional<Index> layer{};
-  HeadChoice heads = HeadChoice::mean;
-  Index head = 0;
+  HeadChoice heads{};
 };
 
 class PictureClassifier {

@@ -1,13 +1,12 @@
 #include "heed/viz/attention_picture.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 #include <vector>
 
 #include "heed/base/check.h"
-#include "heed/viz/heatmap.h"
 #include "heed/viz/visible_text.h"
 
 namespace heed {
@@ -45,25 +44,28 @@ std::vector<float> one_head(const AttentionTrace::Map& map, Index head) {
   return {map.weights.begin() + head * cells, map.weights.begin() + (head + 1) * cells};
 }
 
-std::vector<float> mean_of_heads(const AttentionTrace::Map& map) {
+std::vector<float> mean_of_heads(const AttentionTrace::Map& map, const std::vector<Index>& heads) {
   const auto cells = static_cast<std::size_t>(map.queries * map.keys);
   std::vector<float> mean(cells);
   for (std::size_t i = 0; i < cells; ++i) {
     double sum = 0;
-    for (Index h = 0; h < map.heads; ++h) sum += map.weights[static_cast<std::size_t>(h) * cells + i];
-    mean[i] = static_cast<float>(sum / static_cast<double>(map.heads));
+    for (Index h : heads) sum += map.weights[static_cast<std::size_t>(h) * cells + i];
+    mean[i] = static_cast<float>(sum / static_cast<double>(heads.size()));
   }
   return mean;
 }
 
-std::string heads_text(const AttentionTrace::Map& map, const AttentionPictureOptions& options) {
-  if (options.heads == HeadChoice::one) return fmt::format("head {} of {}", options.head, map.heads);
+std::string heads_text(const AttentionTrace::Map& map, const HeadChoice& choice) {
+  const std::vector<Index> heads = choice.of(map.heads);
   if (map.heads == 1) return "one head";
-  return fmt::format("{} {} heads", options.heads == HeadChoice::grid ? "all" : "mean of", map.heads);
+  if (heads.size() == 1) return fmt::format("head {} of {}", heads.front(), map.heads);
+  const bool all = static_cast<Index>(heads.size()) == map.heads;
+  if (all) return fmt::format("{} {} heads", choice.mean ? "mean of" : "all", map.heads);
+  return fmt::format("{}heads {}", choice.mean ? "mean of " : "", fmt::join(heads, ", "));
 }
 
 std::string title_of(const AttentionTrace::Map& map, const AttentionPictureOptions& options) {
-  return fmt::format("{} · layer {} · {}", words_of(map.kind).title, map.layer, heads_text(map, options));
+  return fmt::format("{} · layer {} · {}", words_of(map.kind).title, map.layer, heads_text(map, options.heads));
 }
 
 // "das reads most of the (0.91)": the picture in words.
@@ -94,8 +96,6 @@ void check_shape(const AttentionTrace& trace, const AttentionTrace::Map& map, co
   HEED_CHECK(static_cast<Index>(map.weights.size()) == map.heads * queries * keys,
              "draw_attention: {}: {} x {} x {} must have {} weights, but there are {}", name, map.heads, queries, keys,
              map.heads * queries * keys, map.weights.size());
-  HEED_CHECK(options.heads != HeadChoice::one || (options.head >= 0 && options.head < map.heads),
-             "draw_attention: {}: the head must be in [0, {}), but is {}", name, map.heads, options.head);
   HEED_CHECK(options.scale_end >= 0 && options.scale_end <= std::numeric_limits<float>::max(),
              "draw_attention: scale_end must be a finite number that is not negative, but is {}", options.scale_end);
 }
@@ -111,27 +111,24 @@ std::string readable_token(std::string_view token) {
   return text;
 }
 
-Picture draw_attention(const AttentionTrace& trace, const AttentionTrace::Map& map,
-                       const AttentionPictureOptions& options) {
+Heatmap attention_heatmap(const AttentionTrace& trace, const AttentionTrace::Map& map,
+                          const AttentionPictureOptions& options) {
   check_shape(trace, map, options);
-  Heatmap heatmap;
+  const std::vector<Index> heads = options.heads.of(map.heads);
   const KindWords words = words_of(map.kind);
-  heatmap.title = options.title.empty() ? title_of(map, options) : options.title;
+  Heatmap heatmap;
+  heatmap.style = options.style;
+  heatmap.title = title_of(map, options);
   heatmap.subtitle = trace.model.empty() ? map.path : map.path + " · " + trace.model;
   heatmap.row_title = words.queries;
   heatmap.column_title = words.keys;
   heatmap.row_labels = readable(trace.query_side(map.kind).tokens);
   heatmap.column_labels = readable(trace.key_side(map.kind).tokens);
-  switch (options.heads) {
-    case HeadChoice::mean:
-      heatmap.panels.push_back({{}, mean_of_heads(map)});
-      break;
-    case HeadChoice::one:
-      heatmap.panels.push_back({{}, one_head(map, options.head)});
-      break;
-    case HeadChoice::grid:
-      for (Index h = 0; h < map.heads; ++h) heatmap.panels.push_back({fmt::format("head {}", h), one_head(map, h)});
-      break;
+  if (options.heads.mean) {
+    heatmap.panels.push_back(
+        {heads.size() == 1 ? fmt::format("head {}", heads.front()) : "mean", mean_of_heads(map, heads)});
+  } else {
+    for (Index h : heads) heatmap.panels.push_back({fmt::format("head {}", h), one_head(map, h)});
   }
   double most = 0;
   for (const Heatmap::Panel& panel : heatmap.panels) {
@@ -139,7 +136,12 @@ Picture draw_attention(const AttentionTrace& trace, const AttentionTrace::Map& m
   }
   heatmap.most = options.scale_end > 0 ? options.scale_end : round_scale(most);
   heatmap.description = describe_rows(heatmap);
-  return draw_heatmap(std::move(heatmap));
+  return heatmap;
+}
+
+Picture draw_attention(const AttentionTrace& trace, const AttentionTrace::Map& map,
+                       const AttentionPictureOptions& options) {
+  return draw_heatmap(attention_heatmap(trace, map, options));
 }
 
 }  // namespace heed

@@ -1,7 +1,8 @@
 // The classic picture of attention: target tokens down the side, source tokens along the top, cells shaded by weight.
 //
 //   const AttentionTrace trace = read_trace("trace.json");
-//   save_picture(draw_attention(trace, trace.maps.back(), {.heads = HeadChoice::grid}), "map.svg");
+//   save_picture(draw_attention(trace, trace.maps.back(), {.heads = {.mean = false}}), "map.svg");
+//   save_picture(draw_lines(attention_heatmap(trace, trace.maps.back())), "lines.svg");
 #pragma once
 
 #include <string>
@@ -9,23 +10,26 @@
 
 #include "heed/base/index.h"
 #include "heed/observe/trace.h"
+#include "heed/viz/head_choice.h"
+#include "heed/viz/heatmap.h"
 #include "heed/viz/picture.h"
 
 namespace heed {
 
-enum class HeadChoice { mean, one, grid };
-
 struct AttentionPictureOptions {
-  HeadChoice heads = HeadChoice::mean;  // the mean of the heads, one of them, or all side by side under one scale
-  Index head = 0;                       // which, for HeadChoice::one
-  double scale_end = 0;                 // the weight of the darkest cell; 0: round_scale of the largest weight shown
-  std::string title{};                  // empty: "Cross-attention · layer 3 · mean of 8 heads"
+  HeadChoice heads{};    // their mean, or side by side under one scale
+  double scale_end = 0;  // the weight of the darkest cell; 0: round_scale of the largest weight shown
+  FigureStyle style{};   // its title in place of "Cross-attention · layer 3 · mean of 8 heads"
 };
 
+// What a picture of one map shows: queries down the side, keys along the top, a panel for the mean of the heads or for
+// each of them. The description tells for each query what it reads most. Throws heed::Error for a map whose shape is
+// not its tokens', a head that it does not have, and a map without cells.
+Heatmap attention_heatmap(const AttentionTrace& trace, const AttentionTrace::Map& map,
+                          const AttentionPictureOptions& options = {});
+
 // Draws one map of the trace as in figure 3 of Bahdanau et al. 2015, "Neural machine translation by jointly learning to
-// align and translate": queries down the side, keys along the top. The description tells for each query what it reads
-// most. Throws heed::Error for a map whose shape is not its tokens', a head that it does not have, a map without cells,
-// and what draw_heatmap refuses.
+// align and translate". Throws heed::Error as attention_heatmap and draw_heatmap do.
 Picture draw_attention(const AttentionTrace& trace, const AttentionTrace::Map& map,
                        const AttentionPictureOptions& options = {});
 

@@ -48,10 +48,10 @@ TEST(AttentionPicture, ShowsTheMeanOfTheHeadsBesideTheTokens) {
 }
 
 TEST(AttentionPicture, ShowsOneHeadOrAllOfThem) {
-  const std::string one = svg(sample(), 0, {.heads = HeadChoice::one, .head = 1});
+  const std::string one = svg(sample(), 0, {.heads = {.mean = false, .chosen = {1}}});
   EXPECT_TRUE(contains(one, "head 1 of 2"));
   EXPECT_TRUE(contains(one, "<title>_das → _the: 0.500</title>"));
-  const std::string grid = svg(sample(), 0, {.heads = HeadChoice::grid});
+  const std::string grid = svg(sample(), 0, {.heads = {.mean = false}});
   for (const char* text : {">head 0<", ">head 1<", "all 2 heads", "<title>_das → _the: 0.900</title>",
                            "<title>_das → _the: 0.500</title>"}) {
     EXPECT_TRUE(contains(grid, text)) << text;
@@ -67,7 +67,7 @@ TEST(AttentionPicture, SelfAttentionHasTheSameTokensOnBothSides) {
 
 TEST(AttentionPicture, ItsDescriptionTellsWhatEachTokenReadsMost) {
   const AttentionTrace trace = sample();
-  EXPECT_EQ(draw_attention(trace, trace.maps[0], {.heads = HeadChoice::one}).description,
+  EXPECT_EQ(draw_attention(trace, trace.maps[0], {.heads = {.mean = false, .chosen = {0}}}).description,
             "Where each row's token looks most: _das: _the (0.90); _alte: _house (0.75); _Haus: _house (1.00).");
 }
 
@@ -99,8 +99,9 @@ TEST(AttentionPicture, RefusesMapsThatAreNotTheTokens) {
   map = trace.maps[0];
   map.heads = std::numeric_limits<Index>::max();
   EXPECT_THROW(draw_attention(trace, map), Error);
-  EXPECT_THROW(draw_attention(trace, trace.maps[0], {.heads = HeadChoice::one, .head = 2}), Error);
-  EXPECT_THROW(draw_attention(trace, trace.maps[0], {.heads = HeadChoice::one, .head = -1}), Error);
+  EXPECT_THROW(draw_attention(trace, trace.maps[0], {.heads = {.chosen = {2}}}), Error);
+  EXPECT_THROW(draw_attention(trace, trace.maps[0], {.heads = {.chosen = {-1}}}), Error);
+  EXPECT_THROW(draw_attention(trace, trace.maps[0], {.heads = {.chosen = {1, 1}}}), Error);
   EXPECT_THROW(draw_attention(trace, trace.maps[0], {.scale_end = -1}), Error);
   AttentionTrace empty;
   EXPECT_THROW(draw_attention(empty, {"p", 0, AttentionKind::cross, 1, 0, 0, {}}), Error);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 #include <vector>
 
@@ -117,6 +118,20 @@ Colour sequential_colour(double t, Theme theme) {
 Colour diverging_colour(double t) {
   if (std::isnan(t)) return no_number_colour();
   return look_up(arm_table(t > 0), std::abs(t));
+}
+
+Colour categorical_colour(std::size_t i) {
+  constexpr std::array<std::uint32_t, 8> kMuted = {0x332288, 0xCC6677, 0x117733, 0xDDAA33,
+                                                   0x88CCEE, 0x882255, 0x44AA99, 0x999933};
+  const std::uint32_t colour = kMuted[i % kMuted.size()];
+  const auto part = [colour](int shift) { return static_cast<double>(colour >> shift & 255U) / 255; };
+  return {part(16), part(8), part(0)};
+}
+
+Colour paler(const Colour& colour, double share) {
+  const double kept = std::clamp(share, 0.0, 1.0);
+  const auto mix = [kept](double part) { return 1 - kept * (1 - part); };
+  return {mix(colour.red), mix(colour.green), mix(colour.blue)};
 }
 
 Colour no_number_colour() { return {0.75, 0.75, 0.75}; }

@@ -4,6 +4,7 @@
 //   std::string css = hex(c);                      // "#2b6d94"
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace heed {
@@ -24,6 +25,14 @@ Colour sequential_colour(double t, Theme theme = Theme::light);
 // The colour of t in [-1, 1]: blue below zero, nearly white at zero, red above; both arms equally dark at equal
 // distance.
 Colour diverging_colour(double t);
+
+// The colour of the i-th of several things that have no order, heads or kinds: eight that people with any colour vision
+// tell apart, on white paper, then the same again. After Tol's "muted" scheme (Tol 2021, "Colour schemes", SRON/EPS/TN/
+// 09-002), with a stronger yellow.
+Colour categorical_colour(std::size_t i);
+
+// The colour in `share` parts, white in the others.
+Colour paler(const Colour& colour, double share);
 
 // What stands for NaN and for masked (infinite) scores: a grey that neither scale contains.
 Colour no_number_colour();

@@ -7,43 +7,10 @@
 #include <limits>
 
 #include "heed/base/error.h"
+#include "heed/viz/recorded_picture.h"
 
 namespace heed {
 namespace {
-
-// Keeps what is drawn, to look at it as data.
-struct Recording : Canvas {
-  struct Text {
-    std::string text;
-    TextStyle style;
-    Box box;
-  };
-  struct Cell {
-    Box box;
-    std::string colour, note;
-  };
-
-  explicit Recording(const Picture& picture) { picture.paint(*this); }
-  void fill(const Box& box, const Colour& colour, std::string_view note) override {
-    (note.empty() ? grounds : cells).push_back({box, hex(colour), std::string(note)});
-  }
-  void outline(const Box&, const Colour&, double) override {}
-  void image(const Box&, const Image&) override {}
-  void line(Point, Point, const Colour&, double) override {}
-  void text(Point at, std::string_view text, const TextStyle& style) override {
-    if (!text.empty()) texts.push_back({std::string(text), style, text_box(at, text, style)});
-  }
-
-  bool shows(std::string_view text) const {
-    for (const Text& shown : texts) {
-      if (shown.text == text) return true;
-    }
-    return false;
-  }
-
-  std::vector<Text> texts;
-  std::vector<Cell> cells, grounds;
-};
 
 std::vector<std::string> labels(std::string_view stem, Index count) {
   std::vector<std::string> names;
@@ -96,16 +63,7 @@ TEST(Heatmap, NothingIsDrawnOutsideThePicture) {
                         {2, 900, 1},
                         {600, 3, 3}}) {
     const Picture picture = draw_heatmap(ramp(c.rows, c.columns, c.panels));
-    const Recording drawn(picture);
-    const auto expect_inside = [&](const Box& box, const std::string& what) {
-      EXPECT_GE(box.x, 0) << what;
-      EXPECT_GE(box.y, 0) << what;
-      EXPECT_LE(box.x + box.width, picture.width) << what << " of " << c.rows << " x " << c.columns;
-      EXPECT_LE(box.y + box.height, picture.height) << what << " of " << c.rows << " x " << c.columns;
-    };
-    for (const auto& text : drawn.texts) expect_inside(text.box, text.text);
-    for (const auto& cell : drawn.cells) expect_inside(cell.box, cell.note);
-    for (const auto& ground : drawn.grounds) expect_inside(ground.box, "a ground");
+    EXPECT_EQ(outside(picture, Recording(picture)), "") << c.rows << " x " << c.columns;
   }
 }
 
@@ -174,6 +132,88 @@ TEST(Heatmap, PrintsItsNumbersWithinTheirCells) {
     if (text.text == "-12345.68") {
       EXPECT_LE(text.box.width, drawn.cells[0].box.width);
     }
+  }
+}
+
+// As wide as a column of a paper, in the scripts that people publish in.
+TEST(Heatmap, FillsExactlyTheWidthThatAPaperGives) {
+  const std::vector<std::vector<std::string>> scripts = {
+      {"the", "animal", "didn't", "cross", "Donaudampfschifffahrt", "."},
+      {"注意", "力", "机制", "的", "神经网络", "。"},
+      {"الحيوان", "لم", "يعبر", "الشارع", "لأنه", "متعب"}};
+  for (const double width : {read_length("5cm"), read_length("8cm"), read_length("17cm")}) {
+    for (const Index count : {5, 30, 120}) {
+      for (const auto& words : scripts) {
+        Heatmap map = ramp(count, count, count == 30 ? 4 : 1);
+        for (std::size_t i = 0; i < map.row_labels.size(); ++i) {
+          map.row_labels[i] = map.column_labels[i] = words[i % words.size()];
+        }
+        map.title = "A title that is longer than the narrowest of these figures is wide, in words " + words[0];
+        map.style.width = width;
+        const Picture picture = draw_heatmap(map);
+        const Recording drawn(picture);
+        EXPECT_EQ(picture.width, width);
+        EXPECT_EQ(outside(picture, drawn), "") << count << words[0] << width;
+        EXPECT_LE(picture.height, 2.2 * width) << count;
+        EXPECT_EQ(picture.pixels_per_inch, 300);
+        for (const auto& text : drawn.texts) EXPECT_GE(text.style.size, 5 - 1e-9) << text.text;
+      }
+    }
+  }
+}
+
+TEST(Heatmap, ItsTitleIsBrokenIntoLinesAndNothingIsLost) {
+  Heatmap map = ramp(3, 3);
+  map.title = "Cross-attention of the decoder's last layer, the mean of eight heads, over a sentence of news";
+  map.style.width = read_length("6cm");
+  std::string shown;
+  for (const auto& text : Recording(draw_heatmap(map)).texts) {
+    if (text.style.bold) shown += (shown.empty() ? "" : " ") + text.text;
+  }
+  EXPECT_EQ(shown, map.title);
+}
+
+TEST(Heatmap, AStylesTitleTakesThePlaceOfTheMapsOrOfNone) {
+  Heatmap map = ramp(3, 3);
+  map.style.title = "Another";
+  EXPECT_TRUE(Recording(draw_heatmap(map)).shows("Another"));
+  EXPECT_FALSE(Recording(draw_heatmap(map)).shows("and what it is about"));
+  const double with = draw_heatmap(map).height;
+  map.style.title = "";
+  EXPECT_FALSE(Recording(draw_heatmap(map)).shows("The title"));
+  EXPECT_LT(draw_heatmap(map).height, with);
+  EXPECT_EQ(draw_heatmap(map).title, "The title");  // for those who do not see it
+}
+
+TEST(Heatmap, ItsFontIsTheStylesInItsSize) {
+  Heatmap map = ramp(4, 4);
+  map.style = {.font_size = 20, .font = "DejaVu Serif"};
+  for (const auto& text : Recording(draw_heatmap(map)).texts) {
+    EXPECT_EQ(text.style.font, "DejaVu Serif");
+    EXPECT_GE(text.style.size, 14);
+  }
+  map.style.font = "No Such Family 12345";
+  EXPECT_THROW(draw_heatmap(map), Error);
+}
+
+TEST(Heatmap, RefusesAWidthThatHasNoRoomForIt) {
+  for (const double width : {1.0, -5.0, 1e6, std::nan("")}) {
+    Heatmap map = ramp(3, 3);
+    map.style.width = width;
+    EXPECT_THROW(draw_heatmap(map), Error) << width;
+  }
+  Heatmap map = ramp(3, 3);
+  map.style = {.width = 80, .font_size = 40};
+  EXPECT_THROW(draw_heatmap(map), Error);
+}
+
+TEST(FigureStyle, ALengthHasAUnit) {
+  EXPECT_NEAR(read_length("8cm"), 226.7717, 1e-4);
+  EXPECT_NEAR(read_length("80 mm"), 226.7717, 1e-4);
+  EXPECT_DOUBLE_EQ(read_length("3.5in"), 252);
+  EXPECT_DOUBLE_EQ(read_length("240pt"), 240);
+  for (const char* text : {"", "8", "cm", "8 furlongs", "-8cm", "0cm", "nancm", "8cmx", "1e3pt", "8,5cm"}) {
+    EXPECT_THROW(read_length(text), Error) << text;
   }
 }
 

@@ -1,0 +1,123 @@
+#include "figures.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <filesystem>
+
+#include "figure_output.h"
+#include "heed/base/check.h"
+#include "heed/base/file_writer.h"
+#include "heed/io/fields.h"
+#include "heed/viz/find_word.h"
+#include "heed/viz/heatmap_numbers.h"
+#include "heed/viz/lines_picture.h"
+#include "heed/viz/reading_picture.h"
+#include "output.h"
+#include "terminal.h"
+
+namespace heed::cli {
+namespace {
+
+// The kind that was asked for; otherwise cross-attention, or what there is without a source or a decoder.
+AttentionKind chosen_kind(const FigureOptions& options, const AttentionTrace& trace) {
+  AttentionKind kind = AttentionKind::cross;
+  if (trace.source.tokens.empty()) kind = AttentionKind::decoder;
+  if (trace.target.tokens.empty()) kind = AttentionKind::encoder;
+  if (!options.kind.empty()) enum_from_name(options.kind, kind);
+  return kind;
+}
+
+// The layer that was asked for, or the last of the kind.
+const AttentionTrace::Map& chosen_map(const FigureOptions& options, const AttentionTrace& trace) {
+  const AttentionKind kind = chosen_kind(options, trace);
+  const AttentionTrace::Map* chosen = nullptr;
+  std::string layers;
+  for (const AttentionTrace::Map& map : trace.maps) {
+    if (map.kind != kind) continue;
+    layers += (layers.empty() ? "" : ", ") + std::to_string(map.layer);
+    if (!options.layer || map.layer == options.layer) chosen = &map;
+  }
+  HEED_CHECK(!layers.empty(), "--kind: the model has no {} attention", enum_name(kind));
+  HEED_CHECK(chosen != nullptr, "--layer: there is no {} layer {}; there are: {}", enum_name(kind), *options.layer,
+             layers);
+  return *chosen;
+}
+
+// What is drawn, as numbers with names.
+Heatmap shown_of(const FigureOptions& options, const AttentionTrace& trace, const AttentionTrace::Map& map) {
+  Heatmap shown = attention_heatmap(trace, map, picture_options(options));
+  if (!options.word) return shown;
+  return reading_of(std::move(shown), find_word(trace.query_side(map.kind), *options.word));
+}
+
+Picture draw(const FigureOptions& options, const AttentionTrace& trace, const AttentionTrace::Map& map) {
+  Heatmap shown = attention_heatmap(trace, map, picture_options(options));
+  if (options.word) return draw_reading(std::move(shown), find_word(trace.query_side(map.kind), *options.word));
+  return options.lines ? draw_lines(std::move(shown)) : draw_heatmap(std::move(shown));
+}
+
+std::string ending(const std::string& path) {
+  std::string ending = std::filesystem::path(path).extension().string();
+  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return ending;
+}
+
+void write_figure(const FigureOptions& options, const AttentionTrace& trace, const std::string& path) {
+  const AttentionTrace::Map& map = chosen_map(options, trace);
+  if (path == "-") {
+    print(draw_in_terminal(shown_of(options, trace, map), terminal_of_output()));
+  } else if (ending(path) == ".csv") {
+    write_file(path, heatmap_csv(shown_of(options, trace, map)));
+  } else if (ending(path) == ".json") {
+    write_json(path, heatmap_json(shown_of(options, trace, map)));
+  } else {
+    save_figure(draw(options, trace, map), path);
+  }
+}
+
+// "map.svg" of the third sentence: "map-3.svg".
+std::string numbered(const std::string& path, std::size_t number) {
+  const std::filesystem::path whole(path);
+  return (whole.parent_path() / fmt::format("{}-{}{}", whole.stem().string(), number, whole.extension().string()))
+      .string();
+}
+
+}  // namespace
+
+bool is_unstyled(const std::string& path) { return path == "-" || ending(path) == ".csv" || ending(path) == ".json"; }
+
+bool is_figure(const std::string& path) {
+  if (is_unstyled(path)) return true;
+  try {
+    picture_format(path);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void write_figures(const FigureOptions& options, const std::vector<AttentionTrace>& traces, const std::string& from,
+                   const std::string& path, const std::vector<OptionFile>& inputs) {
+  const auto count = static_cast<Index>(traces.size());
+  HEED_CHECK(count > 0, "{}: holds no trace", from);
+  if (options.sentence) {
+    HEED_CHECK(*options.sentence >= 1 && *options.sentence <= count,
+               "--sentence: there are sentences 1 to {}, and no {}", count, *options.sentence);
+    return write_figure(options, traces[static_cast<std::size_t>(*options.sentence - 1)], path);
+  }
+  if (count == 1) return write_figure(options, traces.front(), path);
+  if (path == "-") {
+    for (const AttentionTrace& trace : traces) {
+      if (&trace != traces.data()) print("\n");
+      write_figure(options, trace, path);
+    }
+    return;
+  }
+  std::vector<OptionFile> outputs;
+  for (std::size_t i = 1; i <= traces.size(); ++i) outputs.push_back({"--out", numbered(path, i)});
+  check_outputs(outputs, inputs);
+  for (std::size_t i = 0; i < traces.size(); ++i) write_figure(options, traces[i], outputs[i].path.string());
+}
+
+}  // namespace heed::cli
