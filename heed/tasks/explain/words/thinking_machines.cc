@@ -13,7 +13,7 @@ constexpr WordsEntry kEntries[] = {
       "两个词，词嵌入的宽度是 4，查询、键和值的宽度是 64，共六步：求 q、k、v；打分；相除；softmax；给值加权；求和。"
       "然后是第二个头、各头拼接和 W_O。W_Q、W_K、W_V 的每一行都把前八个数重复八遍，所以用纸笔就能验算。"}},
     {"thinking-machines.projections",
-     {"1 of 6: a query, a key and a value for each word", "第 1 步（共 6 步）：每个词得到查询、键和值"},
+     {"a query, a key and a value for each word", "每个词得到查询、键和值"},
      {"x_1 is the embedding of \"Thinking\", x_2 that of \"Machines\". Three learned matrices look at the same "
       "embedding "
       "in three ways: what the word looks for, what it can be found by, and what it has to tell. All numbers here are "
@@ -21,23 +21,23 @@ constexpr WordsEntry kEntries[] = {
       "x_1 是 \"Thinking\" 的词嵌入，x_2 是 \"Machines\" 的。三个学到的矩阵从三个角度看同一个词嵌入：这个词要找什么、"
       "凭什么被找到、有什么可以告诉别人。这里的数都是编出来的。"}},
     {"thinking-machines.scores",
-     {"2 of 6: score every query against every key", "第 2 步（共 6 步）：每个查询给每个键打分"},
+     {"score every query against every key", "每个查询给每个键打分"},
      {"The row of a word scores how much each word, itself too, matters to it.",
       "每一行给出各个词（包括它自己）对该行的词有多重要。"}},
     {"thinking-machines.scaled",
-     {"3 of 6: divide by the square root of the key's width", "第 3 步（共 6 步）：除以键宽度的平方根"},
+     {"divide by the square root of the key's width", "除以键宽度的平方根"},
      {"Longer vectors would have larger dot products; divided, the gradients stay steady.",
       "向量越长，点积越大；相除之后，梯度才稳定。"}},
     {"thinking-machines.weights",
-     {"4 of 6: softmax of every row", "第 4 步（共 6 步）：对每一行做 softmax"},
+     {"softmax of every row", "对每一行做 softmax"},
      {"Each row is positive and sums to 1: how the word divides its attention.",
       "每一行都是正数，和为 1：这就是该词分配注意力的比例。"}},
     {"thinking-machines.weighted",
-     {"5 of 6: weigh the values", "第 5 步（共 6 步）：给值加权"},
+     {"weigh the values", "给值加权"},
      {"Every value is multiplied by its weight: what matters stays, what does not is nearly drowned out.",
       "每个值乘以它的权重：重要的保留下来，不重要的几乎被淹没。"}},
     {"thinking-machines.output",
-     {"6 of 6: sum the weighted values", "第 6 步（共 6 步）：把加权后的值相加"},
+     {"sum the weighted values", "把加权后的值相加"},
      {"z_1 is what \"Thinking\" has become after looking around: mostly the values it attends to.",
       "z_1 就是 \"Thinking\" 看过四周之后的样子：主要由它所关注的值构成。"}},
     {"thinking-machines.heads",
