@@ -34,6 +34,7 @@ struct AlignCommand {
   AlignmentStep step = AlignmentStep::produces;
   double threshold = 0;
   std::optional<double> free;
+  bool balance = false;
   Symmetrisation symmetrise = Symmetrisation::grow_diag_final_and;
   bool one_based = false, json = false;
 
@@ -72,7 +73,7 @@ AlignmentChoice choice_of(const AlignCommand& command, const ModelFolder& folder
   const std::vector<Index> layers = cross_attention_heads(folder);
   const Index last = std::ssize(layers) - 1, layer = command.layer.value_or(last);
   HEED_CHECK(layer <= last, "--layer: the model has layers 0 to {} of cross-attention, and no {}", last, layer);
-  AlignmentChoice choice{.step = command.step, .rule = {command.threshold, command.free}};
+  AlignmentChoice choice{.step = command.step, .rule = {command.threshold, command.free, command.balance}};
   if (command.head != "mean") {
     choice.heads = read_heads(command.head, layer);
   } else {
@@ -158,6 +159,7 @@ Json to_json(const Direction& direction) {
     for (const AttentionHead& head : choice.heads) heads.append(fmt::format("{}:{}", head.layer, head.head));
     Json json = Json::object({{"heads", std::move(heads)}, {"step", enum_name(choice.step)}});
     json.set("threshold", choice.rule.threshold);
+    json.set("balance", choice.rule.balance);
     if (choice.rule.free) json.set("free", *choice.rule.free);
     return json;
   };
@@ -200,7 +202,7 @@ void check_usage(const AlignCommand& command, const CLI::App& sub) {
   const bool all = !command.valid_source.empty() && !command.valid_target.empty() && command.chooses();
   if (any && !all) refuse("--valid-gold", "goes with --valid-source and --valid-target: all three or none");
   if (command.chooses()) {
-    for (const char* option : {"--layer", "--head", "--step", "--threshold", "--free"}) {
+    for (const char* option : {"--layer", "--head", "--step", "--threshold", "--free", "--balance"}) {
       if (was_given(sub, option)) refuse(option, "is chosen on the validation text where there is one");
     }
   }
@@ -280,6 +282,10 @@ void add_align_command(CLI::App& app) {
              "Without --threshold: link a source word that is left free to the target word that gives it most weight, "
              "where that is at least this.",
              NumberRange::from(0, 1))
+      ->group("What is read");
+  sub->add_flag("--balance", command->balance,
+                "Words compete: before they are linked, weights are divided by the sums of source and of target words "
+                "in turn.")
       ->group("What is read");
   sub->add_option("--reverse", command->reverse, "A model of the other direction, whose links join the first's.")
       ->group("Both directions");

@@ -148,11 +148,35 @@ std::string describe(const AlignmentChoice& choice) {
     heads = fmt::format("head{} {} (layer:head)", names.size() == 1 ? "" : "s", fmt::join(names, ", "));
   }
   std::string text = fmt::format("{}, the step that {}", heads, enum_name(choice.step));
+  if (choice.rule.balance) text += ", balanced";
   if (choice.rule.threshold > 0) return text + fmt::format(", links from {:g}", choice.rule.threshold);
   return choice.rule.free ? text + fmt::format(", free words from {:g}", *choice.rule.free) : text;
 }
 
-AlignmentLinks links_of(const SoftAlignment& soft, const LinkRule& rule) {
+SoftAlignment balanced(SoftAlignment soft) {
+  constexpr int kRounds = 5;
+  constexpr float kLeast = 1e-4f;
+  for (float& weight : soft.weights) weight += kLeast;
+  const auto at = [&soft](Index t, Index s) -> float& {
+    return soft.weights[static_cast<std::size_t>(t * soft.source + s)];
+  };
+  for (int round = 0; round < kRounds; ++round) {
+    for (Index s = 0; s < soft.source; ++s) {
+      float sum = 0;
+      for (Index t = 0; t < soft.target; ++t) sum += at(t, s);
+      for (Index t = 0; t < soft.target; ++t) at(t, s) /= sum;
+    }
+    for (Index t = 0; t < soft.target; ++t) {
+      float sum = 0;
+      for (Index s = 0; s < soft.source; ++s) sum += at(t, s);
+      for (Index s = 0; s < soft.source; ++s) at(t, s) /= sum;
+    }
+  }
+  return soft;
+}
+
+AlignmentLinks links_of(const SoftAlignment& given, const LinkRule& rule) {
+  const SoftAlignment soft = rule.balance ? balanced(given) : given;
   AlignmentLinks links;
   std::vector<bool> linked(static_cast<std::size_t>(soft.source));
   for (Index t = 0; t < soft.target && soft.source > 0; ++t) {

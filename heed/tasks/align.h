@@ -41,6 +41,7 @@ struct LinkRule {
   double threshold = 0;          // those of at least this; 0: of each target token the largest, the first of equals
   std::optional<double> free{};  // without a threshold: a source token that is left without a link then has one to the
                                  // target token that gives it most weight, where that is at least this
+  bool balance = false;          // weights are balanced before
   friend bool operator==(const LinkRule&, const LinkRule&) = default;
 };
 
@@ -63,6 +64,11 @@ struct SoftAlignment {
     return weights[static_cast<std::size_t>(target_token * source + source_token)];
   }
 };
+
+// Words compete for each other: again and again each source token's weights are divided by their sum, and then each
+// target token's (Sinkhorn 1967; five rounds, after 1e-4 was added to each weight). A word that several attend to is
+// then left to the one that has no other.
+SoftAlignment balanced(SoftAlignment soft);
 
 // In order.
 AlignmentLinks links_of(const SoftAlignment& soft, const LinkRule& rule = {});

@@ -94,6 +94,16 @@ TEST(Align, RulesSayWhichWeightsAreLinks) {
   EXPECT_TRUE(links_of(SoftAlignment{}, {.free = 0.1}).empty());
 }
 
+TEST(Align, BalancedWeightsLeaveAWordToTheOneThatHasNoOther) {
+  // Both target words attend most to the first source word; only the first has no other.
+  const SoftAlignment soft{.source = 2, .target = 2, .weights = {0.9f, 0.1f, 0.5f, 0.4f}};
+  EXPECT_EQ(links_of(soft), (AlignmentLinks{{0, 0}, {0, 1}}));
+  EXPECT_EQ(links_of(soft, {.balance = true}), (AlignmentLinks{{0, 0}, {1, 1}}));
+  const SoftAlignment even = balanced(soft);
+  for (Index t = 0; t < 2; ++t) EXPECT_NEAR(even.weight(t, 0) + even.weight(t, 1), 1, 1e-6);
+  for (Index s = 0; s < 2; ++s) EXPECT_NEAR(even.weight(0, s) + even.weight(1, s), 1, 0.05);
+}
+
 TEST(Align, LayersAreFoundWithTheirHeads) {
   EXPECT_EQ(cross_attention_heads(chance_model()), (std::vector<Index>{2, 2}));
 }

@@ -57,9 +57,15 @@ class StepSearch {
   Index layer_of(Index head) const { return heads_[static_cast<std::size_t>(head)].layer; }
 
   static std::vector<LinkRule> rules() {
-    std::vector<LinkRule> all{{}};
-    for (int twentieth = 1; twentieth <= 10; ++twentieth) all.push_back({.free = twentieth / 20.0});
-    for (int twentieth = 1; twentieth < 20; ++twentieth) all.push_back({.threshold = twentieth / 20.0});
+    std::vector<LinkRule> all;
+    for (bool balance : {false, true}) {
+      all.push_back({.balance = balance});
+      for (int twentieth = 1; twentieth <= 10; ++twentieth)
+        all.push_back({.free = twentieth / 20.0, .balance = balance});
+      for (int twentieth = 1; twentieth < 20; ++twentieth) {
+        all.push_back({.threshold = twentieth / 20.0, .balance = balance});
+      }
+    }
     return all;
   }
 
@@ -71,7 +77,12 @@ class StepSearch {
       sure += std::ssize(gold_[i].sure);
       if (pairs_[i].empty()) continue;
       const SoftAlignment soft = mean_of(pairs_[i], heads);
-      for (std::size_t r = 0; r < kRules.size(); ++r) counts[r].add(links_of(soft, kRules[r]), gold_[i]);
+      const SoftAlignment even = balanced(soft);
+      for (std::size_t r = 0; r < kRules.size(); ++r) {
+        LinkRule rule = kRules[r];
+        rule.balance = false;  // once for all rules
+        counts[r].add(links_of(kRules[r].balance ? even : soft, rule), gold_[i]);
+      }
     }
     AlignmentCandidate best{{.step = step_}, {.error_rate = 2}};
     for (Index head : heads) best.choice.heads.push_back(heads_[static_cast<std::size_t>(head)]);
