@@ -2,27 +2,50 @@
 #include <fmt/core.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "commands.h"
 #include "heed/corpus/corpus.h"
+#include "heed/tasks/picture_corpus.h"
 #include "numbers.h"
 #include "output.h"
 #include "output_files.h"
+#include "progress_line.h"
 
 namespace heed::cli {
 namespace {
 
 struct CorpusCommand {
+  std::string kind = "sentences", folder;
   CorpusOptions options;
-  std::string folder;
+  std::optional<Index> pairs;
 };
 
-void run(const CorpusCommand& command) {
+void write_pictures(const CorpusCommand& command) {
+  PictureCorpusOptions options{
+      .seed = command.options.seed, .validation = command.options.validation, .test = command.options.test};
+  options.pictures = command.pairs.value_or(options.pictures);
+  std::vector<OptionFile> outputs;
+  for (const std::filesystem::path& file : picture_corpus_files(options, command.folder)) {
+    outputs.push_back({"--out", file});
+  }
+  check_outputs(outputs, {});
+  ProgressLine progress("pictures", options.pictures + options.validation + options.test);
+  write_picture_corpus(options, command.folder, [&](Index drawn) { progress.show(drawn); });
+  print_line(
+      fmt::format("{}: {} pictures to train on, {} for validation, {} for testing, with captions in English, "
+                  "German and Chinese",
+                  shown(command.folder), options.pictures, options.validation, options.test));
+}
+
+void write_sentences(const CorpusCommand& command) {
+  CorpusOptions options = command.options;
+  options.pairs = command.pairs.value_or(options.pairs);
   std::vector<OptionFile> outputs;
   for (const std::filesystem::path& file : corpus_files(command.folder)) outputs.push_back({"--out", file});
   check_outputs(outputs, {});
-  const Corpus corpus = generate_corpus(command.options);
+  const Corpus corpus = generate_corpus(options);
   write_corpus(corpus, command.folder);
   print_line(fmt::format("{}: {} training pairs, {} for validation, {} for testing, with gold alignments",
                          shown(command.folder), corpus.train.size(), corpus.validation.size(), corpus.test.size()));
@@ -32,19 +55,28 @@ void run(const CorpusCommand& command) {
 
 void add_corpus_command(CLI::App& app) {
   CLI::App* sub = app.add_subcommand(
-      "corpus", "Write a German-English corpus with gold word alignments, made by a grammar: no download is needed.");
+      "corpus",
+      "Write a corpus, made by a grammar so that no download is needed: German and English sentences with gold word "
+      "alignments, or pictures with captions.");
   auto command = std::make_shared<CorpusCommand>();
   CorpusOptions& options = command->options;
+  sub->add_option("--kind", command->kind,
+                  "sentences; or pictures: scenes of coloured shapes, with captions in English, German and Chinese and "
+                  "the place of what each word names.")
+      ->check(CLI::IsMember({"sentences", "pictures"}))
+      ->capture_default_str();
   sub->add_option("--out", command->folder,
-                  "Folder for train, valid and test: .de, .en and .align (i-j, counted from 0) of each.")
+                  "Folder for train, valid and test: of sentences .de, .en and .align (i-j, counted from 0) of each; "
+                  "of pictures .images, .en, .de, .zh and their .places.")
       ->required();
   constexpr NumberRange kPairs = NumberRange::from(0, static_cast<double>(kMostPairs));
-  add_number(*sub, "--pairs", options.pairs, "Sentence pairs to train on.", kPairs);
-  add_number(*sub, "--validation", options.validation, "Pairs for validation.", kPairs);
-  add_number(*sub, "--test", options.test, "Pairs for testing.", kPairs);
+  add_number(*sub, "--pairs", command->pairs, "Sentence pairs, or pictures, to train on.", kPairs)
+      ->default_str("50000, or 20000 pictures");
+  add_number(*sub, "--validation", options.validation, "Pairs or pictures for validation.", kPairs);
+  add_number(*sub, "--test", options.test, "Pairs or pictures for testing.", kPairs);
   add_number(*sub, "--seed", options.seed, "The same seed gives the same corpus.", NumberRange::at_least(0));
-  sub->footer("Example:\n  heed corpus --pairs 50000 --seed 1 --out data");
-  sub->callback([command] { run(*command); });
+  sub->footer("Examples:\n  heed corpus --pairs 50000 --seed 1 --out data\n  heed corpus --kind pictures --out scenes");
+  sub->callback([command] { command->kind == "pictures" ? write_pictures(*command) : write_sentences(*command); });
 }
 
 }  // namespace heed::cli
