@@ -167,8 +167,8 @@ void check_paths(const TrainCommand& command, Task task) {
       if (!path->empty()) throw CLI::ValidationError(name, "is not an option of " + chosen);
     }
   };
-  task == Task::translation ? require(pairs, documents) : require(documents, pairs);
-  if (task == Task::language_model && command.model != "transformer") {
+  task == Task::language_model ? require(documents, pairs) : require(pairs, documents);
+  if (task != Task::translation && command.model != "transformer") {
     throw CLI::ValidationError("--model", "must be transformer with " + chosen);
   }
 }
@@ -176,6 +176,7 @@ void check_paths(const TrainCommand& command, Task task) {
 TrainOptions options_of_new_model(const TrainCommand& command) {
   TrainOptions options;
   choose_model(options.model, command.model);
+  command.given.apply(options);  // the preset asks for the task
   apply_preset(options, command.preset);
   command.given.refuse_fields_of(TrainOptions(), LowRankOptions(), "a run without --from");
   command.given.apply(options);
@@ -209,12 +210,14 @@ void run(const TrainCommand& command) {
 void add_train_command(CLI::App& app) {
   CLI::App* sub = app.add_subcommand(
       "train",
-      "Train a model that translates, from two text files whose lines correspond, or one that continues text.");
+      "Train a model that translates, from two text files whose lines correspond, one that continues text, or one that "
+      "tells what pictures show.");
   auto command = std::make_shared<TrainCommand>();
-  sub->add_option("--source", command->paths.source, "Training text to translate from.");
-  sub->add_option("--target", command->paths.target, "Training text to translate into.");
-  sub->add_option("--valid-source", command->paths.valid_source, "Validation text.");
-  sub->add_option("--valid-target", command->paths.valid_target, "Its translation.");
+  sub->add_option("--source", command->paths.source,
+                  "Training text to translate from; with --task caption a list of pictures.");
+  sub->add_option("--target", command->paths.target, "Training text to translate into; the pictures' captions.");
+  sub->add_option("--valid-source", command->paths.valid_source, "Validation text, or pictures.");
+  sub->add_option("--valid-target", command->paths.valid_target, "Its translation, or their captions.");
   sub->add_option("--train", command->paths.text, "With --task language-model: training text, one document a line.");
   sub->add_option("--valid", command->paths.valid, "With --task language-model: validation text.");
   sub->add_option("--out", command->paths.folder, "The model's folder. One that holds an unfinished run is continued.")
@@ -251,6 +254,8 @@ void add_train_command(CLI::App& app) {
       "Example:\n  heed train --source train.de --target train.en --valid-source valid.de --valid-target valid.en \\\n"
       "    --out model --max-minutes 15\n"
       "  heed train --task language-model --train train.txt --valid valid.txt --out model --max-minutes 15\n"
+      "  heed train --task caption --source train.images --target train.en --valid-source valid.images \\\n"
+      "    --valid-target valid.en --out model --max-minutes 5\n"
       "  heed train --from gpt2 --lora 8 --train train.txt --valid valid.txt --out adapter --max-minutes 15\nCtrl-C "
       "saves and stops; the same command goes on.");
   sub->callback([command] { run(*command); });

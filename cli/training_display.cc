@@ -44,6 +44,13 @@ void TrainingDisplay::on_start(const CorpusReport& r) {
     line(fmt::format("{} pieces, {:.2f} M parameters", r.target_vocabulary, millions));
     return;
   }
+  if (task_ == Task::caption) {
+    line(fmt::format(
+        "{} training pictures ({} with an empty caption and {} with a long one left out), {} batches an epoch",
+        r.sequences, r.dropped_empty, r.dropped_long, r.batches_per_epoch));
+    line(fmt::format("{} pieces, {:.2f} M parameters", r.target_vocabulary, millions));
+    return;
+  }
   line(fmt::format("{} training pairs ({} empty and {} long left out), {} batches an epoch", r.sequences,
                    r.dropped_empty, r.dropped_long, r.batches_per_epoch));
   line(fmt::format("{} source pieces, {} target pieces, {:.2f} M parameters", r.source_vocabulary, r.target_vocabulary,
@@ -66,7 +73,8 @@ void TrainingDisplay::on_update(const UpdateReport& r) {
 }
 
 void TrainingDisplay::on_validation(const ValidationReport& r) {
-  line(fmt::format("validation at update {}: {}{}", r.update, quality(task_, r.bleu.value_or(0), r.loss),
+  const std::string exact = r.exact ? fmt::format("  exact {:.1f} %", 100 * *r.exact) : "";
+  line(fmt::format("validation at update {}: {}{}{}", r.update, quality(task_, r.bleu.value_or(0), r.loss), exact,
                    r.best ? "  (best)" : ""));
   for (const SampleTranslation& sample : r.samples) {
     line(fmt::format("    {}\n      = {}\n      > {}", sample.source, sample.reference, sample.translation));

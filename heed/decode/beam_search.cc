@@ -130,13 +130,14 @@ std::vector<std::vector<Hypothesis>> beam_search(const NextToken& model, const T
                                                  Workspace& workspace) {
   check_options(options);
   Searches searches;
-  for (Index i = 0; i < source.lengths.size(); ++i) {
-    const Index length = source.lengths.data<std::int32_t>()[i];
+  const bool is_signal = !source.signal.is_empty();
+  for (Index i = 0; i < source.sequences(); ++i) {
+    const Index length = is_signal ? 0 : source.lengths.data<std::int32_t>()[i];
     const double limit = options.max_ratio * static_cast<double>(length) + static_cast<double>(options.max_extra);
     // The first token and all others are read before the sequence can be made to end.
     const double most = static_cast<double>(model.max_steps(length) - 1);
-    searches.push_back(
-        std::make_unique<BeamSearch>(options, special, special.begin, static_cast<Index>(std::min(limit, most))));
+    searches.push_back(std::make_unique<BeamSearch>(options, special, special.begin,
+                                                    static_cast<Index>(is_signal ? most : std::min(limit, most))));
   }
   return decode(model, source, std::move(searches), workspace);
 }

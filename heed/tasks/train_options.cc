@@ -38,9 +38,12 @@ void check(const TrainOptions& options, const TrainLimits& limits) {
                beta);
   }
   const bool has_encoder = options.model.kind == ModelKind::rnn || options.model.transformer.has_encoder();
-  HEED_CHECK(has_encoder == (options.task == Task::translation), "train: {}",
+  HEED_CHECK(has_encoder == (options.task != Task::language_model), "train: {}",
              has_encoder ? "a language model is a Transformer without an encoder: encoder_layers must be 0"
-                         : "translation needs an encoder, but encoder_layers is 0");
+                         : "translations and captions need an encoder, but encoder_layers is 0");
+  HEED_CHECK(options.task != Task::caption || options.model.kind == ModelKind::transformer,
+             "train: a model that captions is a Transformer");
+  positive(options.patch, "patch");
   ModelConfig config = options.model;
   config.set_vocabularies(options.vocabulary_size, options.vocabulary_size);
   config.check();

@@ -20,14 +20,16 @@ inline std::span<const std::pair<std::string_view, TokenizerKind>> enum_names(To
 enum class Task {
   translation,     // pairs of sentences
   language_model,  // documents, one a line
+  caption,         // pictures and what they show
 };
-inline constexpr std::pair<std::string_view, Task> kTaskNames[] = {{"translation", Task::translation},
-                                                                   {"language-model", Task::language_model}};
+inline constexpr std::pair<std::string_view, Task> kTaskNames[] = {
+    {"translation", Task::translation}, {"language-model", Task::language_model}, {"caption", Task::caption}};
 inline std::span<const std::pair<std::string_view, Task>> enum_names(Task) { return kTaskNames; }
 
 // Where the text is, and where the model goes.
 struct TrainPaths {
-  std::string source, target;              // translation: training text, one sentence a line
+  std::string source, target;              // translation: training text, one sentence a line; captions: a list of
+                                           // pictures (heed/tasks/picture_list.h), and a caption for each
   std::string valid_source, valid_target;  // and validation text
   std::string text, valid;                 // language model: the same of documents
   std::string folder;                      // the model's folder
@@ -42,6 +44,7 @@ struct TrainOptions {
   Index vocabulary_size = 4000;
   bool shared_vocabulary = true;
   Index max_tokens = 120;
+  Index patch = 8;
   Index batch_tokens = 4096;
   Index accumulate = 1;
   double rate = 0.003;
@@ -59,13 +62,17 @@ struct TrainOptions {
 
   template <typename V>
   friend void visit_fields(TrainOptions& o, V&& visit) {
-    visit("task", o.task, "What the model learns: translation, or language-model, which continues text.");
+    visit("task", o.task,
+          "What the model learns: translation; language-model, which continues text; or caption, which tells what a "
+          "picture shows.");
     visit("tokenizer", o.tokenizer,
           "How text becomes tokens: bpe, unigram (both learned from the training text) or whitespace.");
     visit("vocabulary_size", o.vocabulary_size, "Pieces of each vocabulary, at most.");
     visit("shared_vocabulary", o.shared_vocabulary, "One vocabulary for source and target.");
     visit("max_tokens", o.max_tokens, "Translation: training pairs with a longer side are left out.");
-    visit("batch_tokens", o.batch_tokens, "Tokens of a batch, source and target each, padding counted.");
+    visit("patch", o.patch, "Captions: rows and columns of a picture's patch, which divide the picture's.",
+          NumberRange::from(1, 1 << 16));
+    visit("batch_tokens", o.batch_tokens, "Tokens of a batch, source (or patches) and target each, padding counted.");
     visit("accumulate", o.accumulate, "Batches whose gradients are added up for one update.");
     visit("rate", o.rate, "Peak learning rate.");
     visit("warmup", o.warmup,

@@ -31,6 +31,11 @@ void apply_preset(TrainOptions& options, std::string_view preset) {
     r.embedding_width = 512, r.state_width = 1024, r.attention_width = 512;
     options.rate = 0.0007, options.warmup = 4000, options.vocabulary_size = 16000;
   }
+  if (options.task == Task::caption) {
+    // Captions have few words, and a piece of several would hide what a word attends to.
+    options.vocabulary_size = 100, options.label_smoothing = 0;
+    t.dropout = t.attention_dropout = 0;
+  }
 }
 
 void apply_fine_tuning(TrainOptions& options) {

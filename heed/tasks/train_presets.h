@@ -15,8 +15,8 @@ namespace heed {
 // Sets the kind of model: "transformer", "bahdanau" or "luong". Throws heed::Error for another name.
 void choose_model(ModelConfig& model, std::string_view name);
 
-// Puts a preset over the options: "tiny", "small" or "base". It reads the kind of model, which is chosen before. Throws
-// heed::Error for another name.
+// Puts a preset over the options: "tiny", "small" or "base". It reads the kind of model and the task, which are chosen
+// before. Throws heed::Error for another name.
 void apply_preset(TrainOptions& options, std::string_view preset);
 
 // Sets what a run that goes on from a trained model begins with: small steps (larger ones where only low-rank factors

@@ -38,11 +38,13 @@ void TrainingLog::on_update(const TrainingState& state, const UpdateResult& resu
 void TrainingLog::on_validation(const TrainingState& state, const ValidationScore& score, bool best) {
   Json line = Json::object({{"update", state.update}, {"validation_loss", score.loss}, {"seconds", state.seconds}});
   if (score.bleu) line.set("validation_bleu", *score.bleu);
+  if (score.exact) line.set("validation_exact", *score.exact);
   metrics_.write(line);
   monitor_.on_validation({.update = state.update,
                           .epoch = state.epoch + 1,
                           .loss = score.loss,
                           .bleu = score.bleu,
+                          .exact = score.exact,
                           .best = best,
                           .samples = score.samples});
 }

@@ -34,8 +34,11 @@ struct SampleTranslation {
 struct ValidationReport {
   Index update = 0, epoch = 0;
   double loss = 0;  // without label smoothing
-  // Of greedy translations; 13a tokens, or none where the text is tokenised already. A language model has none.
+  // Of greedy translations; 13a tokens, or none where the text is tokenised already; of captions, by characters. A
+  // language model has none.
   std::optional<double> bleu = {};
+  // Of greedy captions: the share, from 0 to 1, that is the reference to the letter.
+  std::optional<double> exact = {};
   bool best = false;
   std::vector<SampleTranslation> samples;
 };

@@ -31,6 +31,7 @@ void check_trainable(const std::string& name, const ModelFolder& model, Task tas
 
 TrainingStart open_training_start(const std::filesystem::path& path, const TrainOptions& options) {
   const std::filesystem::path config = path / "config.json";
+  HEED_CHECK(options.task != Task::caption, "train: a run that learns captions goes on from no other model");
   HEED_CHECK(options.low_rank.rank == 0 || !file_exists(config) || !is_adapter(read_json(config)),
              "{}: is an adapter itself: make a model of it (heed convert), and adapt that", path.string());
   TrainingStart start{path, load_model_folder(path), {}};

@@ -1,6 +1,7 @@
 #include "heed/tasks/training_task.h"
 
 #include "heed/base/check.h"
+#include "heed/tasks/caption_task.h"
 #include "heed/tasks/language_model_task.h"
 #include "heed/tasks/translation_task.h"
 
@@ -19,6 +20,8 @@ std::unique_ptr<TrainingTask> make_training_task(const TrainPaths& paths, const 
       return std::make_unique<TranslationTask>(paths, options, start, monitor);
     case Task::language_model:
       return std::make_unique<LanguageModelTask>(paths, options, start, monitor);
+    case Task::caption:
+      return std::make_unique<CaptionTask>(paths, options, monitor);
   }
   fail("make_training_task: task {} is none", static_cast<int>(options.task));
 }

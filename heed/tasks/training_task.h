@@ -26,7 +26,8 @@ struct TrainingBatch {
 
 struct ValidationScore {
   double loss = 0;                              // cross-entropy of a target token in nats, without label smoothing
-  std::optional<double> bleu = {};              // of translations
+  std::optional<double> bleu = {};              // of translations and captions
+  std::optional<double> exact = {};             // of captions: the share that is the reference, to the letter
   std::vector<SampleTranslation> samples = {};  // three, or as many as there are
 };
 

@@ -41,11 +41,11 @@ std::string fingerprint(const Sides& sides) {
 }
 
 Json run_description(const TrainOptions& options, const TrainingStart* start, const Sides& text,
-                     const Sides& validation) {
-  Json description = Json::object(
-      {{"model", to_json(options.model)},
-       {"training", to_json(options)},
-       {"text", Json::object({{"training_text", fingerprint(text)}, {"validation_text", fingerprint(validation)}})}});
+                     const Sides& validation, const std::string& pictures) {
+  Json texts = Json::object({{"training_text", fingerprint(text)}, {"validation_text", fingerprint(validation)}});
+  if (!pictures.empty()) texts.set("pictures", pictures);
+  Json description =
+      Json::object({{"model", to_json(options.model)}, {"training", to_json(options)}, {"text", std::move(texts)}});
   if (start != nullptr) {
     description.set("start", Json::object({{"from", start->fingerprint}}));
     if (options.low_rank.rank > 0) description.set("low_rank", to_json(options.low_rank));
@@ -67,8 +67,9 @@ Vocabularies learn_vocabularies(const TrainOptions& options, const Sides& text, 
 }  // namespace
 
 TextCodec prepare_text(const TrainingFolder& folder, const TrainOptions& options, const TrainingStart* start,
-                       const Sides& text, const Sides& validation, TrainingMonitor& monitor) {
-  const Json description = run_description(options, start, text, validation);
+                       const Sides& text, const Sides& validation, TrainingMonitor& monitor,
+                       const std::string& pictures) {
+  const Json description = run_description(options, start, text, validation, pictures);
   const bool goes_on = folder.holds_run();
   if (goes_on) folder.check_same_run(description);
   TextCodec codec = start != nullptr ? static_cast<const TextCodec&>(start->model)

@@ -21,7 +21,9 @@ using Sides = std::vector<std::span<const std::string>>;
 // joint one from all sides, and tells the monitor, or takes those of the start, where there is one; makes the folder a
 // run's own and saves them in it (not with factors of a start, which stays beside them). Throws heed::Error for a run
 // with other options, another start or other text, naming the first difference.
+// `pictures` is the fingerprint of what the text belongs to, where that is no text.
 TextCodec prepare_text(const TrainingFolder& folder, const TrainOptions& options, const TrainingStart* start,
-                       const Sides& text, const Sides& validation, TrainingMonitor& monitor);
+                       const Sides& text, const Sides& validation, TrainingMonitor& monitor,
+                       const std::string& pictures = {});
 
 }  // namespace heed

@@ -1,0 +1,104 @@
+#include "heed/tasks/caption.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "heed/base/check.h"
+#include "heed/observe/recorder.h"
+#include "heed/pretrained/pixel_values.h"
+#include "heed/tasks/model_batch.h"
+
+namespace heed {
+namespace {
+
+constexpr std::size_t kBatch = 32;  // pictures
+
+const SignalOptions& signal_of(const ModelFolder& folder) {
+  HEED_CHECK(captions_pictures(folder.config), "the model does not tell what pictures show: it {}",
+             folder.config.translates() ? "translates text" : "continues text");
+  return folder.config.transformer.signal;
+}
+
+std::vector<std::string> pieces_of(const Vocabulary& vocabulary, const Tensor& ids) {
+  std::vector<std::string> pieces;
+  for (Index i = 0; i < ids.size(); ++i) pieces.push_back(vocabulary.piece(ids.data<std::int32_t>()[i]));
+  return pieces;
+}
+
+// The class token and the patches by row and column.
+std::vector<std::string> patch_names(const SignalOptions& signal) {
+  std::vector<std::string> names = {"class"};
+  for (Index row = 0; row < signal.height / signal.patch; ++row) {
+    for (Index column = 0; column < signal.width / signal.patch; ++column) {
+      names.push_back(fmt::format("{},{}", row, column));
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+bool captions_pictures(const ModelConfig& config) {
+  return config.kind == ModelKind::transformer && config.transformer.signal.kind == SignalKind::picture &&
+         config.transformer.has_decoder();
+}
+
+Tensor picture_values(std::span<const Image* const> images, const SignalOptions& signal) {
+  const Tensor values = Tensor::empty(DType::f32, {std::ssize(images), signal.channels, signal.height, signal.width});
+  float* to = values.data<float>();
+  for (const Image* image : images) {
+    HEED_CHECK(image->height == signal.height && image->width == signal.width,
+               "the picture has {} x {} pixels, but the model reads {} x {}", image->width, image->height, signal.width,
+               signal.height);
+    const Tensor one = pixel_values(*image, PixelOptions{.size = {}, .resizes = false}, signal);
+    to = std::copy_n(one.data<float>(), one.size(), to);
+  }
+  return values;
+}
+
+Captioner::Captioner(const SequenceModel& model, const TextCodec& codec, const SignalOptions& signal)
+    : model_(model), codec_(codec), signal_(signal) {}
+
+Captioner::Captioner(const ModelFolder& folder) : Captioner(*folder.model, folder, signal_of(folder)) {}
+
+std::vector<std::vector<Translation>> Captioner::caption(std::span<const Image> images,
+                                                         const BeamOptions& options) const {
+  std::vector<std::vector<Translation>> captions;
+  Workspace workspace;
+  for (std::size_t begin = 0; begin < images.size(); begin += kBatch) {
+    std::vector<const Image*> batch;
+    for (const Image& image : images.subspan(begin, std::min(kBatch, images.size() - begin))) batch.push_back(&image);
+    const TokenBatch source{.signal = picture_values(batch, signal_)};
+    for (const auto& hypotheses : beam_search(model_, source, options, codec_.special, workspace)) {
+      std::vector<Translation>& best = captions.emplace_back();
+      for (const Hypothesis& h : hypotheses) {
+        best.push_back({codec_.target_vocabulary->decode(h.tokens), h.score, h.tokens, h.token_scores});
+      }
+    }
+  }
+  return captions;
+}
+
+AttentionTrace trace_caption(const ModelFolder& folder, const Image& image, std::span<const int> target_ids) {
+  const SignalOptions& signal = signal_of(folder);
+  const Index most = folder.model->max_length() - 1;
+  HEED_CHECK(std::ssize(target_ids) <= most, "the caption has {} tokens, and the model can hold {}", target_ids.size(),
+             most);
+  SequenceBatch batch = make_taught_batch(folder, {}, target_ids);
+  const Image* const one = &image;
+  batch.source.signal = picture_values({&one, 1}, signal);
+  AttentionRecorder recorder({.row = 0, .source_length = signal.positions(), .target_length = batch.input.size()},
+                             [](const AttentionSite& site) { return site.kind == AttentionKind::cross; });
+  Workspace workspace;
+  folder.model->features(Context::inference(workspace, &recorder), batch);
+  AttentionTrace trace;
+  trace.target_text = folder.target_vocabulary->decode(target_ids);
+  trace.source_tokens = patch_names(signal);
+  trace.decoder_tokens = pieces_of(*folder.target_vocabulary, batch.input);
+  trace.target_tokens = pieces_of(*folder.target_vocabulary, batch.output);
+  trace.maps = recorder.take_maps();
+  return trace;
+}
+
+}  // namespace heed
