@@ -9,6 +9,7 @@
 
 #include "align_output.h"
 #include "commands.h"
+#include "evaluate_captions.h"
 #include "evaluate_text.h"
 #include "heed/base/check.h"
 #include "heed/base/text_lines.h"
@@ -26,6 +27,7 @@ namespace {
 
 struct EvaluateCommand {
   std::string hypothesis, model, source, alignment, gold;
+  EvaluateCaptions captions;
   std::vector<std::string> references;
   std::vector<std::string> metrics = {"bleu", "chrf", "ter"};
   std::string tokenize = "13a", smoothing = "exp";
@@ -157,6 +159,13 @@ void run(const EvaluateCommand& command) {
   if (!command.model.empty()) {
     require(!command.source.empty(), "--source", "--model");
     require(!command.references.empty(), "--reference", "--model");
+    if (reads_pictures(command.model)) {
+      if (command.references.size() > 1)
+        throw CLI::ValidationError("--reference", "must be one where captions are scored");
+      return evaluate_captions(command.captions, command.model, command.source, command.references.front(),
+                               command.json);
+    }
+    HEED_CHECK(command.captions.places.empty(), "--places: {} reads no pictures", command.model);
     return evaluate_translations(command);
   }
   if (command.hypothesis.empty()) {
@@ -185,7 +194,9 @@ CLI::Option* add_alignment_options(CLI::App& sub, EvaluateCommand& command, CLI:
 
 void add_evaluate_command(CLI::App& app) {
   CLI::App* sub = app.add_subcommand(
-      "evaluate", "Score translations (BLEU, chrF, TER), word alignments (AER) or language models (perplexity).");
+      "evaluate",
+      "Score translations (BLEU, chrF, TER), captions of pictures, word alignments (AER) or language models "
+      "(perplexity).");
   auto command = std::make_shared<EvaluateCommand>();
   CLI::Option* hypothesis =
       sub->add_option("--hypothesis", command->hypothesis, "Translations, one a line; - is standard input.");
@@ -195,7 +206,9 @@ void add_evaluate_command(CLI::App& app) {
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   CLI::Option* model = sub->add_option("--model", command->model, "Score this model's translations of --source.");
   model->excludes(hypothesis);
-  CLI::Option* source = sub->add_option("--source", command->source, "What the model translates.")->needs(model);
+  CLI::Option* source = sub->add_option("--source", command->source,
+                                        "What the model translates; of a model that captions, a list of pictures.")
+                            ->needs(model);
   add_number(*sub, "--beam", command->beam.beam, "Hypotheses that the model's search keeps.",
              NumberRange::from(1, kWidestBeam))
       ->needs(model);
@@ -211,12 +224,14 @@ void add_evaluate_command(CLI::App& app) {
       ->capture_default_str();
   sub->add_flag("--lowercase", command->lowercase, "BLEU and chrF ignore case; TER always does.");
   CLI::Option* gold = add_alignment_options(*sub, *command, hypothesis, model);
+  add_caption_options(*sub, command->captions, model);
   add_text_options(*sub, command->text, model, {source, reference, gold});
   sub->add_flag("--json", command->json, "Print JSON, with unrounded numbers.");
   sub->footer(
       "Examples:\n  heed translate model --input test.de | heed evaluate --hypothesis - --reference test.en\n"
       "  heed evaluate --model model --source test.de --reference test.en --beam 5\n"
       "  heed evaluate --alignment test.align --gold test.gold\n"
+      "  heed evaluate --model captioner --source test.images --reference test.en --places test.en.places\n"
       "  heed evaluate --model model --text test.txt --counts-of train.txt");
   sub->callback([command] { run(*command); });
 }

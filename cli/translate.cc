@@ -8,9 +8,10 @@
 
 #include "commands.h"
 #include "field_options.h"
+#include "heed/base/check.h"
 #include "heed/base/text_lines.h"
 #include "heed/io/json.h"
-#include "heed/tasks/translate.h"
+#include "heed/tasks/caption.h"
 #include "long_lines.h"
 #include "numbers.h"
 #include "output.h"
@@ -20,6 +21,7 @@ namespace {
 
 struct TranslateCommand {
   std::string model, input = "-";
+  std::vector<std::string> images;
   FieldOptions search;  // of `beam`
   BeamOptions beam;
   Index chunk = 2048;
@@ -51,12 +53,30 @@ void print_translations(const TranslateCommand& command, const std::vector<Trans
   }
 }
 
+// What pictures show, in the place of sentences.
+void caption(const TranslateCommand& command) {
+  const ModelFolder folder = load_model_folder(command.model);
+  const Captioner captioner(folder);
+  for (Index i = 0; i < std::ssize(command.images); ++i) {
+    const std::string& name = command.images[static_cast<std::size_t>(i)];
+    const Image image = read_image(name);
+    try {
+      print_translations(command, captioner.caption({&image, 1}, command.beam).front(), i + 1,
+                         *folder.target_vocabulary);
+    } catch (const Error& error) {
+      fail("{}: {}", name, error.what());
+    }
+  }
+}
+
 void run(const TranslateCommand& command) {
   if (command.beam.best > command.beam.beam) {
     throw CLI::ValidationError(
         "--best", fmt::format("must be at most --beam, which is {}, but is {}", command.beam.beam, command.beam.best));
   }
+  if (!command.images.empty()) return caption(command);
   const ModelFolder folder = load_model_folder(command.model);
+  HEED_CHECK(!captions_pictures(folder.config), "{}: reads pictures: give it some with --image", command.model);
   Translator translator(folder, command.long_lines);
   const bool fail_at_long = command.long_lines == LongLines::fail;
   TextLineReader reader(command.input, fail_at_long ? TextLineReader::LongLine::refuse : TextLineReader::LongLine::cut);
@@ -86,10 +106,18 @@ void run(const TranslateCommand& command) {
 }  // namespace
 
 void add_translate_command(CLI::App& app) {
-  CLI::App* sub = app.add_subcommand("translate", "Translate text, one sentence a line, to standard output, in order.");
+  CLI::App* sub = app.add_subcommand("translate",
+                                     "Translate text, one sentence a line, to standard output, in order; or tell what "
+                                     "pictures show.");
   auto command = std::make_shared<TranslateCommand>();
   sub->add_option("model", command->model, "The model's folder.")->required();
-  sub->add_option("--input", command->input, "Text to translate; - is standard input.")->capture_default_str();
+  CLI::Option* input =
+      sub->add_option("--input", command->input, "Text to translate; - is standard input.")->capture_default_str();
+  sub->add_option("--image", command->images,
+                  "For a model that tells what pictures show: a PNG or JPEG file. May be given again.")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->excludes(input);
   command->search.add(*sub, BeamOptions{}, "Search");
   add_number(*sub, "--chunk", command->chunk,
              "Sentences that are translated together, at most; fewer where no more are there yet.",
@@ -97,7 +125,8 @@ void add_translate_command(CLI::App& app) {
   add_long_lines(*sub, command->long_lines);
   sub->add_flag("--scores", command->scores, "Print each translation's score before it.");
   sub->add_flag("--json", command->json, "Print one JSON object a sentence, with the score of every token.");
-  sub->footer("Example:\n  echo 'Guten Morgen.' | heed translate model --beam 5");
+  sub->footer(
+      "Examples:\n  echo 'Guten Morgen.' | heed translate model --beam 5\n  heed translate captioner --image x.png");
   sub->callback([command] {
     command->search.apply(command->beam);
     run(*command);

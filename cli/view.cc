@@ -15,7 +15,9 @@
 #include "heed/base/check.h"
 #include "heed/io/fields.h"
 #include "heed/observe/trace_file.h"
+#include "heed/tasks/caption_score.h"
 #include "heed/tasks/picture_classifier.h"
+#include "heed/tasks/pretrained_folder.h"
 #include "heed/viz/page.h"
 #include "long_lines.h"
 #include "numbers.h"
@@ -42,9 +44,27 @@ bool is_page(const std::string& path) {
 
 // --- What to draw ----------------------------------------------------------------------------------------------------
 
+// Where a model that tells what a picture shows looks at each word.
+void draw_caption(const ViewCommand& command, const Image& image) {
+  const HeadChoice heads = head_choice(command.figure);
+  HEED_CHECK(heads.mean ? heads.chosen.empty() : heads.chosen.size() == 1,
+             "--head: a caption's words are drawn of one head or of their mean");
+  const ModelFolder folder = load_model_folder(command.viewed.model);
+  const std::vector<int> ids = command.viewed.target
+                                   ? folder.target_ids(*command.viewed.target)
+                                   : Captioner(folder).caption({&image, 1}, command.viewed.beam).front().front().tokens;
+  const AttentionTrace trace = trace_caption(folder, image, ids);
+  CaptionLook look{.layer = command.figure.layer};
+  if (!heads.mean) look.head = heads.chosen.front();
+  save_figure(draw_picture_attention(image, maps_of_words(folder, trace, look), trace.target.text), command.out);
+  print_line(trace.target.text);
+}
+
 // What a model that sees attends to in a picture.
 void draw_image(const ViewCommand& command) {
   const Image image = read_image(command.image);
+  if (!is_pretrained(command.viewed.model)) return draw_caption(command, image);
+  HEED_CHECK(!command.viewed.target, "--target: the model tells a picture's class, and writes no caption");
   const PictureClassifier classifier(command.viewed.model);
   const std::vector<PatchMap> maps =
       classifier.attention(image, {.layer = command.figure.layer, .heads = head_choice(command.figure)});
@@ -63,9 +83,12 @@ void check_usage(const ViewCommand& command, const CLI::App& sub) {
   const auto refuse = [](const char* option, const std::string& rule) { throw CLI::ValidationError(option, rule); };
   if (command.out.empty() && command.trace.empty()) throw CLI::RequiredError("One of --out and --trace");
   if (command.viewed.model.empty() == command.from.empty()) throw CLI::RequiredError("One of a model and --from");
+  if (command.viewed.target && !command.viewed.text && command.image.empty()) {
+    refuse("--target", "needs --text or --image");
+  }
   if (!command.image.empty()) {
-    for (const char* option : {"--text", "--input", "--target", "--beam", "--trace", "--long-lines", "--from", "--kind",
-                               "--sentence", "--lines", "--word"}) {
+    for (const char* option :
+         {"--text", "--input", "--trace", "--long-lines", "--from", "--kind", "--sentence", "--lines", "--word"}) {
       if (was_given(sub, option)) refuse(option, "means nothing with --image");
     }
     if (is_page(command.out) || is_unstyled(command.out)) {
@@ -133,13 +156,15 @@ void add_view_command(CLI::App& app) {
   CLI::Option* text = sub->add_option("--text", command->viewed.text,
                                       "The sentence to translate; for a language model, the text that it reads.");
   sub->add_option("--input", command->viewed.input, "Sentences, one a line; - is standard input.")->excludes(text);
-  sub->add_option("--target", command->viewed.target, "Look at this translation of --text instead of the model's own.")
-      ->needs(text);
+  sub->add_option("--target", command->viewed.target,
+                  "Look at this translation of --text, or caption of --image, instead of the model's own.");
   add_number(*sub, "--beam", command->viewed.beam.beam, "Hypotheses that the search keeps.",
              NumberRange::from(1, kWidestBeam));
   add_long_lines(*sub, command->viewed.long_lines);
-  sub->add_option("--image", command->image,
-                  "A PNG or JPEG file, for a model that sees: what its class is told by, drawn over it.");
+  sub->add_option(
+      "--image", command->image,
+      "A PNG or JPEG file, for a model that sees: what its class is told by, or where it looks at each word "
+      "of its caption, drawn over it.");
   sub->add_option("--from", command->from, "Draw the traces of this file, without a model.");
   sub->add_option("--out", command->out,
                   "A page (.html) to look around in all sentences, layers and heads; a picture (.svg, .png, .pdf) of "
