@@ -44,7 +44,7 @@ void add_picture_classifier(py::module_& module) {
         std::vector<PatchMap> maps;
         {
           const py::gil_scoped_release unlocked;
-          maps = classifier.attention(image, {.layer = layer, .heads = HeadChoice::grid});
+          maps = classifier.attention(image, {.layer = layer, .heads = {.mean = false}});
         }
         py::list arrays;
         for (const PatchMap& map : maps) {

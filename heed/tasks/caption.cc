@@ -26,15 +26,15 @@ std::vector<std::string> pieces_of(const Vocabulary& vocabulary, const Tensor& i
   return pieces;
 }
 
-// The class token and the patches by row and column.
-std::vector<std::string> patch_names(const SignalOptions& signal) {
-  std::vector<std::string> names = {"class"};
-  for (Index row = 0; row < signal.height / signal.patch; ++row) {
-    for (Index column = 0; column < signal.width / signal.patch; ++column) {
-      names.push_back(fmt::format("{},{}", row, column));
-    }
+// The class token, and the patches row by row.
+TraceSide side_of(const SignalOptions& signal) {
+  const TraceGrid grid{signal.height / signal.patch, signal.width / signal.patch};
+  TraceSide side{.tokens = {"[CLS]"}, .words = {-1}, .grid = grid};
+  for (Index i = 0; i < grid.rows * grid.columns; ++i) {
+    side.tokens.push_back(fmt::format("{},{}", i / grid.columns, i % grid.columns));
+    side.words.push_back(i);
   }
-  return names;
+  return side;
 }
 
 }  // namespace
@@ -93,10 +93,10 @@ AttentionTrace trace_caption(const ModelFolder& folder, const Image& image, std:
   Workspace workspace;
   folder.model->features(Context::inference(workspace, &recorder), batch);
   AttentionTrace trace;
-  trace.target_text = folder.target_vocabulary->decode(target_ids);
-  trace.source_tokens = patch_names(signal);
-  trace.decoder_tokens = pieces_of(*folder.target_vocabulary, batch.input);
-  trace.target_tokens = pieces_of(*folder.target_vocabulary, batch.output);
+  trace.source = side_of(signal);
+  trace.target.text = folder.target_vocabulary->decode(target_ids);
+  trace.decoder.tokens = pieces_of(*folder.target_vocabulary, batch.input);
+  trace.target.tokens = pieces_of(*folder.target_vocabulary, batch.output);
   trace.maps = recorder.take_maps();
   return trace;
 }

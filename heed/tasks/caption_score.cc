@@ -102,12 +102,12 @@ PatchMap map_of_characters(const ModelFolder& folder, const AttentionTrace& trac
 }
 
 std::vector<PatchMap> maps_of_words(const ModelFolder& folder, const AttentionTrace& trace, const CaptionLook& look) {
-  const std::string& text = trace.target_text;
+  const std::string& text = trace.target.text;
   std::vector<PatchMap> maps;
   if (text.find(' ') == text.npos) {
-    for (std::size_t i = 0; i + 1 < trace.target_tokens.size(); ++i) {
+    for (std::size_t i = 0; i + 1 < trace.target.tokens.size(); ++i) {
       PatchMap& map = maps.emplace_back(no_patches(folder.config.transformer.signal));
-      map.title = trace.target_tokens[i];
+      map.title = trace.target.tokens[i];
       add(map, map_of(trace, look), static_cast<Index>(i), look, 1);
     }
     return maps;

@@ -29,9 +29,9 @@ enum class PictureFormat { svg, png, pdf };
 // The format that a file's ending asks for, in either case of letters. Throws heed::Error for any other ending.
 PictureFormat picture_format(const std::filesystem::path& path);
 
-// The bytes of the file. The same picture and fonts give the same bytes. A PNG has fewer pixels to the inch than
-// the picture asks for where it would have more than 64 million. Throws heed::Error for a size that is not in [1, 30000] and for what Cairo cannot
-// do.
+// The bytes of the file. The same picture and fonts give the same bytes. A PNG has fewer pixels to the inch than the
+// picture asks for where it would have more than 64 million. Throws heed::Error for a size that is not in [1, 30000]
+// and for what Cairo cannot do.
 std::string render(const Picture& picture, PictureFormat format);
 
 // Renders in the format that the ending asks for and replaces the file, whole or not at all. Throws heed::Error.

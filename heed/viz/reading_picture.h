@@ -10,8 +10,8 @@
 
 namespace heed {
 
-// The mean of some rows, the pieces of one word or a single one, as the one row of each panel. Throws heed::Error for no
-// row or one that is not there, and as draw_heatmap does.
+// The mean of some rows, the pieces of one word or a single one, as the one row of each panel. Throws heed::Error for
+// no row or one that is not there, and as draw_heatmap does.
 Heatmap reading_of(Heatmap map, std::span<const Index> rows);
 
 // Draws what some rows read: the words of both sides, lines from these rows to all that they read (reading_of), in the
