@@ -103,12 +103,12 @@ void add_pictures(py::module_& module) {
   module.def("picture", &picture);
   module.def(
       "page",
-      [](const std::vector<Trace>& traces) {
+      [](const std::vector<Trace>& traces, const std::string& language, bool fragment) {
         const std::vector<AttentionTrace> all = copies(traces);
         const py::gil_scoped_release unlocked;
-        return attention_page(all);
+        return attention_page(all, {.language = language, .fragment = fragment});
       },
-      "The page as text.");
+      "The page, or a fragment of one, as text.");
   module.def(
       "write_file",
       [](const std::filesystem::path& path, const py::bytes& contents) { write_file(path, std::string(contents)); },

@@ -5,7 +5,6 @@
     heed.view(weights, rows=english, columns=german).save("map.svg")
 """
 
-import html
 import os
 import re
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
@@ -94,13 +93,14 @@ class Attention:
 class View:
     """One or several Attentions on one page. A notebook shows it; other places have page() and save()."""
 
-    def __init__(self, shown: Sequence[Attention], height: int = 720) -> None:
+    def __init__(self, shown: Sequence[Attention], height: int = 720, language: str = "en") -> None:
         self.shown = list(shown)
         self.height = height
+        self.language = language
 
-    def page(self) -> str:
-        """The page, HTML that needs no network and no other file."""
-        return _heed.page([one._trace for one in self.shown])
+    def page(self, fragment: bool = False) -> str:
+        """The page, HTML that needs no network and no other file; or a fragment of HTML, of which several may stand in one page."""
+        return _heed.page([one._trace for one in self.shown], self.language, fragment)
 
     def save(self, path: Union[str, "os.PathLike[str]"], **options: Any) -> None:
         """Writes a page (.html) of all, or a picture (.svg, .png, .pdf) of the one that there is, with the options of Attention.picture()."""
@@ -115,14 +115,12 @@ class View:
             raise _heed.Error(f"heed.view: {os.fspath(path)} must end in {', '.join(PICTURES)}, or {PAGES[0]} (which has no options)")
 
     def _repr_html_(self) -> str:
-        # A frame of its own: styles and scripts of the page and of the notebook do not meet, and several pages may stand in one.
-        page = html.escape(self.page(), quote=True)
-        return (f'<iframe srcdoc="{page}" sandbox="allow-scripts" title="Attention" width="100%" height="{self.height}" '
-                'style="border: 1px solid #8884; border-radius: 4px"></iframe>')
+        # What is in it keeps its styles to itself, so that the notebook's do not meet them, and several may stand in one.
+        return f'<div style="max-height: {int(self.height)}px; overflow: auto; border: 1px solid #8884; border-radius: 8px">{self.page(fragment=True)}</div>'
 
 
 def view(*what: Any, rows: Optional[Sequence[str]] = None, columns: Optional[Sequence[str]] = None, kind: Optional[str] = None,
-         target: Optional[str] = None, name: str = "", height: int = 720) -> View:
+         target: Optional[str] = None, name: str = "", height: int = 720, language: str = "en") -> View:
     """Shows attention: as a notebook's last line it is a page to look around in, and save() writes it.
 
     view(model, text, ...)      what a model of heed.load() attends to in each of the texts; of one text, `target` is the translation to look at.
@@ -131,7 +129,7 @@ def view(*what: Any, rows: Optional[Sequence[str]] = None, columns: Optional[Seq
                                 them by name. rows and columns name the queries and the keys (one list serves both where columns is not
                                 given). kind: 'encoder', 'decoder' or 'cross'; 'cross' where there are columns, else 'decoder'.
 
-    name: what the page is called. height: of a notebook's frame, in pixels.
+    name: what the page is called. height: of what a notebook shows, at most, in pixels. language: that the page begins with, 'en' or 'zh'.
     """
     from heed.models import Model
 
@@ -140,12 +138,12 @@ def view(*what: Any, rows: Optional[Sequence[str]] = None, columns: Optional[Seq
     if isinstance(what[0], Model):
         if len(what) < 2:
             raise _heed.Error("heed.view: needs a text for the model to read")
-        return View([what[0].attention(text, target) for text in what[1:]], height)
+        return View([what[0].attention(text, target) for text in what[1:]], height, language)
     if all(isinstance(one, Attention) for one in what):
-        return View(what, height)
+        return View(what, height, language)
     if len(what) != 1:
         raise _heed.Error("heed.view: takes the weights of one text; of several, view() each, and give view() what is shown of them")
-    return View([attention_of(what[0], rows, columns, kind, name)], height)
+    return View([attention_of(what[0], rows, columns, kind, name)], height, language)
 
 
 def attention_of(weights: Any, rows: Optional[Sequence[str]], columns: Optional[Sequence[str]], kind: Optional[str], name: str) -> Attention:

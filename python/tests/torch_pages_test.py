@@ -47,7 +47,7 @@ class Notebooks(unittest.TestCase):
                 os.chdir(ROOT)
                 self.assertGreater(len(shown), 1)
                 for page in shown:
-                    self.assertIn("<iframe srcdoc=", page)
+                    self.assertIn('<div class="heed-attention">', page)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 import pathlib
 import tempfile
 import unittest
-from html.parser import HTMLParser
 
 import numpy as np
 
@@ -13,13 +12,6 @@ import heed
 def weights(heads=2, queries=3, keys=3, seed=0):
     x = np.random.default_rng(seed).random((heads, queries, keys)).astype(np.float32)
     return x / x.sum(-1, keepdims=True)
-
-
-class Frame(HTMLParser):
-    """The attributes of the one element."""
-
-    def handle_starttag(self, tag, attributes):
-        self.tag, self.attributes = tag, dict(attributes)
 
 
 class View(unittest.TestCase):
@@ -39,16 +31,18 @@ class View(unittest.TestCase):
         batch = heed.view(x[None].astype(np.float64), rows="abc").shown[0]
         np.testing.assert_array_equal(batch.maps[0].weights, x)
 
-    def test_a_notebook_gets_a_frame_with_the_page(self):
-        view = heed.view(weights(), rows=["<script>", '"b"', "c & d"], name="mine")
-        frame = Frame()
-        frame.feed(view._repr_html_())
-        self.assertEqual((frame.tag, frame.attributes["sandbox"]), ("iframe", "allow-scripts"))
-        self.assertEqual(frame.attributes["srcdoc"], view.page())
+    def test_a_notebook_gets_a_fragment_and_a_file_the_page(self):
+        view = heed.view(weights(), rows=["<script>", '"b"', "c & d"], name="mine", language="zh", height=300)
+        shown = view._repr_html_()
+        self.assertIn(view.page(fragment=True), shown)
+        self.assertIn("max-height: 300px", shown)
+        self.assertEqual((shown.count("<script"), shown.count("<html")), (2, 0))
         self.assertTrue(view.page().startswith("<!doctype html>"))
+        self.assertIn('<html lang="zh">', view.page())
         self.assertNotIn("<script>\"", view.page())
         self.assertIn("mine", view.page())
-        self.assertEqual(view.shown[0]._repr_html_(), view._repr_html_())
+        with self.assertRaisesRegex(heed.Error, "language"):
+            heed.view(weights(), rows="abc", language="tlh").page()
 
     def test_several_on_one_page(self):
         one, other = (heed.view(weights(seed=seed), rows=[f"{name}{n}" for n in range(3)]).shown[0] for seed, name in enumerate("ab"))
