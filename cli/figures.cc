@@ -44,19 +44,6 @@ const AttentionTrace::Map& chosen_map(const FigureOptions& options, const Attent
   return *chosen;
 }
 
-// What is drawn, as numbers with names.
-Heatmap shown_of(const FigureOptions& options, const AttentionTrace& trace, const AttentionTrace::Map& map) {
-  Heatmap shown = attention_heatmap(trace, map, picture_options(options));
-  if (!options.word) return shown;
-  return reading_of(std::move(shown), find_word(trace.query_side(map.kind), *options.word));
-}
-
-Picture draw(const FigureOptions& options, const AttentionTrace& trace, const AttentionTrace::Map& map) {
-  Heatmap shown = attention_heatmap(trace, map, picture_options(options));
-  if (options.word) return draw_reading(std::move(shown), find_word(trace.query_side(map.kind), *options.word));
-  return options.lines ? draw_lines(std::move(shown)) : draw_heatmap(std::move(shown));
-}
-
 std::string ending(const std::string& path) {
   std::string ending = std::filesystem::path(path).extension().string();
   for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -65,15 +52,14 @@ std::string ending(const std::string& path) {
 
 void write_figure(const FigureOptions& options, const AttentionTrace& trace, const std::string& path) {
   const AttentionTrace::Map& map = chosen_map(options, trace);
-  if (path == "-") {
-    print(draw_in_terminal(shown_of(options, trace, map), terminal_of_output()));
-  } else if (ending(path) == ".csv") {
-    write_file(path, heatmap_csv(shown_of(options, trace, map)));
-  } else if (ending(path) == ".json") {
-    write_json(path, heatmap_json(shown_of(options, trace, map)));
-  } else {
-    save_figure(draw(options, trace, map), path);
+  Heatmap shown = attention_heatmap(trace, map, picture_options(options));
+  if (options.word) {
+    const std::vector<Index> rows = find_word(trace.query_side(map.kind), *options.word);
+    if (!is_unstyled(path)) return save_figure(draw_reading(std::move(shown), rows), path);
+    return write_heatmap(reading_of(std::move(shown), rows), path);
   }
+  if (options.lines) return save_figure(draw_lines(std::move(shown)), path);
+  write_heatmap(std::move(shown), path);
 }
 
 // "map.svg" of the third sentence: "map-3.svg".
@@ -84,6 +70,18 @@ std::string numbered(const std::string& path, std::size_t number) {
 }
 
 }  // namespace
+
+void write_heatmap(Heatmap shown, const std::string& path) {
+  if (path == "-") {
+    print(draw_in_terminal(std::move(shown), terminal_of_output()));
+  } else if (ending(path) == ".csv") {
+    write_file(path, heatmap_csv(shown));
+  } else if (ending(path) == ".json") {
+    write_json(path, heatmap_json(shown));
+  } else {
+    save_figure(draw_heatmap(std::move(shown)), path);
+  }
+}
 
 bool is_unstyled(const std::string& path) { return path == "-" || ending(path) == ".csv" || ending(path) == ".json"; }
 

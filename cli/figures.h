@@ -19,6 +19,9 @@ bool is_figure(const std::string& path);
 // Whether it is numbers or the terminal, which know no width and no font.
 bool is_unstyled(const std::string& path);
 
+// Draws the heat map, in the terminal for "-", or writes its numbers, as the path's ending asks.
+void write_heatmap(Heatmap shown, const std::string& path);
+
 // Draws the sentence that was chosen, or each into a file of its number where there are several. Nothing is written
 // where one of the files is among `inputs`. Throws heed::Error for a choice that the traces do not have; `from` names
 // where they come from.

@@ -14,10 +14,13 @@
 #include "figures.h"
 #include "heed/base/check.h"
 #include "heed/io/fields.h"
+#include "heed/layers/positions.h"
 #include "heed/observe/trace_file.h"
 #include "heed/tasks/caption_score.h"
+#include "heed/tasks/mask_picture.h"
 #include "heed/tasks/picture_classifier.h"
 #include "heed/tasks/pretrained_folder.h"
+#include "heed/viz/matrix_picture.h"
 #include "heed/viz/page.h"
 #include "long_lines.h"
 #include "numbers.h"
@@ -34,6 +37,9 @@ struct ViewCommand {
   std::string from, out, trace, image;
   FigureOptions figure;
   PageOptions page;
+  std::string mask;
+  bool positions = false;
+  Index length = 32, dimensions = 64;
 };
 
 bool is_page(const std::string& path) {
@@ -77,11 +83,48 @@ void draw_image(const ViewCommand& command) {
   save_figure(draw_picture_attention(image, maps, title), command.out);
 }
 
+// What no model is needed for.
+Heatmap drawn_without_model(const ViewCommand& command) {
+  Heatmap shown = command.positions ? positions_heatmap(sinusoidal_positions(command.length, command.dimensions).view(),
+                                                        "Sinusoidal positions")
+                                    : mask_heatmap(command.mask, command.length);
+  shown.style = figure_style(command.figure);
+  return shown;
+}
+
 // --- The command -----------------------------------------------------------------------------------------------------
+
+void check_style_usage(const ViewCommand& command, const CLI::App& sub) {
+  if (!is_unstyled(command.out)) return;
+  for (const char* option : style_option_names()) {
+    if (was_given(sub, option)) throw CLI::ValidationError(option, "is for pictures: .svg, .png or .pdf");
+  }
+  if (command.figure.lines) throw CLI::ValidationError("--lines", "is for pictures: .svg, .png or .pdf");
+}
+
+bool without_model(const ViewCommand& command) { return command.positions || !command.mask.empty(); }
+
+void check_usage_without_model(const ViewCommand& command, const CLI::App& sub) {
+  const auto refuse = [](const char* option, const std::string& rule) { throw CLI::ValidationError(option, rule); };
+  std::vector<const char*> meaningless = choice_option_names();
+  meaningless.insert(meaningless.end(), {"--text", "--input", "--target", "--beam", "--trace", "--long-lines",
+                                         "--image", "--from", "--language", "--fragment"});
+  if (!command.positions) meaningless.push_back("--dimensions");
+  for (const char* option : meaningless) {
+    if (was_given(sub, option)) refuse(option, "means nothing with --mask and --positions");
+  }
+  if (!command.viewed.model.empty()) refuse("--mask and --positions", "need no model");
+  if (command.out.empty() || is_page(command.out)) refuse("--out", "must be a picture, numbers or -");
+  check_style_usage(command, sub);
+}
 
 void check_usage(const ViewCommand& command, const CLI::App& sub) {
   const auto refuse = [](const char* option, const std::string& rule) { throw CLI::ValidationError(option, rule); };
   if (command.out.empty() && command.trace.empty()) throw CLI::RequiredError("One of --out and --trace");
+  if (without_model(command)) return check_usage_without_model(command, sub);
+  for (const char* option : {"--length", "--dimensions"}) {
+    if (was_given(sub, option)) refuse(option, "goes with --mask or --positions");
+  }
   if (command.viewed.model.empty() == command.from.empty()) throw CLI::RequiredError("One of a model and --from");
   if (command.viewed.target && !command.viewed.text && command.image.empty()) {
     refuse("--target", "needs --text or --image");
@@ -89,6 +132,9 @@ void check_usage(const ViewCommand& command, const CLI::App& sub) {
   if (!command.image.empty()) {
     for (const char* option :
          {"--text", "--input", "--trace", "--long-lines", "--from", "--kind", "--sentence", "--lines", "--word"}) {
+      if (was_given(sub, option)) refuse(option, "means nothing with --image");
+    }
+    for (const char* option : style_option_names()) {
       if (was_given(sub, option)) refuse(option, "means nothing with --image");
     }
     if (is_page(command.out) || is_unstyled(command.out)) {
@@ -104,12 +150,7 @@ void check_usage(const ViewCommand& command, const CLI::App& sub) {
     throw CLI::RequiredError("One of --text and --input");
   }
   if (command.viewed.target && was_given(sub, "--long-lines")) refuse("--long-lines", "means nothing with --target");
-  if (is_unstyled(command.out)) {
-    for (const char* option : style_option_names()) {
-      if (was_given(sub, option)) refuse(option, "is for pictures: .svg, .png or .pdf");
-    }
-    if (command.figure.lines) refuse("--lines", "is for pictures: .svg, .png or .pdf");
-  }
+  check_style_usage(command, sub);
   if (command.out.empty() || is_page(command.out)) {
     for (const auto& names : {choice_option_names(), style_option_names()}) {
       for (const char* option : names) {
@@ -130,6 +171,7 @@ void run(const ViewCommand& command, const CLI::App& sub) {
   inputs.insert(inputs.end(),
                 {{"--input", command.viewed.input}, {"--from", command.from}, {"--image", command.image}});
   check_outputs({{"--trace", command.trace}, {"--out", command.out}}, inputs);
+  if (without_model(command)) return write_heatmap(drawn_without_model(command), command.out);
   if (!command.image.empty()) return draw_image(command);
   const Views views = command.from.empty() ? make_views(command.viewed, sub) : Views{read_traces(command.from), {}};
   if (!command.trace.empty()) write_traces(command.trace, views.traces);
@@ -171,6 +213,14 @@ void add_view_command(CLI::App& app) {
                   "one layer of a sentence; its numbers (.csv, .json); or - to draw it in the terminal.")
       ->check(check_out);
   sub->add_option("--trace", command->trace, "Write the traces to this file too, as JSON, for --from or for programs.");
+  CLI::Option* mask = sub->add_option("--mask", command->mask,
+                                      "Draw a mask, without a model; several with + between them: " + mask_names() +
+                                          ", with numbers as in 'causal + window(4)'.");
+  sub->add_flag("--positions", command->positions, "Draw the sinusoids that stand for positions, without a model.")
+      ->excludes(mask);
+  constexpr NumberRange kSizes = NumberRange::from(1, 1024);
+  add_number(*sub, "--length", command->length, "Positions of --mask and --positions.", kSizes);
+  add_number(*sub, "--dimensions", command->dimensions, "Dimensions of --positions.", kSizes);
   add_choice_options(*sub, command->figure);
   add_style_options(*sub, command->figure);
   sub->add_option("--language", command->page.language, "The page's language to begin with: en or zh.")
@@ -182,6 +232,9 @@ void add_view_command(CLI::App& app) {
       "Examples:\n  heed view model --text 'Das Wetter ist heute gut.' --out map.svg\n"
       "  heed view model --input test.de --out attention.html --trace trace.json\n"
       "  heed view --from trace.json --sentence 3 --head all --out heads.png\n"
+      "  heed view --from trace.json --word it --kind encoder --width 8cm --title none --out it.pdf\n"
+      "  heed view --from trace.json --out -\n"
+      "  heed view --mask 'causal + window(4)' --length 24 --out mask.svg\n"
       "  heed view vit-base-patch16-224 --image cat.jpg --out cat.svg");
   sub->callback([command, sub] { run(*command, *sub); });
 }

@@ -103,6 +103,7 @@
 #include "heed/tasks/explain/worked_examples.h"
 #include "heed/tasks/fill.h"
 #include "heed/tasks/generate.h"
+#include "heed/tasks/mask_picture.h"
 #include "heed/tasks/model_folder.h"
 #include "heed/tasks/perplexity.h"
 #include "heed/tasks/picture_classifier.h"

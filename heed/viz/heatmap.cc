@@ -152,7 +152,7 @@ void paint(const Drawing& drawing, Canvas& canvas) {
     }
     paint_cells(drawing, drawing.map.panels[p], corner, canvas);
   }
-  paint_bar(drawing, canvas);
+  if (drawing.map.scale) paint_bar(drawing, canvas);
 }
 
 }  // namespace

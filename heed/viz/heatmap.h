@@ -26,6 +26,7 @@ struct Heatmap {
   double least = 0, most = 1;  // the values at the ends of the scale; below zero the scale is the diverging one
   int digits = -1;             // digits after the point of the numbers in the cells; none where negative
   bool square = true;          // cells as high as wide, or fitted to a page
+  bool scale = true;           // whether the colours' scale is shown
   double label_spacing = 0;    // labels at least this many points apart, where they are of 11 points
   FigureStyle style{};
 };

@@ -153,7 +153,8 @@ void place_across(const Heatmap& map, HeatmapLayout& layout) {
     layout.width = right + std::max(layout.columns.overhang, size) + style.margin();
   } else {
     layout.bar = {right + 1.6 * size, 0, 1.1 * size, 0};
-    layout.width = std::max(right + layout.columns.overhang, layout.bar.x + 4.2 * size) + style.margin();
+    layout.width =
+        std::max(right + layout.columns.overhang, map.scale ? layout.bar.x + 4.2 * size : 0) + style.margin();
   }
 }
 
@@ -175,7 +176,9 @@ void place_down(const Heatmap& map, HeatmapLayout& layout) {
   layout.panel_dy = layout.panel_height + (several(map) ? 2.6 : 1.3) * size;
   layout.all_height = layout.panel_dy * static_cast<double>(down - 1) + layout.panel_height;
   double bottom = layout.first_panel.y + layout.all_height;
-  if (style.for_paper()) {
+  if (!map.scale) {
+    // nothing below or beside the cells
+  } else if (style.for_paper()) {
     layout.bar.y = bottom + 0.8 * size;
     bottom = layout.bar.y + layout.bar.height + 1.3 * size;
   } else {

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "heed/base/check.h"
-#include "heed/viz/heatmap.h"
 
 namespace heed {
 namespace {
@@ -62,9 +61,9 @@ Picture draw_matrix(const ConstView& matrix, const MatrixOptions& options) {
   return draw_heatmap(std::move(map));
 }
 
-Picture draw_positions(const ConstView& table, const std::string& title) {
+Heatmap positions_heatmap(const ConstView& table, const std::string& title) {
   Heatmap map;
-  std::vector<float> values = read_matrix(table, "draw_positions", map.least, map.most);
+  std::vector<float> values = read_matrix(table, "positions_heatmap", map.least, map.most);
   map.most = round_scale(std::max(-map.least, map.most));
   map.least = -map.most;
   map.title = title;
@@ -76,7 +75,11 @@ Picture draw_positions(const ConstView& table, const std::string& title) {
   map.label_spacing = 28;
   map.description = fmt::format("Position encodings: {} positions of {} dimensions.", table.shape[0], table.shape[1]);
   map.panels.push_back({{}, std::move(values)});
-  return draw_heatmap(std::move(map));
+  return map;
+}
+
+Picture draw_positions(const ConstView& table, const std::string& title) {
+  return draw_heatmap(positions_heatmap(table, title));
 }
 
 }  // namespace heed

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heed/tensor/view.h"
+#include "heed/viz/heatmap.h"
 #include "heed/viz/picture.h"
 
 namespace heed {
@@ -23,8 +24,12 @@ struct MatrixOptions {
 // rows or columns.
 Picture draw_matrix(const ConstView& matrix, const MatrixOptions& options = {});
 
-// Draws a table of position encodings [L, D] of f32 or f64: dimensions along the top, positions down the side; for the
-// sinusoids of Vaswani et al. 2017, section 3.5, the waves get longer from left to right. Throws as draw_matrix.
+// What a picture of a table of position encodings [L, D] of f32 or f64 shows: dimensions along the top, positions down
+// the side; for the sinusoids of Vaswani et al. 2017, section 3.5, the waves get longer from left to right. Throws as
+// draw_matrix.
+Heatmap positions_heatmap(const ConstView& table, const std::string& title = "Position encodings");
+
+// Draws it.
 Picture draw_positions(const ConstView& table, const std::string& title = "Position encodings");
 
 }  // namespace heed

@@ -225,7 +225,7 @@ std::string draw_in_terminal(Heatmap map, const Terminal& terminal) {
     }
   }
   if (page.numbers) text += "\n" + list_of_columns(page);
-  return text + "\n" + scale(page);
+  return page.map.scale ? text + "\n" + scale(page) : text;
 }
 
 }  // namespace heed
