@@ -13,7 +13,7 @@
 namespace heed {
 namespace {
 
-constexpr Index kMostPositions = 2000;
+constexpr Index kLongestMask = 2000;
 
 std::string_view stripped(std::string_view text) {
   const std::size_t first = text.find_first_not_of(' ');
@@ -64,7 +64,7 @@ std::string mask_names() {
 }
 
 Heatmap mask_heatmap(std::string_view text, Index length) {
-  HEED_CHECK(length >= 1 && length <= kMostPositions, "a mask's length must lie in [1, {}], but is {}", kMostPositions,
+  HEED_CHECK(length >= 1 && length <= kLongestMask, "a mask's length must lie in [1, {}], but is {}", kLongestMask,
              length);
   const Terms terms = read_terms(text);
   DrawnParameters none_are_drawn{Rng(1)};
