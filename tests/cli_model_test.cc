@@ -143,6 +143,8 @@ TEST(CliView, DrawsEveryKindOfPicture) {
   const std::string page = draw("a.html", {});
   EXPECT_NE(page.find("<html"), std::string::npos);
   EXPECT_NE(page.find("Der Hund schläft."), std::string::npos);
+  EXPECT_NE(draw("b.html", {"--language", "zh"}).find("<html lang=\"zh\">"), std::string::npos);
+  EXPECT_TRUE(draw("c.html", {"--fragment"}).starts_with("<div class=\"heed-attention\">"));
 }
 
 TEST(CliView, ATranslationThatIsGivenIsLookedAt) {

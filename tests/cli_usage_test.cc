@@ -197,6 +197,10 @@ TEST(CliUsage, ViewSaysWhichOptionsBelongTogether) {
   expect_refusal(run_heed({"view", "--from", "t.json", "--text", "a", "--out", "x.svg"}), kWrongUsage, {"--text"});
   expect_refusal(run_heed({"view", "m", "--text", "a", "--head", "first", "--out", "x.svg"}), kWrongUsage, {"--head"});
   expect_refusal(run_heed({"view", "m", "--text", "a", "--head", "1", "--out", "x.html"}), kWrongUsage, {"--head"});
+  for (const char* option : {"--language=zh", "--fragment"}) {
+    expect_refusal(run_heed({"view", "m", "--text", "a", "--out", "x.svg", option}), kWrongUsage, {"--", ".html"});
+  }
+  expect_refusal(run_heed({"view", "m", "--text", "a", "--out", "x.html", "--language", "tlh"}), kWrongUsage, {"zh"});
   expect_refusal(run_heed({"view", "m", "--input", "a", "--target", "b", "--out", "x.svg"}), kWrongUsage, {"--t"});
 }
 
