@@ -36,6 +36,7 @@ DOORS = {
     "pcre2": {"text"},
     "utf8proc": {"unicode"},
     "nlohmann/": {"io"},
+    "zip.h": {"io"},
     "png.h": {"image"},
     "jpeglib.h": {"image"},
     "jerror.h": {"image"},

@@ -220,22 +220,39 @@ NpyArray parse_npy_array(std::string_view bytes, std::string_view name) { return
 
 NpyArray read_npy_array(const std::filesystem::path& path) { return parse_npy_array(read_file(path), path.string()); }
 
-void write_npy(const std::filesystem::path& path, const ConstView& view) {
-  HEED_CHECK(!view.empty(), "{}: the view to write is empty", path.string());
+namespace {
+
+// All that stands before the elements.
+std::string npy_header(const ConstView& view, std::string_view name) {
+  HEED_CHECK(!view.empty(), "{}: the view to write is empty", name);
   const auto descr = std::ranges::find(kDTypes, view.dtype, &std::pair<std::string_view, DType>::second);
-  HEED_CHECK(descr != std::end(kDTypes), "{}: npy files cannot hold {}", path.string(), name_of(view.dtype));
+  HEED_CHECK(descr != std::end(kDTypes), "{}: npy files cannot hold {}", name, name_of(view.dtype));
   std::string header =
       fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr->first,
                   fmt::join(view.shape.begin(), view.shape.begin() + view.rank, ", "), view.rank == 1 ? "," : "");
   const std::size_t unpadded = kMagic.size() + 4 + header.size() + 1;
   header.append((unpadded + kAlignment - 1) / kAlignment * kAlignment - unpadded, ' ');
   header += '\n';
-
-  FileWriter writer(path);
   const std::uint16_t length = static_cast<std::uint16_t>(header.size());
-  writer.write(kMagic);
-  writer.write(std::string_view("\x01\x00", 2));
-  writer.write(&length, sizeof length);
+  std::string all(kMagic);
+  all.append("\x01\x00", 2);
+  all.append(reinterpret_cast<const char*>(&length), sizeof length);
+  return all + header;
+}
+
+}  // namespace
+
+std::string npy_bytes(const ConstView& view, std::string_view name) {
+  std::string bytes = npy_header(view, name);
+  const Tensor copied = view.contiguous() ? Tensor() : Tensor::copy_of(view);
+  bytes.append(static_cast<const char*>(copied.is_empty() ? view.data : copied.data<char>()),
+               static_cast<std::size_t>(view.size()) * static_cast<std::size_t>(size_of(view.dtype)));
+  return bytes;
+}
+
+void write_npy(const std::filesystem::path& path, const ConstView& view) {
+  const std::string header = npy_header(view, path.string());
+  FileWriter writer(path);
   writer.write(header);
   const Tensor copied = view.contiguous() ? Tensor() : Tensor::copy_of(view);
   writer.write(copied.is_empty() ? view.data : copied.data<char>(), view.size() * size_of(view.dtype));

@@ -35,5 +35,7 @@ NpyArray parse_npy_array(std::string_view bytes, std::string_view name);
 // Throws heed::Error that names the file for an empty view and for bf16, which the format does not have: convert it
 // first.
 void write_npy(const std::filesystem::path& path, const ConstView& view);
+// The same bytes; `name` stands for the file in errors.
+std::string npy_bytes(const ConstView& view, std::string_view name);
 
 }  // namespace heed
