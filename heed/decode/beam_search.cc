@@ -32,6 +32,8 @@ BeamSearch::BeamSearch(const BeamOptions& options, const SpecialTokens& special,
              "beam_search: a search for whole sequences needs an end token");
 }
 
+void BeamSearch::record(std::vector<SearchStep>* steps, Index likeliest) { steps_ = steps, likeliest_ = likeliest; }
+
 std::vector<std::int32_t> BeamSearch::next_tokens() const {
   std::vector<std::int32_t> tokens;
   for (const Beam& beam : beams_) tokens.push_back(beam.tokens.empty() ? first_ : beam.tokens.back());
@@ -42,7 +44,14 @@ std::vector<Index> BeamSearch::advance(const View& logits) {
   log_softmax(logits, logits);
   const std::vector<Candidate> candidates = best_candidates(logits);
   std::vector<Beam> next;
-  std::vector<Index> parents;
+  std::vector<Index> parents, kept_of_next;
+  std::vector<std::vector<SearchStep::Likely>> likeliest;
+  SearchStep step;
+  if (steps_ != nullptr) likeliest = likeliest_tokens(logits);
+  const auto keep = [&](const Candidate& c) {
+    const auto beam = static_cast<std::size_t>(c.beam);
+    if (steps_ != nullptr) step.kept.push_back({kept_of_beam_[beam], c.token, c.token_score, c.sum, likeliest[beam]});
+  };
   for (std::size_t rank = 0; rank < candidates.size() && std::ssize(next) < options_.beam; ++rank) {
     const Candidate& c = candidates[rank];
     Beam beam = beams_[c.beam];
@@ -50,9 +59,13 @@ std::vector<Index> BeamSearch::advance(const View& logits) {
     beam.token_scores.push_back(c.token_score);
     if (special_.is_end(c.token)) {
       // An end token below the best `beam` candidates would only have ended because better ones could not.
-      if (static_cast<Index>(rank) < options_.beam) finish(std::move(beam));
+      if (static_cast<Index>(rank) >= options_.beam) continue;
+      finish(std::move(beam));
+      keep(c);
     } else {
       beam.tokens.push_back(c.token);
+      kept_of_next.push_back(std::ssize(step.kept));
+      keep(c);
       next.push_back(std::move(beam));
       parents.push_back(c.beam);
     }
@@ -65,7 +78,27 @@ std::vector<Index> BeamSearch::advance(const View& logits) {
   }
   if (is_done()) beams_.clear();
   if (beams_.empty()) parents.clear();
+  if (steps_ != nullptr) steps_->push_back(std::move(step)), kept_of_beam_ = std::move(kept_of_next);
   return parents;
+}
+
+std::vector<std::vector<SearchStep::Likely>> BeamSearch::likeliest_tokens(const ConstView& log_probs) const {
+  std::vector<std::vector<SearchStep::Likely>> of_beams;
+  for (Index beam = 0; beam < std::ssize(beams_); ++beam) {
+    const float* row = &log_probs.at<float>({beam, 0});
+    std::vector<std::int32_t> tokens;
+    for (std::int32_t token = 0; token < log_probs.shape[1]; ++token) {
+      if (!special_.excludes(token) && !std::isnan(row[token])) tokens.push_back(token);
+    }
+    const auto wanted = std::min(tokens.size(), static_cast<std::size_t>(likeliest_));
+    std::ranges::partial_sort(tokens, tokens.begin() + static_cast<std::ptrdiff_t>(wanted),
+                              [row](auto a, auto b) { return row[a] != row[b] ? row[a] > row[b] : a < b; });
+    std::vector<SearchStep::Likely>& likely = of_beams.emplace_back();
+    for (std::size_t i = 0; i < wanted; ++i) {
+      likely.push_back({tokens[i], std::min(1.0, std::exp(static_cast<double>(row[tokens[i]])))});
+    }
+  }
+  return of_beams;
 }
 
 bool BeamSearch::is_done() const {
@@ -125,21 +158,44 @@ void BeamSearch::finish(Beam beam) {
       {std::move(beam.tokens), beam.sum / std::pow(length, options_.length_penalty), std::move(beam.token_scores)});
 }
 
+namespace {
+
+// The search for a sentence of `length` tokens, or for what a picture or sound says, whose length says nothing of it.
+std::unique_ptr<BeamSearch> search_for(const NextToken& model, std::optional<Index> length, const BeamOptions& options,
+                                       const SpecialTokens& special) {
+  // The first token and all others are read before the sequence can be made to end.
+  const double most = static_cast<double>(model.max_steps(length.value_or(0)) - 1);
+  const double limit =
+      length ? options.max_ratio * static_cast<double>(*length) + static_cast<double>(options.max_extra) : most;
+  return std::make_unique<BeamSearch>(options, special, special.begin, static_cast<Index>(std::min(limit, most)));
+}
+
+}  // namespace
+
 std::vector<std::vector<Hypothesis>> beam_search(const NextToken& model, const TokenBatch& source,
                                                  const BeamOptions& options, const SpecialTokens& special,
                                                  Workspace& workspace) {
   check_options(options);
   Searches searches;
-  const bool is_signal = !source.signal.is_empty();
   for (Index i = 0; i < source.sequences(); ++i) {
-    const Index length = is_signal ? 0 : source.lengths.data<std::int32_t>()[i];
-    const double limit = options.max_ratio * static_cast<double>(length) + static_cast<double>(options.max_extra);
-    // The first token and all others are read before the sequence can be made to end.
-    const double most = static_cast<double>(model.max_steps(length) - 1);
-    searches.push_back(std::make_unique<BeamSearch>(options, special, special.begin,
-                                                    static_cast<Index>(is_signal ? most : std::min(limit, most))));
+    const std::optional<Index> length =
+        source.signal.is_empty() ? std::optional<Index>(source.lengths.data<std::int32_t>()[i]) : std::nullopt;
+    searches.push_back(search_for(model, length, options, special));
   }
   return decode(model, source, std::move(searches), workspace);
+}
+
+RecordedSearch record_beam_search(const NextToken& model, const TokenBatch& source, const BeamOptions& options,
+                                  const SpecialTokens& special, Index likeliest, Workspace& workspace) {
+  HEED_CHECK(source.lengths.size() == 1, "record_beam_search: must be given one sentence, but is given {}",
+             source.lengths.size());
+  RecordedSearch recorded;
+  std::unique_ptr<BeamSearch> search = search_for(model, source.lengths.data<std::int32_t>()[0], options, special);
+  search->record(&recorded.steps, likeliest);
+  Searches searches;
+  searches.push_back(std::move(search));
+  recorded.best = std::move(decode(model, source, std::move(searches), workspace).front());
+  return recorded;
 }
 
 }  // namespace heed

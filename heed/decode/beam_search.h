@@ -42,6 +42,21 @@ struct BeamOptions {
   }
 };
 
+// What a search kept at one step: how a translation grew.
+struct SearchStep {
+  struct Likely {
+    std::int32_t token;
+    double probability;
+  };
+  struct Kept {
+    Index parent = -1;  // which of the kept of the step before goes on; -1 in the first step
+    std::int32_t token = 0;
+    double log_probability = 0, sum = 0;  // of the token, and of all so far
+    std::vector<Likely> likeliest{};      // the tokens that may follow the parent, likeliest first
+  };
+  std::vector<Kept> kept{};  // best first, with those that ended here
+};
+
 // The search for one sequence. It stops when `beam` hypotheses have ended among its best (and, without early_stopping,
 // the best other's sum(log p) / length^length_penalty is no better), or at max_tokens, where the end token is forced
 // or hypotheses are taken as they are. Ties go to the earlier hypothesis and then the smaller id. A hypothesis' score
@@ -51,6 +66,9 @@ class BeamSearch : public Search {
   // The first step reads `first`: the begin token, or the last of a prompt. Throws heed::Error for options out of
   // range, and where there is no end token.
   BeamSearch(const BeamOptions& options, const SpecialTokens& special, std::int32_t first, Index max_tokens);
+
+  // Adds each step from now on to `steps`, which must outlive the search, with so many of the likeliest tokens.
+  void record(std::vector<SearchStep>* steps, Index likeliest);
 
   std::vector<std::int32_t> next_tokens() const override;
   // Throws heed::Error where a model's scores are all NaN.
@@ -74,6 +92,8 @@ class BeamSearch : public Search {
   static bool better(const Candidate& a, const Candidate& b);
   // The best 2 * beam candidates, best first: however many of them end, `beam` can go on.
   std::vector<Candidate> best_candidates(const ConstView& log_probs) const;
+  // The likeliest tokens that may follow each beam.
+  std::vector<std::vector<SearchStep::Likely>> likeliest_tokens(const ConstView& log_probs) const;
   void finish(Beam beam);
   bool is_done() const;
 
@@ -83,6 +103,9 @@ class BeamSearch : public Search {
   Index max_tokens_;  // without the end token
   std::vector<Beam> beams_{Beam{}};
   std::vector<Hypothesis> finished_;
+  std::vector<SearchStep>* steps_ = nullptr;
+  Index likeliest_ = 0;
+  std::vector<Index> kept_of_beam_{-1};  // where each of beams_ is in the last of *steps_
 };
 
 // Translates each sentence of `source` (inference: no gradient, no dropout) by a BeamSearch. Returns, for each, its
@@ -91,5 +114,13 @@ class BeamSearch : public Search {
 std::vector<std::vector<Hypothesis>> beam_search(const NextToken& model, const TokenBatch& source,
                                                  const BeamOptions& options, const SpecialTokens& special,
                                                  Workspace& workspace);
+
+// The same of one sentence, whose steps are recorded, each with so many of the likeliest tokens.
+struct RecordedSearch {
+  std::vector<Hypothesis> best;
+  std::vector<SearchStep> steps;
+};
+RecordedSearch record_beam_search(const NextToken& model, const TokenBatch& source, const BeamOptions& options,
+                                  const SpecialTokens& special, Index likeliest, Workspace& workspace);
 
 }  // namespace heed

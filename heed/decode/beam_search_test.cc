@@ -194,6 +194,47 @@ TEST(BeamSearch, WithoutEarlyStoppingNoHypothesisIsWorseAndSomeAreBetter) {
   EXPECT_GT(better, 0);
 }
 
+TEST(BeamSearch, RecordedStepsLeadToWhatIsFound) {
+  const TableModel model;
+  Workspace workspace;
+  for (const Index beam : {1, 3}) {
+    const BeamOptions options{.beam = beam, .max_ratio = 1, .max_extra = 2};
+    const TokenBatch source = sources({5}, 4);
+    const RecordedSearch recorded = record_beam_search(model, source, options, {}, 2, workspace);
+    const Hypothesis found = beam_search(model, source, options, {}, workspace)[0][0];
+    ASSERT_EQ(recorded.best.at(0).tokens, found.tokens);
+    // Whatever ended is a path of the steps; one of them is the best.
+    bool is_there = false;
+    for (std::size_t last = 0; last < recorded.steps.size(); ++last) {
+      const auto& ends = recorded.steps[last].kept;
+      EXPECT_LE(std::ssize(ends), 2 * beam);
+      for (std::size_t end = 0; end < ends.size(); ++end) {
+        if (ends[end].token != 3) continue;
+        std::vector<std::int32_t> tokens;
+        double sum = 0;
+        Index at = static_cast<Index>(end);
+        for (std::size_t step = last + 1; step-- > 0;) {
+          const SearchStep::Kept& kept = recorded.steps[step].kept.at(static_cast<std::size_t>(at));
+          tokens.insert(tokens.begin(), kept.token);
+          sum += kept.log_probability;
+          at = kept.parent;
+        }
+        EXPECT_EQ(at, -1);
+        EXPECT_NEAR(ends[end].sum, sum, 1e-9);
+        tokens.pop_back();
+        is_there = is_there || tokens == found.tokens;
+      }
+    }
+    EXPECT_TRUE(is_there);
+    const std::vector<float> logits = model.logits_of({5, 2});
+    const auto& likeliest = recorded.steps[0].kept[0].likeliest;
+    ASSERT_EQ(likeliest.size(), 2u);
+    EXPECT_GE(likeliest[0].probability, likeliest[1].probability);
+    EXPECT_NEAR(likeliest[0].probability, std::exp(log_probability(logits, likeliest[0].token)), 1e-6);
+    EXPECT_EQ(likeliest[0].token, recorded.steps[0].kept[0].token);
+  }
+}
+
 TEST(BeamSearch, RefusesBrokenScoresAndBadOptions) {
   TableModel model;
   Workspace workspace;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,5 +32,8 @@ struct Image {
 Image read_image(const std::filesystem::path& path);
 // The same of bytes in memory; `name` stands for the file in errors.
 Image parse_image(std::string_view bytes, std::string_view name);
+
+// The picture as a PNG file, without loss. Throws heed::Error for a picture without pixels.
+std::string png_bytes(const Image& image);
 
 }  // namespace heed

@@ -75,6 +75,13 @@ std::string jpeg_of(const Image& image, bool is_progressive = false, J_COLOR_SPA
   return file;
 }
 
+TEST(Png, WhatIsWrittenReadsTheSame) {
+  for (const Image& image : {drawn(9, 7), drawn(1, 1), drawn(1, 300)}) {
+    EXPECT_EQ(parse_image(png_bytes(image), "x.png"), image);
+  }
+  EXPECT_EQ(refusal([] { png_bytes({}); }), "png_bytes: the picture has no pixels");
+}
+
 TEST(ParseImage, APngHasThePixelsThatWereWritten) {
   const Image image = drawn(21, 34);
   EXPECT_EQ(parse_image(png_of(image), "x.png"), image);

@@ -93,4 +93,18 @@ Image parse_png(std::string_view bytes, std::string_view name) {
   return image;
 }
 
+std::string png_bytes(const Image& image) {
+  HEED_CHECK(image.height >= 1 && image.width >= 1, "png_bytes: the picture has no pixels");
+  png_image header{};
+  header.version = PNG_IMAGE_VERSION;
+  header.width = static_cast<png_uint_32>(image.width), header.height = static_cast<png_uint_32>(image.height);
+  header.format = PNG_FORMAT_RGB;
+  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(header);
+  std::string bytes(size, '\0');
+  const int written = png_image_write_to_memory(&header, bytes.data(), &size, 0, image.pixels.data(), 0, nullptr);
+  HEED_CHECK(written != 0, "png_bytes: {}", printable(header.message));
+  bytes.resize(size);
+  return bytes;
+}
+
 }  // namespace heed

@@ -9,6 +9,7 @@
 #include "heed/base/check.h"
 #include "heed/layers/positions.h"
 #include "heed/layers/shared_angles.h"
+#include "heed/layers/shown_scores.h"
 #include "heed/ops/attention/spec/visit_spec.h"
 
 namespace heed {
@@ -242,6 +243,10 @@ Attended MultiheadAttention::attend(const Context& context, const Var& q, const 
   std::vector<Var> learned;
   for (const LayerAttention::Learned& one : made_.learned) learned.push_back(one.var);
   const Var heads = attention(context, queries, keys, values, spec, learned, weights);
+  if (extra == 0) {
+    show_scores(context.observer, {path_, kind_}, queries.view_of(q.value()), keys.view_of(keys_and_values.value()),
+                spec);
+  }
   // Observers see the keys that their tokens stand for.
   if (observed) context.observer->on_weights({path_, kind_}, slice(weights.view(), 3, 0, shape.keys));
   Attended attended{relaid(context, out_proj_.forward(context, heads)), {}};

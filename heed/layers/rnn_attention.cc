@@ -6,6 +6,7 @@
 #include "heed/autograd/operators.h"
 #include "heed/autograd/record.h"
 #include "heed/base/check.h"
+#include "heed/layers/shown_scores.h"
 #include "heed/ops/elementwise.h"
 
 namespace heed {
@@ -100,6 +101,8 @@ Var RnnAttention::forward(const Context& context, const Var& query, const Attent
   const auto one_head = [](const Var& source) { return Heads{source, 0, 1, source.dim(2)}; };
   const Var mean = attention(context, one_head(q), one_head(memory.keys), one_head(memory.values), spec,
                              {additive ? vector_ : Var(), centre}, weights);
+  show_scores(context.observer, site, one_head(q).view_of(q.value()),
+              one_head(memory.keys).view_of(memory.keys.value()), spec);
   if (!weights.is_empty()) context.observer->on_weights(site, weights);
   return mean;
 }

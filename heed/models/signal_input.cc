@@ -114,7 +114,9 @@ Var SignalInput::of_sound(const Context& context, const Tensor& bands) const {
 
 Var SignalInput::forward(const Context& context, const Tensor& signal) const {
   const Var x = options_.kind == SignalKind::picture ? of_picture(context, signal) : of_sound(context, signal);
-  return dropout(context, positions_.forward(context, x), dropout_);
+  const Var placed = positions_.forward(context, x);
+  show_embeddings(context.observer, EmbeddedSide::source, x.value().view(), placed.value().view());
+  return dropout(context, placed, dropout_);
 }
 
 }  // namespace heed

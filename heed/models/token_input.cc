@@ -24,6 +24,7 @@ TokenInput::TokenInput(const ParameterScope& scope, const std::string& side, con
                        const Embedding& embedding)
     : embedding_(embedding),
       positions_(make_positions(scope / (side + "_positions"), config)),
+      side_(side == "source" ? EmbeddedSide::source : EmbeddedSide::decoder),
       has_types_(config.token_types > 0 && side == "source"),
       has_norm_(config.embedding_norm),
       has_projection_(config.factorised_embedding > 0),
@@ -35,8 +36,10 @@ TokenInput::TokenInput(const ParameterScope& scope, const std::string& side, con
 
 Var TokenInput::forward(const Context& context, const Tensor& ids, const Tensor& positions, const Tensor& types) const {
   HEED_CHECK(types.is_empty() || has_types_, "Transformer: the model has no token types, but some are given");
-  Var x = embedding_.forward(context, ids);
-  x = positions.is_empty() ? positions_.forward(context, x) : positions_.forward_at(context, x, positions);
+  const Var embedded = embedding_.forward(context, ids);
+  Var x = positions.is_empty() ? positions_.forward(context, embedded)
+                               : positions_.forward_at(context, embedded, positions);
+  show_embeddings(context.observer, side_, embedded.value().view(), x.value().view());
   if (has_types_) {
     const Tensor all = types.is_empty() ? Tensor::zeros(DType::i32, {ids.dim(0), ids.dim(1)}) : types;
     x = add(context, x, types_.forward(context, all));

@@ -11,6 +11,7 @@
 #include "heed/layers/norm.h"
 #include "heed/layers/positions.h"
 #include "heed/models/transformer_config.h"
+#include "heed/observe/observer.h"
 
 namespace heed {
 
@@ -32,6 +33,7 @@ class TokenInput {
   Positions positions_;
   Norm norm_;
   Linear projection_;
+  EmbeddedSide side_ = EmbeddedSide::source;
   bool has_types_ = false, has_norm_ = false, has_projection_ = false;
   double dropout_ = 0;
 };

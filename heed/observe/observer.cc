@@ -8,4 +8,9 @@ std::span<const std::pair<std::string_view, AttentionKind>> enum_names(Attention
   return kNames;
 }
 
+void show_embeddings(AttentionObserver* observer, EmbeddedSide side, const ConstView& before, const ConstView& after) {
+  if (observer == nullptr || before.dtype != DType::f32 || !observer->wants_embeddings(side)) return;
+  observer->on_embeddings(side, before, after);
+}
+
 }  // namespace heed

@@ -26,6 +26,17 @@ struct AttentionSite {
   AttentionKind kind = AttentionKind::encoder;
 };
 
+// What weights come from, where scores are dot products: scale * q . k, plus the bias, and then the mask and the
+// normaliser.
+struct AttentionScores {
+  ConstView q, k;  // f32 [B, H, Lq, D] and [B, KV heads, Lk, D], as they meet: normalised and turned
+  double scale = 1;
+  ConstView bias{};  // f32 [B, H, Lq, Lk]; empty: nothing is added
+};
+
+// Which of a model's tables of tokens.
+enum class EmbeddedSide : std::uint8_t { source, decoder };
+
 // Called by attention layers during a forward pass, from the thread that runs it, in the order of the layers.
 struct AttentionObserver {
   virtual ~AttentionObserver() = default;
@@ -35,6 +46,16 @@ struct AttentionObserver {
   // when this returns. A model that decodes step by step calls once a step with the queries of that step and the keys
   // so far.
   virtual void on_weights(const AttentionSite& site, ConstView weights) = 0;
+
+  // The same of scores, before the weights that come from them, where they are dot products.
+  virtual bool wants_scores(const AttentionSite&) const { return false; }
+  virtual void on_scores(const AttentionSite&, const AttentionScores&) {}
+  // The vectors of a side's tokens, f32 [B, L, width], before and after their positions are added.
+  virtual bool wants_embeddings(EmbeddedSide) const { return false; }
+  virtual void on_embeddings(EmbeddedSide, ConstView /*before*/, ConstView /*after*/) {}
 };
+
+// Calls observer->on_embeddings, if there is one that wants them and they are f32.
+void show_embeddings(AttentionObserver* observer, EmbeddedSide side, const ConstView& before, const ConstView& after);
 
 }  // namespace heed

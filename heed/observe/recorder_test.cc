@@ -68,7 +68,7 @@ TEST(AttentionRecorder, StepsGiveTheSameMapsAsOneCall) {
 
 TEST(AttentionRecorder, WantsWhatWasChosen) {
   EXPECT_TRUE(AttentionRecorder({}).wants(kEncoder));
-  const AttentionRecorder cross({}, [](const AttentionSite& site) { return site.kind == AttentionKind::cross; });
+  const AttentionRecorder cross({}, {}, [](const AttentionSite& site) { return site.kind == AttentionKind::cross; });
   EXPECT_TRUE(cross.wants(kCross));
   EXPECT_FALSE(cross.wants(kDecoder));
 }
@@ -82,6 +82,44 @@ TEST(AttentionRecorder, MapsPassTheTracesValidation) {
   recorder.on_weights(kCross, numbered(1, 4, 3, 3));
   trace.maps = recorder.take_maps();
   EXPECT_EQ(refusal([&] { validate(trace, "t"); }), "no error");
+}
+
+TEST(AttentionRecorder, ScoresAreThoseOfTheSentence) {
+  AttentionRecorder recorder({.row = 1, .source_length = 2, .target_length = 3}, {.scores = true});
+  EXPECT_TRUE(recorder.wants_scores(kCross));
+  EXPECT_FALSE(AttentionRecorder({}).wants_scores(kCross));
+  recorder.on_scores(kCross, {numbered(2, 2, 5, 4), numbered(2, 1, 4, 4), 0.5, numbered(2, 2, 5, 4)});
+  recorder.on_weights(kCross, numbered(2, 2, 5, 4));
+  const AttentionTrace::Map map = recorder.take_maps().at(0);
+  EXPECT_EQ(map.q.shape, (std::vector<Index>{2, 3, 4}));
+  EXPECT_EQ(map.k.shape, (std::vector<Index>{1, 2, 4}));
+  EXPECT_EQ(map.bias.shape, (std::vector<Index>{2, 3, 2}));
+  EXPECT_EQ(map.bias.values, map.weights);  // both are numbered
+  EXPECT_EQ(map.scale, 0.5);
+}
+
+TEST(AttentionRecorder, ScoresOfStepsAreThoseOfTheWhole) {
+  AttentionRecorder whole({.row = 0, .source_length = 2, .target_length = 3}, {.scores = true}), steps = whole;
+  whole.on_scores(kCross, {numbered(1, 2, 3, 4), numbered(1, 2, 2, 4)});
+  whole.on_weights(kCross, numbered(1, 2, 3, 2));
+  for (Index step = 0; step < 4; ++step) {
+    steps.on_scores(kCross, {numbered(1, 2, 1, 4, step), numbered(1, 2, 2, 4)});
+    steps.on_weights(kCross, numbered(1, 2, 1, 2, step));
+  }
+  EXPECT_EQ(steps.take_maps(), whole.take_maps());
+}
+
+TEST(AttentionRecorder, EmbeddingsAreThoseOfTheSentence) {
+  AttentionRecorder recorder({.row = 1, .source_length = 2, .target_length = 3}, {.embeddings = true});
+  const Tensor before = numbered(1, 2, 4, 3), after = numbered(1, 2, 4, 3, 7);
+  recorder.on_embeddings(EmbeddedSide::source, select(before.view(), 0, 0), select(after.view(), 0, 0));
+  const AttentionTrace::Embeddings source = recorder.take_embeddings(EmbeddedSide::source);
+  EXPECT_EQ(source.before.shape, (std::vector<Index>{2, 3}));
+  EXPECT_EQ(source.before.values[0], before.at<float>({0, 1, 0, 0}));
+  EXPECT_EQ(source.after.values[5], after.at<float>({0, 1, 1, 2}));
+  EXPECT_TRUE(recorder.take_embeddings(EmbeddedSide::decoder).empty());
+  EXPECT_TRUE(recorder.take_embeddings(EmbeddedSide::source).empty());
+  EXPECT_THROW(recorder.on_embeddings(EmbeddedSide::source, before.view(), after.view()), Error);
 }
 
 TEST(AttentionRecorder, ErrorsNameTheSite) {

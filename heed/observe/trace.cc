@@ -4,7 +4,10 @@
 
 namespace heed {
 
-Index TraceSide::word_count() const { return words.empty() ? 0 : *std::ranges::max_element(words) + 1; }
+Index TraceSide::word_count() const {
+  const Index numbered = words.empty() ? 0 : *std::ranges::max_element(words) + 1;
+  return std::max(numbered, std::ssize(word_texts));
+}
 
 const TraceSide& AttentionTrace::query_side(AttentionKind kind) const {
   switch (kind) {

@@ -41,12 +41,12 @@ struct TraceSide {
   // For each token the number of its word, which never falls, or -1 for a special token; of a picture, the number of
   // its patch, row by row. Empty: not known.
   std::vector<Index> words{};
-  std::vector<std::string> word_texts{};  // the text of each word; empty: not known
+  std::vector<std::string> word_texts{};  // of each word, those without a token too; empty: not known
   std::vector<Index> segments{};          // for each token which of several texts it is of: BERT's pairs; empty: of one
   std::optional<TraceGrid> grid{};        // of a picture's patches
   std::optional<double> seconds{};        // that a frame of sound lasts
 
-  // How many tokens, and words.
+  // How many tokens, and words; of some words there may be no token.
   Index size() const { return static_cast<Index>(tokens.size()); }
   Index word_count() const;
   friend bool operator==(const TraceSide&, const TraceSide&) = default;

@@ -8,6 +8,9 @@
 #include <limits>
 
 #include "heed/base/error.h"
+#include "heed/base/file.h"
+#include "heed/base/file_writer.h"
+#include "heed/io/npz.h"
 #include "heed/observe/trace_sample.h"
 #include "heed/testing/refusal.h"
 
@@ -90,6 +93,62 @@ TEST(TraceFile, WhatIsInvalidIsNotWritten) {
             "traces[0].maps[0].weights: number 0 must be finite, but is inf");
   EXPECT_EQ(read_trace(path), sample_trace());
   std::filesystem::remove(path);
+}
+
+TEST(TraceFile, AnArchiveHoldsTheSameBitForBit) {
+  const std::vector<AttentionTrace> traces = {sample_trace(), AttentionTrace(), sample_trace()};
+  const std::filesystem::path path = temporary("heed_trace_file_test.npz");
+  write_traces(path, traces);
+  EXPECT_EQ(read_traces(path), traces);
+  const std::string bytes = read_file(path);
+  write_traces(path, traces);
+  EXPECT_EQ(read_file(path), bytes);
+  const NpyArray weights = NpzReader(path).array("traces[0].maps[2].weights");
+  EXPECT_EQ(weights.shape, (std::vector<Index>{2, 3, 2}));
+  std::filesystem::remove(path);
+}
+
+TEST(TraceFile, ArraysMayLieInTheArchiveBeside) {
+  const std::filesystem::path json = temporary("heed_trace_beside.json"), npz = temporary("heed_trace_beside.npz");
+  std::string text = kTyped;
+  const std::string weights = "[[[0.9, 0.1], [0, 1]]]";
+  text.replace(text.find(weights), weights.size(), R"({"npz": "cross"})");
+  write_file(json, text);
+  EXPECT_NE(testing::refusal([&] { read_traces(json); }).find("heed_trace_beside.npz"), std::string::npos);
+  const std::vector<double> numbers = {0.9, 0.1, 0, 1};
+  NpzWriter writer;
+  writer.add("cross", make_view(numbers.data(), {1, 2, 2}));
+  writer.save(npz);
+  EXPECT_EQ(read_traces(json), parse_traces(kTyped, "t"));
+  NpzWriter other;
+  other.add("another", make_view(numbers.data(), {1, 2, 2}));
+  other.save(npz);
+  EXPECT_EQ(testing::refusal([&] { read_traces(json); }), npz.string() + ": has no entry cross.npy");
+  std::filesystem::remove(json);
+  std::filesystem::remove(npz);
+}
+
+TEST(TraceFileHostile, AnArchivesArraysMustBeWhatTheTraceSays) {
+  const auto with = [](std::vector<float> numbers, std::initializer_list<Index> shape, const std::string& weights) {
+    std::string text = kTyped;
+    const std::string typed = "[[[0.9, 0.1], [0, 1]]]";
+    text.replace(text.find(typed), typed.size(), weights);
+    NpzWriter writer;
+    writer.add("w", make_view(numbers.data(), shape));
+    writer.add_text("traces.json", text);
+    const NpzReader reader(writer.bytes(), "t.npz");
+    return testing::refusal([&] { read_trace_archive(reader); });
+  };
+  EXPECT_EQ(with({1, 0, 0, 1}, {1, 2, 2}, R"({"shape": [1, 2, 2], "npz": "w"})"), "no error");
+  EXPECT_EQ(with({1, 0, 0, 1}, {1, 2, 2}, R"({"shape": [1, 4, 1], "npz": "w"})"),
+            "t.npz: traces.json: traces[0].maps[0].weights.shape: must be that of the array in the archive, but is an "
+            "array of 3");
+  EXPECT_EQ(with({1, 0, 0, 1}, {2, 2}, R"({"npz": "w"})"),
+            "t.npz: traces.json: traces[0].maps[0].weights: must be [heads, queries, keys], but is an object with 1 "
+            "keys");
+  EXPECT_EQ(with({1, 0, 0, std::nanf("")}, {1, 2, 2}, R"({"npz": "w"})"),
+            "t.npz: traces.json: traces[0].maps[0].weights: number 3 must be finite, but is nan");
+  EXPECT_EQ(with({1, 0, 0, 1}, {1, 2, 2}, R"({"npz": "../w"})"), "t.npz: has no entry ../w.npy");
 }
 
 TEST(TraceFileHostile, AnotherFormIsRefused) {

@@ -52,8 +52,8 @@ void check_words(const TraceSide& side, const std::string& place) {
     last = std::max(last, word);
   }
   check_texts(side.word_texts, place + ".word_texts");
-  HEED_CHECK(side.word_texts.empty() || side.word_count() <= std::ssize(side.word_texts),
-             "{}.word_texts: must be one for each of the {} words, but there are {}", place, side.word_count(),
+  HEED_CHECK(side.word_texts.empty() || last < std::ssize(side.word_texts),
+             "{}.word_texts: must be one for each of the {} words, but there are {}", place, last + 1,
              side.word_texts.size());
   check_per_token(side, side.segments.size(), place + ".segments");
   for (std::size_t i = 0; i < side.segments.size(); ++i) {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "heed/base/check.h"
-#include "heed/observe/recorder.h"
+#include "heed/tasks/trace_signal.h"
 
 namespace heed {
 
@@ -32,44 +32,16 @@ Classified PictureClassifier::classify(const Image& image) const {
   return class_probabilities(config.encoder_heads, logits.value()).front();
 }
 
-std::vector<PatchMap> PictureClassifier::attention(const Image& image, const PictureMapChoice& choice) const {
-  const TransformerConfig& config = opened_.family.config;
-  const SignalOptions& signal = config.signal;
-  const Index layer = choice.layer.value_or(config.encoder_layers - 1);
-  HEED_CHECK(layer >= 0 && layer < config.encoder_layers, "there is no layer {}: the model has {}, counted from 0",
-             layer, config.encoder_layers);
-  const std::vector<Index> heads = choice.heads.of(config.heads);
-  const std::string path = fmt::format("encoder.layers.{}.self_attn", layer);
-  AttentionRecorder recorder({.row = 0, .source_length = signal.positions(), .target_length = 0},
-                             [&](const AttentionSite& site) { return site.path == path; });
-  Workspace workspace;
-  opened_.model->encode(Context::inference(workspace, &recorder), {.signal = pixel_values(image, pixels_, signal)});
-  const AttentionTrace::Map map = recorder.take_maps().front();
-
-  const PatchMap none{{},
-                      signal.height / signal.patch,
-                      signal.width / signal.patch,
-                      std::vector<double>(static_cast<std::size_t>(signal.positions() - 1))};
-  const auto add = [&](PatchMap& to, Index head, double share) {
-    for (std::size_t i = 0; i < to.weights.size(); ++i) {
-      to.weights[i] += share * double{map.weight(head, 0, static_cast<Index>(i) + 1)};
-    }
-  };
-  if (choice.heads.mean) {
-    PatchMap mean = none;
-    mean.title = heads.size() == 1 ? fmt::format("layer {} · head {}", layer, heads.front())
-                                   : fmt::format("layer {} · mean of {} heads", layer, heads.size());
-    for (Index head : heads) add(mean, head, 1 / static_cast<double>(heads.size()));
-    return {mean};
-  }
-  std::vector<PatchMap> maps;
-  for (Index head : heads) {
-    PatchMap one = none;
-    one.title = fmt::format("layer {} · head {}", layer, head);
-    add(one, head, 1);
-    maps.push_back(std::move(one));
-  }
-  return maps;
+AttentionTrace PictureClassifier::trace(const Image& image, const TraceParts& parts) const {
+  const SignalOptions& signal = opened_.family.config.signal;
+  AttentionTrace trace =
+      trace_signal(*opened_.model, pixel_values(image, pixels_, signal), picture_side(signal), parts);
+  trace.image = picture_uri(image);
+  if (!has_classes()) return trace;
+  const Classified classified = classify(image);
+  const auto likeliest = static_cast<std::size_t>(classified.likeliest());
+  trace.source.text = fmt::format("{} · {:.0f} %", labels()[likeliest], 100 * classified.probabilities[likeliest]);
+  return trace;
 }
 
 }  // namespace heed

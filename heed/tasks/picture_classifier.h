@@ -6,24 +6,17 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "heed/image/image.h"
+#include "heed/observe/recorder.h"
+#include "heed/observe/trace.h"
 #include "heed/pretrained/pixel_values.h"
 #include "heed/pretrained/pretrained_model.h"
 #include "heed/tasks/classify.h"
-#include "heed/viz/head_choice.h"
-#include "heed/viz/picture_attention.h"
 
 namespace heed {
-
-// Which weights picture_maps gives: of one layer, the last where none is given; of some heads, or their mean.
-struct PictureMapChoice {
-  std::optional<Index> layer{};
-  HeadChoice heads{};
-};
 
 class PictureClassifier {
  public:
@@ -35,9 +28,9 @@ class PictureClassifier {
   const std::vector<std::string>& labels() const;
   // Throws heed::Error where the model has no classes, and as pixel_values does.
   Classified classify(const Image& image) const;
-  // What the first token, which the class is told by, attends to among the patches. Throws heed::Error for a layer or
-  // a head that is none of the model's.
-  std::vector<PatchMap> attention(const Image& image, const PictureMapChoice& choice) const;
+  // What each token and patch attends to, in every layer, over the picture; its text is the likeliest class, where the
+  // model has some. The class is told by the first token.
+  AttentionTrace trace(const Image& image, const TraceParts& parts = {}) const;
 
  private:
   PretrainedModel opened_;

@@ -11,6 +11,8 @@
 #include "heed/sound/log_mel.h"
 #include "heed/tasks/pretrained_vocabulary.h"
 #include "heed/tasks/time_warp.h"
+#include "heed/tasks/trace_signal.h"
+#include "heed/text/batching.h"
 
 namespace heed {
 namespace {
@@ -36,6 +38,11 @@ std::vector<std::string> words_of(const std::string& text) {
 
 // "decoder.layers.3.multihead_attn" and its like.
 std::string cross_path(Index layer) { return fmt::format("decoder.layers.{}.multihead_attn", layer); }
+
+// How many of the encoder's positions hold sound.
+Index heard_positions(Index samples, Index positions) {
+  return std::clamp<Index>((samples + kPositionSamples - 1) / kPositionSamples, 1, positions);
+}
 
 }  // namespace
 
@@ -105,13 +112,13 @@ std::vector<TimedWord> Transcriber::timed_words(const Tensor& bands, const Ids& 
   Ids read = prompt;
   read.insert(read.end(), tokens.begin(), tokens.end());
   const Index rows = std::ssize(read), positions = config.signal.positions();
-  AttentionRecorder recorder({.row = 0, .source_length = positions, .target_length = rows},
+  AttentionRecorder recorder({.row = 0, .source_length = positions, .target_length = rows}, {},
                              [&](const AttentionSite& site) { return paths.contains(std::string(site.path)); });
   opened_.model->features(Context::inference(workspace, &recorder), {{.signal = bands}, Tensor::from(read, {1, rows})});
   const std::vector<AttentionTrace::Map> maps = recorder.take_maps();
 
   // The share of each position among those that hold sound.
-  const Index heard = std::clamp<Index>((samples + kPositionSamples - 1) / kPositionSamples, 1, positions);
+  const Index heard = heard_positions(samples, positions);
   std::vector<float> weights;
   for (const auto& [layer, head] : heads) {
     const std::string path = cross_path(layer);
@@ -141,6 +148,25 @@ std::vector<TimedWord> Transcriber::timed_words(const Tensor& bands, const Ids& 
   }
   std::erase_if(words, [](const TimedWord& word) { return word.text.empty(); });
   return words;
+}
+
+AttentionTrace Transcriber::trace(const Wave& wave, const TranscriptionOptions& options,
+                                  const TraceParts& parts) const {
+  const SignalOptions& signal = opened_.family.config.signal;
+  const Wave all = resampled(wave, kLogMelRate);
+  const std::span<const float> samples =
+      std::span(all.samples).first(std::min(all.samples.size(), static_cast<std::size_t>(signal.frames * kLogMelHop)));
+  const Tensor bands = log_mel(samples, {.bands = signal.channels, .frames = signal.frames});
+  Workspace workspace;
+  std::int32_t language = options.language.empty() ? -1 : speech_.language_id(options.language);
+  if (language < 0) language = heard_language(bands, workspace);
+  Ids ids = speech_.prompt(language, options.task);
+  const Ids tokens = search(bands, ids, options.beam, workspace);
+  ids.insert(ids.end(), tokens.begin(), tokens.end());
+  ids.push_back(opened_.family.ends.empty() ? kNoTarget : opened_.family.ends.front());
+  const Index heard = heard_positions(std::ssize(samples), signal.positions());
+  return trace_signal(*opened_.model, bands, sound_side(heard, kPositionSeconds), *vocabulary_, ids,
+                      trimmed(vocabulary_->decode(tokens)), parts);
 }
 
 Transcription Transcriber::transcribe(const Wave& wave, const TranscriptionOptions& options) const {

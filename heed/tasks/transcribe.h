@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "heed/decode/beam_search.h"
+#include "heed/observe/recorder.h"
+#include "heed/observe/trace.h"
 #include "heed/pretrained/pretrained_model.h"
 #include "heed/pretrained/speech_generation.h"
 #include "heed/sound/wave.h"
@@ -46,6 +48,10 @@ class Transcriber {
   // cross-attention of the heads that the model's files call aligned, or of all in its upper half, in steps of 20 ms.
   // Throws heed::Error for a language and a task that the model has not, and a beam out of range.
   Transcription transcribe(const Wave& wave, const TranscriptionOptions& options) const;
+
+  // What it attends to in the first piece, in every layer: frames of sound, 20 ms each, and the tokens of what it
+  // hears. The encoder attends to silence up to the end of the piece too, which is not kept.
+  AttentionTrace trace(const Wave& wave, const TranscriptionOptions& options, const TraceParts& parts = {}) const;
 
  private:
   using Ids = std::vector<std::int32_t>;

@@ -88,6 +88,10 @@ class Vocabulary {
   // Returns how the vocabulary writes one id, to label a picture: "▁dog", "läu@@", "</s>". Throws as decode does.
   virtual std::string piece(int id) const = 0;
 
+  // Returns what a piece adds to a text that has begun, with the spaces that it opens or closes a word with: " dog",
+  // "läu". Of a special id, what the vocabulary would make of it.
+  virtual std::string surface(int id) const = 0;
+
   // The id that piece() gives this text for; -1 where there is none.
   virtual int id_of(std::string_view piece) const = 0;
 
@@ -114,9 +118,6 @@ class Vocabulary {
 
  private:
   virtual std::string text_of(std::span<const int> ids, Specials specials) const = 0;
-  // What a visible piece adds to a text, with the spaces that it opens or closes a word with.
-  virtual std::string surface(int id) const = 0;
-
   SymbolIds symbols_;
 };
 

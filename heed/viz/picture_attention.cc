@@ -8,6 +8,7 @@
 
 #include "heed/base/check.h"
 #include "heed/image/resize.h"
+#include "heed/io/base64.h"
 
 namespace heed {
 namespace {
@@ -80,6 +81,34 @@ struct Tile {
 };
 
 }  // namespace
+
+PatchMap patch_map(const AttentionTrace& trace, const AttentionTrace::Map& map, std::optional<Index> head,
+                   Index query) {
+  const TraceSide& side = trace.key_side(map.kind);
+  HEED_CHECK(side.grid && map.kind != AttentionKind::decoder, "patch_map: the trace is not of a picture's patches");
+  HEED_CHECK(query >= 0 && query < map.queries, "patch_map: there is no query {}: there are {}", query, map.queries);
+  HEED_CHECK(!head || (*head >= 0 && *head < map.heads), "there is no head {}: a layer has {}, counted from 0", *head,
+             map.heads);
+  const auto [rows, columns] = *side.grid;
+  PatchMap patches{fmt::format("layer {} · {}", map.layer,
+                               head ? fmt::format("head {}", *head) : fmt::format("mean of {} heads", map.heads)),
+                   rows, columns, std::vector<double>(static_cast<std::size_t>(rows * columns))};
+  const Index first = head.value_or(0), count = head ? 1 : map.heads;
+  for (Index key = 0; key < map.keys; ++key) {
+    const Index patch = side.words[static_cast<std::size_t>(key)];
+    if (patch < 0) continue;
+    double sum = 0;
+    for (Index h = first; h < first + count; ++h) sum += double{map.weight(h, query, key)};
+    patches.weights[static_cast<std::size_t>(patch)] = sum / static_cast<double>(count);
+  }
+  return patches;
+}
+
+Image trace_image(const AttentionTrace& trace) {
+  const std::size_t comma = trace.image.find(',');
+  HEED_CHECK(comma != std::string::npos, "trace_image: the trace has no picture");
+  return parse_image(base64_bytes(std::string_view(trace.image).substr(comma + 1), "trace.image"), "trace.image");
+}
 
 Picture draw_picture_attention(const Image& image, std::span<const PatchMap> maps, const std::string& title) {
   HEED_CHECK(image.height >= 1 && image.width >= 1, "draw_picture_attention: the picture has no pixels");

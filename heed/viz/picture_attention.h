@@ -4,12 +4,14 @@
 //   save_picture(picture, "map.svg");
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "heed/base/index.h"
 #include "heed/image/image.h"
+#include "heed/observe/trace.h"
 #include "heed/viz/picture.h"
 
 namespace heed {
@@ -20,6 +22,14 @@ struct PatchMap {
   Index rows = 0, columns = 0;
   std::vector<double> weights{};
 };
+
+// What one query attends to among the patches in a map of a trace with a grid: in one head, or the mean of all. Throws
+// heed::Error where the trace's source has no grid, and for a query or a head that the map does not have.
+PatchMap patch_map(const AttentionTrace& trace, const AttentionTrace::Map& map, std::optional<Index> head,
+                   Index query = 0);
+
+// The picture of a trace. Throws heed::Error where it has none, or a broken one.
+Image trace_image(const AttentionTrace& trace);
 
 // The picture, and beside it once for each map the picture in grey under that map's colours: from dark for nothing to
 // bright for the largest weight of all maps, smooth from the middle of a patch to the next one's. The description tells
