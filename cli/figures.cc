@@ -12,6 +12,7 @@
 #include "heed/viz/find_word.h"
 #include "heed/viz/heatmap_numbers.h"
 #include "heed/viz/lines_picture.h"
+#include "heed/viz/picture_attention.h"
 #include "heed/viz/reading_picture.h"
 #include "output.h"
 #include "terminal.h"
@@ -50,8 +51,28 @@ std::string ending(const std::string& path) {
   return ending;
 }
 
+// Over the picture of the trace: where it looks at each word of a caption, or what a class is told by.
+Picture over_picture(const FigureOptions& options, const AttentionTrace& trace, const AttentionTrace::Map& map) {
+  const HeadChoice heads = head_choice(options);
+  const bool all = heads.mean && heads.chosen.empty();
+  if (map.kind == AttentionKind::cross) {
+    HEED_CHECK(all || heads.chosen.size() == 1, "--head: a caption's words are drawn of one head or of their mean");
+    const std::optional<Index> head = all ? std::nullopt : std::optional(heads.chosen.front());
+    return draw_picture_attention(trace_image(trace), word_patch_maps(trace, map, head), trace.target.text);
+  }
+  std::vector<PatchMap> patches;
+  if (all)
+    patches.push_back(patch_map(trace, map, std::nullopt));
+  else
+    for (Index head : heads.of(map.heads)) patches.push_back(patch_map(trace, map, head));
+  const std::string title = trace.source.text.empty() ? "Attention to the patches of a picture" : trace.source.text;
+  return draw_picture_attention(trace_image(trace), patches, title);
+}
+
 void write_figure(const FigureOptions& options, const AttentionTrace& trace, const std::string& path) {
   const AttentionTrace::Map& map = chosen_map(options, trace);
+  const bool has_picture = !trace.image.empty() && trace.key_side(map.kind).grid;
+  if (has_picture && !is_unstyled(path)) return save_figure(over_picture(options, trace, map), path);
   Heatmap shown = attention_heatmap(trace, map, picture_options(options));
   if (options.word) {
     const std::vector<Index> rows = find_word(trace.query_side(map.kind), *options.word);

@@ -2,17 +2,44 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <span>
 
 #include "heed/base/check.h"
+#include "heed/base/file.h"
 #include "heed/base/text_lines.h"
+#include "heed/observe/trace_file.h"
+#include "heed/tasks/caption.h"
+#include "heed/tasks/picture_classifier.h"
+#include "heed/tasks/pretrained_folder.h"
+#include "heed/tasks/transcribe.h"
 #include "long_lines.h"
+#include "numbers.h"
 #include "option_names.h"
 #include "output.h"
 
 namespace heed::cli {
 namespace {
+
+// Of numbers besides the weights: some 10 MB of a page.
+constexpr Index kMostNumbersOfAPage = 2'000'000;
+
+struct Wanted {
+  TraceParts parts;
+  bool steps = false;
+};
+
+// What --record names; for a page, everything.
+Wanted wanted(const Viewed& viewed, bool for_page) {
+  const bool all = viewed.record.empty() && for_page;
+  const auto names = [&](const char* name) {
+    return all || std::ranges::any_of(viewed.record, [&](const std::string& part) {
+             return part == name || (part == "all" && std::string_view(name) != "weights");
+           });
+  };
+  return {{.scores = names("scores"), .embeddings = names("embeddings")}, names("steps")};
+}
 
 // The folder's own name: where it lies is nobody's business who gets the picture.
 std::string folder_name(const std::string& folder) {
@@ -25,9 +52,15 @@ struct Lines {
   std::string name;  // for messages
 };
 
-Lines read_lines(const ViewedText& viewed) {
+Lines read_lines(const Viewed& viewed) {
   if (viewed.text) return {split_text_lines(*viewed.text, "--text"), "--text"};
   return {read_text_lines(viewed.input), text_name(viewed.input)};
+}
+
+std::string read_one_line(const char* option, const std::string& text) {
+  const std::vector<std::string> lines = split_text_lines(text, option);
+  HEED_CHECK(lines.size() <= 1, "{}: must be one line, but has {}", option, lines.size());
+  return lines.empty() ? "" : lines.front();
 }
 
 // The views, if there are any, and a warning of lines that were too long.
@@ -40,68 +73,229 @@ Views checked(Views views, const Lines& read, LongLines treatment, std::span<con
   return views;
 }
 
-AttentionTrace trace_of(const ViewedText& viewed, const ModelFolder& folder, const std::string& source,
-                        std::span<const int> target_ids) {
-  return trace_pair(folder, source, target_ids, viewed.long_lines == LongLines::crop);
-}
+// --- Models of text --------------------------------------------------------------------------------------------------
 
-Views view_translations(const ViewedText& viewed, const ModelFolder& folder) {
-  const Lines read = read_lines(viewed);
-  Translator translator(folder, viewed.long_lines);
-  const auto translations = translator.translate(read.lines, viewed.beam, read.name);
-  Views views;
-  for (std::size_t i = 0; i < read.lines.size(); ++i) {
-    const Translation& best = translations[i].front();
-    views.translations.push_back(best.text);
-    const bool was_read = !best.token_scores.empty();
-    if (was_read) views.traces.push_back(trace_of(viewed, folder, read.lines[i], best.tokens));
+class TextViews {
+ public:
+  TextViews(const Viewed& viewed, const ModelFolder& folder, const Wanted& wanted)
+      : viewed_(viewed),
+        folder_(folder),
+        wanted_(wanted),
+        options_{.crop = viewed.long_lines == LongLines::crop, .parts = wanted.parts} {}
+
+  Views make(const CLI::App& sub) const {
+    const auto refuse = [&](std::initializer_list<const char*> options, const char* what) {
+      for (const char* option : options) {
+        if (was_given(sub, option)) throw CLI::ValidationError(option, fmt::format("means nothing to {}", what));
+      }
+    };
+    if (is_encoder(folder_)) {
+      refuse({"--target", "--beam", "--gold", "--long-lines"}, "an encoder");
+      return of_encoded();
+    }
+    refuse({"--text-pair"}, "a model with a decoder");
+    if (folder_.model->has_source()) return viewed_.target ? of_given_pair() : of_translations();
+    refuse({"--target", "--beam", "--gold"}, "a language model");
+    return of_texts();
   }
-  return checked(std::move(views), read, viewed.long_lines, translator.long_lines());
-}
 
-std::string read_one_line(const char* option, const std::string& text) {
-  const std::vector<std::string> lines = split_text_lines(text, option);
-  HEED_CHECK(lines.size() <= 1, "{}: must be one line where --target is given, but has {}", option, lines.size());
-  return lines.empty() ? "" : lines.front();
-}
+ private:
+  Views of_translations() const {
+    const Lines read = read_lines(viewed_);
+    Translator translator(folder_, viewed_.long_lines);
+    const auto translations = translator.translate(read.lines, viewed_.beam, read.name);
+    Views views;
+    for (std::size_t i = 0; i < read.lines.size(); ++i) {
+      const Translation& best = translations[i].front();
+      views.translations.push_back(best.text);
+      const bool was_read = !best.token_scores.empty();
+      if (!was_read) continue;
+      AttentionTrace trace = trace_pair(folder_, read.lines[i], best.tokens, options_);
+      if (wanted_.steps) trace.steps = trace_search(folder_, read.lines[i], viewed_.beam, options_.crop);
+      views.traces.push_back(std::move(trace));
+    }
+    return checked(std::move(views), read, viewed_.long_lines, translator.long_lines());
+  }
 
-Views view_given_pair(const ViewedText& viewed, const ModelFolder& folder) {
-  const std::string source = read_one_line("--text", *viewed.text), target = read_one_line("--target", *viewed.target);
-  const AttentionTrace trace = trace_of(viewed, folder, source, folder.target_ids(target));
+  Views of_given_pair() const {
+    const std::string source = read_one_line("--text", *viewed_.text);
+    const std::string target = read_one_line("--target", *viewed_.target);
+    GoldAlignment gold;
+    if (!viewed_.gold.empty()) {
+      const std::string name = text_name(viewed_.gold);
+      const auto lines = parse_gold_alignments(read_text_lines(viewed_.gold), {.name = name});
+      HEED_CHECK(lines.size() == 1, "{}: must hold one line, of --text and --target, but holds {}", name, lines.size());
+      gold = lines.front();
+    }
+    const AttentionTrace trace = trace_aligned_pair(folder_, source, target, gold, options_);
+    return {{trace}, {folder_.target_vocabulary->decode(folder_.target_ids(target))}};
+  }
+
+  // What a language model attends to while it reads the lines.
+  Views of_texts() const {
+    const Lines read = read_lines(viewed_);
+    Views views;
+    std::vector<Index> too_long;
+    for (std::size_t i = 0; i < read.lines.size(); ++i) {
+      const std::vector<int> ids = folder_.target_ids(read.lines[i]);
+      const bool is_long = std::ssize(ids) >= folder_.model->max_length();
+      if (is_long) too_long.push_back(static_cast<Index>(i) + 1);
+      if (ids.empty() || (is_long && viewed_.long_lines == LongLines::empty)) continue;
+      views.traces.push_back(trace_text(folder_, ids, options_, fmt::format("{}:{}", read.name, i + 1)));
+    }
+    return checked(std::move(views), read, viewed_.long_lines, too_long);
+  }
+
+  Views of_encoded() const {
+    const Lines read = read_lines(viewed_);
+    Views views;
+    for (const std::string& line : read.lines) {
+      if (line.find_first_not_of(" \t") == std::string::npos) continue;
+      views.traces.push_back(trace_encoded(folder_, line, viewed_.text_pair, wanted_.parts));
+    }
+    return checked(std::move(views), read, viewed_.long_lines, {});
+  }
+
+  const Viewed& viewed_;
+  const ModelFolder& folder_;
+  const Wanted& wanted_;
+  TraceOptions options_;
+};
+
+// Of a model that tells a picture's class, or of one that captions it.
+Views view_of_image(const Viewed& viewed, const Wanted& wanted, const CLI::App& sub) {
+  const Image image = read_image(viewed.image);
+  if (is_pretrained(viewed.of)) {
+    for (const char* option : {"--target", "--beam"}) {
+      if (was_given(sub, option)) throw CLI::ValidationError(option, "means nothing to a model that writes no caption");
+    }
+    return {{PictureClassifier(viewed.of).trace(image, wanted.parts)}, {}};
+  }
+  const ModelFolder folder = load_model_folder(viewed.of);
+  const std::vector<int> ids = viewed.target
+                                   ? folder.target_ids(*viewed.target)
+                                   : Captioner(folder).caption({&image, 1}, viewed.beam).front().front().tokens;
+  const AttentionTrace trace = trace_caption(folder, image, ids, wanted.parts);
   return {{trace}, {trace.target.text}};
 }
 
-// What a language model attends to while it reads the lines.
-Views view_texts(const ViewedText& viewed, const ModelFolder& folder) {
-  const Lines read = read_lines(viewed);
-  Views views;
-  std::vector<Index> too_long;
-  for (std::size_t i = 0; i < read.lines.size(); ++i) {
-    const std::vector<int> ids = folder.target_ids(read.lines[i]);
-    const bool is_long = std::ssize(ids) >= folder.model->max_length();
-    if (is_long) too_long.push_back(static_cast<Index>(i) + 1);
-    if (ids.empty() || (is_long && viewed.long_lines == LongLines::empty)) continue;
-    views.traces.push_back(
-        trace_text(folder, ids, viewed.long_lines == LongLines::crop, fmt::format("{}:{}", read.name, i + 1)));
+Views views_of(const Viewed& viewed, const Wanted& wanted, const CLI::App& sub) {
+  if (!viewed.image.empty()) return view_of_image(viewed, wanted, sub);
+  if (!viewed.sound.empty()) {
+    const AttentionTrace trace =
+        Transcriber(viewed.of).trace(read_wave(viewed.sound), {.beam = viewed.beam.beam}, wanted.parts);
+    return {{trace}, {trace.target.text}};
   }
-  return checked(std::move(views), read, viewed.long_lines, too_long);
+  const ModelFolder folder = load_model_folder(viewed.of);
+  return TextViews(viewed, folder, wanted).make(sub);
 }
 
-Views views_of(const ViewedText& viewed, const ModelFolder& folder, const CLI::App& sub) {
-  if (folder.model->has_source()) {
-    return viewed.target ? view_given_pair(viewed, folder) : view_translations(viewed, folder);
+Index numbers_besides_weights(const AttentionTrace& trace) {
+  std::size_t numbers = 0;
+  for (const AttentionTrace::Map& map : trace.maps) {
+    numbers += map.q.values.size() + map.k.values.size() + map.bias.values.size();
   }
-  for (const char* option : {"--target", "--beam"}) {
-    if (was_given(sub, option)) throw CLI::ValidationError(option, "means nothing to a language model");
+  for (const AttentionTrace::Embeddings& side : {trace.source_embeddings, trace.decoder_embeddings}) {
+    numbers += side.before.values.size() + side.after.values.size();
   }
-  return view_texts(viewed, folder);
+  return static_cast<Index>(numbers);
+}
+
+// For a page, what is too much for one goes.
+void lighten(std::vector<AttentionTrace>& traces) {
+  Index numbers = 0;
+  for (const AttentionTrace& trace : traces) numbers += numbers_besides_weights(trace);
+  if (numbers <= kMostNumbersOfAPage) return;
+  for (AttentionTrace& trace : traces) {
+    trace.source_embeddings = trace.decoder_embeddings = {};
+    for (AttentionTrace::Map& map : trace.maps) map.q = map.k = map.bias = {}, map.scale = 0;
+  }
+  print_message(
+      fmt::format("queries, keys and embeddings are {} numbers, too many for a page to open fast, and were left out: "
+                  "--record all keeps them",
+                  numbers));
 }
 
 }  // namespace
 
-Views make_views(const ViewedText& viewed, const CLI::App& sub) {
-  Views views = views_of(viewed, load_model_folder(viewed.model), sub);
-  for (AttentionTrace& trace : views.traces) trace.model = folder_name(viewed.model);
+bool is_trace_file(const std::string& path) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  return ending == ".json" || ending == ".npz";
+}
+
+void add_viewed_options(CLI::App& sub, Viewed& viewed) {
+  sub.add_option("model", viewed.of, "The model's folder; or a file of traces (.json, .npz), drawn without a model.");
+  CLI::Option* text = sub.add_option(
+      "--text", viewed.text, "The sentence to translate; for a language model or an encoder, the text that it reads.");
+  sub.add_option("--text-pair", viewed.text_pair, "For an encoder such as BERT, the text that it reads behind --text.")
+      ->needs(text);
+  sub.add_option("--input", viewed.input, "Sentences, one a line; - is standard input.")->excludes(text);
+  CLI::Option* target =
+      sub.add_option("--target", viewed.target,
+                     "Look at this translation of --text, or caption of --image, instead of the model's own.");
+  sub.add_option("--gold", viewed.gold,
+                 "A file with the alignment of --text and --target, a line of i-j (or ipj for a link that is only "
+                 "possible), to show beside the model's.")
+      ->needs(target)
+      ->needs(text);
+  add_number(sub, "--beam", viewed.beam.beam, "Hypotheses that the search keeps.", NumberRange::from(1, kWidestBeam));
+  add_long_lines(sub, viewed.long_lines);
+  CLI::Option* image = sub.add_option("--image", viewed.image,
+                                      "A PNG or JPEG file, for a model that sees: what its class is told by, "
+                                      "or where it looks at each word of its caption.")
+                           ->excludes(text);
+  sub.add_option("--sound", viewed.sound, "A WAV file, for a model that hears: its first thirty seconds.")
+      ->excludes(text)
+      ->excludes(image);
+  sub.add_option("--record", viewed.record,
+                 "What to keep besides the weights: scores (queries, keys and biases), embeddings, steps (of the "
+                 "search for a translation) or all; weights: nothing.")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"weights", "scores", "embeddings", "steps", "all"}))
+      ->default_str("all for a page, unless it would be too large, else weights");
+}
+
+std::vector<const char*> viewed_option_names() {
+  return {"--text", "--text-pair",  "--input", "--target", "--gold",
+          "--beam", "--long-lines", "--image", "--sound",  "--record"};
+}
+
+void check_viewed(const Viewed& viewed, const CLI::App& sub) {
+  if (viewed.of.empty()) throw CLI::RequiredError("A model or a file of traces");
+  const auto refuse_beside = [&](const char* what, const std::vector<const char*>& options) {
+    for (const char* option : options) {
+      if (was_given(sub, option)) throw CLI::ValidationError(option, fmt::format("means nothing with {}", what));
+    }
+  };
+  if (is_trace_file(viewed.of)) {
+    refuse_beside("a file of traces", viewed_option_names());
+  } else if (!viewed.image.empty()) {
+    refuse_beside("--image", {"--input", "--long-lines"});
+  } else if (!viewed.sound.empty()) {
+    refuse_beside("--sound", {"--input", "--target", "--long-lines"});
+  } else if (viewed.text.has_value() == !viewed.input.empty()) {
+    throw CLI::RequiredError("One of --text, --input, --image and --sound");
+  }
+  if (viewed.target && !viewed.text && viewed.image.empty()) {
+    throw CLI::ValidationError("--target", "needs --text or --image");
+  }
+  if (viewed.target) refuse_beside("--target", {"--long-lines"});
+}
+
+std::vector<OptionFile> viewed_files(const Viewed& viewed) {
+  if (is_trace_file(viewed.of)) return {{"the file of traces", viewed.of}};
+  std::vector<OptionFile> files = model_inputs("the model", viewed.of);
+  files.insert(
+      files.end(),
+      {{"--input", viewed.input}, {"--image", viewed.image}, {"--sound", viewed.sound}, {"--gold", viewed.gold}});
+  return files;
+}
+
+Views make_views(const Viewed& viewed, bool for_page, const CLI::App& sub) {
+  if (is_trace_file(viewed.of)) return {read_traces(viewed.of), {}};
+  Views views = views_of(viewed, wanted(viewed, for_page), sub);
+  for (AttentionTrace& trace : views.traces) trace.model = folder_name(viewed.of);
+  if (for_page && viewed.record.empty()) lighten(views.traces);
   return views;
 }
 

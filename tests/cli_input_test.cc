@@ -325,7 +325,7 @@ TEST(CliModel, AHostileTraceIsRefused) {
   const auto folder = scratch_folder();
   const std::string trace =
       file_with(folder, "trace.json", "{\"format\": \"heed attention traces\", \"version\": 1, \"tra");
-  expect_refusal(run_heed({"view", "--from", trace, "--out", (folder / "x.svg").string()}), kFailure, {trace});
+  expect_refusal(run_heed({"view", trace, "--out", (folder / "x.svg").string()}), kFailure, {trace});
   EXPECT_FALSE(std::filesystem::exists(folder / "x.svg"));
 }
 

@@ -153,7 +153,7 @@ TEST(CliLanguageModel, ViewShowsWhatItReads) {
     EXPECT_NEAR(sum, 1, 1e-5);
   }
   EXPECT_NE(read_file(page).find(text), std::string::npos);
-  EXPECT_EQ(output_of({"view", "--from", trace, "--out", picture}), "");
+  EXPECT_EQ(output_of({"view", trace, "--out", picture}), "");
   EXPECT_NE(read_file(picture).find("Decoder self-attention"), std::string::npos);
 }
 

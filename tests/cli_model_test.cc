@@ -176,12 +176,12 @@ TEST(CliView, ASavedTraceDrawsTheSamePicture) {
   const std::string printed = output_of({"view", tiny_model().string(), "--input", path("in"), "--trace",
                                          path("trace.json"), "--out", path("direct.svg"), "--sentence", "2"});
   EXPECT_EQ(split_text_lines(printed, "output").size(), 2u);
-  output_of({"view", "--from", path("trace.json"), "--out", path("saved.svg"), "--sentence", "2"});
+  output_of({"view", path("trace.json"), "--out", path("saved.svg"), "--sentence", "2"});
   EXPECT_EQ(read_file(path("saved.svg")), read_file(path("direct.svg")));
-  output_of({"view", "--from", path("trace.json"), "--out", path("page.html")});
+  output_of({"view", path("trace.json"), "--out", path("page.html")});
 
   const auto refused = [&](std::initializer_list<std::string> more, const char* part) {
-    std::vector<std::string> arguments = {"view", "--from", path("trace.json"), "--out", path("x.svg")};
+    std::vector<std::string> arguments = {"view", path("trace.json"), "--out", path("x.svg")};
     arguments.insert(arguments.end(), more);
     expect_refusal(run_heed(arguments), kFailure, {part});
   };

@@ -86,10 +86,11 @@ TEST(CliOutputs, TwoOutputsAreTwoFilesAlsoBeforeTheyAreThere) {
 
 TEST(CliOutputs, ATraceIsNotDrawnOverItself) {
   const fs::path folder = scratch_folder();
-  const std::string trace = (folder / "trace.html").string();
+  const std::string trace = (folder / "trace.json").string();
   ASSERT_EQ(run_heed({"view", tiny_model().string(), "--text", "Ja.", "--trace", trace}).exit_code, 0);
   const std::string before = read_file(trace);
-  expect_refusal(run_heed({"view", "--from", trace, "--out", trace}), kWrongUsage, {"--out", "--from"});
+  expect_refusal(run_heed({"view", trace, "--out", (folder / "x.svg").string(), "--trace", trace}), kWrongUsage,
+                 {"--trace"});
   EXPECT_EQ(read_file(trace), before);
 }
 

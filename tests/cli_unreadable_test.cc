@@ -158,9 +158,7 @@ TEST(CliUnreadable, AnArrayATraceOrATensorFileThatCannotBeReadIsNamed) {
     expect_failure(command(file.string()), {}, file.string() + ": cannot read: Is a directory");
   };
   const std::string picture = (folder / "x.svg").string();
-  expect_named("trace.json", [&](const std::string& file) {
-    return Arguments{"view", "--from", file, "--out", picture};
-  });
+  expect_named("trace.json", [&](const std::string& file) { return Arguments{"view", file, "--out", picture}; });
   expect_named("q.npy",
                [](const std::string& file) { return Arguments{"explain", "--q", file, "--k", file, "--v", file}; });
   expect_named("mask.npy", [](const std::string& file) { return Arguments{"explain", "--mask", file}; });

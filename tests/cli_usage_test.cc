@@ -192,9 +192,14 @@ TEST(CliUsage, ViewSaysWhichOptionsBelongTogether) {
   expect_refusal(run_heed({"view", "m", "--text", "a", "--out", "x.gif"}), kWrongUsage, {"--out", "x.gif", ".html"});
   expect_refusal(run_heed({"view", "m", "--text", "a"}), kWrongUsage, {"--out", "--trace"});
   expect_refusal(run_heed({"view", "m", "--out", "x.svg"}), kWrongUsage, {"--text", "--input"});
-  expect_refusal(run_heed({"view", "--out", "x.svg"}), kWrongUsage, {"--from"});
-  expect_refusal(run_heed({"view", "m", "--from", "t.json", "--out", "x.svg"}), kWrongUsage, {"--from"});
-  expect_refusal(run_heed({"view", "--from", "t.json", "--text", "a", "--out", "x.svg"}), kWrongUsage, {"--text"});
+  expect_refusal(run_heed({"view", "--out", "x.svg"}), kWrongUsage, {"model"});
+  expect_refusal(run_heed({"view", "t.json", "--text", "a", "--out", "x.svg"}), kWrongUsage, {"--text"});
+  expect_refusal(run_heed({"view", "t.npz", "--record", "all", "--out", "x.svg"}), kWrongUsage, {"--record"});
+  expect_refusal(run_heed({"view", "m", "--text", "a", "--trace", "t.txt"}), kWrongUsage, {"--trace", "t.txt", ".npz"});
+  expect_refusal(run_heed({"view", "m", "--text", "a", "--record", "it", "--trace", "t.json"}), kWrongUsage,
+                 {"--record"});
+  expect_refusal(run_heed({"view", "m", "--text", "a", "--gold", "g", "--out", "x.svg"}), kWrongUsage, {"--gold"});
+  expect_refusal(run_heed({"view", "m", "--image", "a", "--text", "b", "--out", "x.svg"}), kWrongUsage, {"--image"});
   expect_refusal(run_heed({"view", "m", "--text", "a", "--head", "first", "--out", "x.svg"}), kWrongUsage, {"--head"});
   expect_refusal(run_heed({"view", "m", "--text", "a", "--head", "1", "--out", "x.html"}), kWrongUsage, {"--head"});
   for (const char* option : {"--language=zh", "--fragment"}) {

@@ -5,9 +5,8 @@
 #include <algorithm>
 
 #include "heed/base/check.h"
-#include "heed/observe/recorder.h"
 #include "heed/pretrained/pixel_values.h"
-#include "heed/tasks/model_batch.h"
+#include "heed/tasks/trace_signal.h"
 
 namespace heed {
 namespace {
@@ -18,23 +17,6 @@ const SignalOptions& signal_of(const ModelFolder& folder) {
   HEED_CHECK(captions_pictures(folder.config), "the model does not tell what pictures show: it {}",
              folder.config.translates() ? "translates text" : "continues text");
   return folder.config.transformer.signal;
-}
-
-std::vector<std::string> pieces_of(const Vocabulary& vocabulary, const Tensor& ids) {
-  std::vector<std::string> pieces;
-  for (Index i = 0; i < ids.size(); ++i) pieces.push_back(vocabulary.piece(ids.data<std::int32_t>()[i]));
-  return pieces;
-}
-
-// The class token, and the patches row by row.
-TraceSide side_of(const SignalOptions& signal) {
-  const TraceGrid grid{signal.height / signal.patch, signal.width / signal.patch};
-  TraceSide side{.tokens = {"[CLS]"}, .words = {-1}, .grid = grid};
-  for (Index i = 0; i < grid.rows * grid.columns; ++i) {
-    side.tokens.push_back(fmt::format("{},{}", i / grid.columns, i % grid.columns));
-    side.words.push_back(i);
-  }
-  return side;
 }
 
 }  // namespace
@@ -80,24 +62,20 @@ std::vector<std::vector<Translation>> Captioner::caption(std::span<const Image> 
   return captions;
 }
 
-AttentionTrace trace_caption(const ModelFolder& folder, const Image& image, std::span<const int> target_ids) {
+AttentionTrace trace_caption(const ModelFolder& folder, const Image& image, std::span<const int> target_ids,
+                             const TraceParts& parts) {
   const SignalOptions& signal = signal_of(folder);
   const Index most = folder.model->max_length() - 1;
   HEED_CHECK(std::ssize(target_ids) <= most, "the caption has {} tokens, and the model can hold {}", target_ids.size(),
              most);
-  SequenceBatch batch = make_taught_batch(folder, {}, target_ids);
+  std::vector<std::int32_t> ids{folder.special.begin};
+  ids.insert(ids.end(), target_ids.begin(), target_ids.end());
+  ids.push_back(folder.special.ends.front());
   const Image* const one = &image;
-  batch.source.signal = picture_values({&one, 1}, signal);
-  AttentionRecorder recorder({.row = 0, .source_length = signal.positions(), .target_length = batch.input.size()},
-                             [](const AttentionSite& site) { return site.kind == AttentionKind::cross; });
-  Workspace workspace;
-  folder.model->features(Context::inference(workspace, &recorder), batch);
-  AttentionTrace trace;
-  trace.source = side_of(signal);
-  trace.target.text = folder.target_vocabulary->decode(target_ids);
-  trace.decoder.tokens = pieces_of(*folder.target_vocabulary, batch.input);
-  trace.target.tokens = pieces_of(*folder.target_vocabulary, batch.output);
-  trace.maps = recorder.take_maps();
+  AttentionTrace trace =
+      trace_signal(*folder.model, picture_values({&one, 1}, signal), picture_side(signal), *folder.target_vocabulary,
+                   ids, folder.target_vocabulary->decode(target_ids), parts);
+  trace.image = picture_uri(image);
   return trace;
 }
 

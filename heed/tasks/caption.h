@@ -12,6 +12,7 @@
 
 #include "heed/image/image.h"
 #include "heed/models/signal_options.h"
+#include "heed/observe/recorder.h"
 #include "heed/observe/trace.h"
 #include "heed/tasks/translate.h"
 
@@ -40,9 +41,10 @@ class Captioner {
   SignalOptions signal_;
 };
 
-// Runs the model once over the picture and the given target ids (without end token), teacher-forced, and records its
-// maps of cross-attention: queries are target tokens, keys the class token and then the patches, row by row. Throws
-// heed::Error for a picture of another size and for more ids than the model can hold, and as Captioner does.
-AttentionTrace trace_caption(const ModelFolder& folder, const Image& image, std::span<const int> target_ids);
+// Runs the model once over the picture and the given target ids (without end token), teacher-forced, and records what
+// it attends to; of the picture, the class token and then the patches, row by row. Throws heed::Error for a picture of
+// another size and for more ids than the model can hold, and as Captioner does.
+AttentionTrace trace_caption(const ModelFolder& folder, const Image& image, std::span<const int> target_ids,
+                             const TraceParts& parts = {});
 
 }  // namespace heed

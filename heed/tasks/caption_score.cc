@@ -24,29 +24,14 @@ std::size_t offset_of(std::string_view text, Index character) {
   return at;
 }
 
+// The last layer of cross-attention, or the one that is asked for.
 const AttentionTrace::Map& map_of(const AttentionTrace& trace, const CaptionLook& look) {
-  const Index layers = std::ssize(trace.maps), layer = look.layer.value_or(layers - 1);
-  HEED_CHECK(layer >= 0 && layer < layers, "the decoder has layers 0 to {}, and no {}", layers - 1, layer);
-  const AttentionTrace::Map& map = trace.maps[static_cast<std::size_t>(layer)];
-  HEED_CHECK(!look.head || (*look.head >= 0 && *look.head < map.heads), "a layer has heads 0 to {}, and no {}",
-             map.heads - 1, *look.head);
-  return map;
-}
-
-PatchMap no_patches(const SignalOptions& signal) {
-  const Index rows = signal.height / signal.patch, columns = signal.width / signal.patch;
-  return {{}, rows, columns, std::vector<double>(static_cast<std::size_t>(rows * columns))};
-}
-
-// Adds a share of what the query attends to.
-void add(PatchMap& to, const AttentionTrace::Map& map, Index query, const CaptionLook& look, double share) {
-  const Index first = look.head.value_or(0), end = look.head ? first + 1 : map.heads;
-  for (Index head = first; head < end; ++head) {
-    for (std::size_t i = 0; i < to.weights.size(); ++i) {
-      const double weight = map.weight(head, query, static_cast<Index>(i) + 1);
-      to.weights[i] += share * weight / static_cast<double>(end - first);
-    }
+  const AttentionTrace::Map* found = nullptr;
+  for (const AttentionTrace::Map& map : trace.maps) {
+    if (map.kind == AttentionKind::cross && (!look.layer || map.layer == *look.layer)) found = &map;
   }
+  HEED_CHECK(found != nullptr, "the decoder has no layer {}", look.layer.value_or(0));
+  return *found;
 }
 
 // How many visible characters each of the caption's pieces has.
@@ -86,41 +71,22 @@ PatchMap map_of_characters(const ModelFolder& folder, const AttentionTrace& trac
   const std::string_view whole = text;
   const Index first = visible_characters(whole.substr(0, first_byte));
   const Index last = first + visible_characters(whole.substr(first_byte, last_byte - first_byte));
-  PatchMap sum = no_patches(folder.config.transformer.signal);
+  const SignalOptions& signal = folder.config.transformer.signal;
+  PatchMap sum{{}, signal.height / signal.patch, signal.width / signal.patch, {}};
+  sum.weights.resize(static_cast<std::size_t>(sum.rows * sum.columns));
   sum.title = whole.substr(first_byte, last_byte - first_byte);
   Index at = 0;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const Index covered = std::min(at + lengths[i], last) - std::max(at, first);
     if (covered > 0) {
-      add(sum, map_of(trace, look), static_cast<Index>(i), look,
-          static_cast<double>(covered) / static_cast<double>(last - first));
+      const PatchMap piece = patch_map(trace, map_of(trace, look), look.head, static_cast<Index>(i));
+      const double share = static_cast<double>(covered) / static_cast<double>(last - first);
+      for (std::size_t j = 0; j < sum.weights.size(); ++j) sum.weights[j] += share * piece.weights[j];
     }
     at += lengths[i];
   }
   HEED_CHECK(at == visible_characters(whole), "the vocabulary's pieces do not spell '{}'", text);
   return sum;
-}
-
-std::vector<PatchMap> maps_of_words(const ModelFolder& folder, const AttentionTrace& trace, const CaptionLook& look) {
-  const std::string& text = trace.target.text;
-  std::vector<PatchMap> maps;
-  if (text.find(' ') == text.npos) {
-    for (std::size_t i = 0; i + 1 < trace.target.tokens.size(); ++i) {
-      PatchMap& map = maps.emplace_back(no_patches(folder.config.transformer.signal));
-      map.title = trace.target.tokens[i];
-      add(map, map_of(trace, look), static_cast<Index>(i), look, 1);
-    }
-    return maps;
-  }
-  Index begin = 0;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t to = std::min(text.find(' ', from), text.size());
-    const Index length = visible_characters(std::string_view(text).substr(from, to - from));
-    if (length > 0) maps.push_back(map_of_characters(folder, trace, text, begin, begin + length, look));
-    begin += length + 1;
-    from = to + 1;
-  }
-  return maps;
 }
 
 CaptionScore score_captions(const ModelFolder& folder, std::span<const Image> images,

@@ -36,11 +36,6 @@ struct CaptionScore {
 PatchMap map_of_characters(const ModelFolder& folder, const AttentionTrace& trace, const std::string& text, Index begin,
                            Index end, const CaptionLook& look = {});
 
-// The map of each word of a caption that a model wrote: of what stands between blanks, or, in a caption without blanks,
-// of each of its pieces.
-std::vector<PatchMap> maps_of_words(const ModelFolder& folder, const AttentionTrace& trace,
-                                    const CaptionLook& look = {});
-
 // Captions the pictures, greedily, and compares them with the references; where there are places, also teaches the
 // model each reference and looks where its nouns attend. Throws heed::Error where the numbers differ, and as Captioner
 // and trace_caption do, naming the picture's number.

@@ -61,7 +61,7 @@ AttentionTrace trace_signal(const Transformer& model, const Tensor& signal, Trac
   return traced(recorder, std::move(source));
 }
 
-AttentionTrace trace_signal(const Transformer& model, const Tensor& signal, TraceSide source,
+AttentionTrace trace_signal(const SequenceModel& model, const Tensor& signal, TraceSide source,
                             const Vocabulary& vocabulary, std::span<const std::int32_t> ids, const std::string& text,
                             const TraceParts& parts) {
   const Index read = std::ssize(ids) - 1;

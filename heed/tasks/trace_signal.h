@@ -28,7 +28,7 @@ std::string picture_uri(const Image& image);
 AttentionTrace trace_signal(const Transformer& model, const Tensor& signal, TraceSide source,
                             const TraceParts& parts = {});
 // With a decoder that reads all but the last of `ids`, and answers all but the first.
-AttentionTrace trace_signal(const Transformer& model, const Tensor& signal, TraceSide source,
+AttentionTrace trace_signal(const SequenceModel& model, const Tensor& signal, TraceSide source,
                             const Vocabulary& vocabulary, std::span<const std::int32_t> ids, const std::string& text,
                             const TraceParts& parts = {});
 

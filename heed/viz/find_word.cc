@@ -12,19 +12,33 @@
 namespace heed {
 namespace {
 
-struct Word {
-  std::string text;
-  std::vector<Index> tokens;
-};
-
 std::string without_marker(std::string_view token) {
   constexpr std::string_view kSpace = "\u2581";
   if (token.starts_with(kSpace)) token.remove_prefix(kSpace.size());
   return std::string(token);
 }
 
-std::vector<Word> words_of(const TraceSide& side) {
-  std::vector<Word> words;
+// The n-th word of this text; null where there are fewer.
+const TraceWord* nth(const std::vector<TraceWord>& words, std::string_view text, Index n) {
+  for (const TraceWord& word : words) {
+    if (word.text == text && --n == 0) return &word;
+  }
+  return nullptr;
+}
+
+std::string list_of(const std::vector<TraceWord>& words) {
+  constexpr std::size_t kMostListed = 30;
+  std::string list;
+  for (std::size_t i = 0; i < std::min(words.size(), kMostListed); ++i) {
+    list += (i == 0 ? "" : " ") + visible_text(words[i].text);
+  }
+  return list + (words.size() > kMostListed ? " ..." : "");
+}
+
+}  // namespace
+
+std::vector<TraceWord> words_of(const TraceSide& side) {
+  std::vector<TraceWord> words;
   Index last = -1;
   for (Index i = 0; i < side.size(); ++i) {
     const auto at = static_cast<std::size_t>(i);
@@ -42,35 +56,16 @@ std::vector<Word> words_of(const TraceSide& side) {
   return words;
 }
 
-// The n-th word of this text; null where there are fewer.
-const Word* nth(const std::vector<Word>& words, std::string_view text, Index n) {
-  for (const Word& word : words) {
-    if (word.text == text && --n == 0) return &word;
-  }
-  return nullptr;
-}
-
-std::string list_of(const std::vector<Word>& words) {
-  constexpr std::size_t kMostListed = 30;
-  std::string list;
-  for (std::size_t i = 0; i < std::min(words.size(), kMostListed); ++i) {
-    list += (i == 0 ? "" : " ") + visible_text(words[i].text);
-  }
-  return list + (words.size() > kMostListed ? " ..." : "");
-}
-
-}  // namespace
-
 std::vector<Index> find_word(const TraceSide& side, std::string_view word) {
-  const std::vector<Word> words = words_of(side);
-  if (const Word* const first = nth(words, word, 1)) return first->tokens;
+  const std::vector<TraceWord> words = words_of(side);
+  if (const TraceWord* const first = nth(words, word, 1)) return first->tokens;
   const std::size_t colon = word.rfind(':');
   Index n = 0;
   if (colon != std::string_view::npos) {
     const auto [end, error] = std::from_chars(word.data() + colon + 1, word.data() + word.size(), n);
     if (error != std::errc() || end != word.data() + word.size()) n = 0;
   }
-  const Word* const found = n >= 1 ? nth(words, word.substr(0, colon), n) : nullptr;
+  const TraceWord* const found = n >= 1 ? nth(words, word.substr(0, colon), n) : nullptr;
   HEED_CHECK(found != nullptr, "there is no word '{}' among: {}", visible_text(word), list_of(words));
   return found->tokens;
 }

@@ -3,6 +3,7 @@
 //   for (Index row : find_word(trace.query_side(map.kind), "it")) ...
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,8 +12,16 @@
 
 namespace heed {
 
-// The places of the tokens that the word is made of: of its first occurrence, or of the n-th one for "it:2". Where the
-// trace does not tell words, and for special tokens, each token is a word, without the U+2581 before it. Throws
+struct TraceWord {
+  std::string text;
+  std::vector<Index> tokens;  // their places
+};
+
+// The words of a side. Where the trace does not tell words, and for special tokens, each token is one, without the
+// U+2581 before it.
+std::vector<TraceWord> words_of(const TraceSide& side);
+
+// The places of the tokens that the word is made of: of its first occurrence, or of the n-th one for "it:2". Throws
 // heed::Error, naming the words that are there, for one that is not.
 std::vector<Index> find_word(const TraceSide& side, std::string_view word);
 

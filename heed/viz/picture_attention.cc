@@ -9,6 +9,7 @@
 #include "heed/base/check.h"
 #include "heed/image/resize.h"
 #include "heed/io/base64.h"
+#include "heed/viz/find_word.h"
 
 namespace heed {
 namespace {
@@ -102,6 +103,23 @@ PatchMap patch_map(const AttentionTrace& trace, const AttentionTrace::Map& map, 
     patches.weights[static_cast<std::size_t>(patch)] = sum / static_cast<double>(count);
   }
   return patches;
+}
+
+std::vector<PatchMap> word_patch_maps(const AttentionTrace& trace, const AttentionTrace::Map& map,
+                                      std::optional<Index> head) {
+  std::vector<PatchMap> maps;
+  for (const TraceWord& word : words_of(trace.target)) {
+    const auto first = static_cast<std::size_t>(word.tokens.front());
+    if (!trace.target.words.empty() && trace.target.words[first] < 0) continue;
+    PatchMap& mean = maps.emplace_back(patch_map(trace, map, head, word.tokens.front()));
+    mean.title = word.text;
+    for (std::size_t i = 1; i < word.tokens.size(); ++i) {
+      const PatchMap piece = patch_map(trace, map, head, word.tokens[i]);
+      for (std::size_t j = 0; j < mean.weights.size(); ++j) mean.weights[j] += piece.weights[j];
+    }
+    for (double& weight : mean.weights) weight /= static_cast<double>(word.tokens.size());
+  }
+  return maps;
 }
 
 Image trace_image(const AttentionTrace& trace) {

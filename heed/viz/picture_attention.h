@@ -28,6 +28,10 @@ struct PatchMap {
 PatchMap patch_map(const AttentionTrace& trace, const AttentionTrace::Map& map, std::optional<Index> head,
                    Index query = 0);
 
+// What each word of the target, special tokens aside, attends to: the mean over its pieces of patch_map.
+std::vector<PatchMap> word_patch_maps(const AttentionTrace& trace, const AttentionTrace::Map& map,
+                                      std::optional<Index> head);
+
 // The picture of a trace. Throws heed::Error where it has none, or a broken one.
 Image trace_image(const AttentionTrace& trace);
 

@@ -23,7 +23,7 @@ export async function open() {
     if (!made.has(key)) {
       const name = join(folder, `page${made.size}`);
       writeFileSync(`${name}.json`, JSON.stringify({ format: "heed attention traces", version: 2, traces }));
-      execFileSync(HEED, ["view", "--from", `${name}.json`, "--out", `${name}.html`, ...options], { stdio: ["ignore", "ignore", "inherit"] });
+      execFileSync(HEED, ["view", `${name}.json`, "--out", `${name}.html`, ...options], { stdio: ["ignore", "ignore", "inherit"] });
       made.set(key, `${name}.html`);
     }
     return made.get(key);
