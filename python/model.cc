@@ -152,18 +152,26 @@ py::object embed_texts(const ModelFolder& folder, const Lines& texts, const std:
 // --- Attention -------------------------------------------------------------------------------------------------------
 
 std::shared_ptr<AttentionTrace> trace(const ModelFolder& folder, const std::string& text,
-                                      const std::optional<std::string>& target) {
+                                      const std::optional<std::string>& target,
+                                      const std::optional<std::string>& second, bool scores, bool embeddings,
+                                      bool steps) {
   const char* caller = "heed.Model.attention";
   const py::gil_scoped_release unlocked;
+  const TraceOptions options{.parts = {.scores = scores, .embeddings = embeddings}};
+  HEED_CHECK(!second || is_encoder(folder), "{}: the model is no encoder alone: it reads no second text", caller);
   AttentionTrace seen;
-  if (!folder.model->has_source()) {
+  if (is_encoder(folder)) {
+    HEED_CHECK(!target, "{}: the model is an encoder: it has no target", caller);
+    seen = trace_encoded(folder, text, second, options.parts);
+  } else if (!folder.model->has_source()) {
     HEED_CHECK(!target, "{}: the model is a language model: it has no target", caller);
-    seen = trace_text(folder, folder.target_ids(text), false, caller);
+    seen = trace_text(folder, folder.target_ids(text), options, caller);
   } else if (target) {
-    seen = trace_pair(folder, text, folder.target_ids(*target));
+    seen = trace_pair(folder, text, folder.target_ids(*target), options);
   } else {
     const auto best = Translator(folder).translate({&text, 1}, {}, caller);
-    seen = trace_pair(folder, text, best[0][0].tokens);
+    seen = trace_pair(folder, text, best[0][0].tokens, options);
+    if (steps) seen.steps = trace_search(folder, text, {});
   }
   return std::make_shared<AttentionTrace>(std::move(seen));
 }

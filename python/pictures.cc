@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -13,7 +14,7 @@
 #include "heed/base/check.h"
 #include "heed/base/file_writer.h"
 #include "heed/io/fields.h"
-#include "heed/observe/trace.h"
+#include "heed/observe/trace_file.h"
 #include "heed/viz/attention_picture.h"
 #include "heed/viz/page.h"
 
@@ -29,12 +30,12 @@ AttentionKind kind_of(const std::string& name) {
   return kind;
 }
 
-// [(path, kind, weights [heads, queries, keys])], the arrays on the trace's own memory.
+// [(path, kind, layer, weights [heads, queries, keys])], the arrays on the trace's own memory.
 py::list maps_of(const Trace& trace) {
   py::list maps;
   for (AttentionTrace::Map& map : trace->maps) {
     const View view = make_view(map.weights.data(), {map.heads, map.queries, map.keys});
-    maps.append(py::make_tuple(map.path, std::string(enum_name(map.kind)),
+    maps.append(py::make_tuple(map.path, std::string(enum_name(map.kind)), map.layer,
                                Library().give(Tensor::borrow(view, std::shared_ptr<void>(trace)))));
   }
   return maps;
@@ -61,6 +62,8 @@ Trace make_trace(const std::string& model, const std::string& source_text, const
   for (const py::handle map : maps) {
     const auto [path, kind, weights] = map.cast<std::tuple<std::string, std::string, py::object>>();
     trace->maps.push_back(copy_map(path, kind, weights));
+    AttentionTrace::Map& map = trace->maps.back();
+    map.layer = std::ranges::count(trace->maps, map.kind, &AttentionTrace::Map::kind) - 1;
   }
   validate(*trace, "heed.Attention");
   return trace;
@@ -70,6 +73,18 @@ std::vector<AttentionTrace> copies(const std::vector<Trace>& traces) {
   std::vector<AttentionTrace> all;
   for (const Trace& trace : traces) all.push_back(*trace);
   return all;
+}
+
+std::vector<Trace> shared(std::vector<AttentionTrace> traces) {
+  std::vector<Trace> all;
+  for (AttentionTrace& trace : traces) all.push_back(std::make_shared<AttentionTrace>(std::move(trace)));
+  return all;
+}
+
+Trace renamed(const AttentionTrace& trace, const std::string& model) {
+  auto copy = std::make_shared<AttentionTrace>(trace);
+  copy->model = model;
+  return copy;
 }
 
 // The bytes of a picture of one map; head -1 is the mean, -2 all side by side.
@@ -99,7 +114,20 @@ void add_pictures(py::module_& module) {
       .def_property_readonly("source_tokens", [](const AttentionTrace& trace) { return trace.source.tokens; })
       .def_property_readonly("decoder_tokens", [](const AttentionTrace& trace) { return trace.decoder.tokens; })
       .def_property_readonly("target_tokens", [](const AttentionTrace& trace) { return trace.target.tokens; })
-      .def_property_readonly("maps", &maps_of);
+      .def_property_readonly("maps", &maps_of)
+      .def("renamed", &renamed);
+  module.def("traces_to_text", [](const std::vector<Trace>& traces) { return traces_to_text(copies(traces)); });
+  module.def("parse_traces",
+             [](const std::string& text, const std::string& name) { return shared(parse_traces(text, name)); });
+  module.def("read_traces", [](const std::filesystem::path& path) {
+    const py::gil_scoped_release unlocked;
+    return shared(read_traces(path));
+  });
+  module.def("write_traces", [](const std::filesystem::path& path, const std::vector<Trace>& traces) {
+    const std::vector<AttentionTrace> all = copies(traces);
+    const py::gil_scoped_release unlocked;
+    write_traces(path, all);
+  });
   module.def("picture", &picture);
   module.def(
       "page",

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -14,6 +15,7 @@
 #include "heed/base/check.h"
 #include "heed/tasks/picture_classifier.h"
 #include "heed/tasks/transcribe.h"
+#include "heed/viz/picture_attention.h"
 
 namespace heed::python {
 namespace {
@@ -39,18 +41,29 @@ void add_picture_classifier(py::module_& module) {
              const py::gil_scoped_release unlocked;
              return classifier.classify(image).probabilities;
            })
-      .def("attention", [](const PictureClassifier& classifier, const Pixels& pixels, std::optional<Index> layer) {
+      .def("attention",
+           [](const PictureClassifier& classifier, const Pixels& pixels, std::optional<Index> layer) {
+             const Image image = image_of(pixels);
+             AttentionTrace trace;
+             {
+               const py::gil_scoped_release unlocked;
+               trace = classifier.trace(image);
+             }
+             const Index chosen = layer.value_or(std::ssize(trace.maps) - 1);
+             HEED_CHECK(chosen >= 0 && chosen < std::ssize(trace.maps),
+                        "there is no layer {}: the model has {}, counted from 0", chosen, trace.maps.size());
+             const AttentionTrace::Map& map = trace.maps[static_cast<std::size_t>(chosen)];
+             py::list arrays;
+             for (Index head = 0; head < map.heads; ++head) {
+               const PatchMap patches = patch_map(trace, map, head);
+               arrays.append(py::array_t<double>({patches.rows, patches.columns}, patches.weights.data()));
+             }
+             return arrays;
+           })
+      .def("trace", [](const PictureClassifier& classifier, const Pixels& pixels, bool scores, bool embeddings) {
         const Image image = image_of(pixels);
-        std::vector<PatchMap> maps;
-        {
-          const py::gil_scoped_release unlocked;
-          maps = classifier.attention(image, {.layer = layer, .heads = {.mean = false}});
-        }
-        py::list arrays;
-        for (const PatchMap& map : maps) {
-          arrays.append(py::array_t<double>({map.rows, map.columns}, map.weights.data()));
-        }
-        return arrays;
+        const py::gil_scoped_release unlocked;
+        return std::make_shared<AttentionTrace>(classifier.trace(image, {.scores = scores, .embeddings = embeddings}));
       });
   module.def("read_image", [](const std::filesystem::path& path) {
     const Image image = read_image(path);
@@ -72,11 +85,20 @@ Transcript transcribe(const Transcriber& transcriber, const Wave& wave, const Tr
 void add_transcriber(py::module_& module) {
   py::class_<Transcriber>(module, "Transcriber")
       .def(py::init<const std::filesystem::path&>(), py::call_guard<py::gil_scoped_release>())
-      .def("transcribe", [](const Transcriber& transcriber, const Samples& samples, Index rate,
-                            const std::string& language, const std::string& task, Index beam, bool words) {
+      .def("transcribe",
+           [](const Transcriber& transcriber, const Samples& samples, Index rate, const std::string& language,
+              const std::string& task, Index beam, bool words) {
+             HEED_CHECK(samples.ndim() == 1 && samples.size() > 0, "sound: must be one row of samples");
+             const Wave wave{.rate = rate, .samples = {samples.data(), samples.data() + samples.size()}};
+             return transcribe(transcriber, wave, {.language = language, .task = task, .beam = beam, .words = words});
+           })
+      .def("trace", [](const Transcriber& transcriber, const Samples& samples, Index rate, const std::string& language,
+                       const std::string& task, bool scores, bool embeddings) {
         HEED_CHECK(samples.ndim() == 1 && samples.size() > 0, "sound: must be one row of samples");
         const Wave wave{.rate = rate, .samples = {samples.data(), samples.data() + samples.size()}};
-        return transcribe(transcriber, wave, {.language = language, .task = task, .beam = beam, .words = words});
+        const py::gil_scoped_release unlocked;
+        return std::make_shared<AttentionTrace>(transcriber.trace(wave, {.language = language, .task = task},
+                                                                  {.scores = scores, .embeddings = embeddings}));
       });
   module.def("read_wave", [](const std::filesystem::path& path) {
     const Wave wave = read_wave(path);

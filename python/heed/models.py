@@ -16,7 +16,7 @@ import numpy as np
 
 from heed import _heed
 from heed.senses import by_probability
-from heed.views import Attention
+from heed.views import Attention, recorded
 
 Classes = Union[Dict[str, float], List[Tuple[str, Dict[str, float]]]]  # of a text, or of each of its tokens
 
@@ -226,6 +226,11 @@ class Model:
             [(piece, by_probability(labels, row)) for piece, row in tokens] for tokens in _heed.classes_of_tokens(self._model, list(text))
         ]
 
-    def attention(self, text: str, target: Optional[str] = None) -> Attention:
-        """What every layer and head attends to while the model translates a text (into `target`, or as it would itself), or reads it."""
-        return Attention(self._model.trace(text, target), self._name)
+    def attention(
+        self, text: str, target: Optional[str] = None, *, second: Optional[str] = None, record: Union[str, Sequence[str]] = ()
+    ) -> Attention:
+        """What every layer and head attends to while the model translates a text (into `target`, or as it would itself), or reads it. second:
+        what an encoder such as BERT reads behind the text. record: what to keep besides the weights: 'scores' (queries, keys, biases),
+        'embeddings', 'steps' (of the search for a translation), several of them, or 'all'."""
+        kept = recorded("heed.Model.attention", record)
+        return Attention(self._model.trace(text, target, second, *kept), self._name)

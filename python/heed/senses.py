@@ -5,11 +5,12 @@
 """
 
 import os
-from typing import Dict, List, NamedTuple, Optional, Tuple, Union
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from heed import _heed
+from heed.views import Attention, recorded
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -32,6 +33,7 @@ class PictureClassifier:
     def __init__(self, folder: Path) -> None:
         """Raises heed.Error that names the file and what is wrong with it."""
         self._classifier = _heed.PictureClassifier(os.fspath(folder))
+        self._name = os.path.basename(os.path.abspath(folder))
 
     @property
     def labels(self) -> List[str]:
@@ -49,12 +51,20 @@ class PictureClassifier:
         return np.stack(self._classifier.attention(pixels_of(picture), layer))
 
 
+    def trace(self, picture: Union[Path, np.ndarray], *, record: Union[str, Sequence[str]] = ()) -> Attention:
+        """What every token and patch attends to, in every layer and head, over the picture: for heed.view(). record: 'scores', 'embeddings'
+        or 'all'."""
+        scores, embeddings, _ = recorded("heed.PictureClassifier.trace", record)
+        return Attention(self._classifier.trace(pixels_of(picture), scores, embeddings), self._name)
+
+
 class Transcriber:
     """A model that hears (Whisper)."""
 
     def __init__(self, folder: Path) -> None:
         """Raises heed.Error that names the file and what is wrong with it."""
         self._transcriber = _heed.Transcriber(os.fspath(folder))
+        self._name = os.path.basename(os.path.abspath(folder))
 
     def transcribe(
         self, sound: Union[Path, Tuple[np.ndarray, int]], *, language: str = "", task: str = "transcribe", beam: int = 1, words: bool = False
@@ -64,6 +74,16 @@ class Transcriber:
         samples, rate = sound if isinstance(sound, tuple) else _heed.read_wave(os.fspath(sound))
         text, spoken, timed = self._transcriber.transcribe(samples, rate, language, task, beam, words)
         return Transcription(text, spoken, [TimedWord(*word) for word in timed])
+
+
+    def trace(
+        self, sound: Union[Path, Tuple[np.ndarray, int]], *, language: str = "", task: str = "transcribe", record: Union[str, Sequence[str]] = ()
+    ) -> Attention:
+        """What it attends to while it writes down the first thirty seconds, in every layer and head: for heed.view(). record: 'scores',
+        'embeddings' or 'all'."""
+        samples, rate = sound if isinstance(sound, tuple) else _heed.read_wave(os.fspath(sound))
+        scores, embeddings, _ = recorded("heed.Transcriber.trace", record)
+        return Attention(self._transcriber.trace(samples, rate, language, task, scores, embeddings), self._name)
 
 
 def pixels_of(picture: Union[Path, np.ndarray]) -> np.ndarray:

@@ -5,8 +5,9 @@
     heed.view(weights, rows=english, columns=german).save("map.svg")
 """
 
+import base64
+import json
 import os
-import re
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
@@ -15,6 +16,8 @@ from heed import _heed
 
 PICTURES = (".svg", ".png", ".pdf")
 PAGES = (".html", ".htm")
+TRACES = (".json", ".npz")
+RECORDED = ("scores", "embeddings", "steps")
 
 
 class Map(NamedTuple):
@@ -22,21 +25,15 @@ class Map(NamedTuple):
 
     path: str  #: of its parameters: 'decoder.layers.3.multihead_attn'
     kind: str  #: 'encoder', 'decoder' or 'cross'
+    layer: int  #: its number among those of its kind, from 0
     weights: np.ndarray  #: float32 [heads, queries, keys]
-
-    @property
-    def layer(self) -> Optional[int]:
-        """The number in the path."""
-        number = re.search(r"(?:^|\.)(\d+)(?=\.|$)", self.path)
-        return int(number[1]) if number else None
 
 
 class Attention:
     """What every layer and head attends to in one text, or in a text and its translation. A notebook shows it as a page."""
 
     def __init__(self, trace: "_heed.Trace", model: Optional[str] = None) -> None:
-        self._trace = trace if model is None or trace.model == model else _heed.Trace(
-            model, trace.source_text, trace.target_text, trace.source_tokens, trace.decoder_tokens, trace.target_tokens, trace.maps)
+        self._trace = trace if model is None or trace.model == model else trace.renamed(model)
         self.maps: List[Map] = [Map(*one) for one in self._trace.maps]
 
     @property
@@ -83,8 +80,12 @@ class Attention:
         return _heed.picture(self._trace, at, heads[head], f"picture.{format}", title)
 
     def save(self, path: Union[str, "os.PathLike[str]"], **options: Any) -> None:
-        """Writes a page (.html), or a picture (.svg, .png, .pdf) with the options of picture()."""
+        """Writes a page (.html), a picture (.svg, .png, .pdf) with the options of picture(), or the trace (.json, .npz)."""
         View([self]).save(path, **options)
+
+    def trace(self) -> Dict[str, Any]:
+        """Everything, as docs/trace.md names it: {'source': {'tokens': [...], ...}, 'maps': [{'kind': 'cross', 'weights': array, ...}], ...}."""
+        return View([self]).traces()["traces"][0]
 
     def _repr_html_(self) -> str:
         return View([self])._repr_html_()
@@ -103,7 +104,8 @@ class View:
         return _heed.page([one._trace for one in self.shown], self.language, fragment)
 
     def save(self, path: Union[str, "os.PathLike[str]"], **options: Any) -> None:
-        """Writes a page (.html) of all, or a picture (.svg, .png, .pdf) of the one that there is, with the options of Attention.picture()."""
+        """Writes a page (.html) or the traces (.json, .npz) of all, or a picture (.svg, .png, .pdf) of the one that there is, with the options
+        of Attention.picture()."""
         ending = os.path.splitext(os.fspath(path))[1].lower()
         if ending in PICTURES:
             if len(self.shown) != 1:
@@ -111,12 +113,28 @@ class View:
             _heed.write_file(os.fspath(path), self.shown[0].picture(ending[1:], **options))
         elif ending in PAGES and not options:
             _heed.write_file(os.fspath(path), self.page().encode())
+        elif ending in TRACES and not options:
+            _heed.write_traces(os.fspath(path), [one._trace for one in self.shown])
         else:
-            raise _heed.Error(f"heed.view: {os.fspath(path)} must end in {', '.join(PICTURES)}, or {PAGES[0]} (which has no options)")
+            endings = ", ".join(PICTURES + TRACES)
+            raise _heed.Error(f"heed.view: {os.fspath(path)} must end in {endings}, or {PAGES[0]} (pictures alone have options)")
+
+    def traces(self) -> Dict[str, Any]:
+        """What save("traces.json") writes, with arrays of numpy. view() takes it back, as it is or changed."""
+        return json.loads(_heed.traces_to_text([one._trace for one in self.shown]), object_hook=_array_of)
 
     def _repr_html_(self) -> str:
         # What is in it keeps its styles to itself, so that the notebook's do not meet them, and several may stand in one.
         return f'<div style="max-height: {int(self.height)}px; overflow: auto; border: 1px solid #8884; border-radius: 8px">{self.page(fragment=True)}</div>'
+
+
+def recorded(caller: str, record: Union[str, Sequence[str]]) -> List[bool]:
+    """Whether scores, embeddings and steps are to be kept."""
+    names = [record] if isinstance(record, str) else list(record)
+    for name in names:
+        if name not in RECORDED + ("all",):
+            raise _heed.Error(f"{caller}: record must be of {', '.join(RECORDED)} or 'all', but is {name!r}")
+    return [part in names or "all" in names for part in RECORDED]
 
 
 def view(*what: Any, rows: Optional[Sequence[str]] = None, columns: Optional[Sequence[str]] = None, kind: Optional[str] = None,
@@ -125,6 +143,7 @@ def view(*what: Any, rows: Optional[Sequence[str]] = None, columns: Optional[Seq
 
     view(model, text, ...)      what a model of heed.load() attends to in each of the texts; of one text, `target` is the translation to look at.
     view(attention, ...)        what model.attention() gave, several on one page.
+    view("traces.json")         what heed view --trace, save(), or another program wrote, .json or .npz; or what traces() gave.
     view(weights, rows=tokens)  weights of any library: [heads, queries, keys] or [queries, keys], a list of these, a layer each, or a dict of
                                 them by name. rows and columns name the queries and the keys (one list serves both where columns is not
                                 given). kind: 'encoder', 'decoder' or 'cross'; 'cross' where there are columns, else 'decoder'.
@@ -138,9 +157,13 @@ def view(*what: Any, rows: Optional[Sequence[str]] = None, columns: Optional[Seq
     if isinstance(what[0], Model):
         if len(what) < 2:
             raise _heed.Error("heed.view: needs a text for the model to read")
-        return View([what[0].attention(text, target) for text in what[1:]], height, language)
+        return View([what[0].attention(text, target, record="all") for text in what[1:]], height, language)
     if all(isinstance(one, Attention) for one in what):
         return View(what, height, language)
+    if isinstance(what[0], (str, os.PathLike)) and len(what) == 1:
+        return View([Attention(one) for one in _heed.read_traces(os.fspath(what[0]))], height, language)
+    if isinstance(what[0], Mapping) and "format" in what[0] and len(what) == 1:
+        return View([Attention(one) for one in _heed.parse_traces(json.dumps(what[0], default=_packed), "heed.view")], height, language)
     if len(what) != 1:
         raise _heed.Error("heed.view: takes the weights of one text; of several, view() each, and give view() what is shown of them")
     return View([attention_of(what[0], rows, columns, kind, name)], height, language)
@@ -169,6 +192,19 @@ def attention_of(weights: Any, rows: Optional[Sequence[str]], columns: Optional[
     target = [] if kind == "encoder" else of_rows
     maps = [(path, kind, one) for path, one in layers.items()]
     return Attention(_heed.Trace(name, " ".join(source), " ".join(target), source, target, target, maps))
+
+
+def _array_of(value: Dict[str, Any]) -> Any:
+    """A packed array as numpy's; anything else as it is."""
+    if value.keys() != {"shape", "f32"}:
+        return value
+    return np.frombuffer(base64.b64decode(value["f32"]), "<f4").reshape(value["shape"])
+
+
+def _packed(array: Any) -> Dict[str, Any]:
+    """An array as a trace has it in JSON."""
+    numbers = np.asarray(array, "<f4")
+    return {"shape": list(numbers.shape), "f32": base64.b64encode(numbers.tobytes()).decode()}
 
 
 def _three_axes(path: str, weights: Any) -> Any:

@@ -18,7 +18,7 @@ class View(unittest.TestCase):
     def test_arrays_become_maps_without_a_change(self):
         x = weights()
         seen = heed.view(x, rows=["a", "b", "c"]).shown[0]
-        self.assertEqual([(one.path, one.kind, one.layer) for one in seen.maps], [("attention", "decoder", None)])
+        self.assertEqual([(one.path, one.kind, one.layer) for one in seen.maps], [("attention", "decoder", 0)])
         np.testing.assert_array_equal(seen.maps[0].weights, x)
         self.assertEqual(seen.target_tokens, ["a", "b", "c"])
         layers = heed.view([x, weights(seed=1)], rows="abc").shown[0]
