@@ -174,8 +174,12 @@ def add_model(seeds, heed, text, folder, options):
         seeds.add("whitespace_vocabulary", first_lines(vocabulary, 40))
     for number, sentence in enumerate(("Hund", "Der Mann ruft seine Frau an.")):
         trace = folder / f"trace-{number}.json"
-        run(heed, "view", folder, "--text", sentence, "--beam", "1", "--out", folder / "page.html", "--trace", trace)
+        recorded = ("--record", "weights" if number else "all")
+        run(heed, "view", folder, "--text", sentence, "--beam", "1", "--out", folder / "page.html", "--trace", trace, *recorded)
         seeds.add("trace", compact(trace.read_bytes()) if number else trace.read_bytes())
+        archive = trace.with_suffix(".npz")
+        run(heed, "view", trace, "--trace", archive)
+        seeds.add("npz", archive.read_bytes())
 
 
 def add_made_files(seeds, heed, work):
