@@ -62,8 +62,8 @@ Trace make_trace(const std::string& model, const std::string& source_text, const
   for (const py::handle map : maps) {
     const auto [path, kind, weights] = map.cast<std::tuple<std::string, std::string, py::object>>();
     trace->maps.push_back(copy_map(path, kind, weights));
-    AttentionTrace::Map& map = trace->maps.back();
-    map.layer = std::ranges::count(trace->maps, map.kind, &AttentionTrace::Map::kind) - 1;
+    AttentionTrace::Map& added = trace->maps.back();
+    added.layer = std::ranges::count(trace->maps, added.kind, &AttentionTrace::Map::kind) - 1;
   }
   validate(*trace, "heed.Attention");
   return trace;
