@@ -160,14 +160,16 @@ void BeamSearch::finish(Beam beam) {
 
 namespace {
 
-// The search for a sentence of `length` tokens, or for what a picture or sound says, whose length says nothing of it.
-std::unique_ptr<BeamSearch> search_for(const NextToken& model, std::optional<Index> length, const BeamOptions& options,
-                                       const SpecialTokens& special) {
+// The search for sequence `i` of the batch.
+std::unique_ptr<BeamSearch> search_for(const NextToken& model, const TokenBatch& source, Index i,
+                                       const BeamOptions& options, const SpecialTokens& special) {
+  const bool has_length = source.signal.is_empty();  // how large a picture is says nothing of its caption
+  const Index length = has_length ? source.lengths.data<std::int32_t>()[i] : 0;
   // The first token and all others are read before the sequence can be made to end.
-  const double most = static_cast<double>(model.max_steps(length.value_or(0)) - 1);
-  const double limit =
-      length ? options.max_ratio * static_cast<double>(*length) + static_cast<double>(options.max_extra) : most;
-  return std::make_unique<BeamSearch>(options, special, special.begin, static_cast<Index>(std::min(limit, most)));
+  const double most = static_cast<double>(model.max_steps(length) - 1);
+  const double limit = options.max_ratio * static_cast<double>(length) + static_cast<double>(options.max_extra);
+  return std::make_unique<BeamSearch>(options, special, special.begin,
+                                      static_cast<Index>(has_length ? std::min(limit, most) : most));
 }
 
 }  // namespace
@@ -178,9 +180,7 @@ std::vector<std::vector<Hypothesis>> beam_search(const NextToken& model, const T
   check_options(options);
   Searches searches;
   for (Index i = 0; i < source.sequences(); ++i) {
-    const std::optional<Index> length =
-        source.signal.is_empty() ? std::optional<Index>(source.lengths.data<std::int32_t>()[i]) : std::nullopt;
-    searches.push_back(search_for(model, length, options, special));
+    searches.push_back(search_for(model, source, i, options, special));
   }
   return decode(model, source, std::move(searches), workspace);
 }
@@ -190,7 +190,7 @@ RecordedSearch record_beam_search(const NextToken& model, const TokenBatch& sour
   HEED_CHECK(source.lengths.size() == 1, "record_beam_search: must be given one sentence, but is given {}",
              source.lengths.size());
   RecordedSearch recorded;
-  std::unique_ptr<BeamSearch> search = search_for(model, source.lengths.data<std::int32_t>()[0], options, special);
+  std::unique_ptr<BeamSearch> search = search_for(model, source, 0, options, special);
   search->record(&recorded.steps, likeliest);
   Searches searches;
   searches.push_back(std::move(search));
