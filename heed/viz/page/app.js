@@ -50,6 +50,9 @@ const kFrameState = {
   ...combineDefaults,
 };
 
+// Longer texts open as a matrix: as many words and their lines are no picture.
+const kMostWords = 300;
+
 // A change of one of these draws the view from its beginning.
 const kRemounts = ["view", "trace", "language", "theme"];
 
@@ -62,7 +65,8 @@ class App {
     // Without any trace there are the views that need none.
     this.traces = (data.file.traces.length > 0 ? data.file.traces : [{ maps: [] }]).map((trace) => new Trace(trace));
     this.scale = new Scale(data.palette);
-    this.defaults = { ...kFrameState, view: "heads", language: data.language in languages ? data.language : "en" };
+    const longest = Math.max(...this.traces.flatMap((trace) => trace.maps.map((map) => Math.max(map.queries, map.keys))), 0);
+    this.defaults = { ...kFrameState, view: longest > kMostWords ? "matrix" : "heads", language: data.language in languages ? data.language : "en" };
     for (const view of views) {
       for (const [key, value] of Object.entries(view.state ?? {})) this.defaults[`${view.id}.${key}`] = value;
     }

@@ -103,7 +103,7 @@ export function combine(trace, kind, position, asked = {}) {
   function make(head) {
     let weights = ofLayers(trace, kind, position, head, options.layers);
     const whole = identity(queries.parts, map.queries) && identity(keys.parts, map.keys);
-    weights = whole ? Float32Array.from(weights) : grouped(weights, map.keys, queries.parts, keys.parts);
+    weights = whole ? weights.slice() : grouped(weights, map.keys, queries.parts, keys.parts);
     if (options.normal) normaliseRows(weights, columns);
     if (options.least > 0) weights.forEach((weight, i) => weight < options.least && (weights[i] = 0));
     if (options.top > 0 && options.top < columns) keepLargest(weights, columns, options.top);

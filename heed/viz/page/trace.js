@@ -56,8 +56,9 @@ export class AttentionMap {
     return this.weights.subarray(number * cells, (number + 1) * cells);
   }
 
-  // The mean of the given heads, of all where none are given.
+  // The mean of the given heads, of all where none are given; of one, that head's view.
   mean(heads = [...Array(this.heads).keys()]) {
+    if (heads.length === 1) return this.head(heads[0]);
     const cells = this.queries * this.keys;
     const sum = new Float32Array(cells);
     for (const number of heads) {

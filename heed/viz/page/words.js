@@ -20,7 +20,7 @@ export const words = {
   "page.text": ["Text", "文本"],
   "page.language": ["Language", "语言"],
   "page.theme": ["Theme", "主题"],
-  "page.theme.auto": ["As the system", "跟随系统"],
+  "page.theme.auto": ["Auto", "自动"],
   "page.theme.light": ["Light", "浅色"],
   "page.theme.dark": ["Dark", "深色"],
   "page.honesty": [

@@ -79,7 +79,8 @@ export function headsPicture(app, shown, { layout, width, heads, label }) {
     strokes.replaceChildren(...drawn.lines.map(({ query, key, head, weight }) => svg("path", {
       d: places.path(query, key), stroke: colourOf(head, app), "stroke-dasharray": head === "mean" ? null : headDash(head) || null,
       "stroke-width": (pointed ? 1 + 3 * weight : 0.75 + 1.75 * weight).toFixed(2),
-      "stroke-opacity": Math.min(1, pointed ? 0.15 + weight : weight * 0.9).toFixed(3),
+      // Of all at once the weak ones step back further, or their number would cover the strong.
+      "stroke-opacity": Math.min(1, pointed ? 0.15 + weight : 1.1 * weight ** 1.5).toFixed(3),
       "data-query": query, "data-key": key, "data-head": head,
     })));
     strips.replaceChildren();

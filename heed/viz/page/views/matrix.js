@@ -15,7 +15,10 @@ const kMostInWords = 400;  // rows
 // "3,7": the pinned cell's query and key.
 const parseCell = (text) => /^(\d+),(\d+)$/u.exec(text)?.slice(1).map(Number) ?? null;
 
+const inPlace = (numbers, count) => numbers.length === count && numbers.every((number, i) => number === i);
+
 function permuted(weights, columns, rowNumbers, columnNumbers) {
+  if (inPlace(columnNumbers, columns) && inPlace(rowNumbers, weights.length / columns)) return weights;
   const out = new Float32Array(rowNumbers.length * columnNumbers.length);
   let at = 0;
   for (const row of rowNumbers) for (const column of columnNumbers) out[at++] = weights[row * columns + column];
