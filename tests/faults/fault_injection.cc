@@ -153,13 +153,16 @@ void log_callers(std::string_view kind, long number) {
 }
 
 // Says where the process crashes; it then ends by the same signal.
-void log_crash(int signal) { log_callers("crash", signal); }
+void log_crash(int signal) {
+  log_callers("crash", signal);
+  if (signal == SIGTRAP) ::raise(signal);  // GLib's way to abort, which would go on behind the trap
+}
 
 void watch_crashes() {
   struct sigaction watch {};
   watch.sa_handler = log_crash;
   watch.sa_flags = static_cast<int>(SA_RESETHAND);  // what crashed is run again, or abort goes on
-  for (int signal : {SIGSEGV, SIGABRT}) ::sigaction(signal, &watch, nullptr);
+  for (int signal : {SIGSEGV, SIGABRT, SIGTRAP}) ::sigaction(signal, &watch, nullptr);
 }
 
 bool allocation_fails() {

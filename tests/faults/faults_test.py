@@ -74,6 +74,8 @@ def excused(outcome, refused, crashed):
     if outcome.status == -signal.SIGABRT and outermost(refused).startswith("libsentencepiece"):
         return "SentencePiece's own threads let an exception end the process"
     failed_in, crashed_in = innermost(refused), innermost(crashed)
+    if outcome.status in (-signal.SIGTRAP, -signal.SIGABRT) and "libglib" in failed_in and "libglib" in crashed_in:
+        return "GLib, below Pango, ends the process where it has no memory"
     if outcome.status not in (-signal.SIGSEGV, -signal.SIGABRT, ASKED_FOR_EVER) or crashed_in != failed_in:
         return None
     if "terminate called after throwing" in outcome.error:
