@@ -5,6 +5,7 @@ English one, in the same order, and what `heed explain` is said to print on a pa
 Code is the same but for comments and `--language zh`; of output (```text) the figures are. Figures of the text may be in another order
 within a paragraph or row, as the other language has it. Exits 1, naming each place where the pages differ."""
 
+import difflib
 import pathlib
 import re
 import shlex
@@ -77,11 +78,13 @@ def shape(page, text):
 
 def differences(english, chinese):
     one, other = (shape(page, page.read_text(encoding="utf-8")) for page in (english, chinese))
-    for (kind, here), (kind_there, there) in zip(one, other):
-        if kind != kind_there or here != there:
-            yield f"{english.name} has {kind} {here}\n  {chinese.name} has {kind_there} {there}"
-    if len(one) != len(other):
-        yield f"{english.name} has {len(one)} parts, {chinese.name} has {len(other)}"
+    matcher = difflib.SequenceMatcher(None, [repr(part) for part in one], [repr(part) for part in other], autojunk=False)
+    for change, first, last, first_there, last_there in matcher.get_opcodes():
+        if change == "equal":
+            continue
+        for page, parts in ((english, one[first:last]), (chinese, other[first_there:last_there])):
+            told = "; ".join(f"{kind} {what}" for kind, what in parts)
+            yield f"{page.name} has {told or 'nothing'}, where they differ"
 
 
 def unprinted(heed, page):
