@@ -336,6 +336,8 @@ def add_files_of_others(seeds, data):
 
 def add_written_seeds(seeds):
     """What is a line or two, and stands in no file."""
+    for text in ("1 0 1\n0 1 1\n", "1,0\n0;1 # the second\n", "[[1, 0, 1], [0, 1.5, -2e-1]]", "[[[true, false]], [[false, true]]]", "nan -inf\n"):
+        seeds.add("named_array", text.encode())
     for text in ("10", "010", "-2", "0.5", "5e-1", "1e400", "9223372036854775807", "9223372036854775808", "-9223372036854775808",
                  "inf", "nan", "0x10", "+5", " 5", "1,5", "2147483648", "1.7976931348623157e308", ""):
         seeds.add("numbers", text.encode())

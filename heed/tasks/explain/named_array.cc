@@ -175,14 +175,13 @@ Tensor read_lists(std::string_view text, const std::string& name) {
   return ListReader(name).read(Json::parse(text, name));
 }
 
-Tensor read_file_array(const std::string& name, const std::string& path) {
+std::string read_bytes(const std::string& name, const std::string& path) {
   FileReader file(path);
   std::string bytes(static_cast<std::size_t>(kMostBytes + 1), '\0');
   bytes.resize(static_cast<std::size_t>(file.read(bytes.data(), kMostBytes + 1)));
   HEED_CHECK(static_cast<Index>(bytes.size()) <= kMostBytes, "{}: is larger than {} numbers could be", name,
              kMostArrayNumbers);
-  if (bytes.starts_with(kNumpy)) return parse_npy(bytes, name);
-  return begins_list(bytes) ? read_lists(bytes, name) : read_rows(bytes, name);
+  return bytes;
 }
 
 template <typename T>
@@ -206,7 +205,12 @@ std::string NamedArray::text() const { return fmt::format("{} is {}", name, desc
 NamedArray read_array(std::string_view option, const std::string& argument) {
   if (begins_list(argument)) return {std::string(option), read_lists(argument, std::string(option))};
   const std::string name = fmt::format("{} {}", option, argument);
-  return {name, read_file_array(name, argument)};
+  return parse_array(read_bytes(name, argument), name);
+}
+
+NamedArray parse_array(std::string_view bytes, const std::string& name) {
+  if (bytes.starts_with(kNumpy)) return {name, parse_npy(bytes, name)};
+  return {name, begins_list(bytes) ? read_lists(bytes, name) : read_rows(bytes, name)};
 }
 
 NamedArray as_numbers(const NamedArray& array) {

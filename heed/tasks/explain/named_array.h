@@ -29,6 +29,8 @@ struct NamedArray {
 // line that names the option and the place: for rows of unequal lengths, for what is no number, for no numbers at all,
 // for more than kMostArrayNumbers numbers or a file that is larger than so many could be.
 NamedArray read_array(std::string_view option, const std::string& argument);
+// The same of a file's bytes.
+NamedArray parse_array(std::string_view bytes, const std::string& name);
 
 inline constexpr Index kMostArrayNumbers = Index{1} << 20;
 
