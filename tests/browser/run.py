@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""run.py modules | browser HEED: runs the tests of the page's modules by node, or those of whole pages, which the command
-HEED makes, in Chromium. Exits 77 (skipped), saying why, where node, Chromium or the packages of package.json are missing."""
+"""run.py modules|browser HEED: runs the tests of the page's modules by node, which hold them to what the command HEED
+explains, or those of whole pages, which HEED makes, in Chromium. Exits 77 (skipped), saying why, where node, Chromium or the packages of package.json are missing."""
 
 import os
 import pathlib
@@ -19,14 +19,14 @@ def skip(reason):
 
 
 def main():
-    which, *heed = sys.argv[1:]
+    which, heed = sys.argv[1:]
     node = shutil.which("node")
     if node is None:
         skip("node is not installed")
     version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
     if int(version.lstrip("v").split(".")[0]) < OLDEST_NODE:
         skip(f"node is {version.strip()}, and its test runner came with {OLDEST_NODE}")
-    environment = dict(os.environ)
+    environment = dict(os.environ, HEED=heed)
     if which == "modules":
         files = sorted((HERE.parent.parent / "heed" / "viz" / "page" / "tests").glob("*.test.js"))
     else:
@@ -36,7 +36,7 @@ def main():
         for package in ("playwright-core", "axe-core"):
             if not (HERE / "node_modules" / package).is_dir():
                 skip(f"{package} is not in tests/browser/node_modules")
-        environment.update(HEED=heed[0], CHROMIUM=chromium)
+        environment.update(CHROMIUM=chromium)
         files = sorted(HERE.glob("*.test.mjs"))
     if not files:
         sys.exit("no tests")
