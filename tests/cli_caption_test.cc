@@ -113,8 +113,8 @@ TEST(CliCaption, AFewPicturesAreLearnedByHeart) {
                  {scenes("train-0001.png"), "768 x 64 pixels", "64 x 64"});
   expect_refusal(run_heed({"translate", model, "--input", corpus_file("test.de")}), kFailure, {"--image"});
   expect_refusal(run_heed({"view", model, "--image", picture, "--layer", "1", "--out", drawn}), kFailure,
-                 {"layers 0 to 0, and no 1"});
-  expect_refusal(run_heed({"view", model, "--image", picture, "--head", "2", "--out", drawn}), kFailure, {"no 2"});
+                 {"no cross layer 1"});
+  expect_refusal(run_heed({"view", model, "--image", picture, "--head", "2", "--out", drawn}), kFailure, {"no head 2"});
 }
 
 TEST(CliCaption, ARunGoesOnToTheSameBits) {

@@ -58,7 +58,7 @@ TEST(CliFigures, TheCommandsOfThePageDrawWhatItSays) {
       std::string& argument = arguments[i];
       if (argument == "model") argument = tiny_model().string();
       const bool names_a_file = i > 0 && (arguments[i - 1] == "--out" || arguments[i - 1] == "--trace" ||
-                                          arguments[i - 1] == "--from" || arguments[i - 1] == "--input");
+                                          arguments[i - 1] == "--input" || argument.starts_with("trace"));
       if (!names_a_file || argument == "-") continue;
       argument = (folder / argument).string();
       if (arguments[i - 1] == "--out") out = argument;
@@ -81,14 +81,14 @@ TEST(CliFigures, NumbersAreThoseOfTheTrace) {
   const auto folder = scratch_folder();
   const auto path = [&](const char* name) { return (folder / name).string(); };
   write_file(path("trace.json"), sample_trace());
-  output_of({"view", "--from", path("trace.json"), "--head", "1", "--out", path("x.csv")});
+  output_of({"view", path("trace.json"), "--head", "1", "--out", path("x.csv")});
   EXPECT_TRUE(contains(read_file(path("x.csv")), "head 1,2,ruft,1,Mann,0.5\r\n"));
-  output_of({"view", "--from", path("trace.json"), "--word", "Mann", "--out", path("x.json")});
+  output_of({"view", path("trace.json"), "--word", "Mann", "--out", path("x.json")});
   const Json json = read_json(path("x.json"));
   EXPECT_EQ(json["rows"].string_list(), std::vector<std::string>{"Mann"});
   EXPECT_EQ(json["panels"][0]["values"][0].number_list(), (std::vector<double>{0.25, 0.5, 0.25}));
   EXPECT_EQ(json["panels"][1]["values"][0].number_list(), (std::vector<double>{0, 0, 1}));
-  output_of({"view", "--from", path("trace.json"), "--out", path("mean.json")});
+  output_of({"view", path("trace.json"), "--out", path("mean.json")});
   EXPECT_EQ(read_json(path("mean.json"))["panels"][0]["values"][2].number_list(),
             (std::vector<double>{0.25, 0.25, 0.5}));
 }
@@ -98,10 +98,10 @@ TEST(CliFigures, APictureIsAsWideAsItWasAskedToBe) {
   const auto path = [&](const char* name) { return (folder / name).string(); };
   write_file(path("trace.json"), sample_trace());
   for (const char* more : {"--head=mean", "--lines", "--word=Mann"}) {
-    output_of({"view", "--from", path("trace.json"), "--width", "8cm", more, "--out", path("x.svg")});
+    output_of({"view", path("trace.json"), "--width", "8cm", more, "--out", path("x.svg")});
     EXPECT_TRUE(contains(read_file(path("x.svg")), R"(width="226.772pt")")) << more;
   }
-  output_of({"view", "--from", path("trace.json"), "--width", "8cm", "--out", path("x.png")});
+  output_of({"view", path("trace.json"), "--width", "8cm", "--out", path("x.png")});
   EXPECT_TRUE(contains(read_file(path("x.png")), std::string("IHDR\0\0\x03\xB1", 8)));  // 945 pixels of 300 to the inch
 }
 
@@ -110,26 +110,26 @@ TEST(CliFigures, ATerminalThatIsNoneHasNoColours) {
   const auto path = (folder / "trace.json").string();
   write_file(path, sample_trace());
   const CommandOptions utf8{.environment = {"LC_ALL=C.UTF-8", "COLORTERM=truecolor", "COLUMNS=60"}};
-  EXPECT_EQ(output_of({"view", "--from", path, "--head", "0", "--out", "-"}, utf8),
+  EXPECT_EQ(output_of({"view", path, "--head", "0", "--out", "-"}, utf8),
             "Encoder self-attention · layer 0 · head 0 of 2\nencoder.0 · m\n\n"
             "     der  Mann ruft\n"
             " der █████\n"
             "Mann ░░░░░▒▒▒▒▒░░░░░\n"
             "ruft           █████\n\n"
             "0      ░░░░░▒▒▒▒▒▓▓▓▓▓█████ 1\n");
-  EXPECT_TRUE(contains(output_of({"view", "--from", path, "--head", "0", "--out", "-"}, {.environment = {"LC_ALL=C"}}),
-                       " der @@@@@\n"));
+  EXPECT_TRUE(
+      contains(output_of({"view", path, "--head", "0", "--out", "-"}, {.environment = {"LC_ALL=C"}}), " der @@@@@\n"));
 }
 
 TEST(CliFigures, ACharacterThatNoFontHasIsNamed) {
   const auto folder = scratch_folder();
   const auto path = [&](const char* name) { return (folder / name).string(); };
   write_file(path("trace.json"), sample_trace("\U0003FFF0"));
-  const CommandResult result = run_heed({"view", "--from", path("trace.json"), "--out", path("x.png")});
+  const CommandResult result = run_heed({"view", path("trace.json"), "--out", path("x.png")});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_TRUE(contains(result.error, "(U+3FFF0)")) << result.error;
   EXPECT_TRUE(contains(result.error, "a box is drawn instead")) << result.error;
-  EXPECT_EQ(output_of({"view", "--from", path("trace.json"), "--out", path("x.svg")}), "");
+  EXPECT_EQ(output_of({"view", path("trace.json"), "--out", path("x.svg")}), "");
 }
 
 TEST(CliFigures, WhatMeansNothingIsRefused) {
@@ -141,18 +141,18 @@ TEST(CliFigures, WhatMeansNothingIsRefused) {
     expect_refusal(run_heed(arguments), exit_code, {part});
   };
   const std::string trace = path("trace.json"), svg = path("x.svg"), csv = path("x.csv"), page = path("x.html");
-  refused({"--from", trace, "--out", svg, "--width", "8"}, kWrongUsage, "--width");
-  refused({"--from", trace, "--out", svg, "--width", "1cm"}, kWrongUsage, "--width");
-  refused({"--from", trace, "--out", svg, "--font", "No Such Family 12345"}, kWrongUsage, "--font");
-  refused({"--from", trace, "--out", svg, "--head", "0,"}, kWrongUsage, "--head");
-  refused({"--from", trace, "--out", svg, "--head", "0,2"}, kFailure, "no head 2");
-  refused({"--from", trace, "--out", svg, "--word", "Frau"}, kFailure, "no word 'Frau' among: der Mann ruft");
-  refused({"--from", trace, "--out", svg, "--word", "Mann", "--lines"}, kWrongUsage, "--lines");
-  refused({"--from", trace, "--out", csv, "--width", "8cm"}, kWrongUsage, "--width");
-  refused({"--from", trace, "--out", csv, "--lines"}, kWrongUsage, "--lines");
-  refused({"--from", trace, "--out", page, "--lines"}, kWrongUsage, "--lines");
-  refused({"--from", trace, "--out", page, "--title", "x"}, kWrongUsage, "--title");
-  refused({"--from", trace, "--out", svg, "--length", "5"}, kWrongUsage, "--length");
+  refused({trace, "--out", svg, "--width", "8"}, kWrongUsage, "--width");
+  refused({trace, "--out", svg, "--width", "1cm"}, kWrongUsage, "--width");
+  refused({trace, "--out", svg, "--font", "No Such Family 12345"}, kWrongUsage, "--font");
+  refused({trace, "--out", svg, "--head", "0,"}, kWrongUsage, "--head");
+  refused({trace, "--out", svg, "--head", "0,2"}, kFailure, "no head 2");
+  refused({trace, "--out", svg, "--word", "Frau"}, kFailure, "no word 'Frau' among: der Mann ruft");
+  refused({trace, "--out", svg, "--word", "Mann", "--lines"}, kWrongUsage, "--lines");
+  refused({trace, "--out", csv, "--width", "8cm"}, kWrongUsage, "--width");
+  refused({trace, "--out", csv, "--lines"}, kWrongUsage, "--lines");
+  refused({trace, "--out", page, "--lines"}, kWrongUsage, "--lines");
+  refused({trace, "--out", page, "--title", "x"}, kWrongUsage, "--title");
+  refused({trace, "--out", svg, "--length", "5"}, kWrongUsage, "--length");
   refused({"--mask", "causal", "--out", page}, kWrongUsage, "--out");
   refused({"--mask", "causal", "--out", svg, "--layer", "1"}, kWrongUsage, "--layer");
   refused({"--mask", "causal", "--out", svg, "--dimensions", "4"}, kWrongUsage, "--dimensions");
