@@ -65,10 +65,14 @@ AttentionTrace trace_translation(const ModelFolder& folder, const std::string& s
   const std::vector<int> source_ids = fit_to_model("trace_pair: the source", all_ids, max_length, options.crop);
   const std::vector<int> target_ids = fit_to_model("trace_pair: the target", given_ids, max_length, options.crop);
   HEED_CHECK(!source_ids.empty(), "trace_pair: the source has no tokens");
+  const auto around = [](const SymbolIds& symbols) {
+    return std::vector<std::int32_t>{symbols.begin, symbols.end, symbols.pad};
+  };
   const std::string read = text_of(*folder.source_vocabulary, source_ids, source_text, all_ids.size());
   const std::string written = text_of(*folder.target_vocabulary, target_ids, target_text, given_ids.size());
-  AttentionTrace trace = record(folder, source_ids, {.text = read, .counted = counted}, target_ids,
-                                {.text = written, .counted = counted}, options.parts);
+  AttentionTrace trace =
+      record(folder, source_ids, {.text = read, .counted = counted, .around = around(folder.source_symbols)},
+             target_ids, {.text = written, .counted = counted, .around = around(folder.target_symbols)}, options.parts);
   trace.source.text = source_text;
   return trace;
 }

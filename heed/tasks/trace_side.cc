@@ -120,11 +120,14 @@ std::string readable_piece(const Vocabulary& vocabulary, int id) {
 }
 
 TraceSide trace_side(const Vocabulary& vocabulary, std::span<const std::int32_t> ids, const TracedText& text) {
+  const auto is_special = [&](std::int32_t id) {
+    return id == kNoTarget || vocabulary.is_special(id) || std::ranges::find(text.around, id) != text.around.end();
+  };
   TraceSide side{.text = text.is_pair ? text.text + "\n" + text.second : text.text};
   std::vector<int> plain;
   for (std::int32_t id : ids) {
     side.tokens.push_back(id == kNoTarget ? std::string() : readable_piece(vocabulary, id));
-    if (id != kNoTarget && !vocabulary.is_special(id)) plain.push_back(id);
+    if (!is_special(id)) plain.push_back(id);
   }
   const std::size_t of_first =
       text.is_pair ? std::min(vocabulary.encode(text.text).size(), plain.size()) : plain.size();
@@ -136,9 +139,9 @@ TraceSide trace_side(const Vocabulary& vocabulary, std::span<const std::int32_t>
   }
   std::size_t piece = 0;
   for (std::int32_t id : ids) {
-    const bool is_special = id == kNoTarget || vocabulary.is_special(id);
-    if (text.is_pair) side.segments.push_back(is_special ? Index{piece > of_first} : Index{piece >= of_first});
-    side.words.push_back(is_special ? -1 : words.of_piece[piece++]);
+    const bool is_piece = !is_special(id);
+    if (text.is_pair) side.segments.push_back(is_piece ? Index{piece >= of_first} : Index{piece > of_first});
+    side.words.push_back(is_piece ? words.of_piece[piece++] : -1);
   }
   side.word_texts = std::move(words.texts);
   return side;

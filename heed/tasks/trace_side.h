@@ -21,6 +21,7 @@ struct TracedText {
   std::string second{};  // of a pair
   bool is_pair = false;
   bool counted = false;  // words are to be those that a gold alignment of the text counts, whatever its language
+  std::vector<std::int32_t> around{};  // special ids that the vocabulary does not call so; -1 is none
 };
 
 // Words are those that alignments count (alignment_tokens of heed/corpus/corpus.h): runs between blanks, with the marks

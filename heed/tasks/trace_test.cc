@@ -310,6 +310,7 @@ TEST(TraceOfOthers, TranslatorsOfOthersHaveThreeSides) {
     SCOPED_TRACE(name);
     expect_sound(trace);
     EXPECT_EQ(trace.decoder.size(), trace.target.size());
+    EXPECT_EQ(trace.decoder.words.front(), -1);
     EXPECT_EQ(trace.target.words.back(), -1);
   }
 }
