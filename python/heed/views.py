@@ -160,7 +160,7 @@ def view(*what: Any, rows: Optional[Sequence[str]] = None, columns: Optional[Seq
         return View([what[0].attention(text, target, record="all") for text in what[1:]], height, language)
     if all(isinstance(one, Attention) for one in what):
         return View(what, height, language)
-    if isinstance(what[0], (str, os.PathLike)) and len(what) == 1:
+    if len(what) == 1 and isinstance(what[0], (str, os.PathLike)) and os.fspath(what[0]).endswith(TRACES):
         return View([Attention(one) for one in _heed.read_traces(os.fspath(what[0]))], height, language)
     if isinstance(what[0], Mapping) and "format" in what[0] and len(what) == 1:
         return View([Attention(one) for one in _heed.parse_traces(json.dumps(what[0], default=_packed), "heed.view")], height, language)

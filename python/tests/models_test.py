@@ -205,6 +205,21 @@ class Attending(unittest.TestCase):
             self.assertIn(text, page)
         self.assertIn("The man", heed.view(translator, "Der Mann ruft.", target="The man").page())
 
+    def test_what_weights_come_from(self):
+        seen = translator.attention("Der Mann ruft.", record="all").trace()
+        one = seen["maps"][-1]
+        scores = one["scale"] * np.einsum("hqd,hkd->hqk", one["q"], np.repeat(one["k"], len(one["q"]) // len(one["k"]), 0))
+        found = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
+        np.testing.assert_allclose(found, one["weights"], atol=1e-5)
+        self.assertEqual(len(seen["embeddings"]["source"]["before"]), len(seen["source"]["tokens"]))
+        self.assertEqual(seen["source"]["words"][-1], -1)
+        self.assertEqual(seen["steps"][0]["hypotheses"][0]["parent"], -1)
+        self.assertNotIn("q", translator.attention("Der Mann ruft.").trace()["maps"][0])
+        with self.assertRaisesRegex(heed.Error, "record must be of scores, embeddings, steps or 'all', but is 'keys'"):
+            translator.attention("Der Mann ruft.", record="keys")
+        with self.assertRaisesRegex(heed.Error, "no second text"):
+            translator.attention("Der Mann ruft.", second="Ja.")
+
     def test_a_language_model_reads(self):
         seen = writer.attention("The man calls.")
         self.assertEqual([one.kind for one in seen.maps], ["decoder"] * 2)

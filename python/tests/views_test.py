@@ -64,6 +64,31 @@ class View(unittest.TestCase):
                 with self.assertRaisesRegex(heed.Error, "must end in"):
                     view.save(root / path, **options)
 
+    def test_traces_are_files_and_dicts_with_arrays(self):
+        x = weights(2, 3, 4)
+        view = heed.view(x, rows="abc", columns="wxyz", name="mine")
+        seen = view.shown[0].trace()
+        self.assertEqual((seen["model"], seen["source"]["tokens"], seen["maps"][0]["kind"]), ("mine", list("wxyz"), "cross"))
+        np.testing.assert_array_equal(seen["maps"][0]["weights"], x)
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name in ("one.json", "one.npz"):
+                view.save(root / name)
+                again = heed.view(root / name)
+                np.testing.assert_array_equal(again.shown[0].maps[0].weights, x)
+                self.assertEqual(again.page(), view.page())
+            archive = np.load(root / "one.npz")
+            np.testing.assert_array_equal(archive["traces[0].maps[0].weights"], x)
+        changed = view.traces()
+        changed["traces"][0]["maps"][0]["weights"] = np.flip(x, -1)
+        changed["traces"][0]["maps"].append({"kind": "cross", "weights": x[:1].tolist()})
+        other = heed.view(changed).shown[0]
+        np.testing.assert_array_equal(other.maps[0].weights, np.flip(x, -1))
+        self.assertEqual((other.maps[1].layer, other.maps[1].weights.shape), (1, (1, 3, 4)))
+        changed["traces"][0]["maps"][0]["weights"] = x[:, :2]
+        with self.assertRaisesRegex(heed.Error, r"heed.view: traces\[0\].maps\[0\].weights: a map of kind cross must be 3 queries x 4 keys"):
+            heed.view(changed)
+
     def test_what_makes_no_sense_is_refused(self):
         x = weights()
         for pattern, call in (("must be an array .* of one text, but is \\[2, 2, 3, 3\\]", lambda: heed.view(np.stack([x, x]))),

@@ -76,7 +76,7 @@ def check_pictures(folder):
     in_python = python_package().PictureClassifier(folder)
     maps = in_python.attention(files[0])
     assert list(in_python.classify(files[0]))[0] == label and maps.shape[1:] == (3, 3) and maps.mean(0).argmax() == looked[-3], maps
-    refused("there is no layer 9", "view", folder, "--image", files[0], "--out", folder / "x.svg", "--layer", 9)
+    refused("there is no encoder layer 9", "view", folder, "--image", files[0], "--out", folder / "x.svg", "--layer", 9)
     refused("sees pictures", "translate", folder, "--input", files[0])
     refused("neither a PNG nor a JPEG", "classify", folder, folder / "config.json")
 
