@@ -151,7 +151,10 @@ class TextViews {
     Views views;
     for (const std::string& line : read.lines) {
       if (line.find_first_not_of(" \t") == std::string::npos) continue;
-      views.traces.push_back(trace_encoded(folder_, line, viewed_.text_pair, wanted_.parts));
+      // A tab parts two texts, as in other commands.
+      const std::size_t tab = viewed_.text_pair ? std::string::npos : line.find('\t');
+      const auto second = tab == std::string::npos ? viewed_.text_pair : std::optional(line.substr(tab + 1));
+      views.traces.push_back(trace_encoded(folder_, line.substr(0, tab), second, wanted_.parts));
     }
     return checked(std::move(views), read, viewed_.long_lines, {});
   }
@@ -190,30 +193,38 @@ Views views_of(const Viewed& viewed, const Wanted& wanted, const CLI::App& sub) 
   return TextViews(viewed, folder, wanted).make(sub);
 }
 
-Index numbers_besides_weights(const AttentionTrace& trace) {
+Index numbers_of_scores(const AttentionTrace& trace) {
   std::size_t numbers = 0;
   for (const AttentionTrace::Map& map : trace.maps) {
     numbers += map.q.values.size() + map.k.values.size() + map.bias.values.size();
   }
-  for (const AttentionTrace::Embeddings& side : {trace.source_embeddings, trace.decoder_embeddings}) {
-    numbers += side.before.values.size() + side.after.values.size();
+  return static_cast<Index>(numbers);
+}
+
+Index numbers_of_embeddings(const AttentionTrace& trace) {
+  std::size_t numbers = 0;
+  for (const AttentionTrace::Embeddings* side : {&trace.source_embeddings, &trace.decoder_embeddings}) {
+    numbers += side->before.values.size() + side->after.values.size();
   }
   return static_cast<Index>(numbers);
 }
 
-// For a page, what is too much for one goes.
+// What is too much for a page goes: scores first.
 void lighten(std::vector<AttentionTrace>& traces) {
-  Index numbers = 0;
-  for (const AttentionTrace& trace : traces) numbers += numbers_besides_weights(trace);
-  if (numbers <= kMostNumbersOfAPage) return;
-  for (AttentionTrace& trace : traces) {
-    trace.source_embeddings = trace.decoder_embeddings = {};
-    for (AttentionTrace::Map& map : trace.maps) map.q = map.k = map.bias = {}, map.scale = 0;
+  Index scores = 0, embeddings = 0;
+  for (const AttentionTrace& trace : traces) {
+    scores += numbers_of_scores(trace), embeddings += numbers_of_embeddings(trace);
   }
-  print_message(
-      fmt::format("queries, keys and embeddings are {} numbers, too many for a page to open fast, and were left out: "
-                  "--record all keeps them",
-                  numbers));
+  if (scores + embeddings <= kMostNumbersOfAPage) return;
+  const bool without_embeddings = embeddings > kMostNumbersOfAPage;
+  for (AttentionTrace& trace : traces) {
+    for (AttentionTrace::Map& map : trace.maps) map.q = map.k = map.bias = {}, map.scale = 0;
+    if (without_embeddings) trace.source_embeddings = trace.decoder_embeddings = {};
+  }
+  print_message(fmt::format(
+      "queries and keys{} are {} numbers, too many for a page to open fast, and were left out: --record all "
+      "keeps them",
+      without_embeddings ? " and embeddings" : "", scores + (without_embeddings ? embeddings : 0)));
 }
 
 }  // namespace
@@ -252,7 +263,7 @@ void add_viewed_options(CLI::App& sub, Viewed& viewed) {
                  "search for a translation) or all; weights: nothing.")
       ->delimiter(',')
       ->check(CLI::IsMember({"weights", "scores", "embeddings", "steps", "all"}))
-      ->default_str("all for a page, unless it would be too large, else weights");
+      ->default_str("all for a page, without what would make it too large; else weights");
 }
 
 std::vector<const char*> viewed_option_names() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -115,7 +116,10 @@ void AttentionRecorder::on_scores(const AttentionSite& site, const AttentionScor
   put_rows(q, row, queries, found.filled, map.queries, q.shape[3], map.q);
   put_rows(k, row, map.keys, 0, map.keys, k.shape[3], map.k);
   map.scale = scale;
-  if (!bias.empty()) put_rows(bias, row, queries, found.filled, map.queries, map.keys, map.bias);
+  if (bias.empty()) return;
+  put_rows(bias, row, queries, found.filled, map.queries, map.keys, map.bias);
+  // A bias may refuse a key, whose weight is 0; a trace has finite numbers.
+  for (float& number : map.bias.values) number = std::max(number, std::numeric_limits<float>::lowest());
 }
 
 Index AttentionRecorder::length_of(EmbeddedSide side) const {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "heed/base/error.h"
 #include "heed/tensor/tensor.h"
 #include "heed/testing/refusal.h"
@@ -96,6 +98,15 @@ TEST(AttentionRecorder, ScoresAreThoseOfTheSentence) {
   EXPECT_EQ(map.bias.shape, (std::vector<Index>{2, 3, 2}));
   EXPECT_EQ(map.bias.values, map.weights);  // both are numbered
   EXPECT_EQ(map.scale, 0.5);
+}
+
+TEST(AttentionRecorder, ABiasThatRefusesAKeyIsAFiniteNumber) {
+  AttentionRecorder recorder({.row = 0, .source_length = 2, .target_length = 1}, {.scores = true});
+  const Tensor bias = numbered(1, 1, 1, 2);
+  bias.at<float>({0, 0, 0, 1}) = -std::numeric_limits<float>::infinity();
+  recorder.on_scores(kCross, {numbered(1, 1, 1, 2), numbered(1, 1, 2, 2), 1, bias});
+  recorder.on_weights(kCross, numbered(1, 1, 1, 2));
+  EXPECT_EQ(recorder.take_maps()[0].bias.values, (std::vector<float>{0, std::numeric_limits<float>::lowest()}));
 }
 
 TEST(AttentionRecorder, ScoresOfStepsAreThoseOfTheWhole) {
