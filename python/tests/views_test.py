@@ -86,7 +86,7 @@ class View(unittest.TestCase):
         np.testing.assert_array_equal(other.maps[0].weights, np.flip(x, -1))
         self.assertEqual((other.maps[1].layer, other.maps[1].weights.shape), (1, (1, 3, 4)))
         changed["traces"][0]["maps"][0]["weights"] = x[:, :2]
-        with self.assertRaisesRegex(heed.Error, r"heed.view: traces\[0\].maps\[0\].weights: a map of kind cross must be 3 queries x 4 keys"):
+        with self.assertRaisesRegex(heed.Error, r"heed.view: traces\[0\].maps\[0\].queries: must be that of the weights, 2, but is 3"):
             heed.view(changed)
 
     def test_what_makes_no_sense_is_refused(self):
