@@ -11,9 +11,9 @@
 #include "heed/base/file_writer.h"
 #include "heed/base/parallel.h"
 #include "heed/base/text_lines.h"
+#include "heed/image/image.h"
 #include "heed/io/json.h"
 #include "heed/tasks/scene_picture.h"
-#include "heed/viz/backends.h"
 
 namespace heed {
 namespace {
@@ -78,7 +78,7 @@ class PartWriter {
   PartWriter(const CorpusPart& part, const std::filesystem::path& folder) : part_(part), folder_(folder) {}
 
   void add(Index file, const std::vector<Scene>& scenes) {
-    write_file(folder_ / part_.file(file), encode_png(draw_sheet(scenes)));
+    write_file(folder_ / part_.file(file), png_bytes(draw_sheet(scenes)));
     for (Index i = 0; i < std::ssize(scenes); ++i) {
       const auto [left, top] = place_on_sheet(i);
       images_ += part_.file(file);

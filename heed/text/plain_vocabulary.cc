@@ -8,6 +8,7 @@
 #include "heed/base/check.h"
 #include "heed/base/printable.h"
 #include "heed/base/utf8.h"
+#include "heed/io/base64.h"
 #include "heed/io/json.h"
 #include "heed/text/tokenizer/definitions.h"
 #include "heed/text/tokenizer/symbols.h"
@@ -87,19 +88,6 @@ Json post_processor(const PlainVocabulary& plain, const std::vector<std::string>
   HEED_CHECK(!plain.ends || end >= 0, "{}: texts end with a symbol that the vocabulary has not", name);
   const auto piece = [&](int id) { return id < 0 ? std::string() : pieces[static_cast<std::size_t>(id)]; };
   return ends_definition(piece(begin), begin, piece(end), end);
-}
-
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char byte : bytes) {
-    bits = bits << 8 | static_cast<unsigned char>(byte);
-    for (count += 8; count >= 6; count -= 6) text += kDigits[bits >> (count - 6) & 63];
-  }
-  if (count > 0) text += kDigits[bits << (6 - count) & 63];
-  return text;
 }
 
 Json step(std::string_view type) { return Json::object({{"type", type}}); }

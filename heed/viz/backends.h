@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "heed/image/image.h"
 #include "heed/viz/picture.h"
 
 namespace heed {
@@ -14,7 +13,5 @@ std::string render_svg(const Picture& picture);
 // `scale` pixels to the point, at least one pixel each way.
 std::string render_png(const Picture& picture, double scale);
 std::string render_pdf(const Picture& picture);
-// The pixels alone, as a PNG.
-std::string encode_png(const Image& image);
 
 }  // namespace heed

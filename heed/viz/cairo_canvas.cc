@@ -155,13 +155,6 @@ void paint_on_white(const Picture& picture, cairo_t* context) {
 
 }  // namespace
 
-std::string encode_png(const Image& image) {
-  const Surface surface = surface_of(image);
-  std::string bytes;
-  check(cairo_surface_write_to_png_stream(surface.get(), append_bytes, &bytes), "writing a PNG");
-  return bytes;
-}
-
 std::string render_png(const Picture& picture, double scale) {
   const auto pixels = [&](double side) { return std::max(1, static_cast<int>(std::ceil(side * scale - 1e-9))); };
   const Surface surface(cairo_image_surface_create(CAIRO_FORMAT_RGB24, pixels(picture.width), pixels(picture.height)));

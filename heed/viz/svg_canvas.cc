@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "heed/image/image.h"
+#include "heed/io/base64.h"
 #include "heed/viz/backends.h"
 #include "heed/viz/fonts.h"
 #include "heed/viz/shaped_text.h"
@@ -44,20 +46,6 @@ std::string css_families(std::string_view families) {
   return quoted;
 }
 
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    const std::size_t count = std::min<std::size_t>(3, bytes.size() - at);
-    unsigned three = 0;
-    for (std::size_t i = 0; i < 3; ++i) {
-      three = three << 8 | (i < count ? static_cast<unsigned char>(bytes[at + i]) : 0U);
-    }
-    for (std::size_t i = 0; i < 4; ++i) text += i <= count ? kDigits[three >> (18 - 6 * i) & 63U] : '=';
-  }
-  return text;
-}
-
 class SvgCanvas final : public Canvas {
  public:
   explicit SvgCanvas(std::string& out) : out_(out) {}
@@ -85,7 +73,7 @@ class SvgCanvas final : public Canvas {
     write(R"(<image x="{:.6g}" y="{:.6g}" width="{:.6g}" height="{:.6g}" preserveAspectRatio="none" )"
           R"(href="data:image/png;base64,{}"/>)"
           "\n",
-          box.x, box.y, box.width, box.height, base64(encode_png(image)));
+          box.x, box.y, box.width, box.height, base64(png_bytes(image)));
   }
 
   void line(Point from, Point to, const Colour& colour, double width) override {
