@@ -155,6 +155,25 @@ test("rollout through the page is rollout of the trace", async () => {
   await page.context().close();
 });
 
+test("over a picture: each patch is as bright as its weight", async () => {
+  const page = await browser.page(traces["a picture"], "#view=picture&kind=cross&head=1&picture.query=1");
+  const map = new Trace(traces["a picture"][0]).map("cross", 0);
+  await page.waitForFunction(() => document.querySelector(".heed-attention").shadowRoot.querySelector(".over image").getAttribute("height") !== "560");
+  const patches = await page.locator("[data-patch]").evaluateAll((cells) => cells.map((cell) => ({ ...cell.dataset, dark: Number(cell.getAttribute("fill-opacity")) })));
+  assert.equal(patches.length, 12);
+  const most = Math.max(...map.head(1).slice(13, 26));
+  for (const { patch, weight, dark } of patches) {
+    const wanted = map.head(1)[13 + 1 + Number(patch)];
+    assert.ok(Math.abs(weight - wanted) <= 1e-4);
+    assert.ok(wanted === most ? dark < 0.1 : dark > 0.7);
+  }
+  const rows = rowsOf((await saved(page, "csv")).content);
+  assert.equal(rows.length, 3 * 12);
+  assert.equal((await saved(page, "png")).content.subarray(1, 4).toString("latin1"), "PNG");
+  assert.deepEqual(page.wrong, []);
+  await page.context().close();
+});
+
 test("alignment beside gold: links of the largest weights, and their error rate", async () => {
   const page = await browser.page(traces.transformer, "#view=alignment&head=0");
   const shown = combine(trace, "cross", -1, { words: true, special: false });

@@ -1,5 +1,6 @@
 // Traces to make pages of: what models of each kind attend to, in form 2 (heed/observe/trace.h), with weights that are
 // known here.
+import { deflateSync } from "node:zlib";
 import { randomRows } from "../../heed/viz/page/tests/random.js";
 import { wordsOf } from "../../heed/viz/page/tokens.js";
 
@@ -60,6 +61,38 @@ function withQueriesAndKeys(trace) {
   return trace;
 }
 
+// Four by three pixels, red, green and blue ones.
+const picture = `data:image/png;base64,${png(4, 3)}`;
+
+function png(width, height) {
+  const rows = Buffer.alloc(height * (1 + 3 * width));
+  for (let y = 0; y < height; ++y) for (let x = 0; x < width; ++x) rows[y * (1 + 3 * width) + 1 + 3 * x + ((x + y) % 3)] = 255;
+  const chunk = (name, data) => {
+    const body = Buffer.concat([Buffer.from(name, "latin1"), data]);
+    const framed = Buffer.alloc(body.length + 8);
+    framed.writeUInt32BE(data.length, 0);
+    body.copy(framed, 4);
+    framed.writeUInt32BE(crc32(body), body.length + 4);
+    return framed;
+  };
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([8, 2, 0, 0, 0], 8);
+  const signature = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]);
+  return Buffer.concat([signature, chunk("IHDR", header), chunk("IDAT", deflateSync(rows)), chunk("IEND", Buffer.alloc(0))]).toString("base64");
+}
+
+// As PNG has it (ISO/IEC 15948, annex D); node has its own from 22 on.
+function crc32(bytes) {
+  let crc = 0xffffffff;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; ++bit) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+  }
+  return (crc ^ 0xffffffff) >>> 0;
+}
+
 export const traces = {
   transformer: [
     withQueriesAndKeys(translation({ model: "a Transformer", source: tired, target: english("tired"), gold })),
@@ -81,6 +114,18 @@ export const traces = {
     return {
       model: "BERT", source: side("The cat sat. It slept uninterruptedly.", tokens), decoder: none, target: none,
       maps: maps("encoder", 2, 6, n, n, 11, (layer, head) => (layer === 0 ? peaked(n, n, (query) => Math.min(Math.max(heads[head](query), 0), n - 1)) : null)),
+    };
+  })()],
+  "a picture": [(() => {
+    const [rows, columns] = [3, 4], patches = rows * columns;
+    const answered = ["▁red", "▁circle", "</s>"];
+    return {
+      model: "a captioner",
+      source: { text: "", tokens: ["[CLS]", ...Array(patches).fill("")], words: [-1, ...Array(patches).keys()], grid: { rows, columns } },
+      decoder: side("red circle", ["<s>", "▁red", "▁circle"]), target: side("red circle", answered),
+      // "red" reads patch 5, "circle" patch 6.
+      maps: [...maps("encoder", 1, 2, patches + 1, patches + 1, 5), ...maps("cross", 1, 2, 3, patches + 1, 6, () => peaked(3, patches + 1, (query) => 6 + query))],
+      image: picture,
     };
   })()],
   "right to left": [translation({

@@ -169,6 +169,17 @@ test("two fingers zoom the matrix on a phone", async () => {
   await page.context().close();
 });
 
+test("what opens on a phone stays on its screen", async () => {
+  const page = await browser.page(traces.bert, "#view=matrix", { width: 390, height: 844 });
+  for (const summary of await page.locator("summary.button").all()) {
+    await summary.click();
+    const box = await page.locator("details[open] .panel").boundingBox();
+    assert.ok(box.x >= 0 && box.x + box.width <= 390, `${box.x} to ${box.x + box.width}`);
+    await summary.click();
+  }
+  await page.context().close();
+});
+
 test("fragments share a document with each other and with styles that mean harm", async () => {
   const [one, two] = [traces.bert, traces.bahdanau].map((list) => readFileSync(browser.file(list, ["--fragment"]), "utf8"));
   const hostile = "<style>* { color: red !important; font-size: 50px !important } button, canvas, svg { display: none !important }</style>";

@@ -1,13 +1,25 @@
 // A button that opens a small panel; Escape and a press elsewhere close it.
 import { element } from "./dom.js";
 
+const kMargin = 8;  // pixels to the window's edge
+
 export function popover(words, children, attributes = {}) {
   const summary = element("summary", { class: "button" }, words);
-  const details = element("details", { class: "popover", ...attributes }, summary, element("div", { class: "panel" }, children));
+  const panel = element("div", { class: "panel" }, children);
+  const details = element("details", { class: "popover", ...attributes }, summary, panel);
   const leave = (event) => {
     if (!event.composedPath().includes(details)) details.open = false;
   };
+  // Into the page where it would stand out of it, on a phone.
+  function settle() {
+    panel.style.setProperty("translate", "0");
+    const { left, right } = panel.getBoundingClientRect();
+    const room = document.documentElement.clientWidth - kMargin;
+    const shift = right > room ? room - right : Math.max(0, kMargin - left);
+    panel.style.setProperty("translate", `${Math.max(shift, kMargin - left)}px`);
+  }
   details.addEventListener("toggle", () => {
+    if (details.open) settle();
     if (details.open) document.addEventListener("pointerdown", leave);
     else document.removeEventListener("pointerdown", leave);
   });
