@@ -24,6 +24,7 @@
 namespace heed::cli {
 namespace {
 
+constexpr std::string_view kAgreement = "agreement";
 constexpr std::size_t kChunk = 512;  // sentence pairs that are aligned at once
 
 struct AlignCommand {
@@ -35,7 +36,7 @@ struct AlignCommand {
   double threshold = 0;
   std::optional<double> free;
   bool balance = false;
-  Symmetrisation symmetrise = Symmetrisation::grow_diag_final_and;
+  std::string symmetrise = "grow-diag-final-and";
   bool one_based = false, json = false;
 
   bool chooses() const { return !valid_gold.empty(); }
@@ -93,15 +94,44 @@ Direction open_direction(const AlignCommand& command, const std::string& model, 
   return direction;
 }
 
-std::vector<Direction> open_directions(const AlignCommand& command) {
+// Two models whose weights are multiplied.
+bool multiplies(const AlignCommand& command) { return command.symmetrise == kAgreement; }
+
+// What is read off the models, and how the product of two is linked.
+struct Reading {
+  std::vector<Direction> directions;
+  std::optional<RuleSearch> product{};
+};
+
+Reading open_reading(const AlignCommand& command) {
   AlignedText valid;
   if (command.chooses()) {
     valid = read_aligned_text(command.valid_source, command.valid_target, command.valid_gold, command.one_based);
   }
-  std::vector<Direction> directions;
-  directions.push_back(open_direction(command, command.model, valid));
-  if (!command.reverse.empty()) directions.push_back(open_direction(command, command.reverse, valid.reversed()));
-  return directions;
+  const AlignedText reversed = valid.reversed();
+  Reading reading;
+  reading.directions.push_back(open_direction(command, command.model, valid));
+  if (command.reverse.empty()) return reading;
+  reading.directions.push_back(open_direction(command, command.reverse, reversed));
+  if (!multiplies(command) || !command.chooses()) return reading;
+  const Direction& first = reading.directions[0];
+  const Direction& second = reading.directions[1];
+  std::vector<SoftAlignment> both = soft_alignments(first.folder, valid.pairs(), first.choice);
+  const std::vector<SoftAlignment> other = soft_alignments(second.folder, reversed.pairs(), second.choice);
+  for (std::size_t i = 0; i < both.size(); ++i) both[i] = agreement(both[i], other[i]);
+  reading.product = search_rules(both, valid.gold);
+  return reading;
+}
+
+AlignmentLinks link(const AlignCommand& command, const Reading& reading, const SoftAlignment& forward,
+                    const SoftAlignment& backward) {
+  const LinkRule& rule = reading.directions[0].choice.rule;
+  if (multiplies(command)) {
+    return links_of(agreement(forward, backward), reading.product ? reading.product->rule : rule);
+  }
+  Symmetrisation how{};
+  enum_from_name(command.symmetrise, how);
+  return symmetrise(links_of(forward, rule), transpose(links_of(backward, reading.directions[1].choice.rule)), how);
 }
 
 // --- The corpus ------------------------------------------------------------------------------------------------------
@@ -123,8 +153,9 @@ AlignCorpus read_corpus(const AlignCommand& command) {
 }
 
 // Aligns the corpus some pairs at a time and writes them; gives the links of all.
-std::vector<AlignmentLinks> align_corpus(const AlignCommand& command, const AlignCorpus& corpus,
-                                         const std::vector<Direction>& directions, AlignmentOutput& output) {
+std::vector<AlignmentLinks> align_corpus(const AlignCommand& command, const AlignCorpus& corpus, const Reading& reading,
+                                         AlignmentOutput& output) {
+  const std::vector<Direction>& directions = reading.directions;
   const std::string source_name = text_name(command.source), target_name = text_name(command.target);
   const std::span<const std::string> source = corpus.source, target = corpus.target;
   std::vector<AlignmentLinks> all;
@@ -138,10 +169,8 @@ std::vector<AlignmentLinks> align_corpus(const AlignCommand& command, const Alig
     std::vector<SoftAlignment> backward;
     if (directions.size() > 1) backward = soft_alignments(directions[1].folder, reversed, directions[1].choice);
     for (std::size_t i = 0; i < count; ++i) {
-      AlignmentLinks links = links_of(forward[i], directions[0].choice.rule);
-      if (!backward.empty()) {
-        links = symmetrise(links, transpose(links_of(backward[i], directions[1].choice.rule)), command.symmetrise);
-      }
+      AlignmentLinks links = backward.empty() ? links_of(forward[i], directions[0].choice.rule)
+                                              : link(command, reading, forward[i], backward[i]);
       output.write({pairs.first_line + static_cast<Index>(i), pairs.source[i], pairs.target[i], links, forward[i],
                     backward.empty() ? nullptr : &backward[i]});
       all.push_back(std::move(links));
@@ -175,7 +204,8 @@ Json to_json(const Direction& direction) {
   return json;
 }
 
-void print_score(const AlignCommand& command, const std::vector<Direction>& directions, const AlignmentScore& score) {
+void print_score(const AlignCommand& command, const Reading& reading, const AlignmentScore& score) {
+  const std::vector<Direction>& directions = reading.directions;
   if (command.json) {
     Json json = alignment_score_to_json(score);
     Json read = Json::array();
@@ -190,6 +220,9 @@ void print_score(const AlignCommand& command, const std::vector<Direction>& dire
                          direction.search->best().score.summary());
     }
     print_line(line);
+  }
+  if (reading.product) {
+    print_line(fmt::format("their agreement{}: {}", describe(reading.product->rule), reading.product->score.summary()));
   }
   print_line(fmt::format("on {}: {}", shown(command.gold), score.summary()));
 }
@@ -227,13 +260,13 @@ void run(const AlignCommand& command, const CLI::App& sub) {
   check_outputs({{"--out", command.out}}, inputs);
 
   const AlignCorpus corpus = read_corpus(command);
-  const std::vector<Direction> directions = open_directions(command);
+  const Reading reading = open_reading(command);
   // A score is the answer where there is gold: the links are then written only where a file is named.
   const bool prints = command.out.empty() && command.gold.empty();
   AlignmentOutput output(command.out, command.format, prints, command.threshold);
-  const std::vector<AlignmentLinks> links = align_corpus(command, corpus, directions, output);
+  const std::vector<AlignmentLinks> links = align_corpus(command, corpus, reading, output);
   output.commit();
-  if (!command.gold.empty()) print_score(command, directions, score_alignments(links, corpus.gold));
+  if (!command.gold.empty()) print_score(command, reading, score_alignments(links, corpus.gold));
 }
 
 template <NamedEnum T>
@@ -289,7 +322,14 @@ void add_align_command(CLI::App& app) {
       ->group("What is read");
   sub->add_option("--reverse", command->reverse, "A model of the other direction, whose links join the first's.")
       ->group("Both directions");
-  add_enum(*sub, "--symmetrise", command->symmetrise, "How the links of two models become one alignment.")
+  std::vector<std::string> ways;
+  for (const auto& [name, how] : kSymmetrisationNames) ways.emplace_back(name);
+  ways.emplace_back(kAgreement);
+  sub->add_option("--symmetrise", command->symmetrise,
+                  "How two models become one alignment: from the links of each, or, by agreement, from the product of "
+                  "their weights.")
+      ->check(CLI::IsMember(ways))
+      ->capture_default_str()
       ->group("Both directions");
   sub->add_option("--gold", command->gold,
                   "Gold alignments, i-j or ipj where only possible: print precision, recall and AER.")

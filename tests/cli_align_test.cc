@@ -122,6 +122,10 @@ TEST(CliAlign, TwoDirectionsBecomeOneAlignment) {
       EXPECT_EQ(links[i], symmetrise(forward[i], transpose(other[i]), how)) << name;
     }
   }
+  const Arguments agreeing = {"--reverse", tiny_model().string(), "--symmetrise", "agreement"};
+  EXPECT_NE(links_of(agreeing), forward);
+  const std::string agreed = output_of(with(with(aligning({"--gold", corpus_file("test.align")}), agreeing), valid()));
+  EXPECT_NE(agreed.find("their agreement"), std::string::npos) << agreed;
   const std::string text =
       output_of(with(aligning({"--gold", corpus_file("test.align"), "--reverse", tiny_model().string()}), valid()));
   EXPECT_EQ(split_text_lines(text, "output").size(), 3u) << text;  // what is read of each, and the score

@@ -1,20 +1,20 @@
 #include "heed/corpus/scene.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace heed {
 namespace {
 
-constexpr Index kMargin = 1, kGap = 3;  // pixels that stay free at the edge, and between two things
+// Edges lie on a grid, so that few kinds of patches have to be learned, and a gap is left between two things.
+constexpr Index kGrid = 4, kGap = 4;  // pixels
 constexpr Index kUses = 16;
 
-Index between(Rng& rng, Index least, Index most) { return least + rng.below(most - least + 1); }
+// A multiple of kGrid, of those in [least, most], which are such themselves.
+Index between(Rng& rng, Index least, Index most) { return least + kGrid * rng.below((most - least) / kGrid + 1); }
 
-// The sizes are far enough apart to be told, whatever their own play.
-Index extent_of(Rng& rng, SceneSize size) {
-  constexpr Index kLeast[] = {12, 18, 26};
-  return kLeast[static_cast<int>(size)] + rng.below(3);
+Index extent_of(SceneSize size) {
+  constexpr Index kExtents[] = {12, 20, 28};
+  return kExtents[static_cast<int>(size)];
 }
 
 template <typename T>
@@ -24,24 +24,22 @@ T any(Rng& rng, Index count) {
 
 SceneThing draw_thing(Rng& rng, SceneSize size) {
   SceneThing thing{any<SceneShape>(rng, kSceneShapes), any<SceneColour>(rng, kSceneColours), size};
-  thing.box.width = thing.box.height = extent_of(rng, size);
+  thing.box.width = thing.box.height = extent_of(size);
   return thing;
 }
 
 void put_alone(Rng& rng, SceneThing& thing, ScenePlace place) {
-  const Index extent = thing.box.width, room = kSceneSide - kMargin - extent, play = 6;
-  if (place == ScenePlace::middle) {
-    const Index middle = (kSceneSide - extent) / 2;
-    thing.box.left = between(rng, middle - play / 2, middle + play / 2);
-    thing.box.top = between(rng, middle - play / 2, middle + play / 2);
-    return;
-  }
-  const Index near = between(rng, kMargin, kMargin + play), far = between(rng, room - play, room);
-  const Index other_near = between(rng, kMargin, kMargin + play), other_far = between(rng, room - play, room);
+  const Index room = kSceneSide - thing.box.width;
+  const auto near = [&] { return between(rng, kGrid, 2 * kGrid); };
+  const auto far = [&] { return between(rng, room - 2 * kGrid, room - kGrid); };
+  const auto middle = [&] {
+    const Index before = room / 2 / kGrid * kGrid;
+    return between(rng, before, before + kGrid);
+  };
   const bool left = place == ScenePlace::top_left || place == ScenePlace::bottom_left;
   const bool top = place == ScenePlace::top_left || place == ScenePlace::top_right;
-  thing.box.left = left ? near : far;
-  thing.box.top = top ? other_near : other_far;
+  thing.box.left = place == ScenePlace::middle ? middle() : left ? near() : far();
+  thing.box.top = place == ScenePlace::middle ? middle() : top ? near() : far();
 }
 
 // Puts one thing before the other along an axis, with room between them, and their middles nearly level on the other
@@ -49,13 +47,13 @@ void put_alone(Rng& rng, SceneThing& thing, ScenePlace place) {
 void put_side_by_side(Rng& rng, SceneThing& first, SceneThing& second, bool across) {
   const auto start = [across](SceneThing& thing) -> Index& { return across ? thing.box.left : thing.box.top; };
   const auto level = [across](SceneThing& thing) -> Index& { return across ? thing.box.top : thing.box.left; };
-  const Index a = first.box.width, b = second.box.width, end = kSceneSide - kMargin;
-  start(first) = between(rng, kMargin, end - a - kGap - b);
-  start(second) = between(rng, start(first) + a + kGap, end - b);
-  const Index apart = start(second) + b / 2 - start(first) - a / 2, most = apart / 2;
-  level(second) = between(rng, kMargin, end - b);
+  const Index a = first.box.width, b = second.box.width;
+  start(first) = between(rng, 0, kSceneSide - a - kGap - b);
+  start(second) = between(rng, start(first) + a + kGap, kSceneSide - b);
+  const Index apart = start(second) + b / 2 - start(first) - a / 2, most = apart / 2 / kGrid * kGrid;
+  level(second) = between(rng, 0, kSceneSide - b);
   const Index middle = level(second) + b / 2 - a / 2;
-  level(first) = std::clamp(middle + between(rng, -most, most), kMargin, end - a);
+  level(first) = std::clamp<Index>(middle + between(rng, -most, most), 0, kSceneSide - a);
 }
 
 void put_together(Rng& rng, SceneThing& subject, SceneThing& other, ScenePlace place) {
@@ -75,7 +73,7 @@ SceneUse use_of(const Scene& scene) {
 
 Scene draw_any_scene(Rng& rng) {
   Scene scene;
-  for (std::uint8_t& part : scene.ground) part = static_cast<std::uint8_t>(between(rng, 225, 255));
+  for (std::uint8_t& part : scene.ground) part = static_cast<std::uint8_t>(232 + rng.below(24));
   if (rng.below(6) == 0) {
     scene.things = {draw_thing(rng, any<SceneSize>(rng, kSceneSizes))};
     scene.place = any<ScenePlace>(rng, 5);

@@ -40,10 +40,10 @@ TEST(Scene, TheSameGeneratorDrawsTheSame) {
 TEST(Scene, ThingsLieInThePictureWhereThePlaceSays) {
   for (const Scene& scene : many_scenes(2000)) {
     for (const SceneThing& thing : scene.things) {
-      EXPECT_GE(thing.box.left, 1);
-      EXPECT_GE(thing.box.top, 1);
-      EXPECT_LE(thing.box.left + thing.box.width, kSceneSide - 1);
-      EXPECT_LE(thing.box.top + thing.box.height, kSceneSide - 1);
+      EXPECT_GE(thing.box.left, 0);
+      EXPECT_GE(thing.box.top, 0);
+      EXPECT_LE(thing.box.left + thing.box.width, kSceneSide);
+      EXPECT_LE(thing.box.top + thing.box.height, kSceneSide);
     }
     const auto middle = [](const SceneThing& thing) {
       return std::pair(thing.box.left + thing.box.width / 2, thing.box.top + thing.box.height / 2);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "heed/base/check.h"
@@ -147,10 +148,13 @@ std::string describe(const AlignmentChoice& choice) {
     for (const AttentionHead& head : choice.heads) names.push_back(fmt::format("{}:{}", head.layer, head.head));
     heads = fmt::format("head{} {} (layer:head)", names.size() == 1 ? "" : "s", fmt::join(names, ", "));
   }
-  std::string text = fmt::format("{}, the step that {}", heads, enum_name(choice.step));
-  if (choice.rule.balance) text += ", balanced";
-  if (choice.rule.threshold > 0) return text + fmt::format(", links from {:g}", choice.rule.threshold);
-  return choice.rule.free ? text + fmt::format(", free words from {:g}", *choice.rule.free) : text;
+  return fmt::format("{}, the step that {}{}", heads, enum_name(choice.step), describe(choice.rule));
+}
+
+std::string describe(const LinkRule& rule) {
+  const std::string text = rule.balance ? ", balanced" : "";
+  if (rule.threshold > 0) return text + fmt::format(", links from {:g}", rule.threshold);
+  return rule.free ? text + fmt::format(", free words from {:g}", *rule.free) : text;
 }
 
 SoftAlignment balanced(SoftAlignment soft) {
@@ -173,6 +177,21 @@ SoftAlignment balanced(SoftAlignment soft) {
     }
   }
   return soft;
+}
+
+SoftAlignment agreement(const SoftAlignment& forward, const SoftAlignment& backward) {
+  HEED_CHECK(forward.source == backward.target && forward.target == backward.source,
+             "agreement: {} source and {} target tokens, but the other way round {} and {}", forward.source,
+             forward.target, backward.source, backward.target);
+  constexpr double kLeast = 0.003;
+  SoftAlignment both = forward;
+  for (Index t = 0; t < both.target; ++t) {
+    for (Index s = 0; s < both.source; ++s) {
+      both.weights[static_cast<std::size_t>(t * both.source + s)] =
+          static_cast<float>(std::sqrt((forward.weight(t, s) + kLeast) * (backward.weight(s, t) + kLeast)));
+    }
+  }
+  return both;
 }
 
 AlignmentLinks links_of(const SoftAlignment& given, const LinkRule& rule) {

@@ -54,6 +54,8 @@ struct AlignmentChoice {
 
 // "heads 0:5, 1:3 (layer:head), the step that reads, links from 0.3".
 std::string describe(const AlignmentChoice& choice);
+// ", balanced, links from 0.3"; nothing for what each target token has most.
+std::string describe(const LinkRule& rule);
 
 // How much each target token attends to each source token, of one sentence pair.
 struct SoftAlignment {
@@ -69,6 +71,11 @@ struct SoftAlignment {
 // target token's (Sinkhorn 1967; five rounds, after 1e-4 was added to each weight). A word that several attend to is
 // then left to the one that has no other.
 SoftAlignment balanced(SoftAlignment soft);
+
+// What both directions agree on (Liang, Taskar, Klein 2006, "Alignment by agreement"): the root of the product of the
+// weights of a model from source to target and of one from target to source, 0.003 added to each. `backward` is of the
+// texts the other way round. Throws heed::Error where the tokens are not as many.
+SoftAlignment agreement(const SoftAlignment& forward, const SoftAlignment& backward);
 
 // In order.
 AlignmentLinks links_of(const SoftAlignment& soft, const LinkRule& rule = {});

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "heed/base/file.h"
@@ -102,6 +103,16 @@ TEST(Align, BalancedWeightsLeaveAWordToTheOneThatHasNoOther) {
   const SoftAlignment even = balanced(soft);
   for (Index t = 0; t < 2; ++t) EXPECT_NEAR(even.weight(t, 0) + even.weight(t, 1), 1, 1e-6);
   for (Index s = 0; s < 2; ++s) EXPECT_NEAR(even.weight(0, s) + even.weight(1, s), 1, 0.05);
+}
+
+TEST(Align, AgreementIsHighWhereBothDirectionsAre) {
+  const SoftAlignment forward{.source = 2, .target = 1, .weights = {0.5f, 0.5f}};
+  const SoftAlignment backward{.source = 1, .target = 2, .weights = {0.1f, 0.9f}};
+  const SoftAlignment both = agreement(forward, backward);
+  EXPECT_NEAR(both.weight(0, 0), std::sqrt(0.503 * 0.103), 1e-6);
+  EXPECT_NEAR(both.weight(0, 1), std::sqrt(0.503 * 0.903), 1e-6);
+  EXPECT_EQ(links_of(both), (AlignmentLinks{{1, 0}}));
+  EXPECT_NE(refusal([&] { agreement(forward, forward); }), "no error");
 }
 
 TEST(Align, LayersAreFoundWithTheirHeads) {

@@ -9,6 +9,30 @@
 namespace heed {
 namespace {
 
+std::vector<LinkRule> rules() {
+  std::vector<LinkRule> all;
+  for (bool balance : {false, true}) {
+    all.push_back({.balance = balance});
+    for (int twentieth = 1; twentieth <= 10; ++twentieth) all.push_back({.free = twentieth / 20.0, .balance = balance});
+    for (int twentieth = 1; twentieth < 20; ++twentieth) {
+      all.push_back({.threshold = twentieth / 20.0, .balance = balance});
+    }
+  }
+  return all;
+}
+
+struct Counts {
+  Index links = 0, in_sure = 0, in_possible = 0;
+
+  void add(const AlignmentLinks& found, const GoldAlignment& gold) {
+    links += std::ssize(found);
+    for (const AlignmentLink& link : found) {
+      in_possible += std::ranges::binary_search(gold.possible, link) ? 1 : 0;
+      in_sure += std::ranges::binary_search(gold.sure, link) ? 1 : 0;
+    }
+  }
+};
+
 // What alignments at one step are worth: the weights of every head over the text, and its gold.
 class StepSearch {
  public:
@@ -56,55 +80,16 @@ class StepSearch {
  private:
   Index layer_of(Index head) const { return heads_[static_cast<std::size_t>(head)].layer; }
 
-  static std::vector<LinkRule> rules() {
-    std::vector<LinkRule> all;
-    for (bool balance : {false, true}) {
-      all.push_back({.balance = balance});
-      for (int twentieth = 1; twentieth <= 10; ++twentieth)
-        all.push_back({.free = twentieth / 20.0, .balance = balance});
-      for (int twentieth = 1; twentieth < 20; ++twentieth) {
-        all.push_back({.threshold = twentieth / 20.0, .balance = balance});
-      }
-    }
-    return all;
-  }
-
   AlignmentCandidate with_best_rule(const std::vector<Index>& heads) const {
-    static const std::vector<LinkRule> kRules = rules();
-    std::vector<Counts> counts(kRules.size());
-    Index sure = 0;
-    for (std::size_t i = 0; i < gold_.size(); ++i) {
-      sure += std::ssize(gold_[i].sure);
-      if (pairs_[i].empty()) continue;
-      const SoftAlignment soft = mean_of(pairs_[i], heads);
-      const SoftAlignment even = balanced(soft);
-      for (std::size_t r = 0; r < kRules.size(); ++r) {
-        LinkRule rule = kRules[r];
-        rule.balance = false;  // once for all rules
-        counts[r].add(links_of(kRules[r].balance ? even : soft, rule), gold_[i]);
-      }
+    std::vector<SoftAlignment> soft(pairs_.size());
+    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+      if (!pairs_[i].empty()) soft[i] = mean_of(pairs_[i], heads);
     }
-    AlignmentCandidate best{{.step = step_}, {.error_rate = 2}};
-    for (Index head : heads) best.choice.heads.push_back(heads_[static_cast<std::size_t>(head)]);
-    for (std::size_t r = 0; r < kRules.size(); ++r) {
-      const AlignmentScore score = counts[r].score(sure);
-      if (score.error_rate < best.score.error_rate) best.choice.rule = kRules[r], best.score = score;
-    }
-    return best;
+    const RuleSearch best = search_rules(soft, gold_);
+    AlignmentCandidate candidate{{.step = step_, .rule = best.rule}, best.score};
+    for (Index head : heads) candidate.choice.heads.push_back(heads_[static_cast<std::size_t>(head)]);
+    return candidate;
   }
-
-  struct Counts {
-    Index links = 0, in_sure = 0, in_possible = 0;
-
-    void add(const AlignmentLinks& found, const GoldAlignment& gold) {
-      links += std::ssize(found);
-      for (const AlignmentLink& link : found) {
-        in_possible += std::ranges::binary_search(gold.possible, link) ? 1 : 0;
-        in_sure += std::ranges::binary_search(gold.sure, link) ? 1 : 0;
-      }
-    }
-    AlignmentScore score(Index sure) const { return AlignmentScore::from_counts(links, sure, in_sure, in_possible); }
-  };
 
   const std::vector<GoldAlignment>& gold_;
   AlignmentStep step_;
@@ -135,6 +120,30 @@ AlignedText read_aligned_text(const std::filesystem::path& source, const std::fi
 const AlignmentCandidate& AlignmentSearch::best() const {
   HEED_CHECK(!candidates.empty(), "AlignmentSearch: nothing was tried");
   return *std::ranges::min_element(candidates, {}, [](const auto& candidate) { return candidate.score.error_rate; });
+}
+
+RuleSearch search_rules(std::span<const SoftAlignment> soft, std::span<const GoldAlignment> gold) {
+  HEED_CHECK(soft.size() == gold.size(), "search_rules: {} alignments, but gold for {} sentence pairs", soft.size(),
+             gold.size());
+  static const std::vector<LinkRule> kRules = rules();
+  std::vector<Counts> counts(kRules.size());
+  Index sure = 0;
+  for (std::size_t i = 0; i < gold.size(); ++i) {
+    sure += std::ssize(gold[i].sure);
+    const SoftAlignment even = balanced(soft[i]);
+    for (std::size_t r = 0; r < kRules.size(); ++r) {
+      LinkRule rule = kRules[r];
+      rule.balance = false;  // once for all rules
+      counts[r].add(links_of(kRules[r].balance ? even : soft[i], rule), gold[i]);
+    }
+  }
+  RuleSearch best{{}, {.error_rate = 2}};
+  for (std::size_t r = 0; r < kRules.size(); ++r) {
+    const AlignmentScore score =
+        AlignmentScore::from_counts(counts[r].links, sure, counts[r].in_sure, counts[r].in_possible);
+    if (score.error_rate < best.score.error_rate) best = {kRules[r], score};
+  }
+  return best;
 }
 
 AlignmentSearch search_alignments(const ModelFolder& folder, const AlignedText& text) {

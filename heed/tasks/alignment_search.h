@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,14 @@ struct AlignmentCandidate {
   AlignmentChoice choice;  // with the best of its rules
   AlignmentScore score;
 };
+
+// The rule by which the alignments of some pairs agree best with their gold, of those that search_alignments tries: the
+// first of equals.
+struct RuleSearch {
+  LinkRule rule;
+  AlignmentScore score;
+};
+RuleSearch search_rules(std::span<const SoftAlignment> soft, std::span<const GoldAlignment> gold);
 
 struct AlignmentSearch {
   std::vector<AlignmentCandidate> candidates;

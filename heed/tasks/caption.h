@@ -21,8 +21,9 @@ namespace heed {
 // Whether the model reads pictures and writes text.
 bool captions_pictures(const ModelConfig& config);
 
-// f32 [B, 3, height, width], each colour from -1 to 1. Throws heed::Error for a picture of another size than `signal`
-// says.
+// f32 [B, 3, height, width], each picture moved and scaled so that its numbers have the mean 0 and the deviation 1 (a
+// picture of one colour: zeros): how light it is as a whole tells nothing. Throws heed::Error for a picture of another
+// size than `signal` says.
 Tensor picture_values(std::span<const Image* const> images, const SignalOptions& signal);
 
 class Captioner {

@@ -36,9 +36,9 @@ struct CaptionScore {
 PatchMap map_of_characters(const ModelFolder& folder, const AttentionTrace& trace, const std::string& text, Index begin,
                            Index end, const CaptionLook& look = {});
 
-// Captions the pictures, greedily, and compares them with the references; where there are places, also teaches the
-// model each reference and looks where its nouns attend. Throws heed::Error where the numbers differ, and as Captioner
-// and trace_caption do, naming the picture's number.
+// Captions the pictures, greedily, and compares them with the references; where there are places, the model is also led
+// through each reference, to see where its nouns attend. Throws heed::Error where the numbers differ, and as Captioner
+// and trace_caption do.
 CaptionScore score_captions(const ModelFolder& folder, std::span<const Image> images,
                             std::span<const std::string> references,
                             std::span<const std::vector<PlacedWord>> places = {}, const CaptionLook& look = {});

@@ -6,6 +6,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/text_lines.h"
+#include "heed/layers/positions.h"
 #include "heed/metrics/bleu.h"
 #include "heed/tasks/caption.h"
 #include "heed/tasks/model_batch.h"
@@ -73,6 +74,22 @@ std::vector<PairLength> CaptionTask::lengths(const Captioned& captioned) const {
   std::vector<PairLength> lengths = padded_lengths(captioned.corpus);
   for (PairLength& length : lengths) length.source = config_.transformer.signal.positions();
   return lengths;
+}
+
+void CaptionTask::begin(const ParameterList& parameters) const {
+  const SignalOptions& signal = config_.transformer.signal;
+  const Index width = config_.transformer.width, half = width / 2, columns = signal.width / signal.patch;
+  const Tensor along = sinusoidal_positions(std::max(columns, signal.height / signal.patch), half);
+  for (const auto& [name, var] : parameters) {
+    if (name != "source_positions.weight") continue;
+    float* row = var.value().data<float>();
+    std::fill_n(row, width, 0.0f);  // the class token's
+    for (Index patch = 0; patch + 1 < signal.positions(); ++patch) {
+      row += width;
+      std::copy_n(along.data<float>() + patch / columns * half, half, row);
+      std::copy_n(along.data<float>() + patch % columns * half, half, row + half);
+    }
+  }
 }
 
 CorpusReport CaptionTask::report() const {

@@ -19,6 +19,9 @@ class CaptionTask : public TrainingTask {
   const TrainingFolder& folder() const override { return *folder_; }
   ModelConfig config() const override { return config_; }
   const TextCodec& codec() const override { return codec_; }
+  // Positions begin as sinusoids of a patch's row and column, from which a plain encoder learns sooner what is beside
+  // what (Beyer, Zhai, Kolesnikov 2022, "Better plain ViT baselines for ImageNet-1k").
+  void begin(const ParameterList& parameters) const override;
   CorpusReport report() const override;
   BatchPlan plan_epoch(Index epoch) const override;
   TrainingBatch batch(std::span<const Index> pairs) const override;

@@ -56,6 +56,7 @@ class TrainingLoop {
         batches_(*task_, options_.accumulate),
         update_(*trained_.model, trained_.parameters, options_),
         checkpoints_(task_->folder(), trained_.config, trained_.parameters, update_.adam(), options_.average, monitor) {
+    if (start == nullptr) task_->begin(trained_.parameters);
     CorpusReport report = task_->report();
     report.parameters = element_count(trained_.parameters);
     report.batches_per_epoch = batches_.in_epoch(0);

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "heed/layers/parameters.h"
 #include "heed/models/sequence_model.h"
 #include "heed/tasks/train_options.h"
 #include "heed/tasks/training_folder.h"
@@ -41,6 +42,8 @@ class TrainingTask {
   virtual ModelConfig config() const = 0;
   // How its text becomes ids.
   virtual const TextCodec& codec() const = 0;
+  // Sets those of a new model's parameters that begin as something else than what was drawn.
+  virtual void begin(const ParameterList&) const {}
   // Of the text alone: neither parameters nor batches are counted.
   virtual CorpusReport report() const = 0;
   // Which sequences are in each batch of an epoch, from 0: a pure function of the text and the options.
