@@ -84,7 +84,7 @@ TEST(Caption, AWordsMapIsWhatItsPieceAttendsTo) {
   const AttentionTrace trace = trace_caption(folder, pictures(1)[0], folder.target_ids(kCaptions[0]));
   const auto map = std::ranges::find_if(
       trace.maps, [](const auto& one) { return one.kind == AttentionKind::cross && one.layer == 0; });
-  const std::vector<PatchMap> words = maps_of_words(folder, trace, {.layer = 0, .head = 1});
+  const std::vector<PatchMap> words = word_patch_maps(trace, *map, 1);
   ASSERT_EQ(words.size(), 7u);
   for (Index word = 0; word < 7; ++word) {
     const PatchMap& one = words[static_cast<std::size_t>(word)];
