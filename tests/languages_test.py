@@ -119,7 +119,7 @@ def main(heed):
             found += unprinted(heed, page)
             if f"]({other.name})" not in page.read_text(encoding="utf-8"):
                 found.append(f"{page.name}: has no link to {other.name}")
-    for name in ("README", "docs/attention", "docs/learn"):
+    for name in ("README", "docs/attention", "docs/figures", "docs/learn"):
         if not (ROOT / f"{name}.zh.md").exists():
             found.append(f"there is no {name}.zh.md")
     print("\n".join(found))

@@ -73,7 +73,7 @@ def walkthrough(q: Any = None, k: Any = None, v: Any = None, *, x: Any = None, w
     q, k, v: [L, D], [heads, L, D] or [batch, heads, L, D] of numbers, converted to float64; or x: rows [L, E] with matrices that project them,
     q = x w_q, and for cross-attention memory, the rows that keys and values are made of; without any, a two-by-two example. heads, kv_heads: cut matrices
     into heads. causal, or mask: [Lq, Lk] and the like, True or 1 for attend. attention: score, biases, masks and normaliser as heed train takes them, such as
-    "cosine + sparsemax"; the score additive needs additive_vector. labels, key_labels: names of the rows. Every number is the operator's.
+    "cosine + sparsemax"; the score additive needs additive_vector. labels, key_labels: names of the queries and keys; of as many keys the same. Every number is the operator's.
     example: 'thinking-machines' (The Illustrated Transformer), 'bahdanau', 'luong', 'positions' (sinusoids of `length` positions and `width` features),
     'masks', 'gqa', 'flash-attention' or 'windows'. language: 'en' or 'zh'. Raises heed.Error for arrays that do not fit, and for more than a million numbers.
     """
@@ -90,4 +90,7 @@ def walkthrough(q: Any = None, k: Any = None, v: Any = None, *, x: Any = None, w
             raise _heed.Error(f"heed.walkthrough: {', '.join(missing)} must be given too")
     if "q" in given and "x" in given:
         raise _heed.Error("heed.walkthrough: give q, k and v, or x and what projects it, not both")
+    keys = x if k is None else k
+    if labels and not key_labels and memory is None and keys is not None and np.shape(keys)[-2] == len(labels):
+        key_labels = labels  # the same words, as heed explain has it
     return Walkthrough(_heed.walk_arrays(given, heads, kv_heads or 0, causal, scale, attention, list(labels), list(key_labels), language))

@@ -34,7 +34,7 @@ class Walkthrough(unittest.TestCase):
     def test_rows_and_what_projects_them(self):
         rng = np.random.default_rng(0)
         x, w_q, w_k, w_v, w_o = (rng.standard_normal(shape) for shape in ((3, 4), (4, 6), (4, 6), (4, 6), (6, 4)))
-        walk = heed.walkthrough(x=x, w_q=w_q, w_k=w_k, w_v=w_v, w_o=w_o, heads=2, labels=["I", "am", "here"], key_labels=["I", "am", "here"])
+        walk = heed.walkthrough(x=x, w_q=w_q, w_k=w_k, w_v=w_v, w_o=w_o, heads=2, labels=["I", "am", "here"])
         q, k, v = ((x @ w).reshape(3, 2, 3).transpose(1, 0, 2)[None] for w in (w_q, w_k, w_v))
         out = heed.attention(q, k, v)[0].transpose(1, 0, 2).reshape(3, 6) @ w_o
         np.testing.assert_allclose(walk.step("projection").matrices[1].values, out, atol=1e-12)
