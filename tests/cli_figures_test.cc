@@ -137,7 +137,7 @@ TEST(CliFigures, WithoutAnyFontThereIsNoPicture) {
   const auto path = [&](const char* name) { return (folder / name).string(); };
   write_file(path("trace.json"), sample_trace());
   write_file(path("fonts.conf"), "<?xml version=\"1.0\"?><fontconfig></fontconfig>");
-  expect_refusal(run_heed({"view", "--from", path("trace.json"), "--out", path("x.png")},
+  expect_refusal(run_heed({"view", path("trace.json"), "--out", path("x.png")},
                           {.environment = {"FONTCONFIG_FILE=" + path("fonts.conf")}}),
                  kFailure, {"no font"});
   EXPECT_FALSE(std::filesystem::exists(path("x.png")));

@@ -36,8 +36,9 @@ TEST(CliOutputs, NoFileOfTheModelIsReplaced) {
   write_file(folder / "in", "Ja.\n");
   for (const char* file : {"config.json", "model.safetensors", "vocabulary.spm"}) {
     const std::string before = read_file(model / file);
+    const bool could_be_a_trace = fs::path(file).extension() == ".json";
     expect_refusal(view(model, folder / "in", model / file, folder / "x.svg"), kWrongUsage,
-                   {"--trace", (model / file).string(), "the model"});
+                   {"--trace", (model / file).string(), could_be_a_trace ? "the model" : "must end in .json"});
     EXPECT_EQ(read_file(model / file), before);
   }
   // A name that the model's vocabulary could have: with it the model would have two.
@@ -74,12 +75,12 @@ TEST(CliOutputs, TwoOutputsAreTwoFilesAlsoBeforeTheyAreThere) {
   const fs::path folder = scratch_folder(), model = copied_model(folder);
   write_file(folder / "in", "Ja.\n");
   fs::create_directory(folder / "deeper");
-  fs::create_symlink("new.html", folder / "to_new.html");
-  for (const fs::path& name : {folder / "new.html", folder / "deeper" / ".." / "new.html", folder / "to_new.html"}) {
-    expect_refusal(view(model, folder / "in", folder / "new.html", name), kWrongUsage, {"--out", "--trace", "written"});
-    expect_refusal(view(model, folder / "in", name, folder / "new.html"), kWrongUsage, {"--out", "--trace", "written"});
+  fs::create_symlink("new.json", folder / "to_new.json");
+  for (const fs::path& name : {folder / "new.json", folder / "deeper" / ".." / "new.json", folder / "to_new.json"}) {
+    expect_refusal(view(model, folder / "in", folder / "new.json", name), kWrongUsage, {"--out", "--trace", "written"});
+    expect_refusal(view(model, folder / "in", name, folder / "new.json"), kWrongUsage, {"--out", "--trace", "written"});
   }
-  EXPECT_FALSE(fs::exists(folder / "new.html"));
+  EXPECT_FALSE(fs::exists(folder / "new.json"));
   const CommandResult result = view(model, folder / "in", "/dev/null", folder / "new.html");
   EXPECT_EQ(result.exit_code, 0) << result.error;
 }
