@@ -46,6 +46,8 @@ class Parser {
   signed(before) {
     const next = this.scripted();
     const sign = next.text === "−" && (before === undefined || (before.name === "mo" && before.text !== ")"));
+    // A line of a calculation that begins with its sign keeps the space behind it.
+    if (before === undefined && ["+", "=", "→"].includes(next.text)) return { ...next, attributes: { form: "infix" } };
     return sign ? { ...next, attributes: { form: "prefix", lspace: "0", rspace: "0" } } : next;
   }
   group() {

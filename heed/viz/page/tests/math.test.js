@@ -31,4 +31,5 @@ test("a formula is also a line of text", () => {
 test("a minus is a sign where there is nothing to take from", () => {
   const minus = ({ children }) => children.filter((child) => child.text === "−").map((child) => child.attributes?.form ?? "infix");
   assert.deepEqual(minus(parseMath("-1 - 2 = -3")), ["prefix", "infix", "prefix"]);
+  assert.equal(parseMath("+ 2").children[0].attributes.form, "infix");
 });

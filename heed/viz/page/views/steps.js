@@ -54,7 +54,8 @@ class StepsView {
 
   get at() {
     const { step } = this.app.own(view);
-    return step >= 0 && step <= this.last ? Math.trunc(step) : this.last;
+    // At first, where the answer ends: other paths may go on.
+    return step >= 0 && step <= this.last ? Math.trunc(step) : this.tree.answer.length - 1;
   }
 
   // Which hypothesis of the step is looked at: the chosen one, or the answer's, or the best.
