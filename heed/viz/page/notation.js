@@ -4,7 +4,7 @@
 //   paragraph.append(...notation("A dot product of d_k numbers spreads like sqrt(d_k)."));
 import { element } from "./dom.js";
 
-const kNotation = /sqrt\((\w+)\)|\be\^(-?\w+|\([^()]*\))|\b([A-Za-zαβ])_([A-Za-z0-9]+)\b|-inf\b/gu;
+const kNotation = /sqrt\((\w+)\)|\b([A-Za-z])\^(-?\w+|\([^()]*\))|\b([A-Za-zαβ])_([A-Za-z0-9]+)\b|-inf\b/gu;
 
 const signs = (text) => text.replaceAll("-inf", "−∞").replaceAll(" - ", " − ").replace(/^-/u, "−");
 
@@ -13,9 +13,9 @@ export function notation(text) {
   let end = 0;
   for (const match of text.matchAll(kNotation)) {
     parts.push(text.slice(end, match.index));
-    const [whole, under, power, letter, below] = match;
+    const [whole, under, base, power, letter, below] = match;
     if (under) parts.push("√", ...notation(under));
-    else if (power) parts.push(element("i", {}, "e"), element("sup", {}, signs(power.replace(/^\((.*)\)$/u, "$1"))));
+    else if (power) parts.push(element("i", {}, base), element("sup", {}, signs(power.replace(/^\((.*)\)$/u, "$1"))));
     else if (letter) parts.push(element("i", {}, letter), element("sub", {}, below));
     else parts.push(signs(whole));
     end = match.index + whole.length;
