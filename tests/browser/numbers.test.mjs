@@ -147,6 +147,19 @@ test("pieces as words: fewer rows and columns, which still sum to one", async ()
   await page.context().close();
 });
 
+test("of a pair of texts, what one reads of the other", async () => {
+  const page = await browser.page(traces.bert, "#view=matrix&layer=1&head=0");
+  await page.locator("summary", { hasText: "Combine" }).click();
+  await page.getByLabel("Rows of text").selectOption("2");
+  await page.getByLabel("Columns of text").selectOption("1");
+  const bert = new Trace(traces.bert[0]).map("encoder", 1);
+  const rows = rowsOf((await saved(page, "csv")).content);
+  assert.equal(rows.length, 7 * 6);
+  assert.deepEqual([rows[0][1], rows[0][3]], ["it", "[CLS]"]);
+  assert.ok(Math.abs(rows[1][4] - bert.head(0)[6 * 13 + 1]) <= kStep);
+  await page.context().close();
+});
+
 test("rollout through the page is rollout of the trace", async () => {
   const page = await browser.page(traces.transformer, "#view=matrix&kind=encoder&layer=2&layers=rollout");
   const wanted = combine(trace, "encoder", 2, { layers: "rollout" }).weights("mean");

@@ -112,7 +112,7 @@ export const traces = {
     const n = tokens.length;
     const heads = [(q) => q - 1, (q) => q + 1, (q) => q, () => 0, () => 12, (q) => (q < 8 ? 4 : 11)];
     return {
-      model: "BERT", source: side("The cat sat. It slept uninterruptedly.", tokens), decoder: none, target: none,
+      model: "BERT", source: { ...side("The cat sat. It slept uninterruptedly.", tokens), segments: tokens.map((_, i) => (i < 6 ? 0 : 1)) }, decoder: none, target: none,
       maps: maps("encoder", 2, 6, n, n, 11, (layer, head) => (layer === 0 ? peaked(n, n, (query) => Math.min(Math.max(heads[head](query), 0), n - 1)) : null)),
     };
   })()],

@@ -8,6 +8,7 @@
 //            layers up to this one (rollout.js, flow.js), of the mean over heads
 //   words    pieces of a word as one: keys' weights are summed, queries' averaged, so that a row still sums to one
 //   special  false: no special tokens
+//   readers, read   of several texts read as one (BERT's pairs), rows and columns of this text alone (-1: of all)
 //   normal   each row divided by its sum
 //   least    smaller weights are 0
 //   top      all but the `top` largest of a row are 0 (0: all stay)
@@ -16,13 +17,21 @@ import { attentionFlow, flowIsFeasible } from "./flow.js";
 import { rollout } from "./rollout.js";
 import { joined } from "./tokens.js";
 
-export const defaults = { layers: "one", words: false, special: true, normal: false, least: 0, top: 0 };
+export const defaults = { layers: "one", words: false, special: true, readers: -1, read: -1, normal: false, least: 0, top: 0 };
+
+// The numbers of the texts that a side has, where it has several.
+export function segmentsOf(side) {
+  const there = [...new Set(side.segments ?? [])].sort((a, b) => a - b);
+  return there.length > 1 ? there : [];
+}
 
 // One axis of what is shown: its labels, and for each the numbers of the side's tokens that it stands for.
-function axisOf(side, { words, special }) {
+function axisOf(side, { words, special }, segment) {
   const parts = [];
+  const segments = segmentsOf(side);
   side.tokens.forEach((_, i) => {
     if (!special && side.special[i]) return;
+    if (segments.includes(segment) && side.segments[i] !== segment) return;
     const last = parts.at(-1);
     const goes_on = words && last && side.words[i] >= 0 && side.words[i] === side.words[last.at(-1)];
     if (goes_on) last.push(i);
@@ -94,8 +103,8 @@ export function combine(trace, kind, position, asked = {}) {
   const options = { ...defaults, ...asked };
   if (!layerModes(trace, kind).includes(options.layers)) options.layers = "one";
   const map = trace.map(kind, position);
-  const queries = axisOf(trace.side(kind, "queries"), options);
-  const keys = axisOf(trace.side(kind, "keys"), options);
+  const queries = axisOf(trace.side(kind, "queries"), options, options.readers);
+  const keys = axisOf(trace.side(kind, "keys"), options, options.read);
   const columns = keys.parts.length;
   const oneHead = map.heads === 1 || options.layers === "rollout" || options.layers === "flow";
   const made = new Map();

@@ -1,5 +1,5 @@
 // The panel of combinations (combine.js): opened by a button that says how many are in force.
-import { layerModes, defaults } from "./combine.js";
+import { defaults, layerModes, segmentsOf } from "./combine.js";
 import { check, choice } from "./controls.js";
 import { element } from "./dom.js";
 import { popover } from "./popover.js";
@@ -24,6 +24,15 @@ export function combinePanel(app) {
     const { words } = app.trace().side(app.kind(), axis);
     return words.some((word, i) => word >= 0 && word === words[i - 1]);
   });
+  const ofText = (key, axis) => choice(app, {
+    label: app.t(`combine.${key}`),
+    options: () => {
+      const there = segmentsOf(app.trace().side(app.kind(), axis));
+      return there.length === 0 ? [] : [[-1, app.t("combine.all-texts")], ...there.map((segment) => [segment, String(segment + 1)])];
+    },
+    value: () => app.state[key],
+    choose: (segment) => app.set({ [key]: Number(segment) }),
+  });
   const parts = [
     choice(app, {
       label: app.t("combine.layers"),
@@ -39,6 +48,8 @@ export function combinePanel(app) {
       label: app.t("combine.special"), shown: hasSpecial,
       value: () => !app.state.special, choose: (hidden) => app.set({ special: !hidden }),
     }),
+    ofText("readers", "queries"),
+    ofText("read", "keys"),
     check(app, {
       label: app.t("combine.normal"), value: () => app.state.normal, choose: (normal) => app.set({ normal }),
     }),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { combine, keepLargest, layerModes, normaliseRows } from "../combine.js";
+import { combine, keepLargest, layerModes, normaliseRows, segmentsOf } from "../combine.js";
 import { attentionFlow, flowIsFeasible } from "../flow.js";
 import { rollout } from "../rollout.js";
 import { Trace } from "../trace.js";
@@ -34,6 +34,15 @@ test("hidden special tokens take their rows and columns along; rows sum to one a
   near(hidden.weights(0)[0], trace.map("encoder", 0).head(0)[7]);
   assert.ok(sumOf(hidden.weights(0).subarray(0, 4)) < 0.999);
   for (const row of rowsOf(combine(trace, "encoder", 0, { special: false, normal: true }).weights(0), 4)) near(sumOf(row), 1);
+});
+
+test("of two texts read as one, what the second reads of the first", () => {
+  const pair = new Trace({ source: { tokens, segments: [0, 0, 0, 0, 1, 1] }, maps: [layer(0, 6, 2)] });
+  const shown = combine(pair, "encoder", 0, { readers: 1, read: 0 });
+  assert.deepEqual([shown.queries.labels, shown.keys.labels], [["fox", "[SEP]"], ["[CLS]", "the", "tire", "·d"]]);
+  near(shown.weights(1)[5], pair.map("encoder", 0).head(1)[5 * 6 + 1]);
+  assert.equal(combine(pair, "encoder", 0, { readers: 7 }).queries.labels.length, 6);
+  assert.deepEqual(segmentsOf(trace.source), []);
 });
 
 test("top k keeps the largest of each row, a threshold what is at least as large", () => {
