@@ -99,12 +99,16 @@ void write_heatmap(Heatmap shown, const std::string& path) {
     write_file(path, heatmap_csv(shown));
   } else if (ending(path) == ".json") {
     write_json(path, heatmap_json(shown));
+  } else if (ending(path) == ".npz") {
+    write_heatmap_npz(path, shown);
   } else {
     save_figure(draw_heatmap(std::move(shown)), path);
   }
 }
 
-bool is_unstyled(const std::string& path) { return path == "-" || ending(path) == ".csv" || ending(path) == ".json"; }
+bool is_unstyled(const std::string& path) {
+  return path == "-" || ending(path) == ".csv" || ending(path) == ".json" || ending(path) == ".npz";
+}
 
 bool is_figure(const std::string& path) {
   if (is_unstyled(path)) return true;

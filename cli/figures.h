@@ -12,7 +12,7 @@
 
 namespace heed::cli {
 
-// Whether something can be drawn under this name: a picture (.svg, .png, .pdf), numbers (.csv, .json), or - for the
+// Whether something can be drawn under this name: a picture (.svg, .png, .pdf), numbers (.csv, .json, .npz), or - for the
 // terminal.
 bool is_figure(const std::string& path);
 

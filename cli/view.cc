@@ -122,7 +122,8 @@ void run(const ViewCommand& command, const CLI::App& sub) {
 
 std::string check_out(const std::string& path) {
   if (is_page(path) || is_figure(path)) return {};
-  return "must be a page (.html), a picture (.svg, .png, .pdf), numbers (.csv, .json) or - for the terminal, but is " +
+  return "must be a page (.html), a picture (.svg, .png, .pdf), numbers (.csv, .json, .npz) or - for the terminal, but "
+         "is " +
          path;
 }
 
@@ -140,7 +141,7 @@ void add_view_command(CLI::App& app) {
   add_viewed_options(*sub, command->viewed);
   sub->add_option("--out", command->out,
                   "A page (.html) to look around in all sentences, layers and heads; a picture (.svg, .png, .pdf) of "
-                  "one layer of a sentence; its numbers (.csv, .json); or - to draw it in the terminal.")
+                  "one layer of a sentence; its numbers (.csv, .json, .npz); or - to draw it in the terminal.")
       ->check(check_out);
   sub->add_option("--trace", command->trace,
                   "Write the traces to this file too (.json, .npz), to draw them later and for programs.")

@@ -6,6 +6,10 @@
 #include <cmath>
 #include <iterator>
 #include <span>
+#include <vector>
+
+#include "heed/io/npz.h"
+#include "heed/tensor/view.h"
 
 namespace heed {
 namespace {
@@ -22,6 +26,15 @@ Json row_json(std::span<const float> values) {
   Json row = Json::array();
   for (float value : values) row.append(std::isfinite(value) ? Json(value) : Json());
   return row;
+}
+
+// Everything but the panels.
+Json labels_json(const Heatmap& map) {
+  return Json::object({{"title", map.title},
+                       {"row_title", map.row_title},
+                       {"column_title", map.column_title},
+                       {"rows", Json::array_of(std::span<const std::string>(map.row_labels))},
+                       {"columns", Json::array_of(std::span<const std::string>(map.column_labels))}});
 }
 
 }  // namespace
@@ -51,12 +64,26 @@ Json heatmap_json(const Heatmap& map) {
     }
     panels.append(Json::object({{"title", panel.title}, {"values", rows}}));
   }
-  return Json::object({{"title", map.title},
-                       {"row_title", map.row_title},
-                       {"column_title", map.column_title},
-                       {"rows", Json::array_of(std::span<const std::string>(map.row_labels))},
-                       {"columns", Json::array_of(std::span<const std::string>(map.column_labels))},
-                       {"panels", panels}});
+  Json json = labels_json(map);
+  json.set("panels", panels);
+  return json;
+}
+
+void write_heatmap_npz(const std::filesystem::path& path, const Heatmap& map) {
+  check_heatmap(map);
+  std::vector<float> values;
+  std::vector<std::string> titles;
+  for (const Heatmap::Panel& panel : map.panels) {
+    values.insert(values.end(), panel.values.begin(), panel.values.end());
+    titles.push_back(panel.title);
+  }
+  Json labels = labels_json(map);
+  labels.set("panels", Json::array_of(std::span<const std::string>(titles)));
+  NpzWriter writer;
+  writer.add("values", make_view(values.data(),
+                                 {std::ssize(map.panels), std::ssize(map.row_labels), std::ssize(map.column_labels)}));
+  writer.add_text("labels.json", labels.dump(2));
+  writer.save(path);
 }
 
 }  // namespace heed

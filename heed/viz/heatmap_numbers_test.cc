@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "heed/base/error.h"
+#include "heed/io/npz.h"
 
 namespace heed {
 namespace {
@@ -38,6 +41,19 @@ TEST(HeatmapNumbers, JsonHasThePanelsAsRows) {
   EXPECT_EQ(json["panels"][1]["title"].string(), "head 3");
   EXPECT_EQ(static_cast<float>(json["panels"][0]["values"][0][0].number()), 0.1F);
   EXPECT_EQ(json["panels"][1]["values"][0][1].number(), 1);
+}
+
+TEST(HeatmapNumbers, AnArchiveHasAllPanelsInOneArray) {
+  const std::string path = ::testing::TempDir() + "/heed_heatmap_numbers_test.npz";
+  write_heatmap_npz(path, sample());
+  const NpzReader reader(path);
+  const NpyArray values = reader.array("values");
+  EXPECT_EQ(values.shape, (std::vector<Index>{2, 2, 2}));
+  EXPECT_EQ(values.elements.at<float>({1}), 0.25F);
+  EXPECT_EQ(values.elements.at<float>({5}), 1);
+  const Json labels = Json::parse(reader.text("labels.json"));
+  EXPECT_EQ(labels["panels"].string_list(), (std::vector<std::string>{"head 0", "head 3"}));
+  EXPECT_EQ(labels["rows"][0].string(), "它");
 }
 
 TEST(HeatmapNumbers, WhatIsNoNumberIsNullInJson) {
