@@ -16,7 +16,7 @@ export const walkWords = {
     "A large dot product means that query and key point the same way: the key fits the query.",
     "点积大，说明查询和键的方向一致：这个键符合这个查询。",
   ],
-  "walk.attention.scaled.root": ["kept at one size, however long the vectors are", "缩放：不让数值随向量变长而变大"],
+  "walk.attention.scaled.root": ["kept at one size, however long the vectors are", "缩放，使数值不随向量变长而变大"],
   "walk.attention.scaled.root.text": [
     "A dot product of d_k numbers spreads like sqrt(d_k); undone, softmax stays soft and its gradient alive.",
     "d_k 个数的点积，其波动大小与 sqrt(d_k) 成正比；除掉它，softmax 才不会过于尖锐，梯度也不会消失。",
@@ -26,7 +26,7 @@ export const walkWords = {
     "Every query may attend to every key, so nothing changes.",
     "每个查询都可以关注每个键，所以没有变化。",
   ],
-  "walk.attention.exponentials": ["softmax, first half: e to the power of every score", "softmax 的前一半：对每个得分取指数"],
+  "walk.attention.exponentials": ["the first half of softmax, e to the power of every score", "softmax 的前一半，即对每个得分取指数"],
   "walk.attention.exponentials.text": [
     "Exponentials are positive, and a difference of scores becomes a ratio of weights.",
     "指数总是正数，得分之差变成了权重之比。",
@@ -54,34 +54,34 @@ export const walkWords = {
     "两个词，词嵌入的宽度是 4，查询、键和值的宽度是 64，共六步：求 q、k、v；打分；相除；softmax；给值加权；求和。然后是第二个头、各头拼接和 W_O。W_Q、W_K、W_V 的每一行都把前八个数重复八遍，所以用纸笔就能验算。",
   ],
   "walk.thinking-machines.projections": [
-    "1 of 6: a query, a key and a value for each word",
-    "第 1 步（共 6 步）：每个词得到查询、键和值",
+    "a query, a key and a value for each word",
+    "每个词得到查询、键和值",
   ],
   "walk.thinking-machines.projections.text": [
     "x_1 is the embedding of \"Thinking\", x_2 that of \"Machines\". Three learned matrices look at the same embedding in three ways: what the word looks for, what it can be found by, and what it has to tell. All numbers here are made up.",
     "x_1 是 \"Thinking\" 的词嵌入，x_2 是 \"Machines\" 的。三个学到的矩阵从三个角度看同一个词嵌入：这个词要找什么、凭什么被找到、有什么可以告诉别人。这里的数都是编出来的。",
   ],
-  "walk.thinking-machines.scores": ["2 of 6: score every query against every key", "第 2 步（共 6 步）：每个查询给每个键打分"],
+  "walk.thinking-machines.scores": ["score every query against every key", "每个查询给每个键打分"],
   "walk.thinking-machines.scores.text": [
     "The row of a word scores how much each word, itself too, matters to it.",
     "每一行给出各个词（包括它自己）对该行的词有多重要。",
   ],
-  "walk.thinking-machines.scaled": ["3 of 6: divide by the square root of the key's width", "第 3 步（共 6 步）：除以键宽度的平方根"],
+  "walk.thinking-machines.scaled": ["divide by the square root of the key's width", "除以键宽度的平方根"],
   "walk.thinking-machines.scaled.text": [
     "Longer vectors would have larger dot products; divided, the gradients stay steady.",
     "向量越长，点积越大；相除之后，梯度才稳定。",
   ],
-  "walk.thinking-machines.weights": ["4 of 6: softmax of every row", "第 4 步（共 6 步）：对每一行做 softmax"],
+  "walk.thinking-machines.weights": ["softmax of every row", "对每一行做 softmax"],
   "walk.thinking-machines.weights.text": [
     "Each row is positive and sums to 1: how the word divides its attention.",
     "每一行都是正数，和为 1：这就是该词分配注意力的比例。",
   ],
-  "walk.thinking-machines.weighted": ["5 of 6: weigh the values", "第 5 步（共 6 步）：给值加权"],
+  "walk.thinking-machines.weighted": ["weigh the values", "给值加权"],
   "walk.thinking-machines.weighted.text": [
     "Every value is multiplied by its weight: what matters stays, what does not is nearly drowned out.",
     "每个值乘以它的权重：重要的保留下来，不重要的几乎被淹没。",
   ],
-  "walk.thinking-machines.output": ["6 of 6: sum the weighted values", "第 6 步（共 6 步）：把加权后的值相加"],
+  "walk.thinking-machines.output": ["sum the weighted values", "把加权后的值相加"],
   "walk.thinking-machines.output.text": [
     "z_1 is what \"Thinking\" has become after looking around: mostly the values it attends to.",
     "z_1 就是 \"Thinking\" 看过四周之后的样子：主要由它所关注的值构成。",
