@@ -34,6 +34,7 @@ void apply_preset(TrainOptions& options, std::string_view preset) {
   if (options.task == Task::caption) {
     // Captions have few words, and a piece of several would hide what a word attends to.
     options.vocabulary_size = 100, options.label_smoothing = 0;
+    if (preset != "base") options.batch_tokens = 1300, options.rate = 0.003, options.warmup = 300;
     t.dropout = t.attention_dropout = 0;
   }
 }
