@@ -12,8 +12,8 @@
 
 namespace heed::cli {
 
-// Whether something can be drawn under this name: a picture (.svg, .png, .pdf), numbers (.csv, .json, .npz), or - for the
-// terminal.
+// Whether something can be drawn under this name: a picture (.svg, .png, .pdf), numbers (.csv, .json, .npz), or - for
+// the terminal.
 bool is_figure(const std::string& path);
 
 // Whether it is numbers or the terminal, which know no width and no font.

@@ -129,8 +129,10 @@ std::string check_out(const std::string& path) {
 
 std::string check_trace(const std::string& path) {
   std::error_code error;
-  const bool is_device = std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error);
-  return is_trace_file(path) || is_device ? "" : "must end in .json or .npz, but is " + path;
+  const auto is_device = [&] {
+    return std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error);
+  };
+  return is_trace_file(path) || is_device() ? "" : "must end in .json or .npz, but is " + path;
 }
 
 }  // namespace

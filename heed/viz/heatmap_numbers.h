@@ -20,8 +20,8 @@ std::string heatmap_csv(const Heatmap& map);
 // ...]}]}; null for what is infinite or no number.
 Json heatmap_json(const Heatmap& map);
 
-// The file as numpy's .npz: "values" [panels, rows, columns] of f32, and "labels.json": heatmap_json without the values,
-// each panel's title in their place. Replaces it, whole or not at all.
+// The file as numpy's .npz: "values" [panels, rows, columns] of f32, and "labels.json": heatmap_json without the
+// values, each panel's title in their place. Replaces it, whole or not at all.
 //
 //   values = numpy.load("map.npz")["values"]
 //   labels = json.loads(numpy.load("map.npz")["labels.json"])

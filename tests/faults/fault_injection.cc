@@ -159,9 +159,13 @@ void log_crash(int signal) {
 }
 
 void watch_crashes() {
+  // A stack of its own: a crash may be that the other one ends.
+  static char stack[256 * 1024];
+  const stack_t other{.ss_sp = stack, .ss_flags = 0, .ss_size = sizeof stack};
+  ::sigaltstack(&other, nullptr);
   struct sigaction watch {};
   watch.sa_handler = log_crash;
-  watch.sa_flags = static_cast<int>(SA_RESETHAND);  // what crashed is run again, or abort goes on
+  watch.sa_flags = static_cast<int>(SA_RESETHAND) | SA_ONSTACK;  // what crashed is run again, or abort goes on
   for (int signal : {SIGSEGV, SIGABRT, SIGTRAP}) ::sigaction(signal, &watch, nullptr);
 }
 

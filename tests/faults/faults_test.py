@@ -80,6 +80,8 @@ def excused(outcome, refused, crashed):
         return None
     if "terminate called after throwing" in outcome.error:
         return None
+    if "libglib" in failed_in:
+        return "GLib, below Pango, uses what it could not allocate"
     if "libfontconfig" in failed_in:
         return "Fontconfig uses what it could not allocate, or tries for ever to load its configuration"
     if "libsentencepiece" in failed_in and outcome.status != ASKED_FOR_EVER:
@@ -317,7 +319,7 @@ def try_faults(bench, task, everything, only):
         problem = ((not excuse and judge(task, start, alone, outcome, kind, what, error)) or judge_files(task, start, alone, outcome)
                    or judge_going_on(bench, task, alone, outcome))
         if problem:
-            wrong.append(f"{task.name}: {fault} {what}: {problem}")
+            wrong.append(f"{task.name}: {fault} {what}: {problem}" + (f"; crashed in {crash}" if crash else ""))
     return tried, wrong, excuses
 
 
