@@ -54,6 +54,22 @@ export async function open() {
   };
 }
 
+// What the page does next, has been done and drawn: by frames and not by a clock, which says nothing on a busy machine.
+export const drawn = (page) => page.evaluate(() => new Promise((done) => {
+  let left = 4;
+  const next = () => (left-- > 0 ? requestAnimationFrame(next) : done());
+  next();
+}));
+
+// Whether something comes true, of what the browser is still being told (a wheel, a download).
+export async function comesTrue(condition) {
+  for (let times = 0; times < 200; ++times) {
+    if (await condition()) return true;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  return false;
+}
+
 // The places of text and shapes that lie outside of the picture that they belong to, of each <svg> in sight.
 export const outside = (page) => page.evaluate(() => {
   const found = [];

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { after, before, test } from "node:test";
 import { Trace } from "../../heed/viz/page/trace.js";
-import { open } from "./browser.mjs";
+import { drawn, open } from "./browser.mjs";
 
 const { HEED, HEED_DATA } = process.env;
 const data = HEED_DATA || fileURLToPath(new URL("../../../shared/data", import.meta.url));
@@ -47,7 +47,7 @@ for (const [name, { train, folder, text, kinds }] of Object.entries(models)) {
       for (const head of new Set([0, map.heads - 1])) {
         await page.evaluate((hash) => (location.hash = hash), `#view=matrix&kind=${map.kind}&layer=${position}&head=${head}`);
         await page.waitForFunction((hash) => location.hash === hash, `#view=matrix&kind=${map.kind}&layer=${position}&head=${head}`);
-        await page.waitForTimeout(30);
+        await drawn(page);
         if (!(await page.locator(".tools .panel").isVisible())) await page.locator(".tools summary").click();
         const [file] = await Promise.all([page.waitForEvent("download"), page.locator("[data-key=save-json]").click()]);
         const { rows, path } = JSON.parse(readFileSync(await file.path(), "utf8"));

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { open } from "./browser.mjs";
+import { comesTrue, drawn, open } from "./browser.mjs";
 import { long, traces } from "./traces.mjs";
 
 let browser;
@@ -85,7 +85,8 @@ test("an address opens the view that it was copied from", async () => {
   assert.match(await page.locator(".texts").textContent(), /breit/u);
   await page.locator(".tools summary").click();
   await page.locator("[data-key=copy-address]").click();
-  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  let copied = "";
+  assert.ok(await comesTrue(async () => (copied = await page.evaluate(() => navigator.clipboard.readText())).startsWith("file://")));
   const again = await browser.visit(copied.slice("file://".length).split("#")[0], `#${copied.split("#")[1]}`);
   assert.equal(await readout(again), await readout(page));
   await again.evaluate(() => (location.hash = "#view=overview"));
@@ -111,24 +112,26 @@ test("the matrix zooms about the pointer, moves under it, and shows all again", 
   const box = await canvas.boundingBox();
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
   await page.mouse.move(x, y);
-  await page.waitForTimeout(50);
+  await drawn(page);
   const under = await readout(page);
   await page.keyboard.down("Control");
   for (let i = 0; i < 6; ++i) await page.mouse.wheel(0, -60);
   await page.keyboard.up("Control");
-  await page.waitForTimeout(100);
-  assert.ok(await cell() > 4 * all);
+  assert.ok(await comesTrue(async () => await cell() > 4 * all));
+  await drawn(page);
   await page.mouse.move(x + 0.5, y);
+  await drawn(page);
   assert.equal(await readout(page), under);
   await page.mouse.down();
   await page.mouse.move(x - 100, y - 100, { steps: 5 });
   await page.mouse.up();
   await page.mouse.move(x - 100, y - 99.5);
+  await drawn(page);
   assert.equal(await readout(page), under);
   assert.doesNotMatch(page.url(), /matrix\.cell/u);  // a drag pins nothing
   await page.keyboard.press("0");
   await page.getByRole("button", { name: "Show all" }).click();
-  await page.waitForTimeout(50);
+  await drawn(page);
   assert.equal(await cell(), all);
   await page.context().close();
 });
@@ -164,7 +167,7 @@ test("two fingers zoom the matrix on a phone", async () => {
     finger("pointerup", 11, 150, 150);
     finger("pointerup", 12, 260, 260);
   });
-  await page.waitForTimeout(50);
+  await drawn(page);
   assert.ok(await canvas.evaluate((node) => Number(node.dataset.cell)) > 2 * before);
   await page.context().close();
 });
