@@ -15,6 +15,9 @@ namespace heed {
 namespace {
 
 constexpr std::size_t kSamples = 3;
+// What positions begin with is as large as what patches do: at amplitude 1 a patch of a thing, which its one colour
+// makes long, drowns them, and the decoder finds each thing long before it finds out where that is.
+constexpr float kPositionAmplitude = 4;
 
 std::vector<std::string> read_captions(const std::string& list, const std::string& captions, std::size_t most) {
   const std::vector<std::string> pictures = read_text_lines(list);
@@ -80,14 +83,18 @@ void CaptionTask::begin(const ParameterList& parameters) const {
   const SignalOptions& signal = config_.transformer.signal;
   const Index width = config_.transformer.width, half = width / 2, columns = signal.width / signal.patch;
   const Tensor along = sinusoidal_positions(std::max(columns, signal.height / signal.patch), half);
+  const auto put = [&](Index position, float* to) {
+    const float* from = along.data<float>() + position * half;
+    std::transform(from, from + half, to, [](float x) { return kPositionAmplitude * x; });
+  };
   for (const auto& [name, var] : parameters) {
     if (name != "source_positions.weight") continue;
     float* row = var.value().data<float>();
     std::fill_n(row, width, 0.0f);  // the class token's
     for (Index patch = 0; patch + 1 < signal.positions(); ++patch) {
       row += width;
-      std::copy_n(along.data<float>() + patch / columns * half, half, row);
-      std::copy_n(along.data<float>() + patch % columns * half, half, row + half);
+      put(patch / columns, row);
+      put(patch % columns, row + half);
     }
   }
 }
