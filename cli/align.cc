@@ -35,7 +35,7 @@ struct AlignCommand {
   AlignmentStep step = AlignmentStep::produces;
   double threshold = 0;
   std::optional<double> free;
-  bool balance = false;
+  bool apart = false, balance = false;
   std::string symmetrise = "grow-diag-final-and";
   bool one_based = false, json = false;
 
@@ -74,7 +74,8 @@ AlignmentChoice choice_of(const AlignCommand& command, const ModelFolder& folder
   const std::vector<Index> layers = cross_attention_heads(folder);
   const Index last = std::ssize(layers) - 1, layer = command.layer.value_or(last);
   HEED_CHECK(layer <= last, "--layer: the model has layers 0 to {} of cross-attention, and no {}", last, layer);
-  AlignmentChoice choice{.step = command.step, .rule = {command.threshold, command.free, command.balance}};
+  AlignmentChoice choice{.step = command.step,
+                         .rule = {command.threshold, command.free, command.apart, command.balance}};
   if (command.head != "mean") {
     choice.heads = read_heads(command.head, layer);
   } else {
@@ -188,6 +189,7 @@ Json to_json(const Direction& direction) {
     for (const AttentionHead& head : choice.heads) heads.append(fmt::format("{}:{}", head.layer, head.head));
     Json json = Json::object({{"heads", std::move(heads)}, {"step", enum_name(choice.step)}});
     json.set("threshold", choice.rule.threshold);
+    json.set("apart", choice.rule.apart);
     json.set("balance", choice.rule.balance);
     if (choice.rule.free) json.set("free", *choice.rule.free);
     return json;
@@ -235,7 +237,7 @@ void check_usage(const AlignCommand& command, const CLI::App& sub) {
   const bool all = !command.valid_source.empty() && !command.valid_target.empty() && command.chooses();
   if (any && !all) refuse("--valid-gold", "goes with --valid-source and --valid-target: all three or none");
   if (command.chooses()) {
-    for (const char* option : {"--layer", "--head", "--step", "--threshold", "--free", "--balance"}) {
+    for (const char* option : {"--layer", "--head", "--step", "--threshold", "--free", "--apart", "--balance"}) {
       if (was_given(sub, option)) refuse(option, "is chosen on the validation text where there is one");
     }
   }
@@ -315,6 +317,9 @@ void add_align_command(CLI::App& app) {
              "Without --threshold: link a source word that is left free to the target word that gives it most weight, "
              "where that is at least this.",
              NumberRange::from(0, 1))
+      ->group("What is read");
+  sub->add_flag("--apart", command->apart,
+                "Words are linked with words and punctuation with punctuation, which --free leaves alone.")
       ->group("What is read");
   sub->add_flag("--balance", command->balance,
                 "Words compete: before they are linked, weights are divided by the sums of source and of target words "

@@ -12,6 +12,7 @@
 #include "heed/observe/observer.h"
 #include "heed/tasks/model_batch.h"
 #include "heed/tasks/piece_shares.h"
+#include "heed/unicode/unicode.h"
 
 namespace heed {
 namespace {
@@ -58,6 +59,7 @@ class MapRecorder : public AttentionObserver {
 // A pair of sentences with what the maps need.
 struct PreparedPair {
   std::size_t index;                                              // in the text
+  std::vector<bool> source_marks, target_marks;                   // [token]
   std::vector<std::vector<double>> source_shares, target_shares;  // [token][piece]
 };
 
@@ -70,6 +72,14 @@ void check_translates_text(const ModelFolder& folder) {
   HEED_CHECK(folder.model->has_source(), "align: the model reads no source, so there is nothing to align");
   HEED_CHECK(folder.config.kind != ModelKind::transformer || !folder.config.transformer.signal.any(),
              "align: the model's source is no text, so its words have none to be aligned with");
+}
+
+std::vector<bool> punctuation_of(std::string_view sentence) {
+  std::vector<bool> marks;
+  for (const std::string& token : alignment_tokens(sentence)) {
+    marks.push_back(std::ranges::all_of(decode_utf8(token, "align: a sentence"), is_punctuation));
+  }
+  return marks;
 }
 
 PreparedText prepare(const ModelFolder& folder, const TextPairs& text) {
@@ -92,7 +102,8 @@ PreparedText prepare(const ModelFolder& folder, const TextPairs& text) {
                "align: the model's template puts tokens before a source, so that its maps are not those of its pieces");
     if (pieces.empty() || pair.target.empty()) continue;
     prepared.corpus.pairs.push_back(std::move(pair));
-    prepared.pairs.push_back({i, piece_shares(*folder.source_vocabulary, text.source[i]),
+    prepared.pairs.push_back({i, punctuation_of(text.source[i]), punctuation_of(text.target[i]),
+                              piece_shares(*folder.source_vocabulary, text.source[i]),
                               piece_shares(*folder.target_vocabulary, text.target[i])});
   }
   return prepared;
@@ -120,7 +131,8 @@ SoftAlignment between_words(const PreparedPair& pair, ConstView weights, Alignme
   // Piece p is produced by step p, and read by step p + 1 behind the begin token.
   const Index shift = step == AlignmentStep::reads ? 1 : 0;
   const std::size_t pieces = pair.source_shares.empty() ? 0 : pair.source_shares[0].size();
-  SoftAlignment soft{std::ssize(pair.source_shares), std::ssize(pair.target_shares), {}};
+  SoftAlignment soft{
+      std::ssize(pair.source_shares), std::ssize(pair.target_shares), {}, pair.source_marks, pair.target_marks};
   for (const std::vector<double>& of_target : pair.target_shares) {
     std::vector<double> by_piece(pieces, 0);
     double counted = 0;  // pieces of the target token
@@ -152,29 +164,36 @@ std::string describe(const AlignmentChoice& choice) {
 }
 
 std::string describe(const LinkRule& rule) {
-  const std::string text = rule.balance ? ", balanced" : "";
+  const std::string text =
+      fmt::format("{}{}", rule.apart ? ", punctuation apart" : "", rule.balance ? ", balanced" : "");
   if (rule.threshold > 0) return text + fmt::format(", links from {:g}", rule.threshold);
   return rule.free ? text + fmt::format(", free words from {:g}", *rule.free) : text;
+}
+
+SoftAlignment kept_apart(SoftAlignment soft) {
+  const auto is_mark = [](const std::vector<bool>& marks, Index token) {
+    return !marks.empty() && marks[static_cast<std::size_t>(token)];
+  };
+  for (Index t = 0; t < soft.target; ++t) {
+    for (Index s = 0; s < soft.source; ++s) {
+      if (is_mark(soft.target_marks, t) != is_mark(soft.source_marks, s)) soft.weight(t, s) = 0;
+    }
+  }
+  return soft;
 }
 
 SoftAlignment balanced(SoftAlignment soft) {
   constexpr int kRounds = 5;
   constexpr float kLeast = 1e-4f;
   for (float& weight : soft.weights) weight += kLeast;
-  const auto at = [&soft](Index t, Index s) -> float& {
-    return soft.weights[static_cast<std::size_t>(t * soft.source + s)];
+  const auto share = [](Index count, const auto& weight) {
+    float sum = 0;
+    for (Index i = 0; i < count; ++i) sum += weight(i);
+    for (Index i = 0; i < count; ++i) weight(i) /= sum;
   };
   for (int round = 0; round < kRounds; ++round) {
-    for (Index s = 0; s < soft.source; ++s) {
-      float sum = 0;
-      for (Index t = 0; t < soft.target; ++t) sum += at(t, s);
-      for (Index t = 0; t < soft.target; ++t) at(t, s) /= sum;
-    }
-    for (Index t = 0; t < soft.target; ++t) {
-      float sum = 0;
-      for (Index s = 0; s < soft.source; ++s) sum += at(t, s);
-      for (Index s = 0; s < soft.source; ++s) at(t, s) /= sum;
-    }
+    for (Index s = 0; s < soft.source; ++s) share(soft.target, [&](Index t) -> float& { return soft.weight(t, s); });
+    for (Index t = 0; t < soft.target; ++t) share(soft.source, [&](Index s) -> float& { return soft.weight(t, s); });
   }
   return soft;
 }
@@ -187,7 +206,7 @@ SoftAlignment agreement(const SoftAlignment& forward, const SoftAlignment& backw
   SoftAlignment both = forward;
   for (Index t = 0; t < both.target; ++t) {
     for (Index s = 0; s < both.source; ++s) {
-      both.weights[static_cast<std::size_t>(t * both.source + s)] =
+      both.weight(t, s) =
           static_cast<float>(std::sqrt((forward.weight(t, s) + kLeast) * (backward.weight(s, t) + kLeast)));
     }
   }
@@ -195,7 +214,9 @@ SoftAlignment agreement(const SoftAlignment& forward, const SoftAlignment& backw
 }
 
 AlignmentLinks links_of(const SoftAlignment& given, const LinkRule& rule) {
-  const SoftAlignment soft = rule.balance ? balanced(given) : given;
+  SoftAlignment soft = rule.apart ? kept_apart(given) : given;
+  if (rule.balance) soft = balanced(std::move(soft));
+  if (rule.apart) soft = kept_apart(std::move(soft));  // balancing gives every pair a little
   AlignmentLinks links;
   std::vector<bool> linked(static_cast<std::size_t>(soft.source));
   for (Index t = 0; t < soft.target && soft.source > 0; ++t) {
@@ -204,15 +225,18 @@ AlignmentLinks links_of(const SoftAlignment& given, const LinkRule& rule) {
       if (rule.threshold > 0 && soft.weight(t, s) >= rule.threshold) links.push_back({s, t});
       if (soft.weight(t, s) > soft.weight(t, most)) most = s;
     }
-    if (rule.threshold == 0) links.push_back({most, t}), linked[static_cast<std::size_t>(most)] = true;
+    if (rule.threshold > 0 || soft.weight(t, most) == 0) continue;
+    links.push_back({most, t});
+    linked[static_cast<std::size_t>(most)] = true;
   }
   for (Index s = 0; s < soft.source && soft.target > 0 && rule.threshold == 0 && rule.free; ++s) {
-    if (linked[static_cast<std::size_t>(s)]) continue;
+    const auto at = static_cast<std::size_t>(s);
+    if (linked[at] || (rule.apart && !soft.source_marks.empty() && soft.source_marks[at])) continue;
     Index most = 0;
     for (Index t = 1; t < soft.target; ++t) {
       if (soft.weight(t, s) > soft.weight(most, s)) most = t;
     }
-    if (soft.weight(most, s) >= *rule.free) links.push_back({s, most});
+    if (soft.weight(most, s) > 0 && soft.weight(most, s) >= *rule.free) links.push_back({s, most});
   }
   std::ranges::sort(links);
   return links;

@@ -41,6 +41,7 @@ struct LinkRule {
   double threshold = 0;          // those of at least this; 0: of each target token the largest, the first of equals
   std::optional<double> free{};  // without a threshold: a source token that is left without a link then has one to the
                                  // target token that gives it most weight, where that is at least this
+  bool apart = false;            // weights between words and punctuation count as 0, and free punctuation stays free
   bool balance = false;          // weights are balanced before
   friend bool operator==(const LinkRule&, const LinkRule&) = default;
 };
@@ -54,18 +55,26 @@ struct AlignmentChoice {
 
 // "heads 0:5, 1:3 (layer:head), the step that reads, links from 0.3".
 std::string describe(const AlignmentChoice& choice);
-// ", balanced, links from 0.3"; nothing for what each target token has most.
+// ", punctuation apart, balanced, links from 0.3"; nothing for what each target token has most.
 std::string describe(const LinkRule& rule);
 
 // How much each target token attends to each source token, of one sentence pair.
 struct SoftAlignment {
-  Index source = 0, target = 0;  // alignment_tokens of each side (heed/corpus/corpus.h)
-  std::vector<float> weights{};  // [target, source]
+  Index source = 0, target = 0;                      // alignment_tokens of each side (heed/corpus/corpus.h)
+  std::vector<float> weights{};                      // [target, source]
+  std::vector<bool> source_marks{}, target_marks{};  // which tokens are punctuation; none: no token is
 
-  double weight(Index target_token, Index source_token) const {
+  float weight(Index target_token, Index source_token) const {
+    return weights[static_cast<std::size_t>(target_token * source + source_token)];
+  }
+  float& weight(Index target_token, Index source_token) {
     return weights[static_cast<std::size_t>(target_token * source + source_token)];
   }
 };
+
+// Words look at words, and punctuation at punctuation: all other weights are 0. A word that needs nothing of the source
+// ("to", "that") often rests on a comma or the full stop, which says as little about it as an end token would.
+SoftAlignment kept_apart(SoftAlignment soft);
 
 // Words compete for each other: again and again each source token's weights are divided by their sum, and then each
 // target token's (Sinkhorn 1967; five rounds, after 1e-4 was added to each weight). A word that several attend to is
@@ -77,7 +86,7 @@ SoftAlignment balanced(SoftAlignment soft);
 // texts the other way round. Throws heed::Error where the tokens are not as many.
 SoftAlignment agreement(const SoftAlignment& forward, const SoftAlignment& backward);
 
-// In order.
+// In order. A token whose weights are all 0 has no link.
 AlignmentLinks links_of(const SoftAlignment& soft, const LinkRule& rule = {});
 
 // Sentences and their translations, and what errors call them. Holds on to all of them.

@@ -105,6 +105,32 @@ TEST(Align, BalancedWeightsLeaveAWordToTheOneThatHasNoOther) {
   for (Index s = 0; s < 2; ++s) EXPECT_NEAR(even.weight(0, s) + even.weight(1, s), 1, 0.05);
 }
 
+TEST(Align, WordsKeptApartFromPunctuationLookAtWords) {
+  // "Ja , gut ." read by "Fine , yes": "yes" rests on the comma, and the full stop has no mark to be linked with.
+  const SoftAlignment soft{.source = 4,
+                           .target = 3,
+                           .weights = {0.1f, 0.2f, 0.6f, 0.1f, 0.1f, 0.7f, 0.1f, 0.1f, 0.3f, 0.5f, 0.1f, 0.1f},
+                           .source_marks = {false, true, false, true},
+                           .target_marks = {false, true, false}};
+  EXPECT_EQ(links_of(soft), (AlignmentLinks{{1, 1}, {1, 2}, {2, 0}}));
+  const AlignmentLinks apart{{0, 2}, {1, 1}, {2, 0}};
+  EXPECT_EQ(links_of(soft, {.apart = true}), apart);
+  EXPECT_EQ(links_of(soft, {.free = 0.05}).size(), 5U);
+  EXPECT_EQ(links_of(soft, {.free = 0.05, .apart = true}), apart) << "free punctuation stays free";
+  EXPECT_EQ(links_of(soft, {.apart = true, .balance = true}), apart) << "and balancing brings nothing back";
+  SoftAlignment words = soft;
+  words.source_marks = {false, false, false, false};
+  EXPECT_EQ(links_of(words, {.apart = true}), (AlignmentLinks{{1, 2}, {2, 0}})) << "a mark without a partner";
+}
+
+TEST(Align, PunctuationIsToldByTheText) {
+  const std::vector<std::string> source{"Ja, a b?!"}, target{"«c»"};
+  const std::vector<SoftAlignment> soft = soft_alignments(chance_model(), {source, target}, {});
+  ASSERT_EQ(soft.size(), 1U);
+  EXPECT_EQ(soft[0].source_marks, (std::vector<bool>{false, true, false, false, true, true}));
+  EXPECT_EQ(soft[0].target_marks.size(), static_cast<std::size_t>(soft[0].target));
+}
+
 TEST(Align, AgreementIsHighWhereBothDirectionsAre) {
   const SoftAlignment forward{.source = 2, .target = 1, .weights = {0.5f, 0.5f}};
   const SoftAlignment backward{.source = 1, .target = 2, .weights = {0.1f, 0.9f}};

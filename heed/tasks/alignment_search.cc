@@ -9,14 +9,18 @@
 namespace heed {
 namespace {
 
+// What is done to weights before they are linked.
+constexpr LinkRule kWeights[] = {{}, {.balance = true}, {.apart = true}, {.apart = true, .balance = true}};
+
 std::vector<LinkRule> rules() {
   std::vector<LinkRule> all;
-  for (bool balance : {false, true}) {
-    all.push_back({.balance = balance});
-    for (int twentieth = 1; twentieth <= 10; ++twentieth) all.push_back({.free = twentieth / 20.0, .balance = balance});
-    for (int twentieth = 1; twentieth < 20; ++twentieth) {
-      all.push_back({.threshold = twentieth / 20.0, .balance = balance});
-    }
+  for (const LinkRule& weights : kWeights) {
+    const auto add = [&](double threshold, std::optional<double> free) {
+      all.push_back({.threshold = threshold, .free = free, .apart = weights.apart, .balance = weights.balance});
+    };
+    add(0, {});
+    for (int twentieth = 1; twentieth <= 10; ++twentieth) add(0, twentieth / 20.0);
+    for (int twentieth = 1; twentieth < 20; ++twentieth) add(twentieth / 20.0, {});
   }
   return all;
 }
@@ -130,11 +134,12 @@ RuleSearch search_rules(std::span<const SoftAlignment> soft, std::span<const Gol
   Index sure = 0;
   for (std::size_t i = 0; i < gold.size(); ++i) {
     sure += std::ssize(gold[i].sure);
-    const SoftAlignment even = balanced(soft[i]);
+    const SoftAlignment even = balanced(soft[i]), even_apart = balanced(kept_apart(soft[i]));
     for (std::size_t r = 0; r < kRules.size(); ++r) {
       LinkRule rule = kRules[r];
+      const SoftAlignment& weights = !rule.balance ? soft[i] : rule.apart ? even_apart : even;
       rule.balance = false;  // once for all rules
-      counts[r].add(links_of(kRules[r].balance ? even : soft[i], rule), gold[i]);
+      counts[r].add(links_of(weights, rule), gold[i]);
     }
   }
   RuleSearch best{{}, {.error_rate = 2}};
