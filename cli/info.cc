@@ -14,9 +14,7 @@
 #include "heed/io/safetensors.h"
 #include "heed/kernels/target.h"
 #include "heed/ops/attention/plans/plan.h"
-#include "heed/pretrained/pretrained_model.h"
 #include "heed/tasks/model_folder.h"
-#include "heed/tasks/pretrained_folder.h"
 #include "output.h"
 
 namespace heed::cli {
@@ -67,12 +65,9 @@ Json vocabulary_json(const Vocabulary& vocabulary) {
 
 // Without the vocabulary of a model that reads no text: one that sees has none.
 ModelFolder open_model(const std::string& path) {
-  if (!is_pretrained(path) || !describe_pretrained(path).config.signal.any()) return load_model_folder(path);
-  PretrainedModel opened = open_pretrained(path);
+  if (handles_text(describe_model_folder(path))) return load_model_folder(path);
   ModelFolder model;
-  model.config.transformer = opened.family.config;
-  model.model = std::move(opened.model);
-  model.parameters = std::move(opened.parameters);
+  static_cast<BareModel&>(model) = load_bare_model(path);
   return model;
 }
 

@@ -12,7 +12,6 @@
 #include "heed/observe/trace_file.h"
 #include "heed/tasks/caption.h"
 #include "heed/tasks/picture_classifier.h"
-#include "heed/tasks/pretrained_folder.h"
 #include "heed/tasks/transcribe.h"
 #include "long_lines.h"
 #include "numbers.h"
@@ -168,7 +167,7 @@ class TextViews {
 // Of a model that tells a picture's class, or of one that captions it.
 Views view_of_image(const Viewed& viewed, const Wanted& wanted, const CLI::App& sub) {
   const Image image = read_image(viewed.image);
-  if (is_pretrained(viewed.of)) {
+  if (!handles_text(describe_model_folder(viewed.of))) {
     for (const char* option : {"--target", "--beam"}) {
       if (was_given(sub, option)) throw CLI::ValidationError(option, "means nothing to a model that writes no caption");
     }

@@ -1,5 +1,9 @@
 #include "heed/pretrained/pixel_values.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include "heed/base/check.h"
 #include "heed/base/file.h"
 #include "heed/pretrained/config_fields.h"
@@ -16,19 +20,15 @@ std::array<Index, 2> size_of_picture(const Json& size) {
 }
 
 // The Python Imaging Library's numbers.
+constexpr std::pair<Index, Resampling> kResamplings[] = {
+    {1, Resampling::lanczos}, {2, Resampling::bilinear}, {3, Resampling::bicubic}, {4, Resampling::box}};
+
 Resampling resampling_of(const Json& number) {
-  switch (number.integer()) {
-    case 1:
-      return Resampling::lanczos;
-    case 2:
-      return Resampling::bilinear;
-    case 3:
-      return Resampling::bicubic;
-    case 4:
-      return Resampling::box;
-    default:
-      number.refuse("must be 1 (Lanczos), 2 (bilinear), 3 (bicubic) or 4 (box), which heed has");
+  const auto* const found = std::ranges::find(kResamplings, number.integer(), &std::pair<Index, Resampling>::first);
+  if (found == std::end(kResamplings)) {
+    number.refuse("must be 1 (Lanczos), 2 (bilinear), 3 (bicubic) or 4 (box), which heed has");
   }
+  return found->second;
 }
 
 std::array<double, kColours> of_colours(const Json& list) {
@@ -62,6 +62,18 @@ PixelOptions read_pixel_options(const std::filesystem::path& folder) {
     }
   }
   return options;
+}
+
+void save_pixel_options(const std::filesystem::path& folder, const PixelOptions& options) {
+  const auto* const resampling =
+      std::ranges::find(kResamplings, options.resampling, &std::pair<Index, Resampling>::second);
+  Json json = Json::object({{"do_resize", options.resizes},
+                            {"resample", resampling->first},
+                            {"rescale_factor", options.scale},
+                            {"image_mean", Json::array_of(options.mean)},
+                            {"image_std", Json::array_of(options.deviation)}});
+  if (options.size) json.set("size", Json::object({{"height", (*options.size)[0]}, {"width", (*options.size)[1]}}));
+  write_json(folder / "preprocessor_config.json", json);
 }
 
 Tensor pixel_values(const Image& image, const PixelOptions& options, const SignalOptions& signal) {

@@ -31,6 +31,9 @@ struct PixelOptions {
 // centre.
 PixelOptions read_pixel_options(const std::filesystem::path& folder);
 
+// Writes the file that read_pixel_options reads.
+void save_pixel_options(const std::filesystem::path& folder, const PixelOptions& options);
+
 // f32 [1, 3, height, width]: (scale * pixel - mean) / deviation of each colour. Throws heed::Error where that is not
 // what `signal` says that the model reads.
 Tensor pixel_values(const Image& image, const PixelOptions& options, const SignalOptions& signal);

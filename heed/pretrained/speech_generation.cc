@@ -95,6 +95,9 @@ SpeechGeneration read_speech_generation(const std::filesystem::path& folder) {
   SpeechGeneration speech;
   read("decoder_start_token_id", [&](const Json& json) { speech.start = id_of(json); });
   HEED_CHECK(speech.start >= 0, "{}: says nowhere what text begins with (decoder_start_token_id)", folder.string());
+  read("eos_token_id", [&](const Json& json) {
+    speech.ends = json.kind() == Json::Kind::integer ? std::vector{id_of(json)} : ids_of(json);
+  });
   read("lang_to_id", [&](const Json& json) { speech.languages = ids_by_name(json); });
   read("task_to_id", [&](const Json& json) { speech.tasks = ids_by_name(json); });
   read("forced_decoder_ids", [&](const Json& json) { speech.forced = forced_ids(json); });
@@ -103,6 +106,32 @@ SpeechGeneration read_speech_generation(const std::filesystem::path& folder) {
   read("begin_suppress_tokens", [&](const Json& json) { speech.never_first = ids_of(json); });
   read("alignment_heads", [&](const Json& json) { speech.alignment_heads = heads_of(json); });
   return speech;
+}
+
+void save_speech_generation(const std::filesystem::path& folder, const SpeechGeneration& speech) {
+  const auto by_name = [](const std::map<std::string, std::int32_t>& ids) {
+    Json json = Json::object({});
+    for (const auto& [name, id] : ids) json.set(name, Index{id});
+    return json;
+  };
+  const auto list = [](const std::vector<std::int32_t>& ids) {
+    return Json::array_of(std::vector<Index>(ids.begin(), ids.end()));
+  };
+  Json forced = Json::array(), heads = Json::array();
+  for (std::size_t i = 0; i < speech.forced.size(); ++i) {
+    forced.append(Json::array_of(std::vector<Index>{static_cast<Index>(i) + 1, speech.forced[i]}));
+  }
+  for (const std::array<Index, 2>& head : speech.alignment_heads) heads.append(Json::array_of(head));
+  Json json = Json::object({{"decoder_start_token_id", Index{speech.start}},
+                            {"eos_token_id", list(speech.ends)},
+                            {"lang_to_id", by_name(speech.languages)},
+                            {"task_to_id", by_name(speech.tasks)},
+                            {"forced_decoder_ids", std::move(forced)},
+                            {"suppress_tokens", list(speech.never)},
+                            {"begin_suppress_tokens", list(speech.never_first)},
+                            {"alignment_heads", std::move(heads)}});
+  if (speech.no_timestamps >= 0) json.set("no_timestamps_token_id", Index{speech.no_timestamps});
+  write_json(folder / "generation_config.json", json);
 }
 
 }  // namespace heed

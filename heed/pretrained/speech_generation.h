@@ -20,6 +20,7 @@ namespace heed {
 // Of generation_config.json, or where that lacks it of config.json, with Hugging Face's names.
 struct SpeechGeneration {
   std::int32_t start = -1;                            // decoder_start_token_id
+  std::vector<std::int32_t> ends;                     // eos_token_id, one or several
   std::map<std::string, std::int32_t> languages;      // lang_to_id without its brackets: "de"; none: of one language
   std::map<std::string, std::int32_t> tasks;          // task_to_id: "transcribe", "translate" (into English)
   std::vector<std::int32_t> forced;                   // forced_decoder_ids, those that follow `start`
@@ -36,5 +37,8 @@ struct SpeechGeneration {
 
 // Throws heed::Error that names the place for what has no meaning.
 SpeechGeneration read_speech_generation(const std::filesystem::path& folder);
+
+// Writes the folder's generation_config.json.
+void save_speech_generation(const std::filesystem::path& folder, const SpeechGeneration& speech);
 
 }  // namespace heed

@@ -21,14 +21,6 @@ Adapter adapter_from_json(const Json& json) {
   return adapter;
 }
 
-// An adapter of an adapter could go round in circles.
-void check_no_adapter(const std::filesystem::path& base, const std::string& where) {
-  const std::filesystem::path config = base / "config.json";
-  HEED_CHECK(!file_exists(config) || !is_adapter(read_json(config)),
-             "{}: its base {} is an adapter itself: make a model of that (heed convert), and train from there", where,
-             base.string());
-}
-
 }  // namespace
 
 Json to_json(const Adapter& adapter) {
@@ -43,12 +35,22 @@ bool is_adapter(const Json& config) {
          config["model"].string() == kModel;
 }
 
+std::filesystem::path base_of_adapter(const std::filesystem::path& folder, const Json& config) {
+  const std::filesystem::path base = adapter_from_json(config).base;
+  const std::string where = (folder / "config.json").string();
+  const std::filesystem::path of_base = base / "config.json";
+  // An adapter of an adapter could go round in circles.
+  HEED_CHECK(!file_exists(of_base) || !is_adapter(read_json(of_base)),
+             "{}: its base {} is an adapter itself: make a model of that (heed convert), and train from there", where,
+             base.string());
+  HEED_CHECK(file_exists(base), "{}: its base {} is not there", where, base.string());
+  return base;
+}
+
 ModelFolder load_adapter(const std::filesystem::path& folder, const Json& config) {
   const Adapter adapter = adapter_from_json(config);
   const std::string where = (folder / "config.json").string();
-  check_no_adapter(adapter.base, where);
-  HEED_CHECK(file_exists(adapter.base), "{}: its base {} is not there", where, adapter.base.string());
-  ModelFolder model = load_model_folder(adapter.base);
+  ModelFolder model = load_model_folder(base_of_adapter(folder, config));
   HEED_CHECK(fingerprint_of(model.parameters) == adapter.fingerprint,
              "{}: its base {} has not the parameters that the adapter was trained with", where, adapter.base.string());
   const ParameterList factors = draw_factors(model.parameters, adapter.low_rank, Rng(0));

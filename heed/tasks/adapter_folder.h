@@ -29,8 +29,11 @@ Json to_json(const Adapter& adapter);
 // Whether config.json is an adapter's.
 bool is_adapter(const Json& config);
 
-// The base, with the factors merged into its weights. Throws heed::Error naming the file where the base is not there,
-// is an adapter itself, or has other parameters than it had, and where the factors are not those of the options.
+// Where its base lies. Throws heed::Error naming config.json where it is not there or is an adapter itself.
+std::filesystem::path base_of_adapter(const std::filesystem::path& folder, const Json& config);
+
+// The base, with the factors merged into its weights. Throws heed::Error as base_of_adapter does, and naming the file
+// where the base has other parameters than it had, and where the factors are not those of the options.
 ModelFolder load_adapter(const std::filesystem::path& folder, const Json& config);
 
 }  // namespace heed

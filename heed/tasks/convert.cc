@@ -10,6 +10,8 @@
 #include "heed/layers/given_parameters.h"
 #include "heed/layers/listed_parameters.h"
 #include "heed/layers/saved_parameters.h"
+#include "heed/pretrained/pixel_values.h"
+#include "heed/pretrained/speech_generation.h"
 #include "heed/tasks/model_folder.h"
 #include "heed/tasks/pretrained_folder.h"
 #include "heed/tensor/quantise_rows.h"
@@ -59,6 +61,28 @@ void refuse_narrow(const ParameterList& parameters, DType dtype, const std::stri
   }
 }
 
+// With the vocabulary of a model that hears, which has no template around a text; that of one that sees has none.
+ModelFolder open_model(const std::filesystem::path& path) {
+  const ModelConfig config = describe_model_folder(path);
+  if (handles_text(config)) return load_model_folder(path);
+  ModelFolder model;
+  static_cast<BareModel&>(model) = load_bare_model(path);
+  if (config.transformer.signal.kind == SignalKind::sound) {
+    const Vocabularies of = vocabularies_of(path);
+    model.source_vocabulary = of.source, model.target_vocabulary = of.target;
+  }
+  return model;
+}
+
+// How a picture becomes numbers, or what a model that hears is asked.
+void copy_signal_options(SignalKind kind, const std::filesystem::path& from, const std::filesystem::path& to) {
+  if (kind == SignalKind::picture) {
+    save_pixel_options(to, read_pixel_options(from));
+  } else {
+    save_speech_generation(to, read_speech_generation(from));
+  }
+}
+
 }  // namespace
 
 ParameterList with_weights(const ParameterList& parameters, std::span<const ParameterShape> shapes, WeightType type,
@@ -76,8 +100,8 @@ ParameterList with_weights(const ParameterList& parameters, std::span<const Para
 
 void convert_model(const std::filesystem::path& model, const ConvertOptions& options,
                    const std::filesystem::path& out) {
-  const ModelFolder loaded = load_model_folder(model);
   const bool own = !is_pretrained(model);
+  const ModelFolder loaded = open_model(model);
   const std::filesystem::path weights = own ? model / "model.safetensors" : model;
   if (own) refuse_narrow(loaded.parameters, dtype_of(options.type), weights.string());
   ListedParameters listed;
@@ -86,8 +110,9 @@ void convert_model(const std::filesystem::path& model, const ConvertOptions& opt
   FolderWriter folder(out);
   save_parameters(folder.path() / "model.safetensors", parameters,
                   own ? texts_of(open_safetensors(weights).metadata()) : std::map<std::string, std::string>());
-  save_vocabularies(folder.path(), *loaded.source_vocabulary, *loaded.target_vocabulary);
+  if (loaded.target_vocabulary) save_vocabularies(folder.path(), *loaded.source_vocabulary, *loaded.target_vocabulary);
   save_model_config(folder.path(), loaded.config, loaded);
+  if (!handles_text(loaded.config)) copy_signal_options(loaded.config.transformer.signal.kind, model, folder.path());
   folder.commit();
 }
 

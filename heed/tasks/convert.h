@@ -40,7 +40,7 @@ struct ConvertOptions {
 ParameterList with_weights(const ParameterList& parameters, std::span<const ParameterShape> shapes, WeightType type,
                            std::string_view name);
 
-// Writes `out`, a folder of heed's own with all that load_model_folder opens at `model`, and weights
+// Writes `out`, a folder of heed's own with all of the model at `model`, one that sees or hears included, and weights
 // (ParameterShape::is_weight) of the type: 16 bits rounded to nearest, ties to even; int8 as quantise_rows does. All
 // else is as it was; what training keeps stays behind. Weights of that type stay as they are, and narrow ones become
 // f32 as inference reads them, so that the model's answers keep their bits. Parameters that several layers of another's

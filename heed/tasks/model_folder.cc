@@ -6,8 +6,10 @@
 #include "heed/base/file.h"
 #include "heed/layers/listed_parameters.h"
 #include "heed/layers/loaded_parameters.h"
+#include "heed/pretrained/pretrained_model.h"
 #include "heed/tasks/adapter_folder.h"
 #include "heed/tasks/pretrained_folder.h"
+#include "heed/tasks/pretrained_vocabulary.h"
 
 namespace heed {
 namespace {
@@ -34,10 +36,8 @@ TextCodec load_codec(const std::filesystem::path& folder, const Json& json, cons
                    : codec_of(std::move(vocabularies));
 }
 
-}  // namespace
-
-ModelFolder load_model_folder(const std::filesystem::path& folder) {
-  if (is_pretrained(folder)) return load_pretrained(folder);
+// Of a folder that is nobody else's.
+Json own_config(const std::filesystem::path& folder) {
   std::error_code error;
   const bool is_folder = std::filesystem::is_directory(folder, error);
   HEED_CHECK(is_folder || !error, "{}: {}", folder.string(), error.message());
@@ -45,21 +45,65 @@ ModelFolder load_model_folder(const std::filesystem::path& folder) {
   for (std::string_view file : {"config.json", "model.safetensors"}) {
     HEED_CHECK(file_exists(folder / file), "{}: is not a model folder: it has no {}", folder.string(), file);
   }
-  const Json config = read_json(folder / "config.json");
-  if (is_adapter(config)) return load_adapter(folder, config);
-  ModelFolder model;
-  model.config = model_config_from_json(config);
-  static_cast<TextCodec&>(model) = load_codec(folder, config, model.config);
+  return read_json(folder / "config.json");
+}
+
+}  // namespace
+
+ModelConfig describe_model_folder(const std::filesystem::path& path) {
+  if (is_pretrained(path)) {
+    ModelConfig config;
+    config.transformer = describe_pretrained(path).config;
+    return config;
+  }
+  const Json config = own_config(path);
+  return is_adapter(config) ? describe_model_folder(base_of_adapter(path, config)) : model_config_from_json(config);
+}
+
+bool handles_text(const ModelConfig& config) {
+  if (config.kind != ModelKind::transformer) return true;
+  const SignalKind signal = config.transformer.signal.kind;
+  return signal == SignalKind::none || (signal == SignalKind::picture && config.transformer.has_decoder());
+}
+
+void check_handles_text(const ModelConfig& config, const std::filesystem::path& path) {
+  HEED_CHECK(handles_text(config) || config.transformer.signal.kind != SignalKind::picture,
+             "{}: sees pictures and reads no text: see heed classify MODEL PICTURE", path.string());
+  HEED_CHECK(handles_text(config), "{}: hears sound and reads no text: see heed transcribe", path.string());
+}
+
+BareModel load_bare_model(const std::filesystem::path& path) {
+  BareModel bare;
+  if (is_pretrained(path)) {
+    PretrainedModel opened = open_pretrained(path);
+    bare.config.transformer = opened.family.config;
+    bare.model = std::move(opened.model);
+    bare.parameters = std::move(opened.parameters);
+    return bare;
+  }
+  bare.config = model_config_from_json(own_config(path));
   // Names and shapes first: a configuration with absurd extents must not make heed allocate them.
   ListedParameters listed;
   try {
-    make_model(listed, model.config);
+    make_model(listed, bare.config);
   } catch (const Error& refused) {
-    fail("{}: {}", (folder / "config.json").string(), refused.what());
+    fail("{}: {}", (path / "config.json").string(), refused.what());
   }
-  LoadedParameters loaded(folder / "model.safetensors", listed.shapes());
-  model.model = make_model(loaded, model.config);
-  model.parameters = loaded.list();
+  LoadedParameters loaded(path / "model.safetensors", listed.shapes());
+  bare.model = make_model(loaded, bare.config);
+  bare.parameters = loaded.list();
+  return bare;
+}
+
+ModelFolder load_model_folder(const std::filesystem::path& path) {
+  if (is_pretrained(path)) return load_pretrained(path);
+  const Json config = own_config(path);
+  if (is_adapter(config)) return load_adapter(path, config);
+  ModelFolder model;
+  model.config = model_config_from_json(config);
+  check_handles_text(model.config, path);
+  static_cast<TextCodec&>(model) = load_codec(path, config, model.config);
+  static_cast<BareModel&>(model) = load_bare_model(path);
   return model;
 }
 
@@ -88,6 +132,10 @@ Vocabularies load_vocabularies(const std::filesystem::path& folder) {
     return {joint, joint};
   }
   return {load_vocabulary(folder, kSource), load_vocabulary(folder, kTarget)};
+}
+
+Vocabularies vocabularies_of(const std::filesystem::path& path) {
+  return is_pretrained(path) ? open_vocabularies(path) : load_vocabularies(path);
 }
 
 Json folder_config(const ModelConfig& config, const TextCodec& codec) {

@@ -14,15 +14,33 @@
 
 namespace heed {
 
-struct ModelFolder : TextCodec {
+// A model without what is around a text.
+struct BareModel {
   ModelConfig config;
   std::unique_ptr<SequenceModel> model;
   ParameterList parameters;
 };
 
+struct ModelFolder : TextCodec, BareModel {};
+
+// What the model at a path is, without its numbers: an adapter's is its base's. Throws heed::Error as load_model_folder
+// does.
+ModelConfig describe_model_folder(const std::filesystem::path& path);
+
+// Whether texts are what the model reads, or, of one that tells what a picture shows, writes: not of one that tells a
+// picture's class (heed/tasks/picture_classifier.h), nor of one that hears (heed/tasks/transcribe.h).
+bool handles_text(const ModelConfig& config);
+
+// Throws heed::Error that says which command is for it where the model at the path handles no text.
+void check_handles_text(const ModelConfig& config, const std::filesystem::path& path);
+
+// The model alone, of a folder of heed's own that is no adapter or of what open_pretrained reads. Throws heed::Error
+// likewise.
+BareModel load_bare_model(const std::filesystem::path& path);
+
 // Reads a folder of heed's own, an adapter's (heed/tasks/adapter_folder.h), or what open_pretrained reads. Throws
 // heed::Error that names the file and what is wrong with it: not a model, a broken file, a configuration that does not
-// match the weights or the vocabulary.
+// match the weights or the vocabulary, a model that handles no text.
 ModelFolder load_model_folder(const std::filesystem::path& path);
 
 // Every name that a vocabulary's file may have in a model's folder, whether it is there or not.
@@ -31,6 +49,8 @@ std::vector<std::filesystem::path> vocabulary_files(const std::filesystem::path&
 void save_vocabularies(const std::filesystem::path& folder, const Vocabulary& source, const Vocabulary& target);
 // Reads it.
 Vocabularies load_vocabularies(const std::filesystem::path& folder);
+// That of any model: of heed's own, or what open_vocabularies reads.
+Vocabularies vocabularies_of(const std::filesystem::path& path);
 
 // What config.json holds: the configuration, and of others what there is around a text.
 Json folder_config(const ModelConfig& config, const TextCodec& codec = {});

@@ -6,36 +6,44 @@
 #include "heed/tasks/trace_signal.h"
 
 namespace heed {
+namespace {
+
+// What alone reads a signal.
+const Transformer& transformer_of(const BareModel& opened) { return dynamic_cast<const Transformer&>(*opened.model); }
+
+}  // namespace
 
 PictureClassifier::PictureClassifier(const std::filesystem::path& folder)
-    : opened_(open_pretrained(folder)), pixels_(read_pixel_options(folder)) {
-  HEED_CHECK(opened_.family.config.signal.kind == SignalKind::picture, "{}: is not a model that sees pictures",
-             folder.string());
+    : opened_(load_bare_model(folder)), pixels_(read_pixel_options(folder)) {
+  const TransformerConfig& config = opened_.config.transformer;
+  HEED_CHECK(config.signal.kind == SignalKind::picture && !config.has_decoder(),
+             "{}: is not a model that tells pictures apart", folder.string());
 }
 
 bool PictureClassifier::has_classes() const {
-  return opened_.family.config.encoder_heads.classifier == ClassifierKind::sequence;
+  return opened_.config.transformer.encoder_heads.classifier == ClassifierKind::sequence;
 }
 
 const std::vector<std::string>& PictureClassifier::labels() const {
   HEED_CHECK(has_classes(), "classify: the model tells the class of nothing");
-  return opened_.family.config.encoder_heads.labels;
+  return opened_.config.transformer.encoder_heads.labels;
 }
 
 Classified PictureClassifier::classify(const Image& image) const {
   labels();  // or an error
-  const TransformerConfig& config = opened_.family.config;
+  const Transformer& model = transformer_of(opened_);
+  const TransformerConfig& config = model.config();
   Workspace workspace;
   const Context context = Context::inference(workspace);
-  const Var hidden = opened_.model->encode(context, {.signal = pixel_values(image, pixels_, config.signal)});
-  const Var logits = opened_.model->heads().class_logits(context, hidden);
+  const Var hidden = model.encode(context, {.signal = pixel_values(image, pixels_, config.signal)});
+  const Var logits = model.heads().class_logits(context, hidden);
   return class_probabilities(config.encoder_heads, logits.value()).front();
 }
 
 AttentionTrace PictureClassifier::trace(const Image& image, const TraceParts& parts) const {
-  const SignalOptions& signal = opened_.family.config.signal;
+  const SignalOptions& signal = opened_.config.transformer.signal;
   AttentionTrace trace =
-      trace_signal(*opened_.model, pixel_values(image, pixels_, signal), picture_side(signal), parts);
+      trace_signal(transformer_of(opened_), pixel_values(image, pixels_, signal), picture_side(signal), parts);
   trace.image = picture_uri(image);
   if (!has_classes()) return trace;
   const Classified classified = classify(image);

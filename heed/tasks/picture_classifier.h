@@ -13,14 +13,14 @@
 #include "heed/observe/recorder.h"
 #include "heed/observe/trace.h"
 #include "heed/pretrained/pixel_values.h"
-#include "heed/pretrained/pretrained_model.h"
 #include "heed/tasks/classify.h"
+#include "heed/tasks/model_folder.h"
 
 namespace heed {
 
 class PictureClassifier {
  public:
-  // Throws heed::Error as open_pretrained does, and for a model that sees no pictures.
+  // Throws heed::Error as load_bare_model does, and for a model that does not see pictures or captions them.
   explicit PictureClassifier(const std::filesystem::path& folder);
 
   bool has_classes() const;
@@ -33,7 +33,7 @@ class PictureClassifier {
   AttentionTrace trace(const Image& image, const TraceParts& parts = {}) const;
 
  private:
-  PretrainedModel opened_;
+  BareModel opened_;
   PixelOptions pixels_;
 };
 

@@ -28,13 +28,10 @@ bool is_pretrained(const fs::path& path) {
 
 ModelFolder load_pretrained(const fs::path& path) {
   PretrainedModel opened = open_pretrained(path);
-  const SignalKind signal = opened.family.config.signal.kind;
-  HEED_CHECK(signal != SignalKind::picture, "{}: sees pictures and reads no text: see heed classify MODEL PICTURE",
-             path.string());
-  HEED_CHECK(signal != SignalKind::sound, "{}: hears sound and reads no text: see heed transcribe", path.string());
   const FamilyModel& family = opened.family;
   ModelFolder model;
   model.config.transformer = family.config;
+  check_handles_text(model.config, path);
   Vocabularies vocabularies = open_vocabularies(path);
   const auto check_size = [&](const Vocabulary& vocabulary, Index rows) {
     HEED_CHECK(vocabulary.size() <= rows, "{}: its vocabulary has {} pieces, but its embedding has {} rows",

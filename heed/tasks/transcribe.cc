@@ -9,7 +9,6 @@
 #include "heed/decode/prompted_search.h"
 #include "heed/observe/recorder.h"
 #include "heed/sound/log_mel.h"
-#include "heed/tasks/pretrained_vocabulary.h"
 #include "heed/tasks/time_warp.h"
 #include "heed/tasks/trace_signal.h"
 #include "heed/text/batching.h"
@@ -47,8 +46,8 @@ Index heard_positions(Index samples, Index positions) {
 }  // namespace
 
 Transcriber::Transcriber(const std::filesystem::path& folder)
-    : opened_(open_pretrained(folder)), vocabulary_(open_vocabularies(folder).target) {
-  const TransformerConfig& config = opened_.family.config;
+    : opened_(load_bare_model(folder)), vocabulary_(vocabularies_of(folder).target) {
+  const TransformerConfig& config = opened_.config.transformer;
   HEED_CHECK(config.signal.kind == SignalKind::sound && config.has_decoder(), "{}: is not a model that hears speech",
              folder.string());
   HEED_CHECK(vocabulary_->size() <= config.target_vocabulary,
@@ -62,7 +61,8 @@ Transcriber::Transcriber(const std::filesystem::path& folder)
   for (const auto& ids : {speech_.languages, speech_.tasks}) {
     for (const auto& [name, id] : ids) check(id);
   }
-  for (const auto& ids : {speech_.forced, speech_.never, speech_.never_first}) std::ranges::for_each(ids, check);
+  for (const auto& ids : {speech_.ends, speech_.forced, speech_.never, speech_.never_first})
+    std::ranges::for_each(ids, check);
   std::ranges::for_each(Ids{speech_.start, speech_.no_timestamps}, check);
   for (const auto& [layer, head] : speech_.alignment_heads) {
     HEED_CHECK(layer < config.decoder_layers && head < config.heads,
@@ -88,7 +88,7 @@ std::int32_t Transcriber::heard_language(const Tensor& bands, Workspace& workspa
 Transcriber::Ids Transcriber::search(const Tensor& bands, const Ids& prompt, Index beam, Workspace& workspace) const {
   const Index most = opened_.model->max_length() - std::ssize(prompt);
   HEED_CHECK(most >= 1, "transcribe: the model has no room for text behind {} tokens", prompt.size());
-  const SpecialTokens special{speech_.start, opened_.family.ends, speech_.never};
+  const SpecialTokens special{speech_.start, speech_.ends, speech_.never};
   const BeamOptions options{.beam = beam, .complete = false};
   Searches searches;
   searches.push_back(std::make_unique<PromptedSearch>(
@@ -100,7 +100,7 @@ Transcriber::Ids Transcriber::search(const Tensor& bands, const Ids& prompt, Ind
 std::vector<TimedWord> Transcriber::timed_words(const Tensor& bands, const Ids& prompt, const Ids& tokens,
                                                 Index samples, Workspace& workspace) const {
   if (tokens.empty()) return {};
-  const TransformerConfig& config = opened_.family.config;
+  const TransformerConfig& config = opened_.config.transformer;
   std::vector<std::array<Index, 2>> heads = speech_.alignment_heads;
   for (Index layer = config.decoder_layers / 2; speech_.alignment_heads.empty() && layer < config.decoder_layers;
        ++layer) {
@@ -152,7 +152,7 @@ std::vector<TimedWord> Transcriber::timed_words(const Tensor& bands, const Ids& 
 
 AttentionTrace Transcriber::trace(const Wave& wave, const TranscriptionOptions& options,
                                   const TraceParts& parts) const {
-  const SignalOptions& signal = opened_.family.config.signal;
+  const SignalOptions& signal = opened_.config.transformer.signal;
   const Wave all = resampled(wave, kLogMelRate);
   const std::span<const float> samples =
       std::span(all.samples).first(std::min(all.samples.size(), static_cast<std::size_t>(signal.frames * kLogMelHop)));
@@ -163,14 +163,14 @@ AttentionTrace Transcriber::trace(const Wave& wave, const TranscriptionOptions& 
   Ids ids = speech_.prompt(language, options.task);
   const Ids tokens = search(bands, ids, options.beam, workspace);
   ids.insert(ids.end(), tokens.begin(), tokens.end());
-  ids.push_back(opened_.family.ends.empty() ? kNoTarget : opened_.family.ends.front());
+  ids.push_back(speech_.ends.empty() ? kNoTarget : speech_.ends.front());
   const Index heard = heard_positions(std::ssize(samples), signal.positions());
   return trace_signal(*opened_.model, bands, sound_side(heard, kPositionSeconds), *vocabulary_, ids,
                       trimmed(vocabulary_->decode(tokens)), parts);
 }
 
 Transcription Transcriber::transcribe(const Wave& wave, const TranscriptionOptions& options) const {
-  const SignalOptions& signal = opened_.family.config.signal;
+  const SignalOptions& signal = opened_.config.transformer.signal;
   const Wave heard = resampled(wave, kLogMelRate);
   const auto piece = static_cast<std::size_t>(signal.frames * kLogMelHop);
   std::int32_t language = options.language.empty() ? -1 : speech_.language_id(options.language);

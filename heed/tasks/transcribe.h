@@ -13,9 +13,9 @@
 #include "heed/decode/beam_search.h"
 #include "heed/observe/recorder.h"
 #include "heed/observe/trace.h"
-#include "heed/pretrained/pretrained_model.h"
 #include "heed/pretrained/speech_generation.h"
 #include "heed/sound/wave.h"
+#include "heed/tasks/model_folder.h"
 #include "heed/text/vocabulary.h"
 
 namespace heed {
@@ -39,7 +39,7 @@ struct Transcription {
 
 class Transcriber {
  public:
-  // Throws heed::Error as open_pretrained does, for a model that hears nothing, and where its vocabulary is missing.
+  // Throws heed::Error as load_bare_model does, for a model that hears nothing, and where its vocabulary is missing.
   explicit Transcriber(const std::filesystem::path& folder);
   ~Transcriber();
 
@@ -62,7 +62,7 @@ class Transcriber {
   std::vector<TimedWord> timed_words(const Tensor& bands, const Ids& prompt, const Ids& tokens, Index samples,
                                      Workspace& workspace) const;
 
-  PretrainedModel opened_;
+  BareModel opened_;
   SpeechGeneration speech_;
   std::shared_ptr<const Vocabulary> vocabulary_;
 };

@@ -32,6 +32,12 @@ def refused(message, *arguments):
     assert message in error and error.count("\n") == 1, f"heed {arguments}: {error!r} lacks {message!r}"
 
 
+def converted(folder, dtype):
+    own = folder.with_name(f"{folder.name}-{dtype}")
+    heed("convert", folder, "--type", dtype, "--out", own)
+    return own
+
+
 def python_package():
     import heed as package
 
@@ -76,6 +82,12 @@ def check_pictures(folder):
     in_python = python_package().PictureClassifier(folder)
     maps = in_python.attention(files[0])
     assert list(in_python.classify(files[0]))[0] == label and maps.shape[1:] == (3, 3) and maps.mean(0).argmax() == looked[-3], maps
+    own = converted(folder, "f32")
+    for command in (["classify", files[0], files[1]], ["view", "--image", files[2], "--out", folder / "own.json", "--record", "all"]):
+        assert heed(command[0], own, *command[1:]) == heed(command[0], folder, *command[1:])
+    assert "none: it reads no text" in heed("info", own)
+    assert heed("classify", converted(own, "bf16"), files[0]).split("\t")[1] == label
+    refused("sees pictures", "translate", own, "--input", files[0])
     refused("there is no encoder layer 9", "view", folder, "--image", files[0], "--out", folder / "x.svg", "--layer", 9)
     refused("sees pictures", "translate", folder, "--input", files[0])
     refused("neither a PNG nor a JPEG", "classify", folder, folder / "config.json")
@@ -189,6 +201,10 @@ def check_sound(folder):
         heard = in_python.transcribe(sound, words=True)
         assert (heard.text, heard.language) == (text, language), heard
         assert "".join(f"{word.begin:.2f}\t{word.end:.2f}\t{word.text}\n" for word in heard.words) == words, heard
+    own = converted(folder, "f32")
+    assert heed("transcribe", own, short, "--json") == heed("transcribe", folder, short, "--json")
+    assert heed("transcribe", own, short, "--words") == words
+    assert heed("transcribe", converted(own, "int8"), short) != ""
     german = transcribe(read(short), 4, 5)[0]
     assert heed("transcribe", folder, short, "--language", "de", "--task", "translate") == german + "\n"
     assert heed("transcribe", folder, short, "--beam", 3) != ""
@@ -201,7 +217,8 @@ def check_sound(folder):
 
     refused("no language fr; it has: de, en", "transcribe", folder, short, "--language", "fr")
     refused("is not a WAV file", "transcribe", folder, folder / "config.json")
-    refused("hears sound", "translate", folder, "--input", short)
+    for model in (folder, own):
+        refused("hears sound", "translate", model, "--input", short)
 
 
 def main():
