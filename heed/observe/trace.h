@@ -43,7 +43,7 @@ struct TraceSide {
   std::vector<Index> words{};
   std::vector<std::string> word_texts{};  // of each word, those without a token too; empty: not known
   std::vector<Index> segments{};          // for each token which of several texts it is of: BERT's pairs; empty: of one
-  std::optional<TraceGrid> grid{};        // of a picture's patches
+  std::optional<TraceGrid> grid{};        // of a picture's patches, which words then tell
   std::optional<double> seconds{};        // that a frame of sound lasts
 
   // How many tokens, and words; of some words there may be no token.
@@ -131,9 +131,10 @@ inline constexpr Index kMaxTraceWidth = 65536;
 inline constexpr Index kMaxTraceHypotheses = 4096;  // of a step, and candidates of a hypothesis
 
 // Throws heed::Error that begins with `place` and the field, "trace.maps[3].weights: ...", unless: text is UTF-8; there
-// are at most kMaxTraceTokens tokens a side, as many of the decoder as of the target where there are both; words,
-// segments, steps and gold are what is said beside them; every map has its own path, 1 to kMaxTraceHeads heads, as many
-// queries and keys as its kind has tokens, one of each at least, and all arrays have their shape and are finite.
+// are at most kMaxTraceTokens tokens a side, as many of the decoder as of the target where there are both, and at most
+// kMaxTraceTokens patches in a grid; words, segments, steps and gold are what is said beside them; every map has its
+// own path, 1 to kMaxTraceHeads heads, as many queries and keys as its kind has tokens, one of each at least, and all
+// arrays have their shape and are finite.
 void validate(const AttentionTrace& trace, std::string_view place);
 
 }  // namespace heed

@@ -149,11 +149,27 @@ TEST(AttentionTrace, ValidateNamesTheSidesFieldAndTheRule) {
   EXPECT_EQ(refusal([](AttentionTrace& t) {
               t.source.grid = {0, 2};
             }),
-            "t.source.grid: must be from 1 x 1 to 65536 x 65536, but is 0 x 2");
+            "t.source.grid: must be from 1 to 65536 patches, but is 0 x 2");
   EXPECT_EQ(refusal([](AttentionTrace& t) {
               t.source.grid = {1, 1};
             }),
             "t.source.words: must number the 1 patches of the grid, but count 2");
+}
+
+TEST(AttentionTrace, EveryTokenOfAPictureHasItsPatchOrIsNone) {
+  EXPECT_EQ(refusal([](AttentionTrace& t) {
+              t.source.grid = {1, 2}, t.source.words.clear();
+            }),
+            "t.source.words: must tell the patch of each of the 2 tokens, but there are 0");
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.source.grid = {1, 2}, t.source.words = {-1, 1}; }), "no error");
+}
+
+TEST(AttentionTrace, AGridHasNoMorePatchesThanASideHasTokens) {
+  EXPECT_EQ(refusal([](AttentionTrace& t) { t.source.grid = {65536, 1}; }), "no error");
+  EXPECT_EQ(refusal([](AttentionTrace& t) {
+              t.source.grid = {65536, 65536};
+            }),
+            "t.source.grid: must be from 1 to 65536 patches, but is 65536 x 65536");
 }
 
 TEST(AttentionTrace, ValidateNamesWhatIsBesideTheMaps) {

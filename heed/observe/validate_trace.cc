@@ -62,19 +62,24 @@ void check_words(const TraceSide& side, const std::string& place) {
   }
 }
 
+// Who draws a picture's patches asks each token which one it is, and keeps a number for each.
+void check_grid(const TraceSide& side, const std::string& place) {
+  const auto [rows, columns] = *side.grid;
+  HEED_CHECK(rows >= 1 && columns >= 1 && rows <= kMaxTraceTokens / columns,
+             "{}.grid: must be from 1 to {} patches, but is {} x {}", place, kMaxTraceTokens, rows, columns);
+  HEED_CHECK(side.words.size() == side.tokens.size(),
+             "{}.words: must tell the patch of each of the {} tokens, but there are {}", place, side.tokens.size(),
+             side.words.size());
+  const Index patches = rows * columns, count = side.word_count();
+  HEED_CHECK(count >= 1 && count <= patches, "{}.words: must number the {} patches of the grid, but count {}", place,
+             patches, count);
+}
+
 void check_side(const TraceSide& side, const std::string& place) {
   check_text(side.text, place + ".text");
   check_texts(side.tokens, place + ".tokens");
   check_words(side, place);
-  if (side.grid) {
-    const auto [rows, columns] = *side.grid;
-    HEED_CHECK(rows >= 1 && rows <= kMaxTraceTokens && columns >= 1 && columns <= kMaxTraceTokens,
-               "{}.grid: must be from 1 x 1 to {} x {}, but is {} x {}", place, kMaxTraceTokens, kMaxTraceTokens, rows,
-               columns);
-    HEED_CHECK(side.word_count() >= 1 && side.word_count() <= rows * columns,
-               "{}.words: must number the {} patches of the grid, but count {}", place, rows * columns,
-               side.word_count());
-  }
+  if (side.grid) check_grid(side, place);
   HEED_CHECK(!side.seconds || (std::isfinite(*side.seconds) && *side.seconds > 0),
              "{}.seconds: must be a finite number greater than 0, but is {}", place, side.seconds.value_or(0));
 }
