@@ -18,6 +18,11 @@ constexpr double kTile = 224, kGap = 16, kLabel = 18, kTitle = 30;  // points
 constexpr Index kTilesInARow = 4, kMostPixelsOfASide = 672;
 constexpr double kShare = 0.72;  // of the map's colour in a pixel
 
+void check_count(Index maps) {
+  HEED_CHECK(maps <= kMostPatchMaps, "draw_picture_attention: there must be at most {} maps, but there are {}",
+             kMostPatchMaps, maps);
+}
+
 void check_map(const PatchMap& map) {
   HEED_CHECK(map.rows >= 1 && map.columns >= 1 && std::ssize(map.weights) == map.rows * map.columns,
              "draw_picture_attention: {} weights are not those of {} x {} patches", map.weights.size(), map.columns,
@@ -107,8 +112,10 @@ PatchMap patch_map(const AttentionTrace& trace, const AttentionTrace::Map& map, 
 
 std::vector<PatchMap> word_patch_maps(const AttentionTrace& trace, const AttentionTrace::Map& map,
                                       std::optional<Index> head) {
+  const std::vector<TraceWord> words = words_of(trace.target);
+  check_count(std::ssize(words));
   std::vector<PatchMap> maps;
-  for (const TraceWord& word : words_of(trace.target)) {
+  for (const TraceWord& word : words) {
     const auto first = static_cast<std::size_t>(word.tokens.front());
     if (!trace.target.words.empty() && trace.target.words[first] < 0) continue;
     PatchMap& mean = maps.emplace_back(patch_map(trace, map, head, word.tokens.front()));
@@ -130,6 +137,7 @@ Image trace_image(const AttentionTrace& trace) {
 
 Picture draw_picture_attention(const Image& image, std::span<const PatchMap> maps, const std::string& title) {
   HEED_CHECK(image.height >= 1 && image.width >= 1, "draw_picture_attention: the picture has no pixels");
+  check_count(std::ssize(maps));
   double largest = 0;
   for (const PatchMap& map : maps) {
     check_map(map);
