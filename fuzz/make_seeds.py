@@ -352,6 +352,15 @@ def add_written_seeds(seeds):
     (seeds.folder / "attention").mkdir(exist_ok=True)  # every input is a problem: it needs none to start from
 
 
+def picture_trace(image):
+    """A caption's, in one head: two patches and a class token, two words."""
+    source = {"tokens": ["[CLS]", "0,0", "0,1"], "words": [-1, 0, 1], "grid": {"rows": 1, "columns": 2}}
+    target = {"tokens": ["a", "dog", "</s>"], "words": [0, 1, -1], "word_texts": ["a", "dog"]}
+    trace = {"source": source, "target": target, "maps": [{"kind": "cross", "weights": [[[0, 1, 0], [0.5, 0, 0.5], [0, 0, 1]]]}],
+             "image": "data:image/png;base64," + base64.b64encode(image).decode()}
+    return {"format": "heed attention traces", "version": 2, "traces": [trace]}
+
+
 def add_senses(seeds):
     """A WAV file of each type of sample, and PNG files; libjpeg's own tool writes JPEG where it is installed."""
     for kind, bits in ((1, 8), (1, 16), (1, 24), (1, 32), (3, 32), (3, 64)):
@@ -368,8 +377,10 @@ def add_senses(seeds):
         row = b"\0" + bytes(range((8 * channels * bits + 7) // 8))
         rows = row * 8 if not interlaced else bytes(8 * 16 * channels * bits // 8)
         palette = chunk(b"PLTE", bytes(range(48))) if colours == 3 else b""
-        seeds.add("image", b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 8, 8, bits, colours, 0, 0, interlaced)) + palette +
-                  chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+        image = (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 8, 8, bits, colours, 0, 0, interlaced)) + palette +
+                 chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+        seeds.add("image", image)
+    seeds.add("trace", json.dumps(picture_trace(image)).encode())
     if shutil.which("cjpeg"):
         pixels = b"P6 17 11 255\n" + bytes(i * 7 % 256 for i in range(17 * 11 * 3))
         for options in ([], ["-progressive"], ["-grayscale"], ["-sample", "1x1"], ["-restart", "1"]):

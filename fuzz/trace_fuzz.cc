@@ -1,10 +1,23 @@
-// Attention traces: what was read and is written again reads the same, and is written with the same bytes.
+// Attention traces: what was read and is written again reads the same, and is written with the same bytes. What was
+// read is drawn or refused.
 #include "heed/observe/trace_file.h"
-
+#include "heed/viz/attention_picture.h"
+#include "heed/viz/picture_attention.h"
 #include "property.h"
 
 namespace heed::fuzz {
 namespace {
+
+// Up to where text would be measured, which is slow, and of libraries that are not instrumented.
+void draw(const AttentionTrace& trace) {
+  for (const AttentionTrace::Map& map : trace.maps) {
+    const auto heatmap = taken([&] { return attention_heatmap(trace, map); });
+    require(!heatmap || heatmap->panels[0].values.size() == map.weights.size() / static_cast<std::size_t>(map.heads),
+            "the mean of the heads has a cell for each query and key");
+    taken([&] { return patch_map(trace, map, {}); });
+    taken([&] { return draw_picture_attention(trace_image(trace), word_patch_maps(trace, map, 0), trace.model); });
+  }
+}
 
 void check(std::string_view text) {
   const auto traces = taken([&] { return parse_traces(text, "input"); });
@@ -13,6 +26,7 @@ void check(std::string_view text) {
   const std::vector<AttentionTrace> again = parse_traces(written, "written");
   require(again == *traces, "what is written reads the same");
   require(traces_to_text(again) == written, "the same traces are the same bytes");
+  for (const AttentionTrace& trace : *traces) draw(trace);
 }
 
 }  // namespace
