@@ -40,9 +40,18 @@ Var quantised(const Var& weight) {
   return Var::narrow(values, scales);
 }
 
+// Bytes of blocks are i8 by their type, and no weight of int8.
+bool has_type(const Var& weight, DType dtype) { return weight.dtype() == dtype && weight.blocks() == BlockType::none; }
+
+// Whether the weight was rounded once, and would be again.
+bool rounds_again(const Var& weight, DType dtype) {
+  const bool is_narrowed = is_narrow(weight.dtype()) || weight.blocks() != BlockType::none;
+  return dtype != DType::f32 && is_narrowed && !has_type(weight, dtype);
+}
+
 // The weight in another type; `where` names it in errors.
 Var converted(const Var& weight, DType dtype, const std::string& where) {
-  if (weight.dtype() == dtype && weight.blocks() == BlockType::none) return weight;
+  if (has_type(weight, dtype)) return weight;
   if (dtype == DType::f32) return Var::parameter(widened(weight));
   if (dtype == DType::i8) return quantised(weight);
   const Tensor rounded = weight.value().to(dtype);
@@ -50,12 +59,10 @@ Var converted(const Var& weight, DType dtype, const std::string& where) {
   return Var::narrow(rounded);
 }
 
-bool is_narrowed(const Var& weight) { return is_narrow(weight.dtype()) || weight.blocks() != BlockType::none; }
-
 // A weight of heed's own that is narrow already would be rounded twice.
 void refuse_narrow(const ParameterList& parameters, DType dtype, const std::string& file) {
   for (const auto& [name, weight] : parameters) {
-    HEED_CHECK(!is_narrowed(weight) || weight.dtype() == dtype || dtype == DType::f32,
+    HEED_CHECK(!rounds_again(weight, dtype),
                "{}: {}: is {} already, and would be rounded twice: convert the f32 model that it was made of", file,
                name, name_of(weight.dtype()));
   }
@@ -92,8 +99,8 @@ ParameterList with_weights(const ParameterList& parameters, std::span<const Para
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (!shapes[i].is_weight) continue;
     Var& weight = list[i].var;
-    const bool rounds_again = dtype != DType::f32 && weight.dtype() != dtype && is_narrowed(weight);
-    weight = converted(rounds_again ? Var(widened(weight)) : weight, dtype, fmt::format("{}: {}", name, list[i].name));
+    const std::string where = fmt::format("{}: {}", name, list[i].name);
+    weight = converted(rounds_again(weight, dtype) ? Var(widened(weight)) : weight, dtype, where);
   }
   return list;
 }

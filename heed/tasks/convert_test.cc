@@ -6,6 +6,7 @@
 #include "heed/base/file_writer.h"
 #include "heed/io/fields.h"
 #include "heed/layers/drawn_parameters.h"
+#include "heed/layers/given_parameters.h"
 #include "heed/layers/saved_parameters.h"
 #include "heed/tasks/generate.h"
 #include "heed/tasks/model_batch.h"
@@ -172,6 +173,24 @@ TEST_F(ConvertTest, NothingIsRoundedTwice) {
                 ": embedding.weight: is i8 already, and would be rounded twice: convert the f32 model that it was made "
                 "of");
   EXPECT_FALSE(file_exists(folder_ / "out"));
+}
+
+// The bytes of a block are i8 by their type, and are no weights of int8.
+TEST_F(ConvertTest, WeightsInBlocksBecomeInt8ByWayOfTheirNumbers) {
+  const Tensor bytes = Tensor::zeros(DType::i8, {2, 34});
+  for (Index row = 0; row < 2; ++row) {
+    bytes.at<std::int8_t>({row, 1}) = 0x38;  // behind a scale of 0.5: f16, little endian
+    for (Index i = 0; i < 32; ++i) bytes.at<std::int8_t>({row, 2 + i}) = static_cast<std::int8_t>(7 * i - 100 + row);
+  }
+  const Var blocks = Var::narrow(bytes, {}, BlockType::q8_0);
+  const std::vector<ParameterShape> shapes{{"w", {2, 32}, true}};
+  const Var made = with_weights({{"w", blocks}}, shapes, WeightType::int8, "model.gguf").front().var;
+  EXPECT_EQ(made.blocks(), BlockType::none);
+  const Var from_numbers =
+      with_weights({{"w", Var::parameter(widened(blocks))}}, shapes, WeightType::int8, "").front().var;
+  EXPECT_TRUE(same_bits(made.value(), from_numbers.value()));
+  EXPECT_TRUE(same_bits(made.scales(), from_numbers.scales()));
+  EXPECT_EQ(widened(blocks).at<float>({1, 31}), 0.5f * 118);
 }
 
 TEST_F(ConvertTest, AWeightThatTheTypeCannotHoldIsNamed) {
