@@ -51,22 +51,22 @@ std::string ending(const std::string& path) {
   return ending;
 }
 
-// Over the picture of the trace: where it looks at each word of a caption, or what a class is told by.
+// Over the picture of the trace: where it looks at a word of a caption or at each, or what a class is told by.
 Picture over_picture(const FigureOptions& options, const AttentionTrace& trace, const AttentionTrace::Map& map) {
+  HEED_CHECK(!options.lines, "--lines: lead from words to words, and here the keys are a picture's patches");
   const HeadChoice heads = head_choice(options);
-  const bool all = heads.mean && heads.chosen.empty();
-  if (map.kind == AttentionKind::cross) {
-    HEED_CHECK(all || heads.chosen.size() == 1, "--head: a caption's words are drawn of one head or of their mean");
-    const std::optional<Index> head = all ? std::nullopt : std::optional(heads.chosen.front());
-    return draw_picture_attention(trace_image(trace), word_patch_maps(trace, map, head), trace.target.text);
-  }
   std::vector<PatchMap> patches;
-  if (all)
-    patches.push_back(patch_map(trace, map, std::nullopt));
-  else
-    for (Index head : heads.of(map.heads)) patches.push_back(patch_map(trace, map, head));
-  const std::string title = trace.source.text.empty() ? "Attention to the patches of a picture" : trace.source.text;
-  return draw_picture_attention(trace_image(trace), patches, title);
+  std::string title = map.kind == AttentionKind::cross ? trace.target.text : trace.source.text;
+  if (options.word) {
+    patches = patch_maps(trace, map, heads, find_word(trace.query_side(map.kind), *options.word));
+    title = fmt::format("What {} looks at", *options.word);
+  } else if (map.kind == AttentionKind::cross) {
+    patches = word_patch_maps(trace, map, heads);
+  } else {
+    patches = patch_maps(trace, map, heads);
+    if (title.empty()) title = "Attention to the patches of a picture";
+  }
+  return draw_picture_attention(trace_image(trace), patches, title, figure_style(options));
 }
 
 void write_figure(const FigureOptions& options, const AttentionTrace& trace, const std::string& path) {

@@ -54,8 +54,7 @@ void add_picture_classifier(py::module_& module) {
                         "there is no layer {}: the model has {}, counted from 0", chosen, trace.maps.size());
              const AttentionTrace::Map& map = trace.maps[static_cast<std::size_t>(chosen)];
              py::list arrays;
-             for (Index head = 0; head < map.heads; ++head) {
-               const PatchMap patches = patch_map(trace, map, head);
+             for (const PatchMap& patches : patch_maps(trace, map, {.mean = false})) {
                arrays.append(py::array_t<double>({patches.rows, patches.columns}, patches.weights.data()));
              }
              return arrays;

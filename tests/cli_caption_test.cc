@@ -104,17 +104,38 @@ TEST(CliCaption, AFewPicturesAreLearnedByHeart) {
             "a red circle above a large blue star\n");
   EXPECT_NE(read_file(drawn).find("circle: most at patch"), std::string::npos);
 
+  // A word of it, in every head, set for a paper.
+  output_of({"view", model, "--image", picture, "--target", "a red circle above a large blue star", "--word", "star",
+             "--width", "8cm", "--font-size", "7", "--title", "none", "--out", drawn});
+  const std::string star = read_file(drawn);
+  EXPECT_NE(star.find(R"(width="226.772pt")"), std::string::npos);
+  EXPECT_NE(star.find("What star looks at"), std::string::npos);  // in words
+  EXPECT_NE(star.find("head 1: most at patch"), std::string::npos);
+  EXPECT_EQ(star.find("circle"), std::string::npos);
+
   // Refusals.
   write_file(folder / "two.images", "scenes/test-0001.png\nscenes/test-0002.png\n");
   expect_refusal(run_heed({"evaluate", "--model", model, "--source", (folder / "two.images").string(), "--reference",
                            scenes("train.en")}),
                  kFailure, {"two.images has 2 lines", "train.en has 12"});
+  for (const Arguments& ignored : {Arguments{"--beam", "2"}, {"--metrics", "bleu"}, {"--lowercase"}}) {
+    Arguments arguments = {"evaluate",    "--model",         model, "--source", scenes("train.images"),
+                           "--reference", scenes("train.en")};
+    arguments.insert(arguments.end(), ignored.begin(), ignored.end());
+    expect_refusal(run_heed(arguments), kWrongUsage, {ignored[0], "means nothing to captions"});
+  }
+  expect_refusal(run_heed({"evaluate", "--model", model, "--source", scenes("train.images"), "--reference",
+                           scenes("train.en"), "--places", scenes("train.de.places")}),
+                 kFailure, {"train.de.places:1", "are not"});
   expect_refusal(run_heed({"translate", model, "--image", scenes("train-0001.png")}), kFailure,
                  {scenes("train-0001.png"), "768 x 64 pixels", "64 x 64"});
   expect_refusal(run_heed({"translate", model, "--input", corpus_file("test.de")}), kFailure, {"--image"});
   expect_refusal(run_heed({"view", model, "--image", picture, "--layer", "1", "--out", drawn}), kFailure,
                  {"no cross layer 1"});
   expect_refusal(run_heed({"view", model, "--image", picture, "--head", "2", "--out", drawn}), kFailure, {"no head 2"});
+  expect_refusal(run_heed({"view", model, "--image", picture, "--lines", "--out", drawn}), kFailure, {"--lines"});
+  expect_refusal(run_heed({"view", model, "--image", picture, "--word", "zebra", "--out", drawn}), kFailure,
+                 {"no word 'zebra'"});
 }
 
 TEST(CliCaption, ARunGoesOnToTheSameBits) {

@@ -71,15 +71,19 @@ PatchMap map_of_characters(const ModelFolder& folder, const AttentionTrace& trac
   const std::string_view whole = text;
   const Index first = visible_characters(whole.substr(0, first_byte));
   const Index last = first + visible_characters(whole.substr(first_byte, last_byte - first_byte));
+  HEED_CHECK(last > first, "there is nothing to see from character {} to {} of '{}'", begin, end, text);
   const SignalOptions& signal = folder.config.transformer.signal;
   PatchMap sum{{}, signal.height / signal.patch, signal.width / signal.patch, {}};
   sum.weights.resize(static_cast<std::size_t>(sum.rows * sum.columns));
+  HeadChoice heads;
+  if (look.head) heads.chosen = {*look.head};
   sum.title = whole.substr(first_byte, last_byte - first_byte);
   Index at = 0;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const Index covered = std::min(at + lengths[i], last) - std::max(at, first);
     if (covered > 0) {
-      const PatchMap piece = patch_map(trace, map_of(trace, look), look.head, static_cast<Index>(i));
+      const Index query[] = {static_cast<Index>(i)};
+      const PatchMap piece = patch_maps(trace, map_of(trace, look), heads, query).front();
       const double share = static_cast<double>(covered) / static_cast<double>(last - first);
       for (std::size_t j = 0; j < sum.weights.size(); ++j) sum.weights[j] += share * piece.weights[j];
     }

@@ -84,7 +84,7 @@ TEST(Caption, AWordsMapIsWhatItsPieceAttendsTo) {
   const AttentionTrace trace = trace_caption(folder, pictures(1)[0], folder.target_ids(kCaptions[0]));
   const auto map = std::ranges::find_if(
       trace.maps, [](const auto& one) { return one.kind == AttentionKind::cross && one.layer == 0; });
-  const std::vector<PatchMap> words = word_patch_maps(trace, *map, 1);
+  const std::vector<PatchMap> words = word_patch_maps(trace, *map, {.chosen = {1}});
   ASSERT_EQ(words.size(), 7u);
   for (Index word = 0; word < 7; ++word) {
     const PatchMap& one = words[static_cast<std::size_t>(word)];
@@ -99,6 +99,7 @@ TEST(Caption, AWordsMapIsWhatItsPieceAttendsTo) {
   const PatchMap both = map_of_characters(folder, trace, kCaptions[0], 2, 12, {.layer = 0, .head = 1});
   EXPECT_NEAR(sum(both), (3 * sum(words[1]) + 6 * sum(words[2])) / 9, 1e-6);
   EXPECT_LT(sum(both), 1);  // the class token has the rest
+  EXPECT_THROW(map_of_characters(folder, trace, kCaptions[0], 1000, 1005), Error);
 }
 
 TEST(Caption, ScoresCountExactCaptionsAndNounsThatLookAtTheirThing) {

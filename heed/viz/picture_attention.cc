@@ -9,14 +9,16 @@
 #include "heed/base/check.h"
 #include "heed/image/resize.h"
 #include "heed/io/base64.h"
+#include "heed/viz/figure_title.h"
 #include "heed/viz/find_word.h"
 
 namespace heed {
 namespace {
 
-constexpr double kTile = 224, kGap = 16, kLabel = 18, kTitle = 30;  // points
+constexpr double kTile = 224;  // points, in a figure for a screen with labels of 11 points
 constexpr Index kTilesInARow = 4, kMostPixelsOfASide = 672;
-constexpr double kShare = 0.72;  // of the map's colour in a pixel
+constexpr double kLeastTile = 8;  // times the labels' size, on paper
+constexpr double kShare = 0.72;   // of the map's colour in a pixel
 
 void check_count(Index maps) {
   HEED_CHECK(maps <= kMostPatchMaps, "draw_picture_attention: there must be at most {} maps, but there are {}",
@@ -86,45 +88,98 @@ struct Tile {
   Image image;
 };
 
-}  // namespace
+// Tiles in rows, below the title.
+struct TileLayout {
+  FigureTitle title{};
+  TextStyle label{};
+  Index across = 0;
+  double width = 0, height = 0;  // of the figure
+  double side = 0, gap = 0;      // of the square that a tile's picture fits in; between two of them
+  double row = 0;                // the height of a row
+  Box picture(Index tile, const Image& image) const {
+    const double scale = side / static_cast<double>(std::max(image.height, image.width));
+    return {title.left + static_cast<double>(tile % across) * (side + gap),
+            title.top + title.height + 1.5 * label.size + static_cast<double>(tile / across) * row,
+            static_cast<double>(image.width) * scale, static_cast<double>(image.height) * scale};
+  }
+};
 
-PatchMap patch_map(const AttentionTrace& trace, const AttentionTrace::Map& map, std::optional<Index> head,
-                   Index query) {
-  const TraceSide& side = trace.key_side(map.kind);
-  HEED_CHECK(side.grid && map.kind != AttentionKind::decoder, "patch_map: the trace is not of a picture's patches");
-  HEED_CHECK(query >= 0 && query < map.queries, "patch_map: there is no query {}: there are {}", query, map.queries);
-  HEED_CHECK(!head || (*head >= 0 && *head < map.heads), "there is no head {}: a layer has {}, counted from 0", *head,
-             map.heads);
+TileLayout lay_tiles(Index count, const Image& image, const std::string& title, const FigureStyle& style) {
+  const double size = style.size(), margins = 2 * style.margin();
+  TileLayout layout{.label = style.text(0.9), .across = std::min(count, kTilesInARow)};
+  layout.gap = (style.for_paper() ? 0.9 : 1.45) * size;
+  const auto side = [&] {
+    const auto across = static_cast<double>(layout.across);
+    return style.for_paper() ? (style.width - margins - (across - 1) * layout.gap) / across : kTile * size / 11;
+  };
+  while (style.for_paper() && layout.across > 1 && side() < kLeastTile * size) --layout.across;
+  layout.side = side();
+  const auto across = static_cast<double>(layout.across);
+  layout.width = margins + across * layout.side + (across - 1) * layout.gap;
+  layout.title = lay_title(title, "", style, layout.width - margins);
+  if (layout.title.height > 0) layout.title.height += 0.4 * size;
+  const Box first = layout.picture(0, image);
+  layout.row = first.height + 1.5 * layout.label.size + layout.gap;
+  const auto down = static_cast<double>((count + layout.across - 1) / layout.across);
+  layout.height = first.y + (down - 1) * layout.row + first.height + style.margin();
+  return layout;
+}
+
+// The mean over some heads and queries.
+std::vector<double> mean_weights(const AttentionTrace::Map& map, const TraceSide& side, std::span<const Index> heads,
+                                 std::span<const Index> queries) {
   const auto [rows, columns] = *side.grid;
-  PatchMap patches{fmt::format("layer {} · {}", map.layer,
-                               head ? fmt::format("head {}", *head) : fmt::format("mean of {} heads", map.heads)),
-                   rows, columns, std::vector<double>(static_cast<std::size_t>(rows * columns))};
-  const Index first = head.value_or(0), count = head ? 1 : map.heads;
+  std::vector<double> weights(static_cast<std::size_t>(rows * columns));
   for (Index key = 0; key < map.keys; ++key) {
     const Index patch = side.words[static_cast<std::size_t>(key)];
     if (patch < 0) continue;
     double sum = 0;
-    for (Index h = first; h < first + count; ++h) sum += double{map.weight(h, query, key)};
-    patches.weights[static_cast<std::size_t>(patch)] = sum / static_cast<double>(count);
+    for (Index query : queries)
+      for (Index head : heads) sum += double{map.weight(head, query, key)};
+    weights[static_cast<std::size_t>(patch)] = sum / static_cast<double>(heads.size() * queries.size());
   }
-  return patches;
+  return weights;
+}
+
+}  // namespace
+
+std::vector<PatchMap> patch_maps(const AttentionTrace& trace, const AttentionTrace::Map& map, const HeadChoice& choice,
+                                 std::span<const Index> queries) {
+  const TraceSide& side = trace.key_side(map.kind);
+  HEED_CHECK(side.grid && map.kind != AttentionKind::decoder, "patch_maps: the trace is not of a picture's patches");
+  HEED_CHECK(!queries.empty(), "patch_maps: there must be a query");
+  for (Index query : queries) {
+    HEED_CHECK(query >= 0 && query < map.queries, "patch_maps: there is no query {}: there are {}", query, map.queries);
+  }
+  const std::vector<Index> heads = choice.of(map.heads);
+  const auto [rows, columns] = *side.grid;
+  std::vector<PatchMap> maps;
+  const auto add = [&](std::span<const Index> of, const std::string& title) {
+    maps.push_back(
+        {fmt::format("layer {} · {}", map.layer, title), rows, columns, mean_weights(map, side, of, queries)});
+  };
+  if (choice.mean && heads.size() > 1) {
+    const bool all = std::ssize(heads) == map.heads;
+    add(heads,
+        all ? fmt::format("mean of {} heads", map.heads) : fmt::format("mean of heads {}", fmt::join(heads, ", ")));
+  } else {
+    for (Index head : heads) add({&head, 1}, fmt::format("head {}", head));
+  }
+  return maps;
 }
 
 std::vector<PatchMap> word_patch_maps(const AttentionTrace& trace, const AttentionTrace::Map& map,
-                                      std::optional<Index> head) {
+                                      const HeadChoice& heads) {
   const std::vector<TraceWord> words = words_of(trace.target);
   check_count(std::ssize(words));
   std::vector<PatchMap> maps;
   for (const TraceWord& word : words) {
     const auto first = static_cast<std::size_t>(word.tokens.front());
     if (!trace.target.words.empty() && trace.target.words[first] < 0) continue;
-    PatchMap& mean = maps.emplace_back(patch_map(trace, map, head, word.tokens.front()));
-    mean.title = word.text;
-    for (std::size_t i = 1; i < word.tokens.size(); ++i) {
-      const PatchMap piece = patch_map(trace, map, head, word.tokens[i]);
-      for (std::size_t j = 0; j < mean.weights.size(); ++j) mean.weights[j] += piece.weights[j];
-    }
-    for (double& weight : mean.weights) weight /= static_cast<double>(word.tokens.size());
+    std::vector<PatchMap> of_word = patch_maps(trace, map, heads, word.tokens);
+    HEED_CHECK(of_word.size() == 1, "the words of a caption are drawn of one head or of a mean: choose one of them");
+    of_word.front().title = word.text;
+    maps.push_back(std::move(of_word.front()));
   }
   return maps;
 }
@@ -135,9 +190,11 @@ Image trace_image(const AttentionTrace& trace) {
   return parse_image(base64_bytes(std::string_view(trace.image).substr(comma + 1), "trace.image"), "trace.image");
 }
 
-Picture draw_picture_attention(const Image& image, std::span<const PatchMap> maps, const std::string& title) {
+Picture draw_picture_attention(const Image& image, std::span<const PatchMap> maps, const std::string& title,
+                               const FigureStyle& style) {
   HEED_CHECK(image.height >= 1 && image.width >= 1, "draw_picture_attention: the picture has no pixels");
   check_count(std::ssize(maps));
+  check_style(style);
   double largest = 0;
   for (const PatchMap& map : maps) {
     check_map(map);
@@ -151,22 +208,18 @@ Picture draw_picture_attention(const Image& image, std::span<const PatchMap> map
     tiles->push_back({map.title, under_map(shown, map, largest)});
     picture.description += (picture.description.empty() ? "" : " ") + describe_map(map);
   }
-  const double scale = kTile / static_cast<double>(std::max(shown.height, shown.width));
-  const double width = static_cast<double>(shown.width) * scale, height = static_cast<double>(shown.height) * scale;
-  const double across = kTile + kGap, down = height + kLabel + kGap;
-  const Index count = std::ssize(*tiles), columns = std::min(count, kTilesInARow);
-  picture.width = static_cast<double>(columns) * across + kGap;
-  picture.height = kTitle + static_cast<double>((count + columns - 1) / columns) * down + kGap;
-  picture.paint = [=](Canvas& canvas) {
-    const Colour ink{0.1, 0.1, 0.1};
-    const TextStyle heading{.size = 13, .bold = true, .colour = ink}, label{.size = 10, .colour = ink};
-    canvas.text({kGap, kTitle - 8}, fit_text(title, heading, picture.width - 2 * kGap), heading);
-    for (Index i = 0; i < count; ++i) {
+  if (style.title && !style.title->empty()) picture.title = *style.title;
+  const TileLayout layout = lay_tiles(std::ssize(*tiles), shown, style.title.value_or(title), style);
+  picture.width = layout.width, picture.height = layout.height;
+  picture.pixels_per_inch = style.pixels_per_inch();
+  picture.paint = [tiles, layout](Canvas& canvas) {
+    layout.title.paint(canvas);
+    for (Index i = 0; i < std::ssize(*tiles); ++i) {
       const Tile& tile = (*tiles)[static_cast<std::size_t>(i)];
-      const double x = kGap + static_cast<double>(i % columns) * across;
-      const double y = kTitle + static_cast<double>(i / columns) * down;
-      canvas.text({x, y + 12}, fit_text(tile.title, label, kTile), label);
-      canvas.image({x, y + kLabel, width, height}, tile.image);
+      const Box place = layout.picture(i, tile.image);
+      canvas.text({place.x, place.y - 0.5 * layout.label.size}, fit_text(tile.title, layout.label, layout.side),
+                  layout.label);
+      canvas.image(place, tile.image);
     }
   };
   return picture;

@@ -4,8 +4,10 @@
 
 #include <limits>
 
+#include "heed/base/error.h"
 #include "heed/io/base64.h"
 #include "heed/testing/refusal.h"
+#include "heed/viz/recorded_picture.h"
 
 namespace heed {
 namespace {
@@ -26,19 +28,23 @@ AttentionTrace sample() {
   return trace;
 }
 
+PatchMap of_query(const AttentionTrace& trace, const HeadChoice& heads, Index query) {
+  return patch_maps(trace, trace.maps[0], heads, {&query, 1}).front();
+}
+
 TEST(PatchMap, IsWhatAQueryReadsOfThePatchesAlone) {
   const AttentionTrace trace = sample();
-  const PatchMap head = patch_map(trace, trace.maps[0], 1, 1);
+  const PatchMap head = of_query(trace, {.chosen = {1}}, 1);
   EXPECT_EQ(head.title, "layer 1 · head 1");
   EXPECT_EQ(head.weights, (std::vector<double>{0.25, 0.25}));
-  const PatchMap mean = patch_map(trace, trace.maps[0], {}, 2);
+  const PatchMap mean = of_query(trace, {}, 2);
   EXPECT_EQ(mean.title, "layer 1 · mean of 2 heads");
   EXPECT_EQ(mean.weights, (std::vector<double>{0.5, 0.5}));
 }
 
 TEST(PatchMap, OfAWordIsTheMeanOfItsPiecesAndSpecialTokensHaveNone) {
   const AttentionTrace trace = sample();
-  const std::vector<PatchMap> words = word_patch_maps(trace, trace.maps[0], 0);
+  const std::vector<PatchMap> words = word_patch_maps(trace, trace.maps[0], {.chosen = {0}});
   ASSERT_EQ(words.size(), 2u);
   EXPECT_EQ(words[0].title, "abc");
   EXPECT_EQ(words[0].weights, (std::vector<double>{0.5, 0.25}));
@@ -48,12 +54,11 @@ TEST(PatchMap, OfAWordIsTheMeanOfItsPiecesAndSpecialTokensHaveNone) {
 
 TEST(PatchMap, RefusesWhatTheMapDoesNotHave) {
   const AttentionTrace trace = sample();
-  const AttentionTrace::Map& map = trace.maps[0];
-  for (const Index query : {-1, 4}) EXPECT_THROW(patch_map(trace, map, {}, query), Error) << query;
-  for (const Index head : {-1, 2}) EXPECT_THROW(patch_map(trace, map, head), Error) << head;
+  for (const Index query : {-1, 4}) EXPECT_THROW(of_query(trace, {}, query), Error) << query;
+  for (const Index head : {-1, 2}) EXPECT_THROW(of_query(trace, {.chosen = {head}}, 0), Error) << head;
   AttentionTrace text = trace;
   text.source.grid.reset();
-  EXPECT_EQ(refusal([&] { patch_map(text, text.maps[0], {}); }), "patch_map: the trace is not of a picture's patches");
+  EXPECT_EQ(refusal([&] { of_query(text, {}, 0); }), "patch_maps: the trace is not of a picture's patches");
 }
 
 // The maps of all words, each as large as the grid, would take the square of what the file holds.
@@ -64,7 +69,7 @@ TEST(PatchMap, ManyWordsAreRefusedBeforeTheirMapsAreMade) {
   trace.target = {.tokens = std::vector<std::string>(kWords, "w")};
   trace.maps[0] = {"cross", 0, AttentionKind::cross, 1, kWords, 1, std::vector<float>(kWords, 1)};
   validate(trace, "trace");
-  EXPECT_EQ(refusal([&] { word_patch_maps(trace, trace.maps[0], 0); }),
+  EXPECT_EQ(refusal([&] { word_patch_maps(trace, trace.maps[0], {.chosen = {0}}); }),
             "draw_picture_attention: there must be at most 256 maps, but there are 65536");
 }
 
@@ -77,18 +82,6 @@ TEST(PictureAttention, ATracesPictureIsItsImage) {
   EXPECT_EQ(refusal([&] { trace_image(trace); }), "trace_image: the trace has no picture");
 }
 
-// What is drawn, picture by picture.
-struct Images : Canvas {
-  explicit Images(const Picture& picture) { picture.paint(*this); }
-  void fill(const Box&, const Colour&, std::string_view) override {}
-  void outline(const Box&, const Colour&, double) override {}
-  void image(const Box&, const Image& image) override { images.push_back(image); }
-  void line(Point, Point, const Colour&, double) override {}
-  void text(Point, std::string_view, const TextStyle&) override {}
-
-  std::vector<Image> images;
-};
-
 double brightness(const std::uint8_t* pixel) {
   return lightness({pixel[0] / 255.0, pixel[1] / 255.0, pixel[2] / 255.0});
 }
@@ -96,12 +89,13 @@ double brightness(const std::uint8_t* pixel) {
 TEST(PictureAttention, ShowsThePictureAndUnderEachMapWhereItLooks) {
   const AttentionTrace trace = sample();
   const Image image = trace_image(trace);
-  const Picture picture = draw_picture_attention(image, word_patch_maps(trace, trace.maps[0], 0), "a dog");
-  const std::vector<Image> drawn = Images(picture).images;
+  const Picture picture =
+      draw_picture_attention(image, word_patch_maps(trace, trace.maps[0], {.chosen = {0}}), "a dog");
+  const std::vector<Recording::Shown> drawn = Recording(picture).images;
   ASSERT_EQ(drawn.size(), 3u);
-  EXPECT_EQ(drawn[0], image);
-  EXPECT_GT(brightness(drawn[1].at(0, 0)), brightness(drawn[1].at(0, 1)));
-  EXPECT_LT(brightness(drawn[2].at(0, 0)), brightness(drawn[2].at(0, 1)));
+  EXPECT_EQ(drawn[0].pixels, image);
+  EXPECT_GT(brightness(drawn[1].pixels.at(0, 0)), brightness(drawn[1].pixels.at(0, 1)));
+  EXPECT_LT(brightness(drawn[2].pixels.at(0, 0)), brightness(drawn[2].pixels.at(0, 1)));
   EXPECT_EQ(picture.description,
             "abc: most at patch 1 of 1 down, 1 of 2 across. d: most at patch 1 of 1 down, 2 of 2 across.");
   EXPECT_FALSE(render(picture, PictureFormat::svg).empty());
@@ -124,6 +118,76 @@ TEST(PictureAttention, RefusesMapsThatAreNone) {
   const std::vector<PatchMap> many(257, PatchMap{"m", 1, 1, {1}});
   EXPECT_EQ(refusal([&] { draw_picture_attention(image, many, ""); }),
             "draw_picture_attention: there must be at most 256 maps, but there are 257");
+}
+
+// Three heads over a class token and 1 x 2 patches.
+AttentionTrace three_heads() {
+  AttentionTrace trace;
+  trace.source = {.tokens = {"[CLS]", "0,0", "0,1"}, .words = {-1, 0, 1}, .grid = TraceGrid{1, 2}};
+  AttentionTrace::Map map;
+  map.kind = AttentionKind::encoder;
+  map.layer = 2, map.heads = 3, map.queries = 3, map.keys = 3;
+  for (float head : {0.0f, 0.25f, 0.5f})
+    for (float query : {0.0f, 0.125f, 0.25f})
+      map.weights.insert(map.weights.end(), {0, head + query, 1 - head - query});
+  trace.maps.push_back(map);
+  return trace;
+}
+
+Image small_picture() { return {20, 40, std::vector<std::uint8_t>(20 * 40 * 3, 128)}; }
+
+const PatchMap kMap{"star", 1, 2, {0.25, 0.75}};
+
+TEST(PictureAttention, HeadsAreShownAsTheyWereChosen) {
+  const AttentionTrace trace = three_heads();
+  const AttentionTrace::Map& map = trace.maps[0];
+  const std::vector<PatchMap> mean = patch_maps(trace, map);
+  ASSERT_EQ(mean.size(), 1u);
+  EXPECT_EQ(mean[0].title, "layer 2 · mean of 3 heads");
+  EXPECT_EQ(mean[0].weights, (std::vector<double>{0.25, 0.75}));
+  const std::vector<PatchMap> of_two = patch_maps(trace, map, {.chosen = {1, 2}});
+  ASSERT_EQ(of_two.size(), 1u);
+  EXPECT_EQ(of_two[0].title, "layer 2 · mean of heads 1, 2");
+  EXPECT_EQ(of_two[0].weights, (std::vector<double>{0.375, 0.625}));
+  const std::vector<PatchMap> each = patch_maps(trace, map, {.mean = false});
+  ASSERT_EQ(each.size(), 3u);
+  EXPECT_EQ(each[2].title, "layer 2 · head 2");
+  EXPECT_EQ(each[2].weights, (std::vector<double>{0.5, 0.5}));
+  EXPECT_THROW(patch_maps(trace, map, {.chosen = {3}}), Error);
+}
+
+TEST(PictureAttention, AWordIsTheMeanOfItsPieces) {
+  const AttentionTrace trace = three_heads();
+  const Index pieces[] = {0, 2}, none_such[] = {3};
+  EXPECT_EQ(patch_maps(trace, trace.maps[0], {.chosen = {0}}, pieces)[0].weights, (std::vector<double>{0.125, 0.875}));
+  EXPECT_THROW(patch_maps(trace, trace.maps[0], {}, none_such), Error);
+  EXPECT_THROW(patch_maps(trace, trace.maps[0], {}, {}), Error);
+}
+
+TEST(PictureAttention, AFigureForPaperIsAsWideAsThePaperAndInItsFont) {
+  const std::vector<PatchMap> maps(5, kMap);
+  for (double width : {72.0, 226.772, 800.0}) {
+    const Picture picture = draw_picture_attention(small_picture(), maps, "six pictures", {.width = width});
+    EXPECT_DOUBLE_EQ(picture.width, width);
+    EXPECT_EQ(picture.pixels_per_inch, 300);
+    for (const auto& image : Recording(picture).images) {
+      EXPECT_LE(image.box.x + image.box.width, width);
+      EXPECT_LE(image.box.y + image.box.height, picture.height);
+    }
+  }
+  const Recording drawn(draw_picture_attention(small_picture(), maps, "", {.font_size = 20, .font = "DejaVu Serif"}));
+  ASSERT_FALSE(drawn.texts.empty());
+  EXPECT_EQ(drawn.texts[0].style.size, 18);
+  EXPECT_EQ(drawn.texts[0].style.font, "DejaVu Serif");
+}
+
+TEST(PictureAttention, ATitleIsReplacedOrLeftAway) {
+  const auto first_text = [](const FigureStyle& style) {
+    return Recording(draw_picture_attention(small_picture(), {&kMap, 1}, "a star", style)).texts.at(0).text;
+  };
+  EXPECT_EQ(first_text({}), "a star");
+  EXPECT_EQ(first_text({.title = "Figure 1"}), "Figure 1");
+  EXPECT_EQ(first_text({.title = ""}), "the picture");
 }
 
 }  // namespace

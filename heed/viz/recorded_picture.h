@@ -23,6 +23,11 @@ struct Recording : Canvas {
     std::string colour, note;
   };
 
+  struct Shown {
+    Box box;
+    Image pixels;
+  };
+
   struct Line {
     Point from, to;
     std::string colour;
@@ -34,7 +39,7 @@ struct Recording : Canvas {
     (note.empty() ? grounds : cells).push_back({box, hex(colour), std::string(note)});
   }
   void outline(const Box&, const Colour&, double) override {}
-  void image(const Box&, const Image&) override {}
+  void image(const Box& box, const Image& pixels) override { images.push_back({box, pixels}); }
   void line(Point from, Point to, const Colour& colour, double width) override {
     lines.push_back({from, to, hex(colour), width});
   }
@@ -51,6 +56,7 @@ struct Recording : Canvas {
 
   std::vector<Text> texts;
   std::vector<Cell> cells, grounds;
+  std::vector<Shown> images;
   std::vector<Line> lines;
 };
 
