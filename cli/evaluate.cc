@@ -20,6 +20,7 @@
 #include "heed/metrics/ter.h"
 #include "heed/tasks/translate.h"
 #include "numbers.h"
+#include "option_names.h"
 #include "output.h"
 
 namespace heed::cli {
@@ -44,8 +45,7 @@ std::vector<std::string> read_segments(const std::string& path) {
   return lines;
 }
 
-std::vector<std::string> translations_of(const EvaluateCommand& command) {
-  const ModelFolder folder = load_model_folder(command.model);
+std::vector<std::string> translations_of(const EvaluateCommand& command, const ModelFolder& folder) {
   std::vector<std::string> best;
   const std::vector<std::string> source = read_segments(command.source);
   for (const auto& list : Translator(folder).translate(source, command.beam, text_name(command.source))) {
@@ -114,12 +114,17 @@ void print_reports(const std::vector<Report>& reports, bool json) {
   for (const Report& report : reports) print_line(report.text);
 }
 
-void evaluate_translations(const EvaluateCommand& command) {
-  const std::string& of = command.model.empty() ? command.hypothesis : command.source;
-  std::vector<std::vector<std::string>> references;
+using Segments = std::vector<std::string>;
+
+std::vector<Segments> read_references(const EvaluateCommand& command) {
+  std::vector<Segments> references;
   for (const std::string& path : command.references) references.push_back(read_segments(path));
-  const std::vector<std::string> hypotheses =
-      command.model.empty() ? read_segments(command.hypothesis) : translations_of(command);
+  return references;
+}
+
+// `hypotheses` are of the lines of `of`.
+void score_translations(const EvaluateCommand& command, const std::string& of, const Segments& hypotheses,
+                        const std::vector<Segments>& references) {
   for (std::size_t r = 0; r < references.size(); ++r) {
     HEED_CHECK(references[r].size() == hypotheses.size(), "{} has {} lines, but {} has {}", text_name(of),
                hypotheses.size(), text_name(command.references[r]), references[r].size());
@@ -147,32 +152,49 @@ void evaluate_alignment(const EvaluateCommand& command) {
 
 // --- The command -----------------------------------------------------------------------------------------------------
 
-void run(const EvaluateCommand& command) {
-  const auto require = [](bool given, const char* option, const char* with) {
-    if (!given) throw CLI::ValidationError(option, std::string("is needed with ") + with);
-  };
+void require(bool given, const char* option, const char* with) {
+  if (!given) throw CLI::ValidationError(option, std::string("is needed with ") + with);
+}
+
+// An option that would be ignored is a mistake.
+void refuse_options_of_translations(const CLI::App& sub, const char* what) {
+  for (const char* option : {"--beam", "--metrics", "--tokenize", "--smoothing", "--lowercase"}) {
+    if (was_given(sub, option)) throw CLI::ValidationError(option, fmt::format("means nothing to {}", what));
+  }
+}
+
+void evaluate_model(const EvaluateCommand& command, const CLI::App& sub) {
+  require(!command.source.empty(), "--source", "--model");
+  require(!command.references.empty(), "--reference", "--model");
+  const ModelFolder folder = load_model_folder(command.model);
+  if (!captions_pictures(folder.config)) {
+    HEED_CHECK(command.captions.places.empty(), "--places: {} reads no pictures", command.model);
+    const std::vector<Segments> references = read_references(command);  // first: to translate takes long
+    return score_translations(command, command.source, translations_of(command, folder), references);
+  }
+  refuse_options_of_translations(sub, "captions");
+  if (command.references.size() > 1) {
+    throw CLI::ValidationError("--reference", "must be one where captions are scored");
+  }
+  evaluate_captions(command.captions, folder, command.source, command.references.front(), command.json);
+}
+
+void run(const EvaluateCommand& command, const CLI::App& sub) {
   if (!command.alignment.empty()) {
     require(!command.gold.empty(), "--gold", "--alignment");
+    refuse_options_of_translations(sub, "alignments");
     return evaluate_alignment(command);
   }
-  if (!command.text.text.empty()) return evaluate_text(command.text, command.model, command.json);
-  if (!command.model.empty()) {
-    require(!command.source.empty(), "--source", "--model");
-    require(!command.references.empty(), "--reference", "--model");
-    if (reads_pictures(command.model)) {
-      if (command.references.size() > 1)
-        throw CLI::ValidationError("--reference", "must be one where captions are scored");
-      return evaluate_captions(command.captions, command.model, command.source, command.references.front(),
-                               command.json);
-    }
-    HEED_CHECK(command.captions.places.empty(), "--places: {} reads no pictures", command.model);
-    return evaluate_translations(command);
+  if (!command.text.text.empty()) {
+    refuse_options_of_translations(sub, "a language model");
+    return evaluate_text(command.text, command.model, command.json);
   }
+  if (!command.model.empty()) return evaluate_model(command, sub);
   if (command.hypothesis.empty()) {
     throw CLI::RequiredError("One of --hypothesis, --alignment and --model");
   }
   require(!command.references.empty(), "--reference", "--hypothesis");
-  evaluate_translations(command);
+  score_translations(command, command.hypothesis, read_segments(command.hypothesis), read_references(command));
 }
 
 // Returns --gold.
@@ -233,7 +255,7 @@ void add_evaluate_command(CLI::App& app) {
       "  heed evaluate --alignment test.align --gold test.gold\n"
       "  heed evaluate --model captioner --source test.images --reference test.en --places test.en.places\n"
       "  heed evaluate --model model --text test.txt --counts-of train.txt");
-  sub->callback([command] { run(*command); });
+  sub->callback([command, sub] { run(*command, *sub); });
 }
 
 }  // namespace heed::cli

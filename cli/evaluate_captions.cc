@@ -9,7 +9,6 @@
 #include "heed/io/json.h"
 #include "heed/tasks/picture_corpus.h"
 #include "heed/tasks/picture_list.h"
-#include "heed/tasks/pretrained_folder.h"
 #include "numbers.h"
 #include "output.h"
 
@@ -38,21 +37,16 @@ void add_caption_options(CLI::App& sub, EvaluateCaptions& command, CLI::Option* 
   for (CLI::Option* option : {places, layer, head}) option->group("Captions");
 }
 
-bool reads_pictures(const std::string& model) {
-  return !is_pretrained(model) && captions_pictures(load_model_folder(model).config);
-}
-
-void evaluate_captions(const EvaluateCaptions& command, const std::string& model, const std::string& pictures,
+void evaluate_captions(const EvaluateCaptions& command, const ModelFolder& model, const std::string& pictures,
                        const std::string& references, bool json) {
   const PictureList list = read_picture_list(pictures);
   const std::vector<std::string> captions = read_text_lines(references);
   check_count(pictures, list.images.size(), references, captions.size());
   std::vector<std::vector<PlacedWord>> places;
   if (!command.places.empty()) {
-    places = read_places(command.places);
-    check_count(pictures, list.images.size(), command.places, places.size());
+    places = read_places(command.places, captions);
   }
-  const CaptionScore score = score_captions(load_model_folder(model), list.images, captions, places, command.look);
+  const CaptionScore score = score_captions(model, list.images, captions, places, command.look);
   if (json) {
     Json object = Json::object({{"captions", score.captions}, {"exact", score.exact}});
     if (!places.empty()) object.set("nouns", score.nouns), object.set("found", score.found);

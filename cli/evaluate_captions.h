@@ -15,10 +15,8 @@ struct EvaluateCaptions {
 
 // Adds the options, which need --model.
 void add_caption_options(CLI::App& sub, EvaluateCaptions& command, CLI::Option* model);
-// Whether the model in this folder is one that captions.
-bool reads_pictures(const std::string& model);
 // Prints how many captions are the references to the letter and, with places, how many nouns look at what they name.
-void evaluate_captions(const EvaluateCaptions& command, const std::string& model, const std::string& pictures,
+void evaluate_captions(const EvaluateCaptions& command, const ModelFolder& model, const std::string& pictures,
                        const std::string& references, bool json);
 
 }  // namespace heed::cli

@@ -10,10 +10,12 @@
 #include "heed/base/file_lock.h"
 #include "heed/base/file_writer.h"
 #include "heed/base/parallel.h"
+#include "heed/base/printable.h"
 #include "heed/base/text_lines.h"
 #include "heed/image/image.h"
 #include "heed/io/json.h"
 #include "heed/tasks/scene_picture.h"
+#include "heed/unicode/unicode.h"
 
 namespace heed {
 namespace {
@@ -107,6 +109,19 @@ class PartWriter {
   std::map<std::string, std::string> captions_, places_;  // by language
 };
 
+PlacedWord placed_word(const Json& item, const std::u32string& caption, const std::string& line) {
+  constexpr Index kMost = 1 << 24;
+  const std::vector<Index> box = item["box"].integer_list(0, kMost);
+  if (box.size() != 4) item["box"].refuse("must be left, top, width and height");
+  const Index begin = item["begin"].integer(0, kMost), end = item["end"].integer(begin + 1, kMost);
+  const std::string text = item["word"].string();
+  const bool is_there = end <= std::ssize(caption) &&
+                        caption.compare(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin),
+                                        decode_utf8(text, line)) == 0;
+  HEED_CHECK(is_there, "{}: the caption's characters {} to {} are not '{}'", line, begin, end, printable(text, 80));
+  return {text, begin, end, item["noun"].boolean(), {box[0], box[1], box[2], box[3]}};
+}
+
 }  // namespace
 
 std::vector<std::filesystem::path> picture_corpus_files(const PictureCorpusOptions& options,
@@ -158,18 +173,17 @@ std::string places_to_text(const SceneCaption& caption) {
   return list.dump();
 }
 
-std::vector<std::vector<PlacedWord>> read_places(const std::filesystem::path& file) {
-  std::vector<std::vector<PlacedWord>> places;
+std::vector<std::vector<PlacedWord>> read_places(const std::filesystem::path& file,
+                                                 std::span<const std::string> captions) {
   const std::vector<std::string> lines = read_text_lines(file);
+  HEED_CHECK(lines.size() == captions.size(), "{} has {} lines, but there are {} captions", text_name(file),
+             lines.size(), captions.size());
+  std::vector<std::vector<PlacedWord>> places;
   for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string line = fmt::format("{}:{}", text_name(file), i + 1);
+    const std::u32string caption = decode_utf8(captions[i], fmt::format("{}: the caption", line));
     std::vector<PlacedWord>& words = places.emplace_back();
-    for (const Json& item : Json::parse(lines[i], fmt::format("{}:{}", text_name(file), i + 1)).items()) {
-      constexpr Index kMost = 1 << 24;
-      const std::vector<Index> box = item["box"].integer_list(0, kMost);
-      if (box.size() != 4) item["box"].refuse("must be left, top, width and height");
-      const Index begin = item["begin"].integer(0, kMost), end = item["end"].integer(begin + 1, kMost);
-      words.push_back({item["word"].string(), begin, end, item["noun"].boolean(), {box[0], box[1], box[2], box[3]}});
-    }
+    for (const Json& item : Json::parse(lines[i], line).items()) words.push_back(placed_word(item, caption, line));
   }
   return places;
 }

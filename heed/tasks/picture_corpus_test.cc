@@ -1,5 +1,6 @@
 #include "heed/tasks/picture_corpus.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -75,7 +76,7 @@ TEST(PictureCorpus, HoldsTheScenesOfItsSeedWhereItsListSays) {
   for (const fs::path& file : picture_corpus_files(options, folder)) EXPECT_TRUE(file_exists(file)) << file;
   const PictureList train = read_picture_list(folder / "train.images");
   const std::vector<std::string> german = read_text_lines(folder / "train.de");
-  const auto places = read_places(folder / "train.de.places");
+  const auto places = read_places(folder / "train.de.places", german);
   ASSERT_EQ(train.images.size(), 40u);
   ASSERT_EQ(german.size(), 40u);
   ASSERT_EQ(places.size(), 40u);
@@ -124,16 +125,37 @@ TEST(PictureList, WhatIsNoPictureIsNamedWithItsLine) {
 
 TEST(PictureCorpus, PlacesThatAreNoneAreNamedWithTheirLine) {
   const fs::path file = scratch("places") / "x.places";
+  const std::vector<std::string> captions{"a", "ä circle"};
   const std::string good = R"([{"word":"a","begin":0,"end":1,"noun":true,"box":[1,2,3,4]}])";
   write_file(file, good + "\n[]\n");
-  EXPECT_EQ(read_places(file)[0], (std::vector<PlacedWord>{{"a", 0, 1, true, {1, 2, 3, 4}}}));
-  EXPECT_TRUE(read_places(file)[1].empty());
-  for (const char* bad : {"{}x", "[1]", R"([{"word":"a","begin":1,"end":1,"noun":true,"box":[1,2,3,4]}])",
-                          R"([{"word":"a","begin":0,"end":1,"noun":true,"box":[1,2,3]}])",
-                          R"([{"word":"a","begin":0,"end":1,"noun":1,"box":[1,2,3,4]}])", R"([{"word":"a"}])"}) {
+  EXPECT_EQ(read_places(file, captions)[0], (std::vector<PlacedWord>{{"a", 0, 1, true, {1, 2, 3, 4}}}));
+  EXPECT_TRUE(read_places(file, captions)[1].empty());
+  EXPECT_EQ(refusal([&] {
+              read_places(file, {captions.data(), 1});
+            }),
+            file.string() + " has 2 lines, but there are 1 captions");
+  for (const char* bad : {"{}x", "[1]", R"([{"word":"","begin":1,"end":1,"noun":true,"box":[1,2,3,4]}])",
+                          R"([{"word":"ä","begin":0,"end":1,"noun":true,"box":[1,2,3]}])",
+                          R"([{"word":"ä","begin":0,"end":1,"noun":1,"box":[1,2,3,4]}])", R"([{"word":"ä"}])"}) {
     write_file(file, good + "\n" + bad + "\n");
-    EXPECT_TRUE(refusal([&] { read_places(file); }).starts_with(file.string() + ":2")) << bad;
+    EXPECT_TRUE(refusal([&] { read_places(file, captions); }).starts_with(file.string() + ":2")) << bad;
   }
+}
+
+// Those of another language, or with an end that no caption has, would all look at the first patch.
+TEST(PictureCorpus, PlacesMustBeThoseOfTheirCaptions) {
+  const fs::path file = scratch("others") / "x.places";
+  const std::vector<std::string> captions{"ein Kreis"};
+  const auto refused = [&](const char* word, int begin, int end) {
+    write_file(file,
+               fmt::format(R"([{{"word":"{}","begin":{},"end":{},"noun":true,"box":[1,2,3,4]}}])", word, begin, end));
+    return refusal([&] { read_places(file, captions); });
+  };
+  EXPECT_EQ(refused("Kreis", 4, 9), "no error");
+  EXPECT_EQ(refused("circle", 2, 8), file.string() + ":1: the caption's characters 2 to 8 are not 'circle'");
+  EXPECT_EQ(refused("Kreis", 4, 16777216),
+            file.string() + ":1: the caption's characters 4 to 16777216 are not 'Kreis'");
+  EXPECT_EQ(refused("Kreis", 99, 104), file.string() + ":1: the caption's characters 99 to 104 are not 'Kreis'");
 }
 
 }  // namespace
