@@ -1,6 +1,7 @@
 // How good a model's captions are, and whether it looks at what it names.
 //
-//   const CaptionScore score = score_captions(model, images, references, read_places("test.en.places"));
+//   const CaptionScore score = score_captions(
+//       model, images, references, read_places("test.en.places", references));
 //   score.exact_share(), score.noun_share();
 #pragma once
 
@@ -32,7 +33,8 @@ struct CaptionScore {
 // The share of each token's attention to each patch, for words of a caption: the weights of the pieces that spell the
 // characters [begin, end) of the text, blanks not counted, each as much as of it they have. The class token is left
 // out. `trace` is trace_caption's for the ids of `text`. Throws heed::Error for a layer or head that is none of the
-// model's, and where the vocabulary's pieces do not spell the text.
+// model's, where the vocabulary's pieces do not spell the text, and where that has no visible character from `begin` to
+// `end`.
 PatchMap map_of_characters(const ModelFolder& folder, const AttentionTrace& trace, const std::string& text, Index begin,
                            Index end, const CaptionLook& look = {});
 

@@ -40,8 +40,8 @@ std::vector<std::filesystem::path> picture_corpus_files(const PictureCorpusOptio
 void write_picture_corpus(const PictureCorpusOptions& options, const std::filesystem::path& folder,
                           const std::function<void(Index drawn)>& progress = {});
 
-// The places of a caption's words as a line of a .places file, and those of all captions, one a line. Throws heed::Error
-// naming the file, and the line for what is none and for a word that its caption does not have there.
+// The places of a caption's words as a line of a .places file, and those of all captions, one a line. Throws
+// heed::Error naming the file, and the line for what is none and for a word that its caption does not have there.
 std::string places_to_text(const SceneCaption& caption);
 std::vector<std::vector<PlacedWord>> read_places(const std::filesystem::path& file,
                                                  std::span<const std::string> captions);

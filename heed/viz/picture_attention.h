@@ -27,8 +27,8 @@ struct PatchMap {
 inline constexpr Index kMostPatchMaps = 256;  // in one picture
 inline constexpr Index kFirstQuery[] = {0};
 
-// What some queries attend to among the patches in a map of a valid trace with a grid, as a mean over them: in the mean of the
-// heads that are chosen, or in each of them. Without queries, what the first one does: the class token, where there is
+// What some queries attend to among the patches in a map of a valid trace with a grid, as a mean over them: in the mean
+// of the heads that are chosen, or in each of them. By default that is the first query: the class token, where there is
 // one. Throws heed::Error where the map's keys have no grid, and for a query or a head that the map does not have.
 std::vector<PatchMap> patch_maps(const AttentionTrace& trace, const AttentionTrace::Map& map,
                                  const HeadChoice& heads = {}, std::span<const Index> queries = kFirstQuery);
@@ -44,8 +44,8 @@ Image trace_image(const AttentionTrace& trace);
 // The picture, and beside it once for each map the picture in grey under that map's colours: from dark for nothing to
 // bright for the largest weight of all maps, smooth from the middle of a patch to the next one's. The description tells
 // for each map where it looks most. Where the style has a width the figure is that wide, with as many pictures side by
-// side as can be labelled. Throws heed::Error for a picture or a map without extent, for more than kMostPatchMaps maps, for weights that are not as many as
-// patches, negative or not finite, and for what check_style refuses.
+// side as can be labelled. Throws heed::Error for a picture or a map without extent, more than kMostPatchMaps maps,
+// weights that are not as many as patches, negative or not finite, and for what check_style refuses.
 Picture draw_picture_attention(const Image& image, std::span<const PatchMap> maps, const std::string& title,
                                const FigureStyle& style = {});
 
