@@ -61,7 +61,7 @@ class PythonMonitor : public TrainingMonitor {
       py::list samples;
       for (const SampleTranslation& s : r.samples) samples.append(py::make_tuple(s.source, s.reference, s.translation));
       return py::dict("update"_a = r.update, "epoch"_a = r.epoch, "loss"_a = r.loss, "bleu"_a = r.bleu,
-                      "best"_a = r.best, "samples"_a = samples);
+                      "exact"_a = r.exact, "best"_a = r.best, "samples"_a = samples);
     });
   }
   void on_candidate(const Candidate& c) override {
@@ -118,10 +118,12 @@ py::dict call_train(const TrainPaths& paths, const std::string& model, const std
   TrainOptions all;
   TrainLimits limits;
   choose_model(all.model, model);
-  apply_preset(all, preset);
   all.task = paths.text.empty() ? Task::translation : Task::language_model;
+  const py::dict given = take_fields(options, all);
+  read_fields(caller, given, all);  // the preset asks for the task
+  apply_preset(all, preset);
+  read_fields(caller, given, all);
   if (all.task == Task::language_model) all.model.transformer.encoder_layers = 0;
-  read_fields(caller, take_fields(options, all), all);
   read_fields(caller, take_fields(options, limits), limits);
   if (all.model.kind == ModelKind::transformer) {
     from_json(to_json(caller, options), all.model.transformer, Missing::keep_default);

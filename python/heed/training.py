@@ -26,13 +26,14 @@ def train(
     """Trains, and leaves a model in the folder. A folder that holds an unfinished run with the same options is continued, to the same bits.
 
     source, target, valid_source and valid_target: UTF-8 files whose lines correspond, for a model that translates; or text and valid, documents,
-    one a line, for one that continues text. model: 'transformer', 'bahdanau' or 'luong'. preset: 'tiny', 'small' or 'base'.
+    one a line, for one that continues text. With task='caption', source and valid_source are lists of pictures, and targets tell what they
+    show. model: 'transformer', 'bahdanau' or 'luong'. preset: 'tiny', 'small' or 'base'.
 
     options, by name, are those of `heed train --help` with _ for -: max_updates, max_minutes, patience, vocabulary_size, batch_tokens, rate,
     validate_every, seed, width, heads, decoder_layers, attention='alibi + window(8)', ...
 
     callback(event, report) is called with a dict of numbers: 'vocabulary', 'start', 'resume', 'update' (update, epoch, loss, rate, ...),
-    'validation' (loss, bleu, best, samples), 'candidate' and 'save'. Where it returns something true, raises, or Ctrl-C comes, the run
+    'validation' (loss, bleu, exact, best, samples), 'candidate' and 'save'. Where it returns something true, raises, or Ctrl-C comes, the run
     saves and stops; exceptions come out here. Raises heed.Error for options and files that make no sense.
     """
     paths = {"folder": folder, "source": source, "target": target, "valid_source": valid_source, "valid_target": valid_target, "text": text,

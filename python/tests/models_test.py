@@ -3,9 +3,11 @@
 import os
 import pathlib
 import signal
+import struct
 import tempfile
 import threading
 import unittest
+import zlib
 
 import numpy as np
 
@@ -35,6 +37,16 @@ def train_translator(out, **options):
     given = {"encoder_layers": 1, "decoder_layers": 2, "validate_every": 30, **TINY, **options}
     return heed.train(out, source=data / "train.de", target=data / "train.en", valid_source=data / "valid.de", valid_target=data / "valid.en",
                       **given)
+
+
+def write_png(path, pixels, side=16):
+    """A square picture of 8-bit red, green and blue."""
+    def chunk(name, data):
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    rows = b"".join(b"\0" + pixels[3 * side * y:3 * side * (y + 1)] for y in range(side))
+    header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
 class Training(unittest.TestCase):
@@ -82,8 +94,23 @@ class Training(unittest.TestCase):
         result = train_translator(pathlib.Path(folder.name) / "validated", max_updates=4, validate_every=2,
                                   callback=lambda event, report: seen.append(report) if event == "validation" else None)
         self.assertEqual([report["update"] for report in seen], [2, 4])
-        self.assertEqual(set(seen[0]), {"update", "epoch", "loss", "bleu", "best", "samples"})
+        self.assertEqual(set(seen[0]), {"update", "epoch", "loss", "bleu", "exact", "best", "samples"})
+        self.assertIsNone(seen[0]["exact"])
         self.assertEqual(result.stop, "max_updates")
+
+    def test_captions_are_learned_with_their_own_preset(self):
+        scenes = pathlib.Path(folder.name) / "scenes"
+        scenes.mkdir()
+        for shade in range(4):
+            write_png(scenes / f"{shade}.png", bytes([60 * shade] * 3 * 16 * 16))
+        (scenes / "list").write_text("".join(f"{shade}.png\n" for shade in range(4)))
+        (scenes / "captions").write_text("black\ndark\nlight\nwhite\n")
+        seen, out = [], pathlib.Path(folder.name) / "captioner"
+        given = dict(TINY, task="caption", vocabulary_size=30, patch=8, encoder_layers=1, decoder_layers=1, max_updates=2, validate_every=2)
+        heed.train(out, source=scenes / "list", target=scenes / "captions", valid_source=scenes / "list", valid_target=scenes / "captions",
+                   callback=lambda event, report: seen.append(report) if event in ("update", "validation") else None, **given)
+        self.assertAlmostEqual(seen[0]["rate"], 0.003 / 300)  # the first of 300 updates that warm up to 0.003
+        self.assertTrue(0 <= seen[-1]["exact"] <= 1)
 
     def test_options_that_make_no_sense_are_refused(self):
         for pattern, options in (("heed.train: rate: must be .*, but is \"fast\"", {"rate": "fast"}), ("unknown key \"widht\"", {"widht": 3}),
