@@ -14,8 +14,8 @@ void draw(const AttentionTrace& trace) {
     const auto heatmap = taken([&] { return attention_heatmap(trace, map); });
     require(!heatmap || heatmap->panels[0].values.size() == map.weights.size() / static_cast<std::size_t>(map.heads),
             "the mean of the heads has a cell for each query and key");
-    taken([&] { return patch_map(trace, map, {}); });
-    taken([&] { return draw_picture_attention(trace_image(trace), word_patch_maps(trace, map, 0), trace.model); });
+    taken([&] { return patch_maps(trace, map); });
+    taken([&] { return draw_picture_attention(trace_image(trace), word_patch_maps(trace, map), trace.model); });
   }
 }
 

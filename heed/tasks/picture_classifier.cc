@@ -17,7 +17,7 @@ PictureClassifier::PictureClassifier(const std::filesystem::path& folder)
     : opened_(load_bare_model(folder)), pixels_(read_pixel_options(folder)) {
   const TransformerConfig& config = opened_.config.transformer;
   HEED_CHECK(config.signal.kind == SignalKind::picture && !config.has_decoder(),
-             "{}: is not a model that tells pictures apart", folder.string());
+             "{}: is not a model that sees pictures and tells what they are", folder.string());
 }
 
 bool PictureClassifier::has_classes() const {
