@@ -71,16 +71,12 @@ std::vector<AttentionHead> read_heads(const std::string& text, Index layer) {
 }
 
 AlignmentChoice choice_of(const AlignCommand& command, const ModelFolder& folder) {
-  const std::vector<Index> layers = cross_attention_heads(folder);
+  const std::vector<std::vector<AttentionHead>> layers = cross_attention_heads(folder);
   const Index last = std::ssize(layers) - 1, layer = command.layer.value_or(last);
   HEED_CHECK(layer <= last, "--layer: the model has layers 0 to {} of cross-attention, and no {}", last, layer);
   AlignmentChoice choice{.step = command.step,
                          .rule = {command.threshold, command.free, command.apart, command.balance}};
-  if (command.head != "mean") {
-    choice.heads = read_heads(command.head, layer);
-  } else {
-    for (Index h = 0; h < layers[static_cast<std::size_t>(layer)]; ++h) choice.heads.push_back({layer, h});
-  }
+  choice.heads = command.head == "mean" ? layers[static_cast<std::size_t>(layer)] : read_heads(command.head, layer);
   return choice;
 }
 
@@ -109,16 +105,13 @@ Reading open_reading(const AlignCommand& command) {
   if (command.chooses()) {
     valid = read_aligned_text(command.valid_source, command.valid_target, command.valid_gold, command.one_based);
   }
-  const AlignedText reversed = valid.reversed();
   Reading reading;
   reading.directions.push_back(open_direction(command, command.model, valid));
   if (command.reverse.empty()) return reading;
-  reading.directions.push_back(open_direction(command, command.reverse, reversed));
+  reading.directions.push_back(open_direction(command, command.reverse, valid.reversed()));
   if (!multiplies(command) || !command.chooses()) return reading;
-  const Direction& first = reading.directions[0];
-  const Direction& second = reading.directions[1];
-  std::vector<SoftAlignment> both = soft_alignments(first.folder, valid.pairs(), first.choice);
-  const std::vector<SoftAlignment> other = soft_alignments(second.folder, reversed.pairs(), second.choice);
+  std::vector<SoftAlignment> both = reading.directions[0].search->soft;
+  const std::vector<SoftAlignment>& other = reading.directions[1].search->soft;
   for (std::size_t i = 0; i < both.size(); ++i) both[i] = agreement(both[i], other[i]);
   reading.product = search_rules(both, valid.gold);
   return reading;

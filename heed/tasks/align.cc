@@ -17,14 +17,18 @@
 namespace heed {
 namespace {
 
-constexpr std::size_t kBatchSentences = 32;
+constexpr Index kBatchTokens = 1024;  // weights are as many as their squares
 
-// The weights of the layers of cross-attention over a batch, layer by layer: [B, H, Lq, Lk] of each.
+// The weights of layers of cross-attention over a batch: [B, H, Lq, Lk] of each.
 class MapRecorder : public AttentionObserver {
  public:
-  explicit MapRecorder(Index queries) : queries_(queries) {}
+  // Of the layers with these paths; none: of all.
+  MapRecorder(Index queries, std::vector<std::string> paths) : queries_(queries), paths_(std::move(paths)) {}
 
-  bool wants(const AttentionSite& site) const override { return site.kind == AttentionKind::cross; }
+  bool wants(const AttentionSite& site) const override {
+    return site.kind == AttentionKind::cross &&
+           (paths_.empty() || std::ranges::find(paths_, site.path) != paths_.end());
+  }
 
   // A recurrent decoder shows its queries in order over several calls.
   void on_weights(const AttentionSite& site, ConstView weights) override {
@@ -50,9 +54,13 @@ class MapRecorder : public AttentionObserver {
     Index filled = 0;
   };
   const std::vector<Layer>& layers() const { return layers_; }
+  const Tensor& weights_of(std::string_view path) const {
+    return std::ranges::find(layers_, path, &Layer::path)->weights;
+  }
 
  private:
   Index queries_;
+  std::vector<std::string> paths_;
   std::vector<Layer> layers_;
 };
 
@@ -109,21 +117,38 @@ PreparedText prepare(const ModelFolder& folder, const TextPairs& text) {
   return prepared;
 }
 
-// Pairs of like length together: little padding.
-std::vector<std::vector<Index>> batches_of(const EncodedCorpus& corpus) {
-  std::vector<Index> order(corpus.pairs.size());
-  std::iota(order.begin(), order.end(), Index{0});
-  std::ranges::stable_sort(order, {}, [&](Index i) {
-    const EncodedPair& pair = corpus.pairs[static_cast<std::size_t>(i)];
-    return std::pair(pair.target.size(), pair.source.size());
-  });
-  std::vector<std::vector<Index>> batches;
-  for (std::size_t begin = 0; begin < order.size(); begin += kBatchSentences) {
-    const std::size_t end = std::min(order.size(), begin + kBatchSentences);
-    batches.emplace_back(order.begin() + static_cast<std::ptrdiff_t>(begin),
-                         order.begin() + static_cast<std::ptrdiff_t>(end));
+// The layers of cross-attention, as a pair of one token each shows them.
+std::vector<MapRecorder::Layer> cross_attention_layers(const ModelFolder& folder) {
+  check_translates_text(folder);
+  const EncodedCorpus smallest{
+      .pairs = {{{0}, {0}}}, .source_symbols = folder.source_symbols, .target_symbols = folder.target_symbols};
+  const Batch batch = make_batch(smallest, std::vector<Index>{0});
+  Workspace workspace;
+  MapRecorder recorder(batch.target_length, {});
+  folder.model->features(Context::inference(workspace, &recorder), make_translation_batch(batch));
+  HEED_CHECK(!recorder.layers().empty(), "align: the model has no cross-attention");
+  return recorder.layers();
+}
+
+// The paths of the heads' layers.
+std::vector<std::string> paths_of(std::span<const AttentionHead> heads, const std::vector<MapRecorder::Layer>& layers) {
+  std::vector<std::string> paths;
+  for (const AttentionHead& head : heads) {
+    HEED_CHECK(head.layer >= 0 && head.layer < std::ssize(layers),
+               "align: the model has {} layers of cross-attention, and no layer {}", layers.size(), head.layer);
+    const MapRecorder::Layer& layer = layers[static_cast<std::size_t>(head.layer)];
+    HEED_CHECK(head.head >= 0 && head.head < layer.weights.dim(1), "align: layer {} has {} heads, and no head {}",
+               head.layer, layer.weights.dim(1), head.head);
+    paths.push_back(layer.path);
   }
-  return batches;
+  return paths;
+}
+
+BatchPlan plan(const EncodedCorpus& corpus) {
+  const std::vector<PairLength> lengths = padded_lengths(corpus);
+  Index budget = kBatchTokens;
+  for (const PairLength& length : lengths) budget = std::max({budget, length.source, length.target});
+  return plan_batches(lengths, {.token_budget = budget}, /*seed=*/0, /*epoch=*/0);
 }
 
 // One head's weights [Lq, Lk], between pieces and with padding, as weights between words.
@@ -253,62 +278,49 @@ SoftAlignment mean_of(std::span<const SoftAlignment> alignments, std::span<const
   return mean;
 }
 
-std::vector<Index> cross_attention_heads(const ModelFolder& folder) {
-  check_translates_text(folder);
-  const EncodedCorpus smallest{
-      .pairs = {{{0}, {0}}}, .source_symbols = folder.source_symbols, .target_symbols = folder.target_symbols};
-  const Batch batch = make_batch(smallest, std::vector<Index>{0});
-  Workspace workspace;
-  MapRecorder recorder(batch.target_length);
-  folder.model->features(Context::inference(workspace, &recorder), make_translation_batch(batch));
-  HEED_CHECK(!recorder.layers().empty(), "align: the model has no cross-attention");
-  std::vector<Index> heads;
-  for (const MapRecorder::Layer& layer : recorder.layers()) heads.push_back(layer.weights.dim(1));
+std::vector<std::vector<AttentionHead>> cross_attention_heads(const ModelFolder& folder) {
+  std::vector<std::vector<AttentionHead>> heads;
+  for (const MapRecorder::Layer& layer : cross_attention_layers(folder)) {
+    std::vector<AttentionHead> of_layer;
+    for (Index h = 0; h < layer.weights.dim(1); ++h) of_layer.push_back({std::ssize(heads), h});
+    heads.push_back(std::move(of_layer));
+  }
   return heads;
 }
 
 void visit_alignments(const ModelFolder& folder, const TextPairs& text, std::span<const AttentionHead> heads,
-                      AlignmentStep step, const VisitAlignments& visit) {
-  const std::vector<Index> there = cross_attention_heads(folder);
-  for (const AttentionHead& head : heads) {
-    HEED_CHECK(head.layer >= 0 && head.layer < std::ssize(there),
-               "align: the model has {} layers of cross-attention, and no layer {}", there.size(), head.layer);
-    const Index count = there[static_cast<std::size_t>(head.layer)];
-    HEED_CHECK(head.head >= 0 && head.head < count, "align: layer {} has {} heads, and no head {}", head.layer, count,
-               head.head);
-  }
+                      std::span<const AlignmentStep> steps, const VisitAlignments& visit) {
+  const std::vector<std::string> paths = paths_of(heads, cross_attention_layers(folder));
   const PreparedText prepared = prepare(folder, text);
   Workspace workspace;
-  for (const std::vector<Index>& pairs : batches_of(prepared.corpus)) {
+  for (const std::vector<Index>& pairs : plan(prepared.corpus)) {
     const Batch batch = make_batch(prepared.corpus, pairs);
-    MapRecorder recorder(batch.target_length);
+    MapRecorder recorder(batch.target_length, paths);
     folder.model->features(Context::inference(workspace, &recorder), make_translation_batch(batch));
     for (std::size_t row = 0; row < pairs.size(); ++row) {
       const PreparedPair& pair = prepared.pairs[static_cast<std::size_t>(pairs[row])];
-      std::vector<SoftAlignment> of_heads;
-      for (const AttentionHead& head : heads) {
-        const Tensor& maps = recorder.layers()[static_cast<std::size_t>(head.layer)].weights;
-        const ConstView of_row = select(maps.view(), 0, static_cast<Index>(row));
-        of_heads.push_back(between_words(pair, select(of_row, 0, head.head), step));
+      for (AlignmentStep step : steps) {
+        std::vector<SoftAlignment> of_heads;
+        for (std::size_t h = 0; h < heads.size(); ++h) {
+          const ConstView of_row = select(recorder.weights_of(paths[h]).view(), 0, static_cast<Index>(row));
+          of_heads.push_back(between_words(pair, select(of_row, 0, heads[h].head), step));
+        }
+        visit(pair.index, step, of_heads);
       }
-      visit(pair.index, of_heads);
     }
   }
 }
 
 std::vector<SoftAlignment> soft_alignments(const ModelFolder& folder, const TextPairs& text,
                                            const AlignmentChoice& choice) {
-  std::vector<AttentionHead> heads = choice.heads;
-  if (heads.empty()) {
-    const std::vector<Index> there = cross_attention_heads(folder);
-    for (Index h = 0; h < there.back(); ++h) heads.push_back({std::ssize(there) - 1, h});
-  }
+  const std::vector<AttentionHead> heads = choice.heads.empty() ? cross_attention_heads(folder).back() : choice.heads;
   std::vector<Index> all(heads.size());
   std::iota(all.begin(), all.end(), Index{0});
   std::vector<SoftAlignment> soft(text.source.size());
-  visit_alignments(folder, text, heads, choice.step, [&](std::size_t pair, std::span<const SoftAlignment> of_heads) {
-    soft[pair] = mean_of(of_heads, all);
-  });
+  visit_alignments(folder, text, heads, {&choice.step, 1},
+                   [&](std::size_t pair, AlignmentStep, std::span<const SoftAlignment> of_heads) {
+                     soft[pair] = mean_of(of_heads, all);
+                   });
   return soft;
 }
 

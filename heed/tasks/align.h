@@ -98,7 +98,7 @@ struct TextPairs {
 
 // The heads of each layer of cross-attention of a model that translates text, from the first layer. Throws heed::Error
 // for another model.
-std::vector<Index> cross_attention_heads(const ModelFolder& folder);
+std::vector<std::vector<AttentionHead>> cross_attention_heads(const ModelFolder& folder);
 
 // Runs the model over the pairs, teacher-forced, and gives each one's weights: summed over the pieces of a source
 // token, the mean over those of a target token (piece_shares), the mean over the heads. The weight of the source's end
@@ -108,11 +108,13 @@ std::vector<Index> cross_attention_heads(const ModelFolder& folder);
 std::vector<SoftAlignment> soft_alignments(const ModelFolder& folder, const TextPairs& text,
                                            const AlignmentChoice& choice);
 
-// The same, of each head by itself: visit(pair, alignments), for every pair with tokens, with one alignment for each of
-// the heads, in no particular order of pairs.
-using VisitAlignments = std::function<void(std::size_t pair, std::span<const SoftAlignment> of_heads)>;
+// The same, of each head by itself: visit(pair, step, alignments), for every pair with tokens and each of the steps, with
+// one alignment for each of the heads, in no particular order of pairs. The model runs once for all steps. Memory: the
+// weights of the heads' layers over some thousand tokens, or over one pair that is longer.
+using VisitAlignments =
+    std::function<void(std::size_t pair, AlignmentStep step, std::span<const SoftAlignment> of_heads)>;
 void visit_alignments(const ModelFolder& folder, const TextPairs& text, std::span<const AttentionHead> heads,
-                      AlignmentStep step, const VisitAlignments& visit);
+                      std::span<const AlignmentStep> steps, const VisitAlignments& visit);
 
 // The mean of some of one pair's alignments, by their indices, at least one.
 SoftAlignment mean_of(std::span<const SoftAlignment> alignments, std::span<const Index> chosen);

@@ -26,14 +26,14 @@ const std::vector<std::string> kTarget = {"a dog runs", "the house", "the dog se
 constexpr const char* kLayers[] = {"decoder.layers.0.multihead_attn", "decoder.layers.1.multihead_attn"};
 
 // Words are pieces and alignment tokens at once; the parameters are what chance made them.
-ModelFolder chance_model(Index encoder_layers = 1) {
+ModelFolder chance_model(Index encoder_layers = 1, Index max_length = 8) {
   ModelFolder folder;
   folder.source_vocabulary = std::make_shared<WhitespaceVocabulary>(WhitespaceVocabulary::build(kSource));
   folder.target_vocabulary = std::make_shared<WhitespaceVocabulary>(WhitespaceVocabulary::build(kTarget));
   TransformerConfig& config = folder.config.transformer;
   config.width = 16, config.ffn_width = 16, config.heads = 2;
   config.encoder_layers = encoder_layers, config.decoder_layers = 2;
-  config.max_length = 8, config.share_embeddings = false, config.tie_output = false;
+  config.max_length = max_length, config.share_embeddings = false, config.tie_output = false;
   folder.config.set_vocabularies(folder.source_vocabulary->size(), folder.target_vocabulary->size());
   DrawnParameters drawn(Rng(7));
   folder.model = make_model(drawn, folder.config);
@@ -142,7 +142,24 @@ TEST(Align, AgreementIsHighWhereBothDirectionsAre) {
 }
 
 TEST(Align, LayersAreFoundWithTheirHeads) {
-  EXPECT_EQ(cross_attention_heads(chance_model()), (std::vector<Index>{2, 2}));
+  EXPECT_EQ(cross_attention_heads(chance_model()),
+            (std::vector<std::vector<AttentionHead>>{{{0, 0}, {0, 1}}, {{1, 0}, {1, 1}}}));
+}
+
+// More than a batch may hold of them, and one that alone is more.
+TEST(Align, WhatIsAlignedTogetherChangesNoBit) {
+  const ModelFolder folder = chance_model(1, /*max_length=*/1400);
+  std::vector<std::string> source, target;
+  for (Index words : {1200, 3, 400, 700, 500, 2}) {
+    source.push_back("der"), target.push_back("the");
+    for (Index i = 1; i < words; ++i) source.back() += " hund", target.back() += i % 3 == 0 ? " dog" : " runs";
+  }
+  const AlignmentChoice choice{.heads = {{1, 0}}};
+  const std::vector<SoftAlignment> together = soft_alignments(folder, {source, target}, choice);
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    const std::vector<SoftAlignment> alone = soft_alignments(folder, {{&source[i], 1}, {&target[i], 1}}, choice);
+    EXPECT_EQ(together[i].weights, alone[0].weights) << i;
+  }
 }
 
 TEST(Align, TheSearchFindsWhatMadeTheGold) {
@@ -168,6 +185,9 @@ TEST(Align, EveryCandidatesScoreIsThatOfItsLinks) {
     EXPECT_EQ(candidate.score.summary(), again.summary()) << describe(candidate.choice);
     EXPECT_GE(candidate.score.error_rate, search.best().score.error_rate);
   }
+  const std::vector<SoftAlignment> soft = soft_alignments(folder, chance_pairs(), search.best().choice);
+  ASSERT_EQ(search.soft.size(), soft.size());
+  for (std::size_t i = 0; i < soft.size(); ++i) EXPECT_EQ(search.soft[i].weights, soft[i].weights) << i;
 }
 
 TEST(Align, TheOtherDirectionHasItsGoldTheOtherWayRound) {

@@ -1,6 +1,7 @@
 #include "heed/tasks/alignment_search.h"
 
 #include <algorithm>
+#include <map>
 
 #include "heed/base/check.h"
 #include "heed/base/text_lines.h"
@@ -37,22 +38,22 @@ struct Counts {
   }
 };
 
+using PairWeights = std::vector<std::vector<SoftAlignment>>;  // [pair][head]; none where a side is empty
+
+std::vector<SoftAlignment> means_of(const PairWeights& pairs, std::span<const Index> heads) {
+  std::vector<SoftAlignment> means(pairs.size());
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (!pairs[i].empty()) means[i] = mean_of(pairs[i], heads);
+  }
+  return means;
+}
+
 // What alignments at one step are worth: the weights of every head over the text, and its gold.
 class StepSearch {
  public:
-  StepSearch(const ModelFolder& folder, const AlignedText& text, AlignmentStep step)
-      : gold_(text.gold), step_(step), pairs_(text.gold.size()) {
-    const std::vector<Index> layers = cross_attention_heads(folder);
-    for (Index layer = 0; layer < std::ssize(layers); ++layer) {
-      for (Index h = 0; h < layers[static_cast<std::size_t>(layer)]; ++h) heads_.push_back({layer, h});
-    }
-    visit_alignments(folder, text.pairs(), heads_, step,
-                     [&](std::size_t pair, std::span<const SoftAlignment> of_heads) {
-                       pairs_[pair].assign(of_heads.begin(), of_heads.end());
-                     });
-    HEED_CHECK(!std::ranges::all_of(pairs_, &std::vector<SoftAlignment>::empty),
-               "align: {}: has no sentence with tokens", text.source_name);
-  }
+  StepSearch(const std::vector<GoldAlignment>& gold, const std::vector<AttentionHead>& heads, AlignmentStep step,
+             const PairWeights& pairs)
+      : gold_(gold), heads_(heads), step_(step), pairs_(pairs) {}
 
   void run(std::vector<AlignmentCandidate>& candidates) const {
     std::vector<Index> best;
@@ -85,20 +86,16 @@ class StepSearch {
   Index layer_of(Index head) const { return heads_[static_cast<std::size_t>(head)].layer; }
 
   AlignmentCandidate with_best_rule(const std::vector<Index>& heads) const {
-    std::vector<SoftAlignment> soft(pairs_.size());
-    for (std::size_t i = 0; i < pairs_.size(); ++i) {
-      if (!pairs_[i].empty()) soft[i] = mean_of(pairs_[i], heads);
-    }
-    const RuleSearch best = search_rules(soft, gold_);
+    const RuleSearch best = search_rules(means_of(pairs_, heads), gold_);
     AlignmentCandidate candidate{{.step = step_, .rule = best.rule}, best.score};
     for (Index head : heads) candidate.choice.heads.push_back(heads_[static_cast<std::size_t>(head)]);
     return candidate;
   }
 
   const std::vector<GoldAlignment>& gold_;
+  const std::vector<AttentionHead>& heads_;  // of all layers
   AlignmentStep step_;
-  std::vector<AttentionHead> heads_;               // of all layers
-  std::vector<std::vector<SoftAlignment>> pairs_;  // [pair][head]; none where a side is empty
+  const PairWeights& pairs_;
 };
 
 }  // namespace
@@ -152,8 +149,30 @@ RuleSearch search_rules(std::span<const SoftAlignment> soft, std::span<const Gol
 }
 
 AlignmentSearch search_alignments(const ModelFolder& folder, const AlignedText& text) {
+  std::vector<AttentionHead> heads;
+  for (const std::vector<AttentionHead>& layer : cross_attention_heads(folder)) {
+    heads.insert(heads.end(), layer.begin(), layer.end());
+  }
+  std::map<AlignmentStep, PairWeights> weights;
+  std::vector<AlignmentStep> steps;
+  for (const auto& [name, step] : kAlignmentStepNames) {
+    steps.push_back(step);
+    weights[step].resize(text.gold.size());
+  }
+  bool any = false;
+  visit_alignments(folder, text.pairs(), heads, steps,
+                   [&](std::size_t pair, AlignmentStep step, std::span<const SoftAlignment> of_heads) {
+                     weights[step][pair].assign(of_heads.begin(), of_heads.end());
+                     any = true;
+                   });
+  HEED_CHECK(any, "align: {}: has no sentence with tokens", text.source_name);
   AlignmentSearch search;
-  for (const auto& [name, step] : kAlignmentStepNames) StepSearch(folder, text, step).run(search.candidates);
+  for (AlignmentStep step : steps) StepSearch(text.gold, heads, step, weights[step]).run(search.candidates);
+  std::vector<Index> chosen;
+  for (const AttentionHead& head : search.best().choice.heads) {
+    chosen.push_back(std::ranges::find(heads, head) - heads.begin());
+  }
+  search.soft = means_of(weights[search.best().choice.step], chosen);
   return search;
 }
 

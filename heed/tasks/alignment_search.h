@@ -44,6 +44,7 @@ RuleSearch search_rules(std::span<const SoftAlignment> soft, std::span<const Gol
 
 struct AlignmentSearch {
   std::vector<AlignmentCandidate> candidates;
+  std::vector<SoftAlignment> soft;  // of each pair of the text, as the best of them reads it
 
   // The one of least error rate, the first of equals.
   const AlignmentCandidate& best() const;
@@ -52,8 +53,8 @@ struct AlignmentSearch {
 // Aligns the text and scores it against its gold, at either step: by the mean of each layer's heads, by each head, and
 // by the mean of the best head with others, of any layer, that are added one by one, each time the one that helps most,
 // as long as one helps. Each is tried as it is and balanced, with punctuation apart and not, with thresholds of 0.05,
-// 0.1, ... 0.95, without one, and then also with free words from 0.05, 0.1, ... 0.5. Memory: the weights of all heads
-// over the text. Throws as visit_alignments does, and for a text without a sentence that has tokens.
+// 0.1, ... 0.95, without one, and then also with free words from 0.05, 0.1, ... 0.5. Memory: twice the weights of all
+// heads over the text. Throws as visit_alignments does, and for a text without a sentence that has tokens.
 AlignmentSearch search_alignments(const ModelFolder& folder, const AlignedText& text);
 
 }  // namespace heed
