@@ -176,15 +176,19 @@ std::vector<AlignmentLinks> align_corpus(const AlignCommand& command, const Alig
 
 // --- What is said about it -------------------------------------------------------------------------------------------
 
+void set_rule(Json& json, const LinkRule& rule) {
+  json.set("threshold", rule.threshold);
+  json.set("apart", rule.apart);
+  json.set("balance", rule.balance);
+  if (rule.free) json.set("free", *rule.free);
+}
+
 Json to_json(const Direction& direction) {
   const auto of_choice = [](const AlignmentChoice& choice) {
     Json heads = Json::array();
     for (const AttentionHead& head : choice.heads) heads.append(fmt::format("{}:{}", head.layer, head.head));
     Json json = Json::object({{"heads", std::move(heads)}, {"step", enum_name(choice.step)}});
-    json.set("threshold", choice.rule.threshold);
-    json.set("apart", choice.rule.apart);
-    json.set("balance", choice.rule.balance);
-    if (choice.rule.free) json.set("free", *choice.rule.free);
+    set_rule(json, choice.rule);
     return json;
   };
   Json json = of_choice(direction.choice);
@@ -206,6 +210,12 @@ void print_score(const AlignCommand& command, const Reading& reading, const Alig
     Json read = Json::array();
     for (const Direction& direction : directions) read.append(to_json(direction));
     json.set("read", std::move(read));
+    if (reading.product) {
+      Json product = Json::object({});
+      set_rule(product, reading.product->rule);
+      product.set("score", 100 * reading.product->score.error_rate);
+      json.set("agreement", std::move(product));
+    }
     return print_line(json.dump(2));
   }
   for (const Direction& direction : directions) {

@@ -126,6 +126,12 @@ TEST(CliAlign, TwoDirectionsBecomeOneAlignment) {
   EXPECT_NE(links_of(agreeing), forward);
   const std::string agreed = output_of(with(with(aligning({"--gold", corpus_file("test.align")}), agreeing), valid()));
   EXPECT_NE(agreed.find("their agreement"), std::string::npos) << agreed;
+  const Json json =
+      Json::parse(output_of(with(with(aligning({"--gold", corpus_file("test.align"), "--json"}), agreeing), valid())));
+  EXPECT_EQ(json["read"].items().size(), 2u);
+  EXPECT_GE(json["agreement"]["threshold"].number(), 0);
+  EXPECT_EQ(fmt::format("{:.2f}", json["agreement"]["score"].number()),
+            agreed.substr(agreed.find("AER = ", agreed.find("their agreement")) + 6, 5));
   const std::string text =
       output_of(with(aligning({"--gold", corpus_file("test.align"), "--reverse", tiny_model().string()}), valid()));
   EXPECT_EQ(split_text_lines(text, "output").size(), 3u) << text;  // what is read of each, and the score
