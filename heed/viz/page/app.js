@@ -6,16 +6,20 @@
 //
 //   export const view = {
 //     id: "matrix",                     // in the address; its words in words.js begin with it: "matrix.title", "matrix.text"
-//     state: { pin: "", zoom: 1 },      // what of it the address keeps, as "matrix.pin": defaults of type string, number or
+//     state: { pin: "", row: 1 },       // what of it the address keeps, as "matrix.pin": defaults of type string, number or
 //                                       // boolean, which are also the types of the values
+//     fractions: ["least"],             // optional: which of these numbers need not be whole
 //     controls: ["kind", "layer", "head", "combine"],   // which of the frame's controls stand above it; none: []
+//     of: "head",                       // what its figure is of: "head" (of a layer), "layer", "kind", or null where it shows no
+//                                       // weights; names and titles of files follow
+//     oneHead: true,                    // optional: a mean of heads is nothing to it
 //     kinds: ["cross"],                 // optional: the kinds of attention that it can show
 //     available(trace) { return true; },
 //     mount(host, app) {                // draws into host, an empty element; called again for another trace, language or theme
 //       return {
 //         update() {},                  // the state has changed (any part of it)
 //         remove() {},                  // optional: what was added outside of host goes
-//         picture() {},                 // optional: an <svg> or <canvas> of what is shown, to export
+//         picture() {},                 // optional, null while there is none: an <svg> or <canvas> of what is shown, to export
 //         table() {},                   // optional: { columns: [names], rows: [[values]] } of what is shown, to export
 //       };
 //     },
@@ -28,7 +32,8 @@
 //   app.set(changes)                                   changes the state, writes the address, updates what is shown
 //   app.kind(), app.map(), app.head()                  the kind, the map and the head ("mean" or a number) that are chosen;
 //                                                      app.kinds(): those to choose from
-//   app.shown(trace)                                   what is to be shown of the chosen layer (combine.js)
+//   app.shown(trace)                                   what is to be shown of the chosen layer (combine.js); in a view
+//                                                      without the control "combine" the layer as it is
 //   app.t(key, values)                                 words in the chosen language; app.language: "en" or "zh"
 //   app.announce(text)                                 says it to a screen reader
 //   app.dark, app.colours                              the theme: palette.js's themes[...]; page.css has the same as --ink ...
@@ -38,7 +43,7 @@
 // document. Look elements up from host, never from document; ids must begin with the view's.
 
 import { format, parse } from "./address.js";
-import { combine, defaults as combineDefaults } from "./combine.js";
+import { combine, defaults as combineDefaults, fractions as combineFractions } from "./combine.js";
 import { Frame } from "./frame.js";
 import { Scale, themes } from "./palette.js";
 import { Trace } from "./trace.js";
@@ -49,6 +54,8 @@ const kFrameState = {
   view: "", trace: 0, kind: "", layer: -1, head: "mean", language: "", theme: "auto", note: "", noted: "",
   ...combineDefaults,
 };
+
+const kFractions = [...combineFractions, ...views.flatMap(({ id, fractions = [] }) => fractions.map((key) => `${id}.${key}`))];
 
 // Longer texts open as a matrix: as many words and their lines are no picture.
 const kMostWords = 300;
@@ -66,12 +73,12 @@ class App {
     this.traces = (data.file.traces.length > 0 ? data.file.traces : [{ maps: [] }]).map((trace) => new Trace(trace));
     this.scale = new Scale(data.palette);
     const longest = Math.max(...this.traces.flatMap((trace) => trace.maps.map((map) => Math.max(map.queries, map.keys))), 0);
-    this.defaults = { ...kFrameState, view: longest > kMostWords ? "matrix" : "heads", language: data.language in languages ? data.language : "en" };
+    this.defaults = { ...kFrameState, view: longest > kMostWords ? "matrix" : "heads", language: Object.hasOwn(languages, data.language) ? data.language : "en" };
     for (const view of views) {
-      for (const [key, value] of Object.entries(view.state ?? {})) this.defaults[`${view.id}.${key}`] = value;
+      for (const [key, value] of Object.entries(view.state)) this.defaults[`${view.id}.${key}`] = value;
     }
-    this.defaults = parse(data.opens ?? "", this.defaults);
-    this.state = this.valid(this.embedded ? this.defaults : parse(location.hash, this.defaults));
+    this.defaults = this.read(data.opens ?? "");
+    this.state = this.valid(this.embedded ? this.defaults : this.read(location.hash));
     this.shownOnes = new Map();
     this.frame = new Frame(this);
     this.printing = false;
@@ -81,19 +88,23 @@ class App {
     if (!this.embedded) {
       window.addEventListener("hashchange", () => {
         if (location.hash.slice(1) === format(this.state, this.defaults)) return;
-        this.state = this.valid(parse(location.hash, this.defaults));
+        this.state = this.valid(this.read(location.hash));
         this.draw();
       });
     }
     this.draw();
   }
 
+  read(address) {
+    return parse(address, this.defaults, kFractions);
+  }
+
   // A state of this page, whatever an address says.
   valid(state) {
-    const trace = Number.isInteger(state.trace) && state.trace >= 0 && state.trace < this.traces.length ? state.trace : 0;
+    const trace = state.trace >= 0 && state.trace < this.traces.length ? state.trace : 0;
     const there = this.viewsOf(this.traces[trace]);
     const view = there.some((one) => one.id === state.view) ? state.view : there[0].id;
-    const language = state.language in languages ? state.language : this.defaults.language;
+    const language = Object.hasOwn(languages, state.language) ? state.language : this.defaults.language;
     const theme = ["auto", "light", "dark"].includes(state.theme) ? state.theme : "auto";
     return { ...state, trace, view, language, theme };
   }
@@ -144,11 +155,13 @@ class App {
 
   head(map = this.map()) {
     const head = Number(this.state.head);
-    return this.state.head !== "mean" && Number.isInteger(head) && head >= 0 && head < map.heads ? head : "mean";
+    const there = this.state.head !== "mean" && Number.isInteger(head) && head >= 0 && head < map.heads;
+    return there ? head : this.view.oneHead ? 0 : "mean";
   }
 
   shown(trace = this.trace()) {
-    const options = Object.fromEntries(Object.keys(combineDefaults).map((key) => [key, this.state[key]]));
+    const from = this.view.controls.includes("combine") ? this.state : combineDefaults;
+    const options = Object.fromEntries(Object.keys(combineDefaults).map((key) => [key, from[key]]));
     const key = JSON.stringify([this.traces.indexOf(trace), this.kind(trace), this.state.layer, options]);
     if (!this.shownOnes.has(key)) {
       if (this.shownOnes.size >= 4) this.shownOnes.delete(this.shownOnes.keys().next().value);
@@ -158,7 +171,7 @@ class App {
   }
 
   own(view) {
-    return Object.fromEntries(Object.keys(view.state ?? {}).map((key) => [key, this.state[`${view.id}.${key}`]]));
+    return Object.fromEntries(Object.keys(view.state).map((key) => [key, this.state[`${view.id}.${key}`]]));
   }
 
   setOwn(view, changes) {

@@ -74,7 +74,8 @@ export const makers = {
     options: () => {
       const { heads, map } = app.shown();
       if (heads.length < 2) return [];
-      return [["mean", app.t("map.mean", { heads: map.heads })], ...heads.map((head) => [head, String(head)])];
+      const mean = app.view.oneHead ? [] : [["mean", app.t("map.mean", { heads: map.heads })]];
+      return [...mean, ...heads.map((head) => [head, String(head)])];
     },
     value: () => app.head(),
     choose: (head) => app.set({ head }),
@@ -82,14 +83,19 @@ export const makers = {
   combine: combinePanel,
 };
 
-// What is chosen, in words: "Cross-attention · layer 2 · head 1". head: what is shown of the layer, or null.
-export function description(app, head) {
+export const layerLabel = (app, map) => (map.layer === null ? map.path : app.t("map.layer-number", { layer: map.layer }));
+
+// What a figure is of, in words: "Cross-attention · layer 2 · head 1" of a "head", the first two of a "layer", the first
+// of a "kind".
+export function description(app, of) {
   const { map, options } = app.shown();
   const parts = [app.t(`kind.${map.kind}`)];
-  if (options.layers === "one") parts.push(map.layer === null ? map.path : app.t("map.layer-number", { layer: map.layer }));
+  if (of === "kind") return parts[0];
+  if (options.layers === "one") parts.push(layerLabel(app, map));
   else if (options.layers === "mean") parts.push(app.t("map.all-layers"));
   else parts.push(app.t(`combine.layers.${options.layers}.to`, { layer: map.name }));
-  if (head !== null && map.heads > 1) {
+  if (of === "head" && map.heads > 1) {
+    const head = app.head();
     parts.push(head === "mean" ? app.t("map.mean", { heads: map.heads }) : app.t("map.head-number", { head }));
   }
   return parts.join(" · ");

@@ -22,22 +22,29 @@ export function json({ columns, rows }, about) {
   return `${JSON.stringify({ ...about, columns, rows: rounded }, null, 1)}\n`;
 }
 
-const wrapped = (text, width) => {
+// Where a line may end: behind white space, and behind a character of a script without spaces, but not before a mark that
+// closes something.
+const kLineEnds = /(?<=\s)|(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}，。、；：！？）」』》])(?![，。、；：！？）」』》”’.,;:!?)])/u;
+
+// The text in lines no wider than the width; what has no place to end a line and is wider is broken anywhere.
+export function wrapped(text, width, widthOf = textWidth) {
   const lines = [""];
-  for (const word of text.split(/(?<=\s)/u)) {
-    if (lines.at(-1) !== "" && textWidth(lines.at(-1) + word) > width) lines.push("");
-    lines[lines.length - 1] += word;
+  const pieces = text.split(kLineEnds).flatMap((piece) => (widthOf(piece.trimEnd()) > width ? Array.from(piece) : [piece]));
+  for (const piece of pieces) {
+    const full = lines.at(-1).endsWith("\n") || widthOf((lines.at(-1) + piece).trimEnd()) > width;
+    if (lines.at(-1) !== "" && full) lines.push("");
+    lines[lines.length - 1] += piece;
   }
   return lines;
-};
+}
 
 // An <svg> on its own: the picture, with its title above and the note below, on the theme's ground.
 export function titled(picture, { title, note, colours }) {
   const inner = picture.cloneNode(true);
-  for (const name of ["tabindex", "role", "aria-label", "class"]) inner.removeAttribute(name);
+  for (const name of ["tabindex", "role", "aria-label", "aria-hidden", "class"]) inner.removeAttribute(name);
   const wide = Number(inner.getAttribute("width")), tall = Number(inner.getAttribute("height"));
   const width = Math.max(wide, 320) + 2 * kMargin;
-  const lines = [...wrapped(title, width - 2 * kMargin).map((text) => [text, colours.ink, 600])];
+  const lines = wrapped(title, width - 2 * kMargin).map((text) => [text, colours.ink, 600]);
   const notes = note ? wrapped(note, width - 2 * kMargin).map((text) => [text, colours.ink, 400]) : [];
   const top = kMargin + lines.length * 19 + 6, below = top + tall + 22;
   const height = top + tall + kMargin + notes.length * 19;
@@ -58,15 +65,20 @@ export function asVector(picture) {
   return svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` }, svg("image", { href: picture.toDataURL("image/png"), width, height }));
 }
 
+// With fewer pixels where a browser's canvas cannot be as large, which toBlob says with null.
 export async function png(picture) {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svgText(picture))}`;
   await image.decode();
-  const canvas = document.createElement("canvas");
-  canvas.width = Number(picture.getAttribute("width")) * kDensity;
-  canvas.height = Number(picture.getAttribute("height")) * kDensity;
-  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-  return new Promise((done) => canvas.toBlob(done, "image/png"));
+  for (let density = kDensity; density > kDensity / 64; density /= 2) {
+    const canvas = document.createElement("canvas");
+    canvas.width = Number(picture.getAttribute("width")) * density;
+    canvas.height = Number(picture.getAttribute("height")) * density;
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    const file = await new Promise((done) => canvas.toBlob(done, "image/png"));
+    if (file) return file;
+  }
+  throw new Error("the picture is too large for a PNG");
 }
 
 export function download(name, type, content) {

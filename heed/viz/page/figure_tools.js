@@ -9,24 +9,24 @@ const kLongestNote = 500;
 // mounted(): the view's handle. node: the buttons; note: the note's place above the figure; update().
 export function figureTools(app, mounted) {
   const { view } = app;
-  const usesMaps = (view.controls ?? []).includes("kind");
   const noteHere = () => (app.state.noted === view.id ? app.state.note : "");
-  const title = () => {
-    const parts = [app.t(`${view.id}.title`)];
-    if (usesMaps) parts.push(description(app, (view.controls ?? []).includes("head") ? app.head() : null));
-    return parts.join(": ");
-  };
+  const title = () => [app.t(`${view.id}.title`), ...(view.of ? [description(app, view.of)] : [])].join(": ");
+  const headIn = (map) => (view.of === "head" && map.heads > 1 ? { head: app.head() } : {});
+  // "attention-matrix-cross-layer2-head1"
   function name(ending) {
     const parts = ["attention", view.id];
-    if (usesMaps) {
-      parts.push(app.kind(), `layer${app.map().name}`.replace(/[^\w.-]/gu, "_"));
-      if (view.controls.includes("head")) parts.push(app.head() === "mean" ? "mean" : `head${app.head()}`);
+    if (view.of) parts.push(app.kind());
+    if (view.of === "layer" || view.of === "head") {
+      const { map, options } = app.shown(), { head } = headIn(map), layer = `layer${map.name}`.replace(/[^\w.-]/gu, "_");
+      parts.push({ one: layer, mean: "all-layers" }[options.layers] ?? `${options.layers}-to-${layer}`);
+      if (head !== undefined) parts.push(head === "mean" ? "mean" : `head${head}`);
     }
     return `${parts.join("-")}.${ending}`;
   }
   const picture = () => titled(asVector(mounted().picture()), { title: title(), note: noteHere(), colours: app.colours });
   const about = () => ({
-    model: app.trace().model, view: view.id, ...(usesMaps ? { kind: app.kind(), path: app.map().path } : {}),
+    model: app.trace().model, view: view.id, ...(view.of ? { kind: app.kind() } : {}),
+    ...(view.of === "layer" || view.of === "head" ? { path: app.map().path, layers: app.shown().options.layers, ...headIn(app.map()) } : {}),
     source: app.trace().source.text, target: app.trace().target.text, ...(noteHere() ? { note: noteHere() } : {}),
   });
   const makers = {

@@ -1,6 +1,6 @@
 // What stands around a view: the model's name, the tabs, the sentences, the controls, and the sentence of honesty.
 import { choice, makers, segments } from "./controls.js";
-import { element } from "./dom.js";
+import { element, scrolledTo } from "./dom.js";
 import { figureTools } from "./figure_tools.js";
 import { languages } from "./words.js";
 import { shortened } from "./tokens.js";
@@ -27,7 +27,7 @@ export class Frame {
     this.mounted?.remove?.();
     const { app } = this;
     const { view } = app;
-    this.controls = (view.controls ?? []).map((name) => makers[name](app));
+    this.controls = view.controls.map((name) => makers[name](app));
     this.head = this.header();
     this.tools = figureTools(app, () => this.mounted);
     const host = element("div", { class: `view view-${view.id}` });
@@ -43,13 +43,14 @@ export class Frame {
     this.mounted = view.mount(host, app);
     this.tools.update();
     if (focused) this.root.querySelector(`[data-key="${focused}"]`)?.focus();
-    this.body.querySelector("[role=tab][aria-selected=true]").scrollIntoView({ block: "nearest", inline: "nearest" });
+    const tabs = this.body.querySelector("[role=tablist]");
+    scrolledTo(tabs, tabs.querySelector("[aria-selected=true]"));
   }
 
   update() {
     for (const control of this.controls) control.update();
-    this.tools.update();
     this.mounted.update();
+    this.tools.update();
   }
 
   // A landmark of the page; a piece of somebody else's page has none of its own.

@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { format, parse } from "../address.js";
-import { csv, json } from "../export.js";
+import { csv, json, wrapped } from "../export.js";
 import { headColour, inkOn, roundEnd, Scale, themes } from "../palette.js";
 import { translate, words } from "../words.js";
 
@@ -18,6 +18,12 @@ test("the address keeps what differs from the defaults, and gives it back", () =
 test("what an address says wrongly, or of other pages, is left alone", () => {
   assert.deepEqual(parse("#layer=two&words=maybe&unknown=1&layer=&__proto__=x", defaults), defaults);
   assert.deepEqual(parse("", defaults), defaults);
+});
+
+test("a number is whole, unless its key may be a fraction", () => {
+  const numbers = { layer: -1, least: 0, "walk.step": 0 };
+  assert.deepEqual(parse("#layer=0.5&least=0.25&walk.step=1e-3", numbers, ["least"]), { layer: -1, least: 0.25, "walk.step": 0 });
+  assert.deepEqual(parse("#layer=2&least=Infinity&walk.step=1e300", numbers, ["least"]), { layer: 2, least: 0, "walk.step": 0 });
 });
 
 test("all words are in both languages, with the same places to fill in", () => {
@@ -47,6 +53,15 @@ test("every word that a module asks for is there", () => {
 test("csv quotes what needs it, and numbers keep seven digits", () => {
   assert.equal(csv({ columns: ["a", "b"], rows: [['say "x"', 1 / 3], [",", 2]] }), 'a,b\r\n"say ""x""",0.3333333\r\n",",2\r\n');
   assert.deepEqual(JSON.parse(json({ columns: ["a"], rows: [[0.1 + 0.2]] }, { view: "v" })), { view: "v", columns: ["a"], rows: [[0.3]] });
+});
+
+test("a note's lines end at spaces, between Chinese characters, or anywhere where a word is too long", () => {
+  const lines = (text) => wrapped(text, 10, (part) => part.length);
+  assert.deepEqual(lines("one two three"), ["one two ", "three"]);
+  assert.deepEqual(lines("one\ntwo"), ["one\n", "two"]);
+  assert.deepEqual(lines("注意力".repeat(7)).map((line) => line.length), [10, 10, 1]);
+  assert.deepEqual(lines("一二三四五六七八九十，零"), ["一二三四五六七八九", "十，零"]);
+  assert.deepEqual(lines("a".repeat(25)).map((line) => line.length), [10, 10, 5]);
 });
 
 test("a scale ends at the smallest round number that holds all", () => {

@@ -28,6 +28,7 @@ function permuted(weights, columns, rowNumbers, columnNumbers) {
 export const view = {
   id: "matrix",
   state: { cell: "", rows: "place", columns: "place", "only-rows": "", "only-columns": "" },
+  of: "head",
   controls: ["kind", "layer", "head", "combine"],
   available: (trace) => trace.maps.length > 0,
   mount(host, app) {
@@ -101,6 +102,8 @@ export const view = {
       frame ||= requestAnimationFrame(paintNow);
     }
 
+    const isEmpty = () => rows.length === 0 || columns.length === 0;
+
     // --- Pointing at cells -----------------------------------------------------------------------------------------
     const queryOf = (cell) => shown.queries.labels[rows[cell.row]];
     const keyOf = (cell) => shown.keys.labels[columns[cell.column]];
@@ -160,10 +163,10 @@ export const view = {
         made = wanted;
         gather();
       }
-      const empty = rows.length === 0 || columns.length === 0;
+      const empty = isEmpty();
       none.hidden = !empty;
       canvas.hidden = empty;
-      canvas.setAttribute("aria-label", t("matrix.label", { what: description(app, app.head()), rows: rows.length, columns: columns.length }));
+      canvas.setAttribute("aria-label", t("matrix.label", { what: description(app, view.of), rows: rows.length, columns: columns.length }));
       scale.update(end);
       if (empty) return readout.replaceChildren();
       lay();
@@ -185,7 +188,10 @@ export const view = {
         watcher.disconnect();
         cancelAnimationFrame(frame);
       },
-      picture: () => vector(layout, { app, values, end, image }),
+      // Of no cells there is none.
+      get picture() {
+        return isEmpty() ? null : () => vector(layout, { app, values, end, image });
+      },
       table: () => ({
         columns: ["query", "query_token", "key", "key_token", "weight"],
         rows: rows.flatMap((query, row) => columns.map((key, column) =>

@@ -1,29 +1,17 @@
 // All layers and heads: a small picture of each, with its entropy, its mean distance and what it seems to do.
-import { segments } from "../controls.js";
-import { decimals, element, percent } from "../dom.js";
+import { layerLabel, segments } from "../controls.js";
+import { decimals, element, fitted, kFonts, percent, textWidth } from "../dom.js";
 import { kEvenEntropy, kRoleShare, measure } from "../measures.js";
 import { roundEnd } from "../palette.js";
-import { halved } from "./matrix_image.js";
+import { MatrixImage } from "./matrix_image.js";
 
-const kSide = 64;  // a thumbnail's cells at most
+const kSide = 64;  // a thumbnail's cells at most; of more, the largest of those that fall together
+const kWidestLabel = 200;  // of a layer, in the picture to save
 
-// Cells no more than a thumbnail shows; the largest of those that fall together.
-function small(weights, rows, columns) {
-  let level = { values: weights, rows, columns };
-  while (level.rows > kSide || level.columns > kSide) level = halved(level);
-  return level;
-}
-
-function paint(canvas, weights, rows, columns, pixels) {
-  const level = small(weights, rows, columns);
-  const end = roundEnd(level.values);
-  canvas.width = level.columns;
-  canvas.height = level.rows;
-  const context = canvas.getContext("2d");
-  const image = context.createImageData(level.columns, level.rows);
-  const out = new Uint32Array(image.data.buffer);
-  level.values.forEach((value, i) => (out[i] = pixels[Math.min(255, Math.max(0, Math.round((value / end) * 255)))]));
-  context.putImageData(image, 0, 0);
+function thumbnail(map, head, pixels) {
+  const weights = map.head(head);
+  const image = new MatrixImage(weights, map.queries, map.keys, roundEnd(weights), pixels);
+  return image.canvas(Math.max(0, Math.ceil(Math.log2(Math.max(map.queries, map.keys) / kSide))));
 }
 
 // Each head of each layer of a kind: { map, position, head, entropy, distance, shares, role }.
@@ -41,6 +29,7 @@ export function measured(trace, kind) {
 export const view = {
   id: "overview",
   state: { role: "" },
+  of: "kind",
   controls: ["kind"],
   available: (trace) => trace.maps.length > 0,
   mount(host, app) {
@@ -72,8 +61,8 @@ export const view = {
     }
 
     function button(one, pixels) {
-      const canvas = element("canvas", { "aria-hidden": "true" });
-      paint(canvas, one.map.head(one.head), one.map.queries, one.map.keys, pixels);
+      const canvas = thumbnail(one.map, one.head, pixels);
+      canvas.setAttribute("aria-hidden", "true");
       const node = element("button", {
         type: "button", class: "head", "data-layer": one.position, "data-head": one.head,
         "aria-label": t("overview.tells", {
@@ -96,14 +85,13 @@ export const view = {
         element("thead", {}, element("tr", {}, element("td", {}),
           [...Array(most).keys()].map((head) => element("th", { scope: "col" }, t("map.head-number", { head }))))),
         element("tbody", {}, maps.map((map, position) => element("tr", {},
-          element("th", { scope: "row" }, map.layer === null ? map.path : t("map.layer-number", { layer: map.layer })),
+          element("th", { scope: "row" }, layerLabel(app, map)),
           all.filter((one) => one.position === position).map((one) => element("td", {}, button(one, pixels))))))));
     }
 
     function update() {
-      const wanted = `${app.kind()} ${app.dark}`;
-      if (wanted !== drawn) {
-        drawn = wanted;
+      if (app.kind() !== drawn) {
+        drawn = app.kind();
         draw();
         tell(null);
       }
@@ -122,16 +110,17 @@ export const view = {
       picture() {
         const maps = app.trace().mapsOf(app.kind());
         const most = Math.max(...maps.map((map) => map.heads));
-        const side = 84, left = 70, top = 30;
+        const labels = maps.map((map) => fitted(layerLabel(app, map), kWidestLabel));
+        const side = 84, left = Math.ceil(Math.max(...labels.map((label) => textWidth(label)))) + 14, top = 30;
         const canvas = element("canvas", { width: left + most * side, height: top + maps.length * side });
         const context = canvas.getContext("2d");
         context.fillStyle = app.colours.panel;
         context.fillRect(0, 0, canvas.width, canvas.height);
         context.imageSmoothingEnabled = false;
         context.fillStyle = app.colours.ink;
-        context.font = "13px sans-serif";
+        context.font = `13px ${kFonts}`;
         for (let head = 0; head < most; ++head) context.fillText(t("map.head-number", { head }), left + head * side + 4, 18);
-        maps.forEach((map, i) => context.fillText(map.layer === null ? String(i) : t("map.layer-number", { layer: map.layer }), 6, top + i * side + side / 2));
+        labels.forEach((label, i) => context.fillText(label, 6, top + i * side + side / 2));
         for (const one of all) {
           context.drawImage(one.node.querySelector("canvas"), left + one.head * side + 2, top + one.position * side + 2, side - 6, side - 6);
         }

@@ -37,7 +37,7 @@ const strongest = (row) => row.reduce((best, x, j) => (x > row[best] ? j : best)
 
 // The chosen row of a map, taken apart.
 function chosenRow(app, { query, key }) {
-  const map = app.map(), head = app.head() === "mean" ? 0 : app.head();
+  const map = app.map(), head = app.head();
   const i = query >= 0 && query < map.queries ? query : Math.floor(map.queries / 2);
   const all = map.head(head), weights = Array.from(all.subarray(i * map.keys, (i + 1) * map.keys));
   const j = key >= 0 && key < map.keys ? key : strongest(weights);
@@ -61,7 +61,7 @@ class QueryKeyView {
     this.rows = element("tbody");
     this.caption = element("caption");
     const head = ["query_key.key", "query_key.product", "query_key.scaled", "query_key.added", "query_key.exponential", "query_key.weight"];
-    this.note = element("p", { class: "quiet" });
+    this.note = element("p", { class: "quiet" }, t("query_key.missing"));
     this.content = element("div", { class: "qk-body" },
       element("section", {}, this.bars.node, this.equations),
       element("section", {}, element("div", { class: "scroll qk-row", tabindex: 0, role: "region", "aria-label": t("query_key.row") },
@@ -85,7 +85,7 @@ class QueryKeyView {
     const { app, t } = this;
     const chosen = chosenRow(app, app.own(view));
     this.chosen = chosen;
-    const { map, head, i, j, weights } = chosen;
+    const { map, i, j, weights } = chosen;
     const trace = app.trace();
     this.queryLabels = trace.side(map.kind, "queries").labels;
     this.keyLabels = trace.side(map.kind, "keys").labels;
@@ -93,9 +93,7 @@ class QueryKeyView {
     this.chips(this.keys, this.keyLabels, j, weights, (key) => app.setOwn(view, { query: i, key }));
     this.content.hidden = !map.hasQueriesAndKeys;
     this.picture = map.hasQueriesAndKeys ? this.bars.picture : null;
-    this.note.textContent = !map.hasQueriesAndKeys ? t("query_key.missing")
-      : app.head() === "mean" && map.heads > 1 ? t("query_key.one-head", { head }) : "";
-    this.note.hidden = this.note.textContent === "";
+    this.note.hidden = map.hasQueriesAndKeys;
     if (!map.hasQueriesAndKeys) return;
     this.bars.show({ q: chosen.q, k: chosen.k, query: this.queryLabels[i], key: this.keyLabels[j], colours: app.colours });
     this.showEquations(chosen);
@@ -168,6 +166,8 @@ class QueryKeyView {
 export const view = {
   id: "query_key",
   state: { query: -1, key: -1 },
+  of: "head",
+  oneHead: true,
   controls: ["kind", "layer", "head"],
   available: (trace) => trace.maps.some((map) => map.hasQueriesAndKeys),
   mount: (host, app) => new QueryKeyView(host, app),

@@ -55,13 +55,13 @@ class StepsView {
   get at() {
     const { step } = this.app.own(view);
     // At first, where the answer ends: other paths may go on.
-    return step >= 0 && step <= this.last ? Math.trunc(step) : this.tree.answer.length - 1;
+    return step >= 0 && step <= this.last ? step : this.tree.answer.length - 1;
   }
 
   // Which hypothesis of the step is looked at: the chosen one, or the answer's, or the best.
   get chosen() {
     const { path } = this.app.own(view), count = this.tree.steps[this.at].hypotheses.length;
-    return path >= 0 && path < count ? Math.trunc(path) : (this.tree.answer[this.at] ?? 0);
+    return path >= 0 && path < count ? path : (this.tree.answer[this.at] ?? 0);
   }
 
   go(step, byHand = false) {
@@ -195,6 +195,7 @@ class StepsView {
 export const view = {
   id: "steps",
   state: { step: -1, path: -1 },
+  of: null,
   controls: ["kind", "layer", "head"],
   kinds: ["cross", "decoder"],
   available: (trace) => (trace.steps ?? []).length > 0 && trace.maps.some(({ kind }) => kind !== "encoder"),

@@ -1,7 +1,7 @@
 // The tutorials' small examples as steps that one clicks through. Every given number can be changed, and everything
 // after it is computed again, as `heed explain` computes it.
 
-import { element } from "../dom.js";
+import { element, scrolledTo } from "../dom.js";
 import { calculation, formula } from "../mathml.js";
 import { MatrixView } from "../matrix_view.js";
 import { walkPicture } from "../walk_picture.js";
@@ -45,7 +45,7 @@ class WalkView {
     this.walk = walkOf(example);
     this.edits = readEdits(this.walk, numbers);
     this.computed = this.walk.steps(this.edits.inputs, this.edits.controls);
-    this.at = Math.min(Math.max(Math.trunc(step), 0), this.computed.length - 1);
+    this.at = Math.min(Math.max(step, 0), this.computed.length - 1);
   }
 
   get step() {
@@ -118,9 +118,7 @@ class WalkView {
     }, element("span", { class: "number", "aria-hidden": "true" }, String(i + 1)), element("span", {}, this.words(step))))));
     const current = this.steps.children[this.at].firstChild;
     if (focused) current.focus();
-    // The list is a row on a narrow screen; scrolled by itself, so that the page stays where it is.
-    const left = current.parentNode.offsetLeft - (this.steps.clientWidth - current.offsetWidth) / 2;
-    this.steps.scrollTo?.({ left });
+    scrolledTo(this.steps, current);  // on a narrow screen the list is a row
   }
 
   buildPanel() {
@@ -160,8 +158,9 @@ class WalkView {
   fill() {
     const changed = writeEdits(this.walk, this.edits) !== "";
     this.reset.hidden = !changed;
-    const command = this.walk.command?.(this.edits.controls) ?? `heed explain --example ${this.walk.id}`;
-    this.command.textContent = changed && !this.walk.command ? "" : command;
+    const { inputs, controls } = this.edits;
+    // The other examples have no options for a reader's own numbers.
+    this.command.textContent = this.walk.command?.(inputs, controls) ?? (changed ? "" : `heed explain --example ${this.walk.id}`);
     shownIn(this.step).forEach((matrix, i) => this.views[i].show(matrix));
     this.point(this.pointed);
   }
@@ -214,6 +213,7 @@ class WalkView {
 export const view = {
   id: "walk",
   state: { example: "attention", step: 0, numbers: "" },
+  of: null,
   controls: [],
   available: () => true,
   mount: (host, app) => new WalkView(host, app),

@@ -60,7 +60,11 @@ export function outputStep(weights, v, more = {}) {
 
 export const walk = {
   id: "attention",
-  command: ({ causal: isCausal }) => `heed explain${isCausal ? " --mask causal" : ""}`,
+  command(inputs, { causal: isCausal }) {
+    const own = JSON.stringify(inputs) !== JSON.stringify(walk.inputs);
+    const arrays = own ? ["Q", "K", "V"].map((name) => ` --${name.toLowerCase()} '${JSON.stringify(inputs[name])}'`).join("") : "";
+    return `heed explain${arrays}${isCausal ? " --mask causal" : ""}`;
+  },
   inputs: {
     Q: [[1, 0, 1], [0, 1, 1]],
     K: [[1, 1, 0], [0, 1, 1]],

@@ -56,10 +56,6 @@ export const teaching = {
   "query_key.known": ["What the model adds to this score beside the dot product.", "模型在点积之外加到这个得分上的数。"],
   "query_key.unknown": ["The weight is too small to tell what was added.", "权重太小，无法判断加了什么。"],
   "query_key.missing": ["The trace has no queries and keys of this layer.", "跟踪数据中没有这一层的查询和键。"],
-  "query_key.one-head": [
-    "Each head has queries and keys of its own: this is head {head}.",
-    "每个头有自己的查询和键：这里是头 {head}。",
-  ],
   "bars.title": ["Query of {query} and key of {key}, dimension by dimension", "{query} 的查询与 {key} 的键，逐维比较"],
   "bars.sorted": ["Largest products first", "按乘积从大到小"],
   "bars.sum": ["The {count} products add up to {sum}.", "{count} 个乘积之和为 {sum}。"],
