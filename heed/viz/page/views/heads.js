@@ -3,7 +3,7 @@ import { choice, description, segments } from "../controls.js";
 import { decimals, element } from "../dom.js";
 import { headColour } from "../palette.js";
 import { shortened } from "../tokens.js";
-import { colourOf, headsPicture } from "./heads_picture.js";
+import { headsPicture } from "./heads_picture.js";
 
 // What is pinned, as the address has it: "q3" a word that reads, "k3" one that is read.
 const parsePin = (text, shown) => {
@@ -35,7 +35,7 @@ function sameWord(pointed, from, to) {
 }
 
 // The words that a pointed word reads most, or that read it most, by the mean of the heads that are on.
-export function strongest(shown, heads, pointed, most = 5) {
+function strongest(shown, heads, pointed, most = 5) {
   const columns = shown.keys.labels.length;
   const other = pointed.axis === "queries" ? "keys" : "queries";
   return shown[other].labels
@@ -51,12 +51,13 @@ export function strongest(shown, heads, pointed, most = 5) {
 export const view = {
   id: "heads",
   state: { on: "", pin: "", layout: "columns", beside: -1 },
+  of: "layer",
   controls: ["kind", "layer", "combine"],
   available: (trace) => trace.maps.length > 0,
   mount(host, app) {
     const t = (key, values) => app.t(key, values);
     let panels = [];
-    let hovered = null;
+    let hovered = null;  // { axis, index, panel: its number }
 
     const layout = segments(app, {
       label: t("heads.layout"),
@@ -120,8 +121,8 @@ export const view = {
       const words = describe(from, pointed);
       readout.replaceChildren(...(words.length > 0 ? words.filter(Boolean) : [element("span", { class: "quiet" }, t("heads.hint"))]));
       if (aloud) app.announce(readout.textContent);
-      const left = panels.reduce((sum, panel) => sum + panel.picture.left, 0);
-      note.textContent = left > 0 ? t("heads.left", { drawn: panels[0].picture.all - panels[0].picture.left, all: panels[0].picture.all }) : "";
+      const count = (what) => panels.reduce((sum, { picture }) => sum + picture[what], 0);
+      note.textContent = count("left") > 0 ? t("heads.left", { drawn: count("all") - count("left"), all: count("all") }) : "";
     }
 
     const pinned = () => parsePin(app.own(view).pin, panels[0].shown);
@@ -129,15 +130,22 @@ export const view = {
       const node = event.target.closest?.(".word");
       return node ? { axis: node.dataset.axis, index: Number(node.dataset.index) } : null;
     };
+    // A panel's word in the first one, whose words are pinned.
+    const inFirst = (word, panel) => (panel === panels[0] ? word : sameWord(word, panel.shown, panels[0].shown));
     const same = (a, b) => a?.axis === b?.axis && a?.index === b?.index;
 
-    function listen(panel) {
+    function listen(panel, number) {
       const { node, places } = panel.picture;
+      const go = (axis, index) => {
+        hovered = { axis, index, panel: number };
+        point(hovered, panel, true);
+      };
       node.addEventListener("pointermove", (event) => {
         const word = wordUnder(event);
-        if (same(word, hovered)) return;
-        hovered = word;
-        point(word ?? pinned(), panel);
+        if (same(word, hovered) && (!word || hovered.panel === number)) return;
+        hovered = word && { ...word, panel: number };
+        if (word) point(word, panel);
+        else point(pinned());
       });
       node.addEventListener("pointerleave", () => {
         hovered = null;
@@ -145,26 +153,25 @@ export const view = {
       });
       node.addEventListener("click", (event) => {
         const word = wordUnder(event);
-        const here = panel === panels[0] ? word : sameWord(word, panel.shown, panels[0].shown);
+        const here = inFirst(word, panel);
         app.setOwn(view, { pin: !here || same(here, pinned()) ? "" : formatPin(here) });
       });
       node.addEventListener("keydown", (event) => {
-        const now = hovered ?? pinned();
+        const now = hovered?.panel === number ? hovered : sameWord(pinned(), panels[0].shown, panel.shown);
         const step = { ArrowDown: 1, ArrowUp: -1 }[event.key] ?? (app.own(view).layout === "line" ? { ArrowRight: 1, ArrowLeft: -1 }[event.key] : undefined);
         if (event.key === "Escape") {
           hovered = null;
           app.setOwn(view, { pin: "" });
         } else if (event.key === "Enter" || event.key === " ") {
-          if (now && panel === panels[0]) app.setOwn(view, { pin: formatPin(now) });
+          const here = inFirst(now, panel);
+          if (here) app.setOwn(view, { pin: formatPin(here) });
         } else if (step !== undefined) {
           const axis = now?.axis ?? "queries";
           const last = panel.shown[axis].labels.length - 1;
-          hovered = { axis, index: now ? Math.min(Math.max(now.index + step, 0), last) : 0 };
-          point(hovered, panel, true);
+          go(axis, now ? Math.min(Math.max(now.index + step, 0), last) : 0);
         } else if ((event.key === "ArrowRight" || event.key === "ArrowLeft") && !places.shared) {
           const axis = event.key === "ArrowRight" ? "keys" : "queries";
-          hovered = { axis, index: Math.min(now?.index ?? 0, panel.shown[axis].labels.length - 1) };
-          point(hovered, panel, true);
+          go(axis, Math.min(now?.index ?? 0, panel.shown[axis].labels.length - 1));
         } else {
           return;
         }
@@ -172,14 +179,14 @@ export const view = {
       });
     }
 
-    function panelOf(trace, width) {
+    function panelOf(trace, number, width) {
       const shown = app.shown(trace);
       const heads = headsOn(app.own(view).on, shown);
       const picture = headsPicture(app, shown, {
-        layout: app.own(view).layout, width, heads, label: t("heads.label", { what: description(app, null) }),
+        layout: app.own(view).layout, width, heads, label: t("heads.label", { what: description(app, view.of) }),
       });
       const panel = { trace, shown, heads, picture };
-      listen(panel);
+      listen(panel, number);
       return panel;
     }
 
@@ -190,13 +197,16 @@ export const view = {
       const other = app.traces[app.own(view).beside];
       const shows = other && other !== app.trace() && other.kinds.includes(app.kind()) ? [app.trace(), other] : [app.trace()];
       const width = Math.min(host.clientWidth / shows.length - (shows.length > 1 ? 16 : 0), 720);
-      const focused = pictures.contains(host.getRootNode().activeElement);
-      panels = shows.map((trace) => panelOf(trace, width));
+      const focused = panels.findIndex(({ picture }) => picture.node === host.getRootNode().activeElement);
+      panels = shows.map((trace, number) => panelOf(trace, number, width));
       pictures.replaceChildren(...panels.map((panel) => element("div", { class: "one" },
         panels.length > 1 ? element("p", { class: "sentence", dir: "auto" }, panel.trace.title) : null,
         element("div", { class: "scroll", tabindex: panel.picture.places.width > width + 1 ? 0 : null }, panel.picture.node))));
-      if (focused) panels[0].picture.node.focus();
-      point(hovered ?? pinned());
+      if (focused >= 0) (panels[focused] ?? panels[0]).picture.node.focus();
+      const from = panels[hovered?.panel];
+      if (!from || hovered.index >= from.shown[hovered.axis].labels.length) hovered = null;
+      if (hovered) point(hovered, from);
+      else point(pinned());
     }
 
     update();
