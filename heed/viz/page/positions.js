@@ -3,11 +3,11 @@
 //
 //   const table = sinusoids(50, 128);        // [50][128]
 //   wavelengths(128)[63];                    // 54410.7 positions
-//   productOfPositions(7, 5, 128);           // the same as of 2 and 0
+//   productsOfPositions(50, 128)(7, 5);      // the same as of 2 and 0
 
 const kBase = 10000;
 
-export const pairs = (width) => Math.ceil(width / 2);  // an odd width cuts the last pair: its sine is left
+const pairs = (width) => Math.ceil(width / 2);  // an odd width cuts the last pair: its sine is left
 export const angle = (pair, width) => kBase ** (-2 * pair / width);  // radians for each position
 
 // The positions that one turn of each pair of dimensions takes.
@@ -22,11 +22,14 @@ export function sinusoid(position, dimension, width) {
 export const sinusoids = (length, width) =>
   Array.from({ length }, (_, p) => Array.from({ length: width }, (_, d) => sinusoid(p, d, width)));
 
-// PE(p) . PE(q). sin a sin b + cos a cos b = cos(a - b): with an even width it depends on the distance alone.
-export function productOfPositions(p, q, width) {
-  let sum = 0;
-  for (let pair = 0; pair < Math.floor(width / 2); ++pair) sum += Math.cos((p - q) * angle(pair, width));
-  return width % 2 === 0 ? sum : sum + sinusoid(p, width - 1, width) * sinusoid(q, width - 1, width);
+// PE(p) . PE(q) of the first `length` positions, as a function of p and q. sin a sin b + cos a cos b = cos(a - b): with an
+// even width it depends on the distance alone, so that length x width / 2 cosines are enough for all.
+export function productsOfPositions(length, width) {
+  const angles = Array.from({ length: Math.floor(width / 2) }, (_, pair) => angle(pair, width));
+  const ofDistance = Array.from({ length }, (_, distance) => angles.reduce((sum, turn) => sum + Math.cos(distance * turn), 0));
+  if (width % 2 === 0) return (p, q) => ofDistance[Math.abs(p - q)];
+  const last = Array.from({ length }, (_, p) => sinusoid(p, width - 1, width));
+  return (p, q) => ofDistance[Math.abs(p - q)] + last[p] * last[q];
 }
 
 // The dimensions in the order in which a picture shows them: as they are, or the sines before the cosines, where each

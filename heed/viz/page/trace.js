@@ -107,7 +107,6 @@ export class Trace {
       }
       return sides;
     });
-    this.hasEmbeddings = Object.keys(json.embeddings ?? {}).length > 0;
   }
 
   // The kinds of attention that there are, cross-attention first.

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 
 import { parseMath } from "../math.js";
-import { productOfPositions, sinusoids, wavelengths } from "../positions.js";
+import { productsOfPositions, sinusoids, wavelengths } from "../positions.js";
 import { walks } from "../walks/all.js";
 import { kDigits, numberStyle } from "../walks/matrices.js";
 import { languages, translate } from "../words.js";
@@ -106,5 +106,6 @@ test("the sinusoids, their wavelengths and products are those of heed explain", 
   // The command's table is of 32 bits.
   sinusoids(length, width).forEach((row, p) => row.forEach((x, d) => assert.ok(Math.abs(x - valuesOf("table")[p][d]) < 1e-6)));
   wavelengths(width).forEach((x, i) => assert.ok(Math.abs(x / valuesOf("frequencies")[i][1] - 1) < 1e-6));
-  valuesOf("products").forEach((row, p) => row.forEach((x, q) => assert.ok(Math.abs(x - productOfPositions(p, q, width)) < 1e-5)));
+  const product = productsOfPositions(length, width);
+  valuesOf("products").forEach((row, p) => row.forEach((x, q) => assert.ok(Math.abs(x - product(p, q)) < 1e-5)));
 });

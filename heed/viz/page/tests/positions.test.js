@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { dot } from "../attention.js";
-import { angle, dimensionOrder, productOfPositions, sinusoid, sinusoids, wavelengths } from "../positions.js";
+import { angle, dimensionOrder, productsOfPositions, sinusoid, sinusoids, wavelengths } from "../positions.js";
 
 test("the table is the paper's formula", () => {
   const table = sinusoids(6, 4);
@@ -20,13 +20,13 @@ test("wavelengths grow from 2 pi towards 10000 times 2 pi", () => {
 
 test("the product of two positions is that of their rows, and depends on the distance alone", () => {
   for (const width of [1, 5, 8, 64]) {
-    const table = sinusoids(12, width);
+    const table = sinusoids(12, width), product = productsOfPositions(12, width);
     for (const [p, q] of [[0, 0], [3, 3], [2, 9], [11, 4]]) {
-      assert.ok(Math.abs(productOfPositions(p, q, width) - dot(table[p], table[q])) < 1e-9);
+      assert.ok(Math.abs(product(p, q) - dot(table[p], table[q])) < 1e-9);
     }
   }
-  assert.equal(productOfPositions(7, 5, 64), productOfPositions(2, 0, 64));
-  assert.equal(productOfPositions(3, 3, 64), 32);
+  assert.equal(productsOfPositions(12, 64)(7, 5), productsOfPositions(12, 64)(2, 0));
+  assert.equal(productsOfPositions(12, 64)(3, 3), 32);
 });
 
 test("sines may stand before cosines", () => {

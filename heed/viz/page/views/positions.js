@@ -4,11 +4,12 @@ import { segments } from "../controls.js";
 import { decimals, element, percent } from "../dom.js";
 import { formula } from "../mathml.js";
 import { principalPlane } from "../pca.js";
-import { productOfPositions, sinusoid, wavelengths } from "../positions.js";
+import { productsOfPositions, sinusoid, sinusoids, wavelengths } from "../positions.js";
 import { scatter } from "../scatter.js";
 import { curve, paintNumbers, paintTable, signedScale } from "../sinusoid_pictures.js";
 
 const kWidest = 780;  // of the plane
+const kSavedWidth = 1024;  // of the table's longer side in a file, at most
 const number = (x, digits = 3) => decimals(x, digits).replace("-", "−");
 const rowsOf = ({ shape: [rows, width], values }) =>
   Array.from({ length: rows }, (_, i) => Array.from(values.subarray(i * width, (i + 1) * width)));
@@ -26,7 +27,7 @@ function planeOf(trace, side) {
 class PositionsView {
   constructor(host, app) {
     Object.assign(this, { host, app, t: (key, values) => app.t(key, values), planes: new Map() });
-    this.sides = ["source", "decoder"].filter((side) => app.trace().hasEmbeddings && app.trace().embeddings[side]);
+    this.sides = ["source", "decoder"].filter((side) => app.trace().embeddings[side]);
     if (this.sides.length > 0) host.append(this.planeSection());
     host.append(this.sinusoidSection());
     this.update();
@@ -123,7 +124,7 @@ class PositionsView {
   // What the sliders say, within each other's bounds.
   get sizes() {
     const own = this.app.own(view);
-    const within = (x, least, most) => Math.min(Math.max(Math.trunc(x), least), most);
+    const within = (x, least, most) => Math.min(Math.max(x, least), most);
     const length = within(own.length, 2, 512), width = within(own.width, 2, 512);
     return { length, width, position: within(own.position, 0, length - 1), dimension: within(own.dimension, 0, width - 1) };
   }
@@ -148,7 +149,7 @@ class PositionsView {
   update() {
     if (this.sides.length > 0) this.updatePlane();
     const { app, t } = this, { colours } = app, sizes = this.sizes, { length, width, position, dimension } = sizes;
-    const { apart } = app.own(view), scale = signedScale(colours);
+    const { apart } = app.own(view);
     for (const { key, input, output } of this.sliders) {
       if (key === "position") input.max = length - 1;
       if (key === "dimension") input.max = width - 1;
@@ -156,8 +157,9 @@ class PositionsView {
       output.textContent = String(sizes[key]);
     }
     this.apart.checked = apart;
-    paintTable(this.canvas, { length, width, apart, scale });
-    this.canvas.setAttribute("aria-label", t("positions.table.label", { length, width }));
+    const size = JSON.stringify([length, width, apart]);
+    if (size !== this.size) this.paint(sizes, apart);
+    this.size = size;
     this.line.style.setProperty("top", `${(100 * (position + 0.5) / length).toFixed(2)}%`);
     this.legend.replaceChildren("−1", element("span", { class: "signed-bar" }), "1");
     this.read(position, dimension, width);
@@ -166,14 +168,23 @@ class PositionsView {
       values: positions.map((p) => sinusoid(p, dimension, width)), mark: position, colours, colour: colours.query, least: -1, most: 1,
       label: t("positions.wave.label", { dimension }),
     }));
-    const products = positions.map((p) => productOfPositions(position, p, width)), most = products[position];
+    const products = positions.map((p) => this.product(position, p)), most = products[position];
     this.products.replaceChildren(curve({
       values: products, mark: position, colours, colour: colours.key, height: 110, most, least: Math.min(...products, 0),
       label: t("positions.products.label", { position }),
     }));
     this.productsText.textContent = t("positions.products.text", { position, most: number(most, 1) });
-    paintNumbers(this.square, length, length, (p, q) => productOfPositions(p, q, width) / most, scale);
     this.updateWavelengths(width, dimension);
+  }
+
+  // What the length and the width alone decide.
+  paint({ length, width }, apart) {
+    const scale = signedScale(this.app.colours);
+    this.product = productsOfPositions(length, width);
+    const most = Math.ceil(width / 2);
+    paintTable(this.canvas, { length, width, apart, scale });
+    this.canvas.setAttribute("aria-label", this.t("positions.table.label", { length, width }));
+    paintNumbers(this.square, length, length, (p, q) => this.product(p, q) / most, scale);
   }
 
   updateWavelengths(width, dimension) {
@@ -183,13 +194,18 @@ class PositionsView {
       bar.style.setProperty("--share", `${(4 + 96 * (Math.log(wavelength) - least) / span).toFixed(1)}%`);
       return element("tr", { class: pair === Math.floor(dimension / 2) ? "chosen" : null,
                              onclick: () => this.app.setOwn(view, { dimension: 2 * pair }) },
-                     element("th", { scope: "row" }, `${2 * pair}, ${2 * pair + 1}`), bar);
+                     element("th", { scope: "row" }, 2 * pair + 1 < width ? `${2 * pair}, ${2 * pair + 1}` : String(2 * pair)), bar);
     }));
   }
 
-  // The plane where there is one, else the table.
+  // The plane where there is one, else the table, in which a number is a pixel, larger.
   picture() {
-    return this.plane?.firstChild ?? this.canvas;
+    if (this.plane) return this.plane.firstChild;
+    const { width, height } = this.canvas, times = Math.max(1, Math.floor(kSavedWidth / Math.max(width, height)));
+    const large = element("canvas", { width: times * width, height: times * height }), context = large.getContext("2d");
+    context.imageSmoothingEnabled = false;
+    context.drawImage(this.canvas, 0, 0, large.width, large.height);
+    return large;
   }
 
   table() {
@@ -200,7 +216,7 @@ class PositionsView {
     const { length, width } = this.sizes;
     return {
       columns: ["position", ...Array.from({ length: width }, (_, d) => `d${d}`)],
-      rows: Array.from({ length }, (_, p) => [p, ...Array.from({ length: width }, (_, d) => sinusoid(p, d, width))]),
+      rows: sinusoids(length, width).map((row, p) => [p, ...row]),
     };
   }
 }
@@ -208,6 +224,7 @@ class PositionsView {
 export const view = {
   id: "positions",
   state: { side: "source", shown: "both", length: 64, width: 128, position: 10, dimension: 6, apart: false },
+  of: null,
   controls: [],
   available: () => true,
   mount: (host, app) => new PositionsView(host, app),
