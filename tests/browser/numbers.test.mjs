@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import { Trace } from "../../heed/viz/page/trace.js";
 import { combine } from "../../heed/viz/page/combine.js";
 import { open } from "./browser.mjs";
-import { traces } from "./traces.mjs";
+import { long, traces } from "./traces.mjs";
 
 let browser;
 before(async () => (browser = await open()));
@@ -96,6 +96,54 @@ test("the matrix's files have what it shows: numbers in CSV and JSON, cells in S
   await page.context().close();
 });
 
+test("a matrix of no cells has no picture to save, and an exported name says what was combined", async () => {
+  const page = await browser.page(traces.transformer, "#view=matrix&kind=encoder&layer=1&layers=rollout");
+  assert.equal((await saved(page, "csv")).name, "attention-matrix-encoder-rollout-to-layer1-mean.csv");
+  await page.locator("summary", { hasText: "Sort and filter" }).click();
+  await page.getByLabel("Rows with").fill("no such word");
+  await page.locator(".tools summary").click();
+  for (const kind of ["svg", "png"]) assert.equal(await page.locator(`[data-key=save-${kind}]`).isVisible(), false);
+  assert.equal((await saved(page, "csv")).content.toString().trimEnd().split("\r\n").length, 1);
+  assert.deepEqual(page.wrong, []);
+  await page.context().close();
+});
+
+test("a file is named for what its figure is of: a kind, a layer, a head, or none of these", async () => {
+  for (const [view, name, title] of [
+    ["heads", "attention-heads-encoder-layer2.svg", /Heads over a word: Encoder self-attention · layer 2</u],
+    ["overview", "attention-overview-encoder.svg", /All layers and heads: Encoder self-attention</u],
+    ["alignment", "attention-alignment-cross-layer2-mean.svg", /Alignment: Cross-attention · layer 2 · Mean of 4 heads</u],
+    ["query_key&layer=0", "attention-query_key-encoder-layer0-head0.svg", /Query and key: Encoder self-attention · layer 0 · head 0</u],
+    ["walk", "attention-walk.svg", />Walk</u],
+  ]) {
+    const page = await browser.page(traces.transformer, `#view=${view}&kind=encoder`);
+    const file = await saved(page, "svg");
+    assert.equal(file.name, name);
+    assert.match(file.content.toString(), title);
+    await page.context().close();
+  }
+});
+
+test("the table of sinusoids is saved as large as it is seen; a note without spaces stays in the picture", async () => {
+  const page = await browser.page(traces.transformer, `#view=positions&positions.width=8&positions.length=4&noted=positions&note=${encodeURIComponent("注意力".repeat(100))}`);
+  const svg = (await saved(page, "svg")).content.toString();
+  assert.match(svg, /<image [^>]*width="1024" height="512"/u);
+  assert.deepEqual(await page.evaluate((text) => {
+    const picture = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+    document.body.append(picture);
+    return [...picture.querySelectorAll("text")].filter((line) => line.getBBox().x + line.getBBox().width > picture.width.baseVal.value).length;
+  }, svg), 0);
+  await page.context().close();
+});
+
+test("a picture that is too large for a canvas is saved with fewer pixels", async () => {
+  const page = await browser.page(long(1600), "#view=heads&heads.pin=q5");
+  const { content } = await saved(page, "png");
+  assert.equal(content.subarray(1, 4).toString("latin1"), "PNG");
+  assert.deepEqual(page.wrong, []);
+  await page.context().close();
+});
+
 test("the lines over a word are its weights, of the heads that are on", async () => {
   const page = await browser.page(traces.transformer, "#kind=cross&layer=0&heads.on=1.3&heads.pin=q4");
   const map = trace.map("cross", 0);
@@ -172,11 +220,11 @@ test("over a picture: each patch is as bright as its weight", async () => {
   const page = await browser.page(traces["a picture"], "#view=picture&kind=cross&head=1&picture.query=1");
   const map = new Trace(traces["a picture"][0]).map("cross", 0);
   await page.waitForFunction(() => document.querySelector(".heed-attention").shadowRoot.querySelector(".over image").getAttribute("height") !== "560");
-  const patches = await page.locator("[data-patch]").evaluateAll((cells) => cells.map((cell) => ({ ...cell.dataset, dark: Number(cell.getAttribute("fill-opacity")) })));
+  const patches = await page.locator("[data-weight]").evaluateAll((cells) => cells.map((cell) => ({ ...cell.dataset, dark: Number(cell.getAttribute("fill-opacity")) })));
   assert.equal(patches.length, 12);
   const most = Math.max(...map.head(1).slice(13, 26));
-  for (const { patch, weight, dark } of patches) {
-    const wanted = map.head(1)[13 + 1 + Number(patch)];
+  for (const { row, column, weight, dark } of patches) {
+    const wanted = map.head(1)[13 + 1 + 4 * Number(row) + Number(column)];
     assert.ok(Math.abs(weight - wanted) <= 1e-4);
     assert.ok(wanted === most ? dark < 0.1 : dark > 0.7);
   }

@@ -88,6 +88,13 @@ test("query and key: a later key is masked, and every head has the keys that it 
   assert.match(await page.locator(".qk-equations").textContent(), /causal mask/u);
   await page.locator(".tokens.of-query .token").nth(3).click();
   assert.doesNotMatch(await page.locator(".qk-equations").textContent(), /causal mask/u);
+  const { q, k, scale, weights } = trace.maps[1];
+  for (const head of [0, 1]) {
+    await page.getByRole("combobox", { name: "Head" }).selectOption(String(head));
+    const row = queryRow({ q: q[head][3], keys: k[0], scale, weights: weights[head][3] });
+    const products = (await page.locator(".listing tbody tr td:nth-of-type(1)").allTextContents()).map((text) => numbers(text)[0]);
+    products.forEach((product, j) => assert.ok(Math.abs(product - row.products[j]) <= 2e-3 * Math.max(1, Math.abs(row.products[j]))));
+  }
   await done(page);
 });
 
@@ -176,6 +183,8 @@ test("a number that is changed changes everything after it, as heed explain has 
     assert.ok((await shown(page)).map((table) => JSON.stringify(table)).includes(JSON.stringify(written(matrices[0]))), name);
     if (name !== "output") await page.getByRole("button", { name: "Next step" }).click();
   }
+  const command = await page.locator(".walk-command").textContent();
+  assert.equal(command, "heed explain --q '[[1,1.5,1],[0,1,1]]' --k '[[1,1,0],[0,1,1]]' --v '[[1,2],[3,4]]'");
   const address = page.url();
   await page.goto("about:blank");
   await page.goto(address);

@@ -101,6 +101,92 @@ test("an address that means harm or nothing opens the page", async () => {
   assert.equal(await page.locator("[aria-selected=true]").getAttribute("id"), "tab-heads");
   assert.deepEqual(page.wrong, []);
   await page.context().close();
+  for (const [list, view, address] of [
+    [traces.transformer, "heads", "language=constructor&layer=0.5&head=0.5&heads.beside=0.5&top=0.5&readers=0.5"],
+    [traces.transformer, "matrix", "matrix.rows=__proto__&matrix.columns=constructor&matrix.cell=1e9,-1"],
+    [traces.transformer, "query_key", "kind=encoder&layer=0&query_key.query=0.5&query_key.key=0.5"],
+    [traces.transformer, "overview", "overview.role=constructor"],
+    [traces.transformer, "alignment", "alignment.least=-3"],
+    [traces["a picture"], "picture", "picture.query=-1"],
+    [traces["a picture"], "picture", "picture.query=0.5"],
+    [traces.transformer, "positions", "positions.length=1.5&positions.position=-7&positions.dimension=1e9&positions.side=constructor"],
+    [traces.transformer, "walk", "walk.example=constructor&walk.step=0.5&walk.numbers=__proto__:1"],
+  ]) {
+    const other = await browser.page(list, `#view=${view}&${address}`);
+    assert.equal(await other.locator("[aria-selected=true]").getAttribute("id"), `tab-${view}`);
+    assert.ok(await other.locator(".view > *").count() > 0, address);
+    assert.deepEqual(other.wrong, [], address);
+    await other.context().close();
+  }
+});
+
+test("a word that the keyboard is at leaves with the words, and stays in its own sentence", async () => {
+  const page = await browser.page(traces.transformer, "#kind=encoder&heads.beside=1");
+  await page.locator(".pair svg").first().focus();
+  for (let i = 0; i < 15; ++i) await page.keyboard.press("ArrowDown");
+  assert.match(await readout(page), /^<\/s> reads/u);
+  await page.locator("summary", { hasText: "Combine" }).click();
+  await page.getByLabel("Hide special tokens").check();
+  assert.match(await readout(page), /^Point at a word/u);
+  await page.getByLabel("Hide special tokens").uncheck();
+  await page.locator(".pair svg").nth(1).focus();
+  for (let i = 0; i < 7; ++i) await page.keyboard.press("ArrowDown");
+  assert.match(await readout(page), /^sie reads/u);
+  await page.locator("[data-key=head-2]").click();
+  assert.match(await readout(page), /^sie reads/u);
+  assert.deepEqual(page.wrong, []);
+  await page.context().close();
+});
+
+test("a press that ends beside the matrix is over, and other buttons pin nothing", async () => {
+  const page = await browser.page(traces.transformer, "#view=matrix&kind=cross");
+  const canvas = page.locator(".view canvas[tabindex]");
+  await canvas.scrollIntoViewIfNeeded();
+  const box = await canvas.boundingBox();
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  await page.mouse.move(x, y);
+  const before = await readout(page);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width + 20, box.y + box.height + 4, { steps: 3 });
+  await page.mouse.up();
+  await page.mouse.move(x + 60, y + 60);
+  assert.match(await readout(page), / reads /u);
+  assert.notEqual(await readout(page), before);
+  await page.mouse.click(x + 60, y + 60, { button: "right" });
+  await drawn(page);
+  assert.doesNotMatch(page.url(), /matrix\.cell/u);
+  await page.mouse.click(x + 60, y + 60);
+  await drawn(page);
+  assert.match(page.url(), /matrix\.cell/u);
+  await page.context().close();
+});
+
+test("combinations are of the views that show them", async () => {
+  const page = await browser.page(traces.transformer, "#view=matrix&kind=encoder&layer=1&layers=rollout");
+  assert.match(await page.locator(".view canvas[tabindex]").getAttribute("aria-label"), /rollout to layer 1/u);
+  await page.locator("#tab-query_key").click();
+  assert.ok(await page.getByRole("combobox", { name: "Head" }).isVisible());
+  await page.context().close();
+});
+
+test("cells of an alignment and patches of a picture are read by keyboard", async () => {
+  for (const [list, view, cells] of [
+    [traces.transformer, "alignment", [/^The reads Das \d/u, /^The reads Tier \d/u]],
+    [traces["a picture"], "picture", [/row 0, column 0: \d/u, /row 0, column 1: \d/u]],
+  ]) {
+    const page = await browser.page(list, `#view=${view}&kind=cross`);
+    await page.locator(".cells").focus();
+    for (const [i, key] of ["ArrowDown", "ArrowRight"].entries()) {
+      await page.keyboard.press(key);
+      assert.match(await page.locator("[role=status]").textContent(), cells[i]);
+      assert.equal(await page.locator(".cell-said").textContent(), await page.locator("[role=status]").textContent());
+    }
+    const frame = await page.locator(".cursor").boundingBox(), cell = await page.locator("[data-row='0'][data-column='1']").boundingBox();
+    assert.ok(Math.abs(frame.x + frame.width / 2 - cell.x - cell.width / 2) < 1);
+    await page.keyboard.press("Escape");
+    assert.match(await page.locator(".cell-said").textContent(), /^Point at/u);
+    await page.context().close();
+  }
 });
 
 test("the matrix zooms about the pointer, moves under it, and shows all again", async () => {
@@ -187,8 +273,9 @@ test("fragments share a document with each other and with styles that mean harm"
   const [one, two] = [traces.bert, traces.bahdanau].map((list) => readFileSync(browser.file(list, ["--fragment"]), "utf8"));
   const hostile = "<style>* { color: red !important; font-size: 50px !important } button, canvas, svg { display: none !important }</style>";
   const path = join(browser.folder, "several.html");
-  writeFileSync(path, `<!doctype html><html lang="en"><title>Notebook</title>${hostile}<h1>Notebook</h1>${one}<p>between</p>${two}</html>`);
+  writeFileSync(path, `<!doctype html><html lang="en"><title>Notebook</title>${hostile}<h1>Notebook</h1><p style="height: 3000px">Long before</p>${one}<p>between</p>${two}</html>`);
   const page = await browser.visit(path);
+  assert.equal(await page.evaluate(() => scrollY), 0);  // no fragment takes the document to itself
   const hosts = page.locator(".heed-attention");
   assert.equal(await hosts.count(), 2);
   for (const [i, model] of [[0, "BERT"], [1, "Bahdanau"]]) {
