@@ -11,6 +11,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -88,21 +89,26 @@ def differences(english, chinese):
 
 
 def unprinted(heed, page):
-    """Outputs on the page that `heed explain` does not print."""
-    commands, outputs = [], []
-    previous = []
-    for kind, detail, content in blocks(page.read_text(encoding="utf-8")):
-        if kind == "code" and detail == "text" and previous and previous[-1].startswith("heed explain"):
-            commands.append(previous[-1])
-            outputs.append(content)
-        previous = content if kind == "code" and detail == "sh" else []
-    for command, content in zip(commands, outputs):
-        printed = subprocess.run([heed, *shlex.split(command)[1:]], capture_output=True, check=True, text=True, encoding="utf-8").stdout
-        for step in "\n".join(content).split("\n\n\n"):
-            for part in re.split(r"\n\n(?=\d+\. )", step):
-                if f"\n{part}\n" not in printed:
-                    yield f"{page.name}: `{command}` does not print:\n{part}"
-    if not commands and page.name.startswith("learn"):
+    """Runs every `heed explain` of the page, and yields the outputs on it that they do not print."""
+    shown, last = 0, None
+    with tempfile.TemporaryDirectory() as folder:
+        for kind, detail, content in blocks(page.read_text(encoding="utf-8")):
+            if kind == "code" and detail == "text" and last:
+                command, printed = last
+                shown += 1
+                for step in "\n".join(content).split("\n\n\n"):
+                    for part in re.split(r"\n\n(?=\d+\. )", step):
+                        if f"\n{part}\n" not in printed:
+                            yield f"{page.name}: `{command}` does not print:\n{part}"
+            last = None
+            for command in content if kind == "code" and detail == "sh" else []:
+                if not command.startswith("heed explain"):
+                    continue
+                done = subprocess.run([heed, *shlex.split(command)[1:]], capture_output=True, cwd=folder, text=True, encoding="utf-8")
+                if done.returncode != 0:
+                    yield f"{page.name}: `{command}` fails: {done.stderr}"
+                last = command, done.stdout
+    if not shown and page.name.startswith("learn"):
         yield f"{page.name}: has no output of heed explain"
 
 
