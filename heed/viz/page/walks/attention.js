@@ -5,7 +5,7 @@ import { eachOf, exponentialsOf, given, numbered, plain, productOf, products, sc
   from "./matrices.js";
 
 // The steps from scores to output of queries, keys and values that are there: other walks have them too.
-export function scoresStep(q, k, more = {}) {
+function scoresStep(q, k, more = {}) {
   const scores = products("scores", q, k, more);
   return {
     name: "scores", variant: "dot",

@@ -1,8 +1,8 @@
 // Additive attention of one decoder state over three encoder states (Bahdanau et al. 2015, section 3.1 and app. A.1.2),
 // as `heed explain --example bahdanau`.
 
-import { computed, dot, productOf, productTex, softmaxOf, transposed } from "./matrices.js";
-import { applied, hiddenLayer, stateMatrix, states } from "./recurrent_states.js";
+import { productOf, softmaxOf, transposed } from "./matrices.js";
+import { applied, hiddenLayer, judged, stateMatrix, states } from "./recurrent_states.js";
 
 export const walk = {
   id: "bahdanau",
@@ -17,9 +17,7 @@ export const walk = {
     const query = applied("W_a s", w, s, "query", "a", { role: "query" });
     const keys = applied("U_a h", u, h, "key", "a", { role: "key" });
     const { sum, tanh } = hiddenLayer(query, keys);
-    const energies = computed("e", ["s"], sum.rows, [tanh.values.map((row) => dot(row, v.values[0]))], (_, c) => ({
-      tex: productTex(v.values[0], tanh.values[c]), marks: [{ id: "v_a" }, { id: "tanh", row: c }],
-    }));
+    const energies = judged("e", "s", v, tanh);
     const alpha = softmaxOf("alpha", energies, { tex: "\\alpha", shade: "weights" });
     const context = productOf("c", alpha, h, { rows: ["c"] });
     return [

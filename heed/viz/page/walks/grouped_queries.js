@@ -14,12 +14,12 @@ const heads = (matrix, letter, count, role) => range(count).map((head) => column
   letter, matrix, head * kWidth, (head + 1) * kWidth, numbered("d", kWidth),
   { id: `${letter} ${head}`, tex: `${letter}_${head}`, head, role }));
 
-const sharing = () => computed(
+const sharing = computed(
   "reads", numbered("q head ", kHeads, 0), numbered("kv head ", kKeyHeads, 0),
   range(kHeads).map((head) => range(kKeyHeads).map((of) => Number(group(head) === of))),
   (r) => ({ tex: `\\text{⌊}${r} / 2\\text{⌋} = ${group(r)}`, marks: [] }), { pattern: true });
 
-const cache = () => computed(
+const cache = computed(
   "cache", ["multi-head", "grouped-query", "multi-query"], ["kv heads", "numbers"],
   [kHeads, kKeyHeads, 1].map((count) => [count, 2 * count * kWidth]),
   (r, c) => ({ tex: c === 0 ? plain([kHeads, kKeyHeads, 1][r]) : `2 \\times ${[kHeads, kKeyHeads, 1][r]} \\times ${kWidth}`,
@@ -56,7 +56,7 @@ export const walk = {
         shown: [[q], [k], [v]], matrices: [q, k, v] },
       { name: "heads", formula: "Q = [Q_0, Q_1, Q_2, Q_3], \\quad K = [K_0, K_1], \\quad V = [V_0, V_1]",
         shown: [[q], qs, [k, v], [...ks, ...vs]], matrices: [...qs, ...ks, ...vs] },
-      { name: "sharing", formula: "\\text{kv head}(h) = \\text{⌊}\\frac{h}{4 / 2}\\text{⌋}", shown: [[sharing()]], matrices: [sharing()] },
+      { name: "sharing", formula: "\\text{kv head}(h) = \\text{⌊}\\frac{h}{4 / 2}\\text{⌋}", shown: [[sharing]], matrices: [sharing] },
       { name: "scaled", formula: "\\text{scaled}_h = \\frac{Q_h K_g^T}{\\sqrt{4}}, \\quad g = \\text{kv head}(h)",
         shown: each.map((h) => [qs[h], "\\times", transposed(ks[group(h)]), `/ \\sqrt{${kWidth}} =`, scaled[h]]), matrices: scaled },
       { name: "weights", formula: "\\text{weights}_h = \\softmax(\\text{scaled}_h)",
@@ -65,7 +65,7 @@ export const walk = {
         shown: each.map((h) => [weights[h], "\\times", vs[group(h)], "=", outputs[h]]), matrices: outputs },
       { name: "concatenation", formula: "[\\text{output}_0, \\text{output}_1, \\text{output}_2, \\text{output}_3]",
         shown: [outputs, [joined]], matrices: [joined] },
-      { name: "cache", formula: "\\text{numbers} = 2 \\times \\text{kv heads} \\times 4", shown: [[cache()]], matrices: [cache()] },
+      { name: "cache", formula: "\\text{numbers} = 2 \\times \\text{kv heads} \\times 4", shown: [[cache]], matrices: [cache] },
     ];
   },
 };

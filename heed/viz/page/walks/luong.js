@@ -1,9 +1,9 @@
 // Global attention with the dot, general and concat scores (Luong et al. 2015, section 3.1 and eq. 5), on the states of
 // Bahdanau's walk, as `heed explain --example luong`.
 
-import { computed, dot, productTex, products, softmaxOf, softmaxTex, transposed } from "./matrices.js";
-import { product } from "../attention.js";
-import { applied, hiddenLayer, stateMatrix, states } from "./recurrent_states.js";
+import { dot } from "../attention.js";
+import { computed, productOf, products, productTex, softmaxOf, softmaxTex, transposed } from "./matrices.js";
+import { applied, hiddenLayer, judged, stateMatrix, states } from "./recurrent_states.js";
 
 const kScores = ["dot", "general", "concat"];
 
@@ -34,17 +34,12 @@ export const walk = {
     const scores = [
       products("dot", state, source),
       products("general", state, projected),
-      computed("concat", ["h_t"], source.rows, [tanh.values.map((row) => dot(row, v.values[0]))], (_, c) => ({
-        tex: productTex(v.values[0], tanh.values[c]), marks: [{ id: "v_a" }, { id: "tanh", row: c }],
-      })),
+      judged("concat", "h_t", v, tanh),
     ];
     const all = { id: "scores", rows: kScores, columns: source.rows, values: scores.map((score) => score.values[0]) };
     const weights = softmaxOf("weights", all, { tex: "a_t", shade: "weights" });
     weights.from = (r, c) => ({ tex: softmaxTex(all.values[r], c), marks: [{ id: kScores[r] }] });
-    const contexts = computed("contexts", kScores, source.columns, product(weights.values, source.values), (r, c) => ({
-      tex: productTex(weights.values[r], source.values.map((row) => row[c])),
-      marks: [{ id: "weights", row: r }, { id: "h_s", column: c }],
-    }), { tex: "c_t" });
+    const contexts = productOf("contexts", weights, source, { tex: "c_t" });
     const both = contexts.values.map((row) => [...row, ...state.values[0]]);
     const attentional = computed(
       "attentional", kScores, joint.rows,

@@ -124,5 +124,3 @@ export function sideBySide(name, parts, columns, more = {}) {
     tex: plain(values[r][c]), marks: [{ id: parts[Math.floor(c / width)].id, row: r, column: c % width }],
   }), more);
 }
-
-export { dot };

@@ -1,7 +1,8 @@
 // The states that the walks of recurrent translators share: a decoder's, about to write a word, and an encoder's of
 // three source words, with the weights of the small network that judges them.
 
-import { computed, dot, factor, given, numbered, plain, productTex } from "./matrices.js";
+import { dot } from "../attention.js";
+import { computed, eachOf, factor, given, numbered, plain, productTex } from "./matrices.js";
 
 export const states = {
   s: [[1, 0.5]],
@@ -27,16 +28,17 @@ export const applied = (name, weight, states, rows, columns, more = {}) => compu
   }), more);
 
 // The hidden layer of v . tanh(query + key_j), and what it is the sum of.
-export function hiddenLayer(query, keys, more = {}) {
+export function hiddenLayer(query, keys) {
   const sum = computed("sum", numbered("h", keys.rows.length), keys.columns,
                        keys.values.map((key) => key.map((x, a) => x + query.values[0][a])),
                        (r, c) => ({
                          tex: `${plain(query.values[0][c])} + ${factor(keys.values[r][c])}`,
                          marks: [{ id: query.id, column: c }, { id: keys.id, row: r, column: c }],
-                       }), more);
-  const tanh = computed("tanh", sum.rows, sum.columns, sum.values.map((row) => row.map(Math.tanh)),
-                        (r, c) => ({ tex: `\\tanh(${plain(sum.values[r][c])})`,
-                                     marks: [{ id: "sum", row: r, column: c }] }),
-                        { tex: "\\tanh" });
-  return { sum, tanh };
+                       }));
+  return { sum, tanh: eachOf("tanh", sum, Math.tanh, (x) => `\\tanh(${plain(x)})`, { tex: "\\tanh" }) };
 }
+
+// v . hidden_j of every row of the hidden layer, as one row.
+export const judged = (name, row, v, hidden) => computed(
+  name, [row], hidden.rows, [hidden.values.map((values) => dot(values, v.values[0]))],
+  (_, c) => ({ tex: productTex(v.values[0], hidden.values[c]), marks: [{ id: v.id }, { id: hidden.id, row: c }] }));

@@ -2,7 +2,7 @@
 // `heed explain --example thinking-machines`. Each row of a projection repeats its first eight numbers eight times, and
 // the eight are what the reader may change.
 
-import { scaledStep } from "./attention.js";
+import { scaledStep, weightsStep } from "./attention.js";
 import { eachOf, factor, given, numbered, plain, productOf, products, scaledBy, sideBySide, softmaxOf, transposed }
   from "./matrices.js";
 
@@ -26,12 +26,12 @@ function headOf(x, inputs, second) {
   const tail = second && `_${second}`;
   const [q, k, v] = [["Q", "query"], ["K", "key"], ["V", "value"]].map(([letter, role]) => {
     const key = `W_${letter}${second}`;
-    const weight = projection(key, key, inputs[key], letter.toLowerCase(), role, `W_{${letter}${second && `_${second}`}}`);
+    const weight = projection(key, key, inputs[key], letter.toLowerCase(), role, `W_{${letter}${tail}}`);
     const rows = productOf(`${letter}${tail}`, x, weight, { role });
     return { weight, rows };
   });
   const scores = products(`scores${tail}`, q.rows, k.rows, { columns: kWords });
-  return { q, k, v, scores, tail };
+  return { q, k, v, scores };
 }
 
 // The values, each times the weight that word `query` has for it.
@@ -58,15 +58,15 @@ export const walk = {
     const x = given("X", kWords, numbered("x", inputs.X[0].length), inputs.X, { input: "X" });
     const first = headOf(x, inputs, ""), second = headOf(x, inputs, "2");
     const scaled = { ...scaledStep(first.scores, kWidth), variant: undefined };
-    const weights = softmaxOf("weights", scaled.matrices[0], { shade: "weights" });
+    const weighing = weightsStep(scaled.matrices[0]), [weights] = weighing.matrices;
     const z = productOf("Z", weights, first.v.rows, { columns: numbered("z", kWidth) });
     const scaled2 = scaledBy("scaled_2", second.scores, 1 / Math.sqrt(kWidth), (s) => `\\frac{${plain(s)}}{8}`);
     const weights2 = softmaxOf("weights_2", scaled2, { shade: "weights" });
     const z2 = productOf("Z_2", weights2, second.v.rows, { columns: numbered("z", kWidth) });
     const joined = sideBySide("concatenation", [z, z2], numbered("z", 2 * kWidth));
-    const output = outputProjection(inputs.W_O);
-    const projected = ({ q, k, v }) => [q, k, v].map(({ weight, rows }) => [x, "\\times", weight, "=", rows]);
-    const parts = ({ q, k, v }) => [...[q, k, v].map(({ weight }) => weight), ...[q, k, v].map(({ rows }) => rows)];
+    const weight = outputProjection(inputs.W_O), output = productOf("output", joined, weight);
+    const projected = ({ q, k, v }) => [q, k, v].map((one) => [x, "\\times", one.weight, "=", one.rows]);
+    const parts = ({ q, k, v }) => [...[q, k, v].map((one) => one.weight), ...[q, k, v].map((one) => one.rows)];
     const value = (r, c) => plain(first.scores.values[r][c]);
     return [
       { name: "projections", formula: "Q = X W_Q, \\quad K = X W_K, \\quad V = X W_V",
@@ -74,9 +74,7 @@ export const walk = {
       { name: "scores",
         formula: `\\text{scores} = Q K^T, \\quad q_1 \\cdot k_1 = ${value(0, 0)}, \\quad q_1 \\cdot k_2 = ${value(0, 1)}`,
         shown: [[first.q.rows, "\\times", transposed(first.k.rows), "=", first.scores]], matrices: [first.scores] },
-      scaled,
-      { name: "weights", formula: "\\text{weights}_{ij} = \\frac{e^{\\text{scaled}_{ij}}}{\\sum_{j'} e^{\\text{scaled}_{ij'}}}",
-        shown: [[scaled.matrices[0], "\\to", weights]], matrices: [weights] },
+      scaled, weighing,
       ...weighed(weights, first.v.rows, z),
       { name: "heads",
         formula: "Z_2 = \\softmax(\\frac{Q_2 K_2^T}{\\sqrt{64}}) V_2",
@@ -84,8 +82,7 @@ export const walk = {
         matrices: [...parts(second), second.scores, scaled2, weights2, z2] },
       { name: "concatenation", formula: "\\text{concatenation} = [Z, Z_2]", shown: [[z], [z2], [joined]], matrices: [joined] },
       { name: "projection", formula: "\\text{output} = \\text{concatenation}\\, W_O",
-        shown: [[joined, "\\times", output, "=", productOf("output", joined, output)]],
-        matrices: [output, productOf("output", joined, output)] },
+        shown: [[joined, "\\times", weight, "=", output]], matrices: [weight, output] },
     ];
   },
 };

@@ -48,6 +48,7 @@ export const walk = {
                          (i, j) => `\\text{[}${Math.abs(i - j)} \\le 1 \\text{ or } ${i} < ${global} \\text{ or } ${j} < ${global}\\text{]}`);
     const patterns = [full, before, window, steps, gaps, seen];
     const reach = [window, steps, gaps, seen].map(throughTwoLayers);
+    const cost = costs(patterns);
     const formulas = {
       full: "\\text{allowed}(i, j) = 1",
       causal: "\\text{allowed}(i, j) = j \\le i",
@@ -59,7 +60,7 @@ export const walk = {
     return [
       ...patterns.map((pattern) => ({ name: pattern.name, formula: formulas[pattern.name], shown: [[pattern]], matrices: [pattern] })),
       { name: "cost", formula: `\\text{pairs} = \\sum_{i, j} \\text{allowed}(i, j), \\quad \\text{share} = \\frac{\\text{pairs}}{${kPositions} \\times ${kPositions}}`,
-        shown: [[costs(patterns)]], matrices: [costs(patterns)] },
+        shown: [[cost]], matrices: [cost] },
       { name: "reach", formula: "\\text{twice}(i, j) = \\text{some } k: \\text{allowed}(i, k) \\text{ and } \\text{allowed}(k, j)",
         shown: [reach], matrices: reach },
     ];
