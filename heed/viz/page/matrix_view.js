@@ -13,7 +13,7 @@ import { formula } from "./mathml.js";
 import { notation } from "./notation.js";
 import { numberStyle } from "./walks/matrices.js";
 
-const kStrongest = 46;  // percent of the role's colour behind the largest number: the text stays readable
+export const kStrongest = 0.46;  // of the role's colour behind the largest number: the text stays readable
 
 // How strongly a number is shaded, from 0 to 1: weights by themselves, others beside the largest of their matrix.
 export function shadesOf(matrix) {
@@ -113,7 +113,7 @@ export class MatrixView {
     const text = numberStyle(matrix.values), shade = shadesOf(matrix);
     for (const { td, input, r, c } of this.cells.flat()) {
       const value = matrix.values[r][c];
-      td.style.setProperty("--shade", `${Math.round(kStrongest * shade(value))}%`);
+      td.style.setProperty("--shade", `${Math.round(100 * kStrongest * shade(value))}%`);
       td.classList.toggle("negative", value < 0);
       td.classList.toggle("refused", value === -Infinity);
       if (!input) td.textContent = matrix.pattern && value === 0 ? "·" : text(value);

@@ -26,6 +26,13 @@ const kDashes = ["", "6 3", "2 3", "8 3 2 3"];
 export const headColour = (head, dark) => headColours[dark ? "dark" : "light"][head % 8];
 export const headDash = (head) => kDashes[Math.floor(head / 8) % kDashes.length];
 
+// The parts [red, green, blue] of "#rrggbb", and the name of three parts.
+export const partsOf = (name) => [1, 3, 5].map((at) => parseInt(name.slice(at, at + 2), 16));
+export const nameOf = (parts) => `#${parts.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
+
+// Parts between two colours' parts: t of the way from a to b.
+export const mixed = (a, b, t) => a.map((part, i) => Math.round(part + (b[i] - part) * t));
+
 // The scale of weights, sequential and perceptually even: heed/viz/colour.h computes it, and the page's data brings it
 // as 256 colours "rrggbb", from paper to deep. On dark paper it runs the other way.
 export class Scale {
@@ -47,21 +54,10 @@ export class Scale {
   pixels(dark) {
     const bytes = new Uint8Array(1024);
     for (let i = 0; i < 256; ++i) {
-      const name = this.names[dark ? 255 - i : i];
-      for (let part = 0; part < 3; ++part) bytes[4 * i + part] = parseInt(name.slice(1 + 2 * part, 3 + 2 * part), 16);
-      bytes[4 * i + 3] = 255;
+      bytes.set([...partsOf(this.names[dark ? 255 - i : i]), 255], 4 * i);
     }
     return new Uint32Array(bytes.buffer);
   }
-}
-
-// Whether dark or light text is easier to read on a colour "#rrggbb".
-export function inkOn(name) {
-  const linear = [1, 3, 5].map((at) => {
-    const part = parseInt(name.slice(at, at + 2), 16) / 255;
-    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.179 ? "#000000" : "#ffffff";
 }
 
 // The end of a scale: the smallest round number that holds the largest value.

@@ -4,14 +4,12 @@
 //   curve({ values: [..], mark: 7, colours, height: 90, least: -1, most: 1 });
 
 import { svg } from "./dom.js";
+import { mixed, partsOf } from "./palette.js";
 import { dimensionOrder, sinusoid } from "./positions.js";
-
-const rgb = (name) => [1, 3, 5].map((at) => parseInt(name.slice(at, at + 2), 16));
-const mixed = (a, b, t) => a.map((part, i) => Math.round(part + (b[i] - part) * t));
 
 // From -1 over 0 to 1: two colours that any eye tells apart, with the ground between them.
 export function signedScale({ query, key, panel }) {
-  const [low, middle, high] = [query, panel, key].map(rgb);
+  const [low, middle, high] = [query, panel, key].map(partsOf);
   return (x) => (x < 0 ? mixed(middle, low, Math.min(-x, 1)) : mixed(middle, high, Math.min(x, 1)));
 }
 

@@ -4,14 +4,13 @@
 
 import { svg, textWidth } from "./dom.js";
 import { mathText, parseMath } from "./math.js";
-import { shadesOf, shownOf } from "./matrix_view.js";
+import { kStrongest, shadesOf, shownOf } from "./matrix_view.js";
+import { mixed, nameOf, partsOf } from "./palette.js";
 import { numberStyle } from "./walks/matrices.js";
 
 const kCell = 28, kGap = 3, kSize = 13, kHead = 44, kBetween = 16;
 
-const rgb = (name) => [1, 3, 5].map((at) => parseInt(name.slice(at, at + 2), 16));
-const mixed = (over, ground, share) =>
-  `#${rgb(over).map((part, i) => Math.round(part * share + rgb(ground)[i] * (1 - share)).toString(16).padStart(2, "0")).join("")}`;
+const shaded = (ground, over, share) => nameOf(mixed(partsOf(ground), partsOf(over), share));
 
 const label = (text, x, y, fill, more = {}) => svg("text", { x, y, fill, "font-size": kSize, "text-anchor": "middle", ...more }, text);
 
@@ -59,7 +58,7 @@ function drawMatrix(matrix, colours) {
       const value = r < 0 || c < 0 ? 0 : matrix.values[r][c], cut = r < 0 || c < 0;
       if (!cut) {
         parts.push(svg("rect", { x: starts[j], y, width: widths[j], height: kCell, rx: 4, stroke: colours.edge,
-                                 fill: mixed(value < 0 ? colours.below : role, colours.panel, 0.46 * shade(value)) }));
+                                 fill: shaded(colours.panel, value < 0 ? colours.below : role, kStrongest * shade(value)) }));
       }
       parts.push(label(written(r, c), starts[j] + widths[j] / 2, y + 19, cut ? colours.quiet : colours.ink));
     });
