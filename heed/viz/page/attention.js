@@ -1,8 +1,8 @@
 // Attention's arithmetic on plain arrays: a row is an array of numbers, a matrix an array of rows.
 //
-//   const stages = scaledDot({ q: [[1, 0, 1]], k: [[1, 1, 0], [0, 1, 1]], v: [[1, 2], [3, 4]] });
-//   stages.weights[0];                       // [0.5, 0.5]
-//   onlineSoftmax(stages.masked[0], v, 1);   // the same output, a tile of keys after another
+//   const scores = productTransposed([[1, 0, 1]], [[1, 1, 0], [0, 1, 1]]);   // [[1, 1]]
+//   product(scores.map(softmax), v);                                         // the values, by their weights
+//   onlineSoftmax(scores[0], v, 1).output;                                   // the same, a tile of keys after another
 //
 // A score of -Infinity is a key that the mask refuses. A row without any key has weights and an output of 0, as heed's
 // operator has it.
@@ -34,26 +34,6 @@ export function softmax(row) {
 export function logSumExp(row) {
   const most = Math.max(...row);
   return most === -Infinity ? -Infinity : most + Math.log(sum(row.map((score) => Math.exp(score - most))));
-}
-
-// allowed[i][j]: whether query i may attend to key j.
-export const mask = (scores, allowed) =>
-  scores.map((row, i) => row.map((score, j) => (allowed[i][j] ? score : -Infinity)));
-
-// Vaswani et al. 2017, eq. 1: softmax(Q K^T scale) V. `allowed` may be left out, and so may `scale`: 1 / sqrt(d).
-export function scaledDot({ q, k, v, scale = 1 / Math.sqrt(q[0].length), allowed = null }) {
-  const scores = productTransposed(q, k);
-  const scaled = scores.map((row) => row.map((score) => score * scale));
-  const masked = allowed ? mask(scaled, allowed) : scaled;
-  const weights = masked.map(softmax);
-  return { scores, scaled, masked, weights, output: product(weights, v) };
-}
-
-// Bahdanau et al. 2015, app. A.1.2: v . tanh(query + key_j) for projected query [a] and keys [L, a].
-export function additive(query, keys, v) {
-  const sums = keys.map((key) => key.map((x, a) => x + query[a]));
-  const tanh = sums.map((row) => row.map(Math.tanh));
-  return { sums, tanh, energies: tanh.map((row) => dot(row, v)) };
 }
 
 // The head of keys and values that a head of queries reads: neighbours share one (Ainslie et al. 2023).

@@ -11,7 +11,6 @@ import { isPunctuation } from "./tokens.js";
 
 export const kRoleShare = 0.5;
 export const kEvenEntropy = 0.9;
-export const roles = ["itself", "previous", "next", "first", "diagonal", "punctuation", "special", "even"];
 
 // In bits, of a row divided by its sum.
 export function entropyOf(row) {
@@ -75,5 +74,5 @@ export function measure({ weights, rows, columns, labels, special, self }) {
   if (best && best[1] >= kRoleShare) [role] = best;
   else if (counted > 0 && evenness / counted >= kEvenEntropy) role = "even";
   const mean = (sum) => (counted > 0 ? sum / counted : 0);
-  return { entropy: mean(entropy), distance: mean(distance), evenness: mean(evenness), shares, role };
+  return { entropy: mean(entropy), distance: mean(distance), shares, role };
 }

@@ -9,9 +9,6 @@ export const causal = () => (i, j) => j <= i;
 export const slidingWindow = (left, right) => (i, j) => j >= i - left && j <= i + right;
 // Child et al. 2019, section 4.3: the `stride` positions around the query, and every stride-th one.
 export const strided = (stride) => (i, j) => Math.abs(i - j) <= stride || Math.abs(i - j) % stride === 0;
-// Child et al. 2019: the query's own block, and the last `summary` positions of every block.
-export const fixed = (block, summary) => (i, j) =>
-  Math.floor(i / block) === Math.floor(j / block) || j % block >= block - summary;
 // Beltagy et al. 2020: within radius * dilation every dilation-th key; the first `global` see and are seen by all.
 export const longformer = (radius, global, dilation = 1) => (i, j) => {
   const distance = Math.abs(i - j);

@@ -35,7 +35,7 @@ function lazy(object, name, make) {
 // One attention layer: path, layer (a number or null), kind, heads, queries, keys; weights: Float32Array [heads,
 // queries, keys]; q [heads, queries, d], k [key heads, keys, d] and bias [1 or heads, queries, keys], which was added to
 // the scores, as { shape, values }, or null; scale, or null. Layers that a number does not tell apart have null.
-export class AttentionMap {
+class AttentionMap {
   constructor(json) {
     const { path, layer = null, kind, heads, queries, keys, scale = null } = json;
     Object.assign(this, { path: visible(path), layer, kind, heads, queries, keys, scale });
@@ -71,13 +71,12 @@ export class AttentionMap {
 }
 
 // One side: text; tokens as the vocabulary has them; labels as a reader reads them; words: the number of each token's
-// word, or picture's patch, -1 for a special token; wordTexts, or null; special: whether each is; segments: the number
-// of each token's text, or null; grid { rows, columns } of a picture's patches, or null; seconds that a frame of sound
-// lasts, or null; name: "source", "decoder" or "target".
-function sideOf(json, name) {
+// word, or picture's patch, -1 for a special token; special: whether each is; segments: the number of each token's text,
+// or null; grid { rows, columns } of a picture's patches, or null; seconds that a frame of sound lasts, or null.
+function sideOf(json) {
   const { words = null, segments = null, grid = null, seconds = null } = json ?? {};
   const tokens = (json?.tokens ?? []).map(visible);
-  const side = { name, text: visible(json?.text ?? ""), tokens, segments, grid, seconds, wordTexts: json?.word_texts?.map(visible) ?? null };
+  const side = { text: visible(json?.text ?? ""), tokens, segments, grid, seconds };
   lazy(side, "special", () => specialOf(tokens, words));
   lazy(side, "words", () => wordsOf(tokens, words));
   lazy(side, "labels", () => labelsOf(side));
@@ -87,9 +86,9 @@ function sideOf(json, name) {
 export class Trace {
   constructor(json) {
     this.model = visible(json.model ?? "");
-    this.source = sideOf(json.source, "source");
-    this.decoder = sideOf(json.decoder, "decoder");
-    this.target = sideOf(json.target, "target");
+    this.source = sideOf(json.source);
+    this.decoder = sideOf(json.decoder);
+    this.target = sideOf(json.target);
     this.maps = json.maps.map((map) => new AttentionMap(map));
     for (const kind of kinds) {
       const own = this.mapsOf(kind);

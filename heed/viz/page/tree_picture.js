@@ -39,7 +39,7 @@ export function treePicture(tree, { step, chosen, label, colours, choose, words 
       }) });
     }
     const isChosen = t === step && node.number === chosen;
-    boxes.push(svg("g", { class: t === step ? "node here" : "node", "data-number": node.number, onclick: () => choose(t, node.number) },
+    boxes.push(svg("g", { class: "node", "data-number": node.number, onclick: () => choose(t, node.number) },
       svg("title", {}, words(node)),
       svg("rect", { x, y: y - kBox / 2, width: wide, height: kBox, rx: 6, fill: node.answer ? colours.wash : colours.panel,
                     stroke: isChosen ? colours.mark : node.answer ? colours.accent : colours.edge,

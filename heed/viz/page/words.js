@@ -27,7 +27,6 @@ export const words = {
     "Weights show what a layer read, not why the model answered as it did: they are not by themselves an explanation.",
     "权重显示某一层读取了什么，并不说明模型为何给出这样的结果：权重本身不是解释。",
   ],
-  "page.more": ["More", "更多"],
 
   // What one does with a figure
   "tools.save": ["Save", "保存"],
@@ -47,18 +46,6 @@ export const words = {
   "kind.cross.short": ["Cross", "交叉"],
   "kind.encoder.short": ["Encoder", "编码器"],
   "kind.decoder.short": ["Decoder", "解码器"],
-  "kind.cross.text": [
-    "How much each token of the answer reads of each source token.",
-    "生成每个目标词元时，从每个源词元读取了多少。",
-  ],
-  "kind.encoder.text": [
-    "How much each token reads of each token of the same text.",
-    "每个词元从同一文本的各个词元读取了多少。",
-  ],
-  "kind.decoder.text": [
-    "How much each token that the decoder was given reads of itself and of those before it.",
-    "解码器的每个输入词元从自身及其之前的词元读取了多少。",
-  ],
   "map.layer": ["Layer", "层"],
   "map.head": ["Head", "头"],
   "map.heads": ["Heads", "头"],
@@ -70,7 +57,6 @@ export const words = {
   "map.queries": ["queries: what reads", "查询：读取的词元"],
   "side.source": ["source", "源句"],
   "side.decoder": ["decoder input", "解码器输入"],
-  "side.target": ["answer", "译文"],
 
   // Combinations
   "combine.title": ["Combine", "组合"],

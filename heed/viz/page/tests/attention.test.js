@@ -1,23 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { additive, keyHead, logSumExp, onlineSoftmax, product, queryRow, scaledDot, softmax, sum } from "../attention.js";
+import { keyHead, logSumExp, onlineSoftmax, product, queryRow, softmax, sum } from "../attention.js";
 
 const close = (seen, wanted, tolerance = 1e-12) => {
   assert.equal(seen.length, wanted.length);
   seen.forEach((x, i) => assert.ok(Math.abs(x - wanted[i]) <= tolerance, `${x} instead of ${wanted[i]} at ${i}`));
 };
-
-test("two queries and keys, as worked with a pencil", () => {
-  const { scores, scaled, weights, output } =
-    scaledDot({ q: [[1, 0, 1], [0, 1, 1]], k: [[1, 1, 0], [0, 1, 1]], v: [[1, 2], [3, 4]] });
-  assert.deepEqual(scores, [[1, 1], [1, 2]]);
-  const root = Math.sqrt(3);
-  close(scaled.flat(), [1 / root, 1 / root, 1 / root, 2 / root]);
-  const second = 1 / (1 + Math.exp(1 / root));
-  close(weights.flat(), [0.5, 0.5, second, 1 - second]);
-  close(output.flat(), [2, 3, 3 - 2 * second, 4 - 2 * second]);
-});
 
 test("rows of softmax sum to one, also where exponentials overflow, and a row without keys is zero", () => {
   close([sum(softmax([1000, 999, -1000]))], [1]);
@@ -25,21 +14,6 @@ test("rows of softmax sum to one, also where exponentials overflow, and a row wi
   assert.deepEqual(softmax([-Infinity, -Infinity]), [0, 0]);
   assert.equal(logSumExp([-Infinity]), -Infinity);
   close([logSumExp([1000, 1000])], [1000 + Math.log(2)]);
-});
-
-test("a masked key changes nothing", () => {
-  const q = [[1, 2]], v = [[1], [5]];
-  const masked = scaledDot({ q, k: [[1, 1], [7, -3]], v, allowed: [[true, false]] });
-  const other = scaledDot({ q, k: [[1, 1], [-2, 9]], v: [[1], [99]], allowed: [[true, false]] });
-  assert.deepEqual(masked.weights, [[1, 0]]);
-  assert.deepEqual(masked.output, other.output);
-  assert.deepEqual(scaledDot({ q, k: [[1, 1], [7, -3]], v, allowed: [[false, false]] }).output, [[0]]);
-});
-
-test("additive energies are v . tanh(query + key)", () => {
-  const { sums, energies } = additive([1, -1], [[0, 1], [2, 3]], [2, 0.5]);
-  assert.deepEqual(sums, [[1, 0], [3, 2]]);
-  close(energies, [2 * Math.tanh(1), 2 * Math.tanh(3) + 0.5 * Math.tanh(2)]);
 });
 
 test("neighbouring heads of queries share a head of keys", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { allowedBy, both, causal, everything, fixed, longformer, slidingWindow, strided } from "../patterns.js";
+import { allowedBy, both, causal, everything, longformer, slidingWindow, strided } from "../patterns.js";
 
 const drawn = (pattern, queries, keys = queries) =>
   allowedBy(pattern, queries, keys).map((row) => row.map((open) => (open ? "x" : ".")).join(""));
@@ -18,10 +18,6 @@ test("a window is a band", () => {
 
 test("strided sees its neighbours and every stride-th key", () => {
   assert.deepEqual(drawn(both(strided(2), causal()), 6), ["x.....", "xx....", "xxx...", ".xxx..", "x.xxx.", ".x.xxx"]);
-});
-
-test("fixed sees its block and the summaries of all", () => {
-  assert.deepEqual(drawn(fixed(3, 1), 6), ["xxx..x", "xxx..x", "xxx..x", "..xxxx", "..xxxx", "..xxxx"]);
 });
 
 test("longformer's global positions see and are seen by all, and a dilated window has gaps", () => {

@@ -45,7 +45,7 @@ export function layoutOf(window, rowLabels, columnLabels, width, height) {
 
 // The labels in sight, as many as there is room for: { text, x, y, turn (degrees), end (whether x is its end), row or
 // column }.
-export function labelsIn({ window, rowLabels, columnLabels, left, top, slanted, most, tall, across }) {
+function labelsIn({ window, rowLabels, columnLabels, left, top, slanted, most, tall, across }) {
   const every = Math.ceil(15 / window.cell);
   const found = [];
   const [firstRow, behindRows] = window.shownRows;

@@ -123,7 +123,7 @@ class StepsView {
     this.next.disabled = at === this.last;
     const tokens = tokensOf(steps, at, chosen), words = labelled(tokens), inside = words.at(-1).startsWith("·");
     this.written.replaceChildren(text(words.slice(0, -1)), inside || at === 0 ? "" : " ",
-                                 element("mark", { class: inside ? "inside" : null }, inside ? words.at(-1).slice(1) : words.at(-1)),
+                                 element("mark", {}, inside ? words.at(-1).slice(1) : words.at(-1)),
                                  element("span", { class: "caret", "aria-hidden": "true" }));
     this.showTree();
     this.showRead(answer[at] === chosen);
