@@ -1,7 +1,7 @@
 // Word alignment from weights, and its error rate against gold (Och and Ney 2003, "A systematic comparison of various
 // statistical alignment models").
 
-// The column of each row's largest weight, where that is at least `least`: [[column, row]], a source and a target word.
+// The column of each row's largest weight, where that is at least `least`: [[column, row]].
 export function alignmentOf(weights, rows, columns, least) {
   const links = [];
   for (let row = 0; row < rows; ++row) {
@@ -14,7 +14,17 @@ export function alignmentOf(weights, rows, columns, least) {
   return links;
 }
 
-// gold: [[source, target, sure]]. { aer in [0, 1], found, allSure, sure: sure ones found, right: found ones that gold has }.
+// Links between rows and columns of what is shown (combine.js, pieces as words) as links between the words of the texts,
+// which gold numbers: a word that no token was found for has a number, and no row or column.
+export const betweenWords = (links, { queries, keys }) => links.map(([column, row]) => [keys.words[column], queries.words[row]]);
+
+// The other way: [[column, row, sure]] of the gold links whose words are shown.
+export const whereShown = (gold, { queries, keys }) =>
+  gold.map(([source, target, sure]) => [keys.words.indexOf(source), queries.words.indexOf(target), sure])
+    .filter(([column, row]) => column >= 0 && row >= 0);
+
+// Of links between words. gold: [[source, target, sure]]. { aer in [0, 1], found, allSure, sure: sure ones found, right:
+// found ones that gold has }.
 export function errorRate(links, gold) {
   const key = ([source, target]) => `${source}-${target}`;
   const possible = new Set(gold.map(key));

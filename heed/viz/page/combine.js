@@ -18,6 +18,7 @@ import { rollout } from "./rollout.js";
 import { joined } from "./tokens.js";
 
 export const defaults = { layers: "one", words: false, special: true, readers: -1, read: -1, normal: false, least: 0, top: 0 };
+export const fractions = ["least"];
 
 // The numbers of the texts that a side has, where it has several.
 export function segmentsOf(side) {
@@ -25,7 +26,8 @@ export function segmentsOf(side) {
   return there.length > 1 ? there : [];
 }
 
-// One axis of what is shown: its labels, and for each the numbers of the side's tokens that it stands for.
+// One axis of what is shown: its labels, for each the numbers of the side's tokens that it stands for, and the number of
+// its word.
 function axisOf(side, { words, special }, segment) {
   const parts = [];
   const segments = segmentsOf(side);
@@ -37,7 +39,9 @@ function axisOf(side, { words, special }, segment) {
     if (goes_on) last.push(i);
     else parts.push([i]);
   });
-  return { side, parts, labels: parts.map((part) => joined(part.map((i) => side.labels[i]))) };
+  return {
+    side, parts, labels: parts.map((part) => joined(part.map((i) => side.labels[i]))), words: parts.map(([first]) => side.words[first]),
+  };
 }
 
 // Which ways of taking layers together there are for a kind of a trace.

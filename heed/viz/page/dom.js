@@ -23,6 +23,12 @@ export const element = (name, attributes = {}, ...children) =>
 export const svg = (name, attributes = {}, ...children) =>
   filled(document.createElementNS(kSvg, name), attributes, children);
 
+// Scrolls a list sideways to one of its elements, and nothing around it, as scrollIntoView would.
+export function scrolledTo(list, one) {
+  const outer = list.getBoundingClientRect(), inner = one.getBoundingClientRect();
+  list.scrollTo({ left: list.scrollLeft + inner.left - outer.left - (list.clientWidth - inner.width) / 2 });
+}
+
 export const decimals = (number, digits = 3) => number.toFixed(digits);
 
 export const percent = (share) => `${Math.round(100 * share)} %`;

@@ -182,7 +182,10 @@ export const words = {
     "Which source word each word of the answer reads most, beside what a person aligned.",
     "译文中每个词主要读取的源词，与人工对齐对照。",
   ],
-  "alignment.label": ["Alignment of {rows} words to {columns} words", "{rows} 个词与 {columns} 个词的对齐"],
+  "alignment.label": [
+    "Alignment of {rows} words to {columns} words. Arrow keys move from cell to cell.",
+    "{rows} 个词与 {columns} 个词的对齐。方向键在单元格间移动。",
+  ],
   "alignment.gold": ["gold, sure", "人工：确定"],
   "alignment.possible": ["gold, possible", "人工：可能"],
   "alignment.found": ["from the weights", "由权重得到"],
@@ -197,6 +200,7 @@ export const words = {
       + "其中 A 为所得链接，S 为确定链接，P ⊇ S 为可能链接（Och 与 Ney，2003）。",
   ],
   "alignment.least": ["Threshold", "阈值"],
+  "alignment.hint": ["Point at a cell.", "请指向一个单元格。"],
 
   // A picture's patches
   "picture.title": ["Over the picture", "叠加在图片上"],
@@ -205,7 +209,10 @@ export const words = {
     "图片的每个图块被读取的程度：越亮权重越大。选择一个词可查看它读取了哪里。",
   ],
   "picture.word": ["Reads", "读取者"],
-  "picture.label": ["Weights over the picture: {word}", "图片上的权重：{word}"],
+  "picture.label": [
+    "Weights over the picture: {word}. Arrow keys move from patch to patch.",
+    "图片上的权重：{word}。方向键在图块间移动。",
+  ],
   "picture.patch": ["patch in row {row}, column {column}: {weight}", "第 {row} 行第 {column} 列的图块：{weight}"],
   "picture.hint": ["Point at a patch.", "请指向一个图块。"],
 };

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { cellAfter } from "../cell_keys.js";
 import { halved } from "../views/matrix_image.js";
 import { columnOrder, rowOrder } from "../views/matrix_order.js";
 import { MatrixWindow } from "../views/matrix_window.js";
@@ -19,6 +20,7 @@ test("rows and columns are sorted by what is asked, and filtered by their text",
   assert.deepEqual(rows("place", "x"), []);
   assert.deepEqual(columns("read"), [1, 2, 0]);
   assert.deepEqual(columns("largest"), [1, 2, 0]);
+  for (const none of ["__proto__", "constructor", "x"]) assert.deepEqual([rows(none), columns(none)], [[0, 1, 2], [0, 1, 2]]);
 });
 
 test("half of a picture keeps the largest of each two by two", () => {
@@ -58,4 +60,13 @@ test("a window goes where the keyboard goes", () => {
   const [first, behind] = window.shownRows;
   assert.ok(first <= 999 && behind === 1000);
   assert.equal(window.shownColumns[0], 0);
+});
+
+test("keys go from cell to cell and never off them", () => {
+  const size = { rows: 3, columns: 4, page: 2 };
+  assert.deepEqual(cellAfter("ArrowDown", null, size), { row: 0, column: 0 });
+  assert.deepEqual(cellAfter("ArrowRight", { row: 1, column: 3 }, size), { row: 1, column: 3 });
+  assert.deepEqual(cellAfter("PageDown", { row: 0, column: 1 }, size), { row: 2, column: 1 });
+  assert.deepEqual(cellAfter("Home", { row: 2, column: 3 }, size), { row: 2, column: 0 });
+  assert.equal(cellAfter("x", { row: 0, column: 0 }, size), null);
 });

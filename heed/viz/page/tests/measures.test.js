@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { alignmentOf, errorRate } from "../alignment.js";
+import { alignmentOf, betweenWords, errorRate, whereShown } from "../alignment.js";
+import { combine } from "../combine.js";
 import { entropyOf, measure } from "../measures.js";
+import { Trace } from "../trace.js";
 
 // A head in which each row puts `share` of its weight on one column, the rest evenly on the columns it may read.
 function head(rows, columns, share, target, causal = false) {
@@ -63,4 +65,15 @@ test("the error rate counts sure links found, and found links that are possible"
   // A = {0-0, 2-1}: |A and S| = 1, |A and P| = 1, |A| + |S| = 4.
   assert.equal(errorRate([[0, 0], [2, 1]], gold).aer, 0.5);
   assert.equal(errorRate([], []).aer, 0);
+});
+
+test("a word that no token was found for keeps its number: perfect weights have no error", () => {
+  const side = { tokens: ["a", "c"], words: [0, 2], word_texts: ["a", "b", "c"] };
+  const gold = [[0, 0, true], [2, 2, true]];
+  const trace = new Trace({ source: side, target: side, gold, maps: [{ path: "c", kind: "cross", heads: 1, queries: 2, keys: 2, weights: [[[1, 0], [0, 1]]] }] });
+  const shown = combine(trace, "cross", -1, { words: true, special: false });
+  const links = alignmentOf(shown.weights("mean"), 2, 2, 0);
+  assert.deepEqual(betweenWords(links, shown), [[0, 0], [2, 2]]);
+  assert.equal(errorRate(betweenWords(links, shown), gold).aer, 0);
+  assert.deepEqual(whereShown([...gold, [1, 2, true]], shown), [[0, 0, true], [1, 1, true]]);
 });

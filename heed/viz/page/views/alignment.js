@@ -1,5 +1,6 @@
 // Alignment beside gold: the words' matrix with a mark where a person aligned, and the alignment error rate.
-import { alignmentOf, errorRate } from "../alignment.js";
+import { alignmentOf, betweenWords, errorRate, whereShown } from "../alignment.js";
+import { cellReader } from "../cell_reader.js";
 import { combine } from "../combine.js";
 import { decimals, element, fitted, kFonts, svg, textWidth } from "../dom.js";
 import { roundEnd } from "../palette.js";
@@ -10,13 +11,18 @@ const kSize = 13;
 export const view = {
   id: "alignment",
   state: { least: 0 },
+  fractions: ["least"],
   kinds: ["cross"],
+  of: "head",
   controls: ["layer", "head"],
   available: (trace) => trace.gold !== null && trace.kinds.includes("cross"),
   mount(host, app) {
     const t = (key, values) => app.t(key, values);
     const score = element("p", { class: "readout" });
-    const place = element("div", { class: "scroll" });
+    const reader = cellReader({ app, hint: t("alignment.hint"), say: ({ row, column }) => [
+      element("b", {}, element("bdi", {}, shown.queries.labels[row])), ` ${t("heads.reads")} `,
+      element("b", {}, element("bdi", {}, shown.keys.labels[column])), ` ${decimals(weightAt(column, row))}`,
+    ] });
     const output = element("output", {});
     const slider = element("input", {
       type: "range", min: 0, max: 0.9, step: 0.05, oninput: () => app.setOwn(view, { least: Number(slider.value) }),
@@ -25,8 +31,9 @@ export const view = {
     host.append(
       element("div", { class: "toolbar" }, element("label", { class: "range inline" }, element("span", {}, t("alignment.least")), slider, output),
         mark("gold"), mark("possible"), mark("found")),
-      score, place, element("p", { class: "quiet" }, t("alignment.how")));
-    let shown, weights, links, rate, picture;
+      score, reader.node, reader.said, element("p", { class: "quiet" }, t("alignment.how")));
+    let shown, weights, links, picture;
+    const weightAt = (column, row) => weights[row * shown.keys.labels.length + column];
 
     function draw() {
       const rows = shown.queries.labels.map((label) => fitted(label, 130, kSize));
@@ -38,26 +45,25 @@ export const view = {
       const x = (column) => left + column * kCell, y = (row) => rise + row * kCell;
       const cells = [];
       rows.forEach((_, row) => columns.forEach((_, column) => cells.push(svg("rect", {
-        x: x(column), y: y(row), width: kCell, height: kCell, fill: app.scale.colour(weights[row * columns.length + column] / end, app.dark),
-        stroke: app.colours.faint,
-      }, svg("title", {}, `${shown.queries.labels[row]} ${shown.keys.labels[column]} ${decimals(weights[row * columns.length + column])}`)))));
-      const gold = app.trace().gold.map(([column, row, sure]) => svg("rect", {
+        x: x(column), y: y(row), width: kCell, height: kCell, fill: app.scale.colour(weightAt(column, row) / end, app.dark),
+        stroke: app.colours.faint, "data-row": row, "data-column": column,
+      }))));
+      const gold = whereShown(app.trace().gold, shown).map(([column, row, sure]) => svg("rect", {
         x: x(column) + 2, y: y(row) + 2, width: kCell - 4, height: kCell - 4, rx: 3, fill: "none", stroke: app.colours.mark,
-        "stroke-width": 2.5, "stroke-dasharray": sure ? null : "4 3", "data-gold": `${column}-${row}`,
+        "stroke-width": 2.5, "stroke-dasharray": sure ? null : "4 3", "data-gold": `${column}-${row}`, "pointer-events": "none",
       }));
       // A disc that is seen on any cell.
       const found = links.map(([column, row]) => svg("circle", {
         cx: x(column) + kCell / 2, cy: y(row) + kCell / 2, r: 5, fill: app.colours.panel, stroke: app.colours.ink, "stroke-width": 1.5,
-        "data-link": `${column}-${row}`,
+        "data-link": `${column}-${row}`, "pointer-events": "none",
       }));
       picture = svg("svg", {
-        xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}`, role: "img",
-        "aria-label": t("alignment.label", { rows: rows.length, columns: columns.length }), "font-family": kFonts, "font-size": kSize,
+        xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}`, "font-family": kFonts, "font-size": kSize,
       }, cells, gold, found,
       rows.map((text, row) => svg("text", { x: left - 7, y: y(row) + 17, "text-anchor": "end", fill: app.colours.ink }, text)),
       columns.map((text, column) => svg("text", { transform: `translate(${x(column) + 16} ${rise - 6}) rotate(-45)`, fill: app.colours.ink }, text)));
-      place.replaceChildren(picture);
-      place.tabIndex = width > host.clientWidth ? 0 : -1;
+      const size = { rows: rows.length, columns: columns.length };
+      reader.show(picture, { ...size, label: t("alignment.label", size) });
     }
 
     function update() {
@@ -68,7 +74,7 @@ export const view = {
       shown = combine(app.trace(), "cross", app.state.layer, { words: true, special: false });
       weights = shown.weights(app.head(shown.map));
       links = alignmentOf(weights, shown.queries.labels.length, shown.keys.labels.length, least);
-      rate = errorRate(links, app.trace().gold);
+      const rate = errorRate(betweenWords(links, shown), app.trace().gold);
       score.textContent = t("alignment.aer", { ...rate, aer: decimals(100 * rate.aer, 1) });
       draw();
     }
@@ -81,8 +87,11 @@ export const view = {
         const gold = new Map(app.trace().gold.map(([source, target, sure]) => [`${source}-${target}`, sure ? "sure" : "possible"]));
         return {
           columns: ["source", "source_word", "target", "target_word", "weight", "gold"],
-          rows: links.map(([source, target]) => [source, shown.keys.labels[source], target, shown.queries.labels[target],
-            weights[target * shown.keys.labels.length + source], gold.get(`${source}-${target}`) ?? ""]),
+          rows: betweenWords(links, shown).map(([source, target], i) => {
+            const [column, row] = links[i];
+            return [source, shown.keys.labels[column], target, shown.queries.labels[row], weightAt(column, row),
+              gold.get(`${source}-${target}`) ?? ""];
+          }),
         };
       },
     };

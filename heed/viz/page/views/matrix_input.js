@@ -5,6 +5,8 @@
 // window(), layout(): the MatrixWindow and where it lies in the picture; change(act): do it and paint; hover(cell or
 // null), pin(cell or null); marked(): the cell of the keyboard; go(cell): the keyboard goes there.
 
+import { cellAfter } from "../cell_keys.js";
+
 const kClick = 4;  // pixels that a click may move
 
 export function listen(canvas, { window, layout, change, hover, pin, marked, go }) {
@@ -15,7 +17,6 @@ export function listen(canvas, { window, layout, change, hover, pin, marked, go 
     const box = canvas.getBoundingClientRect();
     return { x: event.clientX - box.left - layout().left, y: event.clientY - box.top - layout().top };
   };
-  // Labels point at the nearest cell of their row or column.
   const cellOf = ({ x, y }) => window().at(x, y);
 
   const spread = () => {
@@ -24,9 +25,11 @@ export function listen(canvas, { window, layout, change, hover, pin, marked, go 
   };
 
   canvas.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
     if (fingers.size === 0) moved = 0;
     fingers.set(event.pointerId, place(event));
-    if (!window().fitted || fingers.size > 1) canvas.setPointerCapture(event.pointerId);
+    // Wherever it is lifted, this hears of it.
+    canvas.setPointerCapture(event.pointerId);
   });
   canvas.addEventListener("pointermove", (event) => {
     const to = place(event);
@@ -72,22 +75,16 @@ export function listen(canvas, { window, layout, change, hover, pin, marked, go 
   canvas.addEventListener("keydown", (event) => {
     const view = window();
     const page = Math.max(1, Math.floor(view.height / view.cell) - 1);
-    const at = marked() ?? { row: -1, column: 0 };
-    const steps = {
-      ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1], PageDown: [page, 0], PageUp: [-page, 0],
-      Home: [0, -view.columns], End: [0, view.columns],
-    };
+    const shift = event.shiftKey && { ArrowDown: [0, 60], ArrowUp: [0, -60], ArrowRight: [60, 0], ArrowLeft: [-60, 0] }[event.key];
+    const next = cellAfter(event.key, marked(), { rows: view.rows, columns: view.columns, page });
     if (event.key === "+" || event.key === "=") change(() => view.zoom(1.5));
     else if (event.key === "-") change(() => view.zoom(1 / 1.5));
     else if (event.key === "0") change(() => view.whole());
     else if (event.key === "Escape") pin(null);
     else if (event.key === "Enter" || event.key === " ") marked() && pin(marked());
-    else if (steps[event.key] && event.shiftKey) change(() => view.move(steps[event.key][1] * 60, steps[event.key][0] * 60));
-    else if (steps[event.key]) {
-      const [down, right] = marked() ? steps[event.key] : [1, 0];
-      const row = Math.min(Math.max(at.row + down, 0), view.rows - 1);
-      go({ row, column: Math.min(Math.max(at.column + right, 0), view.columns - 1) });
-    } else return;
+    else if (shift) change(() => view.move(...shift));
+    else if (next) go(next);
+    else return;
     event.preventDefault();
   });
 }

@@ -19,7 +19,7 @@ function ordered(labels, only, by, score) {
 // By place; by a row's largest weight; by its entropy, the most decided row first; by name.
 export function rowOrder({ weights, columns, labels, by, only }) {
   const row = (i) => weights.subarray(i * columns, (i + 1) * columns);
-  const scores = { largest: (i) => row(i).reduce((a, b) => Math.max(a, b), 0), entropy: (i) => -entropyOf(row(i)) };
+  const scores = { __proto__: null, largest: (i) => row(i).reduce((a, b) => Math.max(a, b), 0), entropy: (i) => -entropyOf(row(i)) };
   return ordered(labels, only, by, scores[by]);
 }
 
@@ -30,5 +30,5 @@ export function columnOrder({ weights, rows, columns, labels, by, only }) {
     for (let row = 0; row < rows; ++row) value = step(value, weights[row * columns + i]);
     return value;
   };
-  return ordered(labels, only, by, { read: over(0, (a, b) => a + b), largest: over(0, Math.max) }[by]);
+  return ordered(labels, only, by, { __proto__: null, read: over(0, (a, b) => a + b), largest: over(0, Math.max) }[by]);
 }

@@ -1,5 +1,5 @@
 // Over the picture: the weights of a query laid over the patches of the picture that the model saw.
-import { combine } from "../combine.js";
+import { cellReader } from "../cell_reader.js";
 import { choice, description } from "../controls.js";
 import { decimals, element, svg } from "../dom.js";
 import { roundEnd } from "../palette.js";
@@ -10,6 +10,7 @@ export const view = {
   id: "picture",
   state: { query: 0 },
   kinds: ["cross", "encoder"],
+  of: "head",
   controls: ["kind", "layer", "head"],
   available: (trace) => trace.image !== null && trace.source.grid !== null && trace.maps.some((map) => map.kind !== "decoder"),
   mount(host, app) {
@@ -17,67 +18,65 @@ export const view = {
     const { image, source } = app.trace();
     // The token of each patch; special tokens have no place in the picture.
     const patches = [...Array(source.grid.rows * source.grid.columns).keys()].map((patch) => source.words.indexOf(patch));
-    // As they are: a patch is no piece of a word.
-    const combined = () => combine(app.trace(), app.kind(), app.state.layer);
-    let shown, weights, picture;
+    const { rows, columns } = source.grid;
+    let weights, picture;
+
+    const query = () => Math.min(Math.max(app.own(view).query, 0), app.shown().queries.labels.length - 1);
+    const weightAt = (patch, reads = query()) => (patches[patch] < 0 ? 0 : weights[reads * source.tokens.length + patches[patch]]);
 
     const word = choice(app, {
       label: t("picture.word"),
-      options: () => combined().queries.labels.map((label, i) => [i, label]),
-      value: () => app.own(view).query,
-      choose: (query) => app.setOwn(view, { query: Number(query) }),
+      options: () => app.shown().queries.labels.map((label, i) => [i, label]),
+      value: query,
+      choose: (number) => app.setOwn(view, { query: Number(number) }),
     });
-    const readout = element("p", { class: "readout" });
-    const place = element("div", { class: "over" });
-    host.append(element("div", { class: "toolbar" }, word.node), readout, place);
+    const reader = cellReader({ app, hint: t("picture.hint"), say: ({ row, column }) =>
+      [t("picture.patch", { row, column, weight: decimals(weightAt(row * columns + column)) })] });
+    reader.node.classList.add("over");
+    host.append(element("div", { class: "toolbar" }, word.node), reader.node, reader.said);
 
     // The picture's own sides are known once it is read; until then it is square.
     const sides = { width: 1, height: 1 };
-    const reader = new Image();
-    reader.onload = () => {
-      Object.assign(sides, { width: reader.naturalWidth, height: reader.naturalHeight });
+    const read = new Image();
+    read.onload = () => {
+      Object.assign(sides, { width: read.naturalWidth, height: read.naturalHeight });
       draw();
     };
-    reader.src = image;
+    read.src = image;
 
     function draw() {
-      const { rows, columns } = source.grid;
-      const query = Math.min(app.own(view).query, shown.queries.labels.length - 1);
-      const row = patches.map((token) => (token < 0 ? 0 : weights[query * source.tokens.length + token]));
+      const row = patches.map((_, patch) => weightAt(patch));
       const end = roundEnd(row);
       const width = Math.min(kWidest, host.clientWidth), height = (width * sides.height) / sides.width;
       const wide = width / columns, tall = height / rows;
+      const place = (patch) => ({ x: (patch % columns) * wide, y: Math.floor(patch / columns) * tall, width: wide, height: tall });
       const cells = row.map((weight, i) => svg("rect", {
-        x: (i % columns) * wide, y: Math.floor(i / columns) * tall, width: wide, height: tall,
-        fill: "#000000", "fill-opacity": (0.78 * (1 - Math.min(1, weight / end))).toFixed(3), "data-patch": i, "data-weight": weight.toPrecision(4),
-        onpointerenter: () => (readout.textContent = t("picture.patch", { row: Math.floor(i / columns), column: i % columns, weight: decimals(weight) })),
+        ...place(i), fill: "#000000", "fill-opacity": (0.78 * (1 - Math.min(1, weight / end))).toFixed(3),
+        "data-row": Math.floor(i / columns), "data-column": i % columns, "data-weight": weight.toPrecision(4),
       }));
       const best = row.indexOf(Math.max(...row));
-      picture = svg("svg", {
-        xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}`, role: "img",
-        "aria-label": t("picture.label", { word: `${shown.queries.labels[query]}, ${description(app, app.head())}` }),
-      }, svg("image", { href: image, width, height, preserveAspectRatio: "none" }), cells,
-      svg("rect", { x: (best % columns) * wide, y: Math.floor(best / columns) * tall, width: wide, height: tall, fill: "none", stroke: "#ffffff", "stroke-width": 2 }));
-      place.replaceChildren(picture);
+      picture = svg("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` },
+        svg("image", { href: image, width, height, preserveAspectRatio: "none" }), cells,
+        svg("rect", { ...place(best), fill: "none", stroke: "#ffffff", "stroke-width": 2, "pointer-events": "none" }));
+      const label = app.shown().queries.labels[query()];
+      reader.show(picture, { rows, columns, label: t("picture.label", { word: `${label}, ${description(app, view.of)}` }) });
     }
 
     function update() {
-      shown = combined();
-      weights = shown.weights(app.head());
+      weights = app.shown().weights(app.head());
       word.update();
-      readout.replaceChildren(element("span", { class: "quiet" }, t("picture.hint")));
       draw();
     }
 
     update();
     return {
       update,
-      remove: () => (reader.onload = null),
+      remove: () => (read.onload = null),
       picture: () => picture,
       table: () => ({
         columns: ["query", "row", "column", "weight"],
-        rows: shown.queries.labels.flatMap((label, query) => patches.map((token, i) =>
-          [label, Math.floor(i / source.grid.columns), i % source.grid.columns, token < 0 ? 0 : weights[query * source.tokens.length + token]])),
+        rows: app.shown().queries.labels.flatMap((label, reads) => patches.map((_, patch) =>
+          [label, Math.floor(patch / columns), patch % columns, weightAt(patch, reads)])),
       }),
     };
   },
