@@ -25,9 +25,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Words = hn::CappedTag<std::uint32_t, kLaneUnit>;
 using Word = hn::Vec<Words>;
 
-constexpr Index kEight = 8;                    // keys of a block of Philox
-constexpr Index kEights = kLaneKeys / kEight;  // of a block of keys
-constexpr Index kEightsOfWord = 32 / kEight;   // of a word of `kept`
+constexpr Index kEight = 8;                   // keys of a block of Philox
+constexpr Index kEightsOfWord = 32 / kEight;  // of a word of `kept`
 
 #if HWY_TARGET == HWY_SCALAR
 
@@ -49,6 +48,8 @@ class RowDraws {
 };
 
 #else
+
+constexpr Index kEights = kLaneKeys / kEight;  // of a block of keys
 
 constexpr std::uint32_t kMultiplier0 = 0xD2511F53u, kMultiplier1 = 0xCD9E8D57u;
 constexpr int kRounds = 10, kRoundsWithShared = 3;
