@@ -32,21 +32,36 @@ TraceArray rows_of(const ConstView& view, Index row, Index rows) {
   return array;
 }
 
-// Puts rows [0, rows) of each head of batch element `row` of [B, heads, rows, columns] at rows [first, ...) of
-// [heads, all rows, columns], where the array is made if it is empty.
-void put_rows(const ConstView& from, Index row, Index rows, Index first, Index all_rows, Index columns,
-              TraceArray& array) {
-  const Index heads = from.shape[1];
-  if (array.empty()) {
-    array.shape = {heads, all_rows, columns};
-    array.values.resize(static_cast<std::size_t>(heads * all_rows * columns));
-  }
-  for (Index h = 0; h < heads; ++h) {
-    for (Index i = 0; i < rows; ++i) {
-      float* const to = array.values.data() + (h * all_rows + first + i) * columns;
-      for (Index j = 0; j < columns; ++j) to[j] = from.at<float>({row, h, i, j});
+// Rows [0, rows) and columns [0, columns) of each head of batch element `row` of [B, heads, rows, columns].
+ConstView part_of(const ConstView& view, Index row, Index rows, Index columns) {
+  return slice(slice(select(view, 0, row), 1, 0, rows), 2, 0, columns);
+}
+
+// Puts [heads, rows, columns] at rows [first, ...) of [heads, all rows, width].
+void put_rows(const ConstView& from, Index first, Index all_rows, Index width, float* to) {
+  for (Index h = 0; h < from.shape[0]; ++h) {
+    for (Index i = 0; i < from.shape[1]; ++i) {
+      float* const row = to + (h * all_rows + first + i) * width;
+      for (Index j = 0; j < from.shape[2]; ++j) row[j] = from.at<float>({h, i, j});
     }
   }
+}
+
+// The same of an array as wide, which is made where it is empty.
+void put_rows(const ConstView& from, Index first, Index all_rows, TraceArray& array) {
+  const Index heads = from.shape[0], width = from.shape[2];
+  if (array.empty())
+    array = {{heads, all_rows, width}, std::vector<float>(static_cast<std::size_t>(heads * all_rows * width))};
+  put_rows(from, first, all_rows, width, array.values.data());
+}
+
+bool is_f32_of(const ConstView& view, Index row) {
+  return !view.empty() && view.dtype == DType::f32 && view.rank == 4 && row < view.shape[0];
+}
+
+// Whether there is nothing yet, or what there is has this many heads, this wide.
+bool goes_with(const TraceArray& array, Index heads, Index width) {
+  return array.empty() || (array.shape[0] == heads && array.shape[2] == width);
 }
 
 }  // namespace
@@ -76,7 +91,7 @@ AttentionRecorder::Site& AttentionRecorder::site_of(const AttentionSite& site, I
 }
 
 void AttentionRecorder::on_weights(const AttentionSite& site, ConstView weights) {
-  HEED_CHECK(!weights.empty() && weights.dtype == DType::f32 && weights.rank == 4 && sentence_.row < weights.shape[0],
+  HEED_CHECK(is_f32_of(weights, sentence_.row),
              "AttentionRecorder: {}: weights must be f32 [B, H, Lq, Lk] with row {} in the batch, but are {}",
              site.path, sentence_.row, describe(weights));
   const Index heads = weights.shape[1];
@@ -92,32 +107,34 @@ void AttentionRecorder::on_weights(const AttentionSite& site, ConstView weights)
   HEED_CHECK(queries == 0 || keys >= needed,
              "AttentionRecorder: {}: queries up to {} of the sentence need {} keys, but weights are {}", site.path,
              found.filled + queries, needed, describe(weights));
-  for (Index h = 0; h < heads; ++h) {
-    for (Index i = 0; i < queries; ++i) {
-      float* const row = map.weights.data() + (h * map.queries + found.filled + i) * map.keys;
-      for (Index j = 0; j < keys; ++j) row[j] = weights.at<float>({sentence_.row, h, i, j});
-    }
-  }
+  put_rows(part_of(weights, sentence_.row, queries, keys), found.filled, map.queries, map.keys, map.weights.data());
   found.filled += queries;
 }
 
 void AttentionRecorder::on_scores(const AttentionSite& site, const AttentionScores& scores) {
   const auto& [q, k, scale, bias] = scores;
-  HEED_CHECK(q.dtype == DType::f32 && q.rank == 4 && k.dtype == DType::f32 && k.rank == 4 &&
-                 sentence_.row < q.shape[0] && sentence_.row < k.shape[0],
+  const Index row = sentence_.row;
+  HEED_CHECK(is_f32_of(q, row) && is_f32_of(k, row) && q.shape[3] == k.shape[3],
              "AttentionRecorder: {}: scores must be of f32 [B, H, L, D] with row {} in the batch, but are of {} and {}",
-             site.path, sentence_.row, describe(q), describe(k));
-  Site& found = site_of(site, q.shape[1]);
+             site.path, row, describe(q), describe(k));
+  const Index heads = q.shape[1], width = q.shape[3];
+  Site& found = site_of(site, heads);
   AttentionTrace::Map& map = found.map;
-  HEED_CHECK(map.heads == q.shape[1] && k.shape[2] >= map.keys,
+  const bool goes_on = map.heads == heads && map.kind == site.kind && goes_with(map.q, heads, width) &&
+                       goes_with(map.k, k.shape[1], width);
+  HEED_CHECK(goes_on && k.shape[2] >= map.keys,
              "AttentionRecorder: {}: scores of {} heads over {} keys are now of {} and {}", site.path, map.heads,
              map.keys, describe(q), describe(k));
-  const Index queries = std::min(q.shape[2], map.queries - found.filled), row = sentence_.row;
-  put_rows(q, row, queries, found.filled, map.queries, q.shape[3], map.q);
-  put_rows(k, row, map.keys, 0, map.keys, k.shape[3], map.k);
+  const Index queries = std::min(q.shape[2], map.queries - found.filled);
+  HEED_CHECK(bias.empty() || (is_f32_of(bias, row) && bias.shape[1] == heads && bias.shape[2] >= queries &&
+                              bias.shape[3] >= map.keys),
+             "AttentionRecorder: {}: a bias must be f32 [B, H, Lq, Lk] as scores of {} and {} are, but is {}",
+             site.path, describe(q), describe(k), describe(bias));
+  put_rows(part_of(q, row, queries, width), found.filled, map.queries, map.q);
+  put_rows(part_of(k, row, map.keys, width), 0, map.keys, map.k);
   map.scale = scale;
   if (bias.empty()) return;
-  put_rows(bias, row, queries, found.filled, map.queries, map.keys, map.bias);
+  put_rows(part_of(bias, row, queries, map.keys), found.filled, map.queries, map.bias);
   // A bias may refuse a key, whose weight is 0; a trace has finite numbers.
   for (float& number : map.bias.values) number = std::max(number, std::numeric_limits<float>::lowest());
 }

@@ -42,7 +42,8 @@ class AttentionRecorder : public AttentionObserver {
   void on_weights(const AttentionSite& site, ConstView weights) override;
 
   bool wants_scores(const AttentionSite& site) const override { return parts_.scores && wants(site); }
-  // Of each call those of its queries; the keys of the last call. Throws heed::Error as on_weights does.
+  // Of each call those of its queries; the keys of the last call. Throws heed::Error as on_weights does, and where the
+  // width or the number of KV heads changes.
   void on_scores(const AttentionSite& site, const AttentionScores& scores) override;
   bool wants_embeddings(EmbeddedSide) const override { return parts_.embeddings; }
   void on_embeddings(EmbeddedSide side, ConstView before, ConstView after) override;

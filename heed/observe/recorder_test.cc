@@ -120,6 +120,30 @@ TEST(AttentionRecorder, ScoresOfStepsAreThoseOfTheWhole) {
   EXPECT_EQ(steps.take_maps(), whole.take_maps());
 }
 
+TEST(AttentionRecorder, ScoresThatDoNotGoOnAsTheyBeganAreRefused) {
+  AttentionRecorder recorder({.row = 0, .source_length = 2, .target_length = 3}, {.scores = true});
+  const auto shown = [&](const AttentionSite& site, const ConstView& q, const ConstView& k,
+                         const ConstView& bias = {}) {
+    return refusal([&] { recorder.on_scores(site, {q, k, 1, bias}); });
+  };
+  const auto site = [](AttentionKind kind) { return AttentionSite{kCross.path, kind}; };
+  const Tensor q = numbered(1, 2, 1, 4), k = numbered(1, 2, 2, 4), bias = numbered(1, 2, 1, 2);
+  EXPECT_EQ(shown(kCross, q, k, bias), "no error");
+  recorder.on_weights(kCross, numbered(1, 2, 1, 2));
+  EXPECT_EQ(shown(kCross, numbered(1, 2, 1, 64), numbered(1, 2, 2, 64)),
+            "AttentionRecorder: decoder.layers.0.multihead_attn: scores of 2 heads over 2 keys are now of "
+            "f32 [1, 2, 1, 64] and f32 [1, 2, 2, 64]");
+  EXPECT_NE(shown(kCross, q, numbered(1, 1, 2, 4)), "no error");  // KV heads
+  EXPECT_NE(shown(kCross, q, numbered(1, 2, 2, 3)), "no error");  // widths
+  EXPECT_NE(shown(kCross, numbered(1, 3, 1, 4), k), "no error");
+  EXPECT_NE(shown(site(AttentionKind::encoder), q, k), "no error");
+  for (const Tensor& other : {numbered(1, 1, 1, 2), numbered(1, 2, 1, 1), Tensor::zeros(DType::f64, {1, 2, 1, 2}),
+                              Tensor::zeros(DType::f32, {2, 1, 2})}) {
+    EXPECT_NE(shown(kCross, q, k, other), "no error") << describe(other);
+  }
+  EXPECT_EQ(shown(kCross, q, k, bias), "no error");
+}
+
 TEST(AttentionRecorder, EmbeddingsAreThoseOfTheSentence) {
   AttentionRecorder recorder({.row = 1, .source_length = 2, .target_length = 3}, {.embeddings = true});
   const Tensor before = numbered(1, 2, 4, 3), after = numbered(1, 2, 4, 3, 7);
