@@ -2,14 +2,18 @@
 //
 //   const browser = await open();
 //   const page = await browser.page(traces.bert, "#view=matrix");     // a playwright Page, with page.wrong: [] of all that
-//   await browser.close();                                            // went wrong and page.requests of what it asked for
+//   await done(page);                                                 // went wrong and page.requests of what it asked for
+//   await browser.close();
+import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 
 const { HEED, CHROMIUM } = process.env;
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 export async function open() {
   const folder = mkdtempSync(join(tmpdir(), "heed-page-"));
@@ -52,6 +56,29 @@ export async function open() {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+// Closes a page, of which nothing may have gone wrong.
+export async function done(page) {
+  assert.deepEqual(page.wrong, []);
+  await page.context().close();
+}
+
+export const readout = (page) => page.locator(".readout").textContent();
+
+// The file that the page's menu saves.
+export async function saved(page, kind) {
+  if (!(await page.locator(".tools .panel").isVisible())) await page.locator(".tools summary").click();
+  const [download] = await Promise.all([page.waitForEvent("download"), page.locator(`[data-key=save-${kind}]`).click()]);
+  return { name: download.suggestedFilename(), content: readFileSync(await download.path()) };
+}
+
+// That axe finds nothing wrong with the page; `where` is said beside what it finds.
+export async function accessible(page, where) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  const told = violations.map(({ id, help, nodes }) => `${id} (${help}): ${nodes.slice(0, 3).map((node) => node.html).join(" ")}`);
+  assert.deepEqual(told, [], where);
 }
 
 // What the page does next, has been done and drawn: by frames and not by a clock, which says nothing on a busy machine.

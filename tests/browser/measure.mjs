@@ -27,7 +27,6 @@ async function frames(file, prepare, step) {
   const page = await browser.visit(file, "#view=matrix");
   const canvas = page.locator(".view canvas[tabindex]");
   await canvas.scrollIntoViewIfNeeded();
-  const box = await canvas.boundingBox();
   const times = await canvas.evaluate(async (node, { steps, prepare, step }) => {
     const at = node.getBoundingClientRect();
     const send = (type, x, y) => node.dispatchEvent(new PointerEvent(type, { pointerId: 1, clientX: at.left + x, clientY: at.top + y, bubbles: true }));
@@ -51,7 +50,7 @@ async function frames(file, prepare, step) {
     }
     send("pointerup", x, y);
     return between;
-  }, { steps: kFrames, prepare, step, box });
+  }, { steps: kFrames, prepare, step });
   await page.context().close();
   return times;
 }

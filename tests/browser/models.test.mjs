@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { after, before, test } from "node:test";
 import { Trace } from "../../heed/viz/page/trace.js";
-import { drawn, open } from "./browser.mjs";
+import { done, drawn, open, saved } from "./browser.mjs";
 
 const { HEED, HEED_DATA } = process.env;
 const data = HEED_DATA || fileURLToPath(new URL("../../../shared/data", import.meta.url));
@@ -48,9 +48,7 @@ for (const [name, { train, folder, text, kinds }] of Object.entries(models)) {
         await page.evaluate((hash) => (location.hash = hash), `#view=matrix&kind=${map.kind}&layer=${position}&head=${head}`);
         await page.waitForFunction((hash) => location.hash === hash, `#view=matrix&kind=${map.kind}&layer=${position}&head=${head}`);
         await drawn(page);
-        if (!(await page.locator(".tools .panel").isVisible())) await page.locator(".tools summary").click();
-        const [file] = await Promise.all([page.waitForEvent("download"), page.locator("[data-key=save-json]").click()]);
-        const { rows, path } = JSON.parse(readFileSync(await file.path(), "utf8"));
+        const { rows, path } = JSON.parse((await saved(page, "json")).content);
         assert.equal(path, map.path);
         assert.equal(rows.length, map.queries * map.keys);
         for (const [query, , key, , weight] of rows) {
@@ -59,8 +57,7 @@ for (const [name, { train, folder, text, kinds }] of Object.entries(models)) {
       }
     }
     for (const tab of await page.locator("[role=tab]").all()) await tab.click();
-    assert.deepEqual(page.wrong, []);
     assert.deepEqual(page.requests.filter((url) => !url.startsWith("file://")), []);
-    await page.context().close();
+    await done(page);
   });
 }

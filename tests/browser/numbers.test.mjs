@@ -1,10 +1,9 @@
 // What is drawn, said and saved, held against the trace.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { Trace } from "../../heed/viz/page/trace.js";
 import { combine } from "../../heed/viz/page/combine.js";
-import { open } from "./browser.mjs";
+import { done, open, readout, saved } from "./browser.mjs";
 import { long, traces } from "./traces.mjs";
 
 let browser;
@@ -13,13 +12,6 @@ after(() => browser.close());
 
 const trace = new Trace(traces.transformer[0]);
 const kStep = 2 / 65535;  // what packing may change
-const readout = (page) => page.locator(".readout").textContent();
-
-async function saved(page, kind) {
-  if (!(await page.locator(".tools .panel").isVisible())) await page.locator(".tools summary").click();
-  const [download] = await Promise.all([page.waitForEvent("download"), page.locator(`[data-key=save-${kind}]`).click()]);
-  return { name: download.suggestedFilename(), content: readFileSync(await download.path()) };
-}
 
 const rowsOf = (csv) => csv.toString().trimEnd().split("\r\n").slice(1).map((line) => line.match(/("([^"]|"")*"|[^,]*)(,|$)/gu).map((cell) => cell.replace(/,$/u, "").replace(/^"(.*)"$/u, "$1").replaceAll('""', '"')));
 
@@ -63,7 +55,8 @@ test("the matrix tells the weight of each cell that is pointed at, and paints it
     for (let step = steps[0]; step <= steps[1]; ++step) colours.push(parseInt(palette.slice(6 * step, 6 * step + 6), 16));
     assert.ok(colours.includes((seen[i][0] << 16) | (seen[i][1] << 8) | seen[i][2]), `cell ${row}, ${column}`);
   });
-  await page.context().close();
+  page.wrong = page.wrong.filter((text) => !text.startsWith("Canvas2D: Multiple readback"));  // this test's own, above
+  await done(page);
 });
 
 test("the matrix's files have what it shows: numbers in CSV and JSON, cells in SVG, pixels in PNG", async () => {
@@ -92,8 +85,7 @@ test("the matrix's files have what it shows: numbers in CSV and JSON, cells in S
   const [wide, tall] = ["width", "height"].map((side) => Number(new RegExp(`^<svg[^>]* ${side}="(\\d+)"`, "u").exec(svg)[1]));
   assert.equal(png.readUInt32BE(16), 2 * wide);
   assert.equal(png.readUInt32BE(20), 2 * tall);
-  assert.deepEqual(page.wrong, []);
-  await page.context().close();
+  await done(page);
 });
 
 test("a matrix of no cells has no picture to save, and an exported name says what was combined", async () => {
@@ -104,8 +96,7 @@ test("a matrix of no cells has no picture to save, and an exported name says wha
   await page.locator(".tools summary").click();
   for (const kind of ["svg", "png"]) assert.equal(await page.locator(`[data-key=save-${kind}]`).isVisible(), false);
   assert.equal((await saved(page, "csv")).content.toString().trimEnd().split("\r\n").length, 1);
-  assert.deepEqual(page.wrong, []);
-  await page.context().close();
+  await done(page);
 });
 
 test("a file is named for what its figure is of: a kind, a layer, a head, or none of these", async () => {
@@ -120,7 +111,7 @@ test("a file is named for what its figure is of: a kind, a layer, a head, or non
     const file = await saved(page, "svg");
     assert.equal(file.name, name);
     assert.match(file.content.toString(), title);
-    await page.context().close();
+    await done(page);
   }
 });
 
@@ -133,15 +124,14 @@ test("the table of sinusoids is saved as large as it is seen; a note without spa
     document.body.append(picture);
     return [...picture.querySelectorAll("text")].filter((line) => line.getBBox().x + line.getBBox().width > picture.width.baseVal.value).length;
   }, svg), 0);
-  await page.context().close();
+  await done(page);
 });
 
 test("a picture that is too large for a canvas is saved with fewer pixels", async () => {
   const page = await browser.page(long(1600), "#view=heads&heads.pin=q5");
   const { content } = await saved(page, "png");
   assert.equal(content.subarray(1, 4).toString("latin1"), "PNG");
-  assert.deepEqual(page.wrong, []);
-  await page.context().close();
+  await done(page);
 });
 
 test("the lines over a word are its weights, of the heads that are on", async () => {
@@ -166,7 +156,7 @@ test("the lines over a word are its weights, of the heads that are on", async ()
   for (const [head, query, , key, , weight] of rows) assert.ok(Math.abs(weight - map.head(Number(head))[query * map.keys + Number(key)]) <= kStep);
   const svg = (await saved(page, "svg")).content.toString();
   assert.equal(svg.match(/<path /gu).length, wanted.length);
-  await page.context().close();
+  await done(page);
 });
 
 test("all layers and heads: each is named for what it was made to do", async () => {
@@ -178,7 +168,7 @@ test("all layers and heads: each is named for what it was made to do", async () 
   await page.locator("[data-layer='0'][data-head='2']").click();
   assert.match(page.url(), /view=matrix/u);
   assert.match(await page.locator(".view canvas[tabindex]").getAttribute("aria-label"), /layer 0 · head 2/u);
-  await page.context().close();
+  await done(page);
 });
 
 test("pieces as words: fewer rows and columns, which still sum to one", async () => {
@@ -192,7 +182,7 @@ test("pieces as words: fewer rows and columns, which still sum to one", async ()
   assert.equal(Object.keys(sums).length, 11);
   for (const sum of Object.values(sums)) assert.ok(Math.abs(sum - 1) < 1e-3);
   assert.ok(rows.some((row) => row[1] === "uninterruptedly"));
-  await page.context().close();
+  await done(page);
 });
 
 test("of a pair of texts, what one reads of the other", async () => {
@@ -205,7 +195,7 @@ test("of a pair of texts, what one reads of the other", async () => {
   assert.equal(rows.length, 7 * 6);
   assert.deepEqual([rows[0][1], rows[0][3]], ["it", "[CLS]"]);
   assert.ok(Math.abs(rows[1][4] - bert.head(0)[6 * 13 + 1]) <= kStep);
-  await page.context().close();
+  await done(page);
 });
 
 test("rollout through the page is rollout of the trace", async () => {
@@ -213,7 +203,7 @@ test("rollout through the page is rollout of the trace", async () => {
   const wanted = combine(trace, "encoder", 2, { layers: "rollout" }).weights("mean");
   const rows = rowsOf((await saved(page, "csv")).content);
   rows.forEach((row, i) => assert.ok(Math.abs(row[4] - wanted[i]) < 1e-4));
-  await page.context().close();
+  await done(page);
 });
 
 test("over a picture: each patch is as bright as its weight", async () => {
@@ -231,8 +221,7 @@ test("over a picture: each patch is as bright as its weight", async () => {
   const rows = rowsOf((await saved(page, "csv")).content);
   assert.equal(rows.length, 3 * 12);
   assert.equal((await saved(page, "png")).content.subarray(1, 4).toString("latin1"), "PNG");
-  assert.deepEqual(page.wrong, []);
-  await page.context().close();
+  await done(page);
 });
 
 test("alignment beside gold: links of the largest weights, and their error rate", async () => {
@@ -250,5 +239,5 @@ test("alignment beside gold: links of the largest weights, and their error rate"
   const aer = 1 - (hits(sure) + hits(all)) / (links.length + sure.length);
   assert.match(await readout(page), new RegExp(`${(100 * aer).toFixed(1)} %`, "u"));
   assert.equal(await page.locator("[data-gold]").count(), trace.gold.length);
-  await page.context().close();
+  await done(page);
 });

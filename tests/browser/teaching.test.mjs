@@ -1,18 +1,15 @@
 // The views that teach: what they show is what the trace has, what heed explain computes, and what a reader changes.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { randomRows } from "../../heed/viz/page/tests/random.js";
 import { queryRow, softmax } from "../../heed/viz/page/attention.js";
 import { numberStyle } from "../../heed/viz/page/walks/matrices.js";
 import { walks } from "../../heed/viz/page/walks/all.js";
-import { open, outside } from "./browser.mjs";
+import { accessible, done, open, outside } from "./browser.mjs";
 
 const { HEED } = process.env;
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 let browser;
 before(async () => (browser = await open()));
 after(() => browser.close());
@@ -45,17 +42,7 @@ const trace = {
   ],
 };
 
-async function accessible(page, where) {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
-  const told = violations.map(({ id, help, nodes }) => `${id} (${help}): ${nodes.slice(0, 3).map((node) => node.html).join(" ")}`);
-  assert.deepEqual(told, [], where);
-}
 const numbers = (text) => text.trim().split(/\s+/u).map((word) => Number(word.replace("−", "-").replace("∞", "Infinity")));
-const done = async (page) => {
-  assert.deepEqual(page.wrong, []);
-  await page.context().close();
-};
 
 test("query and key: the products, scores and weights of every key are those of the trace", async () => {
   const page = await browser.page([trace], "#view=query_key&head=1&query_key.query=2");

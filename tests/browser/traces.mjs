@@ -1,4 +1,4 @@
-// Traces to make pages of: what models of each kind attend to, in form 2 (heed/observe/trace.h), with weights that are
+// Traces to make pages of: what models of each kind attend to, in form 2 (docs/trace.md), with weights that are
 // known here.
 import { deflateSync } from "node:zlib";
 import { randomRows } from "../../heed/viz/page/tests/random.js";

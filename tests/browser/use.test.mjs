@@ -3,14 +3,13 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { comesTrue, drawn, open } from "./browser.mjs";
+import { comesTrue, done, drawn, open, readout } from "./browser.mjs";
 import { long, traces } from "./traces.mjs";
 
 let browser;
 before(async () => (browser = await open()));
 after(() => browser.close());
 
-const readout = (page) => page.locator(".readout").textContent();
 const focused = (page) => page.evaluate(() => {
   const node = document.querySelector(".heed-attention").shadowRoot.activeElement;
   return node ? node.dataset.key ?? node.tagName.toLowerCase() : null;
@@ -53,7 +52,7 @@ test("by keyboard alone: tabs, words, pinning, cells", async () => {
   await page.keyboard.press("Tab");
   await page.keyboard.press("Escape");
   assert.ok(!(await page.locator(".tools .panel").isVisible()));
-  await page.context().close();
+  await done(page);
 });
 
 test("the mouse points at words and pins them, heads go on and off, a second sentence stands beside", async () => {
@@ -74,7 +73,7 @@ test("the mouse points at words and pins them, heads go on and off, a second sen
   await page.locator("[data-key=head-all]").click();
   await page.getByRole("button", { name: "One line" }).click();
   assert.ok(await page.locator(".pair path").count() > 0);
-  await page.context().close();
+  await done(page);
 });
 
 test("an address opens the view that it was copied from", async () => {
@@ -91,16 +90,15 @@ test("an address opens the view that it was copied from", async () => {
   assert.equal(await readout(again), await readout(page));
   await again.evaluate(() => (location.hash = "#view=overview"));
   await again.waitForSelector(".heads-table");
-  await again.context().close();
-  await page.context().close();
+  await done(again);
+  await done(page);
 });
 
 test("an address that means harm or nothing opens the page", async () => {
   const hash = "#view=nothing&trace=99&kind=__proto__&layer=1e9&head=-1&heads.on=x.y&heads.pin=q999&heads.beside=77&language=xx&theme=pink&top=-3&least=9&layers=constructor";
   const page = await browser.page(traces.transformer, hash);
   assert.equal(await page.locator("[aria-selected=true]").getAttribute("id"), "tab-heads");
-  assert.deepEqual(page.wrong, []);
-  await page.context().close();
+  await done(page);
   for (const [list, view, address] of [
     [traces.transformer, "heads", "language=constructor&layer=0.5&head=0.5&heads.beside=0.5&top=0.5&readers=0.5"],
     [traces.transformer, "matrix", "matrix.rows=__proto__&matrix.columns=constructor&matrix.cell=1e9,-1"],
@@ -115,8 +113,7 @@ test("an address that means harm or nothing opens the page", async () => {
     const other = await browser.page(list, `#view=${view}&${address}`);
     assert.equal(await other.locator("[aria-selected=true]").getAttribute("id"), `tab-${view}`);
     assert.ok(await other.locator(".view > *").count() > 0, address);
-    assert.deepEqual(other.wrong, [], address);
-    await other.context().close();
+    await done(other);
   }
 });
 
@@ -134,8 +131,7 @@ test("a word that the keyboard is at leaves with the words, and stays in its own
   assert.match(await readout(page), /^sie reads/u);
   await page.locator("[data-key=head-2]").click();
   assert.match(await readout(page), /^sie reads/u);
-  assert.deepEqual(page.wrong, []);
-  await page.context().close();
+  await done(page);
 });
 
 test("a press that ends beside the matrix is over, and other buttons pin nothing", async () => {
@@ -158,7 +154,7 @@ test("a press that ends beside the matrix is over, and other buttons pin nothing
   await page.mouse.click(x + 60, y + 60);
   await drawn(page);
   assert.match(page.url(), /matrix\.cell/u);
-  await page.context().close();
+  await done(page);
 });
 
 test("combinations are of the views that show them", async () => {
@@ -166,7 +162,7 @@ test("combinations are of the views that show them", async () => {
   assert.match(await page.locator(".view canvas[tabindex]").getAttribute("aria-label"), /rollout to layer 1/u);
   await page.locator("#tab-query_key").click();
   assert.ok(await page.getByRole("combobox", { name: "Head" }).isVisible());
-  await page.context().close();
+  await done(page);
 });
 
 test("cells of an alignment and patches of a picture are read by keyboard", async () => {
@@ -185,7 +181,7 @@ test("cells of an alignment and patches of a picture are read by keyboard", asyn
     assert.ok(Math.abs(frame.x + frame.width / 2 - cell.x - cell.width / 2) < 1);
     await page.keyboard.press("Escape");
     assert.match(await page.locator(".cell-said").textContent(), /^Point at/u);
-    await page.context().close();
+    await done(page);
   }
 });
 
@@ -219,7 +215,7 @@ test("the matrix zooms about the pointer, moves under it, and shows all again", 
   await page.getByRole("button", { name: "Show all" }).click();
   await drawn(page);
   assert.equal(await cell(), all);
-  await page.context().close();
+  await done(page);
 });
 
 test("rows and columns are filtered and sorted", async () => {
@@ -235,7 +231,7 @@ test("rows and columns are filtered and sorted", async () => {
   const said = await page.locator(".sentences-list li").allTextContents();
   const names = said.map((text) => text.split(" reads ")[0]);
   assert.deepEqual(names, [...names].sort((a, b) => a.localeCompare(b)));
-  await page.context().close();
+  await done(page);
 });
 
 test("two fingers zoom the matrix on a phone", async () => {
@@ -255,7 +251,7 @@ test("two fingers zoom the matrix on a phone", async () => {
   });
   await drawn(page);
   assert.ok(await canvas.evaluate((node) => Number(node.dataset.cell)) > 2 * before);
-  await page.context().close();
+  await done(page);
 });
 
 test("what opens on a phone stays on its screen", async () => {
@@ -266,7 +262,7 @@ test("what opens on a phone stays on its screen", async () => {
     assert.ok(box.x >= 0 && box.x + box.width <= 390, `${box.x} to ${box.x + box.width}`);
     await summary.click();
   }
-  await page.context().close();
+  await done(page);
 });
 
 test("fragments share a document with each other and with styles that mean harm", async () => {
@@ -290,8 +286,7 @@ test("fragments share a document with each other and with styles that mean harm"
   assert.match(await hosts.nth(0).locator("#tab-matrix").textContent(), /矩阵/u);
   assert.match(await hosts.nth(1).locator("#tab-matrix").textContent(), /Matrix/u);
   assert.ok(!page.url().includes("#"));
-  assert.deepEqual(page.wrong, []);
-  await page.context().close();
+  await done(page);
 });
 
 test("text of a trace is shown and never obeyed", async () => {
@@ -299,6 +294,5 @@ test("text of a trace is shown and never obeyed", async () => {
   assert.match(await page.locator(".model").textContent(), /<\/script><b id="injected">/u);
   assert.ok((await page.locator(".pair text").allTextContents()).includes("<b id=\"injected\">"));
   assert.equal(await page.evaluate(() => document.querySelectorAll("b").length), 0);
-  assert.deepEqual(page.wrong, []);
-  await page.context().close();
+  await done(page);
 });
