@@ -20,11 +20,13 @@ struct Free {
   void operator()(PangoContext* context) const { g_object_unref(context); }
   void operator()(PangoFontMap* map) const { g_object_unref(map); }
   void operator()(PangoFontDescription* description) const { pango_font_description_free(description); }
+  void operator()(PangoAttrList* attributes) const { pango_attr_list_unref(attributes); }
   void operator()(cairo_font_options_t* options) const { cairo_font_options_destroy(options); }
 };
 using ContextOfText = std::unique_ptr<PangoContext, Free>;
 using FontMap = std::unique_ptr<PangoFontMap, Free>;
 using Description = std::unique_ptr<PangoFontDescription, Free>;
+using Attributes = std::unique_ptr<PangoAttrList, Free>;
 using FontOptions = std::unique_ptr<cairo_font_options_t, Free>;
 
 // One for each thread, made at first use: Pango's maps of fonts are for one thread.
@@ -44,6 +46,7 @@ PangoContext* context_of_text() {
     cairo_font_options_set_antialias(options.get(), CAIRO_ANTIALIAS_GRAY);
     pango_cairo_context_set_font_options(made.get(), options.get());
     pango_context_set_round_glyph_positions(made.get(), FALSE);
+    pango_context_set_language(made.get(), pango_language_from_string("en"));  // not the machine's
     return made;
   }();
   return context.get();
@@ -91,8 +94,12 @@ ShapedText::ShapedText(std::string_view text, const TextStyle& style) {
   PangoContext* const context = context_of_text();
   const Description description = describe_font(shown, style);
   check_fonts(context, description.get());
-  pango_context_set_language(context, pango_language_from_string(language_of(shown, style).c_str()));
   layout_.reset(pango_layout_new(context));
+  // Of this text alone: a change of the context would break the lines of all texts anew.
+  const Attributes attributes(pango_attr_list_new());
+  pango_attr_list_insert(attributes.get(),
+                         pango_attr_language_new(pango_language_from_string(language_of(shown, style).c_str())));
+  pango_layout_set_attributes(layout_.get(), attributes.get());
   pango_layout_set_single_paragraph_mode(layout_.get(), TRUE);
   pango_layout_set_font_description(layout_.get(), description.get());
   pango_layout_set_text(layout_.get(), shown.data(), static_cast<int>(shown.size()));

@@ -98,6 +98,22 @@ TEST(ShapedText, AChineseCharacterIsDrawnAsItsLanguageWritesIt) {
   EXPECT_EQ(ShapedText("直", {}).glyphs()[0].id, glyph("zh-Hans"));
 }
 
+TEST(ShapedText, StaysAsItIsWhileTextsOfOtherLanguagesAreMade) {
+  const ShapedText first("a直b", {.language = "ja"});
+  const auto drawn = [&first] {
+    std::vector<unsigned> ids;
+    for (const ShapedGlyph& glyph : first.glyphs()) ids.push_back(glyph.id);
+    return ids;
+  };
+  const std::vector<unsigned> before = drawn();
+  std::vector<ShapedText> others;
+  for (const char* language : {"zh-Hans", "ko", "en"}) {
+    others.emplace_back("a直b", TextStyle{.language = language});
+    EXPECT_EQ(first.cuts(), (std::vector<std::size_t>{0, 1, 4, 5}));  // which asks Pango for its lines
+    EXPECT_EQ(drawn(), before);
+  }
+}
+
 TEST(Fonts, TheLanguageIsWhatCharactersTell) {
   EXPECT_EQ(guess_language("Wort"), "en");
   EXPECT_EQ(guess_language("注意"), "zh-Hans");
