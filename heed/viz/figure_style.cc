@@ -36,12 +36,8 @@ void check_style(const FigureStyle& style) {
              style.width);
   HEED_CHECK(within(style.font_size, kLeastFont, kMostFont),
              "a figure's font size must lie in [{}, {}] points, but is {}", kLeastFont, kMostFont, style.font_size);
-  for (std::string_view rest = style.font; !rest.empty();) {
-    const std::size_t end = std::min(rest.find(','), rest.size());
-    std::string_view family = rest.substr(0, end);
-    family.remove_prefix(std::min(family.find_first_not_of(' '), family.size()));
+  for (std::string_view family : families_of(style.font)) {
     HEED_CHECK(has_font(family), "this machine has no font '{}'", visible_text(family));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
   }
 }
 

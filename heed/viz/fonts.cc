@@ -1,5 +1,6 @@
 #include "heed/viz/fonts.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "heed/unicode/unicode.h"
@@ -16,6 +17,19 @@ bool is_han(char32_t c) {
 bool is_arabic(char32_t c) { return (c >= 0x0600 && c <= 0x06FF) || (c >= 0x0750 && c <= 0x077F); }
 
 }  // namespace
+
+std::vector<std::string_view> families_of(std::string_view list) {
+  std::vector<std::string_view> families;
+  for (std::size_t begin = 0; begin <= list.size() && !list.empty();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    std::string_view family = list.substr(begin, end - begin);
+    family.remove_prefix(std::min(family.find_first_not_of(' '), family.size()));
+    family.remove_suffix(family.size() - (family.find_last_not_of(' ') + 1));
+    families.push_back(family);
+    begin = end + 1;
+  }
+  return families;
+}
 
 std::string guess_language(std::string_view text) {
   bool kana = false, hangul = false, han = false, arabic = false;

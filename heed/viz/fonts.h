@@ -1,7 +1,7 @@
 // Which fonts text is set in.
 //
 //   if (!has_font("Linux Libertine O")) ...
-//   std::string families = font_families({.font = "Latin Modern Roman"}, "東京");   // "..., Noto Sans CJK SC, ..."
+//   std::string families = font_families("東京", {.font = "Latin Modern Roman"});   // "..., Noto Sans CJK SC, ..."
 #pragma once
 
 #include <string>
@@ -15,6 +15,9 @@ namespace heed {
 // Whether this machine has the family ("DejaVu Serif"), or one of the kinds that it names for itself ("serif"), in
 // either case of letters.
 bool has_font(std::string_view family);
+
+// The families of a list with commas between them, without the blanks around each; an empty list has none.
+std::vector<std::string_view> families_of(std::string_view list);
 
 // The language that characters tell by themselves: "ja" where there are kana, "ko" where there is Hangul, "zh-Hans"
 // where there are Chinese characters without either, "ar" for Arabic letters; else "en". The same Chinese character is

@@ -207,16 +207,6 @@ TEST(Heatmap, RefusesAWidthThatHasNoRoomForIt) {
   EXPECT_THROW(draw_heatmap(map), Error);
 }
 
-TEST(FigureStyle, ALengthHasAUnit) {
-  EXPECT_NEAR(read_length("8cm"), 226.7717, 1e-4);
-  EXPECT_NEAR(read_length("80 mm"), 226.7717, 1e-4);
-  EXPECT_DOUBLE_EQ(read_length("3.5in"), 252);
-  EXPECT_DOUBLE_EQ(read_length("240pt"), 240);
-  for (const char* text : {"", "8", "cm", "8 furlongs", "-8cm", "0cm", "nancm", "8cmx", "1e3pt", "8,5cm"}) {
-    EXPECT_THROW(read_length(text), Error) << text;
-  }
-}
-
 TEST(Heatmap, TheScalesEndIsRoundAndHoldsTheValue) {
   EXPECT_DOUBLE_EQ(round_scale(0.83), 1);
   EXPECT_DOUBLE_EQ(round_scale(0.11), 0.15);

@@ -31,11 +31,7 @@ const char* anchor_name(TextAnchor anchor, bool right_to_left) {
 // Quoted where CSS takes no plain words: names with a digit in front of a word.
 std::string css_families(std::string_view families) {
   std::string quoted;
-  while (!families.empty()) {
-    const std::size_t end = std::min(families.find(','), families.size());
-    std::string_view family = families.substr(0, end);
-    family.remove_prefix(std::min(family.find_first_not_of(' '), family.size()));
-    families.remove_prefix(std::min(end + 1, families.size()));
+  for (std::string_view family : families_of(families)) {
     const bool plain = std::ranges::all_of(family, [before = ' '](char c) mutable {
       const bool starts = std::exchange(before, c) == ' ';
       const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
@@ -48,7 +44,8 @@ std::string css_families(std::string_view families) {
 
 class SvgCanvas final : public Canvas {
  public:
-  explicit SvgCanvas(std::string& out) : out_(out) {}
+  // `families` are the picture's.
+  SvgCanvas(std::string families, std::string& out) : families_(std::move(families)), out_(out) {}
 
   void fill(const Box& box, const Colour& colour, std::string_view note) override {
     // A filled box is also tall and wide enough to leave no crack to its neighbour: crispEdges snaps both to the same
@@ -103,7 +100,7 @@ class SvgCanvas final : public Canvas {
   // Only where they are others than the picture's.
   void write_font(std::string_view text, const TextStyle& style) {
     const std::string families = css_families(font_families(text, style)), language = language_of(text, style);
-    if (families != kFamilies) write(R"( font-family="{}")", escape_markup(families));
+    if (families != families_) write(R"( font-family="{}")", escape_markup(families));
     if (language != "en") write(R"( xml:lang="{}")", escape_markup(language));
   }
 
@@ -112,13 +109,14 @@ class SvgCanvas final : public Canvas {
     fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
   }
 
-  const std::string kFamilies = css_families(font_families({}, {}));
+  const std::string families_;
   std::string& out_;
 };
 
 }  // namespace
 
 std::string render_svg(const Picture& picture) {
+  const std::string families = css_families(font_families({}, {}));
   std::string out = fmt::format(
       R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0:.6g}pt" height="{1:.6g}pt" viewBox="0 0 {0:.6g} {1:.6g}" role="img" )"
       R"(font-family="{4}">)"
@@ -127,8 +125,8 @@ std::string render_svg(const Picture& picture) {
       R"(<rect width="{0:.6g}" height="{1:.6g}" fill="#ffffff"/>)"
       "\n",
       picture.width, picture.height, escape_markup(picture.title), escape_markup(picture.description),
-      escape_markup(css_families(font_families({}, {}))));
-  SvgCanvas canvas(out);
+      escape_markup(families));
+  SvgCanvas canvas(families, out);
   picture.paint(canvas);
   out += "</svg>\n";
   return out;
