@@ -30,8 +30,9 @@ double cell_size(Index count, double page, double least, double most) {
   return std::min(least, beyond);
 }
 
-// The most characters that a number in a cell has.
+// The most characters that a number in a cell has; 0 where there are none. Looks at every value.
 std::size_t longest_number(const Heatmap& map) {
+  if (map.digits < 0) return 0;
   std::size_t longest = 1;
   for (const Heatmap::Panel& panel : map.panels) {
     for (float value : panel.values) longest = std::max(longest, number_text(value, map.digits).size());
@@ -41,11 +42,11 @@ std::size_t longest_number(const Heatmap& map) {
 
 constexpr double kDigitWidth = 0.64;  // of the font's size
 
-Cells natural_cells(const Heatmap& map) {
+Cells natural_cells(const Heatmap& map, std::size_t characters) {
   const double size = map.style.size(), unit = size / 11;
   const auto scaled = [unit](double cell) { return cell * unit; };
   if (map.digits >= 0) {
-    const double number = static_cast<double>(longest_number(map)) * kDigitWidth * 0.9 * size;
+    const double number = static_cast<double>(characters) * kDigitWidth * 0.9 * size;
     return {std::max(2.4 * size, std::ceil(number + 0.9 * size)), 2.4 * size};
   }
   if (!map.square) {
@@ -131,8 +132,7 @@ HeatmapAxis lay_columns(const Heatmap& map, double cell) {
 // --- Everything ------------------------------------------------------------------------------------------------------
 
 // About as wide as high, and rather wider.
-Index panels_across(const Heatmap& map) {
-  const Cells cells = natural_cells(map);
+Index panels_across(const Heatmap& map, const Cells& cells) {
   const double shape =
       cells.height * static_cast<double>(rows_of(map)) / (cells.width * static_cast<double>(columns_of(map)));
   const double across = std::ceil(std::sqrt(static_cast<double>(panels_of(map)) * 1.4 * shape));
@@ -203,8 +203,7 @@ HeatmapLayout lay_out_with(const Heatmap& map, const Cells& cells, Index across)
 }
 
 // Labels are as large as cells let them be, and cells as wide as labels let them be: a few rounds agree.
-HeatmapLayout lay_out_for_paper(const Heatmap& map) {
-  const Index across = panels_across(map);
+HeatmapLayout lay_out_for_paper(const Heatmap& map, Index across) {
   const double wanted = map.style.width, count = static_cast<double>(across * columns_of(map));
   double width = 0.7 * wanted / count;
   HeatmapLayout layout;
@@ -221,11 +220,10 @@ HeatmapLayout lay_out_for_paper(const Heatmap& map) {
   return layout;
 }
 
-double number_size(const Heatmap& map, double cell_width) {
-  if (map.digits < 0) return 0;
-  const double size =
-      std::min(0.9 * map.style.size(), 0.9 * cell_width / (kDigitWidth * static_cast<double>(longest_number(map))));
-  return size >= 0.8 * map.style.least_size() ? size : 0;
+double number_size(const FigureStyle& style, double cell_width, std::size_t characters) {
+  if (characters == 0) return 0;
+  const double size = std::min(0.9 * style.size(), 0.9 * cell_width / (kDigitWidth * static_cast<double>(characters)));
+  return size >= 0.8 * style.least_size() ? size : 0;
 }
 
 }  // namespace
@@ -238,9 +236,11 @@ std::string number_text(double value, int digits) {
 }
 
 HeatmapLayout lay_out(const Heatmap& map) {
-  HeatmapLayout layout =
-      map.style.for_paper() ? lay_out_for_paper(map) : lay_out_with(map, natural_cells(map), panels_across(map));
-  layout.number_size = number_size(map, layout.columns.cell);
+  const std::size_t longest = longest_number(map);
+  const Cells natural = natural_cells(map, longest);
+  const Index across = panels_across(map, natural);
+  HeatmapLayout layout = map.style.for_paper() ? lay_out_for_paper(map, across) : lay_out_with(map, natural, across);
+  layout.number_size = number_size(map.style, layout.columns.cell, longest);
   place_down(map, layout);
   if (!map.style.for_paper()) layout.width = std::ceil(layout.width), layout.height = std::ceil(layout.height);
   return layout;
