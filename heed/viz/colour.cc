@@ -129,6 +129,7 @@ Colour categorical_colour(std::size_t i) {
 }
 
 Colour paler(const Colour& colour, double share) {
+  if (std::isnan(share)) return no_number_colour();
   const double kept = std::clamp(share, 0.0, 1.0);
   const auto mix = [kept](double part) { return 1 - kept * (1 - part); };
   return {mix(colour.red), mix(colour.green), mix(colour.blue)};

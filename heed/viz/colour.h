@@ -31,7 +31,7 @@ Colour diverging_colour(double t);
 // 09-002), with a stronger yellow.
 Colour categorical_colour(std::size_t i);
 
-// The colour in `share` parts, white in the others.
+// The colour in `share` parts, white in the others; NaN takes no_number_colour().
 Colour paler(const Colour& colour, double share);
 
 // What stands for NaN and for masked (infinite) scores: a grey that neither scale contains.

@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string>
 
 namespace heed {
 namespace {
@@ -60,6 +62,20 @@ TEST(Colour, InkContrastsWithItsGround) {
     const Colour ground = sequential_colour(i / 20.0);
     EXPECT_GT(colour_distance(ground, ink_on(ground)), 0.3);
   }
+}
+
+TEST(CategoricalColour, NeighboursAreToldApartOnWhite) {
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < 8; ++i) {
+    seen.insert(hex(categorical_colour(i)));
+    EXPECT_LT(lightness(categorical_colour(i)), 0.85);
+    for (std::size_t j = 0; j < i; ++j) {
+      EXPECT_GT(colour_distance(categorical_colour(i), categorical_colour(j)), 0.09) << i << " " << j;
+    }
+  }
+  EXPECT_EQ(seen.size(), 8u);
+  EXPECT_EQ(hex(paler(categorical_colour(0), 0)), "#ffffff");
+  EXPECT_EQ(hex(paler(categorical_colour(0), 1)), hex(categorical_colour(0)));
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ FigureTitle lay_title(const std::string& title, const std::string& subtitle, con
   placed.title_style.bold = true;
   placed.subtitle_style.colour = kQuietInk;
   placed.left = placed.top = style.margin();
-  add_lines(title, placed.title_style, room, placed.title, placed);
-  add_lines(subtitle, placed.subtitle_style, room, placed.subtitle, placed);
+  add_lines(style.title.value_or(title), placed.title_style, room, placed.title, placed);
+  if (!style.title) add_lines(subtitle, placed.subtitle_style, room, placed.subtitle, placed);
   return placed;
 }
 

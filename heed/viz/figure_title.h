@@ -18,7 +18,8 @@ struct FigureTitle {
   void paint(Canvas& canvas) const;
 };
 
-// Breaks both into lines no wider than `room`, from the style's margins on. An empty one takes no room.
+// Breaks both, or the style's title in their place, into lines no wider than `room`, from the style's margins on. An
+// empty one takes no room.
 FigureTitle lay_title(const std::string& title, const std::string& subtitle, const FigureStyle& style, double room);
 
 }  // namespace heed

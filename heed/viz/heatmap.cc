@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
+#include <utility>
 
 #include "heed/base/check.h"
 #include "heed/viz/heatmap_layout.h"
@@ -176,16 +178,15 @@ void check_heatmap(const Heatmap& map) {
   check_style(map.style);
 }
 
-void take_title_of_style(Heatmap& map) {
-  if (!map.style.title) return;
-  map.title = *map.style.title;
-  map.subtitle.clear();
+double scale_share(const Heatmap& map, double value) {
+  if (!std::isfinite(value)) return std::numeric_limits<double>::quiet_NaN();
+  return std::clamp((value - map.least) / (map.most - map.least), 0.0, 1.0);
 }
 
 Colour cell_colour(const Heatmap& map, double value) {
   if (!std::isfinite(value)) return no_number_colour();
   if (map.least < 0) return diverging_colour(value / std::max(-map.least, map.most));
-  return sequential_colour((value - map.least) / (map.most - map.least));
+  return sequential_colour(scale_share(map, value));
 }
 
 double round_scale(double value) {
@@ -197,24 +198,26 @@ double round_scale(double value) {
   return 10 * power;
 }
 
+Picture picture_of(const Heatmap& map, double width, double height, std::function<void(Canvas&)> paint) {
+  const std::string shown = map.style.title.value_or("");
+  return {.width = width,
+          .height = height,
+          .title = shown.empty() ? map.title : shown,
+          .description = map.description,
+          .paint = std::move(paint),
+          .pixels_per_inch = map.style.pixels_per_inch()};
+}
+
 Picture draw_heatmap(Heatmap heatmap) {
   check_heatmap(heatmap);
-  const std::string name = heatmap.title;
-  take_title_of_style(heatmap);
   for (auto* labels : {&heatmap.row_labels, &heatmap.column_labels}) {
     for (std::string& label : *labels) label = shorten(visible_text(label), kLongestNote);
   }
   auto drawing = std::make_shared<Drawing>();
   drawing->map = std::move(heatmap);
   drawing->layout = lay_out(drawing->map);
-  Picture picture{.width = drawing->layout.width,
-                  .height = drawing->layout.height,
-                  .title = drawing->map.title.empty() ? name : drawing->map.title,
-                  .description = drawing->map.description,
-                  .paint = {},
-                  .pixels_per_inch = drawing->map.style.pixels_per_inch()};
-  picture.paint = [drawing](Canvas& canvas) { paint(*drawing, canvas); };
-  return picture;
+  return picture_of(drawing->map, drawing->layout.width, drawing->layout.height,
+                    [drawing](Canvas& canvas) { paint(*drawing, canvas); });
 }
 
 }  // namespace heed

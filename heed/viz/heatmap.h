@@ -4,6 +4,7 @@
 //   save_picture(draw_heatmap(std::move(map)), "xor.svg");
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,14 +36,19 @@ struct Heatmap {
 // that people can read. 1 for zero, less, infinity and NaN.
 double round_scale(double value);
 
+// Where a value lies between the ends of the map's scale, from 0 to 1; what lies beyond takes the nearest end. NaN for
+// what is infinite or no number.
+double scale_share(const Heatmap& map, double value);
+
 // The colour of a value on the map's scale; grey for what is infinite or no number.
 Colour cell_colour(const Heatmap& map, double value);
 
 // Throws heed::Error for what draw_heatmap refuses.
 void check_heatmap(const Heatmap& map);
 
-// Puts the style's title, where it has one, in the place of the map's.
-void take_title_of_style(Heatmap& map);
+// What paints the map, as a picture with its words: its title is the one that is shown, or else, for those who do not
+// see it, the map's own.
+Picture picture_of(const Heatmap& map, double width, double height, std::function<void(Canvas&)> paint);
 
 // Draws the heat map: rows down the side, columns along the top, labels turned where they would touch. A label that is
 // too long ends in "…"; where cells get too small for labels, every second, fifth, tenth ... one is shown, at a size

@@ -9,8 +9,9 @@ namespace heed {
 
 // Draws the map's rows as words in the left column and its columns in the right one, with a line for each cell: the
 // stronger the value, the darker and wider, against the end of the map's scale. Several panels are heads, each with its
-// colour, named above. Lines below a twenty-fifth of the scale are left out, and of very many the weakest. Throws
-// heed::Error as draw_heatmap does, for values below zero, and where the style's width has no room for lines.
+// colour, named above. Lines below a twenty-fifth of the scale are left out, and of very many the weakest; what is
+// infinite or no number has no line. Throws heed::Error as draw_heatmap does, for a scale that begins below zero, and
+// where the style's width has no room for lines.
 Picture draw_lines(Heatmap map);
 
 }  // namespace heed

@@ -2,30 +2,21 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
+#include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "heed/base/error.h"
+#include "heed/viz/heads_sample.h"
 #include "heed/viz/reading_picture.h"
 #include "heed/viz/recorded_picture.h"
 
 namespace heed {
 namespace {
 
-// Two heads over three words: the first reads its own word, the second spreads.
-Heatmap sample() {
-  return {.title = "Heads",
-          .row_title = "queries",
-          .column_title = "keys",
-          .row_labels = {"it", "was", "tired"},
-          .column_labels = {"the", "animal", "it"},
-          .panels = {{"head 4", {0, 0, 1, 0, 1, 0, 1, 0, 0}},
-                     {"head 7", {0.5F, 0.25F, 0.25F, 0.01F, 0.5F, 0.49F, 0.25F, 0.5F, 0.25F}}}};
-}
-
 TEST(LinesPicture, ALineLeadsFromEachWordToThoseItReads) {
-  Heatmap map = sample();
+  Heatmap map = heads_sample();
   map.panels.pop_back();
   const Recording drawn(draw_lines(map));
   ASSERT_EQ(drawn.lines.size(), 3u);
@@ -42,48 +33,19 @@ TEST(LinesPicture, ALineLeadsFromEachWordToThoseItReads) {
 }
 
 TEST(LinesPicture, StrongerLinesAreWiderDarkerAndOnTop) {
-  const Recording drawn(draw_lines(sample()));
+  const Recording drawn(draw_lines(heads_sample()));
   ASSERT_EQ(drawn.lines.size(), 11u);  // without a hundredth, which nobody would see
   for (std::size_t i = 1; i < drawn.lines.size(); ++i) EXPECT_GE(drawn.lines[i].width, drawn.lines[i - 1].width);
   EXPECT_EQ(drawn.lines.back().colour, hex(categorical_colour(0)));
 }
 
 TEST(LinesPicture, EachHeadHasItsColourAndItsName) {
-  const Recording drawn(draw_lines(sample()));
+  const Recording drawn(draw_lines(heads_sample()));
   EXPECT_TRUE(drawn.shows("head 4"));
   EXPECT_TRUE(drawn.shows("head 7"));
   ASSERT_EQ(drawn.grounds.size(), 2u);
   EXPECT_EQ(drawn.grounds[0].colour, hex(categorical_colour(0)));
   EXPECT_EQ(drawn.grounds[1].colour, hex(categorical_colour(1)));
-}
-
-TEST(ReadingPicture, ShowsWhatOneWordReadsHeadByHead) {
-  const Index row = 0;
-  const Recording drawn(draw_reading(sample(), {&row, 1}));
-  EXPECT_EQ(drawn.lines.size(), 4u);
-  for (const auto& line : drawn.lines) EXPECT_EQ(line.from.y, drawn.lines[0].from.y);
-  ASSERT_EQ(drawn.cells.size(), 6u);
-  EXPECT_EQ(drawn.cells[2].note, "head 4 → it: 1.000");
-  EXPECT_EQ(drawn.cells[2].colour, hex(categorical_colour(0)));
-  EXPECT_EQ(drawn.cells[3].note, "head 7 → the: 0.500");
-  for (const char* text : {"4", "7"}) EXPECT_TRUE(drawn.shows(text)) << text;
-}
-
-TEST(ReadingPicture, OfSeveralPiecesIsTheirMean) {
-  const std::vector<Index> rows{0, 1};
-  const Picture picture = draw_reading(sample(), rows);
-  const Recording drawn(picture);
-  EXPECT_EQ(drawn.cells[1].note, "head 4 → animal: 0.500");
-  EXPECT_EQ(drawn.cells[2].note, "head 4 → it: 0.500");
-  EXPECT_TRUE(picture.description.starts_with("What it was looks at most: head 4: animal (0.50)"))
-      << picture.description;
-}
-
-TEST(ReadingPicture, IsTheRowThatItsNumbersAre) {
-  const Index row = 2;
-  const Heatmap reading = reading_of(sample(), {&row, 1});
-  EXPECT_EQ(reading.row_labels, std::vector<std::string>{"tired"});
-  EXPECT_EQ(reading.panels[0].values, (std::vector<float>{1, 0, 0}));
 }
 
 TEST(LinesPicture, NothingLiesOutsideThePictureOfAnyWidth) {
@@ -92,7 +54,7 @@ TEST(LinesPicture, NothingLiesOutsideThePictureOfAnyWidth) {
   for (const double width : {0.0, read_length("8cm"), read_length("14cm")}) {
     for (const std::size_t count : {1u, 5u, 30u, 120u}) {
       for (const auto& words : scripts) {
-        Heatmap map = sample();
+        Heatmap map = heads_sample();
         map.title = "A title that is longer than the narrowest of these figures is wide, of some heads";
         map.row_labels.resize(count);
         map.column_labels.resize(count);
@@ -116,31 +78,30 @@ TEST(LinesPicture, NothingLiesOutsideThePictureOfAnyWidth) {
   }
 }
 
-TEST(LinesPicture, RefusesWhatLinesCannotShow) {
-  Heatmap below = sample();
-  below.least = -1;
-  EXPECT_THROW(draw_lines(below), Error);
-  EXPECT_THROW(draw_reading(sample(), {}), Error);
-  EXPECT_THROW(reading_of(sample(), {}), Error);
-  const Index row = 3;
-  EXPECT_THROW(draw_reading(sample(), {&row, 1}), Error);
-  Heatmap narrow = sample();
-  narrow.style = {.width = 80, .font_size = 30};
-  EXPECT_THROW(draw_lines(narrow), Error);
+TEST(LinesPicture, WhatIsInfiniteOrNoNumberHasNoLineAndAGreyCell) {
+  Heatmap map = heads_sample();
+  map.panels.pop_back();
+  map.panels[0].values = {1, std::numeric_limits<float>::infinity(), std::nanf(""), 0, 0, 0, 0, 0, 0};
+  EXPECT_EQ(Recording(draw_lines(map)).lines.size(), 1u);
+  const Index row = 0;
+  const Recording drawn(draw_reading(map, {&row, 1}));
+  EXPECT_EQ(drawn.lines.size(), 1u);
+  ASSERT_EQ(drawn.cells.size(), 3u);
+  EXPECT_EQ(drawn.cells[1].colour, hex(no_number_colour()));
+  EXPECT_EQ(drawn.cells[2].colour, hex(no_number_colour()));
 }
 
-TEST(CategoricalColour, NeighboursAreToldApartOnWhite) {
-  std::set<std::string> seen;
-  for (std::size_t i = 0; i < 8; ++i) {
-    seen.insert(hex(categorical_colour(i)));
-    EXPECT_LT(lightness(categorical_colour(i)), 0.85);
-    for (std::size_t j = 0; j < i; ++j) {
-      EXPECT_GT(colour_distance(categorical_colour(i), categorical_colour(j)), 0.09) << i << " " << j;
-    }
-  }
-  EXPECT_EQ(seen.size(), 8u);
-  EXPECT_EQ(hex(paler(categorical_colour(0), 0)), "#ffffff");
-  EXPECT_EQ(hex(paler(categorical_colour(0), 1)), hex(categorical_colour(0)));
+TEST(LinesPicture, RefusesWhatLinesCannotShow) {
+  Heatmap below = heads_sample();
+  below.least = -1;
+  EXPECT_THROW(draw_lines(below), Error);
+  EXPECT_THROW(draw_reading(heads_sample(), {}), Error);
+  EXPECT_THROW(reading_of(heads_sample(), {}), Error);
+  const Index row = 3;
+  EXPECT_THROW(draw_reading(heads_sample(), {&row, 1}), Error);
+  Heatmap narrow = heads_sample();
+  narrow.style = {.width = 80, .font_size = 30};
+  EXPECT_THROW(draw_lines(narrow), Error);
 }
 
 }  // namespace

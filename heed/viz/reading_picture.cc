@@ -11,27 +11,21 @@
 #include "heed/base/check.h"
 #include "heed/viz/heatmap_layout.h"
 #include "heed/viz/word_columns.h"
+#include "heed/viz/word_lines.h"
 
 namespace heed {
 namespace {
 
-constexpr double kLeastShare = 0.04;  // of the scale: a line that is weaker is not drawn
 constexpr double kNumberSize = 0.82;  // of the labels' size
-
-struct Line {
-  std::size_t to, panel;
-  double share;  // of the scale, in (0, 1]
-};
+constexpr double kPalestCell = 0.05;  // the least share of a colour
+constexpr WordLineLook kLook{.palest = 0.1, .thinnest = 0.5, .thickest = 3};
 
 struct Drawing {
   Heatmap map;  // with all rows' labels, and one row in each panel
   WordColumns columns;
   std::vector<std::size_t> chosen{};  // rows
-  std::vector<Line> lines{};          // the weakest first
-  double cell = 0;                    // the width of the cells beside the words
-
-  double value(std::size_t panel, std::size_t column) const { return map.panels[panel].values[column]; }
-  double share(double value) const { return std::clamp((value - map.least) / (map.most - map.least), 0.0, 1.0); }
+  std::vector<WordLine> lines{};
+  double cell = 0;  // the width of the cells beside the words
 };
 
 // The panels, each with the mean of some of its rows.
@@ -95,6 +89,21 @@ void paint_head_numbers(const Drawing& drawing, Canvas& canvas) {
   canvas.text({columns.beside - 0.5 * size, top - 0.5 * size}, "head", head);
 }
 
+// From the middle of the chosen rows.
+std::vector<WordLine> lines_of(const Drawing& drawing) {
+  const auto [first, last] = std::ranges::minmax_element(drawing.chosen);
+  const double from = (drawing.columns.middle(*first) + drawing.columns.middle(*last)) / 2;
+  std::vector<WordLine> lines;
+  for (std::size_t p = 0; p < drawing.map.panels.size(); ++p) {
+    for (std::size_t c = 0; c < drawing.map.column_labels.size(); ++c) {
+      const double share = scale_share(drawing.map, drawing.map.panels[p].values[c]);
+      if (share >= kLeastLineShare) lines.push_back({from, drawing.columns.middle(c), p, share});
+    }
+  }
+  sort_lines(lines);
+  return lines;
+}
+
 void paint_reading(const Drawing& drawing, Canvas& canvas) {
   const WordColumns& columns = drawing.columns;
   const double size = drawing.map.style.size();
@@ -104,22 +113,17 @@ void paint_reading(const Drawing& drawing, Canvas& canvas) {
                  0.92 * columns.pitch},
                 kGridLine);
   }
-  const auto [first, last] = std::minmax_element(drawing.chosen.begin(), drawing.chosen.end());
-  const double from = (columns.middle(*first) + columns.middle(*last)) / 2, unit = size / 11;
-  for (const Line& line : drawing.lines) {
-    canvas.line({columns.lines_begin, from}, {columns.lines_end, columns.middle(line.to)},
-                paler(categorical_colour(line.panel), 0.1 + 0.9 * line.share), unit * (0.5 + 2.5 * line.share));
-  }
+  paint_lines(drawing.lines, columns, kLook, size, canvas);
   paint_words(columns, canvas);
   if (drawing.map.panels.size() > 1) paint_head_numbers(drawing, canvas);
   for (std::size_t p = 0; p < drawing.map.panels.size(); ++p) {
     const double x = columns.beside + static_cast<double>(p) * drawing.cell;
     for (std::size_t c = 0; c < columns.right_words.size(); ++c) {
-      const double value = drawing.value(p, c);
-      canvas.fill(
-          {x, columns.middle(c) - columns.pitch / 2, drawing.cell - 0.5, columns.pitch - 0.5},
-          paler(categorical_colour(p), 0.05 + 0.95 * drawing.share(value)),
-          fmt::format("{} → {}: {}", drawing.map.panels[p].title, drawing.map.column_labels[c], number_text(value, 3)));
+      const Heatmap::Panel& panel = drawing.map.panels[p];
+      const double value = panel.values[c], share = scale_share(drawing.map, value);
+      canvas.fill({x, columns.middle(c) - columns.pitch / 2, drawing.cell - 0.5, columns.pitch - 0.5},
+                  paler(categorical_colour(p), kPalestCell + (1 - kPalestCell) * share),
+                  fmt::format("{} → {}: {}", panel.title, drawing.map.column_labels[c], number_text(value, 3)));
     }
   }
 }
@@ -135,33 +139,19 @@ Heatmap reading_of(Heatmap map, std::span<const Index> rows) {
 }
 
 Picture draw_reading(Heatmap map, std::span<const Index> rows) {
-  auto drawing = std::make_shared<Drawing>();
   map.panels = means_of_rows(map, rows);  // which do not fit the labels any more: what follows draws words, not cells
-  HEED_CHECK(map.least >= 0, "draw_reading: a line cannot show what is below zero, and the scale begins at {}",
-             map.least);
+  check_scale_of_lines(map, "draw_reading");
+  map.description = describe(map, map.panels, word_of(map, rows));
+  auto drawing = std::make_shared<Drawing>();
   for (Index row : rows) drawing->chosen.push_back(static_cast<std::size_t>(row));
-  Picture picture{.title = map.title, .description = describe(map, map.panels, word_of(map, rows))};
-  take_title_of_style(map);
-  if (!map.title.empty()) picture.title = map.title;
   const FigureStyle& style = map.style;
   const auto heads = static_cast<double>(map.panels.size());
   drawing->cell = std::min(1.2 * style.size(), (style.for_paper() ? 0.3 * style.width : 24 * style.size()) / heads);
   drawing->columns = lay_word_columns(map, heads * drawing->cell, heads > 1 ? 1.6 * style.size() : 0);
-  picture.width = drawing->columns.width, picture.height = drawing->columns.height;
-  picture.pixels_per_inch = style.pixels_per_inch();
   drawing->map = std::move(map);
-  for (std::size_t p = 0; p < drawing->map.panels.size(); ++p) {
-    for (std::size_t c = 0; c < drawing->map.column_labels.size(); ++c) {
-      const double share = drawing->share(drawing->value(p, c));
-      if (share >= kLeastShare) drawing->lines.push_back({c, p, share});
-    }
-  }
-  std::stable_sort(drawing->lines.begin(), drawing->lines.end(),
-                   [](const Line& a, const Line& b) { return a.share < b.share; });
-  picture.paint = [drawing = std::shared_ptr<const Drawing>(drawing)](Canvas& canvas) {
-    paint_reading(*drawing, canvas);
-  };
-  return picture;
+  drawing->lines = lines_of(*drawing);
+  return picture_of(drawing->map, drawing->columns.width, drawing->columns.height,
+                    [drawing](Canvas& canvas) { paint_reading(*drawing, canvas); });
 }
 
 }  // namespace heed

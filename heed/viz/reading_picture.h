@@ -15,8 +15,8 @@ namespace heed {
 Heatmap reading_of(Heatmap map, std::span<const Index> rows);
 
 // Draws what some rows read: the words of both sides, lines from these rows to all that they read (reading_of), in the
-// colour of each panel's head, and beside each word on the right a cell for each head. Throws heed::Error as draw_lines
-// and reading_of do.
+// colour of each panel's head, and beside each word on the right a cell for each head, grey for what is infinite or no
+// number. Throws heed::Error as draw_lines and reading_of do.
 Picture draw_reading(Heatmap map, std::span<const Index> rows);
 
 }  // namespace heed

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -65,28 +67,44 @@ int palette_index(const Colour& colour) {
   return best;
 }
 
-std::string ground(const Colour& colour, TerminalColours colours) {
-  if (colours == TerminalColours::palette) return fmt::format("\x1b[48;5;{}m", palette_index(colour));
-  const auto byte = [](double part) { return std::lround(255 * std::clamp(part, 0.0, 1.0)); };
-  return fmt::format("\x1b[48;2;{};{};{}m", byte(colour.red), byte(colour.green), byte(colour.blue));
-}
+// The sequences that begin a ground. A scale has some hundred colours, and a map millions of cells.
+class Grounds {
+ public:
+  explicit Grounds(TerminalColours colours) : colours_(colours) {}
+
+  const std::string& of(const Colour& colour) {
+    const auto byte = [](double part) { return static_cast<int>(std::lround(255 * std::clamp(part, 0.0, 1.0))); };
+    const std::array parts{byte(colour.red), byte(colour.green), byte(colour.blue)};
+    const auto [known, is_new] = sequences_.try_emplace(parts);
+    if (is_new) {
+      known->second = colours_ == TerminalColours::palette
+                          ? fmt::format("\x1b[48;5;{}m", palette_index(colour))
+                          : fmt::format("\x1b[48;2;{};{};{}m", parts[0], parts[1], parts[2]);
+    }
+    return known->second;
+  }
+
+ private:
+  TerminalColours colours_;
+  std::map<std::array<int, 3>, std::string> sequences_;
+};
 
 constexpr std::array<const char*, 5> kBlocks = {" ", "░", "▒", "▓", "█"};
 constexpr std::string_view kCharacters = " .:-=+*#%@";
 
 // The character for a value without colours; a question mark for what is no number.
 std::string shade(const Heatmap& map, double value, bool blocks) {
-  if (!std::isfinite(value)) return "?";
-  const double share = std::clamp((value - map.least) / (map.most - map.least), 0.0, 1.0);
+  const double share = scale_share(map, value);
+  if (std::isnan(share)) return "?";
   const auto of = [share](std::size_t count) {
     return std::min(static_cast<std::size_t>(share * static_cast<double>(count)), count - 1);
   };
   return blocks ? kBlocks[of(kBlocks.size())] : std::string(1, kCharacters[of(kCharacters.size())]);
 }
 
-std::string cell(const Heatmap& map, double value, Index columns, const Terminal& terminal) {
+std::string cell(const Heatmap& map, double value, Index columns, const Terminal& terminal, Grounds& grounds) {
   if (terminal.colours != TerminalColours::none) {
-    return ground(cell_colour(map, value), terminal.colours) + spaces(columns) + "\x1b[0m";
+    return grounds.of(cell_colour(map, value)) + spaces(columns) + "\x1b[0m";
   }
   std::string text;
   for (Index i = 0; i < columns; ++i) text += shade(map, value, terminal.blocks);
@@ -165,13 +183,13 @@ std::string without_spaces_at_ends_of_lines(const std::string& text) {
   return kept;
 }
 
-std::string band(const Page& page, const Heatmap::Panel& panel, std::size_t begin, std::size_t end) {
+std::string band(const Page& page, const Heatmap::Panel& panel, std::size_t begin, std::size_t end, Grounds& grounds) {
   std::string text = without_spaces_at_ends_of_lines(tops_of(page, begin, end));
   const std::size_t columns = page.map.column_labels.size();
   for (std::size_t r = 0; r < page.map.row_labels.size(); ++r) {
     text += right_aligned(cut(page.map.row_labels[r], page.label), page.label) + " ";
     for (std::size_t c = begin; c < end; ++c) {
-      text += cell(page.map, panel.values[r * columns + c], page.cell, page.terminal);
+      text += cell(page.map, panel.values[r * columns + c], page.cell, page.terminal, grounds);
     }
     text += "\n";
   }
@@ -192,11 +210,11 @@ std::string list_of_columns(const Page& page) {
   return text + line + "\n";
 }
 
-std::string scale(const Page& page) {
+std::string scale(const Page& page, Grounds& grounds) {
   std::string text = fmt::format("{:.3g} ", page.map.least);
   for (Index i = 0; i < kScaleCells; ++i) {
     const double share = (static_cast<double>(i) + 0.5) / static_cast<double>(kScaleCells);
-    text += cell(page.map, page.map.least + share * (page.map.most - page.map.least), 1, page.terminal);
+    text += cell(page.map, page.map.least + share * (page.map.most - page.map.least), 1, page.terminal, grounds);
   }
   return text + fmt::format(" {:.3g}\n", page.map.most);
 }
@@ -205,14 +223,15 @@ std::string scale(const Page& page) {
 
 std::string draw_in_terminal(Heatmap map, const Terminal& terminal) {
   check_heatmap(map);
-  take_title_of_style(map);
   for (auto* labels : {&map.row_labels, &map.column_labels}) {
     for (std::string& label : *labels) label = visible_text(label);
   }
   const Page page = make_page(std::move(map), terminal);
+  Grounds grounds(terminal.colours);
   std::string text;
-  for (const std::string* title : {&page.map.title, &page.map.subtitle}) {
-    if (!title->empty()) text += cut(visible_text(*title), terminal.columns) + "\n";
+  const std::optional<std::string>& other = page.map.style.title;
+  for (const std::string& title : {other.value_or(page.map.title), other ? "" : page.map.subtitle}) {
+    if (!title.empty()) text += cut(visible_text(title), terminal.columns) + "\n";
   }
   const auto room = static_cast<std::size_t>(
       std::max<Index>(1, (std::max<Index>(terminal.columns, 16) - page.label - 1) / page.cell));
@@ -221,11 +240,11 @@ std::string draw_in_terminal(Heatmap map, const Terminal& terminal) {
     if (page.map.panels.size() > 1) text += visible_text(panel.title) + "\n";
     for (std::size_t begin = 0; begin < page.tops.size(); begin += room) {
       if (begin > 0) text += "\n";
-      text += band(page, panel, begin, std::min(begin + room, page.tops.size()));
+      text += band(page, panel, begin, std::min(begin + room, page.tops.size()), grounds);
     }
   }
   if (page.numbers) text += "\n" + list_of_columns(page);
-  return page.map.scale ? text + "\n" + scale(page) : text;
+  return page.map.scale ? text + "\n" + scale(page, grounds) : text;
 }
 
 }  // namespace heed
