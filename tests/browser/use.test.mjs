@@ -211,10 +211,21 @@ test("the matrix zooms about the pointer, moves under it, and shows all again", 
   await drawn(page);
   assert.equal(await readout(page), under);
   assert.doesNotMatch(page.url(), /matrix\.cell/u);  // a drag pins nothing
+  // What is in sight goes along in the address, and stays where the page is drawn anew, as it is for a printer.
+  assert.ok(await comesTrue(() => /matrix\.sight=/u.test(page.url())));
+  const near = await cell();
+  await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+  assert.ok(Math.abs(await cell() - near) < 0.02);
+  await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+  const sent = await browser.visit(browser.file(long(400)), new URL(page.url()).hash);
+  assert.ok(Math.abs(await sent.locator(".view canvas[tabindex]").evaluate((node) => Number(node.dataset.cell)) - near) < 0.02);
+  await sent.context().close();
+  await page.locator(".view canvas[tabindex]").focus();
   await page.keyboard.press("0");
   await page.getByRole("button", { name: "Show all" }).click();
   await drawn(page);
   assert.equal(await cell(), all);
+  assert.ok(await comesTrue(() => !/matrix\.sight=/u.test(page.url())));
   await done(page);
 });
 

@@ -70,3 +70,16 @@ test("keys go from cell to cell and never off them", () => {
   assert.deepEqual(cellAfter("Home", { row: 2, column: 3 }, size), { row: 2, column: 0 });
   assert.equal(cellAfter("x", { row: 0, column: 0 }, size), null);
 });
+
+test("what is in sight is found again from an address, and harm shows all", () => {
+  const window = new MatrixWindow(300, 200), again = new MatrixWindow(300, 200);
+  for (const one of [window, again]) one.resize(400, 500);
+  assert.equal(window.sight, "");
+  window.zoom(8, 123, 321);
+  again.see(window.sight);
+  assert.ok(Math.abs(again.cell - window.cell) < 0.01 && Math.abs(again.left - window.left) < 0.01 && Math.abs(again.top - window.top) < 0.01);
+  for (const harm of ["", "x", "-1,0,5", "0,0,0", "1", "NaN,0,1", "0,0,Infinity"]) {
+    again.see(harm);
+    assert.ok(again.fitted && again.left === 0, harm);
+  }
+});

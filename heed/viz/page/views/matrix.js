@@ -11,6 +11,7 @@ import { layoutOf, paint, vector } from "./matrix_picture.js";
 import { MatrixWindow } from "./matrix_window.js";
 
 const kMostInWords = 400;  // rows
+const kRest = 250;  // milliseconds without zooming and moving
 
 // "3,7": the pinned cell's query and key.
 const parseCell = (text) => /^(\d+),(\d+)$/u.exec(text)?.slice(1).map(Number) ?? null;
@@ -27,14 +28,14 @@ function permuted(weights, columns, rowNumbers, columnNumbers) {
 
 export const view = {
   id: "matrix",
-  state: { cell: "", rows: "place", columns: "place", "only-rows": "", "only-columns": "" },
+  state: { cell: "", sight: "", rows: "place", columns: "place", "only-rows": "", "only-columns": "" },
   of: "head",
   controls: ["kind", "layer", "head", "combine"],
   available: (trace) => trace.maps.length > 0,
   mount(host, app) {
     const t = (key, values) => app.t(key, values);
     const own = () => app.own(view);
-    let shown, weights, rows, columns, values, window, image, layout, end, marked = null, frame = 0, made = "";
+    let shown, weights, rows, columns, values, window, image, layout, end, pointed = null, marked = null, frame = 0, made = "", seen = "", rest = 0;
 
     // --- The controls ----------------------------------------------------------------------------------------------
     const order = (axis, all) => choice(app, {
@@ -68,6 +69,7 @@ export const view = {
     function gather() {
       const state = own();
       shown = app.shown();
+      pointed = null;
       weights = shown.weights(app.head());
       const wide = shown.keys.labels.length, tall = shown.queries.labels.length;
       rows = rowOrder({ weights, columns: wide, labels: shown.queries.labels, by: state.rows, only: state["only-rows"] });
@@ -75,7 +77,9 @@ export const view = {
       values = permuted(weights, wide, rows, columns);
       end = roundEnd(weights);
       image = new MatrixImage(values, rows.length, columns.length, end, app.scale.pixels(app.dark));
-      if (!window || window.rows !== rows.length || window.columns !== columns.length) window = new MatrixWindow(rows.length, columns.length);
+      if (window?.rows === rows.length && window.columns === columns.length) return;
+      if (window) restSoon();
+      window = new MatrixWindow(rows.length, columns.length);
     }
 
     function lay() {
@@ -90,6 +94,7 @@ export const view = {
     }
 
     function paintNow() {
+      cancelAnimationFrame(frame);
       frame = 0;
       const density = globalThis.devicePixelRatio || 1;
       paint(canvas.getContext("2d"), layout, { app, image, marked, density });
@@ -97,9 +102,24 @@ export const view = {
       canvas.style.setProperty("touch-action", window.fitted ? "pan-x pan-y" : "none");
     }
 
+    function paintSoon() {
+      frame ||= requestAnimationFrame(paintNow);
+    }
+
     function change(act) {
       act();
-      frame ||= requestAnimationFrame(paintNow);
+      paintSoon();
+      restSoon();
+    }
+
+    // What is in sight goes into the address when it rests: browsers take few changes of an address in a second.
+    function restSoon() {
+      clearTimeout(rest);
+      rest = setTimeout(() => {
+        if (window.sight === own().sight) return;
+        seen = window.sight;
+        app.setOwn(view, { sight: seen });
+      }, kRest);
     }
 
     const isEmpty = () => rows.length === 0 || columns.length === 0;
@@ -115,7 +135,8 @@ export const view = {
       return row >= 0 && column >= 0 ? { row, column } : null;
     }
 
-    function mark(cell, aloud = false) {
+    function read(cell, aloud = false) {
+      pointed = cell;
       marked = cell ?? pinned();
       if (marked) {
         const weight = decimals(values[marked.row * columns.length + marked.column]);
@@ -125,7 +146,11 @@ export const view = {
       } else {
         readout.replaceChildren(element("span", { class: "quiet" }, t("matrix.hint")));
       }
-      change(() => {});
+    }
+
+    function mark(cell, aloud) {
+      read(cell, aloud);
+      paintSoon();
     }
 
     listen(canvas, {
@@ -136,9 +161,9 @@ export const view = {
         app.setOwn(view, { cell: !cell || here === own().cell ? "" : here });
       },
       marked: () => marked,
-      go: (cell) => {
-        window.show(cell);
-        mark(cell, true);
+      go(cell) {
+        change(() => window.show(cell));
+        read(cell, true);
       },
     });
 
@@ -158,7 +183,7 @@ export const view = {
       const state = own();
       count.textContent = String(["rows", "columns"].filter((axis) => state[axis] !== "place").length
         + ["only-rows", "only-columns"].filter((key) => state[key] !== "").length).replace(/^0$/u, "");
-      const wanted = JSON.stringify([{ ...state, cell: "" }, app.head()]);
+      const wanted = JSON.stringify([{ ...state, cell: "", sight: "" }, app.head()]);
       if (wanted !== made || shown !== app.shown()) {
         made = wanted;
         gather();
@@ -169,8 +194,13 @@ export const view = {
       canvas.setAttribute("aria-label", t("matrix.label", { what: description(app, view.of), rows: rows.length, columns: columns.length }));
       scale.update(end);
       if (empty) return readout.replaceChildren();
+      read(pointed);
       lay();
-      mark(null);
+      if (state.sight !== seen) {
+        seen = state.sight;
+        window.see(seen);
+        paintNow();
+      }
       fillWords();
     }
 
@@ -186,6 +216,7 @@ export const view = {
       update,
       remove() {
         watcher.disconnect();
+        clearTimeout(rest);
         cancelAnimationFrame(frame);
       },
       // Of no cells there is none.

@@ -80,8 +80,10 @@ export function listen(canvas, { window, layout, change, hover, pin, marked, go 
     if (event.key === "+" || event.key === "=") change(() => view.zoom(1.5));
     else if (event.key === "-") change(() => view.zoom(1 / 1.5));
     else if (event.key === "0") change(() => view.whole());
-    else if (event.key === "Escape") pin(null);
-    else if (event.key === "Enter" || event.key === " ") marked() && pin(marked());
+    else if (event.key === "Escape") {
+      hover(null);
+      pin(null);
+    } else if (event.key === "Enter" || event.key === " ") marked() && pin(marked());
     else if (shift) change(() => view.move(...shift));
     else if (next) go(next);
     else return;

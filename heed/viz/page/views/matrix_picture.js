@@ -2,7 +2,7 @@
 //
 //   const layout = layoutOf(window, rowLabels, columnLabels, width, height);
 //   paint(context, layout, { app, image, marked });
-//   const file = vector(layout, { app, values, end });
+//   const file = vector(layout, { app, values, end, image });
 
 import { fitted, kFonts, svg, textWidth } from "../dom.js";
 
@@ -25,42 +25,49 @@ export function layoutOf(window, rowLabels, columnLabels, width, height) {
   const wide = Math.ceil(widest(columnLabels, most));
   // The slant's run to the right needs as much room as its rise.
   const rise = Math.ceil(wide * Math.SQRT1_2) + 16;
-  const tryWith = (top, right) => {
-    window.resize(Math.max(40, width - left - right), Math.max(40, height - top - 2));
-    return window.cell;
-  };
-  let top = rise, right = Math.max(2, rise - 10), slanted = true;
-  if (tryWith(top, right) < kSlanted) {
-    top = wide + 12, right = 2, slanted = false;
-    tryWith(top, right);
-    if (window.cell >= kSlanted) slanted = false;
-  }
-  // What the whole matrix takes is what a part of it gets: zooming changes no sizes. A flat or narrow one gets a little
-  // more, to have room for cells when it is zoomed.
-  const room = (most, count) => Math.ceil(Math.min(most, Math.max(count * window.cell, Math.min(count * kSlanted, kLeastRoom))));
-  const across = room(window.width, window.columns), tall = room(window.height, window.rows);
+  // Decided by the whole matrix, also where a part of it is in sight: zooming changes no sizes.
+  const wideRoom = (right) => Math.max(40, width - left - right), tallRoom = (top) => Math.max(40, height - top - 2);
+  const run = Math.max(2, rise - 10), slanted = window.fitIn(wideRoom(run), tallRoom(rise)) >= kSlanted;
+  const top = slanted ? rise : wide + 12, right = slanted ? run : 2;
+  const cell = window.fitIn(wideRoom(right), tallRoom(top));
+  // A flat or narrow one gets a little more, to have room for cells when it is zoomed.
+  const room = (most, count) => Math.ceil(Math.min(most, Math.max(count * cell, Math.min(count * kSlanted, kLeastRoom))));
+  const across = room(wideRoom(right), window.columns), tall = room(tallRoom(top), window.rows);
   window.resize(across, tall);
   return { window, rowLabels, columnLabels, left, top, slanted, most, across, tall, width: left + across + right, height: top + tall + 2 };
 }
 
-// The labels in sight, as many as there is room for: { text, x, y, turn (degrees), end (whether x is its end), row or
-// column }.
-function labelsIn({ window, rowLabels, columnLabels, left, top, slanted, most, tall, across }) {
-  const every = Math.ceil(15 / window.cell);
-  const found = [];
-  const [firstRow, behindRows] = window.shownRows;
-  for (let row = Math.ceil(firstRow / every) * every; row < behindRows; row += every) {
-    const y = top + (row + 0.5 - window.top) * window.cell;
-    if (y < top + 5 || y > top + tall - 3) continue;
-    found.push({ text: fitted(rowLabels[row], most, kSize), x: left - 7, y: y + 4.5, turn: 0, end: true, row });
-  }
-  const [firstColumn, behindColumns] = window.shownColumns;
-  for (let column = Math.ceil(firstColumn / every) * every; column < behindColumns; column += every) {
-    const x = left + (column + 0.5 - window.left) * window.cell;
-    if (x < left + 3 || x > left + across - 3) continue;
-    found.push({ text: fitted(columnLabels[column], most, kSize), x: x + (slanted ? 2 : 4.5), y: top - 6, turn: slanted ? -45 : -90, end: false, column });
-  }
-  return found;
+// A row's or a column's label: { text, x, y, turn (degrees), end (whether x is its end), row or column }.
+const rowLabel = ({ window, rowLabels, left, top, most }, row, room = most) => ({
+  text: fitted(rowLabels[row], room, kSize), x: left - 7, y: top + (row + 0.5 - window.top) * window.cell + 4.5, turn: 0, end: true, row,
+});
+const columnLabel = ({ window, columnLabels, left, top, slanted, most }, column, room = most) => ({
+  text: fitted(columnLabels[column], room, kSize), x: left + (column + 0.5 - window.left) * window.cell + (slanted ? 2 : 4.5), y: top - 6,
+  turn: slanted ? -45 : -90, end: false, column,
+});
+
+// Whether a row's or a column's middle is in sight, so far from the edges.
+const rowIn = ({ window, tall }, row, above = 0, below = 0) => {
+  const y = (row + 0.5 - window.top) * window.cell;
+  return y > above && y < tall - below;
+};
+const columnIn = ({ window, across }, column, margin = 0) => {
+  const x = (column + 0.5 - window.left) * window.cell;
+  return x > margin && x < across - margin;
+};
+
+// The labels in sight, as many as there is room for.
+function labelsIn(layout) {
+  const { window } = layout, every = Math.ceil(15 / window.cell);
+  const some = ([first, behind]) => {
+    const found = [];
+    for (let i = Math.ceil(first / every) * every; i < behind; i += every) found.push(i);
+    return found;
+  };
+  return [
+    ...some(window.shownRows).filter((row) => rowIn(layout, row, 5, 3)).map((row) => rowLabel(layout, row)),
+    ...some(window.shownColumns).filter((column) => columnIn(layout, column, 3)).map((column) => columnLabel(layout, column)),
+  ];
 }
 
 const isMarked = (label, marked) =>
@@ -124,16 +131,11 @@ export function paint(context, layout, { app, image, marked, density }) {
   }
 }
 
-function markedLabels(layout, marked) {
-  const { window, left, top, rowLabels, columnLabels, slanted, most, across, tall } = layout;
-  const y = top + (marked.row + 0.5 - window.top) * window.cell, x = left + (marked.column + 0.5 - window.left) * window.cell;
-  const found = [];
-  if (y > top && y < top + tall) found.push({ text: fitted(rowLabels[marked.row], most - 8, kSize), x: left - 7, y: y + 4.5, turn: 0, end: true });
-  if (x > left && x < left + across) {
-    found.push({ text: fitted(columnLabels[marked.column], most - 8, kSize), x: x + (slanted ? 2 : 4.5), y: top - 6, turn: slanted ? -45 : -90, end: false });
-  }
-  return found;
-}
+// A little narrower, as they are bold.
+const markedLabels = (layout, { row, column }) => [
+  ...(rowIn(layout, row) ? [rowLabel(layout, row, layout.most - 8)] : []),
+  ...(columnIn(layout, column) ? [columnLabel(layout, column, layout.most - 8)] : []),
+];
 
 function write(context, { text, x, y, turn, end }, colour, weight) {
   context.save();

@@ -15,8 +15,13 @@ export class MatrixWindow {
     Object.assign(this, { rows, columns, width: 1, height: 1, left: 0, top: 0, cell: 1, fitted: true });
   }
 
+  // Pixels of a cell where all is in sight, of this window and of one of another size.
   get fit() {
-    return Math.min(this.width / this.columns, this.height / this.rows, kFittedCell);
+    return this.fitIn(this.width, this.height);
+  }
+
+  fitIn(width, height) {
+    return Math.min(width / this.columns, height / this.rows, kFittedCell);
   }
 
   resize(width, height) {
@@ -52,6 +57,17 @@ export class MatrixWindow {
 
   whole() {
     this.settle(this.fit, 0, 0);
+  }
+
+  // What is in sight, for an address: the column and the row at the corner and how many columns; "" where all is.
+  get sight() {
+    return this.fitted ? "" : [this.left, this.top, this.width / this.cell].map((x) => Number(x.toFixed(2))).join();
+  }
+
+  see(sight) {
+    const [left, top, across] = sight.split(",").map(Number);
+    if (left >= 0 && top >= 0 && across > 0) this.settle(this.width / across, left, top);
+    else this.whole();
   }
 
   at(x, y) {
