@@ -15,8 +15,7 @@ export function popover(words, children, attributes = {}) {
     panel.style.setProperty("translate", "0");
     const { left, right } = panel.getBoundingClientRect();
     const room = document.documentElement.clientWidth - kMargin;
-    const shift = right > room ? room - right : Math.max(0, kMargin - left);
-    panel.style.setProperty("translate", `${Math.max(shift, kMargin - left)}px`);
+    panel.style.setProperty("translate", `${Math.max(Math.min(0, room - right), kMargin - left)}px`);
   }
   details.addEventListener("toggle", () => {
     if (details.open) settle();

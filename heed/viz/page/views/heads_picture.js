@@ -12,8 +12,8 @@ import { kTextSize, placesOf } from "./heads_places.js";
 const kLeast = 0.02;  // weights below are not drawn
 const kMostLines = 3000;
 
-// The weights of a head to draw; a head of "mean" where heads are not told apart.
-export const colourOf = (head, app) => (head === "mean" ? app.colours.accent : headColour(head, app.dark));
+// A head's colour; "mean" is no head, and has the accent's.
+const colourOf = (head, app) => (head === "mean" ? app.colours.accent : headColour(head, app.dark));
 
 // The lines of some words, the strongest last, on top: { query, key, head, weight }; `left` of them are not drawn.
 function linesOf(shown, heads, pointed) {

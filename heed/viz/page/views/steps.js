@@ -49,7 +49,7 @@ class StepsView {
   }
 
   remove() {
-    clearInterval(this.timer);
+    this.halt();
   }
 
   get at() {
@@ -66,7 +66,7 @@ class StepsView {
 
   go(step, byHand = false) {
     if (step < 0 || step > this.last) return;
-    if (byHand) this.stop();
+    if (byHand) this.halt();
     this.app.setOwn(view, { step, path: -1 });
     if (byHand) this.app.announce(this.said());
   }
@@ -93,9 +93,13 @@ class StepsView {
     this.update();
   }
 
-  stop() {
+  halt() {
     clearInterval(this.timer);
     this.timer = null;
+  }
+
+  stop() {
+    this.halt();
     this.update();
   }
 
