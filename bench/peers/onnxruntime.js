@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// onnxruntime.js THREADS SECONDS GRAPHS PEERS: times ONNX Runtime, which lies in PEERS/node_modules, on the problems that standard input
-// holds, each by every graph that onnx_graphs.py wrote for it into GRAPHS. Prints one JSON line for each problem that has a graph: the one
-// that was fastest, its median, or why there is none.
+// onnxruntime.js THREADS SECONDS GRAPHS PEERS: times ONNX Runtime, which lies in PEERS/node_modules, on the problems
+// that standard input holds, each by every graph that onnx_graphs.py wrote for it into GRAPHS. Prints one JSON line for
+// each problem that has a graph: the one that was fastest, its median, or why there is none.
 'use strict';
 
 const fs = require('fs');
@@ -20,7 +20,8 @@ const kTypes = { 1: ['float32', Float32Array], 6: ['int32', Int32Array] };  // b
 
 const now = () => Number(process.hrtime.bigint()) * 1e-9;
 
-// The median of calls for so many seconds after a tenth of them to warm up, as heed's rows are timed, and how many there were.
+// The median of calls for so many seconds after a tenth of them to warm up, as heed's rows are timed, and how many
+// there were.
 function timeWork(work, seconds, least = kLeastSamples) {
   let begin = now();
   do work(); while (now() - begin < seconds / 10);

@@ -1,8 +1,9 @@
 // Pages made by the command, open in Debian's Chromium, which may load nothing else.
 //
 //   const browser = await open();
-//   const page = await browser.page(traces.bert, "#view=matrix");     // a playwright Page, with page.wrong: [] of all that
-//   await done(page);                                                 // went wrong and page.requests of what it asked for
+//   const page = await browser.page(traces.bert, "#view=matrix");     // a playwright Page, with page.wrong: [] of all
+//                                                                     // that went wrong and page.requests of what it
+//   await done(page);                                                 // asked for
 //   await browser.close();
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -13,6 +14,8 @@ import { join } from "node:path";
 import { chromium } from "playwright-core";
 
 const { HEED, CHROMIUM } = process.env;
+// Milliseconds that something may take to come: a machine with other work is slow, and a test that hangs is told too.
+const kPatience = 120_000;
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 export async function open() {
@@ -37,6 +40,7 @@ export async function open() {
     const context = await browser.newContext({
       viewport: { width, height }, colorScheme: dark ? "dark" : "light", acceptDownloads: true, permissions: ["clipboard-read", "clipboard-write"],
     });
+    context.setDefaultTimeout(kPatience);
     const page = await context.newPage();
     page.wrong = [];
     page.requests = [];
@@ -90,7 +94,7 @@ export const drawn = (page) => page.evaluate(() => new Promise((done) => {
 
 // Whether something comes true, of what the browser is still being told (a wheel, a download).
 export async function comesTrue(condition) {
-  for (let times = 0; times < 200; ++times) {
+  for (const end = Date.now() + kPatience; Date.now() < end;) {
     if (await condition()) return true;
     await new Promise((done) => setTimeout(done, 50));
   }

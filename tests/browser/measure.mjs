@@ -1,5 +1,5 @@
-// node measure.mjs HEED [CHROMIUM]: how long pages take to open, and each frame while a matrix is moved and zoomed: of 12 layers x
-// 12 heads x 128 x 128, and of 2,048 x 2,048. To be run by hand, on a machine that does nothing else.
+// node measure.mjs HEED [CHROMIUM]: how long pages take to open, and each frame while a matrix is moved and zoomed: of
+// 12 layers x 12 heads x 128 x 128, and of 2,048 x 2,048. To be run by hand, on a machine that does nothing else.
 import { statSync } from "node:fs";
 import { loadavg } from "node:os";
 import { long } from "./traces.mjs";

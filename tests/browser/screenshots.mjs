@@ -1,4 +1,5 @@
-// node screenshots.mjs PAGE.html FOLDER [CHROMIUM]: every view of a page as pictures, wide, narrow and dark, to be looked at.
+// node screenshots.mjs PAGE.html FOLDER [CHROMIUM]: every view of a page as pictures, wide, narrow and dark, to be
+// looked at.
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { chromium } from "playwright-core";

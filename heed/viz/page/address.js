@@ -3,8 +3,8 @@
 //   parse("#layer=2", { view: "heads", layer: -1 });   // { view: "heads", layer: 2 }
 //   format({ view: "heads", layer: 2 }, defaults);     // "layer=2": what differs from the defaults
 //
-// A value has the type of its default, and a number is whole unless its key is among `fractions`; what cannot be read as
-// that is left at the default.
+// A value has the type of its default, and a number is whole unless its key is among `fractions`; what cannot be read
+// as that is left at the default.
 
 function read(text, fallback, fits) {
   if (typeof fallback === "number") return text.trim() !== "" && fits(Number(text)) ? Number(text) : fallback;

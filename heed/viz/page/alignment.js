@@ -14,8 +14,8 @@ export function alignmentOf(weights, rows, columns, least) {
   return links;
 }
 
-// Links between rows and columns of what is shown (combine.js, pieces as words) as links between the words of the texts,
-// which gold numbers: a word that no token was found for has a number, and no row or column.
+// Links between rows and columns of what is shown (combine.js, pieces as words) as links between the words of the
+// texts, which gold numbers: a word that no token was found for has a number, and no row or column.
 export const betweenWords = (links, { queries, keys }) => links.map(([column, row]) => [keys.words[column], queries.words[row]]);
 
 // The other way: [[column, row, sure]] of the gold links whose words are shown.
@@ -23,8 +23,8 @@ export const whereShown = (gold, { queries, keys }) =>
   gold.map(([source, target, sure]) => [keys.words.indexOf(source), queries.words.indexOf(target), sure])
     .filter(([column, row]) => column >= 0 && row >= 0);
 
-// Of links between words. gold: [[source, target, sure]]. { aer in [0, 1], found, allSure, sure: sure ones found, right:
-// found ones that gold has }.
+// Of links between words. gold: [[source, target, sure]]. { aer in [0, 1], found, allSure, sure: sure ones found,
+// right: found ones that gold has }.
 export function errorRate(links, gold) {
   const key = ([source, target]) => `${source}-${target}`;
   const possible = new Set(gold.map(key));

@@ -5,22 +5,22 @@
 // A view is a module views/NAME.js:
 //
 //   export const view = {
-//     id: "matrix",                     // in the address; its words in words.js begin with it: "matrix.title", "matrix.text"
-//     state: { pin: "", row: 1 },       // what of it the address keeps, as "matrix.pin": defaults of type string, number or
-//                                       // boolean, which are also the types of the values
+//     id: "matrix",                     // in the address; its words in words.js begin with it: "matrix.title"
+//     state: { pin: "", row: 1 },       // what of it the address keeps, as "matrix.pin": defaults of type string,
+//                                       // number or boolean, which are also the types of the values
 //     fractions: ["least"],             // optional: which of these numbers need not be whole
-//     controls: ["kind", "layer", "head", "combine"],   // which of the frame's controls stand above it; none: []
-//     of: "head",                       // what its figure is of: "head" (of a layer), "layer", "kind", or null where it shows no
-//                                       // weights; names and titles of files follow
+//     of: "head",                       // what its figure is of: "head" (of a layer), "layer", "kind", or null where
+//                                       // it shows no weights; names and titles of files follow
 //     oneHead: true,                    // optional: a mean of heads is nothing to it
 //     kinds: ["cross"],                 // optional: the kinds of attention that it can show
+//     controls: ["kind", "layer", "head", "combine"],   // which of the frame's controls stand above it; none: []
 //     available(trace) { return true; },
-//     mount(host, app) {                // draws into host, an empty element; called again for another trace, language or theme
+//     mount(host, app) {                // draws into host, an empty element; again for another trace, language, theme
 //       return {
 //         update() {},                  // the state has changed (any part of it)
 //         remove() {},                  // optional: what was added outside of host goes
-//         picture() {},                 // optional, null while there is none: an <svg> or <canvas> of what is shown, to export
-//         table() {},                   // optional: { columns: [names], rows: [[values]] } of what is shown, to export
+//         picture() {},                 // optional, null while there is none: an <svg> or <canvas> to export
+//         table() {},                   // optional: { columns: [names], rows: [[values]] } to export
 //       };
 //     },
 //   };
@@ -30,17 +30,17 @@
 //   app.traces      all traces (trace.js)              app.trace()   the one that is shown
 //   app.state       the whole state; a view's own is app.own(view) and is changed by app.setOwn(view, { pin: "3" })
 //   app.set(changes)                                   changes the state, writes the address, updates what is shown
-//   app.kind(), app.map(), app.head()                  the kind, the map and the head ("mean" or a number) that are chosen;
-//                                                      app.kinds(): those to choose from
+//   app.kind(), app.map(), app.head()                  the kind, the map and the head ("mean" or a number) that are
+//                                                      chosen; app.kinds(): those to choose from
 //   app.shown(trace)                                   what is to be shown of the chosen layer (combine.js); in a view
 //                                                      without the control "combine" the layer as it is
 //   app.t(key, values)                                 words in the chosen language; app.language: "en" or "zh"
 //   app.announce(text)                                 says it to a screen reader
-//   app.dark, app.colours                              the theme: palette.js's themes[...]; page.css has the same as --ink ...
+//   app.dark, app.colours                              the theme: palette.js's themes[...]; --ink ... in page.css
 //   app.scale.colour(t, app.dark)                      the scale of weights
 //
-// Everything lies in a shadow root: styles of a notebook and of the page do not meet, and several pages may stand in one
-// document. Look elements up from host, never from document; ids must begin with the view's.
+// Everything lies in a shadow root: styles of a notebook and of the page do not meet, and several pages may stand in
+// one document. Look elements up from host, never from document; ids must begin with the view's.
 
 import { format, parse } from "./address.js";
 import { combine, defaults as combineDefaults, fractions as combineFractions } from "./combine.js";

@@ -67,8 +67,10 @@ export function onlineSoftmax(scores, values, tile) {
 // One row of a traced map taken apart: from q [d], keys [L, d], the scale and the weights [L] that the model used,
 // what each key's score is and what a mask and a bias must have added to it. `refused` (of booleans, may be left out)
 // are keys that are known to be masked; so is one of weight 0 whose score alone would give it a visible one. `bias` [L]
-// is what is known to have been added. Where it is not given, and scores alone do not explain the weights, it is known up to a constant of the row, since softmax forgets it: it is chosen so that the keys are moved by 0 on
-// average, each counted by its weight; it is NaN where a weight of 0 leaves it open. `biased` says whether mask and scores alone miss a weight by `tolerance`.
+// is what is known to have been added. Where it is not given, and scores alone do not explain the weights, it is known
+// up to a constant of the row, since softmax forgets it: it is chosen so that the keys are moved by 0 on average, each
+// counted by its weight; it is NaN where a weight of 0 leaves it open. `biased` says whether mask and scores alone miss
+// a weight by `tolerance`.
 export function queryRow({ q, keys, scale, weights, bias = null, refused = [], tolerance = 0.02 }) {
   const products = keys.map((key) => dot(q, key));
   const scaled = products.map((score) => score * scale);

@@ -1,5 +1,5 @@
-// A place for a picture of cells that can be read: by the pointer, and by the arrow keys where it has the focus. What is
-// read is said below it, and by the keyboard to a screen reader too.
+// A place for a picture of cells that can be read: by the pointer, and by the arrow keys where it has the focus. What
+// is read is said below it, and by the keyboard to a screen reader too.
 //
 //   const reader = cellReader({ app, hint: "Point at a cell.", say: ({ row, column }) => [`${weight(row, column)}`] });
 //   host.append(reader.node, reader.said);

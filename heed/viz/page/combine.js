@@ -26,8 +26,8 @@ export function segmentsOf(side) {
   return there.length > 1 ? there : [];
 }
 
-// One axis of what is shown: its labels, for each the numbers of the side's tokens that it stands for, and the number of
-// its word.
+// One axis of what is shown: its labels, for each the numbers of the side's tokens that it stands for, and the number
+// of its word.
 function axisOf(side, { words, special }, segment) {
   const parts = [];
   const segments = segmentsOf(side);

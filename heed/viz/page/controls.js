@@ -1,5 +1,5 @@
-// The frame's controls: what of a trace is shown. Each maker gives { node, update }; update brings the node in line with
-// the state, without building it again, so that focus and a drag stay.
+// The frame's controls: what of a trace is shown. Each maker gives { node, update }; update brings the node in line
+// with the state, without building it again, so that focus and a drag stay.
 //
 //   const layer = makers.layer(app);
 //   toolbar.append(layer.node);
@@ -85,8 +85,8 @@ export const makers = {
 
 export const layerLabel = (app, map) => (map.layer === null ? map.path : app.t("map.layer-number", { layer: map.layer }));
 
-// What a figure is of, in words: "Cross-attention · layer 2 · head 1" of a "head", the first two of a "layer", the first
-// of a "kind".
+// What a figure is of, in words: "Cross-attention · layer 2 · head 1" of a "head", the first two of a "layer", the
+// first of a "kind".
 export function description(app, of) {
   const { map, options } = app.shown();
   const parts = [app.t(`kind.${map.kind}`)];

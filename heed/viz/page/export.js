@@ -22,8 +22,8 @@ export function json({ columns, rows }, about) {
   return `${JSON.stringify({ ...about, columns, rows: rounded }, null, 1)}\n`;
 }
 
-// Where a line may end: behind white space, and behind a character of a script without spaces, but not before a mark that
-// closes something.
+// Where a line may end: behind white space, and behind a character of a script without spaces, but not before a mark
+// that closes something.
 const kLineEnds = /(?<=\s)|(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}，。、；：！？）」』》])(?![，。、；：！？）」』》”’.,;:!?)])/u;
 
 // The text in lines no wider than the width; what has no place to end a line and is wider is broken anywhere.

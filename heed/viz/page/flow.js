@@ -1,5 +1,5 @@
-// Attention flow (Abnar and Zuidema 2020, section 3): layers as a network of pipes whose capacities are the weights with
-// the residual connection, as in rollout; what flows at most from a position of the last layer to an input.
+// Attention flow (Abnar and Zuidema 2020, section 3): layers as a network of pipes whose capacities are the weights
+// with the residual connection, as in rollout; what flows at most from a position of the last layer to an input.
 //
 //   attentionFlow([weightsOfLayer0, weightsOfLayer1], tokens);   // [tokens, tokens] of maximum flows
 

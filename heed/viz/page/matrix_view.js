@@ -1,12 +1,15 @@
 // A matrix as a table whose numbers can be pointed at, or changed where they are given.
 //
-//   const view = new MatrixView(matrix, { t: app.t, edit(input, row, column, value) {}, point(matrix, row, column) {} });
+//   const view = new MatrixView(matrix, {
+//     t: app.t, edit(input, row, column, value) {}, point(matrix, row, column) {},
+//   });
 //   host.append(view.node);
 //   view.show(matrix);                                // other numbers, of the same labels
 //   view.mark([{ id: "Q", row: 0 }], pointed);        // what the pointed number comes from
 //
-// A matrix of more than 16 rows or columns is cut: its first eight, and the last. Computed numbers are one stop of the Tab key; the arrow keys go from one to the next. Each is announced with its row
-// and column. Matrices are walks/matrices.js's.
+// A matrix of more than 16 rows or columns is cut: its first eight, and the last. Computed numbers are one stop of the
+// Tab key; the arrow keys go from one to the next. Each is announced with its row and column. Matrices are
+// walks/matrices.js's.
 
 import { element } from "./dom.js";
 import { formula } from "./mathml.js";

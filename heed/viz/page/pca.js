@@ -16,7 +16,8 @@ const without = (rows, axis) => rows.map((row) => {
   return row.map((x, d) => x - along * axis[d]);
 });
 
-// A direction among the rows that no pattern in them makes orthogonal to the one sought, and that is the same each time.
+// A direction among the rows that no pattern in them makes orthogonal to the one sought, and that is the same each
+// time.
 function anyDirection(rows) {
   const kGolden = (Math.sqrt(5) - 1) / 2;
   const start = rows[0].map(() => 0);
@@ -54,7 +55,8 @@ function mainAxis(rows) {
   return largest < 0 ? axis.map((x) => -x) : axis;
 }
 
-// Returns { mean, axes: two rows, shares: of the variance along each axis, project(row) -> [x, y] } of at least one row.
+// Returns { mean, axes: two rows, shares: of the variance along each axis, project(row) -> [x, y] } of at least one
+// row.
 export function principalPlane(rows) {
   const mean = rows[0].map((_, d) => rows.reduce((sum, row) => sum + row[d], 0) / rows.length);
   const centred = rows.map((row) => row.map((x, d) => x - mean[d]));

@@ -22,8 +22,8 @@ export function sinusoid(position, dimension, width) {
 export const sinusoids = (length, width) =>
   Array.from({ length }, (_, p) => Array.from({ length: width }, (_, d) => sinusoid(p, d, width)));
 
-// PE(p) . PE(q) of the first `length` positions, as a function of p and q. sin a sin b + cos a cos b = cos(a - b): with an
-// even width it depends on the distance alone, so that length x width / 2 cosines are enough for all.
+// PE(p) . PE(q) of the first `length` positions, as a function of p and q. sin a sin b + cos a cos b = cos(a - b): with
+// an even width it depends on the distance alone, so that length x width / 2 cosines are enough for all.
 export function productsOfPositions(length, width) {
   const angles = Array.from({ length: Math.floor(width / 2) }, (_, pair) => angle(pair, width));
   const ofDistance = Array.from({ length }, (_, distance) => angles.reduce((sum, turn) => sum + Math.cos(distance * turn), 0));

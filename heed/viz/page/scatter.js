@@ -1,6 +1,7 @@
 // Points with names on a plane, and where each moves to: labels keep out of each other's way.
 //
-//   host.append(scatter({ points: [{ label: "it", from: [x, y], to: [x, y] }], shown: "both", width: 560, axes, title, colours }));
+//   const points = [{ label: "it", from: [x, y], to: [x, y] }];
+//   host.append(scatter({ points, shown: "both", width: 560, axes, title, colours }));
 
 import { fitted, svg, textWidth } from "./dom.js";
 

@@ -32,8 +32,9 @@ function answerOf(steps, target) {
   return steps.length > 0 ? pathOf(steps, steps.length - 1, 0) : [];
 }
 
-// Returns { steps, answer, columns }: for each step its nodes { step, number, parent, token, probability, total, answer,
-// goesOn }, at most `most` of them, those of the answer in any case; `goesOn` says whether a later step follows it.
+// Returns { steps, answer, columns }: for each step its nodes { step, number, parent, token, probability, total,
+// answer, goesOn }, at most `most` of them, those of the answer in any case; `goesOn` says whether a later step follows
+// it.
 export function searchTree(steps, target, most = 12) {
   const answer = answerOf(steps, target);
   const columns = steps.map(({ hypotheses }, step) => {

@@ -8,7 +8,8 @@ const kUnspaced = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Scri
 const kRightToLeft = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}]/u;
 const kPunctuation = /^[\p{P}\p{S}]+$/u;
 
-// With pictures of control characters, and without those that act instead of showing (as heed/viz/visible_text.h has it).
+// With pictures of control characters, and without those that act instead of showing (as heed/viz/visible_text.h has
+// it).
 export const visible = (text) =>
   text.replace(/[\u0000-\u001f\u007f]/gu, (control) => String.fromCharCode(control === "\u007f" ? 0x2421 : 0x2400 + control.charCodeAt(0)))
     .replace(/[\u0080-\u009f\u2028-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff]/gu, "\ufffd");
@@ -37,7 +38,8 @@ export function wordsOf(tokens, words) {
   });
 }
 
-// A patch is its row and column, a frame of sound its time. Text is without the marks: "▁tired" is "tired", and a piece inside a word "·ness". A space alone is shown as "␣".
+// A patch is its row and column, a frame of sound its time. Text is without the marks: "▁tired" is "tired", and a piece
+// inside a word "·ness". A space alone is shown as "␣".
 export function labelsOf(side) {
   if (side.grid) return side.tokens.map((token, i) => (side.words[i] < 0 ? token : placeOf(side.grid, side.words[i])));
   if (side.seconds) return side.tokens.map((token, i) => `${(i * side.seconds).toFixed(2)} s`);

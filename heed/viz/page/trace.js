@@ -33,8 +33,8 @@ function lazy(object, name, make) {
 }
 
 // One attention layer: path, layer (a number or null), kind, heads, queries, keys; weights: Float32Array [heads,
-// queries, keys]; q [heads, queries, d], k [key heads, keys, d] and bias [1 or heads, queries, keys], which was added to
-// the scores, as { shape, values }, or null; scale, or null. Layers that a number does not tell apart have null.
+// queries, keys]; q [heads, queries, d], k [key heads, keys, d] and bias [1 or heads, queries, keys], which was added
+// to the scores, as { shape, values }, or null; scale, or null. Layers that a number does not tell apart have null.
 class AttentionMap {
   constructor(json) {
     const { path, layer = null, kind, heads, queries, keys, scale = null } = json;
@@ -71,8 +71,8 @@ class AttentionMap {
 }
 
 // One side: text; tokens as the vocabulary has them; labels as a reader reads them; words: the number of each token's
-// word, or picture's patch, -1 for a special token; special: whether each is; segments: the number of each token's text,
-// or null; grid { rows, columns } of a picture's patches, or null; seconds that a frame of sound lasts, or null.
+// word, or picture's patch, -1 for a special token; special: whether each is; segments: the number of each token's
+// text, or null; grid { rows, columns } of a picture's patches, or null; seconds that a frame of sound lasts, or null.
 function sideOf(json) {
   const { words = null, segments = null, grid = null, seconds = null } = json ?? {};
   const tokens = (json?.tokens ?? []).map(visible);

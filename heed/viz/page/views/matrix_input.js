@@ -57,7 +57,8 @@ export function listen(canvas, { window, layout, change, hover, pin, marked, go 
   canvas.addEventListener("pointercancel", lift);
   canvas.addEventListener("pointerleave", () => fingers.size === 0 && hover(null));
 
-  // A wheel zooms with Ctrl (as a trackpad's pinch says it), or once the picture was clicked or zoomed; else the page scrolls.
+  // A wheel zooms with Ctrl (as a trackpad's pinch says it), or once the picture was clicked or zoomed; else the page
+  // scrolls.
   canvas.addEventListener("wheel", (event) => {
     const active = event.ctrlKey || event.metaKey || !window().fitted || canvas.getRootNode().activeElement === canvas;
     if (!active) return;

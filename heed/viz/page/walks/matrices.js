@@ -5,10 +5,10 @@
 //   scores.values[0][1];                             // 2
 //   scores.from(0, 1);   // { tex: "1 \\times 0 + ...", marks: [{ id: "Q", row: 0 }, { id: "K", row: 1 }] }
 //
-// A matrix is { id, name, tex, rows, columns: labels, values: rows of numbers, from(row, column) }. `id` is its own within
-// a step, its name but for heads and tiles; `tex` is its name as a formula has it. Where its numbers are given it has
-// `input`, the key of what the reader may change, and may have place(row, column), which of its numbers one is. `role`
-// (query, key, value), `shade` (weights: as shares of 1) and `pattern` (of ones and zeros) say how it is drawn.
+// A matrix is { id, name, tex, rows, columns: labels, values: rows of numbers, from(row, column) }. `id` is its own
+// within a step, its name but for heads and tiles; `tex` is its name as a formula has it. Where its numbers are given
+// it has `input`, the key of what the reader may change, and may have place(row, column), which of its numbers one is.
+// `role` (query, key, value), `shade` (weights: as shares of 1) and `pattern` (of ones and zeros) say how it is drawn.
 
 import { dot, logSumExp, product, productTransposed, softmax, transpose } from "../attention.js";
 

@@ -1,4 +1,5 @@
-// The words of the walks: what `heed explain` says of the same steps, in English and in Chinese. A test holds them to it.
+// The words of the walks: what `heed explain` says of the same steps, in English and in Chinese. A test holds them to
+// it.
 
 export const walkWords = {
   "walk.attention": ["Scaled dot-product attention", "缩放点积注意力"],
