@@ -18,7 +18,7 @@ void append_nested(const Json& json, std::size_t level, TraceArray& array) {
   const Index size = json.size();
   if (array.shape.size() == level) {
     if (level == kMostAxes) json.refuse(fmt::format("must be a number: lists lie in lists {} deep at most", kMostAxes));
-    array.shape.push_back(size);
+    array.shape.resize(level + 1, size);
   } else if (array.shape[level] != size) {
     json.refuse(fmt::format("must have {} items, as the first list beside it", array.shape[level]));
   }
