@@ -324,7 +324,7 @@ TEST(CliModel, AVocabularyOfAnotherModelIsRefused) {
 TEST(CliModel, AHostileTraceIsRefused) {
   const auto folder = scratch_folder();
   const std::string trace =
-      file_with(folder, "trace.json", "{\"format\": \"heed attention traces\", \"version\": 1, \"tra");
+      file_with(folder, "trace.json", "{\"format\": \"heed attention traces\", \"version\": 2, \"tra");
   expect_refusal(run_heed({"view", trace, "--out", (folder / "x.svg").string()}), kFailure, {trace});
   EXPECT_FALSE(std::filesystem::exists(folder / "x.svg"));
 }

@@ -131,10 +131,6 @@ std::vector<std::string> NpzReader::entries() const {
   return names;
 }
 
-bool NpzReader::has(std::string_view entry) const {
-  return archive_->entries.contains(entry) || archive_->entries.contains(std::string(entry) + ".npy");
-}
-
 NpyArray NpzReader::array(std::string_view name) const {
   const std::string entry = std::string(name) + ".npy";
   return parse_npy_array(archive_->read(entry), fmt::format("{}: {}", archive_->file->name(), printable(entry)));

@@ -35,10 +35,8 @@ class NpzReader {
   ~NpzReader();
 
   const std::string& name() const;
-  // Of all entries, with their endings, in order.
+  // Of all entries, with their endings, sorted.
   std::vector<std::string> entries() const;
-  // Of the array, or of the entry with its ending.
-  bool has(std::string_view entry) const;
   // The array of the entry "<name>.npy". Throws heed::Error also where there is none, and as parse_npy_array does.
   NpyArray array(std::string_view name) const;
   // The bytes of an entry.

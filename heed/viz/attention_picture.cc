@@ -21,7 +21,7 @@ struct KindWords {
   const char* keys;
 };
 
-KindWords words_of(AttentionKind kind) {
+KindWords kind_words(AttentionKind kind) {
   switch (kind) {
     case AttentionKind::encoder:
       return {"Encoder self-attention", "source (queries)", "source (keys)"};
@@ -65,7 +65,7 @@ std::string heads_text(const AttentionTrace::Map& map, const HeadChoice& choice)
 }
 
 std::string title_of(const AttentionTrace::Map& map, const AttentionPictureOptions& options) {
-  return fmt::format("{} · layer {} · {}", words_of(map.kind).title, map.layer, heads_text(map, options.heads));
+  return fmt::format("{} · layer {} · {}", kind_words(map.kind).title, map.layer, heads_text(map, options.heads));
 }
 
 // "das reads most of the (0.91)": the picture in words.
@@ -115,7 +115,7 @@ Heatmap attention_heatmap(const AttentionTrace& trace, const AttentionTrace::Map
                           const AttentionPictureOptions& options) {
   check_shape(trace, map, options);
   const std::vector<Index> heads = options.heads.of(map.heads);
-  const KindWords words = words_of(map.kind);
+  const KindWords words = kind_words(map.kind);
   Heatmap heatmap;
   heatmap.style = options.style;
   heatmap.title = title_of(map, options);

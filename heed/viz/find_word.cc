@@ -37,7 +37,7 @@ std::string list_of(const std::vector<TraceWord>& words) {
 
 }  // namespace
 
-std::vector<TraceWord> words_of(const TraceSide& side) {
+std::vector<TraceWord> trace_words(const TraceSide& side) {
   std::vector<TraceWord> words;
   Index last = -1;
   for (Index i = 0; i < side.size(); ++i) {
@@ -57,7 +57,7 @@ std::vector<TraceWord> words_of(const TraceSide& side) {
 }
 
 std::vector<Index> find_word(const TraceSide& side, std::string_view word) {
-  const std::vector<TraceWord> words = words_of(side);
+  const std::vector<TraceWord> words = trace_words(side);
   if (const TraceWord* const first = nth(words, word, 1)) return first->tokens;
   const std::size_t colon = word.rfind(':');
   Index n = 0;

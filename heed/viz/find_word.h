@@ -19,7 +19,7 @@ struct TraceWord {
 
 // The words of a side. Where the trace does not tell words, and for special tokens, each token is one, without the
 // U+2581 before it.
-std::vector<TraceWord> words_of(const TraceSide& side);
+std::vector<TraceWord> trace_words(const TraceSide& side);
 
 // The places of the tokens that the word is made of: of its first occurrence, or of the n-th one for "it:2". Throws
 // heed::Error, naming the words that are there, for one that is not.

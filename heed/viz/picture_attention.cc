@@ -170,7 +170,7 @@ std::vector<PatchMap> patch_maps(const AttentionTrace& trace, const AttentionTra
 
 std::vector<PatchMap> word_patch_maps(const AttentionTrace& trace, const AttentionTrace::Map& map,
                                       const HeadChoice& heads) {
-  const std::vector<TraceWord> words = words_of(trace.target);
+  const std::vector<TraceWord> words = trace_words(trace.target);
   check_count(std::ssize(words));
   std::vector<PatchMap> maps;
   for (const TraceWord& word : words) {
