@@ -128,7 +128,7 @@ class TraceReader {
     }
     json.allow_only({"shape", "npz"});
     if (!read_beside_) json.refuse("must hold its numbers: there is no archive beside it");
-    TraceArray beside = read_beside_(json["npz"].string(), json);
+    TraceArray beside = read_beside_(json["npz"].string());
     if (json.has("shape") && json["shape"].integer_list() != beside.shape) {
       json["shape"].refuse("must be that of the array in the archive");
     }

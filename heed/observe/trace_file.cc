@@ -1,10 +1,8 @@
 #include "heed/observe/trace_file.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "heed/base/check.h"
-#include "heed/base/file.h"
 #include "heed/base/file_writer.h"
 #include "heed/io/npz.h"
 #include "heed/observe/trace_json.h"
@@ -21,6 +19,10 @@ TraceArray array_of(const NpzReader& archive, const std::string& name) {
   const Tensor numbers = array.elements.dtype() == DType::f32 ? array.elements : array.elements.to(DType::f32);
   const float* begin = numbers.data<float>();
   return {array.shape, {begin, begin + numbers.size()}};
+}
+
+void check(std::span<const AttentionTrace> traces) {
+  for (std::size_t i = 0; i < traces.size(); ++i) validate(traces[i], fmt::format("traces[{}]", i));
 }
 
 // With arrays in the archive under the names of their fields.
@@ -46,6 +48,7 @@ NpzWriter archive_of(std::span<const AttentionTrace> traces) {
 }  // namespace
 
 std::string traces_to_text(std::span<const AttentionTrace> traces) {
+  check(traces);
   std::string text;
   stream_traces(
       traces, [&](std::string_view piece) { text += piece; }, write_array_inside);
@@ -57,6 +60,7 @@ std::vector<AttentionTrace> parse_traces(std::string_view text, std::string_view
 }
 
 void write_traces(const std::filesystem::path& path, std::span<const AttentionTrace> traces) {
+  check(traces);
   if (is_archive(path)) return archive_of(traces).save(path);
   FileWriter writer(path);
   stream_traces(
@@ -66,13 +70,13 @@ void write_traces(const std::filesystem::path& path, std::span<const AttentionTr
 
 std::vector<AttentionTrace> read_trace_archive(const NpzReader& archive) {
   const Json file = Json::parse(archive.text(kEntry), fmt::format("{}: {}", archive.name(), kEntry));
-  return traces_from_json(file, [&](const std::string& name, const Json&) { return array_of(archive, name); });
+  return traces_from_json(file, [&](const std::string& name) { return array_of(archive, name); });
 }
 
 std::vector<AttentionTrace> read_traces(const std::filesystem::path& path) {
   if (is_archive(path)) return read_trace_archive(NpzReader(path));
   std::optional<NpzReader> beside;  // opened where an array is in it
-  return traces_from_json(read_json(path), [&](const std::string& name, const Json&) {
+  return traces_from_json(read_json(path), [&](const std::string& name) {
     if (!beside) beside.emplace(std::filesystem::path(path).replace_extension(".npz"));
     return array_of(*beside, name);
   });

@@ -25,12 +25,13 @@ struct TraceArrayView {
 // Writes one array as a value of the stream; `field` is its place, "traces[0].maps[3].weights".
 using WriteTraceArray = std::function<void(JsonStream& json, const std::string& field, const TraceArrayView& array)>;
 // Gives the array that is called by this name in the file beside.
-using ReadTraceArray = std::function<TraceArray(const std::string& name, const Json& at)>;
+using ReadTraceArray = std::function<TraceArray(const std::string& name)>;
 
 // {"shape": [2, 3], "f32": "<base64>"}
 void write_array_inside(JsonStream& json, const std::string& field, const TraceArrayView& array);
 
-// Writes valid traces piece by piece: as one text, or one Json, arrays would take many times their size.
+// Writes traces that validate() takes, and does not ask it again, piece by piece: as one text, or one Json, arrays
+// would take many times their size.
 void stream_traces(std::span<const AttentionTrace> traces, const JsonStream::Sink& sink,
                    const WriteTraceArray& write_array);
 // Reads and validates them. Without `read_beside`, no array may be beside.

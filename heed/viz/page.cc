@@ -23,7 +23,7 @@
 namespace heed {
 namespace {
 
-constexpr Index kMostWeights = 50'000'000;
+constexpr Index kMostNumbers = 50'000'000;
 constexpr std::array<std::string_view, 2> kLanguages = {"en", "zh"};
 
 // The sequential colours, "rrggbb" each, from the colour of 0.
@@ -106,23 +106,35 @@ void fill_in(std::string_view page, const Sink& sink, const std::function<void(s
   }
 }
 
-void check_language(const PageOptions& options) {
+void check_language(const PageOptions& options, const char* caller) {
   HEED_CHECK(std::ranges::find(kLanguages, options.language) != kLanguages.end(),
-             "write_attention_page: the language must be {}, but is {}", fmt::join(kLanguages, " or "),
+             "{}: the language must be {}, but is {}", caller, fmt::join(kLanguages, " or "),
              printable(options.language));
 }
 
+// Of all its arrays.
+Index numbers_of(const AttentionTrace& trace) {
+  std::size_t numbers = 0;
+  for (const AttentionTrace::Map& map : trace.maps) {
+    numbers += map.weights.size() + map.q.values.size() + map.k.values.size() + map.bias.values.size();
+  }
+  for (const AttentionTrace::Embeddings* side : {&trace.source_embeddings, &trace.decoder_embeddings}) {
+    numbers += side->before.values.size() + side->after.values.size();
+  }
+  return static_cast<Index>(numbers);
+}
+
 void check(std::span<const AttentionTrace> traces, const PageOptions& options) {
-  check_language(options);
+  check_language(options, "write_attention_page");
   HEED_CHECK(!traces.empty(), "write_attention_page: there must be a trace, but there is none");
-  Index weights = 0;
+  Index numbers = 0;
   for (std::size_t i = 0; i < traces.size(); ++i) {
     const std::string name = fmt::format("write_attention_page: traces[{}]", i);
     validate(traces[i], name);
     HEED_CHECK(!traces[i].maps.empty(), "{}: must have a map, but has none", name);
-    for (const AttentionTrace::Map& map : traces[i].maps) weights += static_cast<Index>(map.weights.size());
-    HEED_CHECK(weights <= kMostWeights, "{}: a page holds at most {} weights, but with this one there are {}", name,
-               kMostWeights, weights);
+    numbers += numbers_of(traces[i]);
+    HEED_CHECK(numbers <= kMostNumbers, "{}: a page holds at most {} numbers, but with this one there are {}", name,
+               kMostNumbers, numbers);
   }
 }
 
@@ -152,7 +164,7 @@ void write_attention_page(const std::filesystem::path& path, std::span<const Att
 }
 
 void write_teaching_page(const std::filesystem::path& path, const PageOptions& options) {
-  check_language(options);
+  check_language(options, "write_teaching_page");
   FileWriter file(path);
   stream_page({}, options, [&](std::string_view piece) { file.write(piece); });
   file.commit();

@@ -26,7 +26,7 @@ struct PageOptions {
 // A fragment keeps its styles and its state to itself, so that several may stand in one document.
 //
 // Throws heed::Error for no trace, a trace without a map, what validate() refuses, an unknown language, more than 50
-// million weights, and what cannot be written.
+// million weights and other numbers, and what cannot be written.
 void write_attention_page(const std::filesystem::path& path, std::span<const AttentionTrace> traces,
                           const PageOptions& options = {});
 

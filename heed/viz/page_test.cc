@@ -14,6 +14,7 @@
 #include "heed/io/base64.h"
 #include "heed/io/json.h"
 #include "heed/observe/trace_file.h"
+#include "heed/testing/refusal.h"
 #include "heed/viz/page_files.h"
 
 namespace heed {
@@ -142,7 +143,7 @@ TEST(AttentionPage, AFragmentIsThePageWithoutItsDocument) {
 }
 
 TEST(AttentionPage, WithoutTracesThereIsAPageForThoseWhoLearn) {
-  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "heed_teaching_page.html";
+  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "heed_teaching_page.html";
   write_teaching_page(path, {.language = "zh", .opens = "view=walk&walk.example=luong"});
   const std::string page = read_file(path);
   const Json data = data_of(page);
@@ -150,7 +151,8 @@ TEST(AttentionPage, WithoutTracesThereIsAPageForThoseWhoLearn) {
   EXPECT_EQ(data["opens"].string(), "view=walk&walk.example=luong");
   EXPECT_TRUE(data["file"]["traces"].items().empty());
   EXPECT_EQ(count(page, "<title>Attention</title>"), 1);
-  EXPECT_THROW(write_teaching_page(path, {.language = "tlh"}), Error);
+  EXPECT_EQ(testing::refusal([&] { write_teaching_page(path, {.language = "tlh"}); }),
+            "write_teaching_page: the language must be en or zh, but is tlh");
   std::filesystem::remove(path);
 }
 
@@ -177,6 +179,16 @@ TEST(AttentionPage, RefusesWhatItCannotShow) {
   trace = sample();
   trace.source.tokens[0] = "\xFF";
   EXPECT_THROW(page_of(trace), Error);
+  constexpr Index kQueries = 800, kWidth = 65536;  // few weights, and many numbers that they are of
+  trace = {};
+  trace.source.tokens = {"x"};
+  trace.target.tokens.assign(kQueries, "x");
+  trace.maps = {{"p", 0, AttentionKind::cross, 1, kQueries, 1, std::vector<float>(kQueries)}};
+  trace.maps[0].q = {{1, kQueries, kWidth}, std::vector<float>(kQueries * kWidth)};
+  trace.maps[0].k = {{1, 1, kWidth}, std::vector<float>(kWidth)};
+  EXPECT_EQ(testing::refusal([&] { page_of(trace); }),
+            "write_attention_page: traces[0]: a page holds at most 50000000 numbers, but with this one there are "
+            "52495136");
   trace = {};
   trace.maps.push_back({"p", 0, AttentionKind::cross, 1, 0, 0, {}});
   EXPECT_THROW(page_of(trace), Error);
