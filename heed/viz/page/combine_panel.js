@@ -1,22 +1,8 @@
 // The panel of combinations (combine.js): opened by a button that says how many are in force.
 import { defaults, layerModes, segmentsOf } from "./combine.js";
-import { check, choice } from "./controls.js";
+import { check, choice, range } from "./controls.js";
 import { element } from "./dom.js";
 import { popover } from "./popover.js";
-
-function range(app, { label, key, least, most, step, words }) {
-  const output = element("output", {});
-  const input = element("input", {
-    type: "range", min: least, max: most, step, oninput: () => app.set({ [key]: Number(input.value) }),
-  });
-  const node = element("label", { class: "range" }, element("span", {}, label), input, output);
-  function update() {
-    input.value = app.state[key];
-    output.textContent = words(app.state[key]);
-  }
-  update();
-  return { node, update };
-}
 
 export function combinePanel(app) {
   const hasSpecial = () => ["queries", "keys"].some((axis) => app.trace().side(app.kind(), axis).special.includes(true));
@@ -24,7 +10,8 @@ export function combinePanel(app) {
     const { words } = app.trace().side(app.kind(), axis);
     return words.some((word, i) => word >= 0 && word === words[i - 1]);
   });
-  const ofText = (key, axis) => choice(app, {
+  const orOff = (value, words) => (value > 0 ? words : app.t("combine.off"));
+  const ofText = (key, axis) => choice({
     label: app.t(`combine.${key}`),
     options: () => {
       const there = segmentsOf(app.trace().side(app.kind(), axis));
@@ -34,32 +21,32 @@ export function combinePanel(app) {
     choose: (segment) => app.set({ [key]: Number(segment) }),
   });
   const parts = [
-    choice(app, {
+    choice({
       label: app.t("combine.layers"),
       options: () => layerModes(app.trace(), app.kind()).map((mode) => [mode, app.t(`combine.layers.${mode}`)]),
       value: () => app.shown().options.layers,
       choose: (layers) => app.set({ layers }),
     }),
-    check(app, {
+    check({
       label: app.t("combine.words"), shown: hasPieces,
       value: () => app.state.words, choose: (words) => app.set({ words }),
     }),
-    check(app, {
+    check({
       label: app.t("combine.special"), shown: hasSpecial,
       value: () => !app.state.special, choose: (hidden) => app.set({ special: !hidden }),
     }),
     ofText("readers", "queries"),
     ofText("read", "keys"),
-    check(app, {
+    check({
       label: app.t("combine.normal"), value: () => app.state.normal, choose: (normal) => app.set({ normal }),
     }),
-    range(app, {
-      label: app.t("combine.least"), key: "least", least: 0, most: 0.5, step: 0.01,
-      words: (value) => (value > 0 ? value.toFixed(2) : app.t("combine.off")),
+    range({
+      label: app.t("combine.least"), least: 0, most: () => 0.5, step: 0.01,
+      value: () => app.state.least, choose: (least) => app.set({ least }), words: (value) => orOff(value, value.toFixed(2)),
     }),
-    range(app, {
-      label: app.t("combine.top"), key: "top", least: 0, most: 10, step: 1,
-      words: (value) => (value > 0 ? String(value) : app.t("combine.off")),
+    range({
+      label: app.t("combine.top"), least: 0, most: () => 10,
+      value: () => app.state.top, choose: (top) => app.set({ top }), words: (value) => orOff(value, String(value)),
     }),
   ];
   const note = element("p", { class: "quiet" });

@@ -8,7 +8,7 @@ import { combinePanel } from "./combine_panel.js";
 import { element } from "./dom.js";
 
 // A labelled choice. options(): [[value, words]]; nothing is shown where there is one option alone.
-export function choice(app, { label, options, value, choose }) {
+export function choice({ label, options, value, choose }) {
   const select = element("select", { onchange: () => choose(select.value) });
   const node = element("label", { class: "field" }, element("span", {}, label), select);
   let filled = "";
@@ -27,7 +27,7 @@ export function choice(app, { label, options, value, choose }) {
 }
 
 // The same as buttons side by side, one of which is pressed.
-export function segments(app, { label, options, value, choose }) {
+export function segments({ label, options, value, choose }) {
   const node = element("div", { class: "segments", role: "group", "aria-label": label });
   let filled = "";
   function update() {
@@ -45,8 +45,9 @@ export function segments(app, { label, options, value, choose }) {
   return { node, update };
 }
 
-export function check(app, { label, value, choose, shown = () => true }) {
-  const box = element("input", { type: "checkbox", onchange: () => choose(box.checked) });
+// A box to tick; hidden where shown() is false. key: what it is found by when the page is drawn again.
+export function check({ key, label, value, choose, shown = () => true }) {
+  const box = element("input", { type: "checkbox", "data-key": key, onchange: () => choose(box.checked) });
   const node = element("label", { class: "check" }, box, element("span", {}, label));
   function update() {
     box.checked = value();
@@ -56,20 +57,34 @@ export function check(app, { label, value, choose, shown = () => true }) {
   return { node, update };
 }
 
+// A number on a slider, from `least` to most(), and beside it the number in words.
+export function range({ key, label, least, most, step = 1, value, choose, words = String }) {
+  const input = element("input", { type: "range", min: least, step, "data-key": key, oninput: () => choose(input.valueAsNumber) });
+  const output = element("output", {});
+  const node = element("label", { class: "range" }, element("span", {}, label), input, output);
+  function update() {
+    input.max = String(most());
+    input.value = String(value());
+    output.textContent = words(value());
+  }
+  update();
+  return { node, update };
+}
+
 export const makers = {
-  kind: (app) => segments(app, {
+  kind: (app) => segments({
     label: app.t("kind"),
     options: () => app.kinds().map((kind) => [kind, app.t(`kind.${kind}.short`), app.t(`kind.${kind}`)]),
     value: () => app.kind(),
     choose: (kind) => app.set({ kind, layer: -1, head: "mean" }),
   }),
-  layer: (app) => choice(app, {
+  layer: (app) => choice({
     label: app.t("map.layer"),
     options: () => app.trace().mapsOf(app.kind()).map((map, i) => [i, map.name]),
     value: () => app.trace().mapsOf(app.kind()).indexOf(app.map()),
     choose: (layer) => app.set({ layer: Number(layer) }),
   }),
-  head: (app) => choice(app, {
+  head: (app) => choice({
     label: app.t("map.head"),
     options: () => {
       const { heads, map } = app.shown();

@@ -7,6 +7,7 @@
 // The arrow keys go from dimension to dimension where the picture has the focus; the mouse does the same.
 
 import { sum } from "./attention.js";
+import { check } from "./controls.js";
 import { decimals, element, svg } from "./dom.js";
 
 const kLane = 78, kGap = 22, kTop = 20, kLeft = 8, kMostBar = 40;
@@ -15,9 +16,13 @@ const number = (x) => decimals(x).replace("-", "−");
 export function dimensionBars({ t, announce }) {
   const picture = svg("svg", { class: "dimensions", tabindex: 0, role: "img" });
   const readout = element("p", { class: "readout" });
-  const sorted = element("input", { type: "checkbox", onchange: () => draw() });
+  let sorted = false;
+  const largest = check({ label: t("bars.sorted"), value: () => sorted, choose(on) {
+    sorted = on;
+    draw();
+  } });
   const node = element("div", { class: "dimension-bars" },
-    element("div", { class: "bars-head" }, readout, element("label", { class: "check" }, sorted, element("span", {}, t("bars.sorted")))), picture);
+    element("div", { class: "bars-head" }, readout, largest.node), picture);
   let shown = null, order = [], at = -1, marks = null, width = 0;
 
   function read(place) {
@@ -55,7 +60,7 @@ export function dimensionBars({ t, announce }) {
     const { q, k, query, key, colours } = shown;
     const products = q.map((x, d) => x * k[d]);
     order = q.map((_, d) => d);
-    if (sorted.checked) order.sort((a, b) => products[b] - products[a]);
+    if (sorted) order.sort((a, b) => products[b] - products[a]);
     const height = kTop + 3 * kLane + 2 * (kGap + 8) + 6;
     const range = (values) => `${number(Math.min(...values))} … ${number(Math.max(...values))}`;
     marks = svg("rect", { y: kTop - 2, width: Math.max(step(), 2), height: height - kTop, fill: colours.mark, opacity: 0.22, visibility: "hidden" });

@@ -61,7 +61,7 @@ export class Frame {
   header() {
     const { app } = this;
     const trace = app.trace();
-    const language = segments(app, {
+    const language = segments({
       label: app.t("page.language"),
       options: () => Object.entries(languages),
       value: () => app.language,
@@ -71,7 +71,7 @@ export class Frame {
       button.dataset.key = `language-${button.value}`;
       button.lang = button.value === "zh" ? "zh-Hans" : "en";
     }
-    const theme = choice(app, {
+    const theme = choice({
       label: app.t("page.theme"),
       options: () => ["auto", "light", "dark"].map((one) => [one, app.t(`page.theme.${one}`)]),
       value: () => app.state.theme,
@@ -79,7 +79,7 @@ export class Frame {
     });
     theme.node.querySelector("select").dataset.key = "theme";
     theme.node.classList.add("slim");
-    const sentence = choice(app, {
+    const sentence = choice({
       label: app.t("page.sentence"),
       options: () => app.traces.map((one, i) => [i, `${i + 1}. ${shortened(one.title, kLongestTitle)}`]),
       value: () => app.state.trace,

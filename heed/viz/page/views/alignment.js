@@ -2,6 +2,7 @@
 import { alignmentOf, betweenWords, errorRate, whereShown } from "../alignment.js";
 import { cellReader } from "../cell_reader.js";
 import { combine } from "../combine.js";
+import { range } from "../controls.js";
 import { decimals, element, fitted, kFonts, svg, textWidth } from "../dom.js";
 import { roundEnd } from "../palette.js";
 
@@ -23,14 +24,14 @@ export const view = {
       element("b", {}, element("bdi", {}, shown.queries.labels[row])), ` ${t("heads.reads")} `,
       element("b", {}, element("bdi", {}, shown.keys.labels[column])), ` ${decimals(weightAt(column, row))}`,
     ] });
-    const output = element("output", {});
-    const slider = element("input", {
-      type: "range", min: 0, max: 0.9, step: 0.05, oninput: () => app.setOwn(view, { least: Number(slider.value) }),
+    const threshold = range({
+      label: t("alignment.least"), least: 0, most: () => 0.9, step: 0.05, value: () => app.own(view).least,
+      choose: (least) => app.setOwn(view, { least }), words: (least) => (least > 0 ? decimals(least, 2) : t("combine.off")),
     });
+    threshold.node.classList.add("inline");
     const mark = (name) => element("span", { class: `key ${name}` }, element("i", {}), t(`alignment.${name}`));
     host.append(
-      element("div", { class: "toolbar" }, element("label", { class: "range inline" }, element("span", {}, t("alignment.least")), slider, output),
-        mark("gold"), mark("possible"), mark("found")),
+      element("div", { class: "toolbar" }, threshold.node, mark("gold"), mark("possible"), mark("found")),
       score, reader.node, reader.said, element("p", { class: "quiet" }, t("alignment.how")));
     let shown, weights, links, picture;
     const weightAt = (column, row) => weights[row * shown.keys.labels.length + column];
@@ -68,8 +69,7 @@ export const view = {
 
     function update() {
       const { least } = app.own(view);
-      slider.value = least;
-      output.textContent = least > 0 ? decimals(least, 2) : t("combine.off");
+      threshold.update();
       // Gold is of words: pieces together, without special tokens.
       shown = combine(app.trace(), "cross", app.state.layer, { words: true, special: false });
       weights = shown.weights(app.head(shown.map));

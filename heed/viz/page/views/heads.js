@@ -59,13 +59,13 @@ export const view = {
     let panels = [];
     let hovered = null;  // { axis, index, panel: its number }
 
-    const layout = segments(app, {
+    const layout = segments({
       label: t("heads.layout"),
       options: () => [["columns", t("heads.layout.columns")], ["line", t("heads.layout.line")]],
       value: () => app.own(view).layout,
       choose: (one) => app.setOwn(view, { layout: one }),
     });
-    const beside = choice(app, {
+    const beside = choice({
       label: t("heads.beside"),
       options: () => (app.traces.length < 2 ? [] : [
         [-1, t("heads.beside.none")],

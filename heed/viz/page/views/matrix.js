@@ -38,7 +38,7 @@ export const view = {
     let shown, weights, rows, columns, values, window, image, layout, end, pointed = null, marked = null, frame = 0, made = "", seen = "", rest = 0;
 
     // --- The controls ----------------------------------------------------------------------------------------------
-    const order = (axis, all) => choice(app, {
+    const order = (axis, all) => choice({
       label: t(`matrix.${axis}`), options: () => all.map((by) => [by, t(`matrix.by.${by}`)]),
       value: () => own()[axis], choose: (by) => app.setOwn(view, { [axis]: by }),
     });

@@ -39,7 +39,7 @@ export const view = {
     let all = [], drawn = "";
 
     const named = (one) => (one.role ? t(`overview.role.${one.role}`) : t("overview.role.none"));
-    const roleFilter = segments(app, {
+    const roleFilter = segments({
       label: t("overview.roles"),
       options() {
         const there = [...new Set(all.map((one) => one.role ?? "none"))].sort();

@@ -24,7 +24,7 @@ export const view = {
     const query = () => Math.min(Math.max(app.own(view).query, 0), app.shown().queries.labels.length - 1);
     const weightAt = (patch, reads = query()) => (patches[patch] < 0 ? 0 : weights[reads * source.tokens.length + patches[patch]]);
 
-    const word = choice(app, {
+    const word = choice({
       label: t("picture.word"),
       options: () => app.shown().queries.labels.map((label, i) => [i, label]),
       value: query,

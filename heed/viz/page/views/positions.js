@@ -1,6 +1,6 @@
 // Where tokens stand: their vectors on a plane before and after positions were added, and the sinusoids themselves.
 
-import { segments } from "../controls.js";
+import { check, range, segments } from "../controls.js";
 import { decimals, element, percent } from "../dom.js";
 import { formula } from "../mathml.js";
 import { principalPlane } from "../pca.js";
@@ -45,9 +45,9 @@ class PositionsView {
     const { app, t } = this;
     const own = (key) => ({ value: () => app.own(view)[key], choose: (value) => app.setOwn(view, { [key]: value }) });
     this.switches = [
-      segments(app, { label: t("positions.side"), options: () => this.sides.map((side) => [side, t(`side.${side}`)]), ...own("side"),
+      segments({ label: t("positions.side"), options: () => this.sides.map((side) => [side, t(`side.${side}`)]), ...own("side"),
                       value: () => this.side }),
-      segments(app, { label: t("positions.shown"), options: () => ["before", "after", "both"].map((one) => [one, t(`positions.${one}`)]), ...own("shown") }),
+      segments({ label: t("positions.shown"), options: () => ["before", "after", "both"].map((one) => [one, t(`positions.${one}`)]), ...own("shown") }),
     ];
     this.plane = element("div", { class: "plane" });
     return element("section", {}, element("h3", {}, t("positions.plane")), element("p", { class: "quiet" }, t("positions.plane.text")),
@@ -82,15 +82,17 @@ class PositionsView {
 
   sinusoidSection() {
     const { app, t } = this;
-    const slider = (key, least, most, step = 1) => {
-      const input = element("input", { type: "range", min: least, max: most, step, "data-key": `positions-${key}`,
-                                       oninput: () => app.setOwn(view, { [key]: input.valueAsNumber }) });
-      const output = element("output", {});
-      const node = element("label", { class: "range" }, element("span", {}, t(`positions.${key}`)), input, output);
-      return { key, input, output, node };
-    };
-    this.sliders = [slider("length", 2, 512), slider("width", 2, 512, 2), slider("position", 0, 511), slider("dimension", 0, 511)];
-    this.apart = element("input", { type: "checkbox", "data-key": "positions-apart", onchange: () => app.setOwn(view, { apart: this.apart.checked }) });
+    const slider = (key, least, most, step = 1) => range({
+      key: `positions-${key}`, label: t(`positions.${key}`), least, most, step,
+      value: () => this.sizes[key], choose: (value) => app.setOwn(view, { [key]: value }),
+    });
+    this.sliders = [
+      slider("length", 2, () => 512), slider("width", 2, () => 512, 2),
+      slider("position", 0, () => this.sizes.length - 1), slider("dimension", 0, () => this.sizes.width - 1),
+    ];
+    this.apart = check({
+      key: "positions-apart", label: t("positions.apart"), value: () => app.own(view).apart, choose: (apart) => app.setOwn(view, { apart }),
+    });
     this.canvas = element("canvas", { class: "sinusoids", role: "img" });
     this.line = element("div", { class: "row-line", "aria-hidden": "true" });
     this.readout = element("p", { class: "readout" });
@@ -108,7 +110,7 @@ class PositionsView {
       element("p", { class: "positions-formula" },
         formula("PE(p, 2i) = \\sin \\frac{p}{10000^{2i/d}}"), formula("PE(p, 2i + 1) = \\cos \\frac{p}{10000^{2i/d}}")),
       element("div", { class: "positions-sliders" }, this.sliders.map(({ node }) => node)),
-      element("label", { class: "check" }, this.apart, element("span", {}, t("positions.apart"))),
+      this.apart.node,
       this.readout,
       element("div", { class: "positions-boxes" },
         box(t("positions.table"), element("div", { class: "table-frame" }, this.canvas, this.line), this.legend = element("div", { class: "signed-legend" })),
@@ -150,13 +152,7 @@ class PositionsView {
     if (this.sides.length > 0) this.updatePlane();
     const { app, t } = this, { colours } = app, sizes = this.sizes, { length, width, position, dimension } = sizes;
     const { apart } = app.own(view);
-    for (const { key, input, output } of this.sliders) {
-      if (key === "position") input.max = length - 1;
-      if (key === "dimension") input.max = width - 1;
-      input.value = String(sizes[key]);
-      output.textContent = String(sizes[key]);
-    }
-    this.apart.checked = apart;
+    for (const control of [...this.sliders, this.apart]) control.update();
     const size = JSON.stringify([length, width, apart]);
     if (size !== this.size) this.paint(sizes, apart);
     this.size = size;

@@ -1,6 +1,7 @@
 // The tutorials' small examples as steps that one clicks through. Every given number can be changed, and everything
 // after it is computed again, as `heed explain` computes it.
 
+import { check, range } from "../controls.js";
 import { element, scrolledTo } from "../dom.js";
 import { calculation, formula } from "../mathml.js";
 import { MatrixView } from "../matrix_view.js";
@@ -95,17 +96,14 @@ class WalkView {
     const focused = this.host.getRootNode().activeElement?.dataset?.key;
     const here = this.walk.controls.filter(({ steps }) => !steps || steps.includes(this.step.name));
     this.controls.replaceChildren(...here.map(({ key, initial, least, most }) => {
-      const words = element("span", {}, this.t(`walk.${this.walk.id}.control.${key}`));
-      if (typeof initial === "boolean") {
-        const box = element("input", { type: "checkbox", "data-key": `walk-${key}`, onchange: () => change(key, box.checked) });
-        box.checked = this.edits.controls[key];
-        return element("label", { class: "check" }, box, words);
-      }
-      const value = element("output", {}, String(this.edits.controls[key]));
-      const slider = element("input", { type: "range", min: least, max: most, "data-key": `walk-${key}`,
-                                        oninput: () => change(key, slider.valueAsNumber) });
-      slider.value = String(this.edits.controls[key]);
-      return element("label", { class: "field" }, words, slider, value);
+      const parts = {
+        key: `walk-${key}`, label: this.t(`walk.${this.walk.id}.control.${key}`),
+        value: () => this.edits.controls[key], choose: (value) => change(key, value),
+      };
+      if (typeof initial === "boolean") return check(parts).node;
+      const { node } = range({ ...parts, least, most: () => most });
+      node.classList.add("inline");
+      return node;
     }));
     if (focused) this.controls.querySelector(`[data-key="${focused}"]`)?.focus();
   }
