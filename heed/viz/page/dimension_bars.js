@@ -8,10 +8,9 @@
 
 import { sum } from "./attention.js";
 import { check } from "./controls.js";
-import { decimals, element, svg } from "./dom.js";
+import { element, signed, svg } from "./dom.js";
 
 const kLane = 78, kGap = 22, kTop = 20, kLeft = 8, kMostBar = 40;
-const number = (x) => decimals(x).replace("-", "−");
 
 export function dimensionBars({ t, announce }) {
   const picture = svg("svg", { class: "dimensions", tabindex: 0, role: "img" });
@@ -29,12 +28,12 @@ export function dimensionBars({ t, announce }) {
     at = place;
     const d = order[at];
     if (d === undefined) {
-      readout.textContent = t("bars.sum", { sum: number(sum(shown.q.map((x, n) => x * shown.k[n]))), count: order.length });
+      readout.textContent = t("bars.sum", { sum: signed(sum(shown.q.map((x, n) => x * shown.k[n]))), count: order.length });
       marks?.setAttribute("visibility", "hidden");
       return;
     }
     const { q, k } = shown;
-    readout.textContent = t("bars.dimension", { dimension: d, q: number(q[d]), k: number(k[d]), product: number(q[d] * k[d]) });
+    readout.textContent = t("bars.dimension", { dimension: d, q: signed(q[d]), k: signed(k[d]), product: signed(q[d] * k[d]) });
     marks.setAttribute("visibility", "visible");
     marks.setAttribute("x", kLeft + at * step());
   }
@@ -62,14 +61,14 @@ export function dimensionBars({ t, announce }) {
     order = q.map((_, d) => d);
     if (sorted) order.sort((a, b) => products[b] - products[a]);
     const height = kTop + 3 * kLane + 2 * (kGap + 8) + 6;
-    const range = (values) => `${number(Math.min(...values))} … ${number(Math.max(...values))}`;
+    const range = (values) => `${signed(Math.min(...values))} … ${signed(Math.max(...values))}`;
     marks = svg("rect", { y: kTop - 2, width: Math.max(step(), 2), height: height - kTop, fill: colours.mark, opacity: 0.22, visibility: "hidden" });
     const same = (colour) => ({ above: colour, below: colour });
     picture.replaceChildren(
       svg("title", {}, t("bars.title", { query, key })),
       lane(`q · ${query}`, range(q), q, kTop, same(colours.query)),
       lane(`k · ${key}`, range(k), k, kTop + kLane + kGap + 8, same(colours.key)),
-      lane("q × k", `∑ = ${number(sum(products))}`, products, kTop + 2 * (kLane + kGap + 8), { above: colours.accent, below: colours.below }),
+      lane("q × k", `∑ = ${signed(sum(products))}`, products, kTop + 2 * (kLane + kGap + 8), { above: colours.accent, below: colours.below }),
       marks);
     picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
     picture.setAttribute("width", width);

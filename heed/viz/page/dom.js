@@ -31,6 +31,9 @@ export function scrolledTo(list, one) {
 
 export const decimals = (number, digits = 3) => number.toFixed(digits);
 
+// With a minus as long as a plus.
+export const signed = (number, digits = 3) => decimals(number, digits).replace("-", "−");
+
 export const percent = (share) => `${Math.round(100 * share)} %`;
 
 // Widths of text in CSS pixels.

@@ -1,7 +1,8 @@
 // Where tokens stand: their vectors on a plane before and after positions were added, and the sinusoids themselves.
 
 import { check, range, segments } from "../controls.js";
-import { decimals, element, percent } from "../dom.js";
+import { element, percent, signed } from "../dom.js";
+import { barCell, heading } from "../listing.js";
 import { formula } from "../mathml.js";
 import { principalPlane } from "../pca.js";
 import { productsOfPositions, sinusoid, sinusoids, wavelengths } from "../positions.js";
@@ -10,7 +11,6 @@ import { curve, paintNumbers, paintTable, signedScale } from "../sinusoid_pictur
 
 const kWidest = 780;  // of the plane
 const kSavedWidth = 1024;  // of the table's longer side in a file, at most
-const number = (x, digits = 3) => decimals(x, digits).replace("-", "−");
 const rowsOf = ({ shape: [rows, width], values }) =>
   Array.from({ length: rows }, (_, i) => Array.from(values.subarray(i * width, (i + 1) * width)));
 
@@ -119,7 +119,7 @@ class PositionsView {
         box(t("positions.products.square"), this.square),
         box(t("positions.wavelengths"), element("div", { class: "scroll wavelengths", tabindex: 0, role: "region", "aria-label": t("positions.wavelengths") }, element("table", { class: "listing" },
           element("caption", { class: "spoken" }, t("positions.wavelengths")),
-          element("thead", {}, element("tr", {}, ["positions.pair", "positions.wavelength"].map((key) => element("th", { scope: "col" }, t(key))))),
+          heading([t("positions.pair"), t("positions.wavelength")]),
           this.waves)))));
   }
 
@@ -144,7 +144,7 @@ class PositionsView {
   read(position, dimension, width) {
     const pair = Math.floor(dimension / 2);
     this.readout.textContent = this.t("positions.read", {
-      position, dimension, value: number(sinusoid(position, dimension, width)), wavelength: number(wavelengths(width)[pair], 1),
+      position, dimension, value: signed(sinusoid(position, dimension, width)), wavelength: signed(wavelengths(width)[pair], 1),
     });
   }
 
@@ -169,7 +169,7 @@ class PositionsView {
       values: products, mark: position, colours, colour: colours.key, height: 110, most, least: Math.min(...products, 0),
       label: t("positions.products.label", { position }),
     }));
-    this.productsText.textContent = t("positions.products.text", { position, most: number(most, 1) });
+    this.productsText.textContent = t("positions.products.text", { position, most: signed(most, 1) });
     this.updateWavelengths(width, dimension);
   }
 
@@ -186,8 +186,7 @@ class PositionsView {
   updateWavelengths(width, dimension) {
     const lengths = wavelengths(width), least = Math.log(lengths[0]), span = Math.log(lengths.at(-1)) - least || 1;
     this.waves.replaceChildren(...lengths.map((wavelength, pair) => {
-      const bar = element("td", { class: "bar" }, element("span", {}, number(wavelength, wavelength < 1000 ? 2 : 0)));
-      bar.style.setProperty("--share", `${(4 + 96 * (Math.log(wavelength) - least) / span).toFixed(1)}%`);
+      const bar = barCell(0.04 + 0.96 * (Math.log(wavelength) - least) / span, signed(wavelength, wavelength < 1000 ? 2 : 0));
       return element("tr", { class: pair === Math.floor(dimension / 2) ? "chosen" : null,
                              onclick: () => this.app.setOwn(view, { dimension: 2 * pair }) },
                      element("th", { scope: "row" }, 2 * pair + 1 < width ? `${2 * pair}, ${2 * pair + 1}` : String(2 * pair)), bar);

@@ -3,12 +3,12 @@
 
 import { keyHead, logSumExp, queryRow } from "../attention.js";
 import { dimensionBars } from "../dimension_bars.js";
-import { decimals, element } from "../dom.js";
+import { decimals, element, signed } from "../dom.js";
+import { barCell, heading } from "../listing.js";
 import { calculation, formula } from "../mathml.js";
 import { factor, plain } from "../walks/matrices.js";
 
-const kDigits = 3;
-const signed = (x) => (x === -Infinity ? "−∞" : Number.isNaN(x) ? "?" : decimals(x, kDigits).replace("-", "−"));
+const written = (x) => (x === -Infinity ? "−∞" : Number.isNaN(x) ? "?" : signed(x));
 const tex = (x) => (Number.isNaN(x) ? "\\text{?}" : plain(x));
 
 const rowOf = ({ shape, values }, head, row) => {
@@ -66,7 +66,7 @@ class QueryKeyView {
       element("section", {}, this.bars.node, this.equations),
       element("section", {}, element("div", { class: "scroll qk-row", tabindex: 0, role: "region", "aria-label": t("query_key.row") },
         element("table", { class: "listing" }, this.caption,
-          element("thead", {}, element("tr", {}, head.map((one) => element("th", { scope: "col" }, t(one))))), this.rows))));
+          heading(head.map((key) => t(key))), this.rows))));
     host.append(
       element("div", { class: "qk-words" },
         element("span", { class: "label" }, t("query_key.query")), this.queries,
@@ -144,12 +144,10 @@ class QueryKeyView {
     const most = Math.max(...row.adjusted);
     this.rows.replaceChildren(...this.keyLabels.map((label, n) => {
       const choose = () => this.app.setOwn(view, { query: i, key: n });
-      const bar = element("td", { class: "bar" }, element("span", {}, decimals(weights[n])));
-      bar.style.setProperty("--share", `${(100 * weights[n]).toFixed(1)}%`);
       return element("tr", { class: n === j ? "chosen" : null, onclick: choose },
         element("th", { scope: "row", dir: "auto" }, label),
-        [row.products[n], row.scaled[n], row.added[n]].map((x) => element("td", {}, signed(x))),
-        element("td", {}, most === -Infinity ? "0" : decimals(Math.exp(row.adjusted[n]), kDigits)), bar);
+        [row.products[n], row.scaled[n], row.added[n]].map((x) => element("td", {}, written(x))),
+        element("td", {}, most === -Infinity ? "0" : decimals(Math.exp(row.adjusted[n]))), barCell(weights[n], decimals(weights[n])));
     }));
   }
 

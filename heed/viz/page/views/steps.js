@@ -1,6 +1,7 @@
 // A translation as it grew, token by token: the beam's paths, the candidates in each place, and what was read there.
 
-import { decimals, element, percent } from "../dom.js";
+import { decimals, element, percent, signed } from "../dom.js";
+import { barCell, heading } from "../listing.js";
 import { searchTree, tokensOf } from "../search_tree.js";
 import { labelsOf, specialOf, wordsOf } from "../tokens.js";
 import { treePicture } from "../tree_picture.js";
@@ -33,7 +34,6 @@ class StepsView {
     this.candidates = element("tbody");
     this.candidatesTitle = element("caption");
     this.hypotheses = element("tbody");
-    const headings = (keys) => element("thead", {}, element("tr", {}, keys.map((key) => element("th", { scope: "col" }, t(key)))));
     this.scroll = element("div", { class: "scroll steps-tree", tabindex: 0, role: "group", "aria-label": t("steps.tree"),
                                    onkeydown: (event) => this.keys(event) });
     host.append(
@@ -42,9 +42,9 @@ class StepsView {
       element("section", {}, this.readTitle, this.read),
       element("section", {}, element("h3", {}, t("steps.tree")), this.scroll),
       element("div", { class: "steps-tables" },
-        element("table", { class: "listing candidates" }, this.candidatesTitle, headings(["steps.token", "steps.probability"]), this.candidates),
+        element("table", { class: "listing candidates" }, this.candidatesTitle, heading([t("steps.token"), t("steps.probability")]), this.candidates),
         element("div", { class: "scroll" }, element("table", { class: "listing" }, element("caption", {}, t("steps.hypotheses")),
-          headings(["steps.path", "steps.log", "steps.total"]), this.hypotheses))));
+          heading([t("steps.path"), t("steps.log"), t("steps.total")]), this.hypotheses))));
     this.update();
   }
 
@@ -135,7 +135,7 @@ class StepsView {
     this.hypotheses.replaceChildren(...steps[at].hypotheses.map(({ log_probability, total }, number) =>
       element("tr", { class: number === chosen ? "chosen" : null, onclick: () => this.app.setOwn(view, { step: at, path: number }) },
         element("th", { scope: "row", dir: "auto" }, text(labelled(tokensOf(steps, at, number))), answer[at] === number ? " ✓" : ""),
-        [log_probability, total].map((x) => element("td", {}, decimals(x, 2).replace("-", "−"))))));
+        [log_probability, total].map((x) => element("td", {}, signed(x, 2))))));
   }
 
   showTree() {
@@ -144,7 +144,7 @@ class StepsView {
       step: at, chosen, colours: app.colours, label: ({ step, number }) => this.label(step, number),
       choose: (step, path) => app.setOwn(view, { step, path }),
       words: ({ step, number, probability, total }) =>
-        t("steps.node", { token: this.label(step, number), probability: percent(probability), total: decimals(total, 2).replace("-", "−") }),
+        t("steps.node", { token: this.label(step, number), probability: percent(probability), total: signed(total, 2) }),
     });
     this.drawn = drawn.node;
     this.scroll.replaceChildren(drawn.node);
@@ -174,11 +174,10 @@ class StepsView {
     const { candidates, token } = this.tree.steps[at].hypotheses[chosen];
     this.candidatesTitle.textContent = before.length > 0 ? t("steps.candidates", { text: text(labelled(before).slice(-4)).trim() }) : t("steps.candidates.first");
     this.candidates.replaceChildren(...candidates.map((candidate) => {
-      const bar = element("td", { class: "bar" }, element("span", {}, decimals(candidate.probability)));
-      bar.style.setProperty("--share", `${(100 * candidate.probability).toFixed(1)}%`);
       const taken = candidate.token === token;
       return element("tr", { class: taken ? "chosen" : null },
-                     element("th", { scope: "row", dir: "auto" }, lastOf([...before, candidate.token]), taken ? " ✓" : ""), bar);
+                     element("th", { scope: "row", dir: "auto" }, lastOf([...before, candidate.token]), taken ? " ✓" : ""),
+                     barCell(candidate.probability, decimals(candidate.probability)));
     }));
   }
 
