@@ -37,6 +37,7 @@ Terms read_terms(std::string_view text) {
   while (true) {
     const std::size_t end = std::min(text.find('+'), text.size());
     const std::string_view term = stripped(text.substr(0, end));
+    HEED_CHECK(!term.empty(), "a mask is missing: name one, or several with + between them");
     if (term == "causal") {
       terms.causal = true;
     } else {
@@ -45,11 +46,10 @@ Terms read_terms(std::string_view text) {
     if (end == text.size()) break;
     text.remove_prefix(end + 1);
   }
-  if (!others.empty() || !terms.causal) terms.choice = AttentionChoice(others);
+  if (!others.empty()) terms.choice = AttentionChoice(others);
   for (const AttentionChoice::Chosen& chosen : terms.choice.terms()) {
     HEED_CHECK(chosen.term->role == AttentionTerm::Role::mask, "'{}' is no mask", chosen.term->name);
   }
-  HEED_CHECK(terms.causal || !terms.choice.terms().empty(), "there is no mask to draw");
   return terms;
 }
 

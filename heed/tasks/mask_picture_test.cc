@@ -40,7 +40,8 @@ TEST(MaskPicture, KnowsEverySparsePattern) {
 }
 
 TEST(MaskPicture, RefusesWhatIsNoMask) {
-  for (const char* terms : {"", "cosine", "window + alibi", "causal + sparsemax", "no", "window(-1)", "+"}) {
+  for (const char* terms : {"", "cosine", "window + alibi", "causal + sparsemax", "no", "window(-1)", "+", "causal +",
+                            "+ causal", "causal + + window"}) {
     EXPECT_THROW(mask_heatmap(terms, 8), Error) << terms;
   }
   EXPECT_THROW(mask_heatmap("causal", 0), Error);

@@ -65,6 +65,10 @@ Words words_of_each_piece(const std::vector<std::string>& surfaces) {
 // the same unless the vocabulary has changed or lost some.
 void add_words(std::span<const std::string> pieces, const std::string& text, Words& words) {
   const std::vector<std::string> tokens = alignment_tokens(text);
+  if (tokens.empty()) {
+    words.of_piece.insert(words.of_piece.end(), pieces.size(), -1);
+    return;
+  }
   std::vector<double> ends;  // of tokens along the text
   for (const std::string& token : tokens) ends.push_back((ends.empty() ? 0 : ends.back()) + visible_length(token));
   double all = 0, begin = 0;
@@ -73,7 +77,7 @@ void add_words(std::span<const std::string> pieces, const std::string& text, Wor
   for (const std::string& piece : pieces) {
     const double length = visible_length(piece), middle = all > 0 ? (begin + length / 2) / all * ends.back() : 0;
     const auto token = std::ranges::find_if(ends, [&](double end) { return middle < end; });
-    words.of_piece.push_back(tokens.empty() ? -1 : first + std::min(token - ends.begin(), std::ssize(tokens) - 1));
+    words.of_piece.push_back(first + std::min(token - ends.begin(), std::ssize(tokens) - 1));
     begin += length;
   }
   words.texts.insert(words.texts.end(), tokens.begin(), tokens.end());

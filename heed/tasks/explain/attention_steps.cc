@@ -145,11 +145,13 @@ void add_masked(WalkWriter& walk, const AttentionComputed& computed) {
     walk.add("masked", fmt::format("masked = {}", last), std::move(matrices), "none");
     return;
   }
-  const bool patterns = computed.spec.mask.patterns.size() > (p.allowed.is_empty() ? 0u : 1u);
+  const bool given = !p.allowed.is_empty();
+  const bool patterns = computed.spec.mask.patterns.size() > (given ? 1u : 0u);
   const bool windows = computed.spec.mask.window && (!p.causal || computed.spec.mask.window->left);
-  const char* which = patterns || windows ? "chosen" : p.causal && p.allowed.is_empty() ? "causal" : "given";
+  const bool several = p.causal && given;
+  const char* which = patterns || windows || several ? "chosen" : p.causal ? "causal" : "given";
   walk.add("masked", fmt::format("masked[i, j] = {}[i, j] where allowed(i, j), else -inf", last), std::move(matrices),
-           p.causal && !p.allowed.is_empty() ? "chosen" : which);
+           which);
   if (p.causal && p.q.dim(2) != p.k.dim(2)) walk.say("masked.last");
   walk.say("masked.zero");
 }

@@ -176,11 +176,16 @@ Tensor read_lists(std::string_view text, const std::string& name) {
 }
 
 std::string read_bytes(const std::string& name, const std::string& path) {
+  constexpr Index kPart = 1 << 16;  // a pipe does not tell how much it has
   FileReader file(path);
-  std::string bytes(static_cast<std::size_t>(kMostBytes + 1), '\0');
-  bytes.resize(static_cast<std::size_t>(file.read(bytes.data(), kMostBytes + 1)));
-  HEED_CHECK(static_cast<Index>(bytes.size()) <= kMostBytes, "{}: is larger than {} numbers could be", name,
-             kMostArrayNumbers);
+  std::string bytes;
+  for (Index got = kPart; got == kPart;) {
+    const std::size_t size = bytes.size();
+    bytes.resize(size + kPart);
+    got = file.read(bytes.data() + size, kPart);
+    bytes.resize(size + static_cast<std::size_t>(got));
+    HEED_CHECK(std::ssize(bytes) <= kMostBytes, "{}: is larger than {} numbers could be", name, kMostArrayNumbers);
+  }
   return bytes;
 }
 
