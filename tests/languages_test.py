@@ -62,7 +62,7 @@ def bare(code):
     return [re.sub(r" --language zh\b", "", COMMENT.sub("", line)).rstrip() for line in code]
 
 
-def shape(page, text):
+def shape(text):
     """What must be the same in both languages, as (place, what) in order."""
     found = []
     for kind, detail, content in blocks(text):
@@ -78,7 +78,7 @@ def shape(page, text):
 
 
 def differences(english, chinese):
-    one, other = (shape(page, page.read_text(encoding="utf-8")) for page in (english, chinese))
+    one, other = (shape(page.read_text(encoding="utf-8")) for page in (english, chinese))
     matcher = difflib.SequenceMatcher(None, [repr(part) for part in one], [repr(part) for part in other], autojunk=False)
     for change, first, last, first_there, last_there in matcher.get_opcodes():
         if change == "equal":

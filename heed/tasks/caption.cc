@@ -1,7 +1,5 @@
 #include "heed/tasks/caption.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -1,7 +1,5 @@
 #include "heed/tasks/caption_score.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "heed/base/check.h"

@@ -6,12 +6,6 @@
 
 namespace heed {
 
-std::string joined_sentences(Language language, std::string before, std::string_view after) {
-  if (language == Language::english && !before.empty()) before += ' ';
-  before += after;
-  return before;
-}
-
 WalkWriter::WalkWriter(std::string name, Language language) : name_(std::move(name)), words_(language) {
   walk_.walk = name_;
   walk_.language = language;
@@ -32,8 +26,8 @@ ExplanationStep& WalkWriter::add(std::string_view name, std::string formula, std
 
 void WalkWriter::say(std::string_view key, std::initializer_list<std::string> values) {
   std::string& meaning = walk_.steps.back().meaning;
-  meaning =
-      joined_sentences(words_.language(), std::move(meaning), words_.text(fmt::format("{}.{}", name_, key), values));
+  if (words_.language() == Language::english && !meaning.empty()) meaning += ' ';  // Chinese parts sentences by nothing
+  meaning += words_.text(fmt::format("{}.{}", name_, key), values);
 }
 
 Explanation WalkWriter::finish(std::vector<LabelledMatrix> pictured) && {

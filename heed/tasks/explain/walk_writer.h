@@ -25,9 +25,6 @@ class WalkWriter {
                        std::string_view which = {});
   // Adds a sentence to the last step's meaning: the text of "<walk>.<key>".
   void say(std::string_view key, std::initializer_list<std::string> values = {});
-  // A title or a text of this walk.
-  std::string title(std::string_view key) const { return words_.title(name_ + "." + std::string(key)); }
-  const Words& words() const { return words_; }
 
   // The walk, with what a picture of it shows.
   Explanation finish(std::vector<LabelledMatrix> pictured) &&;
@@ -37,8 +34,5 @@ class WalkWriter {
   Words words_;
   Explanation walk_;
 };
-
-// The sentences of a paragraph: English parts them by a space, Chinese by nothing.
-std::string joined_sentences(Language language, std::string before, std::string_view after);
 
 }  // namespace heed
