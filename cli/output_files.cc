@@ -6,8 +6,11 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <map>
 #include <optional>
+#include <string>
 #include <system_error>
+#include <unordered_map>
 #include <utility>
 
 #include "heed/base/check.h"
@@ -23,11 +26,29 @@ struct FileIdentity {
   std::filesystem::path place;  // absolute, without links, also of what is not there
   std::optional<std::pair<::dev_t, ::ino_t>> inode;
   bool special = false;  // there, and no regular file
+};
 
-  bool same_file(const FileIdentity& other) const {
-    if (special || other.special) return false;
-    return place == other.place || (inode && inode == other.inode);
+// Files by what their names have in common.
+class FilesSeen {
+ public:
+  // The same file under the name that it was added with; null where there is none.
+  const OptionFile* find(const FileIdentity& file) const {
+    if (file.special) return nullptr;
+    if (const auto at = by_place_.find(file.place.string()); at != by_place_.end()) return at->second;
+    if (!file.inode) return nullptr;
+    const auto at = by_inode_.find(*file.inode);
+    return at == by_inode_.end() ? nullptr : at->second;
   }
+
+  void add(const FileIdentity& file, const OptionFile& name) {
+    if (file.special) return;
+    by_place_.emplace(file.place.string(), &name);
+    if (file.inode) by_inode_.emplace(*file.inode, &name);
+  }
+
+ private:
+  std::unordered_map<std::string, const OptionFile*> by_place_;
+  std::map<std::pair<::dev_t, ::ino_t>, const OptionFile*> by_inode_;
 };
 
 // weakly_canonical stops at a link to what is not there, so the last name's links are followed first.
@@ -63,22 +84,21 @@ FileIdentity identity_of(const std::filesystem::path& path, const std::string& n
 }  // namespace
 
 void check_outputs(const std::vector<OptionFile>& outputs, const std::vector<OptionFile>& inputs) {
-  std::vector<std::pair<const OptionFile*, FileIdentity>> others;
+  FilesSeen read, written;
   for (const OptionFile& input : inputs) {
-    if (!input.path.empty()) others.emplace_back(&input, identity_of(input.path, input.path.string()));
+    if (!input.path.empty()) read.add(identity_of(input.path, input.path.string()), input);
   }
-  const std::size_t read = others.size();
   for (const OptionFile& output : outputs) {
     if (output.path.empty()) continue;
-    const FileIdentity identity = identity_of("." / output.path, output.path.string());  // "-" is a file's name here
-    for (std::size_t i = 0; i < others.size(); ++i) {
-      const auto& [other, other_identity] = others[i];
-      if (!identity.same_file(other_identity)) continue;
+    const FileIdentity file = identity_of("." / output.path, output.path.string());  // "-" is a file's name here
+    for (const FilesSeen* seen : {&read, &written}) {
+      const OptionFile* const other = seen->find(file);
+      if (other == nullptr) continue;
       throw CLI::ValidationError(output.option,
                                  fmt::format("{} is the same file as {}, which is {} too ({})", output.path.string(),
-                                             other->path.string(), i < read ? "read" : "written", other->option));
+                                             other->path.string(), seen == &read ? "read" : "written", other->option));
     }
-    others.emplace_back(&output, identity);
+    written.add(file, output);
   }
 }
 

@@ -1,6 +1,6 @@
 // No command writes over what it reads.
 //
-//   check_outputs({{"--write-alignment", path}}, {{"--gold", gold}, {"--source", source}});
+//   check_outputs({{"--out", path}}, {{"--gold", gold}, {"--source", source}});
 #pragma once
 
 #include <filesystem>

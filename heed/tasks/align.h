@@ -110,7 +110,7 @@ std::vector<SoftAlignment> soft_alignments(const ModelFolder& folder, const Text
 
 // The same, of each head by itself: visit(pair, step, alignments), for every pair with tokens and each of the steps,
 // with one alignment for each of the heads, in no particular order of pairs. The model runs once for all steps. Memory:
-// the weights of the heads' layers over some thousand tokens, or over one pair that is longer.
+// the weights of the heads' layers over a thousand tokens, or over one pair that is longer.
 using VisitAlignments =
     std::function<void(std::size_t pair, AlignmentStep step, std::span<const SoftAlignment> of_heads)>;
 void visit_alignments(const ModelFolder& folder, const TextPairs& text, std::span<const AttentionHead> heads,

@@ -33,9 +33,15 @@ struct CorpusPart {
 };
 
 std::vector<CorpusPart> parts_of(const PictureCorpusOptions& options) {
-  return {{"train", options.pictures, SceneUse::training, kSheet},
-          {"valid", options.validation, SceneUse::test, kSheet},
-          {"test", options.test, SceneUse::test, 1}};
+  const std::vector<CorpusPart> parts{{"train", options.pictures, SceneUse::training, kSheet},
+                                      {"valid", options.validation, SceneUse::test, kSheet},
+                                      {"test", options.test, SceneUse::test, 1}};
+  for (const CorpusPart& part : parts) {
+    HEED_CHECK(part.count >= 0 && part.count <= kMostPictures,
+               "a corpus of pictures: {} must have 0 to {} pictures, but is to have {}", part.name, kMostPictures,
+               part.count);
+  }
+  return parts;
 }
 
 // Valid and test draw from streams of their own, so that neither depends on how many the others have.
@@ -140,15 +146,11 @@ std::vector<std::filesystem::path> picture_corpus_files(const PictureCorpusOptio
 
 void write_picture_corpus(const PictureCorpusOptions& options, const std::filesystem::path& folder,
                           const std::function<void(Index drawn)>& progress) {
-  for (const CorpusPart& part : parts_of(options)) {
-    HEED_CHECK(part.count >= 0 && part.count <= kMostPictures,
-               "write_picture_corpus: {} must have 0 to {} pictures, but is to have {}", part.name, kMostPictures,
-               part.count);
-  }
+  const std::vector<CorpusPart> parts = parts_of(options);
   make_folder(folder);
   const FileLock lock(folder / ".lock");  // two corpora in one folder would mix their files
   Index drawn = 0;
-  for (const CorpusPart& part : parts_of(options)) {
+  for (const CorpusPart& part : parts) {
     PartWriter writer(part, folder);
     for (Index file = 0; file < part.files(); ++file) {
       const Index first = file * part.in_file, count = std::min(part.in_file, part.count - first);

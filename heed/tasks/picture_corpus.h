@@ -28,7 +28,7 @@ struct PictureCorpusOptions {
 // (.en, .de, .zh), a line for each; and for each language the places of words (.en.places), a line of JSON for each
 // caption: [{"word": "circle", "begin": 12, "end": 18, "noun": true, "box": [left, top, width, height]}, ...], where
 // begin and end count the caption's characters and the box pixels; and the pictures: of train and valid up to 1,024 in
-// one file, side by side, of test a file each.
+// one file, side by side, of test a file each. Throws heed::Error where a count is not in [0, kMostPictures].
 std::vector<std::filesystem::path> picture_corpus_files(const PictureCorpusOptions& options,
                                                         const std::filesystem::path& folder);
 
