@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
 #include <filesystem>
 
 #include "figure_output.h"
 #include "heed/base/check.h"
 #include "heed/base/file_writer.h"
+#include "heed/base/name_ending.h"
 #include "heed/io/fields.h"
 #include "heed/viz/find_word.h"
 #include "heed/viz/heatmap_numbers.h"
@@ -45,12 +45,6 @@ const AttentionTrace::Map& chosen_map(const FigureOptions& options, const Attent
   return *chosen;
 }
 
-std::string ending(const std::string& path) {
-  std::string ending = std::filesystem::path(path).extension().string();
-  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return ending;
-}
-
 // Over the picture of the trace: where it looks at a word of a caption or at each, or what a class is told by.
 Picture over_picture(const FigureOptions& options, const AttentionTrace& trace, const AttentionTrace::Map& map) {
   HEED_CHECK(!options.lines, "--lines: lead from words to words, and here the keys are a picture's patches");
@@ -84,7 +78,7 @@ void write_figure(const FigureOptions& options, const AttentionTrace& trace, con
 }
 
 // "map.svg" of the third sentence: "map-3.svg".
-std::string numbered(const std::string& path, std::size_t number) {
+std::string numbered(const std::string& path, Index number) {
   const std::filesystem::path whole(path);
   return (whole.parent_path() / fmt::format("{}-{}{}", whole.stem().string(), number, whole.extension().string()))
       .string();
@@ -95,11 +89,11 @@ std::string numbered(const std::string& path, std::size_t number) {
 void write_heatmap(Heatmap shown, const std::string& path) {
   if (path == "-") {
     print(draw_in_terminal(std::move(shown), terminal_of_output()));
-  } else if (ending(path) == ".csv") {
+  } else if (name_ending(path) == ".csv") {
     write_file(path, heatmap_csv(shown));
-  } else if (ending(path) == ".json") {
+  } else if (name_ending(path) == ".json") {
     write_json(path, heatmap_json(shown));
-  } else if (ending(path) == ".npz") {
+  } else if (name_ending(path) == ".npz") {
     write_heatmap_npz(path, shown);
   } else {
     save_figure(draw_heatmap(std::move(shown)), path);
@@ -107,7 +101,12 @@ void write_heatmap(Heatmap shown, const std::string& path) {
 }
 
 bool is_unstyled(const std::string& path) {
-  return path == "-" || ending(path) == ".csv" || ending(path) == ".json" || ending(path) == ".npz";
+  return path == "-" || name_ending(path) == ".csv" || name_ending(path) == ".json" || name_ending(path) == ".npz";
+}
+
+bool is_page(const std::string& path) {
+  const std::string ending = name_ending(path);
+  return ending == ".html" || ending == ".htm";
 }
 
 bool is_figure(const std::string& path) {
@@ -120,27 +119,25 @@ bool is_figure(const std::string& path) {
   }
 }
 
-void write_figures(const FigureOptions& options, const std::vector<AttentionTrace>& traces, const std::string& from,
-                   const std::string& path, const std::vector<OptionFile>& inputs) {
-  const auto count = static_cast<Index>(traces.size());
-  HEED_CHECK(count > 0, "{}: holds no trace", from);
-  if (options.sentence) {
-    HEED_CHECK(*options.sentence >= 1 && *options.sentence <= count,
-               "--sentence: there are sentences 1 to {}, and no {}", count, *options.sentence);
-    return write_figure(options, traces[static_cast<std::size_t>(*options.sentence - 1)], path);
+std::vector<OptionFile> figure_files(const FigureOptions& options, Index traces, const std::string& from,
+                                     const std::string& path) {
+  HEED_CHECK(traces > 0, "{}: holds no trace", from);
+  HEED_CHECK(!options.sentence || (*options.sentence >= 1 && *options.sentence <= traces),
+             "--sentence: there are sentences 1 to {}, and no {}", traces, *options.sentence);
+  if (options.sentence || traces == 1) return {{"--out", path}};
+  std::vector<OptionFile> files;
+  for (Index i = 1; i <= traces; ++i) files.push_back({"--out", path == "-" ? path : numbered(path, i)});
+  return files;
+}
+
+void write_figures(const FigureOptions& options, const std::vector<AttentionTrace>& traces,
+                   const std::vector<OptionFile>& files) {
+  const std::size_t first = options.sentence ? static_cast<std::size_t>(*options.sentence - 1) : 0;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::string path = files[i].path.string();
+    if (path == "-" && i > 0) print("\n");
+    write_figure(options, traces[first + i], path);
   }
-  if (count == 1) return write_figure(options, traces.front(), path);
-  if (path == "-") {
-    for (const AttentionTrace& trace : traces) {
-      if (&trace != traces.data()) print("\n");
-      write_figure(options, trace, path);
-    }
-    return;
-  }
-  std::vector<OptionFile> outputs;
-  for (std::size_t i = 1; i <= traces.size(); ++i) outputs.push_back({"--out", numbered(path, i)});
-  check_outputs(outputs, inputs);
-  for (std::size_t i = 0; i < traces.size(); ++i) write_figure(options, traces[i], outputs[i].path.string());
 }
 
 }  // namespace heed::cli

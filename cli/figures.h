@@ -1,6 +1,8 @@
 // Figures of traces as files, their numbers, and figures in the terminal.
 //
-//   write_figures(command.figure, traces, "--input", "map.svg", inputs);  // of several sentences: map-1.svg, ...
+//   files = figure_files(command.figure, std::ssize(traces), "trace.json", "map.svg");  // of several: map-1.svg, ...
+//   check_outputs(files, inputs);
+//   write_figures(command.figure, traces, files);
 #pragma once
 
 #include <string>
@@ -12,6 +14,9 @@
 
 namespace heed::cli {
 
+// Whether the name is that of a page: .html or .htm.
+bool is_page(const std::string& path);
+
 // Whether something can be drawn under this name: a picture (.svg, .png, .pdf), numbers (.csv, .json, .npz), or - for
 // the terminal.
 bool is_figure(const std::string& path);
@@ -22,10 +27,14 @@ bool is_unstyled(const std::string& path);
 // Draws the heat map, in the terminal for "-", or writes its numbers, as the path's ending asks.
 void write_heatmap(Heatmap shown, const std::string& path);
 
-// Draws the sentence that was chosen, or each into a file of its number where there are several. Nothing is written
-// where one of the files is among `inputs`. Throws heed::Error for a choice that the traces do not have; `from` names
-// where they come from.
-void write_figures(const FigureOptions& options, const std::vector<AttentionTrace>& traces, const std::string& from,
-                   const std::string& path, const std::vector<OptionFile>& inputs);
+// The files of the figures of so many traces: `path` for the sentence that was chosen and for the only one, else one of
+// each sentence's number, or the terminal again and again. Throws heed::Error where there is no such sentence, or none;
+// `from` names where they come from.
+std::vector<OptionFile> figure_files(const FigureOptions& options, Index traces, const std::string& from,
+                                     const std::string& path);
+
+// Draws into these files. Throws heed::Error for a choice that the traces do not have.
+void write_figures(const FigureOptions& options, const std::vector<AttentionTrace>& traces,
+                   const std::vector<OptionFile>& files);
 
 }  // namespace heed::cli

@@ -1,19 +1,12 @@
 // heed view
-#include <fmt/core.h>
-
-#include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "commands.h"
 #include "figure_options.h"
-#include "figure_output.h"
 #include "figures.h"
-#include "heed/base/check.h"
-#include "heed/io/fields.h"
 #include "heed/layers/positions.h"
 #include "heed/observe/trace_file.h"
 #include "heed/tasks/mask_picture.h"
@@ -37,12 +30,6 @@ struct ViewCommand {
   bool positions = false;
   Index length = 32, dimensions = 64;
 };
-
-bool is_page(const std::string& path) {
-  std::string ending = std::filesystem::path(path).extension().string();
-  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return ending == ".html" || ending == ".htm";
-}
 
 // --- What to draw ----------------------------------------------------------------------------------------------------
 
@@ -111,12 +98,16 @@ void run(const ViewCommand& command, const CLI::App& sub) {
   check_outputs({{"--trace", command.trace}, {"--out", command.out}}, inputs);
   if (without_model(command)) return write_heatmap(drawn_without_model(command), command.out);
   const Views views = make_views(command.viewed, is_page(command.out), sub);
-  if (!command.trace.empty()) write_traces(command.trace, views.traces);
-  if (is_page(command.out)) {
-    write_attention_page(command.out, views.traces, command.page);
-  } else if (!command.out.empty()) {
-    write_figures(command.figure, views.traces, command.viewed.of, command.out, inputs);
+  std::vector<OptionFile> figures;
+  if (!command.out.empty() && !is_page(command.out)) {
+    figures = figure_files(command.figure, std::ssize(views.traces), command.viewed.of, command.out);
+    std::vector<OptionFile> outputs{{"--trace", command.trace}};
+    if (command.out != "-") outputs.insert(outputs.end(), figures.begin(), figures.end());
+    check_outputs(outputs, inputs);
   }
+  if (!command.trace.empty()) write_traces(command.trace, views.traces);
+  if (is_page(command.out)) write_attention_page(command.out, views.traces, command.page);
+  write_figures(command.figure, views.traces, figures);
   for (const std::string& translation : views.translations) print_line(translation);
 }
 

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "heed/base/check.h"
-#include "heed/base/file.h"
+#include "heed/base/name_ending.h"
 #include "heed/base/text_lines.h"
 #include "heed/observe/trace_file.h"
 #include "heed/tasks/caption.h"
@@ -229,7 +229,7 @@ void lighten(std::vector<AttentionTrace>& traces) {
 }  // namespace
 
 bool is_trace_file(const std::string& path) {
-  const std::string ending = std::filesystem::path(path).extension().string();
+  const std::string ending = name_ending(path);
   return ending == ".json" || ending == ".npz";
 }
 

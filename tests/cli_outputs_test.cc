@@ -19,7 +19,7 @@ using testing::scratch_folder;
 using testing::tiny_corpus;
 using testing::tiny_model;
 
-constexpr int kWrongUsage = 2;
+constexpr int kFailure = 1, kWrongUsage = 2;
 
 fs::path copied_model(const fs::path& folder) {
   fs::copy(tiny_model(), folder / "model");
@@ -95,6 +95,33 @@ TEST(CliOutputs, ATraceIsNotDrawnOverItself) {
   EXPECT_EQ(read_file(trace), before);
 }
 
+TEST(CliOutputs, ATraceIsNotReplacedByTheFigureOfASentence) {
+  const fs::path folder = scratch_folder();
+  write_file(folder / "in", "Ja.\nNein.\n");
+  const auto view_as = [&](const std::string& trace, const std::string& out) {
+    return run_heed({"view", tiny_model().string(), "--input", (folder / "in").string(), "--trace",
+                     (folder / trace).string(), "--out", (folder / out).string()});
+  };
+  expect_refusal(view_as("x-1.json", "x.json"), kWrongUsage, {"x-1.json", "--trace", "written"});
+  EXPECT_FALSE(fs::exists(folder / "x-1.json"));
+  EXPECT_EQ(view_as("y-3.json", "y.json").exit_code, 0);
+  EXPECT_TRUE(fs::exists(folder / "y-2.json"));
+  const std::string trace = (folder / "y-3.json").string();
+  EXPECT_FALSE(output_of({"view", trace, "--out", "-"}).empty());  // the terminal as often as there are sentences
+}
+
+TEST(CliOutputs, AnEndingIsReadInEitherCase) {
+  const fs::path folder = scratch_folder();
+  const auto path = [&](const char* name) { return (folder / name).string(); };
+  const std::string line = "Ja.";
+  EXPECT_EQ(run_heed({"view", tiny_model().string(), "--text", line, "--trace", path("x.NPZ")}).exit_code, 0);
+  output_of({"view", path("x.NPZ"), "--out", path("x.Svg")});
+  output_of({"view", path("x.NPZ"), "--out", path("x.HTM")});
+  output_of({"explain", "--out", path("walk.HTM"), "--out", path("walk.Json")});
+  EXPECT_TRUE(read_file(path("walk.HTM")).starts_with("<!"));
+  EXPECT_TRUE(read_file(path("walk.Json")).starts_with("{"));
+}
+
 TEST(CliOutputs, AnAlignmentIsNotWrittenOverWhatItIsMeasuredBy) {
   const fs::path folder = scratch_folder();
   for (const char* file : {"test.de", "test.en", "test.align", "valid.de", "valid.en", "valid.align"}) {
@@ -117,6 +144,22 @@ TEST(CliOutputs, APictureIsNotDrawnOverAnArray) {
   write_file(folder / "q.svg", "not read: the names are enough");
   const std::string q = (folder / "q.svg").string();
   expect_refusal(run_heed({"explain", "--q", q, "--k", q, "--v", q, "--out", q}), kWrongUsage, {"--out", "--q"});
+}
+
+TEST(CliOutputs, APageThatCannotBeLeavesNoOtherFile) {
+  const fs::path folder = scratch_folder();
+  const std::string two_heads = "[[[1, 0]], [[0, 1]]]", picture = (folder / "x.svg").string();
+  expect_refusal(run_heed({"explain", "--q", two_heads, "--k", two_heads, "--v", two_heads, "--out", picture, "--out",
+                           (folder / "x.html").string()}),
+                 kFailure, {"one head"});
+  EXPECT_FALSE(fs::exists(picture));
+}
+
+TEST(CliOutputs, ManyPicturesAreRefusedBeforeTheirFilesAreNamed) {
+  const fs::path folder = scratch_folder() / "scenes";
+  expect_refusal(run_heed({"corpus", "--kind", "pictures", "--out", folder.string(), "--test", "10000000"}), kFailure,
+                 {"test must have 0 to 1000000 pictures"});
+  EXPECT_FALSE(fs::exists(folder));
 }
 
 TEST(CliOutputs, ACorpusIsNineFiles) {

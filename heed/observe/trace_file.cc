@@ -4,6 +4,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/file_writer.h"
+#include "heed/base/name_ending.h"
 #include "heed/io/npz.h"
 #include "heed/observe/trace_json.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 constexpr const char* kEntry = "traces.json";  // of an archive: all but its arrays
 
-bool is_archive(const std::filesystem::path& path) { return path.extension() == ".npz"; }
+bool is_archive(const std::filesystem::path& path) { return name_ending(path) == ".npz"; }
 
 TraceArray array_of(const NpzReader& archive, const std::string& name) {
   const NpyArray array = archive.array(name);

@@ -5,6 +5,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/file_writer.h"
+#include "heed/base/name_ending.h"
 #include "heed/viz/backends.h"
 
 namespace heed {
@@ -18,10 +19,7 @@ constexpr double kLargestPngSide = 32000;  // Cairo's images end at 32767
 }  // namespace
 
 PictureFormat picture_format(const std::filesystem::path& path) {
-  std::string ending = path.extension().string();
-  for (char& c : ending) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
+  const std::string ending = name_ending(path);
   if (ending == ".svg") return PictureFormat::svg;
   if (ending == ".png") return PictureFormat::png;
   if (ending == ".pdf") return PictureFormat::pdf;
