@@ -1,6 +1,5 @@
 // heed explain
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,8 +8,10 @@
 
 #include "commands.h"
 #include "figure_output.h"
+#include "figures.h"
 #include "heed/base/error.h"
-#include "heed/tasks/explain/array_problem.h"
+#include "heed/base/name_ending.h"
+#include "heed/tasks/explain/attention_inputs.h"
 #include "heed/tasks/explain/attention_walk.h"
 #include "heed/tasks/explain/explanation_picture.h"
 #include "heed/tasks/explain/explanation_text.h"
@@ -45,8 +46,10 @@ constexpr ArrayOption kArrays[] = {
     {"--v-a", &AttentionArrays::additive_vector, "The vector of the additive score, [D]."},
 };
 
+constexpr const char* kOwnNumbers = "attention";  // the example whose numbers may be a reader's own
+
 struct ExplainCommand {
-  std::string example = "attention", attention, language = "en";
+  std::string example = kOwnNumbers, attention, language = "en";
   std::optional<std::string> arrays[std::size(kArrays)], mask;
   std::vector<std::string> labels, key_labels, out;
   Index heads = 1, key_heads = 0, length = 10, width = 8;
@@ -55,15 +58,14 @@ struct ExplainCommand {
   bool json = false;
 };
 
-bool is_json(const std::string& path) { return std::filesystem::path(path).extension() == ".json"; }
-bool is_page(const std::string& path) { return std::filesystem::path(path).extension() == ".html"; }
+bool is_json(const std::string& path) { return name_ending(path) == ".json"; }
 
 // An option that would be ignored is a mistake.
 void refuse_where_it_means_nothing(const ExplainCommand& command, const CLI::App& sub) {
   const auto refuse = [&](const char* option, bool meaningful, const char* where) {
     if (was_given(sub, option) && !meaningful) throw CLI::ValidationError(option, std::string("goes with ") + where);
   };
-  const bool attention = command.example == "attention", rows = was_given(sub, "--x");
+  const bool attention = command.example == kOwnNumbers, rows = was_given(sub, "--x");
   const bool own = rows || was_given(sub, "--q");
   for (const char* option : {"--mask", "--scale", "--attention", "--labels", "--key-labels", "--v-a"})
     refuse(option, attention, "the attention example or arrays of your own");
@@ -77,22 +79,6 @@ void refuse_where_it_means_nothing(const ExplainCommand& command, const CLI::App
   refuse("--mask", command.mask == "causal", "a page where it is causal");
 }
 
-// Names of the queries, and of the keys where those have none of their own and are the same words.
-void set_labels(const ExplainCommand& command, AttentionInputs& problem) {
-  const auto check = [](const char* option, const std::vector<std::string>& labels, Index count, const char* what) {
-    if (!labels.empty() && static_cast<Index>(labels.size()) != count) {
-      throw Error(fmt::format("{}: names {}, but there are {} {}", option, labels.size(), count, what));
-    }
-  };
-  const Index queries = problem.q.dim(2), keys = problem.k.dim(2);
-  check("--labels", command.labels, queries, "queries");
-  check("--key-labels", command.key_labels, keys, "keys");
-  problem.query_labels = command.labels;
-  problem.key_labels = command.key_labels;
-  const bool same_words = !problem.rows || problem.rows->memory.is_empty();
-  if (command.key_labels.empty() && same_words && queries == keys) problem.key_labels = command.labels;
-}
-
 AttentionInputs attention_problem(const ExplainCommand& command) {
   AttentionArrays arrays{.heads = command.heads, .key_heads = command.key_heads};
   for (std::size_t i = 0; i < std::size(kArrays); ++i) {
@@ -104,28 +90,14 @@ AttentionInputs attention_problem(const ExplainCommand& command) {
   problem.scale = command.scale;
   problem.causal = causal;
   if (!command.attention.empty()) problem.attention = AttentionChoice(command.attention);
-  set_labels(command, problem);
+  problem.query_labels = command.labels, problem.key_labels = command.key_labels;
   return problem;
 }
 
 // What a page opens with.
-std::string page_address(const ExplainCommand& command) {
+std::string page_address(const ExplainCommand& command, const std::optional<AttentionInputs>& problem) {
   if (command.example == "positions") return positions_address(command.length, command.width);
-  if (command.example == "attention") return walk_address(attention_problem(command));
-  return walk_address(command.example);
-}
-
-Explanation chosen_walk(const ExplainCommand& command) {
-  const Language language = language_named(command.language);
-  if (command.example == "thinking-machines") return explain_thinking_machines(language);
-  if (command.example == "bahdanau") return explain_bahdanau(language);
-  if (command.example == "luong") return explain_luong(language);
-  if (command.example == "positions") return explain_positions(command.length, command.width, language);
-  if (command.example == "masks") return explain_masks(language);
-  if (command.example == "gqa") return explain_grouped_queries(language);
-  if (command.example == "flash-attention") return explain_flash_attention(language);
-  if (command.example == "windows") return explain_windows(language);
-  return explain_attention(attention_problem(command), language);
+  return problem ? walk_address(*problem) : walk_address(command.example);
 }
 
 void run(const ExplainCommand& command, const CLI::App& sub) {
@@ -136,12 +108,18 @@ void run(const ExplainCommand& command, const CLI::App& sub) {
     inputs.push_back({kArrays[i].name, command.arrays[i].value_or("")});
   }
   check_outputs(outputs, inputs);
-  const Explanation walk = chosen_walk(command);
+  const Language language = language_named(command.language);
+  std::optional<AttentionInputs> problem;
+  if (command.example == kOwnNumbers) problem = attention_problem(command);
+  const Explanation walk = problem ? explain_attention(*problem, language)
+                                   : explain_example(command.example, {command.length, command.width}, language);
+  const bool has_page = std::any_of(command.out.begin(), command.out.end(), is_page);
+  const std::string address = has_page ? page_address(command, problem) : "";  // before anything is written
   for (const std::string& path : command.out) {
     if (is_json(path)) {
       write_json(path, to_json(walk));
     } else if (is_page(path)) {
-      write_teaching_page(path, {.language = command.language, .opens = page_address(command)});
+      write_teaching_page(path, {.language = command.language, .opens = address});
     } else {
       save_figure(draw_explanation(walk), path);
     }
@@ -178,9 +156,10 @@ void add_array_options(CLI::App& sub, const std::shared_ptr<ExplainCommand>& com
 void add_explain_command(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("explain", "Compute attention step by step, on numbers that are printed.");
   auto command = std::make_shared<ExplainCommand>();
+  std::vector<std::string> names{kOwnNumbers};
+  for (const WorkedExample& worked : worked_examples()) names.emplace_back(worked.name);
   CLI::Option* example = sub->add_option("--example", command->example, "The numbers to explain with.")
-                             ->check(CLI::IsMember({"attention", "thinking-machines", "bahdanau", "luong", "positions",
-                                                    "masks", "gqa", "flash-attention", "windows"}))
+                             ->check(CLI::IsMember(names))
                              ->capture_default_str();
   add_array_options(*sub, command, example);
   sub->add_option("--mask", command->mask,

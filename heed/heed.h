@@ -96,7 +96,7 @@
 #include "heed/tasks/classify.h"
 #include "heed/tasks/convert.h"
 #include "heed/tasks/embed.h"
-#include "heed/tasks/explain/array_problem.h"
+#include "heed/tasks/explain/attention_inputs.h"
 #include "heed/tasks/explain/attention_walk.h"
 #include "heed/tasks/explain/explanation_picture.h"
 #include "heed/tasks/explain/explanation_text.h"

@@ -8,7 +8,7 @@
 #include "array.h"
 #include "bindings.h"
 #include "heed/base/check.h"
-#include "heed/tasks/explain/array_problem.h"
+#include "heed/tasks/explain/attention_inputs.h"
 #include "heed/tasks/explain/attention_walk.h"
 #include "heed/tasks/explain/explanation_picture.h"
 #include "heed/tasks/explain/explanation_text.h"
@@ -46,20 +46,8 @@ Explanation walk_arrays(const py::dict& arrays, Index heads, Index key_heads, bo
   return explain_attention(inputs, language_named(language));
 }
 
-Explanation walk_example(const std::string& name, Index length, Index width, const std::string& language_name) {
-  const Language language = language_named(language_name);
-  if (name == "thinking-machines") return explain_thinking_machines(language);
-  if (name == "bahdanau") return explain_bahdanau(language);
-  if (name == "luong") return explain_luong(language);
-  if (name == "positions") return explain_positions(length, width, language);
-  if (name == "masks") return explain_masks(language);
-  if (name == "gqa") return explain_grouped_queries(language);
-  if (name == "flash-attention") return explain_flash_attention(language);
-  if (name == "windows") return explain_windows(language);
-  fail(
-      "{}: example must be one of attention, thinking-machines, bahdanau, luong, positions, masks, gqa, "
-      "flash-attention, windows, but is '{}'",
-      kCaller, name);
+Explanation walk_example(const std::string& name, Index length, Index width, const std::string& language) {
+  return explain_example(name, {length, width}, language_named(language));
 }
 
 // [(name, title, formula, meaning, [(name, row labels, column labels, values [rows, columns], batch element, head)])]

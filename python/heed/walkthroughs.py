@@ -80,9 +80,12 @@ def walkthrough(q: Any = None, k: Any = None, v: Any = None, *, x: Any = None, w
     arrays = {"q": q, "k": k, "v": v, "x": x, "w_q": w_q, "w_k": w_k, "w_v": w_v, "w_o": w_o, "memory": memory, "mask": mask,
               "additive_vector": additive_vector}
     given = {name: array for name, array in arrays.items() if array is not None}
+    options = {"causal": causal, "scale": scale is not None, "attention": attention, "labels": len(labels), "key_labels": len(key_labels),
+               "heads": heads != 1, "kv_heads": kv_heads is not None}
+    chosen = [*given, *(name for name, is_given in options.items() if is_given)]
     if example != "attention":
-        if given:
-            raise _heed.Error(f"heed.walkthrough: the example {example!r} has numbers of its own: give no {', '.join(given)}")
+        if chosen:
+            raise _heed.Error(f"heed.walkthrough: the example {example!r} has numbers of its own: give no {', '.join(chosen)}")
         return Walkthrough(_heed.walk_example(example, length, width, language))
     for group in ({"q", "k", "v"}, {"x", "w_q", "w_k", "w_v"}):
         missing = sorted(group - given.keys())
@@ -90,7 +93,4 @@ def walkthrough(q: Any = None, k: Any = None, v: Any = None, *, x: Any = None, w
             raise _heed.Error(f"heed.walkthrough: {', '.join(missing)} must be given too")
     if "q" in given and "x" in given:
         raise _heed.Error("heed.walkthrough: give q, k and v, or x and what projects it, not both")
-    keys = x if k is None else k
-    if labels and not key_labels and memory is None and keys is not None and np.shape(keys)[-2] == len(labels):
-        key_labels = labels  # the same words, as heed explain has it
     return Walkthrough(_heed.walk_arrays(given, heads, kv_heads or 0, causal, scale, attention, list(labels), list(key_labels), language))

@@ -62,12 +62,20 @@ class Walkthrough(unittest.TestCase):
     def test_the_papers_examples(self):
         for example in ("thinking-machines", "bahdanau", "luong", "positions", "masks", "flash-attention"):
             self.assertGreater(len(heed.walkthrough(example=example).steps), 3)
-        with self.assertRaisesRegex(heed.Error, "example must be one of"):
+        with self.assertRaisesRegex(heed.Error, "there is no example 'vaswani'; there are: thinking-machines, "):
             heed.walkthrough(example="vaswani")
         with self.assertRaisesRegex(heed.Error, "give no q, k, v"):
             heed.walkthrough(np.eye(2), np.eye(2), np.eye(2), example="luong")
+        for name, value in (("causal", True), ("scale", 2.0), ("attention", "dot"), ("labels", ["a", "b"]), ("heads", 2)):
+            with self.assertRaisesRegex(heed.Error, f"give no {name}"):
+                heed.walkthrough(example="luong", **{name: value})
         with self.assertRaisesRegex(heed.Error, "heed.walkthrough: k, v must be given too"):
             heed.walkthrough(np.eye(2))
+
+    def test_labels_are_those_of_the_keys_too(self):
+        self.assertEqual(heed.walkthrough(labels=["I", "am"]).step("weights").matrices[0].columns, ["I", "am"])
+        with self.assertRaises(heed.Error):
+            heed.walkthrough([[1, 0]], [1, 0], [[1, 2]], labels=["I"])
 
 
 if __name__ == "__main__":

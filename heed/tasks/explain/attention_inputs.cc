@@ -1,126 +1,115 @@
-// What goes into attention, as steps.
-#include <utility>
+#include "heed/tasks/explain/attention_inputs.h"
 
 #include "heed/base/check.h"
-#include "heed/tasks/explain/attention_steps.h"
-#include "heed/tasks/explain/small_matrix.h"
-#include "heed/viz/visible_text.h"
 
 namespace heed {
 namespace {
 
-constexpr std::size_t kLongestLabel = 24;  // characters: more would push the numbers off the page
-
-void append(std::vector<LabelledMatrix>& to, std::vector<LabelledMatrix> matrices) {
-  for (LabelledMatrix& matrix : matrices) to.push_back(std::move(matrix));
+// As [B, H, L, D]: leading axes of 1 where the rank is lower.
+Tensor with_four_axes(const Tensor& x) {
+  const Shape& s = x.view().shape;
+  if (x.rank() == 2) return x.reshape({1, 1, s[0], s[1]});
+  if (x.rank() == 3) return x.reshape({1, s[0], s[1], s[2]});
+  return x;
 }
 
-std::vector<std::string> fit_to_be_shown(const std::vector<std::string>& labels) {
-  std::vector<std::string> shown;
-  for (const std::string& label : labels) shown.push_back(shorten(visible_text(label), kLongestLabel));
-  return shown;
+// [B, H, L, D], of a matrix [L, heads * D] where there are several heads.
+Tensor in_heads(const NamedArray& array, Index heads) {
+  const Tensor& x = array.tensor;
+  if (heads == 1) return with_four_axes(x);
+  HEED_CHECK(x.rank() == 2, "{}: only a matrix [L, {} * D] can be cut into heads, but it is {}", array.name, heads,
+             describe(x.view()));
+  HEED_CHECK(x.dim(1) % heads == 0, "{}: its width must be a multiple of {} heads, but it is {}", array.name, heads,
+             describe(x.view()));
+  return Tensor::copy_of(split_heads(x.reshape({1, x.dim(0), x.dim(1)}).view(), heads));
 }
 
-std::string shape_text(const Tensor& x) { return fmt::format("[{}, {}]", x.dim(x.rank() - 2), x.dim(x.rank() - 1)); }
-
-std::vector<LabelledMatrix> all_inputs(const AttentionInputs& p, const HeadMatrices& heads) {
-  std::vector<LabelledMatrix> matrices = heads.of("Q", p.q, heads.queries, numbered_labels("d", p.q.dim(3)));
-  append(matrices, heads.of("K", p.k, heads.keys, numbered_labels("d", p.k.dim(3))));
-  append(matrices, heads.of("V", p.v, heads.keys, numbered_labels("d", p.v.dim(3))));
-  return matrices;
+// Of queries, keys and values [B, H, L, D]; messages show what was given.
+void check_agreement(const AttentionArrays& given, const Tensor& q, const Tensor& k, const Tensor& v) {
+  HEED_CHECK(q.dim(3) == k.dim(3), "queries and keys must have the same width (the last axis), but {} and {}",
+             given.q.text(), given.k.text());
+  HEED_CHECK(k.dim(2) == v.dim(2), "there must be a value for each key (the axis before the last), but {} and {}",
+             given.k.text(), given.v.text());
+  HEED_CHECK(k.dim(1) == v.dim(1), "keys and values must have the same heads, but {} and {}", given.k.text(),
+             given.v.text());
+  HEED_CHECK(q.dim(1) % k.dim(1) == 0,
+             "the heads of the queries must be a multiple of those of the keys, but {} and {}", given.q.text(),
+             given.k.text());
+  HEED_CHECK(q.dim(0) == k.dim(0) && q.dim(0) == v.dim(0), "the batches must be equally large, but {}, {} and {}",
+             given.q.text(), given.k.text(), given.v.text());
 }
 
-void add_rows(WalkWriter& walk, const AttentionComputed& computed) {
-  const ProjectedRows& rows = *computed.problem.rows;
-  const HeadMatrices& heads = computed.heads;
-  const bool crossed = !rows.memory.is_empty();
-  const auto weight = [](const char* name, const Tensor& matrix, std::string_view from, std::string_view to) {
-    return label_matrix(name, matrix.view(), numbered_labels(from, matrix.dim(0)), numbered_labels(to, matrix.dim(1)));
-  };
-  const auto projected = [](const char* name, const Tensor& x, const Tensor& w, const std::vector<std::string>& labels,
-                            std::string_view columns) {
-    return label_matrix(name, product(x.view(), w.view()).view(), labels, numbered_labels(columns, w.dim(1)));
-  };
+// Queries, keys and values as they are given.
+AttentionInputs given_heads(const AttentionArrays& arrays, Index key_heads) {
+  const NamedArray q = as_numbers(arrays.q), k = as_numbers(arrays.k), v = as_numbers(arrays.v);
+  HEED_CHECK(q.tensor.rank() == k.tensor.rank() && q.tensor.rank() == v.tensor.rank(),
+             "queries, keys and values must have the same number of axes, but {}, {} and {}", q.text(), k.text(),
+             v.text());
+  AttentionInputs problem{.q = in_heads(q, arrays.heads), .k = in_heads(k, key_heads), .v = in_heads(v, key_heads)};
+  check_agreement(arrays, problem.q, problem.k, problem.v);
+  problem.heads_of_one_matrix = arrays.heads > 1;
+  return problem;
+}
 
-  std::vector<LabelledMatrix> given{
-      label_matrix("X", rows.x.view(), heads.queries, numbered_labels("x", rows.x.dim(1)))};
-  std::string formula = fmt::format("X {}", shape_text(rows.x));
-  if (crossed) {
-    given.push_back(label_matrix("M", rows.memory.view(), heads.keys, numbered_labels("m", rows.memory.dim(1))));
-    formula += fmt::format(",   M {}", shape_text(rows.memory));
-  }
-  walk.add("rows", std::move(formula), std::move(given), crossed ? "crossed" : "self");
-  const char *source = crossed ? "M" : "X", *from = crossed ? "m" : "x";
-  walk.add(
-      "projections", fmt::format("Q = X W_Q,   K = {0} W_K,   V = {0} W_V", source),
-      {weight("W_Q", rows.w_q, "x", "q"), weight("W_K", rows.w_k, from, "k"), weight("W_V", rows.w_v, from, "v"),
-       projected("Q", rows.x, rows.w_q, heads.queries, "q"), projected("K", rows.read(), rows.w_k, heads.keys, "k"),
-       projected("V", rows.read(), rows.w_v, heads.keys, "v")});
-  if (rows.heads == 1) return;
-  walk.add("heads", "Q = [Q_0, Q_1, ...],   K = [K_0, K_1, ...],   V = [V_0, V_1, ...]",
-           all_inputs(computed.problem, heads));
+Tensor matrix(const NamedArray& array) {
+  if (array.is_empty()) return {};
+  const NamedArray numbers = as_numbers(array);
+  HEED_CHECK(numbers.tensor.rank() == 2, "{}: must be a matrix, but is {}", array.name,
+             describe(numbers.tensor.view()));
+  return numbers.tensor;
+}
+
+AttentionInputs projected_heads(const AttentionArrays& arrays, Index key_heads) {
+  const ProjectedRows rows{.x = matrix(arrays.x),
+                           .memory = matrix(arrays.memory),
+                           .w_q = matrix(arrays.w_q),
+                           .w_k = matrix(arrays.w_k),
+                           .w_v = matrix(arrays.w_v),
+                           .w_o = matrix(arrays.w_o),
+                           .heads = arrays.heads,
+                           .key_heads = key_heads};
+  const ProjectedRows::Heads heads = rows.project();
+  AttentionInputs problem{.q = heads.q, .k = heads.k, .v = heads.v};
+  problem.rows = rows;
+  return problem;
+}
+
+// The mask over [B, H, Lq, Lk].
+Tensor allowed_of(const NamedArray& array, const AttentionInputs& problem) {
+  const Index queries = problem.q.dim(2), keys = problem.k.dim(2);
+  const NamedArray mask = as_allowed(array);
+  HEED_CHECK(mask.tensor.rank() >= 2, "{}: a mask of {} queries and {} keys must be [{}, {}], but is {}", mask.name,
+             queries, keys, queries, keys, describe(mask.tensor.view()));
+  const Tensor allowed = with_four_axes(mask.tensor);
+  const auto fits = [&](int axis) { return allowed.dim(axis) == 1 || allowed.dim(axis) == problem.q.dim(axis); };
+  HEED_CHECK(fits(0) && fits(1) && fits(2) && allowed.dim(3) == keys,
+             "{}: a mask of {} queries and {} keys must be [{}, {}], but is {}", mask.name, queries, keys, queries,
+             keys, describe(mask.tensor.view()));
+  return allowed;
 }
 
 }  // namespace
 
-HeadMatrices::HeadMatrices(const AttentionInputs& problem)
-    : queries(fit_to_be_shown(problem.query_labels)),
-      keys(fit_to_be_shown(problem.key_labels)),
-      outputs(queries),
-      several_batches_(problem.q.dim(0) > 1),
-      several_heads_(problem.q.dim(1) > 1 || problem.k.dim(1) > 1) {
-  if (queries.empty()) {
-    queries = numbered_labels("q", problem.q.dim(2));
-    outputs = numbered_labels("o", problem.q.dim(2));
+AttentionInputs attention_inputs(const AttentionArrays& arrays) {
+  HEED_CHECK(arrays.heads >= 1 && arrays.key_heads >= 0,
+             "explain: there must be at least one head, but there are {} and {}", arrays.heads, arrays.key_heads);
+  const Index key_heads = arrays.key_heads == 0 ? arrays.heads : arrays.key_heads;
+  HEED_CHECK(arrays.heads % key_heads == 0,
+             "explain: the heads of queries must be a multiple of those of keys and values, but are {} and {}",
+             arrays.heads, key_heads);
+  HEED_CHECK(arrays.heads == 1 || !arrays.q.is_empty() || !arrays.x.is_empty(),
+             "explain: {} heads are for arrays of your own: the two-by-two example has one", arrays.heads);
+  AttentionInputs problem = !arrays.q.is_empty()   ? given_heads(arrays, key_heads)
+                            : !arrays.x.is_empty() ? projected_heads(arrays, key_heads)
+                                                   : two_by_two_inputs();
+  if (!arrays.mask.is_empty()) problem.allowed = allowed_of(arrays.mask, problem);
+  if (!arrays.additive_vector.is_empty()) {
+    const NamedArray vector = as_numbers(arrays.additive_vector);
+    HEED_CHECK(vector.tensor.size() == problem.q.dim(3), "{}: must have {} numbers, as a query has, but is {}",
+               vector.name, problem.q.dim(3), describe(vector.tensor.view()));
+    problem.additive_vector = vector.tensor.reshape({vector.tensor.size()});
   }
-  if (keys.empty()) keys = numbered_labels("k", problem.k.dim(2));
-}
-
-std::vector<LabelledMatrix> HeadMatrices::of(const std::string& name, const Tensor& tensor,
-                                             const std::vector<std::string>& rows,
-                                             const std::vector<std::string>& columns) const {
-  std::vector<LabelledMatrix> matrices;
-  for (Index b = 0; b < tensor.dim(0); ++b) {
-    for (Index h = 0; h < tensor.dim(1); ++h) {
-      matrices.push_back(label_matrix(name, head_of(tensor.view(), h, b), rows, columns));
-      if (several_batches_) matrices.back().batch = b;
-      if (several_heads_) matrices.back().head = h;
-    }
-  }
-  return matrices;
-}
-
-void add_inputs(WalkWriter& walk, const AttentionComputed& computed) {
-  const AttentionInputs& p = computed.problem;
-  if (p.rows) {
-    add_rows(walk, computed);
-  } else {
-    walk.add("inputs", fmt::format("Q {}, K {}, V {}", shape_text(p.q), shape_text(p.k), shape_text(p.v)),
-             all_inputs(p, computed.heads));
-  }
-  if (p.q.dim(1) > p.k.dim(1)) walk.say("shared", {std::to_string(p.q.dim(1) / p.k.dim(1))});
-}
-
-void add_outputs(WalkWriter& walk, const AttentionComputed& computed) {
-  const Tensor& out = computed.stages.out;
-  const HeadMatrices& heads = computed.heads;
-  walk.add("output", "output = weights V,   output[i] = sum_j weights[i, j] v_j",
-           heads.of("output", out, heads.outputs, numbered_labels("d", out.dim(3))));
-  if (!computed.problem.heads_of_one_matrix && !computed.problem.rows) return;
-  std::vector<ConstView> parts;
-  for (Index h = 0; h < out.dim(1); ++h) parts.push_back(head_of(out.view(), h));
-  const Tensor joined = side_by_side(parts);
-  const auto labelled = [&](const char* name, const Tensor& matrix, std::string_view columns) {
-    return label_matrix(name, matrix.view(), heads.outputs, numbered_labels(columns, matrix.dim(1)));
-  };
-  if (out.dim(1) > 1) {
-    walk.add("concatenation", "concatenation = [output_0, output_1, ...]", {labelled("concatenation", joined, "d")});
-  }
-  if (!computed.problem.rows || computed.problem.rows->w_o.is_empty()) return;
-  const Tensor& w_o = computed.problem.rows->w_o;
-  walk.add("projection", fmt::format("projection = {} W_O", out.dim(1) > 1 ? "concatenation" : "output"),
-           {label_matrix("W_O", w_o.view(), numbered_labels("d", w_o.dim(0)), numbered_labels("o", w_o.dim(1))),
-            labelled("projection", product(joined.view(), w_o.view()), "o")});
+  return problem;
 }
 
 }  // namespace heed

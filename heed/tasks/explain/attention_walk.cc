@@ -22,6 +22,9 @@ void check_size(const AttentionInputs& problem) {
                "explain_attention: an array must have 1 to {} numbers, but one is {}", kMostNumbers,
                describe(tensor->view()));
   }
+  HEED_CHECK(!problem.heads_of_one_matrix || problem.q.dim(0) == 1,
+             "explain_attention: heads of one matrix are of one batch element, but q is {}",
+             describe(problem.q.view()));
   // No factor exceeds 2^20, but all together may not fit an Index.
   const double scores = static_cast<double>(problem.q.dim(0) * problem.q.dim(1)) *
                         static_cast<double>(problem.q.dim(2)) * static_cast<double>(problem.k.dim(2));
@@ -32,7 +35,16 @@ void check_size(const AttentionInputs& problem) {
 
 void check_labels(const char* what, const std::vector<std::string>& labels, Index count) {
   HEED_CHECK(labels.empty() || static_cast<Index>(labels.size()) == count,
-             "explain_attention: there are {} labels, but {} {}", labels.size(), count, what);
+             "explain: labels name {} {}, but there are {}", labels.size(), what, count);
+}
+
+// Where keys have no names and are as many as queries, of no memory, they are the same words.
+AttentionInputs with_labels(AttentionInputs problem) {
+  check_labels("queries", problem.query_labels, problem.q.dim(2));
+  check_labels("keys", problem.key_labels, problem.k.dim(2));
+  const bool same_words = problem.q.dim(2) == problem.k.dim(2) && (!problem.rows || problem.rows->memory.is_empty());
+  if (problem.key_labels.empty() && same_words) problem.key_labels = problem.query_labels;
+  return problem;
 }
 
 void check_terms(const AttentionInputs& problem) {
@@ -78,10 +90,9 @@ AttentionInputs two_by_two_inputs() {
           .v = as_one_head(small_matrix({{1, 2}, {3, 4}}))};
 }
 
-Explanation explain_attention(const AttentionInputs& problem, Language language) {
-  check_size(problem);
-  check_labels("queries", problem.query_labels, problem.q.dim(2));
-  check_labels("keys", problem.key_labels, problem.k.dim(2));
+Explanation explain_attention(const AttentionInputs& given, Language language) {
+  check_size(given);
+  const AttentionInputs problem = with_labels(given);
   const AttentionSpec spec = spec_of(problem);
   const AttentionStages stages = compute_attention_stages(problem.q, problem.k, problem.v, spec);
   const HeadMatrices heads(problem);

@@ -28,7 +28,8 @@ struct AttentionInputs {
   Tensor allowed{};                     // boolean [B | 1, H | 1, Lq | 1, Lk], true means attend; empty: no such mask
   bool heads_of_one_matrix = false;     // the heads are columns of one matrix each, so their outputs are joined again
   std::optional<ProjectedRows> rows{};  // what q, k and v were projected from
-  // Names of queries and keys; q1, q2, ... and k1, k2, ... where there are none.
+  // Names of queries and keys; q1, q2, ... and k1, k2, ... where there are none. Keys without names of their own have
+  // those of the queries, where they are as many and of no memory: the same words.
   std::vector<std::string> query_labels{}, key_labels{};
 };
 
@@ -46,6 +47,6 @@ AttentionInputs two_by_two_inputs();
 // Every number is the operator's (attention_stages.h), but for features, which it does not give. Throws heed::Error for
 // more than a million numbers in an array or in the scores, for terms that turn positions or that training would have
 // to learn (rotary, relative, sinks), for labels of another number, and as attention() does.
-Explanation explain_attention(const AttentionInputs& problem, Language language = Language::english);
+Explanation explain_attention(const AttentionInputs& given, Language language = Language::english);
 
 }  // namespace heed

@@ -270,6 +270,10 @@ TEST(ExplainAttention, LabelsNameRowsAndColumns) {
   EXPECT_EQ(weights.column_labels, (std::vector<std::string>{"你", std::string(24, 'x') + "…"}));
   problem.key_labels.pop_back();
   EXPECT_THROW(explain_attention(problem), Error);
+  problem.key_labels.clear();
+  EXPECT_EQ(explain_attention(problem).step("weights").matrices[0].column_labels,
+            (std::vector<std::string>{"I", "am␊"}))
+      << "the same words";
 }
 
 TEST(ExplainAttention, ProjectedRowsAreShownOnTheirWay) {

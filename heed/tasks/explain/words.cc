@@ -37,7 +37,7 @@ const std::vector<WordsEntry>& words_table() {
   static const std::vector<WordsEntry> table = [] {
     std::vector<WordsEntry> all;
     for (const std::span<const WordsEntry> part :
-         {words::common(), words::attention(), words::projected_rows(), words::choices(), words::thinking_machines(),
+         {words::labels(), words::attention(), words::projected_rows(), words::choices(), words::thinking_machines(),
           words::recurrent(), words::positions(), words::masks(), words::grouped_queries(), words::flash_attention(),
           words::windows()}) {
       all.insert(all.end(), part.begin(), part.end());

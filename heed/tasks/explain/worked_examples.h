@@ -4,9 +4,30 @@
 //   std::string chinese = to_text(explain_bahdanau(Language::chinese), 3);
 #pragma once
 
+#include <span>
+#include <string_view>
+
+#include "heed/base/index.h"
 #include "heed/tasks/explain/explanation.h"
 
 namespace heed {
+
+// Of the one example that has sizes to choose, positions.
+struct ExampleSizes {
+  Index length = 10, width = 8;
+};
+
+struct WorkedExample {
+  std::string_view name;
+  Explanation (*explain)(const ExampleSizes& sizes, Language language);
+};
+
+// All that are below, by name, in the order in which they are offered.
+std::span<const WorkedExample> worked_examples();
+
+// The one of this name. Throws heed::Error that lists the names where there is none, and as the example does.
+Explanation explain_example(std::string_view name, const ExampleSizes& sizes = {},
+                            Language language = Language::english);
 
 // Two words, "Thinking Machines", with d_k = 64, in the six steps of The Illustrated Transformer: projections (q, k
 // and v), scores (112 and 96 for the first word), scaled (14 and 12), weights (0.88 and 0.12), weighted (the values),

@@ -7,7 +7,7 @@
 
 namespace heed::words {
 
-std::span<const WordsEntry> common();
+std::span<const WordsEntry> labels();
 std::span<const WordsEntry> attention();
 std::span<const WordsEntry> projected_rows();
 std::span<const WordsEntry> choices();

@@ -13,6 +13,6 @@ constexpr WordsEntry kEntries[] = {
 
 }  // namespace
 
-std::span<const WordsEntry> common() { return kEntries; }
+std::span<const WordsEntry> labels() { return kEntries; }
 
 }  // namespace heed::words

@@ -1,4 +1,4 @@
-#include "heed/tasks/explain/array_problem.h"
+#include "heed/tasks/explain/attention_inputs.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace heed {
 namespace {
 
 // A folder with q.npy, k.npy, v.npy and mask.npy as a test wants them.
-class ArrayProblem : public ::testing::Test {
+class AttentionArraysTest : public ::testing::Test {
  protected:
   void SetUp() override {
     folder_ =
@@ -49,7 +49,7 @@ void expect_names(const std::string& message, std::initializer_list<const char*>
   for (const char* part : parts) EXPECT_NE(message.find(part), std::string::npos) << part << " in: " << message;
 }
 
-TEST_F(ArrayProblem, LeadingAxesAreAdded) {
+TEST_F(AttentionArraysTest, LeadingAxesAreAdded) {
   const AttentionInputs matrices = attention_inputs(save_all({2, 3}, {4, 3}, {4, 5}));
   EXPECT_EQ(describe(matrices.q.view()), "f64 [1, 1, 2, 3]");
   const AttentionInputs heads = attention_inputs(save_all({6, 2, 3}, {2, 4, 3}, {2, 4, 5}));
@@ -59,7 +59,7 @@ TEST_F(ArrayProblem, LeadingAxesAreAdded) {
   EXPECT_EQ(describe(batches.k.view()), "f64 [2, 1, 4, 3]");
 }
 
-TEST_F(ArrayProblem, TheUsersArraysGiveTheOperatorsWeights) {
+TEST_F(AttentionArraysTest, TheUsersArraysGiveTheOperatorsWeights) {
   const AttentionArrays files = save_all({3, 4}, {5, 4}, {5, 2});
   const Explanation walk = explain_attention(attention_inputs(files));
   const Tensor q = files.q.tensor.reshape({1, 1, 3, 4}), k = files.k.tensor.reshape({1, 1, 5, 4});
@@ -75,7 +75,7 @@ TEST_F(ArrayProblem, TheUsersArraysGiveTheOperatorsWeights) {
   EXPECT_LT(largest(walk.step("output").matrices[0], out), 1e-6);
 }
 
-TEST_F(ArrayProblem, ColumnsAreSplitIntoHeads) {
+TEST_F(AttentionArraysTest, ColumnsAreSplitIntoHeads) {
   AttentionArrays files = save_all({2, 6}, {4, 6}, {4, 2}, DType::f64);
   files.heads = 2;
   const AttentionInputs problem = attention_inputs(files);
@@ -85,7 +85,7 @@ TEST_F(ArrayProblem, ColumnsAreSplitIntoHeads) {
   EXPECT_EQ(explain_attention(problem).step("concatenation").matrices[0].columns(), 2);
 }
 
-TEST_F(ArrayProblem, WholeAndHalfNumbersAreNumbers) {
+TEST_F(AttentionArraysTest, WholeAndHalfNumbersAreNumbers) {
   const AttentionArrays files{.q = saved("q", Tensor::from(std::vector<std::int64_t>{1, 0, 1, 0, 1, 1}, {2, 3})),
                               .k = saved("k", Tensor::from(std::vector<std::int32_t>{1, 1, 0, 0, 1, 1}, {2, 3})),
                               .v = saved("v", Tensor::from(std::vector<float>{1, 2, 3, 4}, {2, 2}).to(DType::f16))};
@@ -94,7 +94,7 @@ TEST_F(ArrayProblem, WholeAndHalfNumbersAreNumbers) {
   EXPECT_EQ(walk.step("output").matrices[0].value(0, 1), 3);
 }
 
-TEST_F(ArrayProblem, ErrorsNameTheFilesAndTheirShapes) {
+TEST_F(AttentionArraysTest, ErrorsNameTheFilesAndTheirShapes) {
   expect_names(refusal(save_all({2, 3}, {4, 2}, {4, 5})), {"same width", "q.npy is f32 [2, 3]", "k.npy is f32 [4, 2]"});
   expect_names(refusal(save_all({2, 3}, {4, 3}, {3, 5})), {"a value for each key", "k.npy is f32 [4, 3]", "v.npy"});
   expect_names(refusal(save_all({2, 3}, {1, 4, 3}, {4, 5})), {"number of axes", "q.npy", "k.npy", "v.npy"});
@@ -114,7 +114,7 @@ TEST_F(ArrayProblem, ErrorsNameTheFilesAndTheirShapes) {
   expect_names(refusal(files), {"k.npy", "must hold numbers", "boolean [2, 3]"});
 }
 
-TEST_F(ArrayProblem, AMaskIsTrueWhereAQueryMayAttend) {
+TEST_F(AttentionArraysTest, AMaskIsTrueWhereAQueryMayAttend) {
   const Tensor mask = Tensor::zeros(DType::boolean, {2, 2});
   mask.at<bool>({0, 0}) = mask.at<bool>({1, 0}) = mask.at<bool>({1, 1}) = true;
   AttentionInputs causal = two_by_two_inputs();
@@ -127,12 +127,12 @@ TEST_F(ArrayProblem, AMaskIsTrueWhereAQueryMayAttend) {
   }
 }
 
-TEST_F(ArrayProblem, ARowOfAMaskIsForEveryQuery) {
+TEST_F(AttentionArraysTest, ARowOfAMaskIsForEveryQuery) {
   const AttentionInputs problem = attention_inputs({.mask = read_array("--mask", "[1, 0]")});
   EXPECT_EQ(explain_attention(problem).step("weights").matrices[0].values, (std::vector<double>{1, 0, 1, 0}));
 }
 
-TEST_F(ArrayProblem, AMaskThatDoesNotFitIsRefused) {
+TEST_F(AttentionArraysTest, AMaskThatDoesNotFitIsRefused) {
   const auto refusal_of = [&](const Tensor& mask) {
     return testing::refusal([&] { attention_inputs({.mask = saved("mask", mask)}); });
   };
@@ -143,7 +143,7 @@ TEST_F(ArrayProblem, AMaskThatDoesNotFitIsRefused) {
                {"--mask", "1 (or true)", "but has 2"});
 }
 
-TEST_F(ArrayProblem, FewerHeadsOfKeysAreShared) {
+TEST_F(AttentionArraysTest, FewerHeadsOfKeysAreShared) {
   AttentionArrays arrays = save_all({3, 8}, {5, 4}, {5, 4});
   arrays.heads = 4, arrays.key_heads = 2;
   const AttentionInputs problem = attention_inputs(arrays);
@@ -153,7 +153,7 @@ TEST_F(ArrayProblem, FewerHeadsOfKeysAreShared) {
   expect_names(refusal(arrays), {"multiple", "4 and 3"});
 }
 
-TEST_F(ArrayProblem, RowsAreProjected) {
+TEST_F(AttentionArraysTest, RowsAreProjected) {
   AttentionArrays arrays{.x = read_array("--x", "[[1, 0, 1], [0, 1, 1]]"),
                          .w_q = read_array("--w-q", "[[1, 0], [0, 1], [1, 1]]"),
                          .w_k = read_array("--w-k", "[[1, 1], [0, 1], [1, 0]]"),
@@ -167,7 +167,7 @@ TEST_F(ArrayProblem, RowsAreProjected) {
   expect_names(refusal(arrays), {"W_K", "the memory", "[2, 2]", "[1, 3]"});
 }
 
-TEST_F(ArrayProblem, TheVectorOfAdditiveScoresIsAsWideAsAQuery) {
+TEST_F(AttentionArraysTest, TheVectorOfAdditiveScoresIsAsWideAsAQuery) {
   EXPECT_EQ(attention_inputs({.additive_vector = read_array("--v-a", "[1, 2, 3]")}).additive_vector.size(), 3);
   expect_names(refusal({.additive_vector = read_array("--v-a", "[1, 2]")}), {"--v-a", "3 numbers"});
 }
