@@ -88,6 +88,16 @@ struct LearnedVocabulary {
   }
 };
 
+// What runs on pictures alone have.
+struct OfPictures {
+  Index patch = 8;
+
+  template <typename V>
+  friend void visit_fields(OfPictures& o, V&& visit) {
+    visit("patch", o.patch, "");
+  }
+};
+
 // The options of a run that goes on from a model, which has its own shape and vocabulary.
 TrainOptions options_from_model(const TrainCommand& command) {
   const FieldOptions& given = command.given;
@@ -190,6 +200,9 @@ void run(const TrainCommand& command) {
   TrainLimits limits;
   command.given.apply(limits);
   check_paths(command, options.task);
+  if (options.task != Task::caption) {
+    command.given.refuse_fields_of(DropoutRates(), OfPictures(), fmt::format("--task {}", enum_name(options.task)));
+  }
   InterruptibleDisplay display(options.task);
   const TrainingResult result = train(command.paths, options, limits, display, g_interrupted);
   display.finish();

@@ -14,6 +14,7 @@
 #include "heed/tasks/caption.h"
 #include "long_lines.h"
 #include "numbers.h"
+#include "option_names.h"
 #include "output.h"
 
 namespace heed::cli {
@@ -69,12 +70,22 @@ void caption(const TranslateCommand& command) {
   }
 }
 
-void run(const TranslateCommand& command) {
+// An option that would be ignored is a mistake.
+void refuse_options_of_text(const CLI::App& sub) {
+  for (const char* option : {"--chunk", "--long-lines"}) {
+    if (was_given(sub, option)) throw CLI::ValidationError(option, "means nothing with --image");
+  }
+}
+
+void run(const TranslateCommand& command, const CLI::App& sub) {
   if (command.beam.best > command.beam.beam) {
     throw CLI::ValidationError(
         "--best", fmt::format("must be at most --beam, which is {}, but is {}", command.beam.beam, command.beam.best));
   }
-  if (!command.images.empty()) return caption(command);
+  if (!command.images.empty()) {
+    refuse_options_of_text(sub);
+    return caption(command);
+  }
   const ModelFolder folder = load_model_folder(command.model);
   HEED_CHECK(!captions_pictures(folder.config), "{}: reads pictures: give it some with --image", command.model);
   Translator translator(folder, command.long_lines);
@@ -127,9 +138,9 @@ void add_translate_command(CLI::App& app) {
   sub->add_flag("--json", command->json, "Print one JSON object a sentence, with the score of every token.");
   sub->footer(
       "Examples:\n  echo 'Guten Morgen.' | heed translate model --beam 5\n  heed translate captioner --image x.png");
-  sub->callback([command] {
+  sub->callback([command, sub] {
     command->search.apply(command->beam);
-    run(*command);
+    run(*command, *sub);
   });
 }
 

@@ -130,6 +130,10 @@ TEST(CliCaption, AFewPicturesAreLearnedByHeart) {
   expect_refusal(run_heed({"translate", model, "--image", scenes("train-0001.png")}), kFailure,
                  {scenes("train-0001.png"), "768 x 64 pixels", "64 x 64"});
   expect_refusal(run_heed({"translate", model, "--input", corpus_file("test.de")}), kFailure, {"--image"});
+  for (const Arguments& ignored : {Arguments{"--chunk", "2"}, {"--long-lines", "crop"}}) {
+    expect_refusal(run_heed({"translate", model, "--image", picture, ignored[0], ignored[1]}), kWrongUsage,
+                   {ignored[0], "--image"});
+  }
   expect_refusal(run_heed({"view", model, "--image", picture, "--layer", "1", "--out", drawn}), kFailure,
                  {"no cross layer 1"});
   expect_refusal(run_heed({"view", model, "--image", picture, "--head", "2", "--out", drawn}), kFailure, {"no head 2"});
@@ -176,6 +180,10 @@ TEST(CliCaption, WhatIsNoPictureForAModelIsRefused) {
   expect_refusal(run_heed(other_patch), kFailure, {"no whole patches of 7"});
   expect_refusal(with({"--batch-tokens", "10"}), kFailure, {"17 patches", "batch_tokens"});
   expect_refusal(with({"--model", "bahdanau"}), kWrongUsage, {"--model"});
+  expect_refusal(run_heed({"train", "--source", corpus_file("train.de"), "--target", corpus_file("train.en"),
+                           "--valid-source", corpus_file("valid.de"), "--valid-target", corpus_file("valid.en"),
+                           "--out", (folder / "t").string(), "--patch", "16"}),
+                 kWrongUsage, {"--patch", "--task translation"});
   expect_refusal(run_heed({"corpus", "--kind", "films", "--out", (folder / "x").string()}), kWrongUsage, {"--kind"});
 }
 

@@ -69,7 +69,7 @@ struct TrainOptions {
           "How text becomes tokens: bpe, unigram (both learned from the training text) or whitespace.");
     visit("vocabulary_size", o.vocabulary_size, "Pieces of each vocabulary, at most.");
     visit("shared_vocabulary", o.shared_vocabulary, "One vocabulary for source and target.");
-    visit("max_tokens", o.max_tokens, "Translation: training pairs with a longer side are left out.");
+    visit("max_tokens", o.max_tokens, "Translation and captions: training pairs with a longer side are left out.");
     visit("patch", o.patch, "Captions: rows and columns of a picture's patch, which divide the picture's.",
           NumberRange::from(1, 1 << 16));
     visit("batch_tokens", o.batch_tokens, "Tokens of a batch, source (or patches) and target each, padding counted.");
