@@ -47,7 +47,7 @@ void add_picture_classifier(py::module_& module) {
              AttentionTrace trace;
              {
                const py::gil_scoped_release unlocked;
-               trace = classifier.trace(image);
+               trace = classifier.attention(image);
              }
              const Index chosen = layer.value_or(std::ssize(trace.maps) - 1);
              HEED_CHECK(chosen >= 0 && chosen < std::ssize(trace.maps),

@@ -40,13 +40,24 @@ Classified PictureClassifier::classify(const Image& image) const {
   return class_probabilities(config.encoder_heads, logits.value()).front();
 }
 
-AttentionTrace PictureClassifier::trace(const Image& image, const TraceParts& parts) const {
+AttentionTrace PictureClassifier::attention(const Image& image) const {
   const SignalOptions& signal = opened_.config.transformer.signal;
-  AttentionTrace trace =
-      trace_signal(transformer_of(opened_), pixel_values(image, pixels_, signal), picture_side(signal), parts);
+  return trace_signal(transformer_of(opened_), pixel_values(image, pixels_, signal), picture_side(signal));
+}
+
+AttentionTrace PictureClassifier::trace(const Image& image, const TraceParts& parts) const {
+  const Transformer& model = transformer_of(opened_);
+  const TransformerConfig& config = model.config();
+  const TraceSide side = picture_side(config.signal);
+  AttentionRecorder recorder({.row = 0, .source_length = side.size(), .target_length = 0}, parts);
+  Workspace workspace;
+  const Var hidden =
+      model.encode(Context::inference(workspace, &recorder), {.signal = pixel_values(image, pixels_, config.signal)});
+  AttentionTrace trace = take_trace(recorder, side);
   trace.image = picture_uri(image);
   if (!has_classes()) return trace;
-  const Classified classified = classify(image);
+  const Var logits = model.heads().class_logits(Context::inference(workspace), hidden);
+  const Classified classified = class_probabilities(config.encoder_heads, logits.value()).front();
   const auto likeliest = static_cast<std::size_t>(classified.likeliest());
   trace.source.text = fmt::format("{} · {:.0f} %", labels()[likeliest], 100 * classified.probabilities[likeliest]);
   return trace;

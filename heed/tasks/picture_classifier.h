@@ -31,6 +31,8 @@ class PictureClassifier {
   // What each token and patch attends to, in every layer, over the picture; its text is the likeliest class, where the
   // model has some. The class is told by the first token.
   AttentionTrace trace(const Image& image, const TraceParts& parts = {}) const;
+  // The maps of trace alone, without the picture and its class.
+  AttentionTrace attention(const Image& image) const;
 
  private:
   BareModel opened_;

@@ -8,6 +8,7 @@
 #include "heed/tasks/model_batch.h"
 #include "heed/tasks/read_texts.h"
 #include "heed/tasks/trace_side.h"
+#include "heed/tasks/trace_signal.h"
 
 namespace heed {
 namespace {
@@ -35,17 +36,14 @@ AttentionTrace record(const ModelFolder& folder, std::span<const int> source_ids
       {.row = 0, .source_length = source ? source.size() : 0, .target_length = batch.input.size()}, parts);
   Workspace workspace;
   folder.model->features(Context::inference(workspace, &recorder), batch);
-  AttentionTrace trace;
-  if (source) trace.source = trace_side(*folder.source_vocabulary, ids_of(source), source_text);
+  AttentionTrace trace =
+      take_trace(recorder, source ? trace_side(*folder.source_vocabulary, ids_of(source), source_text) : TraceSide{});
   // What is read and what is answered are one sequence, one token apart.
   const std::span<const std::int32_t> read = ids_of(batch.input);
   std::vector<std::int32_t> ids(read.begin(), read.end());
   ids.push_back(ids_of(batch.output).back());
   const TraceSide side = trace_side(*folder.target_vocabulary, ids, target_text);
   trace.decoder = part_of(side, 0, std::ssize(read)), trace.target = part_of(side, 1, std::ssize(read));
-  trace.maps = recorder.take_maps();
-  trace.source_embeddings = recorder.take_embeddings(EmbeddedSide::source);
-  trace.decoder_embeddings = recorder.take_embeddings(EmbeddedSide::decoder);
   return trace;
 }
 
@@ -152,12 +150,8 @@ AttentionTrace trace_encoded(const ModelFolder& folder, const std::string& text,
   AttentionRecorder recorder({.row = 0, .source_length = length, .target_length = 0}, parts);
   Workspace workspace;
   reader.model().encode(Context::inference(workspace, &recorder), {.ids = ids, .lengths = lengths}, types);
-  AttentionTrace trace;
-  trace.source = trace_side(reader.vocabulary(), encoded.ids,
-                            {.text = text, .second = second.value_or(""), .is_pair = second.has_value()});
-  trace.maps = recorder.take_maps();
-  trace.source_embeddings = recorder.take_embeddings(EmbeddedSide::source);
-  return trace;
+  return take_trace(recorder, trace_side(reader.vocabulary(), encoded.ids,
+                                         {.text = text, .second = second.value_or(""), .is_pair = second.has_value()}));
 }
 
 }  // namespace heed

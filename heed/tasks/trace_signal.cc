@@ -12,19 +12,6 @@
 #include "heed/tasks/trace_side.h"
 
 namespace heed {
-namespace {
-
-AttentionTrace traced(AttentionRecorder& recorder, TraceSide source) {
-  AttentionTrace trace;
-  trace.source = std::move(source);
-  trace.maps = recorder.take_maps();
-  trace.source_embeddings = recorder.take_embeddings(EmbeddedSide::source);
-  trace.decoder_embeddings = recorder.take_embeddings(EmbeddedSide::decoder);
-  return trace;
-}
-
-}  // namespace
-
 TraceSide picture_side(const SignalOptions& signal) {
   const Index rows = signal.height / signal.patch, columns = signal.width / signal.patch;
   TraceSide side{.tokens = {"[CLS]"}, .words = {-1}, .grid = TraceGrid{rows, columns}};
@@ -54,11 +41,20 @@ std::string picture_uri(const Image& image) {
   return "data:image/png;base64," + base64(bytes);
 }
 
+AttentionTrace take_trace(AttentionRecorder& recorder, TraceSide source) {
+  AttentionTrace trace;
+  trace.source = std::move(source);
+  trace.maps = recorder.take_maps();
+  trace.source_embeddings = recorder.take_embeddings(EmbeddedSide::source);
+  trace.decoder_embeddings = recorder.take_embeddings(EmbeddedSide::decoder);
+  return trace;
+}
+
 AttentionTrace trace_signal(const Transformer& model, const Tensor& signal, TraceSide source, const TraceParts& parts) {
   AttentionRecorder recorder({.row = 0, .source_length = source.size(), .target_length = 0}, parts);
   Workspace workspace;
   model.encode(Context::inference(workspace, &recorder), {.signal = signal});
-  return traced(recorder, std::move(source));
+  return take_trace(recorder, std::move(source));
 }
 
 AttentionTrace trace_signal(const SequenceModel& model, const Tensor& signal, TraceSide source,
@@ -70,7 +66,7 @@ AttentionTrace trace_signal(const SequenceModel& model, const Tensor& signal, Tr
   Workspace workspace;
   const std::vector<std::int32_t> input(ids.begin(), ids.end() - 1);
   model.features(Context::inference(workspace, &recorder), {{.signal = signal}, Tensor::from(input, {1, read})});
-  AttentionTrace trace = traced(recorder, std::move(source));
+  AttentionTrace trace = take_trace(recorder, std::move(source));
   const TraceSide side = trace_side(vocabulary, ids, {.text = text});
   trace.decoder = part_of(side, 0, read), trace.target = part_of(side, 1, read);
   return trace;

@@ -24,6 +24,9 @@ TraceSide sound_side(Index frames, double seconds);
 // The picture as text that a page can show: a PNG of at most 448 pixels a side.
 std::string picture_uri(const Image& image);
 
+// A trace of what was recorded, with this source; the decoder's sides are the caller's.
+AttentionTrace take_trace(AttentionRecorder& recorder, TraceSide source);
+
 // What the encoder attends to in the signal's first source.size() positions, [1, ...].
 AttentionTrace trace_signal(const Transformer& model, const Tensor& signal, TraceSide source,
                             const TraceParts& parts = {});
