@@ -152,11 +152,10 @@ std::vector<PatchMap> patch_maps(const AttentionTrace& trace, const AttentionTra
     HEED_CHECK(query >= 0 && query < map.queries, "patch_maps: there is no query {}: there are {}", query, map.queries);
   }
   const std::vector<Index> heads = choice.of(map.heads);
-  const auto [rows, columns] = *side.grid;
   std::vector<PatchMap> maps;
   const auto add = [&](std::span<const Index> of, const std::string& title) {
-    maps.push_back(
-        {fmt::format("layer {} · {}", map.layer, title), rows, columns, mean_weights(map, side, of, queries)});
+    maps.push_back({fmt::format("layer {} · {}", map.layer, title), side.grid->rows, side.grid->columns,
+                    mean_weights(map, side, of, queries)});
   };
   if (choice.mean && heads.size() > 1) {
     const bool all = std::ssize(heads) == map.heads;
