@@ -14,6 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::CommandResult;
 using testing::expect_refusal;
+using testing::output_of;
 using testing::run_heed;
 using testing::scratch_folder;
 using testing::tiny_corpus;
