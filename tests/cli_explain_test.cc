@@ -67,7 +67,7 @@ TEST(CliExplain, AWrongArrayIsNamedWithItsPlace) {
   expect_line(
       explain({"--mask", "[[1,0],[1,2]]"}), kFailure,
       "--mask: a mask holds 1 (or true) where a query may attend to a key and 0 (or false) where not, but has 2");
-  expect_line(explain({"--labels", "a,b,c"}), kFailure, "labels name 3 queries, but there are 2");
+  expect_line(explain({"--labels", "a,b,c"}), kFailure, "explain: labels name 3 queries, but there are 2");
   expect_line(explain({"--attention", "cosine + rotary"}), kFailure,
               "explain_attention: 'rotary' turns queries and keys before attention, which is not taken apart here");
 }
