@@ -48,6 +48,13 @@ std::string check_font(const std::string& text) {
   }
 }
 
+HeadChoice head_choice(const FigureOptions& options) {
+  const std::string head = !options.head.empty() ? options.head : options.word ? "all" : "mean";
+  if (head == "mean") return {};
+  if (head == "all") return {.mean = false};
+  return {.mean = false, .chosen = read_heads(head)};
+}
+
 }  // namespace
 
 void add_choice_options(CLI::App& sub, FigureOptions& options) {
@@ -96,15 +103,8 @@ FigureStyle figure_style(const FigureOptions& options) {
   return style;
 }
 
-HeadChoice head_choice(const FigureOptions& options) {
-  const std::string head = !options.head.empty() ? options.head : options.word ? "all" : "mean";
-  if (head == "mean") return {};
-  if (head == "all") return {.mean = false};
-  return {.mean = false, .chosen = read_heads(head)};
-}
-
-AttentionPictureOptions picture_options(const FigureOptions& options) {
-  return {.heads = head_choice(options), .style = figure_style(options)};
+AttentionFigure figure_of(const FigureOptions& options) {
+  return {head_choice(options), options.lines, options.word, figure_style(options)};
 }
 
 }  // namespace heed::cli

@@ -1,7 +1,7 @@
 // What of a trace is drawn, and how the figure is set: options of commands that draw.
 //
 //   add_figure_options(*sub, command->figure);
-//   save_figure(draw_lines(attention_heatmap(trace, map, picture_options(command.figure))), path);
+//   save_figure(draw_figure(trace, map, figure_of(command.figure)), path);
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "heed/viz/attention_picture.h"
+#include "heed/viz/attention_figure.h"
 
 namespace heed::cli {
 
@@ -32,8 +32,7 @@ std::vector<const char*> choice_option_names();
 std::vector<const char*> style_option_names();
 
 FigureStyle figure_style(const FigureOptions& options);
-// The mean of all where none was asked for, or all, each by itself, for --word.
-HeadChoice head_choice(const FigureOptions& options);
-AttentionPictureOptions picture_options(const FigureOptions& options);
+// Of the mean of all heads where none was asked for, or of all, each by itself, for --word.
+AttentionFigure figure_of(const FigureOptions& options);
 
 }  // namespace heed::cli

@@ -9,10 +9,10 @@
 #include "heed/base/file_writer.h"
 #include "heed/base/name_ending.h"
 #include "heed/io/fields.h"
+#include "heed/viz/attention_figure.h"
+#include "heed/viz/attention_picture.h"
 #include "heed/viz/find_word.h"
 #include "heed/viz/heatmap_numbers.h"
-#include "heed/viz/lines_picture.h"
-#include "heed/viz/picture_attention.h"
 #include "heed/viz/reading_picture.h"
 #include "output.h"
 #include "terminal.h"
@@ -45,35 +45,12 @@ const AttentionTrace::Map& chosen_map(const FigureOptions& options, const Attent
   return *chosen;
 }
 
-// Over the picture of the trace: where it looks at a word of a caption or at each, or what a class is told by.
-Picture over_picture(const FigureOptions& options, const AttentionTrace& trace, const AttentionTrace::Map& map) {
-  HEED_CHECK(!options.lines, "--lines: lead from words to words, and here the keys are a picture's patches");
-  const HeadChoice heads = head_choice(options);
-  std::vector<PatchMap> patches;
-  std::string title = map.kind == AttentionKind::cross ? trace.target.text : trace.source.text;
-  if (options.word) {
-    patches = patch_maps(trace, map, heads, find_word(trace.query_side(map.kind), *options.word));
-    title = fmt::format("What {} looks at", *options.word);
-  } else if (map.kind == AttentionKind::cross) {
-    patches = word_patch_maps(trace, map, heads);
-  } else {
-    patches = patch_maps(trace, map, heads);
-    if (title.empty()) title = "Attention to the patches of a picture";
-  }
-  return draw_picture_attention(trace_image(trace), patches, title, figure_style(options));
-}
-
 void write_figure(const FigureOptions& options, const AttentionTrace& trace, const std::string& path) {
   const AttentionTrace::Map& map = chosen_map(options, trace);
-  const bool has_picture = !trace.image.empty() && trace.key_side(map.kind).grid;
-  if (has_picture && !is_unstyled(path)) return save_figure(over_picture(options, trace, map), path);
-  Heatmap shown = attention_heatmap(trace, map, picture_options(options));
-  if (options.word) {
-    const std::vector<Index> rows = find_word(trace.query_side(map.kind), *options.word);
-    if (!is_unstyled(path)) return save_figure(draw_reading(std::move(shown), rows), path);
-    return write_heatmap(reading_of(std::move(shown), rows), path);
-  }
-  if (options.lines) return save_figure(draw_lines(std::move(shown)), path);
+  const AttentionFigure figure = figure_of(options);
+  if (!is_unstyled(path)) return save_figure(draw_figure(trace, map, figure), path);
+  Heatmap shown = attention_heatmap(trace, map, {.heads = figure.heads, .style = figure.style});
+  if (options.word) shown = reading_of(std::move(shown), find_word(trace.query_side(map.kind), *options.word));
   write_heatmap(std::move(shown), path);
 }
 

@@ -10,6 +10,7 @@
 
 #include "figure_options.h"
 #include "heed/observe/trace.h"
+#include "heed/viz/heatmap.h"
 #include "output_files.h"
 
 namespace heed::cli {

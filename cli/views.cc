@@ -11,6 +11,7 @@
 #include "heed/base/text_lines.h"
 #include "heed/observe/trace_file.h"
 #include "heed/tasks/caption.h"
+#include "heed/tasks/light_traces.h"
 #include "heed/tasks/picture_classifier.h"
 #include "heed/tasks/transcribe.h"
 #include "long_lines.h"
@@ -20,9 +21,6 @@
 
 namespace heed::cli {
 namespace {
-
-// Of numbers besides the weights: some 10 MB of a page.
-constexpr Index kMostNumbersOfAPage = 2'000'000;
 
 struct Wanted {
   TraceParts parts;
@@ -192,40 +190,6 @@ Views views_of(const Viewed& viewed, const Wanted& wanted, const CLI::App& sub) 
   return TextViews(viewed, folder, wanted).make(sub);
 }
 
-Index numbers_of_scores(const AttentionTrace& trace) {
-  std::size_t numbers = 0;
-  for (const AttentionTrace::Map& map : trace.maps) {
-    numbers += map.q.values.size() + map.k.values.size() + map.bias.values.size();
-  }
-  return static_cast<Index>(numbers);
-}
-
-Index numbers_of_embeddings(const AttentionTrace& trace) {
-  std::size_t numbers = 0;
-  for (const AttentionTrace::Embeddings* side : {&trace.source_embeddings, &trace.decoder_embeddings}) {
-    numbers += side->before.values.size() + side->after.values.size();
-  }
-  return static_cast<Index>(numbers);
-}
-
-// What is too much for a page goes: scores first.
-void lighten(std::vector<AttentionTrace>& traces) {
-  Index scores = 0, embeddings = 0;
-  for (const AttentionTrace& trace : traces) {
-    scores += numbers_of_scores(trace), embeddings += numbers_of_embeddings(trace);
-  }
-  if (scores + embeddings <= kMostNumbersOfAPage) return;
-  const bool without_embeddings = embeddings > kMostNumbersOfAPage;
-  for (AttentionTrace& trace : traces) {
-    for (AttentionTrace::Map& map : trace.maps) map.q = map.k = map.bias = {}, map.scale = 0;
-    if (without_embeddings) trace.source_embeddings = trace.decoder_embeddings = {};
-  }
-  print_message(fmt::format(
-      "queries and keys{} are {} numbers, too many for a page to open fast, and were left out: --record all "
-      "keeps them",
-      without_embeddings ? " and embeddings" : "", scores + (without_embeddings ? embeddings : 0)));
-}
-
 }  // namespace
 
 bool is_trace_file(const std::string& path) {
@@ -305,7 +269,11 @@ Views make_views(const Viewed& viewed, bool for_page, const CLI::App& sub) {
   if (is_trace_file(viewed.of)) return {read_traces(viewed.of), {}};
   Views views = views_of(viewed, wanted(viewed, for_page), sub);
   for (AttentionTrace& trace : views.traces) trace.model = folder_name(viewed.of);
-  if (for_page && viewed.record.empty()) lighten(views.traces);
+  if (!for_page || !viewed.record.empty()) return views;
+  std::vector<AttentionTrace*> traces;
+  for (AttentionTrace& trace : views.traces) traces.push_back(&trace);
+  const std::string left_out = lighten(traces);
+  if (!left_out.empty()) print_message(left_out + ": --record all keeps them");
   return views;
 }
 

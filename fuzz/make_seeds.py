@@ -21,12 +21,12 @@ MAGIC = b"\x93NUMPY"
 # The options of small models: each is a folder with a configuration, a vocabulary, weights and a training state.
 TINY = """--max-length 40 --max-tokens 39 --batch-tokens 200 --vocabulary-size 90 --max-updates 2 --validate-every 1
   --validation-sentences 2 --average 2""".split()
-TRANSFORMER = "--width 4 --hidden 4 --heads 2 --encoder-layers 1 --decoder-layers 1".split()
+TRANSFORMER = "--width 4 --ffn-width 4 --heads 2 --encoder-layers 1 --decoder-layers 1".split()
 RNN = "--embedding-width 4 --state-width 4 --attention-width 4".split()
 MODELS = {
     "softmax": TRANSFORMER,
-    "unigram": TRANSFORMER + "--tokenizer unigram --attention linear --norm-first false --positions learned".split(),
-    "bigbird": TRANSFORMER + "--tokenizer whitespace --attention bigbird --key-value-heads 1 --share-embeddings false "
+    "unigram": TRANSFORMER + "--tokenizer unigram --attention elu --norm-place post --positions learned".split(),
+    "bigbird": TRANSFORMER + "--tokenizer whitespace --attention bigbird(2) --kv-heads 1 --share-embeddings false "
                              "--tie-output false --shared-vocabulary false".split(),
     "bahdanau": "--model bahdanau".split() + RNN,
     "luong": "--model luong --tokenizer whitespace --score dot --reach local-p".split() + RNN,
@@ -405,6 +405,11 @@ def main():
     for target in ("json", "tokenizer", "bench_report", "model_config", "trace", "training_state", "conformance_case", "npy", "safetensors_index"):
         seeds.write_dictionary(target)
     seeds.write_dictionary("safetensors", (b"F32", b"F64", b"F16", b"BF16", b"I8", b"I32", b"I64", b"BOOL", b"data_offsets"))
+    targets = {source.name.removesuffix("_fuzz.cc") for source in pathlib.Path(__file__).parent.glob("*_fuzz.cc")}
+    without = sorted(targets - {path.name for path in part.iterdir()})
+    if without:
+        sys.exit(f"no seeds for {', '.join(without)}")
+    shutil.rmtree(folder, ignore_errors=True)
     part.rename(folder)
     print(f"{seeds.count} seeds in {folder}")
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,7 +16,8 @@
 #include "heed/base/file_writer.h"
 #include "heed/io/fields.h"
 #include "heed/observe/trace_file.h"
-#include "heed/viz/attention_picture.h"
+#include "heed/tasks/light_traces.h"
+#include "heed/viz/attention_figure.h"
 #include "heed/viz/page.h"
 
 namespace heed::python {
@@ -87,18 +89,19 @@ Trace renamed(const AttentionTrace& trace, const std::string& model) {
   return copy;
 }
 
-// The bytes of a picture of one map; head -1 is the mean, -2 all side by side.
-py::bytes picture(const Trace& trace, Index map, Index head, const std::string& name, const std::string& title) {
+// The bytes of a picture of one map, of some heads, of all where there are none, as their mean or side by side.
+py::bytes picture(const Trace& trace, Index map, const std::string& name, const std::vector<Index>& heads, bool mean,
+                  bool lines, const std::optional<std::string>& word, const std::string& width, const std::string& font,
+                  double font_size, const std::optional<std::string>& title) {
   std::string bytes;
   {
     const py::gil_scoped_release unlocked;
     HEED_CHECK(map >= 0 && map < std::ssize(trace->maps), "heed.Attention: there are {} maps, and no {}",
                trace->maps.size(), map);
-    AttentionPictureOptions options;
-    if (!title.empty()) options.style.title = title;
-    options.heads.mean = head == -1;
-    if (head >= 0) options.heads.chosen = {head};
-    bytes = render(draw_attention(*trace, trace->maps[static_cast<std::size_t>(map)], options), picture_format(name));
+    AttentionFigure figure{{.mean = mean, .chosen = heads}, lines, word, {.font_size = font_size, .font = font}};
+    if (!width.empty()) figure.style.width = read_length(width);
+    figure.style.title = title;
+    bytes = render(draw_figure(*trace, trace->maps[static_cast<std::size_t>(map)], figure), picture_format(name));
   }
   return py::bytes(bytes);
 }
@@ -128,6 +131,14 @@ void add_pictures(py::module_& module) {
     const py::gil_scoped_release unlocked;
     write_traces(path, all);
   });
+  module.def(
+      "lighten",
+      [](const std::vector<Trace>& traces) {
+        std::vector<AttentionTrace*> all;
+        for (const Trace& trace : traces) all.push_back(trace.get());
+        return lighten(all);
+      },
+      "Leaves out what would make a page of them too large; tells what that was.");
   module.def("picture", &picture);
   module.def(
       "page",

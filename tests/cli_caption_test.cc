@@ -137,7 +137,8 @@ TEST(CliCaption, AFewPicturesAreLearnedByHeart) {
   expect_refusal(run_heed({"view", model, "--image", picture, "--layer", "1", "--out", drawn}), kFailure,
                  {"no cross layer 1"});
   expect_refusal(run_heed({"view", model, "--image", picture, "--head", "2", "--out", drawn}), kFailure, {"no head 2"});
-  expect_refusal(run_heed({"view", model, "--image", picture, "--lines", "--out", drawn}), kFailure, {"--lines"});
+  expect_refusal(run_heed({"view", model, "--image", picture, "--lines", "--out", drawn}), kFailure,
+                 {"lines lead from words to words"});
   expect_refusal(run_heed({"view", model, "--image", picture, "--word", "zebra", "--out", drawn}), kFailure,
                  {"no word 'zebra'"});
 }

@@ -8,6 +8,7 @@
 #include "heed/layers/drawn_parameters.h"
 #include "heed/observe/trace_file.h"
 #include "heed/pretrained/pretrained_model.h"
+#include "heed/tasks/light_traces.h"
 #include "heed/tasks/model_batch.h"
 #include "heed/tasks/picture_classifier.h"
 #include "heed/tasks/trace_signal.h"
@@ -316,6 +317,26 @@ TEST(TraceOfOthers, TranslatorsOfOthersHaveThreeSides) {
     EXPECT_EQ(trace.decoder.words.front(), -1);
     EXPECT_EQ(trace.target.words.back(), -1);
   }
+}
+
+TEST(LightTraces, WhatIsTooMuchForAPageGoesScoresFirst) {
+  const auto numbers = [](Index count) {
+    return TraceArray{{1, count, 1}, std::vector<float>(static_cast<std::size_t>(count))};
+  };
+  AttentionTrace one, other;
+  one.maps.emplace_back().q = numbers(1'500'000);
+  other.maps.emplace_back().k = numbers(400'000);
+  other.source_embeddings.before = numbers(100'000);
+  AttentionTrace* const both[] = {&one, &other};
+  EXPECT_EQ(lighten(both), "");
+  EXPECT_EQ(one.maps[0].q.values.size(), 1'500'000u);
+  one.maps[0].k = numbers(1);
+  EXPECT_EQ(lighten(both), "queries and keys are 1900001 numbers, too many for a page to open fast, and were left out");
+  EXPECT_TRUE(one.maps[0].q.values.empty());
+  EXPECT_EQ(other.source_embeddings.before.values.size(), 100'000u);
+  other.source_embeddings.after = numbers(2'000'000);
+  EXPECT_NE(lighten(both), "");
+  EXPECT_TRUE(other.source_embeddings.before.values.empty());
 }
 
 }  // namespace

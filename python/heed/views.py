@@ -8,6 +8,7 @@
 import base64
 import json
 import os
+import warnings
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
@@ -69,15 +70,24 @@ class Attention:
             raise _heed.Error(f"heed.Attention: there is no {kind or 'map'} of layer {layer}; there are: {there}")
         return found[-1]
 
-    def picture(self, format: str = "svg", *, kind: Optional[str] = None, layer: Optional[int] = None, head: Union[str, int] = "mean",
-                title: str = "") -> bytes:
-        """A heat map of one layer as svg, png or pdf. head: a number from 0, 'mean', or 'all' side by side."""
+    def picture(self, format: str = "svg", *, kind: Optional[str] = None, layer: Optional[int] = None,
+                head: Union[None, str, int, Sequence[int]] = None, lines: bool = False, word: Optional[str] = None, width: str = "",
+                font: str = "", font_size: float = 0, title: Optional[str] = None) -> bytes:
+        """A figure of one layer as svg, png or pdf, as `heed view` draws it (docs/figures.md): a heat map, or `lines` between words, or what
+        one `word` reads ('it', or 'it:2' for the second); over the picture, where that is what was read.
+
+        head: 'mean', 'all' side by side, a number from 0, or several side by side; by default the mean, and all for a word. width: '8cm',
+        '3.3in' or '240pt' for a paper; otherwise for a screen. font: a family. font_size: of labels, in points. title: in place of the
+        figure's own; '' is none.
+        """
         chosen = self.find(kind, layer)
-        heads: Dict[Union[str, int], int] = {"mean": -1, "all": -2, **{n: n for n in range(chosen.weights.shape[0])}}
-        if head not in heads:
-            raise _heed.Error(f"heed.Attention: head must be 'mean', 'all' or from 0 to {chosen.weights.shape[0] - 1}, but is {head!r}")
+        there = range(chosen.weights.shape[0])
+        head = head if head is not None else "mean" if word is None else "all"
+        heads = [] if head in ("mean", "all") else [head] if isinstance(head, (str, int)) else list(head)
+        if any(one not in there for one in heads):
+            raise _heed.Error(f"heed.Attention: head must be 'mean', 'all' or from 0 to {there[-1]}, but is {head!r}")
         at = next(n for n, one in enumerate(self.maps) if one.path == chosen.path)
-        return _heed.picture(self._trace, at, heads[head], f"picture.{format}", title)
+        return _heed.picture(self._trace, at, f"picture.{format}", heads, head == "mean", lines, word, width, font, font_size, title)
 
     def save(self, path: Union[str, "os.PathLike[str]"], **options: Any) -> None:
         """Writes a page (.html), a picture (.svg, .png, .pdf) with the options of picture(), or the trace (.json, .npz)."""
@@ -157,7 +167,11 @@ def view(*what: Any, rows: Optional[Sequence[str]] = None, columns: Optional[Seq
     if isinstance(what[0], Model):
         if len(what) < 2:
             raise _heed.Error("heed.view: needs a text for the model to read")
-        return View([what[0].attention(text, target, record="all") for text in what[1:]], height, language)
+        read = [what[0].attention(text, target, record="all") for text in what[1:]]
+        left_out = _heed.lighten([one._trace for one in read])
+        if left_out:
+            warnings.warn(f"heed.view: {left_out}: heed.view(model.attention(text, record='all')) keeps them", stacklevel=2)
+        return View(read, height, language)
     if all(isinstance(one, Attention) for one in what):
         return View(what, height, language)
     if len(what) == 1 and isinstance(what[0], (str, os.PathLike)) and os.fspath(what[0]).endswith(TRACES):

@@ -60,6 +60,15 @@ class View(unittest.TestCase):
             view.save(root / "head.svg", layer=0, head=1, title="Mine")
             self.assertIn(b"Mine", (root / "head.svg").read_bytes())
             self.assertNotEqual(view.shown[0].picture(head="all"), view.shown[0].picture(head=0))
+            one = view.shown[0]
+            self.assertEqual(one.picture(head=[1]), one.picture(head=1))
+            different = [one.picture(**options) for options in (
+                {}, {"head": "all"}, {"lines": True}, {"word": "b"}, {"word": "b", "head": 0}, {"width": "8cm"}, {"font_size": 14}, {"title": ""})]
+            self.assertEqual(len(set(different)), len(different))
+            self.assertEqual(one.picture(word="b"), one.picture(word="b:1", head="all"))
+            for options, message in (({"head": [0, 9]}, "head must be"), ({"width": "8"}, "8"), ({"word": "z"}, "z"), ({"font": "no such"}, "no such")):
+                with self.assertRaisesRegex(heed.Error, message):
+                    one.picture(**options)
             for path, options in (("map.gif", {}), ("page.html", {"head": 1})):
                 with self.assertRaisesRegex(heed.Error, "must end in"):
                     view.save(root / path, **options)
