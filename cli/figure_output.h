@@ -1,6 +1,6 @@
 // Pictures as files, with a word where a reader of the file would miss something.
 //
-//   save_figure(draw_attention(trace, map), command.out);
+//   save_figure(draw_figure(trace, map), command.out);
 #pragma once
 
 #include <filesystem>

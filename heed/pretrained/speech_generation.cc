@@ -95,9 +95,9 @@ SpeechGeneration read_speech_generation(const std::filesystem::path& folder) {
   SpeechGeneration speech;
   read("decoder_start_token_id", [&](const Json& json) { speech.start = id_of(json); });
   HEED_CHECK(speech.start >= 0, "{}: says nowhere what text begins with (decoder_start_token_id)", folder.string());
-  read("eos_token_id", [&](const Json& json) {
-    speech.ends = json.kind() == Json::Kind::integer ? std::vector{id_of(json)} : ids_of(json);
-  });
+  for (const Json& config : configs) {
+    if (speech.ends.empty()) speech.ends = end_ids(config);
+  }
   read("lang_to_id", [&](const Json& json) { speech.languages = ids_by_name(json); });
   read("task_to_id", [&](const Json& json) { speech.tasks = ids_by_name(json); });
   read("forced_decoder_ids", [&](const Json& json) { speech.forced = forced_ids(json); });

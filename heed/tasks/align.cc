@@ -90,6 +90,10 @@ std::vector<bool> punctuation_of(std::string_view sentence) {
   return marks;
 }
 
+bool is_mark(const std::vector<bool>& marks, Index token) {
+  return !marks.empty() && marks[static_cast<std::size_t>(token)];
+}
+
 PreparedText prepare(const ModelFolder& folder, const TextPairs& text) {
   HEED_CHECK(text.source.size() == text.target.size(), "align: {} source sentences, but {} target sentences",
              text.source.size(), text.target.size());
@@ -196,9 +200,6 @@ std::string describe(const LinkRule& rule) {
 }
 
 SoftAlignment kept_apart(SoftAlignment soft) {
-  const auto is_mark = [](const std::vector<bool>& marks, Index token) {
-    return !marks.empty() && marks[static_cast<std::size_t>(token)];
-  };
   for (Index t = 0; t < soft.target; ++t) {
     for (Index s = 0; s < soft.source; ++s) {
       if (is_mark(soft.target_marks, t) != is_mark(soft.source_marks, s)) soft.weight(t, s) = 0;
@@ -256,7 +257,7 @@ AlignmentLinks links_of(const SoftAlignment& given, const LinkRule& rule) {
   }
   for (Index s = 0; s < soft.source && soft.target > 0 && rule.threshold == 0 && rule.free; ++s) {
     const auto at = static_cast<std::size_t>(s);
-    if (linked[at] || (rule.apart && !soft.source_marks.empty() && soft.source_marks[at])) continue;
+    if (linked[at] || (rule.apart && is_mark(soft.source_marks, s))) continue;
     Index most = 0;
     for (Index t = 1; t < soft.target; ++t) {
       if (soft.weight(t, s) > soft.weight(most, s)) most = t;

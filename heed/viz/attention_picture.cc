@@ -139,9 +139,4 @@ Heatmap attention_heatmap(const AttentionTrace& trace, const AttentionTrace::Map
   return heatmap;
 }
 
-Picture draw_attention(const AttentionTrace& trace, const AttentionTrace::Map& map,
-                       const AttentionPictureOptions& options) {
-  return draw_heatmap(attention_heatmap(trace, map, options));
-}
-
 }  // namespace heed

@@ -1,8 +1,8 @@
 // The classic picture of attention: target tokens down the side, source tokens along the top, cells shaded by weight.
 //
 //   const AttentionTrace trace = read_trace("trace.json");
-//   save_picture(draw_attention(trace, trace.maps.back(), {.heads = {.mean = false}}), "map.svg");
-//   save_picture(draw_lines(attention_heatmap(trace, trace.maps.back())), "lines.svg");
+//   const Heatmap map = attention_heatmap(trace, trace.maps.back(), {.heads = {.mean = false}});
+//   save_picture(draw_heatmap(map), "map.svg");   // or draw_lines(map); attention_figure.h chooses among them
 #pragma once
 
 #include <string>
@@ -22,16 +22,12 @@ struct AttentionPictureOptions {
   FigureStyle style{};   // its title in place of "Cross-attention · layer 3 · mean of 8 heads"
 };
 
-// What a picture of one map shows: queries down the side, keys along the top, a panel for the mean of the heads or for
+// What a picture of one map shows, as in figure 3 of Bahdanau et al. 2015, "Neural machine translation by jointly
+// learning to align and translate": queries down the side, keys along the top, a panel for the mean of the heads or for
 // each of them. The description tells for each query what it reads most. Throws heed::Error for a map whose shape is
 // not its tokens', a head that it does not have, and a map without cells.
 Heatmap attention_heatmap(const AttentionTrace& trace, const AttentionTrace::Map& map,
                           const AttentionPictureOptions& options = {});
-
-// Draws one map of the trace as in figure 3 of Bahdanau et al. 2015, "Neural machine translation by jointly learning to
-// align and translate". Throws heed::Error as attention_heatmap and draw_heatmap do.
-Picture draw_attention(const AttentionTrace& trace, const AttentionTrace::Map& map,
-                       const AttentionPictureOptions& options = {});
 
 // The token as labels show it: the U+2581 that SentencePiece writes for a space is "_", which every font draws finely.
 std::string readable_token(std::string_view token);

@@ -10,6 +10,11 @@
 namespace heed {
 namespace {
 
+Picture drawn(const AttentionTrace& trace, const AttentionTrace::Map& map,
+              const AttentionPictureOptions& options = {}) {
+  return draw_heatmap(attention_heatmap(trace, map, options));
+}
+
 // Two heads: the first reads straight on, the second spreads evenly.
 AttentionTrace sample() {
   AttentionTrace trace;
@@ -32,7 +37,7 @@ AttentionTrace sample() {
 }
 
 std::string svg(const AttentionTrace& trace, std::size_t map, const AttentionPictureOptions& options = {}) {
-  return render(draw_attention(trace, trace.maps.at(map), options), PictureFormat::svg);
+  return render(drawn(trace, trace.maps.at(map), options), PictureFormat::svg);
 }
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -67,7 +72,7 @@ TEST(AttentionPicture, SelfAttentionHasTheSameTokensOnBothSides) {
 
 TEST(AttentionPicture, ItsDescriptionTellsWhatEachTokenReadsMost) {
   const AttentionTrace trace = sample();
-  EXPECT_EQ(draw_attention(trace, trace.maps[0], {.heads = {.mean = false, .chosen = {0}}}).description,
+  EXPECT_EQ(drawn(trace, trace.maps[0], {.heads = {.mean = false, .chosen = {0}}}).description,
             "Where each row's token looks most: _das: _the (0.90); _alte: _house (0.75); _Haus: _house (1.00).");
 }
 
@@ -92,19 +97,19 @@ TEST(AttentionPicture, RefusesMapsThatAreNotTheTokens) {
   const AttentionTrace trace = sample();
   AttentionTrace::Map map = trace.maps[0];
   map.weights.pop_back();
-  EXPECT_THROW(draw_attention(trace, map), Error);
+  EXPECT_THROW(drawn(trace, map), Error);
   map = trace.maps[0];
   map.queries = 2;
-  EXPECT_THROW(draw_attention(trace, map), Error);
+  EXPECT_THROW(drawn(trace, map), Error);
   map = trace.maps[0];
   map.heads = std::numeric_limits<Index>::max();
-  EXPECT_THROW(draw_attention(trace, map), Error);
-  EXPECT_THROW(draw_attention(trace, trace.maps[0], {.heads = {.chosen = {2}}}), Error);
-  EXPECT_THROW(draw_attention(trace, trace.maps[0], {.heads = {.chosen = {-1}}}), Error);
-  EXPECT_THROW(draw_attention(trace, trace.maps[0], {.heads = {.chosen = {1, 1}}}), Error);
-  EXPECT_THROW(draw_attention(trace, trace.maps[0], {.scale_end = -1}), Error);
+  EXPECT_THROW(drawn(trace, map), Error);
+  EXPECT_THROW(drawn(trace, trace.maps[0], {.heads = {.chosen = {2}}}), Error);
+  EXPECT_THROW(drawn(trace, trace.maps[0], {.heads = {.chosen = {-1}}}), Error);
+  EXPECT_THROW(drawn(trace, trace.maps[0], {.heads = {.chosen = {1, 1}}}), Error);
+  EXPECT_THROW(drawn(trace, trace.maps[0], {.scale_end = -1}), Error);
   AttentionTrace empty;
-  EXPECT_THROW(draw_attention(empty, {"p", 0, AttentionKind::cross, 1, 0, 0, {}}), Error);
+  EXPECT_THROW(drawn(empty, {"p", 0, AttentionKind::cross, 1, 0, 0, {}}), Error);
 }
 
 }  // namespace

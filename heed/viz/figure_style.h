@@ -1,7 +1,7 @@
 // How a figure is set: as wide as a column of the paper that it is for, in the paper's font.
 //
 //   FigureStyle style{.width = read_length("8cm"), .font = "Latin Modern Roman", .title = ""};
-//   save_picture(draw_attention(trace, map, {.style = style}), "map.pdf");
+//   save_picture(draw_figure(trace, map, {.style = style}), "map.pdf");
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // A picture that is drawn by one piece of code on three kinds of paper: SVG, PNG and PDF.
 //
-//   Picture picture = draw_attention(trace, trace.maps[0]);
+//   Picture picture = draw_figure(trace, trace.maps[0]);
 //   save_picture(picture, "map.svg");              // the ending chooses: .svg, .png or .pdf
 #pragma once
 

@@ -210,10 +210,10 @@ def check_sound(folder):
     own = converted(folder, "f32")
     assert heed("transcribe", own, short, "--json") == heed("transcribe", folder, short, "--json")
     assert heed("transcribe", own, short, "--words") == words
-    assert heed("transcribe", converted(own, "int8"), short) != ""
+    assert heed("transcribe", converted(own, "int8"), short).strip() != ""
     german = transcribe(read(short), 4, 5)[0]
     assert heed("transcribe", folder, short, "--language", "de", "--task", "translate") == german + "\n"
-    assert heed("transcribe", folder, short, "--beam", 3) != ""
+    assert heed("transcribe", folder, short, "--beam", 3).strip() != ""
 
     # What is longer than the model hears is cut, and each piece has the language of the first.
     long = read(folder / "long.wav")
