@@ -34,7 +34,6 @@ constexpr int kRows = 6;
 #else
 constexpr int kRows = 4;
 #endif
-constexpr Index kPanel = 2 * kLanes;  // columns of b that are worked on together
 // Where registers are many, a wider tile has fewer loads for each step, and a longer one more chains for one vector.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
 constexpr bool kManyRegisters = true;
@@ -74,22 +73,15 @@ HWY_INLINE void store_first(Vector v, float* to, Index count) {
 #endif
 }
 
-// One micro-tile: R rows of a, from `row` on, against kVectors vectors of columns, the last of which may be short.
-// b_row counts floats from one p to the next; with kWholeLoads, whole vectors of b may be read; with kAhead, one of
-// `lines` is asked for at each p.
+// sum[i][v] takes the next `steps` of its chain: rows a[i * row + p * col] times vectors of columns b[p * b_row], the
+// last of which may be short. With kWholeLoads, whole vectors of b may be read; with kAhead, one of `lines` is asked
+// for at each p.
 template <class Step, int R, int kVectors, bool kWholeLoads, bool kAhead = false>
-HWY_INLINE void micro_tile(const GemmTile& t, Index row, const float* HWY_RESTRICT b, Index b_row, Index first_column,
-                           Index columns, const char* const* lines = nullptr) {
+HWY_INLINE void add_steps(const Matrix& from_a, const float* HWY_RESTRICT b, Index b_row, Index steps, Index columns,
+                          const char* const* lines, Vector (&sum)[R][kVectors]) {
   const Floats d;
-  const float* HWY_RESTRICT a = t.a.data + row * t.a.row;
-  float* HWY_RESTRICT c = t.c + row * t.c_row + first_column;
-  const float* bias = t.bias != nullptr ? t.bias + first_column : nullptr;
-  const float* decay = t.decay != nullptr ? t.decay + first_column : nullptr;
-  Vector sum[R][kVectors];
-  HWY_UNROLL(16)
-  for (int i = 0; i < R; ++i)
-    for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::Zero(d);
-  for (Index p = 0; p < t.k; ++p) {
+  const float* HWY_RESTRICT a = from_a.data;
+  for (Index p = 0; p < steps; ++p) {
     if constexpr (kAhead) __builtin_prefetch(lines[p], 0, 2);  // into the second cache: the first one is full of tiles
     Vector column[kVectors];
     for (int v = 0; v < kVectors; ++v)
@@ -97,10 +89,20 @@ HWY_INLINE void micro_tile(const GemmTile& t, Index row, const float* HWY_RESTRI
                               : load_first(b + p * b_row + v * kLanes, columns - v * kLanes);
     HWY_UNROLL(16)
     for (int i = 0; i < R; ++i) {
-      const Vector factor = hn::Set(d, a[i * t.a.row + p * t.a.col]);
+      const Vector factor = hn::Set(d, a[i * from_a.row + p * from_a.col]);
       for (int v = 0; v < kVectors; ++v) sum[i][v] = Step::add(factor, column[v], sum[i][v]);
     }
   }
+}
+
+// What becomes of the sums of R rows, from `row` on, once their chains are whole.
+template <int R, int kVectors>
+HWY_INLINE void store_sums(const GemmTile& t, Index row, Index first_column, Index columns,
+                           const Vector (&sum)[R][kVectors]) {
+  const Floats d;
+  float* HWY_RESTRICT c = t.c + row * t.c_row + first_column;
+  const float* bias = t.bias != nullptr ? t.bias + first_column : nullptr;
+  const float* decay = t.decay != nullptr ? t.decay + first_column : nullptr;
   // Times one changes no bit.
   const float* alpha = t.row_alpha != nullptr ? t.row_alpha + row : &t.alpha;
   const Index next = t.row_alpha != nullptr ? 1 : 0;
@@ -129,59 +131,92 @@ HWY_INLINE void micro_tile(const GemmTile& t, Index row, const float* HWY_RESTRI
   }
 }
 
-// The rows [begin, begin + R) of a panel of columns.
-template <class Step, int R>
-HWY_INLINE void row_block(const GemmTile& t, Index begin, const float* b, Index b_row, bool whole, Index first_column,
-                          Index columns) {
-  if (columns > kLanes) {
-    if (whole) {
-      micro_tile<Step, R, 2, true>(t, begin, b, b_row, first_column, columns);
-    } else {
-      micro_tile<Step, R, 2, false>(t, begin, b, b_row, first_column, columns);
-    }
-  } else {
-    if (whole) {
-      micro_tile<Step, R, 1, true>(t, begin, b, b_row, first_column, columns);
-    } else {
-      micro_tile<Step, R, 1, false>(t, begin, b, b_row, first_column, columns);
-    }
-  }
-}
-
-template <class Step, int R>
-HWY_NOINLINE void last_rows(const GemmTile& t, Index begin, const float* b, Index b_row, bool whole, Index first_column,
-                            Index columns) {
-  if constexpr (R > 0) {
-    if (t.m - begin == R) return row_block<Step, R>(t, begin, b, b_row, whole, first_column, columns);
-    last_rows<Step, R - 1>(t, begin, b, b_row, whole, first_column, columns);
-  }
-}
-
-// R rows of a, from `row` on, against kVectors whole vectors of b as it lies.
+// R rows of a, from `row` on, against up to two vectors of columns of b, the last of which is short.
 template <class Step, int R, int kVectors>
-HWY_NOINLINE void wide_block(const GemmTile& t, Index row, Index first_column, LinesAhead* ahead) {
-  const float* const b = t.b.data + first_column;
-  if (ahead != nullptr && ahead->left >= t.k) {
-    micro_tile<Step, R, kVectors, true, true>(t, row, b, t.b.row, first_column, kVectors * kLanes, ahead->next);
-    ahead->next += t.k, ahead->left -= t.k;
-  } else {
-    micro_tile<Step, R, kVectors, true>(t, row, b, t.b.row, first_column, kVectors * kLanes);
+HWY_INLINE void short_block(const GemmTile& t, Index row, Index column, Index columns) {
+  Vector sum[R][kVectors];
+  HWY_UNROLL(16)
+  for (int i = 0; i < R; ++i)
+    for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::Zero(Floats());
+  add_steps<Step, R, kVectors, false>(t.a.from(row, 0), t.b.data + column, t.b.row, t.k, columns, nullptr, sum);
+  store_sums(t, row, column, columns, sum);
+}
+
+// The rows from `begin` on, R at a time, and then those that are left.
+template <class Step, int R>
+HWY_NOINLINE void short_rows(const GemmTile& t, Index begin, Index column, Index columns) {
+  if constexpr (R > 0) {
+    for (; begin + R <= t.m; begin += R) {
+      columns > kLanes ? short_block<Step, R, 2>(t, begin, column, columns)
+                       : short_block<Step, R, 1>(t, begin, column, columns);
+    }
+    if (begin < t.m) short_rows<Step, R - 1>(t, begin, column, columns);
   }
 }
 
-// The rows of a in blocks of nearly the same height, at most kMost: a low last one would leave units idle.
+// Some steps of the chains of some columns, which lie side by side for each step.
+struct Panel {
+  const float* data;
+  Index row;              // floats from one step to the next
+  Index column, columns;  // of c
+  Index first, last;      // steps
+  float* waiting;         // [rows, kPanelColumns]: sums before `first` and then before `last`, if the chain goes on
+  LinesAhead* ahead;      // null: nothing is asked for
+};
+// A panel is no wider. The fewer its vectors, the higher are the blocks that registers hold.
+constexpr int kPanelVectors = kManyRegisters ? 4 : 2;
+constexpr Index kPanelColumns = kPanelVectors * kLanes;
+
+// R rows of a, from `row` on, the nth of those that a panel meets, against its kVectors vectors.
+template <class Step, int R, int kVectors>
+HWY_NOINLINE void panel_block(const GemmTile& t, const Panel& b, Index row, Index nth) {
+  const Floats d;
+  float* const waiting = b.waiting != nullptr ? b.waiting + nth * kPanelColumns : nullptr;
+  Vector sum[R][kVectors];
+  HWY_UNROLL(16)
+  for (int i = 0; i < R; ++i)
+    for (int v = 0; v < kVectors; ++v)
+      sum[i][v] = b.first == 0 ? hn::Zero(d) : hn::LoadU(d, waiting + i * kPanelColumns + v * kLanes);
+  const Index steps = b.last - b.first;
+  if (b.ahead != nullptr && b.ahead->left >= steps) {
+    add_steps<Step, R, kVectors, true, true>(t.a.from(row, b.first), b.data, b.row, steps, b.columns, b.ahead->next,
+                                             sum);
+    b.ahead->next += steps, b.ahead->left -= steps;
+  } else {
+    add_steps<Step, R, kVectors, true>(t.a.from(row, b.first), b.data, b.row, steps, b.columns, nullptr, sum);
+  }
+  if (b.last == t.k) return store_sums(t, row, b.column, b.columns, sum);
+  HWY_UNROLL(16)
+  for (int i = 0; i < R; ++i)
+    for (int v = 0; v < kVectors; ++v) hn::StoreU(sum[i][v], d, waiting + i * kPanelColumns + v * kLanes);
+}
+
+// The rows [begin, end) of a in blocks of nearly the same height: a low last one would leave units idle.
 template <class Step, int kMost, int kVectors>
-HWY_INLINE void wide_rows(const GemmTile& t, Index first_column, LinesAhead* ahead) {
-  using Block = void (*)(const GemmTile&, Index, Index, LinesAhead*);
+HWY_INLINE void blocks_of_rows(const GemmTile& t, const Panel& b, Index begin, Index end) {
+  using Block = void (*)(const GemmTile&, const Panel&, Index, Index);
   static constexpr auto kBlocks = []<int... I>(std::integer_sequence<int, I...>) {
-    return std::array<Block, sizeof...(I)>{wide_block<Step, I + 1, kVectors>...};
+    return std::array<Block, sizeof...(I)>{panel_block<Step, I + 1, kVectors>...};
   }
   (std::make_integer_sequence<int, kMost>());
-  Index blocks = (t.m + kMost - 1) / kMost;
-  for (Index row = 0; row < t.m; --blocks) {
-    const Index height = (t.m - row + blocks - 1) / blocks;
-    kBlocks[static_cast<std::size_t>(height - 1)](t, row, first_column, ahead);
+  Index blocks = (end - begin + kMost - 1) / kMost;
+  for (Index row = begin; row < end; --blocks) {
+    const Index height = (end - row + blocks - 1) / blocks;
+    kBlocks[static_cast<std::size_t>(height - 1)](t, b, row, row - begin);
     row += height;
+  }
+}
+
+template <class Step>
+HWY_INLINE void panel_rows(const GemmTile& t, const Panel& b, Index begin, Index end) {
+  if constexpr (kManyRegisters) {
+    if (b.columns > 3 * kLanes) return blocks_of_rows<Step, 6, 4>(t, b, begin, end);
+    if (b.columns > 2 * kLanes) return blocks_of_rows<Step, 8, 3>(t, b, begin, end);
+    if (b.columns > kLanes) return blocks_of_rows<Step, 12, 2>(t, b, begin, end);
+    return blocks_of_rows<Step, 14, 1>(t, b, begin, end);
+  } else {
+    if (b.columns > kLanes) return blocks_of_rows<Step, kRows, 2>(t, b, begin, end);
+    return blocks_of_rows<Step, kRows, 1>(t, b, begin, end);
   }
 }
 
@@ -225,32 +260,58 @@ HWY_INLINE void transpose_block([[maybe_unused]] Vector (&rows)[kLanes]) {
 #endif
 }
 
-// Copies `columns` columns of b to panel[p * kPanel + j], with zeros in the columns that are missing.
-HWY_INLINE void pack_panel(const GemmTile& t, const float* HWY_RESTRICT b, Index columns, float* HWY_RESTRICT panel) {
+// Where b is turned or read for many rows, some of its columns are copied side by side for some steps of the chains at
+// a time: as much as stays in the first cache while all rows of a go by. Sums wait in memory from one copy to the next,
+// which changes no bit of them.
+constexpr Index kPackedDepth = std::min(6144 / kPanelColumns, kGemmTileDepth);
+constexpr Index kWaitingRows = 256;
+
+// packed[p * kPanelColumns + j] = b[first + p, column + j], with zeros in the columns of the last vector that are
+// missing.
+HWY_INLINE void pack_columns(const Matrix& whole, Index first, Index column, Index steps, Index columns,
+                             float* HWY_RESTRICT packed) {
   const Floats d;
-  const Index width = columns > kLanes ? kPanel : kLanes;
-  if (t.b.col == 1) {
-    for (Index p = 0; p < t.k; ++p)
-      for (Index j = 0; j < width; j += kLanes)
-        hn::Store(load_first(b + p * t.b.row + j, columns - j), d, panel + p * kPanel + j);
+  const Matrix b = whole.from(first, column);
+  if (b.col == 1) {
+    for (Index p = 0; p < steps; ++p)
+      for (Index j = 0; j < columns; j += kLanes)
+        hn::Store(load_first(b.data + p * b.row + j, columns - j), d, packed + p * kPanelColumns + j);
     return;
   }
-  for (Index j = 0; j < width; j += kLanes) {
+  for (Index j = 0; j < columns; j += kLanes) {
     const Index present = std::min(columns - j, kLanes);
-    const float* from = b + j * t.b.col;
+    const float* from = b.data + j * b.col;
     Index p = 0;
-    if (t.b.row == 1) {
-      for (; p + kLanes <= t.k; p += kLanes) {
+    if (b.row == 1) {
+      for (; p + kLanes <= steps; p += kLanes) {
         Vector rows[kLanes];
-        for (Index r = 0; r < kLanes; ++r) rows[r] = r < present ? hn::LoadU(d, from + r * t.b.col + p) : hn::Zero(d);
+        for (Index r = 0; r < kLanes; ++r) rows[r] = r < present ? hn::LoadU(d, from + r * b.col + p) : hn::Zero(d);
         transpose_block(rows);
-        for (Index r = 0; r < kLanes; ++r) hn::Store(rows[r], d, panel + (p + r) * kPanel + j);
+        for (Index r = 0; r < kLanes; ++r) hn::Store(rows[r], d, packed + (p + r) * kPanelColumns + j);
       }
     }
-    for (; p < t.k; ++p) {
-      float* to = panel + p * kPanel + j;
-      for (Index r = 0; r < present; ++r) to[r] = from[r * t.b.col + p * t.b.row];
+    for (; p < steps; ++p) {
+      float* to = packed + p * kPanelColumns + j;
+      for (Index r = 0; r < present; ++r) to[r] = from[r * b.col + p * b.row];
       for (Index r = present; r < kLanes; ++r) to[r] = 0;
+    }
+  }
+}
+
+template <class Step>
+HWY_NOINLINE void packed_tile(const GemmTile& t) {
+  HWY_ALIGN float packed[kPackedDepth * kPanelColumns], waiting[kWaitingRows * kPanelColumns];
+  for (Index begin = 0; begin < t.m; begin += kWaitingRows) {
+    for (Index column = 0; column < t.n; column += kPanelColumns) {
+      const Index columns = std::min(t.n - column, kPanelColumns);
+      Index first = 0;
+      do {
+        const Index last = std::min(first + kPackedDepth, t.k);
+        pack_columns(t.b, first, column, last - first, columns, packed);
+        panel_rows<Step>(t, {packed, kPanelColumns, column, columns, first, last, waiting, nullptr}, begin,
+                         std::min(begin + kWaitingRows, t.m));
+        first = last;
+      } while (first < t.k);
     }
   }
 }
@@ -258,28 +319,17 @@ HWY_INLINE void pack_panel(const GemmTile& t, const float* HWY_RESTRICT b, Index
 // Step has add(a, b, sum): a vector's next partial sums. `ahead`: see gemm_tile_ahead; null: nothing is asked for.
 template <class Step>
 HWY_INLINE void chain_tile(const GemmTile& t, LinesAhead* ahead = nullptr) {
-  HWY_ALIGN float panel[kGemmTileDepth * kPanel];
-  // Rows of b as they lie are good enough when few rows of a use them.
-  const bool pack = t.b.col != 1 || t.m > 64;
+  // Rows of b as they lie are good enough when few rows of a use them, or where they lie close together.
+  constexpr Index kFewRowsOfA = 64, kCloseFloats = 8192;
+  if (t.b.col != 1 || (t.m > kFewRowsOfA && t.b.row * t.k > kCloseFloats)) return packed_tile<Step>(t);
   Index j = 0;
-  if constexpr (kManyRegisters) {
-    for (; !pack && j + 4 * kLanes <= t.n; j += 4 * kLanes) wide_rows<Step, 6, 4>(t, j, ahead);
-    if (!pack && j + 3 * kLanes == t.n) return wide_rows<Step, 8, 3>(t, j, ahead);
-    if (!pack && j + 2 * kLanes == t.n) return wide_rows<Step, 12, 2>(t, j, ahead);
-    if (!pack && j + kLanes == t.n) return wide_rows<Step, 14, 1>(t, j, ahead);
+  for (Index columns; j < t.n && (t.n - j >= kPanelColumns || (t.n - j) % kLanes == 0); j += columns) {
+    columns = std::min(t.n - j, kPanelColumns);
+    panel_rows<Step>(t, {t.b.data + j, t.b.row, j, columns, 0, t.k, nullptr, ahead}, 0, t.m);
   }
-  for (; j < t.n; j += kPanel) {
-    const Index columns = std::min(t.n - j, kPanel);
-    const float* b = t.b.data + j * t.b.col;
-    Index b_row = t.b.row;
-    if (pack) {
-      pack_panel(t, b, columns, panel);
-      b = panel, b_row = kPanel;
-    }
-    const bool whole = pack || columns == kPanel || columns == kLanes;
-    Index i = 0;
-    for (; i + kRows <= t.m; i += kRows) row_block<Step, kRows>(t, i, b, b_row, whole, j, columns);
-    last_rows<Step, kRows - 1>(t, i, b, b_row, whole, j, columns);
+  for (Index columns; j < t.n; j += columns) {
+    columns = std::min(t.n - j, 2 * kLanes);
+    short_rows<Step, kRows>(t, 0, j, columns);
   }
 }
 

@@ -104,6 +104,31 @@ TEST_P(EveryTarget, TakesAnyStridesOfAAndB) {
       ASSERT_EQ(c[static_cast<std::size_t>(i * 20 + j)], expected_element(t, i, j, 0, fused));
 }
 
+TEST_P(EveryTarget, ContinuesTheChainsOfManyRows) {
+  const bool fused = gemm_tile_is_fused();
+  const Index m = 300, n = 70, k = 450;
+  const std::vector<float> a = random_floats(m * k, 7), b = random_floats(k * n, 8), before = random_floats(m * n, 9);
+  for (const bool b_turned : {false, true}) {
+    std::vector<float> c = before;
+    const GemmTile t{.m = m,
+                     .n = n,
+                     .k = k,
+                     .a = {a.data(), 1, m},
+                     .b = {b.data(), b_turned ? 1 : n, b_turned ? k : 1},
+                     .c = c.data(),
+                     .c_row = n,
+                     .alpha = 0.3f,
+                     .accumulate = true};
+    gemm_tile(t);
+    for (Index i = 0; i < m; ++i) {
+      for (Index j = 0; j < n; ++j) {
+        const std::size_t at = static_cast<std::size_t>(i * n + j);
+        ASSERT_EQ(c[at], expected_element(t, i, j, before[at], fused)) << b_turned << " at " << i << ", " << j;
+      }
+    }
+  }
+}
+
 TEST_P(EveryTarget, ReachesItsWholeDepth) {
   const bool fused = gemm_tile_is_fused();
   const std::vector<float> a = random_floats(3 * kGemmTileDepth, 5), b = random_floats(40 * kGemmTileDepth, 6);

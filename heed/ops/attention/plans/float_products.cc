@@ -42,7 +42,7 @@ void FloatProducts::read_tile(const LaneTile& tile, const ConstView& dout) {
   const Index count = range.size(), at = tile.nth * rows_;
   Factors& x = tiles_[tile.nth];
   x.q_lanes = q_lanes_ + at * c_.width;
-  float* const q_rows = q_rows_ + at * c_.width;
+  float* const q_rows = q_rows_ == nullptr ? nullptr : q_rows_ + at * c_.width;  // null: they are read where they lie
   x.q = mapped(float_rows(c_.q, b, h, range, q_rows), count, q_rows);
   if (dout) {
     x.dout_lanes = dout_lanes_ + at * c_.value_width;
