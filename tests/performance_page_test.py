@@ -22,7 +22,7 @@ CONDITIONS = {"date": "today", "commit": "0", "system": "Debian", "memory_gib": 
 
 def row(name, seconds, **others):
     return {"name": name, "plan": "fused", "refused": "", "seconds": seconds, "operations": 2e9, "exponentials": 1e7, "peak": "limit/peak",
-            "unit": "GFLOP/s", "rate": 2 / seconds, "share_of_peak": 0.5, "share_of_limit": 0.75, "over": "", "ratio": 0, **others}
+            "unit": "GFLOP/s", "rate": 2 / seconds, "fastest": seconds / 2, "share_of_peak": 0.5, "share_of_limit": 0.75, "over": "", "ratio": 0, **others}
 
 
 def report(*rows, peak=100.0):
@@ -67,9 +67,9 @@ class Page(unittest.TestCase):
         measured = report(row(with_peer, 0.002), row(without, 0.004, over="plain", ratio=1.25))
         joined = performance_page.join(measured, [line(with_peer, "PyTorch", 0.003, "BLIS")])
         text = performance_page.page_text(measured, joined, CONDITIONS)
-        self.assertEqual(cells(text, with_peer)[1:], ["2.000", "1000.0 GFLOP/s", "50 %", "75 %", "-", "fused", "3.000", "-",
+        self.assertEqual(cells(text, with_peer)[1:], ["2.000", "1000.0 GFLOP/s", "50 %", "100 %", "75 %", "-", "fused", "3.000", "-",
                                                       "PyTorch, F, BLIS", "1.50"])
-        self.assertEqual(cells(text, without)[5:], ["1.25 x plain", "fused", "-", "-", "-", "-"])
+        self.assertEqual(cells(text, without)[6:], ["1.25 x plain", "fused", "-", "-", "-", "-"])
         self.assertEqual(cells(text, "limit/peak")[2], "1000.0 GFLOP/s")  # the slowest beside a row
         self.assertIn("Of 1 rows that a peer has too, heed is the faster one in 1", text)
 
@@ -78,7 +78,7 @@ class Page(unittest.TestCase):
         conditions = dict(CONDITIONS, failures={"ONNX Runtime": "Error: no such module"})
         text = performance_page.page_text(measured, performance_page.join(measured, []), conditions)
         self.assertIn("ONNX Runtime: not measured (failed: `Error: no such module`)", text)
-        self.assertEqual([cells(text, name)[8] for name in ("short/causal", "over-plain/alibi")], ["failed", "-"])
+        self.assertEqual([cells(text, name)[9] for name in ("short/causal", "over-plain/alibi")], ["failed", "-"])
 
     def test_the_figure_has_a_line_for_each_who_was_timed(self):
         measured = report(*(row(f"forward/L{length}/D64", 1) for length in (512, 128)), row("forward/L512/D128", 1))

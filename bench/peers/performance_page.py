@@ -89,12 +89,17 @@ def peer_cell(row, peer, failures):
     return "failed" if peer in failures and problems.problem_of(row["name"]) else NONE
 
 
+def best_share(row):
+    """The share of the peak of the fastest call, as a limit is the fastest of its calls."""
+    return row["share_of_peak"] * row["seconds"] / row["fastest"] if row["fastest"] else 0
+
+
 def row_cells(row, failures):
     speed = speed_over_best(row)
     base = f"{row['ratio']:.2f} x {row['over']}" if row["over"] else NONE
     rate = f"{row['rate']:.1f} {row['unit']}" if row["rate"] else NONE
     plan = f"refused: {row['refused']}" if row["refused"] else row["plan"]
-    return [f"`{row['name']}`", milliseconds(row["seconds"]), rate, percent(row["share_of_peak"]), percent(row["share_of_limit"]), base, plan,
+    return [f"`{row['name']}`", milliseconds(row["seconds"]), rate, percent(row["share_of_peak"]), percent(best_share(row)), percent(row["share_of_limit"]), base, plan,
             *(peer_cell(row, peer, failures) for peer in PEERS), setting_text(row["best"]) if row["best"] else NONE,
             f"{speed:.2f}" if speed else NONE]
 
@@ -126,7 +131,7 @@ def page_text(report, joined, conditions):
     threads = f"{report['threads']} thread{'s' if report['threads'] != 1 else ''}"
     forced = "".join(f", {name}={report[key]}" for name, key in (("HEED_PLAN", "forced_plan"), ("HEED_TARGET", "forced_target")) if report[key])
     only = f" Only the rows that `{conditions['filter']}` finds." if conditions["filter"] else ""
-    headings = ["row", "heed, ms", "rate", "of peak", "of limit", "beside its base", "plan", *(f"{peer}, ms" for peer in PEERS), "best peer",
+    headings = ["row", "heed, ms", "rate", "of peak", "at best", "of limit", "beside its base", "plan", *(f"{peer}, ms" for peer in PEERS), "best peer",
                 "heed's speed over it"]
     limits = [[f"`{limit['name']}`", f"{limit['rate']:.1f} {limit['unit']}" if limit["rate"] else NONE, slowest(limit, report["rows"]), limit["note"]]
               for limit in report["limits"]]
@@ -155,8 +160,8 @@ shown. A time is the median of calls, and the median of the rounds.
 
 {table(headings, [row_cells(row, conditions["failures"]) for row in joined])}
 
-"Of peak" is the rate over that of multiply-adds alone (decode: of reading memory; additive: of tanh), "of limit" what all that a row does
-takes at the limits, one after the other, over what it took; the limits are measured again before each group of rows. Where the slowest is far
+"Of peak" is the rate over that of multiply-adds alone (decode: of reading memory; additive: of tanh), "at best" is that of the fastest call, as the limits are those of theirs: what other work on the machine takes from
+the median, it takes from neither. "Of limit" is what all that a row does takes at the limits, one after the other, over what it took; the limits are measured again before each group of rows. Where the slowest is far
 below the fastest, the machine was not this run's alone, and neither a share nor a ratio to a peer is finer than that. "Beside its base" is timed by heed alone: how many times as long as what follows. `heed bench --help` has the rest.
 """
 

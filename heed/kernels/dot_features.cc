@@ -31,6 +31,8 @@ DotFeatures look() {
   features.amx_bf16 = tiles && has(d, 22);
   features.amx_int8 = tiles && has(d, 25);
   if (__get_cpuid_count(7, 1, &a, &b, &c, &d) != 0) features.avx512_bf16 = has(a, 5);
+  __get_cpuid(0, &a, &b, &c, &d);  // the vendor's name
+  features.avx512_bf16_is_wide = features.avx512_bf16 && b != signature_INTEL_ebx;
   return features;
 }
 

@@ -258,7 +258,9 @@ const PairUnit* forced = nullptr;
 const PairUnit* pair_unit() {
   const std::span<const PairUnit> units = pair_units();
   if (units.empty()) return nullptr;
-  return forced != nullptr ? forced : &units.front();
+  if (forced != nullptr) return forced;
+  const DotFeatures has = dot_features();
+  return has.amx_bf16 || has.avx512_bf16_is_wide ? &units.front() : nullptr;
 }
 
 void force_pair_unit(const PairUnit* unit) { forced = unit; }

@@ -51,10 +51,10 @@ struct PairUnit {
 // Those that this machine has, the fastest first. None where the SIMD target in use is less than AVX-512.
 std::span<const PairUnit> pair_units();
 
-// The one in use; null where there is none.
+// The one in use; null where there is none, or none that outruns the multiply-adds of f32.
 const PairUnit* pair_unit();
 
-// Makes it one of pair_units(); null chooses the fastest again. For tests and measurements.
+// Makes it one of pair_units(); null chooses again. For tests and measurements.
 void force_pair_unit(const PairUnit* unit);
 
 }  // namespace heed::kernels

@@ -114,7 +114,7 @@ TEST_F(PairUnitTest, AnElementHasItsBitsInAnyProduct) {
 }
 
 TEST_F(PairUnitTest, FormsHaveZerosUpToTheirMultiples) {
-  const PairUnit& unit = *pair_unit();
+  const PairUnit& unit = pair_units().front();
   for (const Index rows : {1, 2, 31, 33})
     for (const Index width : {1, 15, 16, 33, 40}) {
       const Index stride = width + 5, to_row = (width + 15) / 16 * 16, pairs = (rows + 31) / 32 * 16;
@@ -134,7 +134,7 @@ TEST_F(PairUnitTest, FormsHaveZerosUpToTheirMultiples) {
 }
 
 TEST_F(PairUnitTest, FloatsAreRoundedToNearestEven) {
-  const PairUnit& unit = *pair_unit();
+  const PairUnit& unit = pair_units().front();
   for (const Index rows : {1, 16, 33})
     for (const Index lanes : {16, 32, 48}) {
       std::vector<float> x = random_floats(rows * lanes, 5);

@@ -74,14 +74,14 @@ class Run {
 
   void time_alone(const std::function<void()>& work, BenchRow& row) const {
     const Timing timing = time_work(work, options_.seconds);
-    row.seconds = timing.seconds, row.samples = timing.samples;
+    row.seconds = timing.seconds, row.fastest = timing.fastest, row.samples = timing.samples;
   }
 
   void time_with_base(const AttentionRow& of, const AttentionCase& problem, const std::function<void()>& work,
                       BenchRow& row) const {
     AttentionCase base = of.base->make();
     const PairedTiming timing = time_beside(work, runner(base, of.base->threads), options_.seconds);
-    row.seconds = timing.work.seconds, row.samples = timing.work.samples;
+    row.seconds = timing.work.seconds, row.fastest = timing.work.fastest, row.samples = timing.work.samples;
     row.over = of.over, row.base_seconds = timing.base.seconds;
     row.ratio_scale = of.of_allowed_pairs ? problem.allowed_share() : 1;
     row.ratio = timing.ratio / row.ratio_scale;

@@ -58,6 +58,8 @@ TEST(BenchAttention, AReportHasWhatTheFilterWantsAndTheLimitsOfThat) {
   EXPECT_DOUBLE_EQ(row.share_of_peak, row.rate / report.limits[0].rate);
   const double at_limits = row.operations / report.limits[0].rate + row.exponentials / report.limits[1].rate;
   EXPECT_DOUBLE_EQ(row.share_of_limit, at_limits / 1e9 / row.seconds);
+  EXPECT_GT(row.fastest, 0);
+  EXPECT_GE(row.best_share_of_peak(), row.share_of_peak);
   EXPECT_EQ(parse_bench_report(bench_report_text(report)), report);
 }
 

@@ -111,7 +111,11 @@ class Run {
           model.step(context, *current, next);
         },
         options_.seconds);
-    BenchRow row{.name = name, .plan = "decode", .seconds = timing.seconds, .samples = timing.samples};
+    BenchRow row{.name = name,
+                 .plan = "decode",
+                 .seconds = timing.seconds,
+                 .fastest = timing.fastest,
+                 .samples = timing.samples};
     const TransformerConfig& c = model.config();
     for (const NamedParameter& parameter : parameters) {
       if (is_looked_up(model, parameter)) continue;
@@ -159,7 +163,7 @@ class Run {
       }
     };
     const PairedTiming timing = time_beside([&] { model.features(context, batch); }, library, options_.seconds);
-    row.seconds = timing.work.seconds, row.samples = timing.work.samples;
+    row.seconds = timing.work.seconds, row.fastest = timing.work.fastest, row.samples = timing.work.samples;
     row.over = "its products", row.base_seconds = timing.base.seconds, row.ratio_scale = 1, row.ratio = timing.ratio;
     const BenchLimit limit = limits_.of(Limit::multiply_add_f32);
     row.peak = limit.name, row.unit = limit.unit;

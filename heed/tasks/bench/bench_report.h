@@ -37,6 +37,7 @@ struct BenchRow {
   std::string plan{};     // what computed it; of forward and backward where they differ: "linear + tiled"
   std::string refused{};  // why it was not computed
   double seconds = 0;     // the median
+  double fastest = 0;     // seconds of the fastest sample
   Index samples = 0;
   double operations = 0, exponentials = 0, tanhs = 0, bytes = 0;  // what it does; a multiply-add is two operations
   std::string peak{}, unit{};                                     // the limit that its rate is a share of
@@ -53,6 +54,7 @@ struct BenchRow {
     visit("plan", row.plan, "What computed it.");
     visit("refused", row.refused, "Why it was not computed.");
     visit("seconds", row.seconds, "The median.", kCount);
+    visit("fastest", row.fastest, "Seconds of the fastest sample.", kCount);
     visit("samples", row.samples, "Of how many.", kCount);
     visit("operations", row.operations, "Two for each multiply-add.", kCount);
     visit("exponentials", row.exponentials, "Calls of exp.", kCount);
@@ -69,6 +71,10 @@ struct BenchRow {
     visit("ratio_scale", row.ratio_scale, "The share of the base's work that this is.", kCount);
   }
   friend bool operator==(const BenchRow&, const BenchRow&) = default;
+
+  // The share of the peak of the fastest sample, as the peak is that of a limit's: what other work on the machine takes
+  // from the median it takes from neither.
+  double best_share_of_peak() const { return fastest == 0 ? 0 : share_of_peak * seconds / fastest; }
 };
 
 struct BenchReport {

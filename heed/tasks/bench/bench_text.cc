@@ -20,9 +20,10 @@ std::string line_of(std::string text) {
 }
 
 std::string columns(const std::string& name, const std::string& time, const std::string& calls, const std::string& rate,
-                    const std::string& of_peak, const std::string& of_limit, const std::string& rest) {
-  return line_of(
-      fmt::format("{:<28} {:>12} {:>7} {:>15} {:>8} {:>8}  {}", name, time, calls, rate, of_peak, of_limit, rest));
+                    const std::string& of_peak, const std::string& best, const std::string& of_limit,
+                    const std::string& rest) {
+  return line_of(fmt::format("{:<28} {:>12} {:>7} {:>15} {:>8} {:>8} {:>8}  {}", name, time, calls, rate, of_peak, best,
+                             of_limit, rest));
 }
 
 std::string comparison_columns(const std::string& name, const std::string& before, const std::string& after,
@@ -47,19 +48,21 @@ std::string bench_head_text(const BenchReport& report) {
                                  report.threads, report.threads == 1 ? "" : "s", report.seconds);
   if (!report.forced_plan.empty()) text += fmt::format("HEED_PLAN={}\n", printable(report.forced_plan));
   if (!report.forced_target.empty()) text += fmt::format("HEED_TARGET={}\n", printable(report.forced_target));
-  return text + columns("name", "median", "calls", "rate", "of peak", "of limit", "ratio, plan");
+  return text + columns("name", "median", "calls", "rate", "of peak", "at best", "of limit", "ratio, plan");
 }
 
 std::string bench_limit_text(const BenchLimit& limit) {
-  return columns(printable(limit.name), "", "", rate_text(limit.rate, limit.unit), "", "", printable(limit.note, 160));
+  return columns(printable(limit.name), "", "", rate_text(limit.rate, limit.unit), "", "", "",
+                 printable(limit.note, 160));
 }
 
 std::string bench_row_text(const BenchRow& row) {
-  if (!row.refused.empty()) return columns(printable(row.name), "-", "-", "-", "-", "-", printable(row.refused, 160));
+  if (!row.refused.empty())
+    return columns(printable(row.name), "-", "-", "-", "-", "-", "-", printable(row.refused, 160));
   const std::string ratio = row.over.empty() ? "" : fmt::format("{:.2f} x {}, ", row.ratio, printable(row.over));
   return columns(printable(row.name), time_text(row.seconds), fmt::format("{}", row.samples),
-                 rate_text(row.rate, row.unit), share_text(row.share_of_peak), share_text(row.share_of_limit),
-                 ratio + printable(row.plan));
+                 rate_text(row.rate, row.unit), share_text(row.share_of_peak), share_text(row.best_share_of_peak()),
+                 share_text(row.share_of_limit), ratio + printable(row.plan));
 }
 
 std::string bench_text(const BenchReport& report, const BenchFilter& filter) {

@@ -11,6 +11,7 @@
 #include "heed/kernels/activation.h"
 #include "heed/kernels/dot_units.h"
 #include "heed/kernels/machine_limits.h"
+#include "heed/kernels/pair_unit.h"
 #include "heed/kernels/target.h"
 #include "heed/tasks/bench/machine.h"
 #include "heed/tasks/bench/timing.h"
@@ -128,7 +129,7 @@ BenchLimit measure(Limit limit, double seconds) {
 }  // namespace
 
 Limit multiply_add_limit(DType type) {
-  const bool narrow = type == DType::bf16 && !kernels::bf16_units().empty();
+  const bool narrow = type == DType::bf16 && kernels::pair_unit() != nullptr;
   return narrow ? Limit::multiply_add_bf16 : Limit::multiply_add_f32;
 }
 

@@ -33,7 +33,7 @@ inline constexpr std::pair<std::string_view, Limit> kLimitNames[] = {
     {"limit/l2-read", Limit::l2_read}};
 inline std::span<const std::pair<std::string_view, Limit>> enum_names(Limit) { return kLimitNames; }
 
-// The multiply-adds that numbers of this type could have: those of a unit for it, and of f32 where there is none.
+// The multiply-adds that numbers of this type could have: those of a unit for it, and of f32 where none is faster.
 Limit multiply_add_limit(DType type);
 
 // Measures it for so many seconds, on thread_count() threads: the fastest of the samples, since a slower one is not

@@ -48,7 +48,7 @@ std::string_view why_not_bf16(const AttentionProblem& c, const AttentionTask& ta
       c.dtype == DType::bf16 && c.k.view().dtype == DType::bf16 && (!c.v || c.v.view().dtype == DType::bf16);
   if (!all) return "queries, keys and values are not all bf16";
   if (c.spec.score.kind != Score::Kind::dot) return "the score is no dot product";
-  if (kernels::pair_unit() == nullptr) return "no unit of this processor multiplies bf16";
+  if (kernels::pair_unit() == nullptr) return "no unit of this processor multiplies bf16 faster than f32";
   return why_not(c, task);
 }
 
