@@ -61,8 +61,8 @@ class FewRowsProduct {
   Index step() const { return is_widened_first(weight_) ? kWidenedOutputs : kOutputs; }
   Index scratch() const { return is_widened_first(weight_) ? kWidenedOutputs * inputs_ : 0; }
 
-  void compute(Index first, Index last, float* scratch) const {
-    const Index next = std::min(last + step(), weight_.outputs());
+  // Outputs [first, last); [last, next) are computed after them by the same thread.
+  void compute(Index first, Index last, Index next, float* scratch) const {
     const bool widened = is_widened_first(weight_);
     if (widened) widen_rows(weight_, first, last, scratch);
     const Weight weight = widened ? Weight(make_view(scratch, {last - first, inputs_})) : weight_.rows(first, last);
@@ -107,13 +107,18 @@ void multiply_few_rows(const ConstView& x, const Weight& weight, const ConstView
   const FewRowsProduct product(x, weight, bias, y);
   const Index outputs = weight.outputs(), step = product.step();
   constexpr double kBytesPerTask = 64 * 1024;  // fewer are not worth a hand-over
+  // A task begins with rows that nobody has asked for, and should be many steps; the last one to end is waited for.
+  constexpr Index kMostSteps = 16, kTasksPerThread = 2;
+  const Index steps = (outputs + step - 1) / step;
   const Index grain =
-      grain_of(static_cast<double>(step * weight.inputs() * size_of(weight.values.dtype)), kBytesPerTask);
-  parallel_for((outputs + step - 1) / step, grain, [&](Index begin, Index end) {
-    const Index floats = product.scratch();
+      std::max(grain_of(static_cast<double>(step * weight.inputs() * size_of(weight.values.dtype)), kBytesPerTask),
+               std::min(kMostSteps, steps / (kTasksPerThread * thread_count())));
+  parallel_for(steps, grain, [&](Index begin, Index end) {
+    const Index floats = product.scratch(), stop = std::min(end * step, outputs);
     const auto scratch = floats > 0 ? allocate(floats * static_cast<Index>(sizeof(float))) : nullptr;
-    for (Index first = begin * step; first < std::min(end * step, outputs); first += step) {
-      product.compute(first, std::min(first + step, outputs), static_cast<float*>(scratch.get()));
+    for (Index first = begin * step; first < stop; first += step) {
+      const Index last = std::min(first + step, stop);
+      product.compute(first, last, std::min(last + step, stop), static_cast<float*>(scratch.get()));
     }
   });
 }
