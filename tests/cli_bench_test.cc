@@ -27,6 +27,7 @@ std::string report_file(const std::filesystem::path& path, double first, double 
   report.limits.push_back({.name = "limit/exp", .rate = 2, .unit = "G/s"});
   report.rows.push_back({.name = "forward/L512/D64", .plan = "tiled", .seconds = first / 1e3, .samples = 5});
   report.rows.push_back({.name = "causal/L512/D64", .plan = "tiled", .seconds = second / 1e3, .samples = 5});
+  report.rows.back().fastest = second / 2e3, report.rows.back().share_of_peak = 0.25;
   write_file(path, bench_report_text(report));
   return path.string();
 }
@@ -124,7 +125,7 @@ TEST(CliBench, AReportIsShownAgain) {
   const std::string file = report_file(scratch_folder() / "report.json", 8, 3);
   const std::string text = output_of({"bench", file});
   EXPECT_NE(text.find("Z80, SCALAR, 1 thread"), std::string::npos) << text;
-  EXPECT_EQ(line_of(text, "causal/L512/D64"), "causal/L512/D64 3.000 ms 5 - - - tiled");
+  EXPECT_EQ(line_of(text, "causal/L512/D64"), "causal/L512/D64 3.000 ms 5 - 25.0 % 50.0 % - tiled");
   EXPECT_EQ(line_of(output_of({"bench", file, "--filter", "^forward"}), "causal/L512/D64"), "");
 }
 
