@@ -192,7 +192,7 @@ void paint(Canvas& canvas, const SpeedChart& chart) {
   }
 }
 
-Picture picture_of(const SpeedChart& chart) {
+Picture picture_of_chart(const SpeedChart& chart) {
   const std::size_t lines = (chart.panels.size() + kAcross - 1) / kAcross;
   std::string description;
   for (const SpeedPanel& panel : chart.panels) description += (description.empty() ? "" : "; ") + panel.title;
@@ -214,7 +214,7 @@ int main(int argc, char** argv) {
   try {
     heed::SpeedChart chart;
     heed::from_json(heed::read_json(argv[1]), chart);
-    heed::save_picture(heed::picture_of(chart), argv[2]);
+    heed::save_picture(heed::picture_of_chart(chart), argv[2]);
   } catch (const heed::Error& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 1;
