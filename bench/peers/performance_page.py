@@ -99,7 +99,8 @@ def row_cells(row, failures):
     base = f"{row['ratio']:.2f} x {row['over']}" if row["over"] else NONE
     rate = f"{row['rate']:.1f} {row['unit']}" if row["rate"] else NONE
     plan = f"refused: {row['refused']}" if row["refused"] else row["plan"]
-    return [f"`{row['name']}`", milliseconds(row["seconds"]), rate, percent(row["share_of_peak"]), percent(best_share(row)), percent(row["share_of_limit"]), base, plan,
+    shares = map(percent, (row["share_of_peak"], best_share(row), row["share_of_limit"]))
+    return [f"`{row['name']}`", milliseconds(row["seconds"]), rate, *shares, base, plan,
             *(peer_cell(row, peer, failures) for peer in PEERS), setting_text(row["best"]) if row["best"] else NONE,
             f"{speed:.2f}" if speed else NONE]
 
@@ -160,9 +161,12 @@ shown. A time is the median of calls, and the median of the rounds.
 
 {table(headings, [row_cells(row, conditions["failures"]) for row in joined])}
 
-"Of peak" is the rate over that of multiply-adds alone (decode: of reading memory; additive: of tanh), "at best" is that of the fastest call, as the limits are those of theirs: what other work on the machine takes from
-the median, it takes from neither. "Of limit" is what all that a row does takes at the limits, one after the other, over what it took; the limits are measured again before each group of rows. Where the slowest is far
-below the fastest, the machine was not this run's alone, and neither a share nor a ratio to a peer is finer than that. "Beside its base" is timed by heed alone: how many times as long as what follows. `heed bench --help` has the rest.
+"Of peak" is the rate over that of multiply-adds alone (decode: of reading memory; additive: of tanh), "at best" that of the fastest call of
+the median round, as the limits are the fastest of their calls: other work on the machine takes less from it than from the median. "Of limit" is
+what all that a row does takes at the limits, one after the other, over what it took; the limits are measured again before each group of rows.
+Where the slowest is far below the fastest, the machine was not this run's alone, and neither a share nor a ratio to a peer is finer than that;
+a limit that was measured in a slow moment leaves shares above 100 %. "Beside its base" is timed by heed alone: how many times as long as what
+follows. `heed bench --help` has the rest.
 """
 
 

@@ -157,11 +157,11 @@ HWY_NOINLINE void short_rows(const GemmTile& t, Index begin, Index column, Index
 // Some steps of the chains of some columns, which lie side by side for each step.
 struct Panel {
   const float* data;
-  Index row;              // floats from one step to the next
-  Index column, columns;  // of c
-  Index first, last;      // steps
-  float* waiting;         // [rows, kPanelColumns]: sums before `first` and then before `last`, if the chain goes on
-  LinesAhead* ahead;      // null: nothing is asked for
+  Index row;                 // floats from one step to the next
+  Index column, columns;     // of c
+  Index first, last;         // steps
+  float* waiting = nullptr;  // [rows, kPanelColumns]: sums before `first` and then before `last`, if there are others
+  LinesAhead* ahead = nullptr;  // null: nothing is asked for
 };
 // A panel is no wider. The fewer its vectors, the higher are the blocks that registers hold.
 constexpr int kPanelVectors = kManyRegisters ? 4 : 2;
@@ -308,8 +308,14 @@ HWY_NOINLINE void packed_tile(const GemmTile& t) {
       do {
         const Index last = std::min(first + kPackedDepth, t.k);
         pack_columns(t.b, first, column, last - first, columns, packed);
-        panel_rows<Step>(t, {packed, kPanelColumns, column, columns, first, last, waiting, nullptr}, begin,
-                         std::min(begin + kWaitingRows, t.m));
+        const Panel panel{.data = packed,
+                          .row = kPanelColumns,
+                          .column = column,
+                          .columns = columns,
+                          .first = first,
+                          .last = last,
+                          .waiting = waiting};
+        panel_rows<Step>(t, panel, begin, std::min(begin + kWaitingRows, t.m));
         first = last;
       } while (first < t.k);
     }
@@ -325,7 +331,9 @@ HWY_INLINE void chain_tile(const GemmTile& t, LinesAhead* ahead = nullptr) {
   Index j = 0;
   for (Index columns; j < t.n && (t.n - j >= kPanelColumns || (t.n - j) % kLanes == 0); j += columns) {
     columns = std::min(t.n - j, kPanelColumns);
-    panel_rows<Step>(t, {t.b.data + j, t.b.row, j, columns, 0, t.k, nullptr, ahead}, 0, t.m);
+    const Panel panel{
+        .data = t.b.data + j, .row = t.b.row, .column = j, .columns = columns, .first = 0, .last = t.k, .ahead = ahead};
+    panel_rows<Step>(t, panel, 0, t.m);
   }
   for (Index columns; j < t.n; j += columns) {
     columns = std::min(t.n - j, 2 * kLanes);

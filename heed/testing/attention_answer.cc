@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "heed/kernels/pair_unit.h"
 #include "heed/ops/attention/plans/reference.h"
 #include "heed/testing/attention_magnitudes.h"
 #include "heed/testing/gradient_check.h"
@@ -142,6 +143,9 @@ double unit_of(DType dtype) { return dtype == DType::bf16 ? 0x1p-7 : dtype == DT
 }  // namespace
 
 std::vector<const AttentionPlan*> plans_for(const AttentionSample& problem) {
+  if (kernels::pair_unit() == nullptr && !kernels::pair_units().empty()) {
+    kernels::force_pair_unit(&kernels::pair_units().front());
+  }
   const Given given = give(problem, "plans_for");
   std::vector<const AttentionPlan*> plans;
   for (const AttentionPlan& plan : attention_plans()) {

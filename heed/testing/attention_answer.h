@@ -37,7 +37,8 @@ inline constexpr AttentionAnswerPart kAttentionAnswerParts[] = {{"out", &Attenti
                                                                 {"drelative", &AttentionAnswer::drelative},
                                                                 {"dcentre", &AttentionAnswer::dcentre}};
 
-// The plans that take the problem.
+// The plans that take the problem. A unit that multiplies bf16 is tested wherever the machine has one: where calls pass
+// it by, since f32 outruns it (kernels::pair_unit), this puts it in use for the rest of the process.
 std::vector<const AttentionPlan*> plans_for(const AttentionSample& problem);
 
 // Everything that the plan computes, with the numbers laid out in memory as the problem says. What is overwritten

@@ -72,8 +72,8 @@ struct BenchRow {
   }
   friend bool operator==(const BenchRow&, const BenchRow&) = default;
 
-  // The share of the peak of the fastest sample, as the peak is that of a limit's: what other work on the machine takes
-  // from the median it takes from neither.
+  // The share of the peak of the fastest sample, as the peak is of a limit's fastest: other work on the machine takes
+  // less from it than from the median.
   double best_share_of_peak() const { return fastest == 0 ? 0 : share_of_peak * seconds / fastest; }
 };
 
