@@ -97,9 +97,9 @@ HWY_INLINE V exp_or_zero(D d, V x) {
   return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -87.0f)), hn::MulAdd(parts.p, scale, scale));
 }
 
-// tanh(x) = x P(x^2) / Q(x^2), of degree 4 each, with an error of 1.0e-8 before rounding; no coefficient is negative, so
-// nothing cancels. Error 2.27, and 2.76 where a target has no fused multiply-add. Beyond the bound it is 1: the first x,
-// after rounding, where that is so on every target, and before the first where it would be more.
+// tanh(x) = x P(x^2) / Q(x^2), of degree 4 each, with an error of 1.0e-8 before rounding; no coefficient is negative,
+// so nothing cancels. Error 2.27, and 2.76 where a target has no fused multiply-add. Beyond the bound it is 1: the
+// first x where that is so on every target after rounding, and before the first where it would be more.
 template <class D, class V = hn::VFromD<D>>
 HWY_INLINE V tanh(D d, V x) {
   constexpr float kBound = 7.97548914f;

@@ -196,6 +196,35 @@ TEST(AttentionInvariance, TheThreadCountChangesNoBitOfFewLongHeads) {
   set_thread_count(threads);
 }
 
+// The same of every score and normaliser in tiles: those meet the keys in waves, under an interval for each row and
+// under booleans.
+TEST(AttentionInvariance, TheThreadCountChangesNoBitOfOneHeadInTiles) {
+  const int threads = thread_count();
+  const Index queries = 150, keys = 1100;
+  const Mask masks[] = {Mask::causal() & Mask::key_lengths(Tensor::from(std::vector<std::int64_t>{1090}, {1})),
+                        Mask::sliding_window(700, 9), Mask::boolean(random_booleans({1, 1, queries, keys}, 3))};
+  for (AttentionSample p : testing::attention_kinds({.heads = 2, .queries = queries, .keys = keys})) {
+    if (p.spec.score.kind == Score::Kind::feature_map) continue;
+    for (const Mask& mask : masks) {
+      p.spec.mask = mask;
+      for (const AttentionPlan* plan : plans_for(p)) {
+        if (plan->name != "tiled") continue;
+        set_thread_count(1);
+        const AttentionAnswer one = solve(*plan, p);
+        for (int count : {2, 3}) {
+          set_thread_count(count);
+          const AttentionAnswer many = solve(*plan, p);
+          for (const auto& part : testing::kAttentionAnswerParts) {
+            if ((one.*part.tensor).is_empty()) continue;
+            EXPECT_TRUE(same_bits(one.*part.tensor, many.*part.tensor)) << part.name << " " << count << describe(p);
+          }
+        }
+      }
+    }
+  }
+  set_thread_count(threads);
+}
+
 TEST(AttentionInvariance, TheLayoutInMemoryChangesNoBit) {
   using testing::RowLayout;
   for (AttentionSample p : variants({.batch = 2, .heads = 4, .key_heads = 2, .queries = 11, .keys = 11})) {
