@@ -3,10 +3,8 @@
 #include <limits>
 
 #include "heed/kernels/dispatch.h"
+#include "heed/kernels/sized_vectors.h"
 
-// The products keep vectors in arrays, which vectors of unknown size cannot be.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "heed/kernels/attention_apart.cc"
 #include <hwy/foreach_target.h>

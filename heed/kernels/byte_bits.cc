@@ -4,10 +4,8 @@
 #include <cstring>
 
 #include "heed/kernels/dispatch.h"
+#include "heed/kernels/sized_vectors.h"
 
-// The bits of a vector are a whole number of bytes of a word.
-#undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "heed/kernels/byte_bits.cc"
 #include <hwy/foreach_target.h>
