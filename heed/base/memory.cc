@@ -23,7 +23,7 @@ std::size_t size_class(Index bytes) {
   return (wanted + step - 1) / step * step;
 }
 
-class Pool {
+class BlockPool {
  public:
   void* take(std::size_t bytes) {
     {
@@ -80,8 +80,8 @@ class Pool {
 };
 
 // Never destroyed: tensors in static storage may be released after it.
-Pool& pool() {
-  static Pool* const instance = new Pool;
+BlockPool& block_pool() {
+  static BlockPool* const instance = new BlockPool;
   return *instance;
 }
 
@@ -90,16 +90,16 @@ Pool& pool() {
 std::shared_ptr<void> allocate(Index bytes) {
   if (bytes < 0 || bytes > kMostBytes) throw std::bad_alloc();
   const std::size_t rounded = size_class(bytes);
-  void* const taken = pool().take(rounded);
+  void* const taken = block_pool().take(rounded);
   // Not what lies behind the bytes that were asked for.
   poison(taken, static_cast<Index>(rounded));
   unpoison(taken, bytes);
   return {taken, [rounded](void* block) {
             poison(block, static_cast<Index>(rounded));
-            pool().give(block, rounded);
+            block_pool().give(block, rounded);
           }};
 }
 
-void release_idle_memory() { pool().release(); }
+void release_idle_memory() { block_pool().release(); }
 
 }  // namespace heed

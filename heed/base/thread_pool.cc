@@ -59,7 +59,7 @@ struct Job {
   std::atomic<int> at_work{0};  // of these, that have not left
 };
 
-class Pool {
+class ThreadPool {
  public:
   void run(int threads, const std::function<void(int)>& work) {
     Job job{.work = &work, .wanted = threads - 1};
@@ -138,21 +138,21 @@ class Pool {
 };
 
 // Never destroyed: its threads outlive every static object.
-Pool* g_pool = nullptr;
+ThreadPool* g_thread_pool = nullptr;
 
-Pool& pool() {
+ThreadPool& thread_pool() {
   static const bool made = [] {
-    g_pool = new Pool;
+    g_thread_pool = new ThreadPool;
     // A child has none of the threads, and perhaps a lock that one of them held.
-    pthread_atfork(nullptr, nullptr, [] { g_pool = new Pool; });
+    pthread_atfork(nullptr, nullptr, [] { g_thread_pool = new ThreadPool; });
     return true;
   }();
   static_cast<void>(made);
-  return *g_pool;
+  return *g_thread_pool;
 }
 
 }  // namespace
 
-void run_on_threads(int threads, const std::function<void(int)>& work) { pool().run(threads, work); }
+void run_on_threads(int threads, const std::function<void(int)>& work) { thread_pool().run(threads, work); }
 
 }  // namespace heed

@@ -1,5 +1,6 @@
 #include "heed/base/utf8.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace heed {
@@ -33,6 +34,10 @@ bool valid_utf8(std::string_view text, Index* offset) {
     i += length;
   }
   return true;
+}
+
+Index count_code_points(std::string_view text) {
+  return std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
 }
 
 }  // namespace heed

@@ -171,8 +171,6 @@ void open_nothing() {}
 
 // --- Forms -----------------------------------------------------------------------------------------------------------
 
-Index round_up(Index value, Index unit) { return (value + unit - 1) / unit * unit; }
-
 // Words n, of 32, have number n of the first in the lower half and that of the second in the upper one.
 struct alignas(64) PairOrder {
   std::uint16_t first[32], second[32];

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "heed/base/parallel.h"
+#include "heed/ops/sigmoid.h"
 #include "heed/tensor/operands.h"
 #include "heed/tensor/rows.h"
 
@@ -13,7 +14,6 @@ namespace {
 constexpr double kGeluLinear = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // 2 sqrt(2 / pi)
 constexpr double kGeluCubic = 0.044715 * kGeluLinear;
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 double normal_density(double x) { return std::exp(-0.5 * x * x) * std::numbers::inv_sqrtpi / std::numbers::sqrt2; }
 

@@ -10,8 +10,6 @@
 namespace heed {
 namespace {
 
-constexpr Index kColumnsPerTask = 256;
-
 // The shape with leading extents of 1, so that it has kMaxRank axes.
 Shape aligned(const ConstView& view) {
   Shape shape{1, 1, 1, 1};

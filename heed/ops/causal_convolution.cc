@@ -13,7 +13,7 @@
 namespace heed {
 namespace {
 
-struct Extents {
+struct ConvolutionExtents {
   Index batch, channels, length, kernel;
   Index held() const { return kernel - 1; }
   Index rows() const { return batch * channels; }
@@ -30,13 +30,13 @@ bool is_like(const ConstView& view, DType dtype, std::initializer_list<Index> sh
          std::equal(shape.begin(), shape.end(), view.shape.begin());
 }
 
-Extents check_extents(std::string_view function, const CausalConvolution& c) {
+ConvolutionExtents check_extents(std::string_view function, const CausalConvolution& c) {
   HEED_CHECK(c.x.rank == 3 && c.weight.rank == 2 && c.weight.shape[0] == c.x.shape[1] && c.weight.shape[1] >= 1 &&
                  c.x.dtype == c.weight.dtype && (c.x.dtype == DType::f32 || c.x.dtype == DType::f64) &&
                  c.x.contiguous() && c.weight.contiguous(),
              "{}: needs x [B, C, L] and weight [C, K], contiguous and f32 or f64, but got {} and {}", function,
              describe(c.x), describe(c.weight));
-  const Extents e{c.x.shape[0], c.x.shape[1], c.x.shape[2], c.weight.shape[1]};
+  const ConvolutionExtents e{c.x.shape[0], c.x.shape[1], c.x.shape[2], c.weight.shape[1]};
   check_vector(function, "bias", c.bias, c.x.dtype, e.channels);
   HEED_CHECK(is_like(c.state, c.x.dtype, {e.batch, e.channels, e.held()}),
              "{}: the state must be [B, C, K - 1] for x {} and weight {}, but is {}", function, describe(c.x),
@@ -60,12 +60,13 @@ struct Past {
 };
 
 template <typename T>
-Past<T> past_of(const CausalConvolution& c, const Extents& e, Index row) {
+Past<T> past_of(const CausalConvolution& c, const ConvolutionExtents& e, Index row) {
   return {c.state ? c.state.as<T>() + row * e.held() : nullptr, c.x.as<T>() + row * e.length, e.held()};
 }
 
 template <typename T>
-void forward_row(const CausalConvolution& c, const Extents& e, Index row, const View& y, const View& last_state) {
+void forward_row(const CausalConvolution& c, const ConvolutionExtents& e, Index row, const View& y,
+                 const View& last_state) {
   const Past<T> past = past_of<T>(c, e, row);
   const T* weight = c.weight.as<T>() + row % e.channels * e.kernel;
   if (y) {
@@ -86,14 +87,14 @@ void forward_row(const CausalConvolution& c, const Extents& e, Index row, const 
 
 // The gradient of past[i]: what the outputs that read it hand back, and the last state.
 template <typename T>
-T past_gradient(const Extents& e, Index i, const T* weight, const T* dy, const T* dlast) {
+T past_gradient(const ConvolutionExtents& e, Index i, const T* weight, const T* dy, const T* dlast) {
   T sum = dlast != nullptr && i >= e.length ? dlast[i - e.length] : T{0};
   for (Index j = std::max<Index>(0, i - e.length + 1); j < e.kernel && j <= i; ++j) sum += weight[j] * dy[i - j];
   return sum;
 }
 
 template <typename T>
-void backward_row(const CausalConvolution& c, const Extents& e, Index row, const ConstView& dy,
+void backward_row(const CausalConvolution& c, const ConvolutionExtents& e, Index row, const ConstView& dy,
                   const ConstView& dlast_state, const CausalConvolutionGrad& grad) {
   const T* weight = c.weight.as<T>() + row % e.channels * e.kernel;
   const T* own_dy = dy.as<T>() + row * e.length;
@@ -109,7 +110,7 @@ void backward_row(const CausalConvolution& c, const Extents& e, Index row, const
 
 // A channel's parameters, over the batch in order.
 template <typename T>
-void backward_channel(const CausalConvolution& c, const Extents& e, Index channel, const ConstView& dy,
+void backward_channel(const CausalConvolution& c, const ConvolutionExtents& e, Index channel, const ConstView& dy,
                       const CausalConvolutionGrad& grad) {
   for (Index j = -1; j < e.kernel; ++j) {  // -1: the bias
     if (j < 0 ? grad.dbias.empty() : grad.dweight.empty()) continue;
@@ -139,7 +140,7 @@ void causal_convolution(const CausalConvolution& c, View y, View last_state) {
   check_operands(kName, {{"x", c.x}, {"weight", c.weight}, {"bias", c.bias, kOptional}},
                  {{"y", y, kOptional}, {"last_state", last_state, kOptional}}, {{"the state", c.state, kOptional}});
   check_apart(kName, {"y", y}, {"the state", c.state});
-  const Extents e = check_extents(kName, c);
+  const ConvolutionExtents e = check_extents(kName, c);
   check_result(kName, "y", y, c.x.dtype, {e.batch, e.channels, e.length});
   check_result(kName, "last_state", last_state, c.x.dtype, {e.batch, e.channels, e.held()});
   as_type(c.x.dtype, [&]<typename T>(T) {
@@ -163,7 +164,7 @@ void causal_convolution_backward(const CausalConvolution& c, ConstView dy, Const
                   {"dstate", grad.dstate, kOptional},
                   {"dweight", grad.dweight, kOptional},
                   {"dbias", grad.dbias, kOptional}});
-  const Extents e = check_extents(kName, c);
+  const ConvolutionExtents e = check_extents(kName, c);
   HEED_CHECK(!dy.empty(), "{}: dy is empty", kName);
   check_result(kName, "dy", dy, c.x.dtype, {e.batch, e.channels, e.length});
   check_result(kName, "dlast_state", dlast_state, c.x.dtype, {e.batch, e.channels, e.held()});

@@ -12,13 +12,13 @@
 namespace heed {
 namespace {
 
-struct Extents {
+struct ClassExtents {
   Index examples, classes, positions;
   Index size() const { return examples * positions; }
 };
 
-Extents check_extents(std::string_view function, const ConstView& scores, const ConstView& targets,
-                      const ConstView& weight, const ClassLossOptions& options) {
+ClassExtents check_extents(std::string_view function, const ConstView& scores, const ConstView& targets,
+                           const ConstView& weight, const ClassLossOptions& options) {
   HEED_CHECK((scores.rank == 2 || scores.rank == 3) && (scores.dtype == DType::f32 || scores.dtype == DType::f64) &&
                  scores.contiguous() && targets.rank == scores.rank - 1 && targets.dtype == DType::i32 &&
                  targets.contiguous() && targets.shape[0] == scores.shape[0] &&
@@ -26,7 +26,7 @@ Extents check_extents(std::string_view function, const ConstView& scores, const 
              "{}: needs scores [N, C] or [N, C, S], f32 or f64, and i32 targets [N] or [N, S], all contiguous, but got "
              "{} and {}",
              function, describe(scores), describe(targets));
-  const Extents extents{scores.shape[0], scores.shape[1], scores.shape[2]};
+  const ClassExtents extents{scores.shape[0], scores.shape[1], scores.shape[2]};
   check_vector(function, "weight", weight, scores.dtype, extents.classes);
   const std::int32_t* target = targets.as<std::int32_t>();
   for (Index r = 0; r < extents.size(); ++r) {
@@ -68,7 +68,7 @@ double share(const ConstView& targets, const ConstView& weight, const ClassLossO
 }
 
 template <typename T>
-void nll(const Extents& extents, const ConstView& log_p, const ConstView& targets, const ConstView& weight,
+void nll(const ClassExtents& extents, const ConstView& log_p, const ConstView& targets, const ConstView& weight,
          const ClassLossOptions& options, const View& loss) {
   double sum = 0;
   for (Index n = 0; n < extents.examples; ++n) {
@@ -89,7 +89,7 @@ void nll(const Extents& extents, const ConstView& log_p, const ConstView& target
 
 // to[n, c, s] = the gradient of position (n, s)'s loss, w[t] dloss_r, times factor(its index, [c = t]).
 template <typename T, typename Factor>
-void spread_gradient(const Extents& extents, const ConstView& targets, const ConstView& weight,
+void spread_gradient(const ClassExtents& extents, const ConstView& targets, const ConstView& weight,
                      const ClassLossOptions& options, const ConstView& dloss, const View& to, const Factor& factor) {
   const double part = share<T>(targets, weight, options);
   const Index width = extents.classes * extents.positions;
@@ -115,7 +115,7 @@ void spread_gradient(const Extents& extents, const ConstView& targets, const Con
 
 void nll_loss(ConstView log_p, ConstView targets, ConstView weight, const ClassLossOptions& options, View loss) {
   check_operands("nll_loss", {{"log_p", log_p}, {"targets", targets}, {"weight", weight, kOptional}}, {{"loss", loss}});
-  const Extents extents = check_extents("nll_loss", log_p, targets, weight, options);
+  const ClassExtents extents = check_extents("nll_loss", log_p, targets, weight, options);
   check_loss("nll_loss", loss, log_p, targets, options);
   const auto run = log_p.dtype == DType::f32 ? nll<float> : nll<double>;
   run(extents, log_p, targets, weight, options, loss);
@@ -125,7 +125,7 @@ void nll_loss_backward(ConstView targets, ConstView weight, const ClassLossOptio
                        View dlog_p) {
   check_operands("nll_loss_backward", {{"targets", targets}, {"weight", weight, kOptional}, {"dloss", dloss}},
                  {{"dlog_p", dlog_p}});
-  const Extents extents = check_extents("nll_loss_backward", dlog_p, targets, weight, options);
+  const ClassExtents extents = check_extents("nll_loss_backward", dlog_p, targets, weight, options);
   check_loss("nll_loss_backward", dloss, dlog_p, targets, options);
   const auto factor = [](Index, double at_target) { return -at_target; };
   if (dlog_p.dtype == DType::f32) {
@@ -139,7 +139,7 @@ void cross_entropy(ConstView logits, ConstView targets, ConstView weight, const 
                    View log_p) {
   check_operands("cross_entropy", {{"logits", logits}, {"targets", targets}, {"weight", weight, kOptional}},
                  {{"loss", loss}, {"log_p", log_p, kOptional}});
-  const Extents extents = check_extents("cross_entropy", logits, targets, weight, options);
+  const ClassExtents extents = check_extents("cross_entropy", logits, targets, weight, options);
   check_loss("cross_entropy", loss, logits, targets, options);
   if (log_p) check_like("cross_entropy", log_p, logits);
   const Tensor scratch = log_p ? Tensor() : Tensor::empty_like(logits);
@@ -160,7 +160,7 @@ void cross_entropy_backward(ConstView log_p, ConstView targets, ConstView weight
                             ConstView dloss, View dlogits) {
   check_operands("cross_entropy_backward", {{"targets", targets}, {"weight", weight, kOptional}, {"dloss", dloss}},
                  {{"dlogits", dlogits}}, {{"log_p", log_p}});
-  const Extents extents = check_extents("cross_entropy_backward", log_p, targets, weight, options);
+  const ClassExtents extents = check_extents("cross_entropy_backward", log_p, targets, weight, options);
   check_loss("cross_entropy_backward", dloss, log_p, targets, options);
   check_like("cross_entropy_backward", dlogits, log_p);
   const auto run = [&]<typename T>(T) {

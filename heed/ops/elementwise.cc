@@ -12,10 +12,6 @@
 namespace heed {
 namespace {
 
-// Rows that sum_rows_to adds up before it adds to the total: short sums round less.
-constexpr Index kRowBlock = 64;
-constexpr Index kColumnsPerTask = 256;
-
 // y_i = f(a_i, b_i), where `kernel` is f on f32 arrays.
 template <typename Kernel, typename F>
 void combine(std::string_view function, ConstView a, ConstView b, View y, Kernel&& kernel, F&& f) {
@@ -47,8 +43,8 @@ void sum_rows(const T* x, T* sum, Rows rows) {
   parallel_for(rows.width, kColumnsPerTask, [&](Index begin, Index end) {
     T block[kColumnsPerTask];
     const Index columns = end - begin;
-    for (Index first = 0; first < rows.count; first += kRowBlock) {
-      const Index last = std::min(rows.count, first + kRowBlock);
+    for (Index first = 0; first < rows.count; first += kRowsPerSum) {
+      const Index last = std::min(rows.count, first + kRowsPerSum);
       std::fill_n(block, columns, T{0});
       for (Index r = first; r < last; ++r) add_values(block, x + r * rows.width + begin, block, columns);
       add_values(sum + begin, block, sum + begin, columns);

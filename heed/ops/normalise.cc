@@ -16,7 +16,6 @@ namespace heed {
 namespace {
 
 // Rows whose parameter gradients are added up in order before the sums of the blocks are, in order too.
-constexpr Index kRowBlock = 64;
 
 // The kernels' functions in double, as plain loops: a call with float operands finds the kernel.
 void normalise_rows(const kernels::NormaliseRows<double>& t) {
@@ -79,11 +78,11 @@ template <typename T>
 void run_backward(ConstView x, ConstView gamma, ConstView mean, ConstView rstd, ConstView dy, View dx, View dgamma,
                   View dbeta, bool centred) {
   const Rows rows = rows_of(x);
-  const Index blocks = (rows.count + kRowBlock - 1) / kRowBlock;
+  const Index blocks = (rows.count + kRowsPerSum - 1) / kRowsPerSum;
   const Tensor gammas = dgamma ? Tensor::zeros(x.dtype, {blocks, rows.width}) : Tensor();
   const Tensor betas = dbeta ? Tensor::zeros(x.dtype, {blocks, rows.width}) : Tensor();
-  parallel_for(rows.count, kRowBlock, [&](Index begin, Index end) {
-    const Index at = begin * rows.width, block = begin / kRowBlock * rows.width;
+  parallel_for(rows.count, kRowsPerSum, [&](Index begin, Index end) {
+    const Index at = begin * rows.width, block = begin / kRowsPerSum * rows.width;
     normalise_rows_backward(kernels::NormaliseRowsBackward<T>{
         x.as<T>() + at, gamma.as<T>(), row_of(mean.as<T>(), begin), rstd.as<T>() + begin, dy.as<T>() + at,
         row_of(dx.as<T>(), at), row_of(gammas.data<T>(), block), row_of(betas.data<T>(), block), end - begin,

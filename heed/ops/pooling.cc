@@ -11,11 +11,11 @@
 namespace heed {
 namespace {
 
-struct Extents {
+struct PoolingExtents {
   Index batch, length, width;
 };
 
-Extents check(std::string_view function, const ConstView& sequences, const ConstView& pooled) {
+PoolingExtents check(std::string_view function, const ConstView& sequences, const ConstView& pooled) {
   const bool floating = sequences.dtype == DType::f32 || sequences.dtype == DType::f64;
   HEED_CHECK(floating && sequences.dtype == pooled.dtype && sequences.contiguous() && pooled.contiguous() &&
                  sequences.rank == 3 && has_shape(pooled, {sequences.shape[0], sequences.shape[2]}),
@@ -24,23 +24,23 @@ Extents check(std::string_view function, const ConstView& sequences, const Const
   return {sequences.shape[0], sequences.shape[1], sequences.shape[2]};
 }
 
-void check_padding(std::string_view function, const ConstView& padding, const Extents& n) {
+void check_padding(std::string_view function, const ConstView& padding, const PoolingExtents& n) {
   if (padding.empty()) return;
   HEED_CHECK(padding.dtype == DType::boolean && padding.contiguous() && has_shape(padding, {n.batch, n.length}),
              "{}: padding must be a contiguous boolean [{}, {}] or empty, but is {}", function, n.batch, n.length,
              describe(padding));
 }
 
-void check_at(std::string_view function, const ConstView& at, const Extents& n) {
+void check_at(std::string_view function, const ConstView& at, const PoolingExtents& n) {
   HEED_CHECK(at.dtype == DType::i32 && at.contiguous() && has_shape(at, {n.batch, n.width}),
              "{}: at must be a contiguous i32 [{}, {}], but is {}", function, n.batch, n.width, describe(at));
 }
 
-bool left_out(const ConstView& padding, const Extents& n, Index b, Index l) {
+bool left_out(const ConstView& padding, const PoolingExtents& n, Index b, Index l) {
   return !padding.empty() && padding.as<bool>()[b * n.length + l];
 }
 
-Index counted(const ConstView& padding, const Extents& n, Index b) {
+Index counted(const ConstView& padding, const PoolingExtents& n, Index b) {
   Index count = 0;
   for (Index l = 0; l < n.length; ++l) count += !left_out(padding, n, b, l);
   return count;
@@ -48,14 +48,14 @@ Index counted(const ConstView& padding, const Extents& n, Index b) {
 
 // Calls f(b) for each sequence, on all threads.
 template <typename F>
-void for_each_sequence(const Extents& n, F&& f) {
+void for_each_sequence(const PoolingExtents& n, F&& f) {
   parallel_for(n.batch, rows_per_task(n.length * n.width), [&](Index begin, Index end) {
     for (Index b = begin; b < end; ++b) f(b);
   });
 }
 
 template <typename T>
-void mean(const T* x, const ConstView& padding, const Extents& n, T* y) {
+void mean(const T* x, const ConstView& padding, const PoolingExtents& n, T* y) {
   for_each_sequence(n, [&](Index b) {
     const double count = static_cast<double>(std::max<Index>(1, counted(padding, n, b)));
     constexpr Index kColumns = 128;
@@ -73,7 +73,7 @@ void mean(const T* x, const ConstView& padding, const Extents& n, T* y) {
 }
 
 template <typename T>
-void spread_mean(const ConstView& padding, const T* dy, const Extents& n, T* dx) {
+void spread_mean(const ConstView& padding, const T* dy, const PoolingExtents& n, T* dx) {
   for_each_sequence(n, [&](Index b) {
     const double count = static_cast<double>(std::max<Index>(1, counted(padding, n, b)));
     for (Index l = 0; l < n.length; ++l) {
@@ -85,7 +85,7 @@ void spread_mean(const ConstView& padding, const T* dy, const Extents& n, T* dx)
 }
 
 template <typename T>
-void greatest(const T* x, const ConstView& padding, const Extents& n, T* y, std::int32_t* at) {
+void greatest(const T* x, const ConstView& padding, const PoolingExtents& n, T* y, std::int32_t* at) {
   for_each_sequence(n, [&](Index b) {
     T* best = y + b * n.width;
     std::int32_t* from = at + b * n.width;
@@ -103,7 +103,7 @@ void greatest(const T* x, const ConstView& padding, const Extents& n, T* y, std:
 }
 
 template <typename T>
-void scatter(const std::int32_t* at, const T* dy, const Extents& n, T* dx) {
+void scatter(const std::int32_t* at, const T* dy, const PoolingExtents& n, T* dx) {
   for_each_sequence(n, [&](Index b) {
     T* sequence = dx + b * n.length * n.width;
     std::fill_n(sequence, n.length * n.width, T{0});
@@ -118,7 +118,7 @@ void scatter(const std::int32_t* at, const T* dy, const Extents& n, T* dx) {
 
 void mean_pool(ConstView x, ConstView padding, View y) {
   check_operands("mean_pool", {{"x", x}, {"padding", padding, kOptional}}, {{"y", y}});
-  const Extents n = check("mean_pool", x, y);
+  const PoolingExtents n = check("mean_pool", x, y);
   check_padding("mean_pool", padding, n);
   if (x.dtype == DType::f32) return mean(x.as<float>(), padding, n, y.as<float>());
   mean(x.as<double>(), padding, n, y.as<double>());
@@ -126,7 +126,7 @@ void mean_pool(ConstView x, ConstView padding, View y) {
 
 void mean_pool_backward(ConstView padding, ConstView dy, View dx) {
   check_operands("mean_pool_backward", {{"padding", padding, kOptional}, {"dy", dy}}, {{"dx", dx}});
-  const Extents n = check("mean_pool_backward", dx, dy);
+  const PoolingExtents n = check("mean_pool_backward", dx, dy);
   check_padding("mean_pool_backward", padding, n);
   if (dx.dtype == DType::f32) return spread_mean(padding, dy.as<float>(), n, dx.as<float>());
   spread_mean(padding, dy.as<double>(), n, dx.as<double>());
@@ -134,7 +134,7 @@ void mean_pool_backward(ConstView padding, ConstView dy, View dx) {
 
 void max_pool(ConstView x, ConstView padding, View y, View at) {
   check_operands("max_pool", {{"x", x}, {"padding", padding, kOptional}}, {{"y", y}, {"at", at}});
-  const Extents n = check("max_pool", x, y);
+  const PoolingExtents n = check("max_pool", x, y);
   check_padding("max_pool", padding, n);
   check_at("max_pool", at, n);
   if (x.dtype == DType::f32) return greatest(x.as<float>(), padding, n, y.as<float>(), at.as<std::int32_t>());
@@ -143,7 +143,7 @@ void max_pool(ConstView x, ConstView padding, View y, View at) {
 
 void max_pool_backward(ConstView at, ConstView dy, View dx) {
   check_operands("max_pool_backward", {{"at", at}, {"dy", dy}}, {{"dx", dx}});
-  const Extents n = check("max_pool_backward", dx, dy);
+  const PoolingExtents n = check("max_pool_backward", dx, dy);
   check_at("max_pool_backward", at, n);
   const std::int32_t* from = at.as<std::int32_t>();
   for (Index i = 0; i < at.size(); ++i) {

@@ -9,12 +9,12 @@
 #include "heed/kernels/elementwise.h"
 #include "heed/ops/recurrent_rows.h"
 #include "heed/tensor/operands.h"
+#include "heed/tensor/rows.h"
 
 namespace heed {
 namespace {
 
 constexpr Index kUnitsPerTask = 4096;
-constexpr Index kColumnsPerTask = 256;
 
 // A matrix that a step takes, as wide as `parts` times the number of units.
 struct Matrix {

@@ -2,10 +2,10 @@
 
 #include <cmath>
 
+#include "heed/ops/sigmoid.h"
+
 namespace heed {
 namespace {
-
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 // The derivatives of the sigmoid and of tanh from their values.
 double sigmoid_slope(double s) { return s * (1 - s); }

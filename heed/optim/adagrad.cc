@@ -4,13 +4,9 @@
 
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
+#include "heed/tensor/rows.h"
 
 namespace heed {
-namespace {
-
-constexpr Index kRun = 1 << 14;  // elements a task: its three arrays fit in L2
-
-}  // namespace
 
 Adagrad::Adagrad(const AdagradOptions& options, std::vector<Var> parameters)
     : options_(options), parameters_(std::move(parameters)) {
@@ -31,7 +27,7 @@ void Adagrad::step(double rate, double gradient_scale) {
     float* x = parameters_[p].value().data<float>();
     const float* gradient = parameters_[p].grad().data<float>();
     float* squares = squares_[p].data<float>();
-    parallel_for(parameters_[p].value().size(), kRun, [&](Index begin, Index end) {
+    parallel_for(parameters_[p].value().size(), kElementsPerTask, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
         const float g = scale * gradient[i] + penalty * x[i];
         squares[i] += g * g;

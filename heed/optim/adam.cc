@@ -5,13 +5,9 @@
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
 #include "heed/kernels/adam.h"
+#include "heed/tensor/rows.h"
 
 namespace heed {
-namespace {
-
-constexpr Index kRun = 1 << 14;  // elements a task: its four arrays fit in L2
-
-}  // namespace
 
 Adam::Adam(const AdamOptions& options, std::vector<Var> parameters)
     : options_(options), parameters_(std::move(parameters)) {
@@ -39,7 +35,7 @@ void Adam::step(double rate, double gradient_scale) {
     const float* gradient = parameters_[p].grad().data<float>();
     float* m = first_[p].data<float>();
     float* v = second_[p].data<float>();
-    parallel_for(parameters_[p].value().size(), kRun, [&](Index begin, Index end) {
+    parallel_for(parameters_[p].value().size(), kElementsPerTask, [&](Index begin, Index end) {
       if (keep != 1) {
         for (Index i = begin; i < end; ++i) x[i] *= keep;
       }
@@ -55,11 +51,11 @@ double gradient_norm(const std::vector<Var>& parameters) {
     if (!parameter.has_grad()) continue;
     const float* gradient = parameter.grad().data<float>();
     const Index count = parameter.grad().size();
-    partial.assign(static_cast<std::size_t>((count + kRun - 1) / kRun), 0.0);
-    parallel_for(count, kRun, [&](Index begin, Index end) {
+    partial.assign(static_cast<std::size_t>((count + kElementsPerTask - 1) / kElementsPerTask), 0.0);
+    parallel_for(count, kElementsPerTask, [&](Index begin, Index end) {
       double lanes[8] = {};  // independent sums, so that the additions need not wait for each other
       for (Index i = begin; i < end; ++i) lanes[i & 7] += static_cast<double>(gradient[i]) * gradient[i];
-      partial[begin / kRun] =
+      partial[begin / kElementsPerTask] =
           ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
     });
     for (double sum : partial) total += sum;

@@ -11,7 +11,7 @@ namespace heed {
 namespace {
 
 // More bytes than an address space has: what is below can be multiplied by a few and added up.
-constexpr Index kMostBytes = Index{1} << 56;
+constexpr Index kFarthest = Index{1} << 56;
 
 bool is_well_formed(const ConstView& view) {
   if (view.rank < 0 || view.rank > kMaxRank) return false;
@@ -33,7 +33,7 @@ bool is_countable(const ConstView& view) {
     overflow |= __builtin_mul_overflow(view.stride[axis], extent - 1, &reach);
     overflow |= reach < 0 ? __builtin_sub_overflow(span, reach, &span) : __builtin_add_overflow(span, reach, &span);
   }
-  return !overflow && count <= kMostBytes / size && span <= kMostBytes / size;
+  return !overflow && count <= kFarthest / size && span <= kFarthest / size;
 }
 
 std::string extents_of(const ConstView& view) {

@@ -26,8 +26,13 @@ Rows check_rows(std::string_view function, std::initializer_list<ConstView> oper
 // heed::Error naming `function` and `name`.
 void check_vector(std::string_view function, std::string_view name, const ConstView& vector, DType dtype, Index width);
 
-// How many elements a thread takes at a time: enough work to be worth handing out.
+// How many elements a thread takes at a time: enough work to be worth handing out, in arrays of which a few fit in L2.
 inline constexpr Index kElementsPerTask = 16384;
+
+// How many columns of a matrix it sums up at a time.
+inline constexpr Index kColumnsPerTask = 256;
+// Rows that are summed up before their sum is added to the total: short sums round less.
+inline constexpr Index kRowsPerSum = 64;
 
 // Rows that make up kElementsPerTask.
 inline Index rows_per_task(Index width) {

@@ -12,8 +12,6 @@
 namespace heed {
 namespace {
 
-using Rows = std::vector<double>;
-
 // The heads that read one key/value head. For a row, with s = scale q . k, x = cap(s) + b, w = softmax(x), m the
 // dropout's factors, and u the incoming second gradients:
 //
@@ -24,6 +22,8 @@ using Rows = std::vector<double>;
 //   dL/d(dP) = w (A - A_)         dL/dw = A (dP - delta) - A_ dP + e
 //   dL/dx = w (dL/dw - sum w dL/dw)         dL/ds = cap' dL/dx + cap'' a dx         dL/da = ds
 class SecondOrderHead {
+  using Rows = std::vector<double>;
+
  public:
   SecondOrderHead(const AttentionProblem& problem, const AttentionSaved& given, const AttentionSecond& incoming,
                   const AttentionSecondGrad& wanted, Index batch, Index key_head)

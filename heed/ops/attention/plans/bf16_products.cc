@@ -11,8 +11,6 @@ using kernels::kLaneKeys;
 using kernels::kPairDepth;
 using kernels::kPairRows;
 
-Index round_up(Index value, Index unit) { return (value + unit - 1) / unit * unit; }
-
 // Copies a row, and zeros behind it.
 void copy_row(const BFloat16* from, Index width, Index to_width, BFloat16* to) {
   std::copy_n(from, width, to);

@@ -3,7 +3,6 @@
 // does all else: matrices of weights, and gradients.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "heed/base/thread_scratch.h"
 #include "heed/kernels/attention_lanes.h"
@@ -14,23 +13,23 @@
 #include "heed/ops/attention/plans/key_bits.h"
 #include "heed/ops/attention/plans/repair.h"
 #include "heed/ops/attention/plans/scratch_cut.h"
+#include "heed/ops/attention/problem/attention_problem.h"
 
 namespace heed {
 namespace {
 
+using kernels::kFewRows;  // that meet a block of keys together
 using kernels::kLaneKeys;
 
-constexpr Index kRows = kernels::kFewRows;  // that meet a block of keys together
-constexpr Index kChunkWork = 1 << 18;       // multiply-adds that are worth handing to a thread
-constexpr Index kAskedByRow = 4;            // keys of the next block, while a row of this one is weighed
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+constexpr Index kAskedByRow = 4;  // keys of the next block, while a row of this one is weighed
 
 struct DecodeScratch {
   float *q, *scores, *bias, *out, *added, *k, *v;
 
   DecodeScratch(const AttentionProblem& c, ScratchCut cut) {
-    cut.take(q, kRows * c.width), cut.take(scores, kRows * kLaneKeys), cut.take(bias, c.bias.active() ? kLaneKeys : 0);
-    cut.take(out, kRows * c.value_width), cut.take(added, std::max(kRows * c.value_width, c.width));
+    cut.take(q, kFewRows * c.width), cut.take(scores, kFewRows * kLaneKeys),
+        cut.take(bias, c.bias.active() ? kLaneKeys : 0);
+    cut.take(out, kFewRows * c.value_width), cut.take(added, std::max(kFewRows * c.value_width, c.width));
     cut.take(k, kLaneKeys * c.width), cut.take(v, c.v ? kLaneKeys * c.value_width : 0);
     bytes = cut.used();
   }
@@ -137,42 +136,43 @@ class DecodeRows {
   const AttentionResult& result;
   const DecodeScratch scratch_;
   Index b_ = 0, g_ = 0, count_ = 0, met_ = 0;  // met_: with rows of zeros behind them
-  Row rows_[kRows];
+  Row rows_[kFewRows];
 };
 
-void forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
+void decode_forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
   if (result.weights || result.scores) return kFusedPlan.forward(c, result, workspace);
-  const Index rows = c.group * c.queries, chunks = (rows + kRows - 1) / kRows;
+  const Index rows = c.group * c.queries, chunks = (rows + kFewRows - 1) / kFewRows;
   const double work =
-      static_cast<double>(std::min(rows, kRows) * c.keys) * static_cast<double>(c.width + c.value_width);
+      static_cast<double>(std::min(rows, kFewRows) * c.keys) * static_cast<double>(c.width + c.value_width);
   const Index bytes = DecodeScratch(c, ScratchCut(nullptr)).bytes;
-  const Index grain = grain_of(work, kChunkWork);
-  parallel_for_with_scratch(
-      workspace, bytes, c.batch * c.key_heads * chunks, grain, [&](Index begin, Index end, char* memory) {
-        DecodeRows thread(c, result, memory);
-        for (Index unit = begin; unit < end; ++unit) {
-          const Index b = unit / chunks / c.key_heads, g = unit / chunks % c.key_heads, first = unit % chunks * kRows;
-          thread.compute(b, g, {first, std::min(rows, first + kRows)});
-        }
-      });
+  const Index grain = grain_of(work, kDecodingChunkWork);
+  parallel_for_with_scratch(workspace, bytes, c.batch * c.key_heads * chunks, grain,
+                            [&](Index begin, Index end, char* memory) {
+                              DecodeRows thread(c, result, memory);
+                              for (Index unit = begin; unit < end; ++unit) {
+                                const Index b = unit / chunks / c.key_heads, g = unit / chunks % c.key_heads,
+                                            first = unit % chunks * kFewRows;
+                                thread.compute(b, g, {first, std::min(rows, first + kFewRows)});
+                              }
+                            });
 }
 
-std::string_view why_not(const AttentionProblem& c, const AttentionTask& task) {
+std::string_view decode_why_not(const AttentionProblem& c, const AttentionTask& task) {
   if (c.spec.score.kind != Score::Kind::dot) return "the score is no dot product";
   if (c.spec.normaliser.kind != Normaliser::Kind::softmax) return "the normaliser is no softmax";
   return kFusedPlan.why_not(c, task);
 }
 
 // The keys are turned into lanes once for some rows, which costs as much as some products.
-double cost(const AttentionProblem& c) {
-  const double chunks = static_cast<double>((c.group * c.queries + kRows - 1) / kRows);
+double decode_cost(const AttentionProblem& c) {
+  const double chunks = static_cast<double>((c.group * c.queries + kFewRows - 1) / kFewRows);
   const double keys = static_cast<double>(c.batch * c.key_heads) * static_cast<double>(c.keys);
   return pair_cost(c) + 6 * chunks * keys * static_cast<double>(c.width);
 }
 
 }  // namespace
 
-const AttentionPlan kDecodePlan{"decode", SumOrder::blocks,    why_not,           cost,
-                                forward,  kFusedPlan.backward, kFusedPlan.weights};
+const AttentionPlan kDecodePlan{"decode",       SumOrder::blocks,    decode_why_not,    decode_cost,
+                                decode_forward, kFusedPlan.backward, kFusedPlan.weights};
 
 }  // namespace heed

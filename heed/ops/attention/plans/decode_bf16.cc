@@ -3,7 +3,6 @@
 // which does all else: matrices of weights, and gradients.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "heed/base/thread_scratch.h"
 #include "heed/kernels/attention_lanes.h"
@@ -12,23 +11,18 @@
 #include "heed/ops/attention/plans/key_bits.h"
 #include "heed/ops/attention/plans/lane_sums.h"
 #include "heed/ops/attention/plans/repair.h"
+#include "heed/ops/attention/problem/attention_problem.h"
 
 namespace heed {
 namespace {
 
 using kernels::kLaneKeys;
 
-constexpr Index kRows = LaneTile::kRows;  // that meet a block of keys together, at most
-constexpr Index kChunkWork = 1 << 18;     // multiply-adds that are worth handing to a thread
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-
-Index round_up(Index value, Index unit) { return (value + unit - 1) / unit * unit; }
-
 // Rows of all heads of a group: row f is query f % Lq of the group's head f / Lq.
 Index rows_of_group(const AttentionProblem& c) { return c.group * c.queries; }
 
 Index most_lanes_of(const AttentionProblem& c) {
-  return round_up(std::min(rows_of_group(c), kRows), kernels::kLaneUnit);
+  return round_up(std::min(rows_of_group(c), LaneTile::kRows), kernels::kLaneUnit);
 }
 
 class DecodeLanes {
@@ -147,23 +141,24 @@ class DecodeLanes {
   Index used_ = 0, b_ = 0, g_ = 0, first_ = 0, count_ = 0;
 };
 
-void forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
+void decode_bf16_forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
   if (result.weights || result.scores) return kFusedBf16Plan.forward(c, result, workspace);
-  const Index rows = rows_of_group(c), chunks = (rows + kRows - 1) / kRows;
+  const Index rows = rows_of_group(c), chunks = (rows + LaneTile::kRows - 1) / LaneTile::kRows;
   const double work =
-      static_cast<double>(std::min(rows, kRows) * c.keys) * static_cast<double>(c.width + c.value_width);
+      static_cast<double>(std::min(rows, LaneTile::kRows) * c.keys) * static_cast<double>(c.width + c.value_width);
   const auto run = [&](Index begin, Index end, char* memory) {
     DecodeLanes thread(c, result, ScratchCut(memory));
     for (Index unit = begin; unit < end; ++unit) {
-      const Index b = unit / chunks / c.key_heads, g = unit / chunks % c.key_heads, first = unit % chunks * kRows;
-      thread.compute(b, g, {first, std::min(rows, first + kRows)});
+      const Index b = unit / chunks / c.key_heads, g = unit / chunks % c.key_heads,
+                  first = unit % chunks * LaneTile::kRows;
+      thread.compute(b, g, {first, std::min(rows, first + LaneTile::kRows)});
     }
   };
   parallel_for_with_scratch(workspace, DecodeLanes::bytes(c), c.batch * c.key_heads * chunks,
-                            grain_of(work, kChunkWork), run);
+                            grain_of(work, kDecodingChunkWork), run);
 }
 
-std::string_view why_not(const AttentionProblem& c, const AttentionTask& task) {
+std::string_view decode_bf16_why_not(const AttentionProblem& c, const AttentionTask& task) {
   if (c.spec.normaliser.kind != Normaliser::Kind::softmax) return "the normaliser is no softmax";
   if (!c.spec.normaliser.sinks.is_empty()) return "heads have sinks of their own";
   if (c.dropout.active()) return "a dropout is drawn for each head";
@@ -171,14 +166,15 @@ std::string_view why_not(const AttentionProblem& c, const AttentionTask& task) {
 }
 
 // Lanes without a row work all the same, and rows are asked for one by one.
-double cost(const AttentionProblem& c) {
+double decode_bf16_cost(const AttentionProblem& c) {
   const Index rows = rows_of_group(c), lanes = round_up(rows, kernels::kLaneUnit);
   return rows == 0 ? 0 : 1.1 * pair_cost(c) * (static_cast<double>(lanes) / static_cast<double>(rows));
 }
 
 }  // namespace
 
-const AttentionPlan kDecodeBf16Plan{"decode-bf16",           SumOrder::bf16,        why_not, cost, forward,
-                                    kFusedBf16Plan.backward, kFusedBf16Plan.weights};
+const AttentionPlan kDecodeBf16Plan{"decode-bf16",         SumOrder::bf16,      decode_bf16_why_not,
+                                    decode_bf16_cost,      decode_bf16_forward, kFusedBf16Plan.backward,
+                                    kFusedBf16Plan.weights};
 
 }  // namespace heed

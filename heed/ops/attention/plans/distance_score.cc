@@ -5,7 +5,7 @@
 namespace heed {
 namespace {
 
-void products(const TileOperands& x, float* to, Index stride, float*) {
+void distance_products(const TileOperands& x, float* to, Index stride, float*) {
   kernels::in_chains({.m = x.rows,
                       .n = x.keys,
                       .k = x.width,
@@ -18,7 +18,8 @@ void products(const TileOperands& x, float* to, Index stride, float*) {
 }
 
 // dq += 2 sum_j dS_j (k_j - q) and dk += 2 sum_i dS_i (q_i - k), where dS has the scale in it.
-void gradients(const TileOperands& x, const float*, const float* dproducts, Index stride, const TileFlows& to) {
+void distance_gradients(const TileOperands& x, const float*, const float* dproducts, Index stride,
+                        const TileFlows& to) {
   if (to.dq.data != nullptr) {
     kernels::difference_tile({.m = x.rows,
                               .n = x.width,
@@ -45,6 +46,6 @@ void gradients(const TileOperands& x, const float*, const float* dproducts, Inde
 
 }  // namespace
 
-const TileScore kDistanceScore{.scaled = true, .products = products, .gradients = gradients};
+const TileScore kDistanceScore{.scaled = true, .products = distance_products, .gradients = distance_gradients};
 
 }  // namespace heed

@@ -1,6 +1,8 @@
 // Rows of q, k, v and their gradients as f32, wherever and in whatever type they lie.
 #pragma once
 
+#include <algorithm>
+
 #include "heed/kernels/stored_rows.h"
 #include "heed/ops/attention/problem/row_source.h"
 #include "heed/tensor/view.h"
@@ -12,6 +14,11 @@ struct FloatRows {
   float* data = nullptr;
   Index row = 0;  // floats from row to row
 };
+
+// Fills rows with zeros.
+inline void clear(FloatRows rows, Index count, Index width) {
+  for (Index r = 0; r < count; ++r) std::fill_n(rows.data + r * rows.row, width, 0.0f);
+}
 
 // Some rows of a head.
 struct RowTile {

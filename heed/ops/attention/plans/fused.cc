@@ -13,7 +13,7 @@ const kernels::LaneNormaliser* lane_normaliser(Normaliser::Kind kind) {
 
 namespace {
 
-std::string_view why_not(const AttentionProblem& c, const AttentionTask&) {
+std::string_view fused_why_not(const AttentionProblem& c, const AttentionTask&) {
   if (c.dtype == DType::f64) return "it computes in f32";
   const TileScore* score = tile_score(c.spec.score.kind);
   if (score == nullptr || !score->multiplies_rows) return "the score is no product of rows";
@@ -22,24 +22,25 @@ std::string_view why_not(const AttentionProblem& c, const AttentionTask&) {
 }
 
 // Lanes without a row work all the same.
-double cost(const AttentionProblem& c) {
+double fused_cost(const AttentionProblem& c) {
   const Index lanes = (c.queries + kernels::kLaneUnit - 1) / kernels::kLaneUnit * kernels::kLaneUnit;
   return c.queries == 0 ? 0 : pair_cost(c) * (static_cast<double>(lanes) / static_cast<double>(c.queries));
 }
 
 template <LaneNumbers kNumbers>
-void forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
+void fused_forward_in(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
   fused_forward(c, kNumbers, result, workspace);
 }
 
 template <LaneNumbers kNumbers>
-void backward(const AttentionProblem& c, const AttentionSaved& saved, const AttentionGrad& grad, Workspace& workspace) {
+void fused_backward_in(const AttentionProblem& c, const AttentionSaved& saved, const AttentionGrad& grad,
+                       Workspace& workspace) {
   fused_backward(c, kNumbers, saved, grad, workspace);
 }
 
 template <LaneNumbers kNumbers>
-void weights(const AttentionProblem& c, const ConstView& row_stat, const AttentionSelection& chosen,
-             const View& weights, Workspace& workspace) {
+void fused_weights_in(const AttentionProblem& c, const ConstView& row_stat, const AttentionSelection& chosen,
+                      const View& weights, Workspace& workspace) {
   fused_weights(c, kNumbers, row_stat, chosen, weights, workspace);
 }
 
@@ -49,25 +50,25 @@ std::string_view why_not_bf16(const AttentionProblem& c, const AttentionTask& ta
   if (!all) return "queries, keys and values are not all bf16";
   if (c.spec.score.kind != Score::Kind::dot) return "the score is no dot product";
   if (kernels::pair_unit() == nullptr) return "no unit of this processor multiplies bf16 faster than f32";
-  return why_not(c, task);
+  return fused_why_not(c, task);
 }
 
 }  // namespace
 
 const AttentionPlan kFusedPlan{"fused",
                                SumOrder::blocks,
-                               why_not,
-                               cost,
-                               forward<LaneNumbers::f32>,
-                               backward<LaneNumbers::f32>,
-                               weights<LaneNumbers::f32>};
+                               fused_why_not,
+                               fused_cost,
+                               fused_forward_in<LaneNumbers::f32>,
+                               fused_backward_in<LaneNumbers::f32>,
+                               fused_weights_in<LaneNumbers::f32>};
 
 const AttentionPlan kFusedBf16Plan{"fused-bf16",
                                    SumOrder::bf16,
                                    why_not_bf16,
-                                   cost,
-                                   forward<LaneNumbers::bf16>,
-                                   backward<LaneNumbers::bf16>,
-                                   weights<LaneNumbers::bf16>};
+                                   fused_cost,
+                                   fused_forward_in<LaneNumbers::bf16>,
+                                   fused_backward_in<LaneNumbers::bf16>,
+                                   fused_weights_in<LaneNumbers::bf16>};
 
 }  // namespace heed

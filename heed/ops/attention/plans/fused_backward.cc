@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <span>
 
 #include "heed/base/thread_scratch.h"
@@ -9,19 +8,14 @@
 #include "heed/ops/attention/plans/fused.h"
 #include "heed/ops/attention/plans/lane_work.h"
 #include "heed/ops/attention/plans/repair.h"
+#include "heed/ops/attention/problem/attention_problem.h"
 
 namespace heed {
 namespace {
 
 constexpr Index kTiles = 4;                           // that a block of keys is read for at once
-constexpr Index kChunkWork = 1 << 20;                 // multiply-adds that are worth handing to a thread
 constexpr Index kPieceKeys = 8 * kernels::kLaneKeys;  // whose sums are made at once where a head is cut
 constexpr Index kMostSums = Index{1} << 19;           // floats of dk and dv that a thread keeps beside 16-bit gradients
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-
-void clear(FloatRows rows, Index count, Index width) {
-  for (Index r = 0; r < count; ++r) std::fill_n(rows.data + r * rows.row, width, 0.0f);
-}
 
 // All that flows through one key/value head, some tiles of rows against a block of keys after another.
 class FusedHead {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 #include <span>
 
 #include "heed/base/thread_scratch.h"
@@ -11,11 +10,10 @@
 #include "heed/ops/attention/plans/lane_sums.h"
 #include "heed/ops/attention/plans/lane_work.h"
 #include "heed/ops/attention/plans/repair.h"
+#include "heed/ops/attention/problem/attention_problem.h"
 
 namespace heed {
 namespace {
-
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 // Tiles of query heads that share a key/value head, against every key that they may see.
 class FusedTiles {

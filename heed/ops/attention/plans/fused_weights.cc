@@ -8,8 +8,6 @@
 namespace heed {
 namespace {
 
-constexpr Index kChunkWork = 1 << 20;  // multiply-adds that are worth handing to a thread
-
 // The weights of a tile's rows, from row to_row of head to_head of the result on.
 void store_weights(LaneWork& work, Normaliser::Kind kind, const RowTile& rows, const ConstView& row_stat,
                    const View& weights, Index to_head, Index to_row) {

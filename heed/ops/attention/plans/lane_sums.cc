@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "heed/ops/attention/problem/attention_problem.h"
 
 namespace heed {
-namespace {
-
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-
-}  // namespace
 
 void begin_sums(const LaneTile& tile) {
   std::fill_n(tile.top, tile.lanes, kMinusInfinity);

@@ -14,7 +14,6 @@
 namespace heed {
 namespace {
 
-constexpr Index kChunkWork = 1 << 20;  // multiply-adds that are worth handing to a thread
 constexpr float kNone = -std::numeric_limits<float>::infinity();
 
 // With S = sum_j phi(k_j) v_j^T and z = sum_j phi(k_j), the output is phi(q_i)^T S divided by the sum phi(q_i) . z.
@@ -286,7 +285,7 @@ class LinearBackward {
   std::vector<float> flows_;  // of the rows that read them: see sum_flows
 };
 
-std::string_view why_not(const AttentionProblem& c, const AttentionTask&) {
+std::string_view linear_why_not(const AttentionProblem& c, const AttentionTask&) {
   if (c.dtype == DType::f64) return "it computes in f32";
   if (c.spec.score.kind != Score::Kind::feature_map) return "the score has no feature map";
   if (c.scale < 0) return "the scale is negative";
@@ -339,7 +338,7 @@ void for_heads(const AttentionProblem& c, Index heads, double work, bool backwar
                             });
 }
 
-void forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
+void linear_forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
   if (result.out || result.row_stat) {
     const double work = token_work(c, c.queries + c.keys);
     for_heads<LinearForward>(c, c.heads, work, false, workspace, result);
@@ -351,17 +350,19 @@ void forward(const AttentionProblem& c, const AttentionResult& result, Workspace
   kReferencePlan.forward(c, squares, workspace);
 }
 
-void backward(const AttentionProblem& c, const AttentionSaved& saved, const AttentionGrad& grad, Workspace& workspace) {
+void linear_backward(const AttentionProblem& c, const AttentionSaved& saved, const AttentionGrad& grad,
+                     Workspace& workspace) {
   const double work = 3 * token_work(c, c.queries * c.group + c.keys);
   for_heads<LinearBackward>(c, c.key_heads, work, true, workspace, saved, grad);
 }
 
-double cost(const AttentionProblem& c) {
+double linear_cost(const AttentionProblem& c) {
   return static_cast<double>(c.batch * c.heads) * token_work(c, c.queries + c.keys);
 }
 
 }  // namespace
 
-const AttentionPlan kLinearPlan{"linear", SumOrder::states, why_not, cost, forward, backward, reference_weights};
+const AttentionPlan kLinearPlan{"linear",       SumOrder::states, linear_why_not,   linear_cost,
+                                linear_forward, linear_backward,  reference_weights};
 
 }  // namespace heed

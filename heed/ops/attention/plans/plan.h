@@ -57,6 +57,9 @@ struct AttentionPlan {
   std::string_view refusal(const AttentionProblem& problem, const AttentionTask& task = {}) const;
 };
 
+// Multiply-adds that are worth handing to a thread, and those of a step of decoding.
+inline constexpr Index kChunkWork = 1 << 20, kDecodingChunkWork = 1 << 18;
+
 // Multiply-adds of every query with every key and value: the cost of a plan that meets each pair once.
 double pair_cost(const AttentionProblem& problem);
 

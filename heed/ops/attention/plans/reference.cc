@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "heed/base/parallel.h"
@@ -12,7 +11,7 @@
 namespace heed {
 namespace {
 
-constexpr Index kChunkWork = 1 << 16;  // multiply-adds that are worth handing to a thread
+constexpr Index kReferenceChunkWork = 1 << 16;  // multiply-adds that are worth handing to a thread
 
 // The loops over the query heads that read one key/value head, with sums in Sum. What is kept between two steps is
 // rounded to `kept`.
@@ -258,9 +257,9 @@ void weights_of_head(const AttentionProblem& c, const ConstView& row_stat, const
 
 std::string_view can_all(const AttentionProblem&, const AttentionTask&) { return {}; }
 
-void forward(const AttentionProblem& c, const AttentionResult& result, Workspace&) {
+void reference_forward(const AttentionProblem& c, const AttentionResult& result, Workspace&) {
   const double work = static_cast<double>(c.queries * c.keys) * static_cast<double>(c.width + c.value_width);
-  parallel_for(c.batch * c.heads, grain_of(work, kChunkWork), [&](Index begin, Index end) {
+  parallel_for(c.batch * c.heads, grain_of(work, kReferenceChunkWork), [&](Index begin, Index end) {
     for (Index head = begin; head < end; ++head) {
       const Index h = head % c.heads;
       HeadLoops<double> loops(c, head / c.heads, h / c.group, DType::f64);
@@ -270,7 +269,7 @@ void forward(const AttentionProblem& c, const AttentionResult& result, Workspace
 }
 
 // One group after another: the parameters' gradients are sums over them.
-void backward(const AttentionProblem& c, const AttentionSaved& saved, const AttentionGrad& grad, Workspace&) {
+void reference_backward(const AttentionProblem& c, const AttentionSaved& saved, const AttentionGrad& grad, Workspace&) {
   for (Index b = 0; b < c.batch; ++b)
     for (Index g = 0; g < c.key_heads; ++g) reference_backward_group(c, saved, grad, b, g);
 }
@@ -319,8 +318,8 @@ void reference_weights(const AttentionProblem& c, const ConstView& row_stat, con
   });
 }
 
-const AttentionPlan kReferencePlan{"reference", SumOrder::rows, can_all,          pair_cost,
-                                   forward,     backward,       reference_weights};
+const AttentionPlan kReferencePlan{"reference",       SumOrder::rows,     can_all,          pair_cost,
+                                   reference_forward, reference_backward, reference_weights};
 const AttentionPlan kPlainPlan{"plain",       SumOrder::plain, f32_alone,    pair_cost,
                                plain_forward, plain_backward,  plain_weights};
 

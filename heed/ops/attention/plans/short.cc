@@ -16,7 +16,7 @@ Index short_grain(const AttentionProblem& c) {
 
 namespace {
 
-std::string_view why_not(const AttentionProblem& c, const AttentionTask& task) {
+std::string_view short_why_not(const AttentionProblem& c, const AttentionTask& task) {
   if (c.spec.score.kind != Score::Kind::dot) return "the score is no dot product";
   if (c.spec.normaliser.kind != Normaliser::Kind::softmax) return "the normaliser is no softmax";
   if (c.dtype != DType::f32 || c.k.view().dtype != DType::f32 || (c.v && c.v.view().dtype != DType::f32)) {
@@ -27,15 +27,16 @@ std::string_view why_not(const AttentionProblem& c, const AttentionTask& task) {
 }
 
 // Measured: from five queries on it takes less time than "decode", which has few lanes to fill.
-double cost(const AttentionProblem& c) { return kFusedPlan.cost(c) * (is_short(c) ? 0.5 : 1); }
+double short_cost(const AttentionProblem& c) { return kFusedPlan.cost(c) * (is_short(c) ? 0.5 : 1); }
 
-void weights(const AttentionProblem& c, const ConstView& row_stat, const AttentionSelection& chosen,
-             const View& weights, Workspace& workspace) {
+void short_weights(const AttentionProblem& c, const ConstView& row_stat, const AttentionSelection& chosen,
+                   const View& weights, Workspace& workspace) {
   fused_weights(c, LaneNumbers::f32, row_stat, chosen, weights, workspace);
 }
 
 }  // namespace
 
-const AttentionPlan kShortPlan{"short", SumOrder::blocks, why_not, cost, short_forward, short_backward, weights};
+const AttentionPlan kShortPlan{"short",       SumOrder::blocks, short_why_not, short_cost,
+                               short_forward, short_backward,   short_weights};
 
 }  // namespace heed

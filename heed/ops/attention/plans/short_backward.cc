@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 
 #include "heed/base/thread_scratch.h"
 #include "heed/kernels/attention_rows.h"
@@ -9,11 +8,10 @@
 #include "heed/ops/attention/plans/lane_work.h"
 #include "heed/ops/attention/plans/repair.h"
 #include "heed/ops/attention/plans/short.h"
+#include "heed/ops/attention/problem/attention_problem.h"
 
 namespace heed {
 namespace {
-
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 // All that flows through one key/value head.
 class ShortGradients {

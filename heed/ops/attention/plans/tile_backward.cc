@@ -8,8 +8,6 @@
 namespace heed {
 namespace {
 
-constexpr double kChunkWork = 1 << 20;  // multiply-adds that are worth handing to a thread
-
 Index in_parts(Index count, Index part) { return (count + part - 1) / part; }
 
 double work_of(const AttentionProblem& c, Index rows, Index keys) {

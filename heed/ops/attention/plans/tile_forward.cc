@@ -9,7 +9,6 @@ namespace heed {
 namespace {
 
 constexpr Index kTileFloats = 96 * 1024;  // of a forward tile, which stays in L2: 384 KiB
-constexpr Index kChunkWork = 1 << 20;     // multiply-adds that are worth handing to a thread
 
 Index forward_rows(const AttentionProblem& c) {
   const Index rows = std::clamp<Index>(kTileFloats / (c.keys + kernels::kAttentionLanes) / 8 * 8, 8, 64);

@@ -9,7 +9,6 @@ namespace heed {
 namespace {
 
 constexpr Index kWeightRows = 64;
-constexpr Index kChunkWork = 1 << 20;  // multiply-adds that are worth handing to a thread
 
 // One tile: its rows against every key that they may see, a block at a time.
 class WeightTile {

@@ -5,7 +5,6 @@
 namespace heed {
 namespace {
 
-Index round_up(Index value, Index unit) { return (value + unit - 1) / unit * unit; }
 Index round_down(Index value, Index unit) { return value / unit * unit; }
 
 }  // namespace

@@ -37,7 +37,7 @@ const kernels::AttentionNormaliser* tile_normaliser(Normaliser::Kind kind) {
 
 namespace {
 
-std::string_view why_not(const AttentionProblem& c, const AttentionTask&) {
+std::string_view tiled_why_not(const AttentionProblem& c, const AttentionTask&) {
   if (c.dtype == DType::f64) return "it computes in f32";
   if (tile_score(c.spec.score.kind) == nullptr) return "the score has a feature map";
   if (tile_normaliser(c.spec.normaliser.kind) == nullptr) return "the normaliser is a sum";
@@ -46,7 +46,7 @@ std::string_view why_not(const AttentionProblem& c, const AttentionTask&) {
 
 }  // namespace
 
-const AttentionPlan kTiledPlan{"tiled",       SumOrder::tiles, why_not,      pair_cost,
+const AttentionPlan kTiledPlan{"tiled",       SumOrder::tiles, tiled_why_not, pair_cost,
                                tiled_forward, tiled_backward,  tiled_weights};
 
 }  // namespace heed

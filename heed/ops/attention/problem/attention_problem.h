@@ -13,6 +13,9 @@
 
 namespace heed {
 
+// The score of a key that a row may not see.
+inline constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
 // Everything has been checked when a plan sees it: ranks, extents, types, and a unit stride along the last axis of
 // q, k, v and of every result. Packed sequences have become one case each.
 struct AttentionProblem {
