@@ -11,10 +11,10 @@ if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
 
 namespace heed {
 namespace {
-constexpr char kBytes[] = {
+constexpr char ${CONSTANT}Bytes[] = {
     ${bytes}};
 }  // namespace
-constinit const std::string_view ${CONSTANT}(kBytes, sizeof kBytes);
+constinit const std::string_view ${CONSTANT}(${CONSTANT}Bytes, sizeof ${CONSTANT}Bytes);
 }  // namespace heed
 ")
   return()

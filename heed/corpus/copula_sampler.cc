@@ -106,7 +106,7 @@ bool is_passing(const Clause& clause) {
          std::find(kMoods.begin(), kMoods.end(), predicate.adjective->german) != kMoods.end();
 }
 
-void negate(Clause& clause) {
+void negate_copula(Clause& clause) {
   bool quantified =
       has_determiner(clause.subject, {Determiner::kEvery, Determiner::kAll, Determiner::kSome, Determiner::kMany});
   if (clause.frequency || quantified) return;
@@ -135,7 +135,7 @@ Clause sample_copula(Sampler& sampler, const ClauseWishes& wishes) {
       clause.frequency = sampler.pick_where(frequencies(), fits)->text;
     }
   }
-  if (wishes.negation && sampler.chance(0.16)) negate(clause);
+  if (wishes.negation && sampler.chance(0.16)) negate_copula(clause);
   return clause;
 }
 

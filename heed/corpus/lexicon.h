@@ -50,6 +50,8 @@ enum Kind : Kinds {
   kMass = 1u << 30,  // not counted: no plural, no "a"
   kWeak = 1u << 31,  // weak declension: every case but the nominative singular is spelled as the plural
 };
+inline constexpr Kinds kAlive = kPerson | kAnimal;
+inline constexpr Kinds kThing = kReadable | kClothing | kPortable | kDevice | kVehicle | kFurniture;
 
 struct Noun {
   std::string_view german;

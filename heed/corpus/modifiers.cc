@@ -6,10 +6,8 @@
 namespace heed::grammar {
 namespace {
 
-constexpr Kinds kAlive = kPerson | kAnimal;
 constexpr Kinds kSmall = kReadable | kClothing | kPortable;
 constexpr Kinds kBig = kFurniture | kVehicle | kDevice;
-constexpr Kinds kThing = kSmall | kBig;
 constexpr Kinds kPlaces = kRoom | kBuilding | kOutdoors;
 constexpr Kinds kColoured = kClothing | kPortable | kVehicle | kFurniture;
 

@@ -19,7 +19,7 @@ Clause sample_asked_clause(Sampler& sampler, const ClauseWishes& wishes) {
 // "welchen Hund", "wie viele Bücher", "welchen Wein"
 NounPhrase sample_asked_noun(Sampler& sampler, Kinds kinds) {
   NounPhrase phrase;
-  phrase.noun = sampler.pick_where(nouns(), [&](const Noun& n) { return is_kind(n, kinds); });
+  phrase.noun = sampler.pick_where(nouns(), [&](const Noun& noun) { return is_kind(noun, kinds); });
   phrase.plural = !is_kind(*phrase.noun, kMass) && sampler.chance(0.4);
   phrase.determiner = phrase.plural && sampler.chance(0.6) ? Determiner::kHowMany : Determiner::kWhich;
   return phrase;

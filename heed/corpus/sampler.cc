@@ -79,7 +79,7 @@ void add_modifier(Sampler& sampler, NounPhrase& phrase) {
     phrase.modifier = std::make_shared<const PrepositionalPhrase>(sample_spot(sampler, Case::kDative));
   } else if (is_kind(*phrase.noun, kPerson)) {
     NounPhrase garment{.determiner = Determiner::kDefinite};
-    garment.noun = sampler.pick_where(nouns(), [](const Noun& n) { return is_kind(n, kClothing); });
+    garment.noun = sampler.pick_where(nouns(), [](const Noun& noun) { return is_kind(noun, kClothing); });
     if (sampler.chance(0.5)) add_adjective(sampler, garment);
     phrase.modifier = std::make_shared<const PrepositionalPhrase>(
         PrepositionalPhrase{.german = "mit", .english = "with", .object = garment});
@@ -88,7 +88,7 @@ void add_modifier(Sampler& sampler, NounPhrase& phrase) {
 
 NounPhrase sample_noun(Sampler& sampler, Kinds kinds, const Agreement* subject, bool indefinite_only) {
   NounPhrase phrase;
-  phrase.noun = sampler.pick_where(nouns(), [&](const Noun& n) { return is_kind(n, kinds); });
+  phrase.noun = sampler.pick_where(nouns(), [&](const Noun& noun) { return is_kind(noun, kinds); });
   bool mass = is_kind(*phrase.noun, kMass);
   bool language = is_kind(*phrase.noun, kLanguage);
   phrase.plural = !mass && sampler.chance(indefinite_only ? 0.6 : 0.27);
@@ -105,7 +105,7 @@ NounPhrase sample_noun(Sampler& sampler, Kinds kinds, const Agreement* subject, 
         sampler.chance(0.6) ? 2 + static_cast<int>(sampler.number() % 3) : 5 + static_cast<int>(sampler.number() % 8);
   }
   if (phrase.determiner == Determiner::kOwnedByName) {
-    phrase.name = sampler.pick_where(names(), [](const Name& n) { return n.genitive; });
+    phrase.name = sampler.pick_where(names(), [](const Name& name) { return name.genitive; });
   }
   if (sampler.chance(0.27)) add_adjective(sampler, phrase);
   if (phrase.determiner == Determiner::kDefinite && sampler.chance(0.05)) add_modifier(sampler, phrase);

@@ -6,10 +6,8 @@
 namespace heed::grammar {
 namespace {
 
-constexpr Kinds kAlive = kPerson | kAnimal;
 constexpr Kinds kGoods = kReadable | kClothing | kPortable | kFood | kDrink | kPlant;
 constexpr Kinds kMachine = kVehicle | kDevice;
-constexpr Kinds kThing = kReadable | kClothing | kPortable | kDevice | kVehicle | kFurniture;
 constexpr Kinds kSight = kAlive | kVehicle | kBuilding | kPlant | kOutdoors;
 
 // One verb, one or two lines.

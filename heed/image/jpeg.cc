@@ -15,20 +15,20 @@ namespace heed {
 namespace {
 
 // libjpeg calls back and leaves by longjmp, over frames that therefore own nothing: what they fill lies in here.
-struct Reading {
+struct JpegReading {
   jpeg_decompress_struct jpeg{};
   jpeg_error_mgr errors{};
   jpeg_progress_mgr progress{};
   std::jmp_buf back{};
   char reason[JMSG_LENGTH_MAX] = "";
 
-  ~Reading() { jpeg_destroy_decompress(&jpeg); }
+  ~JpegReading() { jpeg_destroy_decompress(&jpeg); }
 };
 
-Reading& reading_of(j_common_ptr jpeg) { return *static_cast<Reading*>(jpeg->client_data); }
+JpegReading& reading_of(j_common_ptr jpeg) { return *static_cast<JpegReading*>(jpeg->client_data); }
 
-[[noreturn]] void on_error(j_common_ptr jpeg) {
-  Reading& reading = reading_of(jpeg);
+[[noreturn]] void on_jpeg_error(j_common_ptr jpeg) {
+  JpegReading& reading = reading_of(jpeg);
   jpeg->err->format_message(jpeg, reading.reason);
   std::longjmp(reading.back, 1);
 }
@@ -36,7 +36,7 @@ Reading& reading_of(j_common_ptr jpeg) { return *static_cast<Reading*>(jpeg->cli
 // A warning, of which the level is -1, is of broken data, which would be shown as something that nobody drew; but bytes
 // between markers, which some cameras write, do no harm.
 void on_message(j_common_ptr jpeg, int level) {
-  if (level < 0 && jpeg->err->msg_code != JWRN_EXTRANEOUS_DATA) on_error(jpeg);
+  if (level < 0 && jpeg->err->msg_code != JWRN_EXTRANEOUS_DATA) on_jpeg_error(jpeg);
 }
 
 // A scan costs time for every pixel, however few bytes it has. Encoders make about ten.
@@ -45,7 +45,7 @@ void on_progress(j_common_ptr jpeg) {
   if (reinterpret_cast<j_decompress_ptr>(jpeg)->input_scan_number > kMostScans) ERREXIT(jpeg, JERR_NOTIMPL);
 }
 
-bool read_header(Reading& reading, std::string_view bytes) {
+bool read_jpeg_header(JpegReading& reading, std::string_view bytes) {
   if (setjmp(reading.back)) return false;
   jpeg_create_decompress(&reading.jpeg);
   jpeg_mem_src(&reading.jpeg, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
@@ -55,7 +55,7 @@ bool read_header(Reading& reading, std::string_view bytes) {
   return true;
 }
 
-bool read_rows(Reading& reading, std::uint8_t* rows) {
+bool read_jpeg_rows(JpegReading& reading, std::uint8_t* rows) {
   if (setjmp(reading.back)) return false;
   reading.jpeg.out_color_space = JCS_RGB;
   jpeg_start_decompress(&reading.jpeg);
@@ -70,13 +70,13 @@ bool read_rows(Reading& reading, std::uint8_t* rows) {
 }  // namespace
 
 Image parse_jpeg(std::string_view bytes, std::string_view name) {
-  Reading reading;
+  JpegReading reading;
   reading.jpeg.err = jpeg_std_error(&reading.errors);
   reading.jpeg.client_data = &reading;
-  reading.errors.error_exit = on_error;
+  reading.errors.error_exit = on_jpeg_error;
   reading.errors.emit_message = on_message;
   const auto refuse = [&] { fail("{}: is a broken JPEG file: {}", name, printable(reading.reason)); };
-  if (!read_header(reading, bytes)) refuse();
+  if (!read_jpeg_header(reading, bytes)) refuse();
   check_image_extents(reading.jpeg.image_height, reading.jpeg.image_width, name);
   const J_COLOR_SPACE colours = reading.jpeg.jpeg_color_space;
   HEED_CHECK(colours == JCS_GRAYSCALE || colours == JCS_YCbCr || colours == JCS_RGB,
@@ -90,7 +90,7 @@ Image parse_jpeg(std::string_view bytes, std::string_view name) {
              reading.jpeg.image_width, reading.jpeg.image_height);
   Image image{static_cast<Index>(reading.jpeg.image_height), static_cast<Index>(reading.jpeg.image_width)};
   image.pixels.resize(std::size_t{reading.jpeg.image_height} * reading.jpeg.image_width * 3);
-  if (!read_rows(reading, image.pixels.data())) refuse();
+  if (!read_jpeg_rows(reading, image.pixels.data())) refuse();
   return image;
 }
 

@@ -13,7 +13,7 @@ namespace heed {
 namespace {
 
 // libpng calls back and leaves by longjmp, over frames that therefore own nothing: what they fill lies in here.
-struct Reading {
+struct PngReading {
   std::string_view bytes;
   std::size_t at = 0;
   char reason[128] = "";
@@ -21,26 +21,26 @@ struct Reading {
   png_infop info = nullptr;
   png_uint_32 width = 0, height = 0;
 
-  ~Reading() { png_destroy_read_struct(&png, &info, nullptr); }
+  ~PngReading() { png_destroy_read_struct(&png, &info, nullptr); }
 };
 
-[[noreturn]] void on_error(png_structp png, png_const_charp message) {
-  auto* reading = static_cast<Reading*>(png_get_error_ptr(png));
+[[noreturn]] void on_png_error(png_structp png, png_const_charp message) {
+  auto* reading = static_cast<PngReading*>(png_get_error_ptr(png));
   std::strncpy(reading->reason, message, sizeof reading->reason - 1);
   png_longjmp(png, 1);
 }
 
-void on_warning(png_structp, png_const_charp) {}
+void on_png_warning(png_structp, png_const_charp) {}
 
 void on_read(png_structp png, png_bytep to, std::size_t count) {
-  auto* reading = static_cast<Reading*>(png_get_io_ptr(png));
+  auto* reading = static_cast<PngReading*>(png_get_io_ptr(png));
   if (count > reading->bytes.size() - reading->at) png_error(png, "the file ends too early");
   std::memcpy(to, reading->bytes.data() + reading->at, count);
   reading->at += count;
 }
 
 // Whether the header could be read, and everything asked to become red, green and blue of 8 bits.
-bool read_header(Reading& reading) {
+bool read_png_header(PngReading& reading) {
   if (setjmp(png_jmpbuf(reading.png))) return false;
   png_set_read_fn(reading.png, &reading, on_read);
   png_set_user_limits(reading.png, static_cast<png_uint_32>(kMostImagePixels),
@@ -58,7 +58,7 @@ bool read_header(Reading& reading) {
 }
 
 // `rows` [height * width * 3]. An interlaced picture is read in several passes over them.
-bool read_rows(Reading& reading, std::uint8_t* rows) {
+bool read_png_rows(PngReading& reading, std::uint8_t* rows) {
   if (setjmp(png_jmpbuf(reading.png))) return false;
   const int passes = png_set_interlace_handling(reading.png);
   png_read_update_info(reading.png, reading.info);
@@ -74,13 +74,13 @@ bool read_rows(Reading& reading, std::uint8_t* rows) {
 }  // namespace
 
 Image parse_png(std::string_view bytes, std::string_view name) {
-  Reading reading{.bytes = bytes};
-  reading.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reading, on_error, on_warning);
+  PngReading reading{.bytes = bytes};
+  reading.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reading, on_png_error, on_png_warning);
   if (reading.png == nullptr) throw std::bad_alloc();
   reading.info = png_create_info_struct(reading.png);
   if (reading.info == nullptr) throw std::bad_alloc();
   const auto refuse = [&] { fail("{}: is a broken PNG file: {}", name, printable(reading.reason)); };
-  if (!read_header(reading)) refuse();
+  if (!read_png_header(reading)) refuse();
   check_image_extents(reading.height, reading.width, name);
   // A row takes at least two bytes of a file, packed by at most 1032: absurd extents are refused before their memory.
   constexpr std::uint64_t kMostPacked = 1100;
@@ -89,7 +89,7 @@ Image parse_png(std::string_view bytes, std::string_view name) {
              reading.height);
   Image image{static_cast<Index>(reading.height), static_cast<Index>(reading.width)};
   image.pixels.resize(std::size_t{reading.height} * reading.width * 3);
-  if (!read_rows(reading, image.pixels.data())) refuse();
+  if (!read_png_rows(reading, image.pixels.data())) refuse();
   return image;
 }
 

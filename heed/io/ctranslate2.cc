@@ -13,7 +13,7 @@
 namespace heed {
 namespace {
 
-constexpr std::uint32_t kLastVersion = 6, kFirstWithSpec = 2, kFirstWithAliases = 3, kFirstWithTypes = 4;
+constexpr std::uint32_t kLastBinaryVersion = 6, kFirstWithSpec = 2, kFirstWithAliases = 3, kFirstWithTypes = 4;
 constexpr Index kMostVariables = Index{1} << 18;
 constexpr std::string_view kScale = "_scale";
 // What weights of int16 are divided by in files that have no scale of their own for them.
@@ -28,11 +28,11 @@ std::string read_name(ByteReader& reader, std::string_view what) {
 }
 
 StoredType type_of(std::uint8_t number, const std::string& where) {
-  constexpr StoredType kTypes[] = {StoredType::f32, StoredType::i8,  StoredType::i16,
-                                   StoredType::i32, StoredType::f16, StoredType::bf16};
-  HEED_CHECK(number < std::size(kTypes), "{}: the type must be from 0 to {}, but is {}", where, std::size(kTypes) - 1,
-             number);
-  return kTypes[number];
+  constexpr StoredType kStoredTypes[] = {StoredType::f32, StoredType::i8,  StoredType::i16,
+                                         StoredType::i32, StoredType::f16, StoredType::bf16};
+  HEED_CHECK(number < std::size(kStoredTypes), "{}: the type must be from 0 to {}, but is {}", where,
+             std::size(kStoredTypes) - 1, number);
+  return kStoredTypes[number];
 }
 
 StoredType type_of_width(std::uint8_t width, const std::string& where) {
@@ -121,8 +121,9 @@ Checkpoint parse_ctranslate2(const std::shared_ptr<MappedFile>& file) {
   const std::string& path = file->name();
   ByteReader reader(file->bytes(), path);
   const auto version = reader.number<std::uint32_t>("the version");
-  HEED_CHECK(1 <= version && version <= kLastVersion,
-             "{}: the version of a CTranslate2 file must be from 1 to {}, but is {}", path, kLastVersion, version);
+  HEED_CHECK(1 <= version && version <= kLastBinaryVersion,
+             "{}: the version of a CTranslate2 file must be from 1 to {}, but is {}", path, kLastBinaryVersion,
+             version);
   const bool has_spec = version >= kFirstWithSpec;
   const std::string spec = has_spec ? read_name(reader, "the name of the specification") : "";
   const std::uint32_t revision = has_spec ? reader.number<std::uint32_t>("the revision of the specification") : 1;

@@ -15,7 +15,7 @@
 namespace heed {
 namespace {
 
-constexpr std::string_view kMagic = "GGUF";
+constexpr std::string_view kGgufMagic = "GGUF";
 constexpr std::uint32_t kFirstVersion = 2, kLastVersion = 3;
 constexpr Index kMostTensors = Index{1} << 18;
 constexpr Index kDefaultAlignment = 32, kMostAlignment = Index{1} << 20;
@@ -26,7 +26,7 @@ struct GgmlType {
   std::string_view name;
   std::optional<StoredType> type = {};
 };
-constexpr GgmlType kTypes[] = {
+constexpr GgmlType kGgmlTypes[] = {
     {0, "F32", StoredType::f32},
     {1, "F16", StoredType::f16},
     {2, "Q4_0", StoredType::q4_0},
@@ -64,7 +64,7 @@ constexpr GgmlType kTypes[] = {
 StoredType type_of(std::uint32_t number, const std::string& where) {
   std::vector<std::string_view> readable;
   std::string name = fmt::format("{}", number);
-  for (const GgmlType& known : kTypes) {
+  for (const GgmlType& known : kGgmlTypes) {
     if (known.type && known.number == number) return *known.type;
     if (known.type) readable.push_back(known.name);
     if (known.number == number) name = known.name;
@@ -145,8 +145,8 @@ Checkpoint::Tensors place(std::vector<Described> described, const std::shared_pt
 Checkpoint parse_gguf(const std::shared_ptr<MappedFile>& file) {
   const std::string& name = file->name();
   ByteReader reader(file->bytes(), name);
-  HEED_CHECK(file->bytes().starts_with(kMagic), "{}: not a GGUF file", name);
-  reader.take(kMagic.size(), "the magic");
+  HEED_CHECK(file->bytes().starts_with(kGgufMagic), "{}: not a GGUF file", name);
+  reader.take(kGgufMagic.size(), "the magic");
   const auto version = reader.number<std::uint32_t>("the version");
   HEED_CHECK((version & 0xFFFF) != 0 || version == 0, "{}: is big endian; only little-endian files are read", name);
   HEED_CHECK(kFirstVersion <= version && version <= kLastVersion, "{}: the GGUF version must be {} or {}, but is {}",

@@ -14,11 +14,11 @@
 namespace heed {
 namespace {
 
-constexpr std::uint32_t kMagic = 0x616b3432;  // "24ka" in the file's bytes
-constexpr std::size_t kHeaderBytes = 256;     // of version 1 and 2
+constexpr std::uint32_t kLlama2cMagic = 0x616b3432;  // "24ka" in the file's bytes
+constexpr std::size_t kHeaderBytes = 256;            // of version 1 and 2
 constexpr Index kMostExtent = Index{1} << 24, kMostLayers = 4096;
 
-struct Header {
+struct Llama2cHeader {
   std::uint32_t version = 0;
   Index dim = 0, hidden_dim = 0, layers = 0, heads = 0, key_value_heads = 0, vocabulary = 0, positions = 0;
   bool shared_classifier = false;
@@ -30,16 +30,16 @@ struct Header {
 bool is_extent(Index value, Index most = kMostExtent) { return 1 <= value && value <= most; }
 
 // Whether a model can have these extents: of seven numbers that anything else begins with, few do.
-bool goes_together(const Header& header) {
+bool goes_together(const Llama2cHeader& header) {
   return is_extent(header.dim) && is_extent(header.hidden_dim) && is_extent(header.layers, kMostLayers) &&
          is_extent(header.heads) && is_extent(header.key_value_heads) && is_extent(header.vocabulary) &&
          is_extent(header.positions) && header.dim % header.heads == 0 && header.dim / header.heads % 2 == 0 &&
          header.heads % header.key_value_heads == 0;
 }
 
-Header read_header(ByteReader& reader) {
-  Header header;
-  const bool marked = reader.left() >= 4 && ByteReader(reader).number<std::uint32_t>("the magic") == kMagic;
+Llama2cHeader read_header(ByteReader& reader) {
+  Llama2cHeader header;
+  const bool marked = reader.left() >= 4 && ByteReader(reader).number<std::uint32_t>("the magic") == kLlama2cMagic;
   if (marked) {
     reader.number<std::uint32_t>("the magic");
     header.version = reader.number<std::uint32_t>("the version");
@@ -65,7 +65,7 @@ Header read_header(ByteReader& reader) {
 // Takes tensors off the file in its order.
 class Layout {
  public:
-  Layout(const Header& header, ByteReader& reader, const std::shared_ptr<MappedFile>& file)
+  Layout(const Llama2cHeader& header, ByteReader& reader, const std::shared_ptr<MappedFile>& file)
       : header_(header), reader_(reader), file_(file) {}
 
   // f32 numbers that are no matrix of the model's.
@@ -106,26 +106,27 @@ class Layout {
     return tensors_.emplace(name, std::move(tensor)).first->second;
   }
 
-  const Header& header_;
+  const Llama2cHeader& header_;
   ByteReader& reader_;
   const std::shared_ptr<MappedFile>& file_;
   Checkpoint::Tensors tensors_;
 };
 
 // Attention's and the feed-forward network's matrices, of which w3 and w1 make the gated product that w2 maps back.
-void attention_matrices(Layout& layout, const Header& header) {
+void attention_matrices(Layout& layout, const Llama2cHeader& header) {
   layout.matrices("attention.wq", header.dim, header.dim);
   layout.matrices("attention.wk", header.key_value_dim(), header.dim);
   layout.matrices("attention.wv", header.key_value_dim(), header.dim);
   layout.matrices("attention.wo", header.dim, header.dim);
 }
-void feed_forward_matrices(Layout& layout, const Header& header) {
+void feed_forward_matrices(Layout& layout, const Llama2cHeader& header) {
   layout.matrices("feed_forward.w1", header.hidden_dim, header.dim);
   layout.matrices("feed_forward.w2", header.dim, header.hidden_dim);
   layout.matrices("feed_forward.w3", header.hidden_dim, header.dim);
 }
 
-Checkpoint::Tensors read_tensors(const Header& header, ByteReader& reader, const std::shared_ptr<MappedFile>& file) {
+Checkpoint::Tensors read_tensors(const Llama2cHeader& header, ByteReader& reader,
+                                 const std::shared_ptr<MappedFile>& file) {
   Layout layout(header, reader, file);
   const std::string embedding = "tok_embeddings.weight", norm = "norm.weight";
   if (header.version == 0) {
@@ -154,7 +155,7 @@ Checkpoint::Tensors read_tensors(const Header& header, ByteReader& reader, const
 Checkpoint parse_llama2c(const std::shared_ptr<MappedFile>& file) {
   static_assert(std::endian::native == std::endian::little, "llama2.c's files are little endian");
   ByteReader reader(file->bytes(), file->name());
-  const Header header = read_header(reader);
+  const Llama2cHeader header = read_header(reader);
   HEED_CHECK(goes_together(header),
              "{}: no model has these extents: dim {}, hidden_dim {}, {} layers, {} heads, {} for keys, vocabulary {}, "
              "{} positions",
@@ -180,7 +181,7 @@ Checkpoint open_llama2c(const std::filesystem::path& path) { return parse_llama2
 bool looks_like_llama2c(std::string_view bytes) {
   try {
     ByteReader reader(bytes, "");
-    if (ByteReader(reader).number<std::uint32_t>("") == kMagic) return true;
+    if (ByteReader(reader).number<std::uint32_t>("") == kLlama2cMagic) return true;
     return goes_together(read_header(reader));
   } catch (const Error&) {
     return false;

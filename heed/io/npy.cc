@@ -23,8 +23,8 @@ static_assert(std::endian::native == std::endian::little, "elements are copied a
 
 // A file is: the magic, the version (2 bytes), the header's length (2 bytes in version 1, otherwise 4), the header (a
 // Python dictionary, then spaces and a newline), the elements. numpy aligns the elements to 64 bytes.
-constexpr std::string_view kMagic("\x93NUMPY", 6);
-constexpr std::size_t kMaxHeaderBytes = 1 << 16;
+constexpr std::string_view kNpyMagic("\x93NUMPY", 6);
+constexpr std::size_t kMostNpyHeaderBytes = 1 << 16;
 constexpr std::size_t kAlignment = 64;
 constexpr Index kMaxNpyRank = 32;
 
@@ -33,7 +33,7 @@ constexpr std::pair<std::string_view, DType> kDTypes[] = {
     {"<i4", DType::i32}, {"<i8", DType::i64}, {"|b1", DType::boolean},
 };
 
-struct Header {
+struct NpyHeader {
   std::optional<std::string> descr;
   std::optional<bool> fortran_order;
   std::optional<std::vector<Index>> shape;
@@ -41,12 +41,12 @@ struct Header {
 
 // Reads the one form of Python dictionary that the format has: {'descr': '<f4', 'fortran_order': False, 'shape': (2,
 // 3), }.
-class HeaderParser {
+class NpyHeaderParser {
  public:
-  HeaderParser(std::string_view text, std::string_view file) : text_(text), file_(file) {}
+  NpyHeaderParser(std::string_view text, std::string_view file) : text_(text), file_(file) {}
 
-  Header parse() {
-    Header header;
+  NpyHeader parse() {
+    NpyHeader header;
     expect('{');
     while (!accept('}')) {
       const std::string key = string();
@@ -177,7 +177,7 @@ Tensor row_major(const Tensor& stored, const std::vector<Index>& shape) {
 }
 
 NpyArray parse(std::string_view bytes, std::string_view name, Index max_rank) {
-  HEED_CHECK(bytes.starts_with(kMagic), "{}: not an npy file", name);
+  HEED_CHECK(bytes.starts_with(kNpyMagic), "{}: not an npy file", name);
   HEED_CHECK(bytes.size() >= 12, "{}: cut short: {} bytes", name, bytes.size());
   const int version = static_cast<unsigned char>(bytes[6]), minor = static_cast<unsigned char>(bytes[7]);
   HEED_CHECK(version >= 1 && version <= 3 && minor == 0, "{}: the npy version must be 1.0, 2.0 or 3.0, but is {}.{}",
@@ -186,10 +186,11 @@ NpyArray parse(std::string_view bytes, std::string_view name, Index max_rank) {
   std::uint32_t length = 0;
   std::memcpy(&length, bytes.data() + 8, length_bytes);
   bytes.remove_prefix(8 + length_bytes);
-  HEED_CHECK(length <= kMaxHeaderBytes, "{}: a header of {} bytes, more than {}", name, length, kMaxHeaderBytes);
+  HEED_CHECK(length <= kMostNpyHeaderBytes, "{}: a header of {} bytes, more than {}", name, length,
+             kMostNpyHeaderBytes);
   HEED_CHECK(length <= bytes.size(), "{}: cut short: {} bytes of a header of {}", name, bytes.size(), length);
 
-  const Header header = HeaderParser(bytes.substr(0, length), name).parse();
+  const NpyHeader header = NpyHeaderParser(bytes.substr(0, length), name).parse();
   bytes.remove_prefix(length);
   const DType dtype = dtype_of(*header.descr, name);
   const std::vector<Index>& shape = *header.shape;
@@ -230,11 +231,11 @@ std::string npy_header(const ConstView& view, std::string_view name) {
   std::string header =
       fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr->first,
                   fmt::join(view.shape.begin(), view.shape.begin() + view.rank, ", "), view.rank == 1 ? "," : "");
-  const std::size_t unpadded = kMagic.size() + 4 + header.size() + 1;
+  const std::size_t unpadded = kNpyMagic.size() + 4 + header.size() + 1;
   header.append((unpadded + kAlignment - 1) / kAlignment * kAlignment - unpadded, ' ');
   header += '\n';
   const std::uint16_t length = static_cast<std::uint16_t>(header.size());
-  std::string all(kMagic);
+  std::string all(kNpyMagic);
   all.append("\x01\x00", 2);
   all.append(reinterpret_cast<const char*>(&length), sizeof length);
   return all + header;

@@ -13,6 +13,16 @@
 #include "heed/io/mapped_file.h"
 
 namespace heed {
+
+// Not unnamed, as the archives, which have members of it, are not.
+struct DiscardZip {
+  void operator()(zip_t* archive) const { zip_discard(archive); }
+  void operator()(zip_source_t* source) const { zip_source_free(source); }
+  void operator()(zip_file_t* file) const { zip_fclose(file); }
+};
+using Zip = std::unique_ptr<zip_t, DiscardZip>;
+using Source = std::unique_ptr<zip_source_t, DiscardZip>;
+
 namespace {
 
 constexpr std::uint64_t kMostPacked = 1032;                       // of deflate
@@ -30,14 +40,6 @@ struct ZipError {
   ZipError& operator=(const ZipError&) = delete;
   std::string text() { return printable(zip_error_strerror(&error)); }
 };
-
-struct Discard {
-  void operator()(zip_t* archive) const { zip_discard(archive); }
-  void operator()(zip_source_t* source) const { zip_source_free(source); }
-  void operator()(zip_file_t* file) const { zip_fclose(file); }
-};
-using Zip = std::unique_ptr<zip_t, Discard>;
-using Source = std::unique_ptr<zip_source_t, Discard>;
 
 Source source_of(std::string_view bytes, const std::string& name) {
   ZipError error;
@@ -101,7 +103,7 @@ struct NpzReader::Archive {
                printable(name), size, file->bytes().size());
     budget -= size;
     file->check_unchanged();
-    const std::unique_ptr<zip_file_t, Discard> opened(zip_fopen_index(zip.get(), index, 0));
+    const std::unique_ptr<zip_file_t, DiscardZip> opened(zip_fopen_index(zip.get(), index, 0));
     HEED_CHECK(opened != nullptr, "{}: {}: {}", file->name(), printable(name), printable(zip_strerror(zip.get())));
     std::string bytes(size + 1, '\0');  // one more, so that the end is met and the checksum compared
     std::uint64_t filled = 0;

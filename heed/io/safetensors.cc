@@ -26,26 +26,26 @@ static_assert(std::endian::native == std::endian::little, "safetensors files are
 constexpr std::size_t kLengthBytes = 8;
 // The format's own implementation takes 100,000,000 bytes. A third of that names 250,000 tensors, more than any file in
 // use has; and a header takes five times its size in memory.
-constexpr std::uint64_t kMaxHeaderBytes = std::uint64_t{1} << 25;
+constexpr std::uint64_t kMostHeaderBytes = std::uint64_t{1} << 25;
 constexpr std::size_t kMostMetadata = 65536;
 constexpr std::string_view kMetadata = "__metadata__";
 
 // Those that heed writes, first.
-constexpr std::pair<std::string_view, StoredType> kTypes[] = {
+constexpr std::pair<std::string_view, StoredType> kElementTypes[] = {
     {"F32", StoredType::f32}, {"F64", StoredType::f64}, {"F16", StoredType::f16}, {"BF16", StoredType::bf16},
     {"I8", StoredType::i8},   {"I32", StoredType::i32}, {"I64", StoredType::i64}, {"BOOL", StoredType::boolean},
     {"U8", StoredType::u8},   {"I16", StoredType::i16}, {"U16", StoredType::u16}, {"U32", StoredType::u32},
 };
 
 StoredType type_of(const Json& json) {
-  for (const auto& [name, type] : kTypes) {
+  for (const auto& [name, type] : kElementTypes) {
     if (json.string() == name) return type;
   }
   json.refuse("must be one of F32, F64, F16, BF16, I8, I32, I64, BOOL, U8, I16, U16, U32");
 }
 
 std::string_view name_in_file(StoredType type) {
-  return std::ranges::find(kTypes, type, &std::pair<std::string_view, StoredType>::second)->first;
+  return std::ranges::find(kElementTypes, type, &std::pair<std::string_view, StoredType>::second)->first;
 }
 
 StoredTensor parse_entry(const std::string& name, const Json& json, const std::shared_ptr<MappedFile>& file,
@@ -106,9 +106,9 @@ Checkpoint parse_safetensors(const std::shared_ptr<MappedFile>& file) {
   HEED_CHECK(bytes.size() >= kLengthBytes, "{}: not a safetensors file: {} bytes", name, bytes.size());
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), kLengthBytes);
-  HEED_CHECK(length <= kMaxHeaderBytes,
+  HEED_CHECK(length <= kMostHeaderBytes,
              "{}: a header of {} bytes, over the limit of {}: too many tensors, or not a safetensors file", name,
-             length, kMaxHeaderBytes);
+             length, kMostHeaderBytes);
   HEED_CHECK(length <= bytes.size() - kLengthBytes, "{}: cut short: a header of {} bytes in a file of {}", name, length,
              bytes.size());
   const std::string_view header = bytes.substr(kLengthBytes, length), data = bytes.substr(kLengthBytes + length);
@@ -185,8 +185,8 @@ void write_safetensors(const std::filesystem::path& path, const std::map<std::st
   }
   std::string header = Json::object(std::move(members)).dump();
   header.resize((header.size() + 7) / 8 * 8, ' ');
-  HEED_CHECK(header.size() <= kMaxHeaderBytes, "{}: the header would be of {} bytes, over the limit of {}", file,
-             header.size(), kMaxHeaderBytes);
+  HEED_CHECK(header.size() <= kMostHeaderBytes, "{}: the header would be of {} bytes, over the limit of {}", file,
+             header.size(), kMostHeaderBytes);
 
   FileWriter writer(path);
   const std::uint64_t length = header.size();

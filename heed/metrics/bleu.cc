@@ -14,22 +14,20 @@
 namespace heed {
 namespace {
 
-constexpr std::pair<BleuSmoothing, std::string_view> kNames[] = {
+constexpr std::pair<BleuSmoothing, std::string_view> kSmoothingNames[] = {
     {BleuSmoothing::none, "none"},
     {BleuSmoothing::floor, "floor"},
     {BleuSmoothing::add_k, "add-k"},
     {BleuSmoothing::exp, "exp"},
 };
 
-constexpr Index kGrain = 32;  // segments for each call of a thread
-
-struct Counts {
+struct BleuCounts {
   std::vector<Index> matches;
   std::vector<Index> totals;
   Index hypothesis_length = 0;
   Index reference_length = 0;
 
-  explicit Counts(int max_order) : matches(max_order), totals(max_order) {}
+  explicit BleuCounts(int max_order) : matches(max_order), totals(max_order) {}
 };
 
 double smoothing_value(const BleuOptions& options) {
@@ -57,13 +55,13 @@ Index closest_length(Index hypothesis, std::span<const Index> references) {
   });
 }
 
-Counts count_segment(const std::string& hypothesis, std::span<const std::vector<std::string>> references, Index segment,
-                     const BleuOptions& options) {
+BleuCounts count_segment(const std::string& hypothesis, std::span<const std::vector<std::string>> references,
+                         Index segment, const BleuOptions& options) {
   std::vector<std::vector<std::u32string>> words = {tokens(hypothesis, options)};
   for (const std::vector<std::string>& set : references) words.push_back(tokens(set[segment], options));
   NgramCounts ngrams(number_words(words));
 
-  Counts counts(options.max_order);
+  BleuCounts counts(options.max_order);
   std::vector<Index> lengths;
   for (std::size_t s = 1; s < words.size(); ++s) lengths.push_back(static_cast<Index>(words[s].size()));
   counts.hypothesis_length = static_cast<Index>(words[0].size());
@@ -103,14 +101,14 @@ std::string fields(const BleuOptions& options) {
 }  // namespace
 
 std::string_view bleu_smoothing_name(BleuSmoothing smoothing) {
-  for (const auto& [value, name] : kNames) {
+  for (const auto& [value, name] : kSmoothingNames) {
     if (value == smoothing) return name;
   }
   fail("bleu_smoothing_name: there is no BLEU smoothing {}", static_cast<int>(smoothing));
 }
 
 BleuSmoothing parse_bleu_smoothing(std::string_view name) {
-  for (const auto& [value, known] : kNames) {
+  for (const auto& [value, known] : kSmoothingNames) {
     if (known == name) return value;
   }
   fail("parse_bleu_smoothing: '{}' is none of none, floor, add-k, exp", name);
@@ -176,13 +174,13 @@ BleuScore corpus_bleu(std::span<const std::string> hypotheses, std::span<const s
                       const BleuOptions& options) {
   check_options("corpus_bleu", options);
   check_segments("corpus_bleu", hypotheses, references);
-  std::vector<Counts> segments(hypotheses.size(), Counts(options.max_order));
-  parallel_for(static_cast<Index>(hypotheses.size()), kGrain, [&](Index begin, Index end) {
+  std::vector<BleuCounts> segments(hypotheses.size(), BleuCounts(options.max_order));
+  parallel_for(static_cast<Index>(hypotheses.size()), kSegmentsPerTask, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) segments[i] = count_segment(hypotheses[i], references, i, options);
   });
 
-  Counts sum(options.max_order);
-  for (const Counts& counts : segments) {
+  BleuCounts sum(options.max_order);
+  for (const BleuCounts& counts : segments) {
     for (int n = 0; n < options.max_order; ++n) {
       sum.matches[n] += counts.matches[n];
       sum.totals[n] += counts.totals[n];

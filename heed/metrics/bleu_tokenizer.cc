@@ -9,7 +9,7 @@
 namespace heed {
 namespace {
 
-constexpr std::pair<BleuTokenizer, std::string_view> kNames[] = {
+constexpr std::pair<BleuTokenizer, std::string_view> kTokenizerNames[] = {
     {BleuTokenizer::none, "none"},
     {BleuTokenizer::v13a, "13a"},
     {BleuTokenizer::intl, "intl"},
@@ -35,14 +35,14 @@ std::u32string separate_intl(std::u32string_view line) {
 }  // namespace
 
 std::string_view bleu_tokenizer_name(BleuTokenizer tokenizer) {
-  for (const auto& [value, name] : kNames) {
+  for (const auto& [value, name] : kTokenizerNames) {
     if (value == tokenizer) return name;
   }
   fail("bleu_tokenizer_name: there is no BLEU tokenizer {}", static_cast<int>(tokenizer));
 }
 
 BleuTokenizer parse_bleu_tokenizer(std::string_view name) {
-  for (const auto& [value, known] : kNames) {
+  for (const auto& [value, known] : kTokenizerNames) {
     if (known == name) return value;
   }
   fail("parse_bleu_tokenizer: '{}' is none of none, 13a, intl, char", name);

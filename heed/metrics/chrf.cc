@@ -12,15 +12,13 @@
 namespace heed {
 namespace {
 
-constexpr Index kGrain = 32;  // segments for each call of a thread
-
 // One order's n-grams.
 struct OrderCounts {
   Index hypothesis = 0;
   Index reference = 0;
   Index matches = 0;
 };
-using Counts = std::vector<OrderCounts>;  // character orders, then word orders
+using ChrfCounts = std::vector<OrderCounts>;  // character orders, then word orders
 
 void check_options(const ChrfOptions& options) {
   HEED_CHECK(options.char_order >= 1 && options.char_order <= 100,
@@ -61,7 +59,7 @@ std::vector<std::uint32_t> characters(std::u32string_view text, bool whitespace)
 }
 
 // Appends one count for each order to counts[r], for each reference r.
-void count_orders(NgramCounts ngrams, int orders, std::vector<Counts>& counts) {
+void count_orders(NgramCounts ngrams, int orders, std::vector<ChrfCounts>& counts) {
   for (int n = 0; n < orders; ++n) {
     if (n > 0) ngrams.next_order();
     const std::vector<Index> hypothesis = ngrams.counts(0);
@@ -75,7 +73,7 @@ void count_orders(NgramCounts ngrams, int orders, std::vector<Counts>& counts) {
   }
 }
 
-double f_score(const Counts& counts, const ChrfOptions& options) {
+double f_score(const ChrfCounts& counts, const ChrfOptions& options) {
   constexpr double kEpsilon = 1e-16;
   const double factor = static_cast<double>(options.beta) * options.beta;
   double sum_f = 0, sum_precision = 0, sum_recall = 0;
@@ -100,8 +98,8 @@ double f_score(const Counts& counts, const ChrfOptions& options) {
 }
 
 // The counts against the reference that gives the best score; of equals, the first.
-Counts count_segment(const std::string& hypothesis, std::span<const std::vector<std::string>> references, Index segment,
-                     const ChrfOptions& options) {
+ChrfCounts count_segment(const std::string& hypothesis, std::span<const std::vector<std::string>> references,
+                         Index segment, const ChrfOptions& options) {
   std::vector<std::u32string> texts = {decode_utf8(hypothesis, "corpus_chrf")};
   for (const std::vector<std::string>& set : references) texts.push_back(decode_utf8(set[segment], "corpus_chrf"));
   std::vector<std::vector<std::uint32_t>> sequences;
@@ -111,7 +109,7 @@ Counts count_segment(const std::string& hypothesis, std::span<const std::vector<
     sequences.push_back(characters(text, options.whitespace));
     if (options.word_order > 0) words.push_back(words_and_punctuation(text));
   }
-  std::vector<Counts> counts(references.size());
+  std::vector<ChrfCounts> counts(references.size());
   count_orders(NgramCounts(std::move(sequences)), options.char_order, counts);
   if (options.word_order > 0) count_orders(NgramCounts(number_words(words)), options.word_order, counts);
 
@@ -135,13 +133,13 @@ ChrfScore corpus_chrf(std::span<const std::string> hypotheses, std::span<const s
                       const ChrfOptions& options) {
   check_options(options);
   check_segments("corpus_chrf", hypotheses, references);
-  std::vector<Counts> segments(hypotheses.size());
-  parallel_for(static_cast<Index>(hypotheses.size()), kGrain, [&](Index begin, Index end) {
+  std::vector<ChrfCounts> segments(hypotheses.size());
+  parallel_for(static_cast<Index>(hypotheses.size()), kSegmentsPerTask, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) segments[i] = count_segment(hypotheses[i], references, i, options);
   });
 
-  Counts sum(options.char_order + options.word_order);
-  for (const Counts& counts : segments) {
+  ChrfCounts sum(options.char_order + options.word_order);
+  for (const ChrfCounts& counts : segments) {
     for (std::size_t n = 0; n < sum.size(); ++n) {
       sum[n].hypothesis += counts[n].hypothesis;
       sum[n].reference += counts[n].reference;

@@ -15,6 +15,9 @@ namespace heed {
 void check_segments(std::string_view function, std::span<const std::string> hypotheses,
                     std::span<const std::vector<std::string>> references);
 
+// How many segments a thread scores at a time.
+inline constexpr Index kSegmentsPerTask = 32;
+
 // One reference set for each reference of a single hypothesis.
 std::vector<std::vector<std::string>> as_reference_sets(std::span<const std::string> references);
 

@@ -21,7 +21,7 @@ constexpr Index kMaxShiftSize = 10;
 constexpr Index kMaxShiftDistance = 50;
 constexpr Index kMaxCandidates = 1000;
 
-constexpr Index kGrain = 8;  // segments for each call of a thread
+constexpr Index kSearchesPerTask = 8;  // segments for each call of a thread
 
 using Words = std::vector<std::uint32_t>;
 
@@ -174,7 +174,7 @@ TerScore corpus_ter(std::span<const std::string> hypotheses, std::span<const std
                     const TerOptions& options) {
   check_segments("corpus_ter", hypotheses, references);
   std::vector<SegmentEdits> segments(hypotheses.size());
-  parallel_for(static_cast<Index>(hypotheses.size()), kGrain, [&](Index begin, Index end) {
+  parallel_for(static_cast<Index>(hypotheses.size()), kSearchesPerTask, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) segments[i] = count_segment(hypotheses[i], references, i, options);
   });
 

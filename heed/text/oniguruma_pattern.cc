@@ -18,7 +18,7 @@ namespace {
 constexpr int kDeepest = 64;
 
 // What stands in a class of PCRE2's.
-constexpr std::string_view kSpaces =
+constexpr std::string_view kSpaceClass =
     "\\x{9}-\\x{D}\\x{20}\\x{85}\\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}\\x{205F}\\x{3000}";
 constexpr std::string_view kWord = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}";
 // Outside classes Oniguruma looks Latin-1 up in a table, which has these as word characters too.
@@ -36,9 +36,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kPosix =
     {"digit", "\\p{Nd}"},
     {"lower", "\\p{Lowercase}"},
     {"punct", "\\p{P}"},
-    {"space", kSpaces},
+    {"space", kSpaceClass},
     {"upper", "\\p{Uppercase}"},
-    {"whitespace", kSpaces},
+    {"whitespace", kSpaceClass},
     {"word", kWord},
     {"xdigit", kHexDigits},
 }};
@@ -386,7 +386,7 @@ class Translation {
     switch (c) {
       case 's':
       case 'S':
-        return {{}, std::string(kSpaces), c == 'S'};
+        return {{}, std::string(kSpaceClass), c == 'S'};
       case 'w':
       case 'W':
         return {{}, std::string(kWord), c == 'W'};

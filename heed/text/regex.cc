@@ -7,27 +7,30 @@
 
 #include "heed/base/check.h"
 #include "heed/base/printable.h"
+#include "heed/base/utf8.h"
 #include "heed/text/oniguruma_pattern.h"
 
 namespace heed {
-namespace {
 
-constexpr std::size_t kLongestPattern = std::size_t{1} << 16;
-// Backtracking steps of one match; the expressions of tokenizers take a few for each character.
-constexpr std::uint32_t kMostSteps = 10'000'000;
-constexpr std::uint32_t kMostKibibytes = 256 * 1024;
-
-struct Free {
+// Not unnamed, as Regex::Impl, which has members of it, is not.
+struct FreePcre2 {
   void operator()(pcre2_code* code) const { pcre2_code_free(code); }
   void operator()(pcre2_compile_context* context) const { pcre2_compile_context_free(context); }
   void operator()(pcre2_match_context* context) const { pcre2_match_context_free(context); }
   void operator()(pcre2_match_data* data) const { pcre2_match_data_free(data); }
 };
 
+namespace {
+
+constexpr std::size_t kLongestPattern = std::size_t{1} << 16;
+// Backtracking steps of one match; the expressions of tokenizers take a few for each character.
+constexpr std::uint32_t kMostBacktracks = 10'000'000;
+constexpr std::uint32_t kMostKibibytes = 256 * 1024;
+
 template <typename T>
-std::unique_ptr<T, Free> held(T* made) {
+std::unique_ptr<T, FreePcre2> held(T* made) {
   if (made == nullptr) throw std::bad_alloc();
-  return std::unique_ptr<T, Free>(made);
+  return std::unique_ptr<T, FreePcre2>(made);
 }
 
 std::string message_of(int error) {
@@ -38,21 +41,16 @@ std::string message_of(int error) {
 
 // Only where the whole match lies is asked for.
 pcre2_match_data* match_data_of_thread() {
-  thread_local const std::unique_ptr<pcre2_match_data, Free> data = held(pcre2_match_data_create(1, nullptr));
+  thread_local const std::unique_ptr<pcre2_match_data, FreePcre2> data = held(pcre2_match_data_create(1, nullptr));
   return data.get();
-}
-
-std::size_t character_length(char lead) {
-  const auto byte = static_cast<unsigned char>(lead);
-  return byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
 }
 
 }  // namespace
 
 struct Regex::Impl {
   std::string name, pattern;
-  std::unique_ptr<pcre2_code, Free> code;
-  std::unique_ptr<pcre2_match_context, Free> context;
+  std::unique_ptr<pcre2_code, FreePcre2> code;
+  std::unique_ptr<pcre2_match_context, FreePcre2> context;
 
   // Finds the first match at or after `from`; false where there is none.
   bool find(std::string_view text, std::size_t from, std::size_t& begin, std::size_t& end) const {
@@ -95,7 +93,7 @@ Regex::Regex(std::string_view pattern, std::string name) {
   impl->pattern = pattern;
   pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);  // where it cannot, the interpreter does the same, slower
   impl->context = held(pcre2_match_context_create(nullptr));
-  pcre2_set_match_limit(impl->context.get(), kMostSteps);
+  pcre2_set_match_limit(impl->context.get(), kMostBacktracks);
   pcre2_set_heap_limit(impl->context.get(), kMostKibibytes);
   impl_ = std::move(impl);
 }
@@ -111,7 +109,7 @@ void Regex::for_each_match(std::string_view text,
   while (from <= text.size() && impl_->find(text, from, begin, end)) {
     if (begin == end && begin == last_end) {
       if (from >= text.size()) return;
-      from += character_length(text[from]);
+      from += utf8_length(text[from]);
       continue;
     }
     use(begin, end);

@@ -1,6 +1,7 @@
 // A model that was checked, into SentencePiece's library.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace sentencepiece {
@@ -13,5 +14,8 @@ namespace heed {
 // where the library refuses them.
 void load_sentencepiece(std::string_view bytes, std::string_view name,
                         sentencepiece::SentencePieceProcessor& processor);
+
+// A piece as it stands in a text: with spaces for U+2581.
+std::string surface_of_piece(std::string piece);
 
 }  // namespace heed

@@ -12,8 +12,6 @@
 namespace heed {
 namespace {
 
-constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581
-
 // An own field at the end of the message, number 7654 of type bytes: "begins", "ends", both with a space, or nothing.
 constexpr std::string_view kTemplateTag = "\xB2\xDE\x03";
 
@@ -126,12 +124,6 @@ std::string SentencePieceTokenizer::text_of(std::span<const int> ids, Specials) 
   return text;
 }
 
-std::string SentencePieceTokenizer::surface(int id) const {
-  std::string text = impl_->processor.IdToPiece(id);
-  for (std::size_t at = text.find(kSpaceMark); at != std::string::npos; at = text.find(kSpaceMark, at)) {
-    text.replace(at, kSpaceMark.size(), " ");
-  }
-  return text;
-}
+std::string SentencePieceTokenizer::surface(int id) const { return surface_of_piece(impl_->processor.IdToPiece(id)); }
 
 }  // namespace heed

@@ -10,11 +10,6 @@
 #include "heed/text/sentencepiece_model_check.h"
 
 namespace heed {
-namespace {
-
-constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581
-
-}  // namespace
 
 struct SentencePieceVocabulary::Impl {
   sentencepiece::SentencePieceProcessor processor;
@@ -84,12 +79,6 @@ void SentencePieceVocabulary::save(const std::filesystem::path& folder, std::str
 
 const std::string& SentencePieceVocabulary::bytes() const { return impl_->bytes; }
 
-std::string SentencePieceVocabulary::surface(int id) const {
-  std::string text = impl_->processor.IdToPiece(id);
-  for (std::size_t at = text.find(kSpaceMark); at != std::string::npos; at = text.find(kSpaceMark, at)) {
-    text.replace(at, kSpaceMark.size(), " ");
-  }
-  return text;
-}
+std::string SentencePieceVocabulary::surface(int id) const { return surface_of_piece(impl_->processor.IdToPiece(id)); }
 
 }  // namespace heed

@@ -12,11 +12,6 @@
 #include "heed/text/tokenizer/piece_table.h"
 
 namespace heed {
-namespace {
-
-constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581
-
-}  // namespace
 
 struct SentencePieceWords::Impl {
   sentencepiece::SentencePieceProcessor processor;
@@ -105,12 +100,6 @@ std::string SentencePieceWords::text_of(std::span<const int> ids, Specials speci
   return text;
 }
 
-std::string SentencePieceWords::surface(int id) const {
-  std::string text = impl_->pieces.piece(id);
-  for (std::size_t at = text.find(kSpaceMark); at != std::string::npos; at = text.find(kSpaceMark, at)) {
-    text.replace(at, kSpaceMark.size(), " ");
-  }
-  return text;
-}
+std::string SentencePieceWords::surface(int id) const { return surface_of_piece(impl_->pieces.piece(id)); }
 
 }  // namespace heed

@@ -14,7 +14,7 @@
 namespace heed {
 namespace {
 
-constexpr std::array<std::string_view, 4> kSymbols = {"<pad>", "<unk>", "<s>", "</s>"};
+constexpr std::array<std::string_view, 4> kFirstTokens = {"<pad>", "<unk>", "<s>", "</s>"};
 constexpr std::string_view kSpaces = " \t\n\v\f\r";
 constexpr std::string_view kJoin = "@@";
 
@@ -32,7 +32,7 @@ void for_each_token(std::string_view line, const Use& use) {
 }  // namespace
 
 WhitespaceVocabulary::WhitespaceVocabulary() : Vocabulary(kOwnSymbols) {
-  for (const std::string_view symbol : kSymbols) add(std::string(symbol));
+  for (const std::string_view symbol : kFirstTokens) add(std::string(symbol));
 }
 
 bool WhitespaceVocabulary::add(std::string token) {
@@ -42,7 +42,7 @@ bool WhitespaceVocabulary::add(std::string token) {
 }
 
 WhitespaceVocabulary WhitespaceVocabulary::build(std::span<const std::string> lines, const WhitespaceOptions& options) {
-  constexpr Index kSymbolCount = static_cast<Index>(kSymbols.size());
+  constexpr Index kSymbolCount = static_cast<Index>(kFirstTokens.size());
   HEED_CHECK(options.min_frequency >= 1, "WhitespaceVocabulary::build: min_frequency must be at least 1, not {}",
              options.min_frequency);
   HEED_CHECK(options.max_size == 0 || options.max_size > kSymbolCount,
@@ -62,7 +62,7 @@ WhitespaceVocabulary WhitespaceVocabulary::build(std::span<const std::string> li
   }
   std::vector<std::pair<std::string, Index>> ranked;
   for (const auto& [token, count] : counts) {
-    const bool is_symbol = std::find(kSymbols.begin(), kSymbols.end(), token) != kSymbols.end();
+    const bool is_symbol = std::find(kFirstTokens.begin(), kFirstTokens.end(), token) != kFirstTokens.end();
     if (count >= options.min_frequency && !is_symbol && !has_control_character(token))
       ranked.emplace_back(token, count);
   }
@@ -82,16 +82,16 @@ WhitespaceVocabulary WhitespaceVocabulary::build(std::span<const std::string> li
 
 WhitespaceVocabulary WhitespaceVocabulary::load(const std::filesystem::path& path) {
   std::vector<std::string> lines = split_text_lines(read_file(path), path.string());
-  for (std::size_t i = 0; i < kSymbols.size(); ++i) {
+  for (std::size_t i = 0; i < kFirstTokens.size(); ++i) {
     HEED_CHECK(i < lines.size(),
                "{}: a vocabulary must begin with the four lines <pad>, <unk>, <s>, </s>, but holds {}", path.string(),
                lines.size());
-    HEED_CHECK(lines[i] == kSymbols[i], "{}:{}: this line of a vocabulary must be {}, not {}", path.string(), i + 1,
-               kSymbols[i], printable(lines[i]));
+    HEED_CHECK(lines[i] == kFirstTokens[i], "{}:{}: this line of a vocabulary must be {}, not {}", path.string(), i + 1,
+               kFirstTokens[i], printable(lines[i]));
   }
-  HEED_CHECK(lines.size() > kSymbols.size(), "{}: the vocabulary holds no token", path.string());
+  HEED_CHECK(lines.size() > kFirstTokens.size(), "{}: the vocabulary holds no token", path.string());
   WhitespaceVocabulary vocabulary;
-  for (std::size_t i = kSymbols.size(); i < lines.size(); ++i) {
+  for (std::size_t i = kFirstTokens.size(); i < lines.size(); ++i) {
     const std::string& token = lines[i];
     HEED_CHECK(!token.empty(), "{}:{}: the line is empty", path.string(), i + 1);
     HEED_CHECK(token.find_first_of(kSpaces) == std::string::npos, "{}:{}: the token holds white space: '{}'",

@@ -12,34 +12,28 @@
 
 #include "heed/base/check.h"
 #include "heed/viz/backends.h"
+#include "heed/viz/cairo_handles.h"
 #include "heed/viz/shaped_text.h"
 #include "heed/viz/visible_text.h"
 
 namespace heed {
 namespace {
 
-struct Free {
-  void operator()(cairo_t* context) const { cairo_destroy(context); }
-  void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
-};
-using Context = std::unique_ptr<cairo_t, Free>;
-using Surface = std::unique_ptr<cairo_surface_t, Free>;
-
 void check(cairo_status_t status, const char* what) {
   if (status == CAIRO_STATUS_NO_MEMORY) throw std::bad_alloc();
   HEED_CHECK(status == CAIRO_STATUS_SUCCESS, "render: {}: Cairo says: {}", what, cairo_status_to_string(status));
 }
 
-Context make_context(cairo_surface_t* surface) {
+CairoContext make_context(cairo_surface_t* surface) {
   check(cairo_surface_status(surface), "making a surface");
-  Context context(cairo_create(surface));
+  CairoContext context(cairo_create(surface));
   check(cairo_status(context.get()), "making a context");
   return context;
 }
 
 // The pixels as Cairo keeps them, which are copied.
-Surface surface_of(const Image& image) {
-  Surface surface(
+CairoSurface surface_of(const Image& image) {
+  CairoSurface surface(
       cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(image.width), static_cast<int>(image.height)));
   check(cairo_surface_status(surface.get()), "making a surface");
   cairo_surface_flush(surface.get());
@@ -76,7 +70,7 @@ class CairoCanvas final : public Canvas {
   }
 
   void image(const Box& box, const Image& image) override {
-    const Surface surface = surface_of(image);
+    const CairoSurface surface = surface_of(image);
     cairo_save(context_);
     cairo_translate(context_, box.x, box.y);
     cairo_scale(context_, box.width / static_cast<double>(image.width), box.height / static_cast<double>(image.height));
@@ -157,8 +151,9 @@ void paint_on_white(const Picture& picture, cairo_t* context) {
 
 std::string render_png(const Picture& picture, double scale) {
   const auto pixels = [&](double side) { return std::max(1, static_cast<int>(std::ceil(side * scale - 1e-9))); };
-  const Surface surface(cairo_image_surface_create(CAIRO_FORMAT_RGB24, pixels(picture.width), pixels(picture.height)));
-  const Context context = make_context(surface.get());
+  const CairoSurface surface(
+      cairo_image_surface_create(CAIRO_FORMAT_RGB24, pixels(picture.width), pixels(picture.height)));
+  const CairoContext context = make_context(surface.get());
   cairo_scale(context.get(), scale, scale);
   paint_on_white(picture, context.get());
   std::string bytes;
@@ -169,8 +164,8 @@ std::string render_png(const Picture& picture, double scale) {
 
 std::string render_pdf(const Picture& picture) {
   std::string bytes;
-  const Surface surface(cairo_pdf_surface_create_for_stream(append_bytes, &bytes, picture.width, picture.height));
-  const Context context = make_context(surface.get());
+  const CairoSurface surface(cairo_pdf_surface_create_for_stream(append_bytes, &bytes, picture.width, picture.height));
+  const CairoContext context = make_context(surface.get());
   cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_TITLE, visible_text(picture.title).c_str());
   cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_SUBJECT, visible_text(picture.description).c_str());
   cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATOR, "heed");

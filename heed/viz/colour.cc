@@ -60,10 +60,10 @@ Colour from_oklch(double lightness, double chroma, double hue) {
   return {part(linear.red), part(linear.green), part(linear.blue)};
 }
 
-constexpr int kSteps = 256;
-using ColourTable = std::array<Colour, kSteps>;
+constexpr int kColourSteps = 256;
+using ColourTable = std::array<Colour, kColourSteps>;
 
-// Samples a path densely and keeps kSteps points at equal distances along it.
+// Samples a path densely and keeps kColourSteps points at equal distances along it.
 template <typename Path>
 ColourTable even_steps(const Path& path) {
   constexpr int kSamples = 4096;
@@ -74,8 +74,8 @@ ColourTable even_steps(const Path& path) {
     if (i > 0) travelled[i] = travelled[i - 1] + colour_distance(colours[i - 1], colours[i]);
   }
   ColourTable table;
-  for (int i = 0; i < kSteps; ++i) {
-    const double wanted = travelled.back() * i / (kSteps - 1);
+  for (int i = 0; i < kColourSteps; ++i) {
+    const double wanted = travelled.back() * i / (kColourSteps - 1);
     const auto at = std::lower_bound(travelled.begin(), travelled.end(), wanted) - travelled.begin();
     table[i] = colours[std::min<std::ptrdiff_t>(at, kSamples - 1)];
   }
@@ -104,7 +104,7 @@ const ColourTable& arm_table(bool above_zero) {
 }
 
 const Colour& look_up(const ColourTable& table, double t) {
-  return table[static_cast<std::size_t>(std::lround(std::clamp(t, 0.0, 1.0) * (kSteps - 1)))];
+  return table[static_cast<std::size_t>(std::lround(std::clamp(t, 0.0, 1.0) * (kColourSteps - 1)))];
 }
 
 }  // namespace

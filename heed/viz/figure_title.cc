@@ -8,12 +8,12 @@ namespace {
 // Of the labels' size: a paper's caption says what a title says.
 constexpr double kTitleSize = 1.27, kPaperTitleSize = 1.1, kSubtitleSize = 0.9;
 constexpr double kLineHeight = 1.3;  // of its own size
-constexpr std::size_t kMostLines = 6;
+constexpr std::size_t kMostTitleLines = 6;
 
 void add_lines(const std::string& text, const TextStyle& style, double room, std::vector<std::string>& lines,
                FigureTitle& placed) {
   if (text.empty()) return;
-  lines = break_text(text, style, room, kMostLines);
+  lines = break_text(text, style, room, kMostTitleLines);
   for (const std::string& line : lines) placed.width = std::max(placed.width, text_width(line, style));
   placed.height += static_cast<double>(lines.size()) * kLineHeight * style.size;
 }

@@ -22,7 +22,7 @@ constexpr std::size_t kLongestNote = 80;           // code points of a label: mo
 constexpr double kPanelTitle = 0.9, kTick = 0.82;  // of the labels' size
 
 // A heat map with its places: what paint needs, shared by the copies of its Picture.
-struct Drawing {
+struct HeatmapDrawing {
   Heatmap map;
   HeatmapLayout layout;
 
@@ -36,7 +36,7 @@ struct Drawing {
   }
 };
 
-void paint_titles(const Drawing& drawing, Canvas& canvas) {
+void paint_titles(const HeatmapDrawing& drawing, Canvas& canvas) {
   const double margin = drawing.map.style.margin();
   drawing.layout.title.paint(canvas);
   const TextStyle axis = drawing.text(1, kQuietInk, TextAnchor::middle);
@@ -54,7 +54,7 @@ void paint_titles(const Drawing& drawing, Canvas& canvas) {
 }
 
 // The scale from its least value, at the left or the bottom, to its most.
-void paint_bar(const Drawing& drawing, Canvas& canvas) {
+void paint_bar(const HeatmapDrawing& drawing, Canvas& canvas) {
   const Box& bar = drawing.layout.bar;
   const Heatmap& map = drawing.map;
   const bool lies = map.style.for_paper();
@@ -85,7 +85,7 @@ void paint_bar(const Drawing& drawing, Canvas& canvas) {
   }
 }
 
-void paint_cells(const Drawing& drawing, const Heatmap::Panel& panel, Point corner, Canvas& canvas) {
+void paint_cells(const HeatmapDrawing& drawing, const Heatmap::Panel& panel, Point corner, Canvas& canvas) {
   const HeatmapLayout& layout = drawing.layout;
   const Heatmap& map = drawing.map;
   const double width = layout.columns.cell, height = layout.rows.cell;
@@ -135,7 +135,7 @@ void paint_column_labels(const HeatmapAxis& axis, Point corner, Canvas& canvas) 
   }
 }
 
-void paint(const Drawing& drawing, Canvas& canvas) {
+void paint(const HeatmapDrawing& drawing, Canvas& canvas) {
   const HeatmapLayout& layout = drawing.layout;
   paint_titles(drawing, canvas);
   TextStyle panel_title = drawing.text(kPanelTitle, kInk, TextAnchor::middle);
@@ -213,7 +213,7 @@ Picture draw_heatmap(Heatmap heatmap) {
   for (auto* labels : {&heatmap.row_labels, &heatmap.column_labels}) {
     for (std::string& label : *labels) label = shorten(visible_text(label), kLongestNote);
   }
-  auto drawing = std::make_shared<Drawing>();
+  auto drawing = std::make_shared<HeatmapDrawing>();
   drawing->map = std::move(heatmap);
   drawing->layout = lay_out(drawing->map);
   return picture_of(drawing->map, drawing->layout.width, drawing->layout.height,

@@ -12,7 +12,7 @@ namespace heed {
 namespace {
 
 constexpr double kHeadTitle = 0.82;  // of the labels' size
-constexpr WordLineLook kLook{.palest = 0.06, .thinnest = 0.4, .thickest = 2.6};
+constexpr WordLineLook kLinesLook{.palest = 0.06, .thinnest = 0.4, .thickest = 2.6};
 
 // A name of a head above the words, as "■ head 3".
 struct LegendEntry {
@@ -21,7 +21,7 @@ struct LegendEntry {
   double x, y;  // of the box; of the baseline
 };
 
-struct Drawing {
+struct LinesDrawing {
   Heatmap map;
   WordColumns columns;
   std::vector<WordLine> lines{};
@@ -57,7 +57,7 @@ double lay_legend(const Heatmap& map, double left, double right, double top, std
   return y - top + 0.6 * style.size;
 }
 
-void paint_legend(const Drawing& drawing, Canvas& canvas) {
+void paint_legend(const LinesDrawing& drawing, Canvas& canvas) {
   const TextStyle style = drawing.map.style.text(kHeadTitle);
   for (const LegendEntry& entry : drawing.legend) {
     canvas.fill({entry.x, entry.y - 0.72 * style.size, 0.75 * style.size, 0.75 * style.size},
@@ -71,7 +71,7 @@ void paint_legend(const Drawing& drawing, Canvas& canvas) {
 Picture draw_lines(Heatmap map) {
   check_heatmap(map);
   check_scale_of_lines(map, "draw_lines");
-  auto drawing = std::make_shared<Drawing>();
+  auto drawing = std::make_shared<LinesDrawing>();
   drawing->map = std::move(map);
   const Heatmap& kept = drawing->map;
   WordColumns& columns = drawing->columns = lay_word_columns(kept, 0, 0);
@@ -81,7 +81,7 @@ Picture draw_lines(Heatmap map) {
   columns.first += above, columns.height += above;
   drawing->lines = lines_of(kept, columns);
   return picture_of(kept, columns.width, columns.height, [drawing](Canvas& canvas) {
-    paint_lines(drawing->lines, drawing->columns, kLook, drawing->map.style.size(), canvas);
+    paint_lines(drawing->lines, drawing->columns, kLinesLook, drawing->map.style.size(), canvas);
     paint_legend(*drawing, canvas);
     paint_words(drawing->columns, canvas);
   });

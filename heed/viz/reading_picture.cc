@@ -18,9 +18,9 @@ namespace {
 
 constexpr double kNumberSize = 0.82;  // of the labels' size
 constexpr double kPalestCell = 0.05;  // the least share of a colour
-constexpr WordLineLook kLook{.palest = 0.1, .thinnest = 0.5, .thickest = 3};
+constexpr WordLineLook kReadingLook{.palest = 0.1, .thinnest = 0.5, .thickest = 3};
 
-struct Drawing {
+struct ReadingDrawing {
   Heatmap map;  // with all rows' labels, and one row in each panel
   WordColumns columns;
   std::vector<std::size_t> chosen{};  // rows
@@ -67,7 +67,7 @@ std::string describe(const Heatmap& map, const std::vector<Heatmap::Panel>& mean
 }
 
 // "head 3" is 3 above its cells, with a rule in its colour: on end where cells are narrow.
-void paint_head_numbers(const Drawing& drawing, Canvas& canvas) {
+void paint_head_numbers(const ReadingDrawing& drawing, Canvas& canvas) {
   const WordColumns& columns = drawing.columns;
   const double size = drawing.map.style.size(), top = columns.middle(0) - columns.pitch / 2;
   TextStyle style = drawing.map.style.text(kNumberSize, TextAnchor::middle);
@@ -90,7 +90,7 @@ void paint_head_numbers(const Drawing& drawing, Canvas& canvas) {
 }
 
 // From the middle of the chosen rows.
-std::vector<WordLine> lines_of(const Drawing& drawing) {
+std::vector<WordLine> lines_of(const ReadingDrawing& drawing) {
   const auto [first, last] = std::ranges::minmax_element(drawing.chosen);
   const double from = (drawing.columns.middle(*first) + drawing.columns.middle(*last)) / 2;
   std::vector<WordLine> lines;
@@ -104,7 +104,7 @@ std::vector<WordLine> lines_of(const Drawing& drawing) {
   return lines;
 }
 
-void paint_reading(const Drawing& drawing, Canvas& canvas) {
+void paint_reading(const ReadingDrawing& drawing, Canvas& canvas) {
   const WordColumns& columns = drawing.columns;
   const double size = drawing.map.style.size();
   for (std::size_t row : drawing.chosen) {
@@ -113,7 +113,7 @@ void paint_reading(const Drawing& drawing, Canvas& canvas) {
                  0.92 * columns.pitch},
                 kGridLine);
   }
-  paint_lines(drawing.lines, columns, kLook, size, canvas);
+  paint_lines(drawing.lines, columns, kReadingLook, size, canvas);
   paint_words(columns, canvas);
   if (drawing.map.panels.size() > 1) paint_head_numbers(drawing, canvas);
   for (std::size_t p = 0; p < drawing.map.panels.size(); ++p) {
@@ -142,7 +142,7 @@ Picture draw_reading(Heatmap map, std::span<const Index> rows) {
   map.panels = means_of_rows(map, rows);  // which do not fit the labels any more: what follows draws words, not cells
   check_scale_of_lines(map, "draw_reading");
   map.description = describe(map, map.panels, word_of(map, rows));
-  auto drawing = std::make_shared<Drawing>();
+  auto drawing = std::make_shared<ReadingDrawing>();
   for (Index row : rows) drawing->chosen.push_back(static_cast<std::size_t>(row));
   const FigureStyle& style = map.style;
   const auto heads = static_cast<double>(map.panels.size());

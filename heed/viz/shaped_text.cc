@@ -16,18 +16,18 @@ namespace {
 constexpr double kLargestSize = 1000;
 constexpr double kWidest = 1e6;  // points: Pango counts in 1024ths of one, in 32 bits
 
-struct Free {
+struct FreePango {
   void operator()(PangoContext* context) const { g_object_unref(context); }
   void operator()(PangoFontMap* map) const { g_object_unref(map); }
   void operator()(PangoFontDescription* description) const { pango_font_description_free(description); }
   void operator()(PangoAttrList* attributes) const { pango_attr_list_unref(attributes); }
   void operator()(cairo_font_options_t* options) const { cairo_font_options_destroy(options); }
 };
-using ContextOfText = std::unique_ptr<PangoContext, Free>;
-using FontMap = std::unique_ptr<PangoFontMap, Free>;
-using Description = std::unique_ptr<PangoFontDescription, Free>;
-using Attributes = std::unique_ptr<PangoAttrList, Free>;
-using FontOptions = std::unique_ptr<cairo_font_options_t, Free>;
+using ContextOfText = std::unique_ptr<PangoContext, FreePango>;
+using FontMap = std::unique_ptr<PangoFontMap, FreePango>;
+using Description = std::unique_ptr<PangoFontDescription, FreePango>;
+using Attributes = std::unique_ptr<PangoAttrList, FreePango>;
+using FontOptions = std::unique_ptr<cairo_font_options_t, FreePango>;
 
 // One for each thread, made at first use: Pango's maps of fonts are for one thread.
 PangoFontMap* font_map() {

@@ -1,23 +1,16 @@
 #include "heed/viz/shapes.h"
 
-#include <cairo.h>
-
 #include <cstring>
-#include <memory>
 #include <new>
 #include <numbers>
 
 #include "heed/base/check.h"
+#include "heed/viz/cairo_handles.h"
 
 namespace heed {
 namespace {
 
-constexpr Index kLargestSide = 4096;
-
-struct Free {
-  void operator()(cairo_t* context) const { cairo_destroy(context); }
-  void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
-};
+constexpr Index kLargestShapes = 4096;
 
 void check(cairo_status_t status) {
   if (status == CAIRO_STATUS_NO_MEMORY) throw std::bad_alloc();
@@ -55,12 +48,12 @@ Image pixels_of(cairo_surface_t* surface, Index height, Index width) {
 }  // namespace
 
 Image draw_shapes(Index height, Index width, const Colour& ground, std::span<const FilledShape> shapes) {
-  HEED_CHECK(height >= 1 && width >= 1 && height <= kLargestSide && width <= kLargestSide,
-             "draw_shapes: extents must lie in [1, {}], but are {} x {}", kLargestSide, width, height);
-  const std::unique_ptr<cairo_surface_t, Free> surface(
+  HEED_CHECK(height >= 1 && width >= 1 && height <= kLargestShapes && width <= kLargestShapes,
+             "draw_shapes: extents must lie in [1, {}], but are {} x {}", kLargestShapes, width, height);
+  const CairoSurface surface(
       cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(width), static_cast<int>(height)));
   check(cairo_surface_status(surface.get()));
-  const std::unique_ptr<cairo_t, Free> context(cairo_create(surface.get()));
+  const CairoContext context(cairo_create(surface.get()));
   set_colour(context.get(), ground);
   cairo_paint(context.get());
   for (const FilledShape& shape : shapes) {

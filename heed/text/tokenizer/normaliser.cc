@@ -10,13 +10,12 @@
 #include "heed/text/tokenizer/growth.h"
 #include "heed/text/tokenizer/json_fields.h"
 #include "heed/text/tokenizer/replacement.h"
+#include "heed/text/tokenizer/step_sequence.h"
 #include "heed/unicode/normal_form.h"
 #include "heed/unicode/unicode.h"
 
 namespace heed {
 namespace {
-
-constexpr std::size_t kMostSteps = 64;
 
 using Character = std::string_view;
 
@@ -209,23 +208,9 @@ std::unique_ptr<const Normaliser> read_form(NormalForm form) {
   return normaliser_of([form](std::string_view text) { return normal_form(text, form); });
 }
 
-using Steps = std::vector<std::unique_ptr<const Normaliser>>;
-
-// The steps of a sequence, and of those within it.
-void add_steps(const Json& json, Steps& steps) {
-  for (const Json& step : json["normalizers"].items()) {
-    if (step.kind() == Json::Kind::object && type_of(step) == "Sequence") {
-      add_steps(step, steps);
-    } else if (auto normaliser = read_normaliser(step)) {
-      steps.push_back(std::move(normaliser));
-    }
-    if (steps.size() > kMostSteps) json.refuse("must hold 64 normalizers at most");
-  }
-}
-
-std::unique_ptr<const Normaliser> read_sequence(const Json& json) {
-  Steps steps;
-  add_steps(json, steps);
+std::unique_ptr<const Normaliser> read_normalisers(const Json& json) {
+  std::vector<std::unique_ptr<const Normaliser>> steps;
+  add_steps(json, "normalizers", "normalizers", read_normaliser, steps);
   return std::make_unique<NormaliserSequence>(std::move(steps));
 }
 
@@ -234,7 +219,7 @@ std::unique_ptr<const Normaliser> read_sequence(const Json& json) {
 std::unique_ptr<const Normaliser> read_normaliser(const Json& json) {
   if (json.is_null()) return nullptr;
   const std::string type = type_of(json);
-  if (type == "Sequence") return read_sequence(json);
+  if (type == "Sequence") return read_normalisers(json);
   if (type == "NFC") return read_form(NormalForm::nfc);
   if (type == "NFD") return read_form(NormalForm::nfd);
   if (type == "NFKC") return read_form(NormalForm::nfkc);

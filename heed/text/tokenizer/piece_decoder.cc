@@ -11,6 +11,7 @@
 #include "heed/text/tokenizer/growth.h"
 #include "heed/text/tokenizer/json_fields.h"
 #include "heed/text/tokenizer/replacement.h"
+#include "heed/text/tokenizer/step_sequence.h"
 #include "heed/unicode/unicode.h"
 
 namespace heed {
@@ -19,7 +20,6 @@ namespace {
 using Pieces = std::vector<std::string>;
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-constexpr std::size_t kMostSteps = 64;
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   std::size_t at = from.empty() ? std::string::npos : text.find(from);
@@ -151,7 +151,7 @@ void clean_up(std::string& text) {
   for (const auto& [from, to] : kRules) replace_all(text, from, to);
 }
 
-std::unique_ptr<const PieceDecoder> read_word_piece(const Json& json) {
+std::unique_ptr<const PieceDecoder> read_word_piece_decoder(const Json& json) {
   return decoder_of([prefix = string_or(json, "prefix", "##"), cleans = flag_or(json, "cleanup", true)](Pieces pieces) {
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       std::string& piece = pieces[i];
@@ -179,7 +179,7 @@ std::unique_ptr<const PieceDecoder> read_metaspace(const Json& json) {
   });
 }
 
-std::unique_ptr<const PieceDecoder> read_bpe(const Json& json) {
+std::unique_ptr<const PieceDecoder> read_bpe_decoder(const Json& json) {
   return decoder_of([suffix = string_or(json, "suffix", "</w>")](Pieces pieces) {
     for (std::size_t i = 0; i < pieces.size(); ++i) replace_all(pieces[i], suffix, i + 1 == pieces.size() ? "" : " ");
     return pieces;
@@ -220,24 +220,15 @@ std::unique_ptr<const PieceDecoder> read_ctc(const Json& json) {
   });
 }
 
-using Steps = std::vector<std::unique_ptr<const PieceDecoder>>;
-
-// The steps of a sequence, and of those within it.
-void add_steps(const Json& json, Steps& steps) {
-  for (const Json& step : json["decoders"].items()) {
-    if (step.is_null()) step.refuse("must be a decoder");
-    if (step.kind() == Json::Kind::object && type_of(step) == "Sequence") {
-      add_steps(step, steps);
-    } else {
-      steps.push_back(read_piece_decoder(step));
-    }
-    if (steps.size() > kMostSteps) json.refuse("must hold 64 decoders at most");
-  }
-}
-
-std::unique_ptr<const PieceDecoder> read_sequence(const Json& json) {
-  Steps steps;
-  add_steps(json, steps);
+std::unique_ptr<const PieceDecoder> read_decoders(const Json& json) {
+  std::vector<std::unique_ptr<const PieceDecoder>> steps;
+  add_steps(
+      json, "decoders", "decoders",
+      [](const Json& step) {
+        if (step.is_null()) step.refuse("must be a decoder");
+        return read_piece_decoder(step);
+      },
+      steps);
   return std::make_unique<DecoderSequence>(std::move(steps));
 }
 
@@ -246,13 +237,13 @@ std::unique_ptr<const PieceDecoder> read_sequence(const Json& json) {
 std::unique_ptr<const PieceDecoder> read_piece_decoder(const Json& json) {
   if (json.is_null()) return decoder_of(with_spaces);
   const std::string type = type_of(json);
-  if (type == "Sequence") return read_sequence(json);
+  if (type == "Sequence") return read_decoders(json);
   if (type == "ByteLevel") return decoder_of(decode_byte_level);
   if (type == "ByteFallback") return decoder_of(decode_byte_fallback);
   if (type == "Fuse") return decoder_of(fuse);
-  if (type == "WordPiece") return read_word_piece(json);
+  if (type == "WordPiece") return read_word_piece_decoder(json);
   if (type == "Metaspace") return read_metaspace(json);
-  if (type == "BPEDecoder") return read_bpe(json);
+  if (type == "BPEDecoder") return read_bpe_decoder(json);
   if (type == "Strip") return read_strip(json);
   if (type == "CTC") return read_ctc(json);
   if (type == "Replace") {

@@ -11,12 +11,11 @@
 #include "heed/text/tokenizer/json_fields.h"
 #include "heed/text/tokenizer/replacement.h"
 #include "heed/text/tokenizer/split_behaviour.h"
+#include "heed/text/tokenizer/step_sequence.h"
 #include "heed/unicode/unicode.h"
 
 namespace heed {
 namespace {
-
-constexpr std::size_t kMostSteps = 64;
 
 Word part(Word whole, std::size_t begin, std::size_t end) {
   return {whole.text.substr(begin, end - begin), whole.first && begin == 0};
@@ -261,23 +260,9 @@ class PreTokenizerSequence final : public PreTokenizer {
   std::vector<std::unique_ptr<const PreTokenizer>> steps_;
 };
 
-using Steps = std::vector<std::unique_ptr<const PreTokenizer>>;
-
-// The steps of a sequence, and of those within it.
-void add_steps(const Json& json, Steps& steps) {
-  for (const Json& step : json["pretokenizers"].items()) {
-    if (step.kind() == Json::Kind::object && type_of(step) == "Sequence") {
-      add_steps(step, steps);
-    } else if (auto pre_tokenizer = read_pre_tokenizer(step)) {
-      steps.push_back(std::move(pre_tokenizer));
-    }
-    if (steps.size() > kMostSteps) json.refuse("must hold 64 pre-tokenizers at most");
-  }
-}
-
-std::unique_ptr<const PreTokenizer> read_sequence(const Json& json) {
-  Steps steps;
-  add_steps(json, steps);
+std::unique_ptr<const PreTokenizer> read_pre_tokenizers(const Json& json) {
+  std::vector<std::unique_ptr<const PreTokenizer>> steps;
+  add_steps(json, "pretokenizers", "pre-tokenizers", read_pre_tokenizer, steps);
   return std::make_unique<PreTokenizerSequence>(std::move(steps));
 }
 
@@ -292,7 +277,7 @@ std::unique_ptr<const PreTokenizer> read_delimiter(const Json& json) {
 std::unique_ptr<const PreTokenizer> read_pre_tokenizer(const Json& json) {
   if (json.is_null()) return nullptr;
   const std::string type = type_of(json);
-  if (type == "Sequence") return read_sequence(json);
+  if (type == "Sequence") return read_pre_tokenizers(json);
   if (type == "ByteLevel") return std::make_unique<ByteLevelSplit>(json);
   if (type == "Split") return std::make_unique<PatternSplit>(json);
   if (type == "BertPreTokenizer") return std::make_unique<BertSplit>();

@@ -7,7 +7,7 @@
 namespace heed {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, SplitBehaviour>, 5> kNames = {{
+constexpr std::array<std::pair<std::string_view, SplitBehaviour>, 5> kBehaviourNames = {{
     {"Removed", SplitBehaviour::removed},
     {"Isolated", SplitBehaviour::isolated},
     {"MergedWithPrevious", SplitBehaviour::merged_with_previous},
@@ -83,7 +83,7 @@ Parts parts_of(const std::vector<Stretch>& stretches, SplitBehaviour behaviour) 
 }  // namespace
 
 SplitBehaviour read_split_behaviour(const Json& json) {
-  for (const auto& [name, behaviour] : kNames) {
+  for (const auto& [name, behaviour] : kBehaviourNames) {
     if (json.string() == name) return behaviour;
   }
   json.refuse("must be Removed, Isolated, MergedWithPrevious, MergedWithNext or Contiguous");

@@ -7,6 +7,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/printable.h"
+#include "heed/base/utf8.h"
 
 namespace heed {
 namespace {
@@ -22,11 +23,6 @@ PieceTable table_of(const std::vector<UnigramModel::Piece>& pieces) {
     table.add(pieces[id].text, static_cast<Index>(id));
   }
   return table;
-}
-
-std::size_t character_length(char lead) {
-  const auto byte = static_cast<unsigned char>(lead);
-  return byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
 }
 
 }  // namespace
@@ -93,7 +89,7 @@ void UnigramModel::tokenize(std::string_view word, std::vector<int>& ids) const 
   std::vector<Best> best(word.size() + 1);  // of the ways that end at each byte
   for (std::size_t begin = 0; begin < word.size();) {
     const double score = best[begin].score;
-    const std::size_t length = std::min(character_length(word[begin]), word.size() - begin);
+    const std::size_t length = std::min(utf8_length(word[begin]), word.size() - begin);
     bool has_single = false;
     const auto consider = [&](std::size_t end, double with_it, int id) {
       if (best[end].begin == kNowhere || with_it > best[end].score) best[end] = {with_it, begin, id};
