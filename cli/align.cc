@@ -52,20 +52,17 @@ struct Direction {
 // --- What is read off a model ----------------------------------------------------------------------------------------
 
 // "3" is a head of the layer, "1:3" one of layer 1.
-std::vector<AttentionHead> read_heads(const std::string& text, Index layer) {
+std::vector<AttentionHead> read_layer_heads(std::string_view text, Index layer) {
   const NumberRange from_zero = NumberRange::at_least(0);
   std::vector<AttentionHead> heads;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    std::string item = text.substr(begin, end - begin);
+  for (std::string_view item : split_at_commas(text)) {
     AttentionHead head{.layer = layer};
     if (const std::size_t colon = item.find(':'); colon != item.npos) {
       head.layer = read_number<Index>("--head", item.substr(0, colon), from_zero);
-      item.erase(0, colon + 1);
+      item.remove_prefix(colon + 1);
     }
     head.head = read_number<Index>("--head", item, from_zero);
     heads.push_back(head);
-    begin = end + 1;
   }
   return heads;
 }
@@ -76,7 +73,8 @@ AlignmentChoice choice_of(const AlignCommand& command, const ModelFolder& folder
   HEED_CHECK(layer <= last, "--layer: the model has layers 0 to {} of cross-attention, and no {}", last, layer);
   AlignmentChoice choice{.step = command.step,
                          .rule = {command.threshold, command.free, command.apart, command.balance}};
-  choice.heads = command.head == "mean" ? layers[static_cast<std::size_t>(layer)] : read_heads(command.head, layer);
+  choice.heads =
+      command.head == "mean" ? layers[static_cast<std::size_t>(layer)] : read_layer_heads(command.head, layer);
   return choice;
 }
 

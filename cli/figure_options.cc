@@ -1,6 +1,5 @@
 #include "figure_options.h"
 
-#include <algorithm>
 #include <string_view>
 
 #include "heed/viz/fonts.h"
@@ -12,12 +11,10 @@ namespace {
 // "1,3,5"
 std::vector<Index> read_heads(std::string_view text) {
   std::vector<Index> heads;
-  while (true) {
-    const std::size_t end = std::min(text.find(','), text.size());
-    heads.push_back(read_number<Index>("--head", text.substr(0, end), NumberRange::at_least(0)));
-    if (end == text.size()) return heads;
-    text.remove_prefix(end + 1);
+  for (std::string_view item : split_at_commas(text)) {
+    heads.push_back(read_number<Index>("--head", item, NumberRange::at_least(0)));
   }
+  return heads;
 }
 
 std::string check_head(const std::string& text) {

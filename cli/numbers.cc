@@ -1,5 +1,7 @@
 #include "numbers.h"
 
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include <charconv>
@@ -53,6 +55,16 @@ double read_real(std::string_view option, std::string_view text, NumberRange ran
     refuse(option, rule.empty() ? "a finite number" : "a number", rule, text);
   }
   return *value;
+}
+
+std::vector<std::string_view> split_at_commas(std::string_view text) {
+  std::vector<std::string_view> items;
+  while (true) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    items.push_back(text.substr(0, end));
+    if (end == text.size()) return items;
+    text.remove_prefix(end + 1);
+  }
 }
 
 }  // namespace heed::cli

@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "heed/io/fields.h"
 
@@ -38,6 +39,9 @@ T read_number(std::string_view option, std::string_view text, NumberRange range 
     return static_cast<T>(read_integer(option, text, range, static_cast<std::int64_t>(Limits::min()), most));
   }
 }
+
+// The items of a list with commas between them: "1,3" is 1 and 3, and "" one item of nothing.
+std::vector<std::string_view> split_at_commas(std::string_view text);
 
 template <NumberField T>
 std::string number_type() {

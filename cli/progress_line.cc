@@ -9,7 +9,6 @@
 namespace heed::cli {
 namespace {
 
-constexpr double kSecondsBetweenLines = 10, kSecondsBetweenBars = 0.2;
 constexpr int kBarWidth = 24;
 
 }  // namespace
@@ -19,6 +18,8 @@ std::string duration(double seconds) {
   if (s >= 3600) return fmt::format("{}h{:02}m", s / 3600, s / 60 % 60);
   return s >= 60 ? fmt::format("{}m{:02}s", s / 60, s % 60) : fmt::format("{}s", s);
 }
+
+double seconds_between_lines(bool terminal) { return terminal ? 0.2 : 10; }
 
 std::string progress_bar(double share) {
   const int filled = static_cast<int>(share * kBarWidth);
@@ -39,7 +40,7 @@ ProgressLine::~ProgressLine() {
 void ProgressLine::show(Index done) {
   const auto now = Clock::now();
   const double waited = std::chrono::duration<double>(now - last_shown_).count();
-  if (waited < (terminal_ ? kSecondsBetweenBars : kSecondsBetweenLines)) return;
+  if (waited < seconds_between_lines(terminal_)) return;
   last_shown_ = now;
   const double share = static_cast<double>(done) / static_cast<double>(total_);
   const double spent = std::chrono::duration<double>(now - begin_).count();

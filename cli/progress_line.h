@@ -17,6 +17,9 @@ std::string duration(double seconds);
 // "[######..................]", of a share from 0 to 1.
 std::string progress_bar(double share);
 
+// From one line to the next: on a terminal one is drawn again, elsewhere each stays.
+double seconds_between_lines(bool terminal);
+
 class ProgressLine {
  public:
   ProgressLine(std::string what, Index total);

@@ -8,11 +8,6 @@
 #include "progress_line.h"
 
 namespace heed::cli {
-namespace {
-
-constexpr double kSecondsBetweenLines = 10, kSecondsBetweenBars = 0.2;
-
-}  // namespace
 
 std::string quality(Task task, double bleu, double loss) {
   return task == Task::language_model ? fmt::format("loss {:.3f}  perplexity {:.2f}", loss, std::exp(loss))
@@ -62,7 +57,7 @@ void TrainingDisplay::on_resume(Index update) { line(fmt::format("continuing aft
 void TrainingDisplay::on_update(const UpdateReport& r) {
   const auto now = std::chrono::steady_clock::now();
   const double waited = std::chrono::duration<double>(now - last_shown_).count();
-  if (waited < (terminal_ ? kSecondsBetweenBars : kSecondsBetweenLines)) return;
+  if (waited < seconds_between_lines(terminal_)) return;
   last_shown_ = now;
   std::string text =
       fmt::format("update {}  epoch {}  loss {:.3f}  {:.0f} tokens/s", r.update, r.epoch, r.loss, r.tokens_per_second);

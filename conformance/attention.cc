@@ -10,7 +10,7 @@
 namespace heed::conformance {
 namespace {
 
-enum Input : Index { kQuery, kKey, kValue, kMask, kPastKey, kPastValue, kLengths };
+enum AttentionInput : Index { kMask = kValue + 1, kPastKey, kPastValue, kLengths };
 enum QkOutput : Index { kRaw, kCapped, kMasked, kWeights };  // qk_matmul_output_mode
 
 // One call's operands, as views [B, heads, L, D].

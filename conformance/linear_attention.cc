@@ -8,7 +8,7 @@
 namespace heed::conformance {
 namespace {
 
-enum Input : Index { kQuery, kKey, kValue, kPastState, kDecay, kBeta, kEraseGate };
+enum LinearAttentionInput : Index { kPastState = kValue + 1, kDecay, kBeta, kEraseGate };
 
 // [B, L, H * D] as [B, H, L, D].
 View heads_of(const Case& c, Index input, Index heads) {

@@ -23,6 +23,7 @@
 #include "heed/sound/log_mel.h"
 #include "heed/sound/wave.h"
 #include "heed/tasks/pretrained_vocabulary.h"
+#include "token_ids.h"
 
 namespace heed::conformance {
 namespace {
@@ -31,17 +32,9 @@ namespace fs = std::filesystem;
 
 using Ids = std::vector<std::int32_t>;
 
-constexpr Index kMost = 1 << 24;
-
-Ids ids_of(const Json& list) {
-  Ids ids;
-  for (Index id : list.integer_list(0, kMost)) ids.push_back(static_cast<std::int32_t>(id));
-  return ids;
-}
-
 // The tokens that are not padding, which stands behind them.
 Ids without_padding(const Json& item) {
-  Ids ids = ids_of(item["input_ids"]);
+  Ids ids = token_ids(item["input_ids"]);
   if (!item.has("attention_mask")) return ids;
   const std::vector<Index> mask = item["attention_mask"].integer_list(0, 1);
   const auto end = std::ranges::find(mask, 0);
@@ -54,7 +47,7 @@ Ids without_padding(const Json& item) {
 
 // One sequence as it stands in the case, with its padding.
 TokenBatch batch_of(const Json& item) {
-  const Ids ids = ids_of(item["input_ids"]);
+  const Ids ids = token_ids(item["input_ids"]);
   const Ids length{static_cast<std::int32_t>(without_padding(item).size())};
   return {Tensor::from(ids, {1, std::ssize(ids)}), Tensor::from(length, {1})};
 }
@@ -137,7 +130,7 @@ class ModelCases {
   // The text is that of the ids, with the special tokens of the model's template or without.
   std::string compare_text(const Json& item) const {
     if (!item.has("text") || vocabulary_ == nullptr) return "";
-    const Ids stated = ids_of(item["input_ids"]);
+    const Ids stated = token_ids(item["input_ids"]);
     const std::string text = item["text"].string();
     const bool same = vocabulary_->encode(text) == stated || vocabulary_->encode_special(text).ids == stated;
     return same ? "" : "the text has other ids";
@@ -170,7 +163,7 @@ class ModelCases {
     if (name == "encoder_hidden") return rows_at(encoded(item).value(), item, "positions", like);
     if (!config.has_decoder()) return of_encoder(item, name, like);
     SequenceBatch batch;
-    const Ids ids = config.has_encoder() ? ids_of(item["decoder_input_ids"]) : without_padding(item);
+    const Ids ids = config.has_encoder() ? token_ids(item["decoder_input_ids"]) : without_padding(item);
     batch.input = Tensor::from(ids, {1, std::ssize(ids)});
     if (config.has_encoder()) batch.source = source_of(item);
     const char* const key = config.has_encoder() ? "decoder_positions" : "positions";
@@ -199,7 +192,7 @@ class ModelCases {
   Var encoded(const Json& item) {
     Tensor types;
     if (item.has("token_type_ids")) {
-      const Ids ids = ids_of(item["token_type_ids"]);
+      const Ids ids = token_ids(item["token_type_ids"]);
       types = Tensor::from(ids, {1, std::ssize(ids)});
     }
     return opened_.model->encode(Context::inference(workspace_), source_of(item), types);
@@ -240,15 +233,16 @@ class ModelCases {
     const Json how = item["generate"];
     SpecialTokens special{opened_.family.begin, opened_.family.ends, {}};
     if (how.has("ignore_eos") && how["ignore_eos"].boolean()) special.ends.clear();
-    if (how.has("ban")) special.never = ids_of(how["ban"]);
-    if (how.has("decoder_start")) special.begin = static_cast<std::int32_t>(how["decoder_start"].integer(0, kMost));
+    if (how.has("ban")) special.never = token_ids(how["ban"]);
+    if (how.has("decoder_start"))
+      special.begin = static_cast<std::int32_t>(how["decoder_start"].integer(0, kLargestId));
     Generation made;
     made.prompt = model.has_source() ? Ids{special.begin} : without_padding(item);
     HEED_CHECK(!made.prompt.empty(), "{}: must not be empty", item["input_ids"].where());
     const TokenBatch admitted =
         model.has_source() ? source_of(item) : batch_of(Ids(made.prompt.begin(), made.prompt.end() - 1));
-    Index most = how.has("max_new") ? how["max_new"].integer(1, kMost)
-                                    : how["max_length"].integer(1, kMost) - std::ssize(made.prompt);
+    Index most = how.has("max_new") ? how["max_new"].integer(1, kLargestId)
+                                    : how["max_length"].integer(1, kLargestId) - std::ssize(made.prompt);
     most = std::min(most, model.max_steps(std::ssize(made.prompt) - 1));
     HEED_CHECK(most >= 1, "{}: leaves no room for a token", how.where());
     Searches searches;
@@ -286,7 +280,7 @@ class ModelCases {
     Ids got = made.generated;
     if (name == "ids") got.insert(got.begin(), made.prompt.begin(), made.prompt.end());
     if (name == "ids" || name == "new_ids") {
-      const Ids stated = ids_of(expected);
+      const Ids stated = token_ids(expected);
       if (got == stated) return "";
       const auto at = std::ranges::mismatch(got, stated).in1 - got.begin();
       return fmt::format("differ at {} of {} (stated: {})", at, got.size(), stated.size());
@@ -326,7 +320,8 @@ Index longest(const Json& cases) {
     Index length = item.has("input_ids") ? item["input_ids"].size() : 0;
     if (item.has("generate")) {
       const Json how = item["generate"];
-      length = how.has("max_new") ? length + how["max_new"].integer(1, kMost) : how["max_length"].integer(1, kMost);
+      length = how.has("max_new") ? length + how["max_new"].integer(1, kLargestId)
+                                  : how["max_length"].integer(1, kLargestId);
     }
     most = std::max(most, length);
   }

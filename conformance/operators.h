@@ -16,6 +16,9 @@ using Operator = Outputs (*)(const Case&);
 // The operator's row in the table; nullptr where heed has none.
 Operator find_operator(std::string_view domain, std::string_view name);
 
+// The first inputs of both kinds of attention.
+enum ProjectionInput : Index { kQuery, kKey, kValue };
+
 // activations.cc
 Outputs gelu(const Case& c);
 Outputs swish(const Case& c);

@@ -12,10 +12,10 @@ namespace heed::conformance {
 namespace {
 
 // The largest extent of these cases; they are for reading.
-constexpr Index kMost = 4096;
+constexpr Index kMostItems = 4096;
 
 Index extent(const Json& list) {
-  if (list.size() < 1 || list.size() > kMost) list.refuse("must be a list of 1 to 4096 items");
+  if (list.size() < 1 || list.size() > kMostItems) list.refuse("must be a list of 1 to 4096 items");
   return list.size();
 }
 
@@ -88,9 +88,9 @@ std::string run_case(const Json& item, const TransformerBlockOptions& shape, dou
 
 void run_pytorch_cases(const std::filesystem::path& file, Report& report) {
   const Json json = read_json(file);
-  const TransformerBlockOptions shape{.width = json["d_model"].integer(1, kMost),
-                                      .heads = json["heads"].integer(1, kMost),
-                                      .ffn_width = json["d_ff"].integer(1, kMost)};
+  const TransformerBlockOptions shape{.width = json["d_model"].integer(1, kMostItems),
+                                      .heads = json["heads"].integer(1, kMostItems),
+                                      .ffn_width = json["d_ff"].integer(1, kMostItems)};
   const double rtol = json["tolerance"]["rtol"].number(), atol = json["tolerance"]["atol"].number();
   for (const Json& item : json["cases"].items()) {
     report.add(item["name"].string(), [&] { return run_case(item, shape, rtol, atol); });

@@ -13,7 +13,7 @@ namespace heed::conformance {
 namespace {
 
 // Places of the inputs; GRU and RNN have the first six.
-enum Input : Index { kX, kW, kR, kB, kLengths, kInitialH, kInitialC, kPeepholes };
+enum RecurrentInput : Index { kX, kW, kR, kB, kSequenceLengths, kInitialH, kInitialC, kPeepholes };
 
 // Blocks of `units` rows in another order: block i of the result is block order[i].
 Tensor reorder(const ConstView& from, Index units, const std::vector<Index>& order) {
@@ -86,7 +86,7 @@ class Network {
     expect(kW, {directions_, gates, x_.dim(2)});
     expect(kR, {directions_, gates, hidden_});
     expect(kB, {directions_, 2 * gates});
-    expect(kLengths, {batch});
+    expect(kSequenceLengths, {batch});
     const Extents state = batch_first_ ? Extents{batch, directions_, hidden_} : Extents{directions_, batch, hidden_};
     expect(kInitialH, state);
     expect(kInitialC, state);
@@ -100,7 +100,7 @@ class Network {
     set_parameters(drawn.list());
     Workspace workspace;
     const Context context = Context::inference(workspace);
-    const Tensor lengths = c_.has(kLengths) ? c_.int32(kLengths).elements : Tensor();
+    const Tensor lengths = c_.has(kSequenceLengths) ? c_.int32(kSequenceLengths).elements : Tensor();
     const RecurrentOutput output = layer.forward(context, Var(x_), lengths, initial_states());
     Outputs outputs{sequence(output.states.value()), states(output.last, &RecurrentState::h)};
     if (c_.op() == "LSTM") outputs.push_back(states(output.last, &RecurrentState::c));

@@ -1,9 +1,9 @@
 #include "tokenizers.h"
+#include "token_ids.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,25 +38,19 @@ std::string difference(std::string_view what, const std::vector<T>& got, const s
                      listed(got, at), listed(expected, at));
 }
 
-std::vector<int> ids_of(const Json& json) {
-  std::vector<int> ids;
-  for (const Index id : json.integer_list(0, std::numeric_limits<int>::max())) ids.push_back(static_cast<int>(id));
-  return ids;
-}
-
 std::string run_case(const Vocabulary& vocabulary, const Json& item) {
   const std::string& text = item["text"].string();
   const std::vector<int> ids = vocabulary.encode(text);
   HEED_CHECK(item.has("ids") || item.has("ids_special") || item.has("pieces") || item.has("decoded"),
              "{}: states nothing of its text", item.where());
   std::string wrong;
-  if (item.has("ids")) wrong = difference("ids", ids, ids_of(item["ids"]));
+  if (item.has("ids")) wrong = difference("ids", ids, token_ids(item["ids"]));
   if (wrong.empty() && item.has("ids_special")) {
     const EncodedText around =
         item.has("pair") ? vocabulary.encode_special(text, item["pair"].string()) : vocabulary.encode_special(text);
-    wrong = difference("ids_special", around.ids, ids_of(item["ids_special"]));
+    wrong = difference("ids_special", around.ids, token_ids(item["ids_special"]));
     for (const char* types : {"types", "type_ids", "token_type_ids"}) {
-      if (wrong.empty() && item.has(types)) wrong = difference(types, around.types, ids_of(item[types]));
+      if (wrong.empty() && item.has(types)) wrong = difference(types, around.types, token_ids(item[types]));
     }
   }
   if (wrong.empty() && item.has("pieces")) {

@@ -17,8 +17,6 @@ namespace {
 // What stands for the memory of an array without elements, which need not have any.
 alignas(64) std::byte g_nothing[64];
 
-std::string type_name(py::handle object) { return Py_TYPE(object.ptr())->tp_name; }
-
 // A view of checked extents; strides that no second element is reached by mean nothing, and libraries fill in anything.
 View make_shared_view(void* data, DType dtype, int rank, const std::int64_t* shape, const std::int64_t* strides) {
   View view;
@@ -295,6 +293,8 @@ bool is_learned(py::handle object) {
 py::array as_numpy(py::handle object) { return py::module_::import("numpy").attr("asarray")(object); }
 
 }  // namespace
+
+std::string type_name(py::handle object) { return Py_TYPE(object.ptr())->tp_name; }
 
 SharedArray share(const char* caller, const char* name, py::handle object) {
   if (py::isinstance<py::array>(object)) return share_numpy(caller, name, py::reinterpret_borrow<py::array>(object));

@@ -23,6 +23,9 @@ struct SharedArray {
   py::object owner{};
 };
 
+// As Python names it: "list", "numpy.ndarray".
+std::string type_name(py::handle object);
+
 // Looks at an array: f32, f64, f16, bf16 (DLPack alone has it), i8, i32, i64 or boolean, of at most kMaxRank axes, with
 // any strides. Throws heed::Error, naming `caller` and `name`, for what is no array, and for what only a copy could
 // show: another type or byte order, a stride that is no whole number of elements, memory of another device.

@@ -9,8 +9,6 @@
 namespace heed::python {
 namespace {
 
-std::string type_name(py::handle object) { return Py_TYPE(object.ptr())->tp_name; }
-
 // The value of a class that Python has a maker of; `value` as it is for None.
 template <typename T>
 void read_value(const char* caller, const char* name, py::handle object, T& value, const char* makers) {

@@ -10,7 +10,7 @@
 namespace heed {
 namespace {
 
-FamilyModel describe(const Json& config) {
+FamilyModel describe_encoder_decoder(const Json& config) {
   FamilyModel model = describe_bart_layers(config, KeyBias::there);
   TransformerConfig& c = model.config;
   c.norm_place = flag_or(config, {"normalize_before"}, false) ? NormPlace::pre : NormPlace::post;
@@ -41,7 +41,7 @@ Tensor halves_of_sinusoids(Index length, Index width) {
 }  // namespace
 
 FamilyModel describe_bart(const Json& config) {
-  FamilyModel model = describe(config);
+  FamilyModel model = describe_encoder_decoder(config);
   model.config.embedding_norm = flag_or(config, {"normalize_embedding"}, true);
   for (const std::string side : {"source", "target"}) {
     const std::string theirs = side == "source" ? "model.encoder" : "model.decoder";
@@ -53,7 +53,7 @@ FamilyModel describe_bart(const Json& config) {
 }
 
 FamilyModel describe_marian(const Json& config) {
-  FamilyModel model = describe(config);
+  FamilyModel model = describe_encoder_decoder(config);
   const TransformerConfig& c = model.config;
   if (c.width % 2 != 0) config["d_model"].refuse("must be even");
   // Files may leave the table out, which is computed.

@@ -7,7 +7,7 @@ namespace heed {
 namespace {
 
 // What both have; `name` is what their files call what is below the heads: "bert".
-FamilyModel describe(const Json& config, const std::string& name) {
+FamilyModel describe_encoder(const Json& config, const std::string& name) {
   refuse_unless(config, "is_decoder", false);
   refuse_unless(config, "add_cross_attention", false);
   const std::optional<Json> places = find_field(config, {"position_embedding_type"});
@@ -45,7 +45,7 @@ FamilyModel describe(const Json& config, const std::string& name) {
 }  // namespace
 
 FamilyModel describe_bert(const Json& config) {
-  FamilyModel model = describe(config, "bert");
+  FamilyModel model = describe_encoder(config, "bert");
   EncoderHeadNames& heads = *model.heads;
   heads.sequences = "classifier";
   heads.next_sentence = "cls.seq_relationship";
@@ -57,7 +57,7 @@ FamilyModel describe_bert(const Json& config) {
 }
 
 FamilyModel describe_roberta(const Json& config) {
-  FamilyModel model = describe(config, "roberta");
+  FamilyModel model = describe_encoder(config, "roberta");
   TransformerConfig& c = model.config;
   // Positions are counted from behind the padding's id, whose row and those before it stand for no place.
   const Index first = id_or(config, {"pad_token_id"}, 1) + 1;

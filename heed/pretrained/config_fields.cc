@@ -9,7 +9,7 @@
 namespace heed {
 namespace {
 
-constexpr Index kMost = 1 << 24;
+constexpr Index kLargestExtent = 1 << 24;
 
 }  // namespace
 
@@ -26,12 +26,12 @@ Json field(const Json& config, std::initializer_list<std::string_view> names) {
 }
 
 Index extent(const Json& config, std::initializer_list<std::string_view> names) {
-  return field(config, names).integer(1, kMost);
+  return field(config, names).integer(1, kLargestExtent);
 }
 
 Index extent_or(const Json& config, std::initializer_list<std::string_view> names, Index otherwise) {
   const std::optional<Json> found = find_field(config, names);
-  return found ? found->integer(1, kMost) : otherwise;
+  return found ? found->integer(1, kLargestExtent) : otherwise;
 }
 
 double number_or(const Json& config, std::initializer_list<std::string_view> names, double otherwise) {
@@ -46,15 +46,15 @@ bool flag_or(const Json& config, std::initializer_list<std::string_view> names, 
 
 std::int32_t id_or(const Json& config, std::initializer_list<std::string_view> names, std::int32_t otherwise) {
   const std::optional<Json> found = find_field(config, names);
-  return found ? static_cast<std::int32_t>(found->integer(-1, kMost)) : otherwise;
+  return found ? static_cast<std::int32_t>(found->integer(-1, kLargestExtent)) : otherwise;
 }
 
 std::vector<std::int32_t> end_ids(const Json& config) {
   std::vector<std::int32_t> ids;
   const std::optional<Json> found = find_field(config, {"eos_token_id"});
   if (!found) return ids;
-  if (found->kind() == Json::Kind::integer) return {static_cast<std::int32_t>(found->integer(0, kMost))};
-  for (Index id : found->integer_list(0, kMost)) ids.push_back(static_cast<std::int32_t>(id));
+  if (found->kind() == Json::Kind::integer) return {static_cast<std::int32_t>(found->integer(0, kLargestExtent))};
+  for (Index id : found->integer_list(0, kLargestExtent)) ids.push_back(static_cast<std::int32_t>(id));
   return ids;
 }
 

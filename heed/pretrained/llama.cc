@@ -12,7 +12,7 @@ namespace heed {
 namespace {
 
 // What all of them have.
-FamilyModel describe(const Json& config) {
+FamilyModel describe_decoder(const Json& config) {
   FamilyModel model;
   TransformerConfig& c = model.config;
   c.source_vocabulary = c.target_vocabulary = extent(config, {"vocab_size"});
@@ -76,17 +76,17 @@ void add_one_to_norms(FamilyModel& model) {
 
 }  // namespace
 
-FamilyModel describe_llama(const Json& config) { return describe(config); }
+FamilyModel describe_llama(const Json& config) { return describe_decoder(config); }
 
 FamilyModel describe_mistral(const Json& config) {
-  FamilyModel model = describe(config);
+  FamilyModel model = describe_decoder(config);
   model.config.attention = windowed(model.config.attention, config);
   return model;
 }
 
 FamilyModel describe_qwen2(const Json& config) {
   refuse_unless(config, "use_sliding_window", false);
-  FamilyModel model = describe(config);
+  FamilyModel model = describe_decoder(config);
   model.config.attention_bias = true;
   model.config.attention_out_bias = false;
   return model;
@@ -94,13 +94,13 @@ FamilyModel describe_qwen2(const Json& config) {
 
 FamilyModel describe_qwen3(const Json& config) {
   refuse_unless(config, "use_sliding_window", false);
-  FamilyModel model = describe(config);
+  FamilyModel model = describe_decoder(config);
   model.config.query_key_norm = true;
   return model;
 }
 
 FamilyModel describe_gemma(const Json& config) {
-  FamilyModel model = describe(config);
+  FamilyModel model = describe_decoder(config);
   TransformerConfig& c = model.config;
   // Files from before hidden_activation name another activation than the models were trained with.
   c.activation = activation_of(find_field(config, {"hidden_activation"}).value_or("gelu_pytorch_tanh"));

@@ -15,7 +15,7 @@
 namespace heed {
 namespace {
 
-FamilyModel describe(const std::filesystem::path& path, const Checkpoint& file) {
+FamilyModel describe_file(const std::filesystem::path& path, const Checkpoint& file) {
   switch (file.format()) {
     case CheckpointFormat::gguf:
       return describe_gguf(file);
@@ -37,11 +37,13 @@ FamilyModel describe(const std::filesystem::path& path, const Checkpoint& file) 
 
 }  // namespace
 
-FamilyModel describe_pretrained(const std::filesystem::path& path) { return describe(path, open_checkpoint(path)); }
+FamilyModel describe_pretrained(const std::filesystem::path& path) {
+  return describe_file(path, open_checkpoint(path));
+}
 
 PretrainedModel open_pretrained(const std::filesystem::path& path, Index length) {
   const Checkpoint file = open_checkpoint(path);
-  PretrainedModel opened{describe(path, file), nullptr, {}};
+  PretrainedModel opened{describe_file(path, file), nullptr, {}};
   FamilyModel& family = opened.family;
   if (family.config.positions == PositionKind::none) {
     family.config.max_length = std::max(family.config.max_length, length);

@@ -5,33 +5,18 @@
 #include <span>
 #include <string>
 
-#include "heed/base/index.h"
+#include "heed/base/blanks.h"
+#include "heed/base/utf8.h"
 #include "heed/corpus/corpus.h"
 
 namespace heed {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\n";
-
-Index code_points(std::string_view text) {
-  return std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
-}
-
-std::vector<std::string_view> split_at_blanks(std::string_view text) {
-  std::vector<std::string_view> words;
-  for (std::size_t begin = text.find_first_not_of(kBlanks); begin != text.npos;) {
-    const std::size_t end = std::min(text.find_first_of(kBlanks, begin), text.size());
-    words.push_back(text.substr(begin, end - begin));
-    begin = text.find_first_not_of(kBlanks, end);
-  }
-  return words;
-}
-
 // Characters that the piece has in the text, spaces not counted.
 double visible_length(const Vocabulary& vocabulary, int id) {
   std::string text = vocabulary.decode({&id, 1});
   std::erase(text, ' ');
-  return static_cast<double>(code_points(text));
+  return static_cast<double>(count_code_points(text));
 }
 
 // Lays pieces and tokens along one line of length 1, each in proportion to its characters, and notes which share of
@@ -85,7 +70,7 @@ std::vector<std::vector<double>> piece_shares(const Vocabulary& vocabulary, std:
   for (std::size_t w = 0; w < words.size(); ++w) {
     std::vector<double> token_lengths;
     for (const std::string& text : alignment_tokens(words[w])) {
-      token_lengths.push_back(static_cast<double>(code_points(text)));
+      token_lengths.push_back(static_cast<double>(count_code_points(text)));
     }
     const std::size_t begin = piece;
     while (piece < ids.size() && word_of_piece[piece] <= static_cast<int>(w)) ++piece;

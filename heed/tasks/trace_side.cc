@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "heed/base/blanks.h"
 #include "heed/corpus/corpus.h"
 #include "heed/text/batching.h"
 #include "heed/unicode/unicode.h"
@@ -10,11 +11,10 @@
 namespace heed {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::string_view kSpaceMark = "\xE2\x96\x81", kReplacement = "\xEF\xBF\xBD";
 
 // The words of the pieces of one text: a number for each piece, and what they are.
-struct Words {
+struct WordsOfPieces {
   std::vector<Index> of_piece;
   std::vector<std::string> texts;
 };
@@ -29,16 +29,6 @@ double visible_length(std::string_view text) {
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80 && kBlanks.find(c) == kBlanks.npos; }));
 }
 
-std::vector<std::string> split_at_blanks(std::string_view text) {
-  std::vector<std::string> words;
-  for (std::size_t begin = text.find_first_not_of(kBlanks); begin != text.npos;) {
-    const std::size_t end = std::min(text.find_first_of(kBlanks, begin), text.size());
-    words.emplace_back(text.substr(begin, end - begin));
-    begin = text.find_first_not_of(kBlanks, end);
-  }
-  return words;
-}
-
 // Whether words stand in it without blanks between them: more than four letters of scripts that need none to a run.
 bool is_unspaced(std::string_view text) {
   const auto needs_no_blanks = [](char32_t c) {
@@ -51,8 +41,8 @@ bool is_unspaced(std::string_view text) {
 }
 
 // Each piece a word, but for those that are space alone, which are of the word that they open.
-Words words_of_each_piece(const std::vector<std::string>& surfaces) {
-  Words words;
+WordsOfPieces words_of_each_piece(const std::vector<std::string>& surfaces) {
+  WordsOfPieces words;
   for (const std::string& surface : surfaces) {
     words.of_piece.push_back(std::ssize(words.texts));
     if (const std::string text = without_blanks(surface); !text.empty()) words.texts.push_back(text);
@@ -63,7 +53,7 @@ Words words_of_each_piece(const std::vector<std::string>& surfaces) {
 
 // Adds the words of `text`, over which the pieces lie side by side, each in proportion to its characters: both spell
 // the same unless the vocabulary has changed or lost some.
-void add_words(std::span<const std::string> pieces, const std::string& text, Words& words) {
+void add_words(std::span<const std::string> pieces, std::string_view text, WordsOfPieces& words) {
   const std::vector<std::string> tokens = alignment_tokens(text);
   if (tokens.empty()) {
     words.of_piece.insert(words.of_piece.end(), pieces.size(), -1);
@@ -83,14 +73,14 @@ void add_words(std::span<const std::string> pieces, const std::string& text, Wor
   words.texts.insert(words.texts.end(), tokens.begin(), tokens.end());
 }
 
-Words words_of(const Vocabulary& vocabulary, std::span<const int> ids, const std::string& text, bool counted) {
+WordsOfPieces words_of(const Vocabulary& vocabulary, std::span<const int> ids, const std::string& text, bool counted) {
   std::vector<std::string> surfaces;
   for (int id : ids) surfaces.push_back(vocabulary.surface(id));
   if (!counted && is_unspaced(text)) return words_of_each_piece(surfaces);
-  const std::vector<std::string> runs = split_at_blanks(text);
+  const std::vector<std::string_view> runs = split_at_blanks(text);
   const std::vector<int> run_of_piece = vocabulary.word_of_pieces(ids);
   const int last = run_of_piece.empty() ? -1 : std::ranges::max(run_of_piece);
-  Words words;
+  WordsOfPieces words;
   if (last + 1 != std::ssize(runs) || !std::ranges::is_sorted(run_of_piece)) {
     add_words(surfaces, text, words);  // as one: they cannot be told apart
     return words;
@@ -135,9 +125,9 @@ TraceSide trace_side(const Vocabulary& vocabulary, std::span<const std::int32_t>
   }
   const std::size_t of_first =
       text.is_pair ? std::min(vocabulary.encode(text.text).size(), plain.size()) : plain.size();
-  Words words = words_of(vocabulary, std::span(plain).first(of_first), text.text, text.counted);
+  WordsOfPieces words = words_of(vocabulary, std::span(plain).first(of_first), text.text, text.counted);
   if (text.is_pair) {
-    const Words more = words_of(vocabulary, std::span(plain).subspan(of_first), text.second, text.counted);
+    const WordsOfPieces more = words_of(vocabulary, std::span(plain).subspan(of_first), text.second, text.counted);
     for (Index word : more.of_piece) words.of_piece.push_back(word < 0 ? word : word + std::ssize(words.texts));
     words.texts.insert(words.texts.end(), more.texts.begin(), more.texts.end());
   }

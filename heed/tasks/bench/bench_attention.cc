@@ -12,8 +12,6 @@
 namespace heed {
 namespace {
 
-constexpr double kGiga = 1e9;
-
 // The thread count while it lives; 0 leaves it.
 class Threads {
  public:
@@ -28,9 +26,9 @@ class Threads {
   int before_;
 };
 
-class Run {
+class AttentionRun {
  public:
-  Run(const AttentionBenchOptions& options, const BenchListener& listener)
+  AttentionRun(const AttentionBenchOptions& options, const BenchListener& listener)
       : options_(options), listener_(listener), limits_(report_, options.seconds, listener) {}
 
   BenchReport report() {
@@ -129,7 +127,7 @@ std::vector<std::string> attention_bench_names() {
 }
 
 BenchReport bench_attention(const AttentionBenchOptions& options, const BenchListener& listener) {
-  return Run(options, listener).report();
+  return AttentionRun(options, listener).report();
 }
 
 }  // namespace heed

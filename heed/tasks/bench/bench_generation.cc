@@ -16,7 +16,6 @@
 namespace heed {
 namespace {
 
-constexpr double kGiga = 1e9;
 constexpr Index kPrompt = 512;  // tokens
 
 struct Size {
@@ -58,9 +57,9 @@ TokenBatch tokens(Index length) {
   return {ids, lengths};
 }
 
-class Run {
+class GenerationRun {
  public:
-  Run(const GenerationBenchOptions& options, const BenchListener& listener)
+  GenerationRun(const GenerationBenchOptions& options, const BenchListener& listener)
       : options_(options), listener_(listener), limits_(report_, options.seconds, listener) {}
 
   BenchReport report() {
@@ -192,7 +191,7 @@ std::vector<std::string> generation_bench_names() {
 }
 
 BenchReport bench_generation(const GenerationBenchOptions& options, const BenchListener& listener) {
-  return Run(options, listener).report();
+  return GenerationRun(options, listener).report();
 }
 
 }  // namespace heed

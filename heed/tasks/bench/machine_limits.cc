@@ -20,7 +20,6 @@
 namespace heed {
 namespace {
 
-constexpr double kGiga = 1e-9;
 constexpr double kSampleSeconds = 0.004;  // so long that to begin and end a loop on threads hardly counts
 
 // 10^9 a second of what a chunk does `amount` of, where all threads do chunks. A chunk takes some 50 microseconds.
@@ -31,7 +30,7 @@ double rate_of(double amount, double seconds, const std::function<void(int threa
   const Timing timing = time_work(
       [&] { parallel_for(chunks, 1, loop_threads(chunks, 1), [&](Index, Index, int thread) { chunk(thread); }); },
       seconds);
-  return amount * static_cast<double>(chunks) / timing.fastest * kGiga;
+  return amount * static_cast<double>(chunks) / timing.fastest / kGiga;
 }
 
 // Two operations for each multiply-add.
@@ -99,7 +98,7 @@ BenchLimit memory_limit(double seconds) {
       },
       seconds);
   const Index bytes = elements * Index{sizeof(float)};
-  return {.rate = static_cast<double>(bytes) / timing.fastest * kGiga,
+  return {.rate = static_cast<double>(bytes) / timing.fastest / kGiga,
           .unit = "GB/s",
           .note = fmt::format("{} MiB", bytes >> 20)};
 }

@@ -35,7 +35,6 @@ BenchLimit MeasuredLimits::of(Limit limit) {
 }
 
 double MeasuredLimits::seconds_at(Limit limit, double amount) {
-  constexpr double kGiga = 1e9;
   return amount == 0 ? 0 : amount / (of(limit).rate * kGiga);
 }
 

@@ -11,6 +11,8 @@ namespace heed {
 
 // However long a call takes, so many of them are timed.
 inline constexpr Index kLeastSamples = 5;
+// Rates are counted in it: GB and GFLOP a second.
+inline constexpr double kGiga = 1e9;
 
 struct Timing {
   double seconds = 0;  // the median of the samples

@@ -3,13 +3,14 @@
 #include "heed/tasks/explain/attention_stages.h"
 #include "heed/tasks/explain/small_matrix.h"
 #include "heed/tasks/explain/walk_writer.h"
+#include "heed/tasks/explain/word_labels.h"
 #include "heed/tasks/explain/worked_examples.h"
 
 namespace heed {
 namespace {
 
 constexpr Index kHeads = 4, kKeyHeads = 2, kWidth = 4;
-const std::vector<std::string> kWords{"we", "share", "keys"};
+const WordLabels kThreeWords{{"we", "share", "keys"}};
 
 // [1, heads, L, kWidth] of a matrix [L, heads * kWidth].
 Tensor heads_of(const Tensor& matrix) {
@@ -20,14 +21,10 @@ std::vector<LabelledMatrix> each_head(const std::string& name, const Tensor& hea
                                       const std::vector<std::string>& columns) {
   std::vector<LabelledMatrix> matrices;
   for (Index h = 0; h < heads.dim(1); ++h) {
-    matrices.push_back(label_matrix(name, head_of(heads.view(), h), kWords, columns));
+    matrices.push_back(label_matrix(name, head_of(heads.view(), h), kThreeWords.words, columns));
     matrices.back().head = h;
   }
   return matrices;
-}
-
-LabelledMatrix of_words(const std::string& name, const ConstView& matrix, std::string_view columns) {
-  return label_matrix(name, matrix, kWords, numbered_labels(columns, matrix.shape[1]));
 }
 
 // Which head of keys and values each head of queries reads.
@@ -64,7 +61,8 @@ Explanation explain_grouped_queries(Language language) {
 
   WalkWriter walk("gqa", language);
   walk.add("inputs", "Q [3, 4 * 4], K [3, 2 * 4], V [3, 2 * 4]",
-           {of_words("Q", q.view(), "q"), of_words("K", k.view(), "k"), of_words("V", v.view(), "v")});
+           {kThreeWords.rows("Q", q.view(), "q"), kThreeWords.rows("K", k.view(), "k"),
+            kThreeWords.rows("V", v.view(), "v")});
   const std::vector<std::string> columns = numbered_labels("d", kWidth);
   ExplanationStep& heads = walk.add("heads", "Q = [Q_0, Q_1, Q_2, Q_3],   K = [K_0, K_1],   V = [V_0, V_1]",
                                     each_head("Q", q_heads, columns));
@@ -72,12 +70,12 @@ Explanation explain_grouped_queries(Language language) {
     heads.matrices.insert(heads.matrices.end(), matrices.begin(), matrices.end());
   }
   walk.add("sharing", "kv_head(h) = floor(h / (4 / 2))", {sharing()});
-  walk.add("scaled", "scaled_h = Q_h K_kv_head(h)^T / sqrt(4)", each_head("scaled", stages.scaled, kWords));
-  std::vector<LabelledMatrix> weights = each_head("weights", stages.weights, kWords);
+  walk.add("scaled", "scaled_h = Q_h K_kv_head(h)^T / sqrt(4)", each_head("scaled", stages.scaled, kThreeWords.words));
+  std::vector<LabelledMatrix> weights = each_head("weights", stages.weights, kThreeWords.words);
   walk.add("weights", "weights_h = softmax(scaled_h)", weights);
   walk.add("output", "output_h = weights_h V_kv_head(h)", each_head("output", stages.out, columns));
   walk.add("concatenation", "concatenation = [output_0, output_1, output_2, output_3]",
-           {of_words("concatenation", side_by_side(outputs).view(), "o")});
+           {kThreeWords.rows("concatenation", side_by_side(outputs).view(), "o")});
   walk.add("cache", "numbers = 2 * kv_heads * 4", {cache()});
   return std::move(walk).finish(std::move(weights));
 }

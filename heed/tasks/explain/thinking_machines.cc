@@ -3,12 +3,13 @@
 #include "heed/tasks/explain/attention_stages.h"
 #include "heed/tasks/explain/small_matrix.h"
 #include "heed/tasks/explain/walk_writer.h"
+#include "heed/tasks/explain/word_labels.h"
 #include "heed/tasks/explain/worked_examples.h"
 
 namespace heed {
 namespace {
 
-const std::vector<std::string> kWords{"Thinking", "Machines"};
+const WordLabels kTwoWords{{"Thinking", "Machines"}};
 // d_k is 64, as in the paper. Each row of a projection repeats its first eight numbers eight times: a dot product of
 // queries and keys is eight times that of their first eight numbers, which is done with a pencil, and divided by
 // sqrt(64) it is just that.
@@ -83,15 +84,6 @@ Tensor output_projection() {
   return w_o;
 }
 
-// Rows are words; columns are numbered dimensions.
-LabelledMatrix of_words(const std::string& name, const ConstView& matrix, std::string_view columns) {
-  return label_matrix(name, matrix, kWords, numbered_labels(columns, matrix.shape[1]));
-}
-
-LabelledMatrix word_by_word(const std::string& name, const Tensor& heads) {
-  return label_matrix(name, head_of(heads.view(), 0), kWords, kWords);
-}
-
 LabelledMatrix projection(const std::string& name, const Tensor& weight, std::string_view rows,
                           std::string_view columns) {
   return label_matrix(name, weight.view(), numbered_labels(rows, weight.dim(0)),
@@ -105,23 +97,24 @@ LabelledMatrix weighted_values(const Head& head, Index query) {
     const double weight = head.stages.weights.at<double>({0, 0, query, j});
     for (Index d = 0; d < weighted.dim(1); ++d) weighted.at<double>({j, d}) *= weight;
   }
-  return of_words("weighted, " + kWords[static_cast<std::size_t>(query)], weighted.view(), "v");
+  return kTwoWords.rows("weighted, " + kTwoWords.words[static_cast<std::size_t>(query)], weighted.view(), "v");
 }
 
 void add_six_steps(WalkWriter& walk, const Tensor& x, const Head& head) {
   const AttentionStages& stages = head.stages;
-  walk.add("projections", "Q = X W_Q,   K = X W_K,   V = X W_V   [2, 4] [4, 64] = [2, 64]",
-           {of_words("X", x.view(), "x"), projection("W_Q", head.w_q, "x", "q"), projection("W_K", head.w_k, "x", "k"),
-            projection("W_V", head.w_v, "x", "v"), of_words("Q", head.q.view(), "q"), of_words("K", head.k.view(), "k"),
-            of_words("V", head.v.view(), "v")});
-  walk.add("scores", "scores = Q K^T,   q_1 . k_1 = 112,   q_1 . k_2 = 96", {word_by_word("scores", stages.scores)});
+  walk.add(
+      "projections", "Q = X W_Q,   K = X W_K,   V = X W_V   [2, 4] [4, 64] = [2, 64]",
+      {kTwoWords.rows("X", x.view(), "x"), projection("W_Q", head.w_q, "x", "q"), projection("W_K", head.w_k, "x", "k"),
+       projection("W_V", head.w_v, "x", "v"), kTwoWords.rows("Q", head.q.view(), "q"),
+       kTwoWords.rows("K", head.k.view(), "k"), kTwoWords.rows("V", head.v.view(), "v")});
+  walk.add("scores", "scores = Q K^T,   q_1 . k_1 = 112,   q_1 . k_2 = 96", {kTwoWords.pairs("scores", stages.scores)});
   walk.add("scaled", "scaled = scores / sqrt(d_k) = scores / sqrt(64) = scores / 8",
-           {word_by_word("scaled", stages.scaled)});
+           {kTwoWords.pairs("scaled", stages.scaled)});
   walk.add("weights", "weights[i, j] = e^scaled[i, j] / sum_j' e^scaled[i, j']",
-           {word_by_word("weights", stages.weights)});
+           {kTwoWords.pairs("weights", stages.weights)});
   walk.add("weighted", "weighted_i[j] = weights[i, j] v_j", {weighted_values(head, 0), weighted_values(head, 1)});
   walk.add("output", "z_i = sum_j weights[i, j] v_j,   Z = weights V",
-           {of_words("Z", head_of(stages.out.view(), 0), "z")});
+           {kTwoWords.rows("Z", head_of(stages.out.view(), 0), "z")});
 }
 
 }  // namespace
@@ -136,15 +129,17 @@ Explanation explain_thinking_machines(Language language) {
   add_six_steps(walk, x, first);
   walk.add("heads", "Q_2 = X W_Q2,   K_2 = X W_K2,   V_2 = X W_V2,   Z_2 = softmax(Q_2 K_2^T / sqrt(64)) V_2",
            {projection("W_Q2", second.w_q, "x", "q"), projection("W_K2", second.w_k, "x", "k"),
-            projection("W_V2", second.w_v, "x", "v"), of_words("Q_2", second.q.view(), "q"),
-            of_words("K_2", second.k.view(), "k"), of_words("V_2", second.v.view(), "v"),
-            word_by_word("scores_2", second.stages.scores), word_by_word("scaled_2", second.stages.scaled),
-            word_by_word("weights_2", second.stages.weights), of_words("Z_2", outputs[1], "z")});
-  walk.add("concatenation", "concatenation = [Z, Z_2]   [2, 64 + 64]", {of_words("concatenation", joined.view(), "z")});
-  walk.add("projection", "output = concatenation W_O   [2, 128] [128, 4] = [2, 4]",
-           {projection("W_O", w_o, "z", "o"), of_words("output", product(joined.view(), w_o.view()).view(), "o")});
-  LabelledMatrix weights[] = {word_by_word("weights", first.stages.weights),
-                              word_by_word("weights", second.stages.weights)};
+            projection("W_V2", second.w_v, "x", "v"), kTwoWords.rows("Q_2", second.q.view(), "q"),
+            kTwoWords.rows("K_2", second.k.view(), "k"), kTwoWords.rows("V_2", second.v.view(), "v"),
+            kTwoWords.pairs("scores_2", second.stages.scores), kTwoWords.pairs("scaled_2", second.stages.scaled),
+            kTwoWords.pairs("weights_2", second.stages.weights), kTwoWords.rows("Z_2", outputs[1], "z")});
+  walk.add("concatenation", "concatenation = [Z, Z_2]   [2, 64 + 64]",
+           {kTwoWords.rows("concatenation", joined.view(), "z")});
+  walk.add(
+      "projection", "output = concatenation W_O   [2, 128] [128, 4] = [2, 4]",
+      {projection("W_O", w_o, "z", "o"), kTwoWords.rows("output", product(joined.view(), w_o.view()).view(), "o")});
+  LabelledMatrix weights[] = {kTwoWords.pairs("weights", first.stages.weights),
+                              kTwoWords.pairs("weights", second.stages.weights)};
   weights[0].head = 0, weights[1].head = 1;
   return std::move(walk).finish({weights[0], weights[1]});
 }

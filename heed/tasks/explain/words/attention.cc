@@ -3,7 +3,7 @@
 namespace heed::words {
 namespace {
 
-constexpr WordsEntry kEntries[] = {
+constexpr WordsEntry kAttentionWords[] = {
     {"attention",
      {"Scaled dot-product attention", "缩放点积注意力"},
      {"attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V   (Vaswani et al. 2017, eq. 1)",
@@ -77,6 +77,6 @@ constexpr WordsEntry kEntries[] = {
 
 }  // namespace
 
-std::span<const WordsEntry> attention() { return kEntries; }
+std::span<const WordsEntry> attention() { return kAttentionWords; }
 
 }  // namespace heed::words

@@ -3,7 +3,7 @@
 namespace heed::words {
 namespace {
 
-constexpr WordsEntry kEntries[] = {
+constexpr WordsEntry kChoiceWords[] = {
     {"attention.features",
      {"a feature map of queries and keys", "查询与键的特征映射"},
      {"phi makes every number positive or zero, so that products of features can stand in for exponentials: linear "
@@ -55,6 +55,6 @@ constexpr WordsEntry kEntries[] = {
 
 }  // namespace
 
-std::span<const WordsEntry> choices() { return kEntries; }
+std::span<const WordsEntry> choices() { return kChoiceWords; }
 
 }  // namespace heed::words

@@ -3,7 +3,7 @@
 namespace heed::words {
 namespace {
 
-constexpr WordsEntry kEntries[] = {
+constexpr WordsEntry kFlashAttentionWords[] = {
     {"flash-attention",
      {"FlashAttention's tiles: softmax without a whole row", "FlashAttention 的分块：不用整行也能算 softmax"},
      {"Softmax needs the largest score and the sum of a row, and so, it seems, all scores at once. FlashAttention (Dao "
@@ -44,6 +44,6 @@ constexpr WordsEntry kEntries[] = {
 
 }  // namespace
 
-std::span<const WordsEntry> flash_attention() { return kEntries; }
+std::span<const WordsEntry> flash_attention() { return kFlashAttentionWords; }
 
 }  // namespace heed::words

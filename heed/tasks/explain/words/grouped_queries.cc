@@ -3,7 +3,7 @@
 namespace heed::words {
 namespace {
 
-constexpr WordsEntry kEntries[] = {
+constexpr WordsEntry kGroupedQueryWords[] = {
     {"gqa",
      {"Grouped-query attention: four heads share two", "分组查询注意力：四个头共用两个头"},
      {"Multi-head attention has keys and values for each head. Here four heads of queries share two heads of keys and "
@@ -45,6 +45,6 @@ constexpr WordsEntry kEntries[] = {
 
 }  // namespace
 
-std::span<const WordsEntry> grouped_queries() { return kEntries; }
+std::span<const WordsEntry> grouped_queries() { return kGroupedQueryWords; }
 
 }  // namespace heed::words

@@ -3,7 +3,7 @@
 namespace heed::words {
 namespace {
 
-constexpr WordsEntry kEntries[] = {
+constexpr WordsEntry kLabelWords[] = {
     {"step.colon", {}, {": ", "："}},
     {"matrix.head", {}, {", head {0}", "，头 {0}"}},
     {"matrix.batch", {}, {", batch element {0}", "，批次元素 {0}"}},
@@ -13,6 +13,6 @@ constexpr WordsEntry kEntries[] = {
 
 }  // namespace
 
-std::span<const WordsEntry> labels() { return kEntries; }
+std::span<const WordsEntry> labels() { return kLabelWords; }
 
 }  // namespace heed::words

@@ -3,7 +3,7 @@
 namespace heed::words {
 namespace {
 
-constexpr WordsEntry kEntries[] = {
+constexpr WordsEntry kMaskWords[] = {
     {"masks",
      {"Masks: causal, padding, and both", "掩码：因果掩码、填充掩码，以及两者同时使用"},
      {"A mask says which keys a query may attend to. Where it refuses, the score becomes -inf, and e^-inf is 0: the "
@@ -41,6 +41,6 @@ constexpr WordsEntry kEntries[] = {
 
 }  // namespace
 
-std::span<const WordsEntry> masks() { return kEntries; }
+std::span<const WordsEntry> masks() { return kMaskWords; }
 
 }  // namespace heed::words

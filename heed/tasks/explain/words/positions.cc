@@ -3,7 +3,7 @@
 namespace heed::words {
 namespace {
 
-constexpr WordsEntry kEntries[] = {
+constexpr WordsEntry kPositionWords[] = {
     {"positions",
      {"Sinusoidal positions", "正弦位置编码"},
      {"Attention does not see the order of its keys, so each position has a vector that is added to the embedding of "
@@ -36,6 +36,6 @@ constexpr WordsEntry kEntries[] = {
 
 }  // namespace
 
-std::span<const WordsEntry> positions() { return kEntries; }
+std::span<const WordsEntry> positions() { return kPositionWords; }
 
 }  // namespace heed::words

@@ -3,7 +3,7 @@
 namespace heed::words {
 namespace {
 
-constexpr WordsEntry kEntries[] = {
+constexpr WordsEntry kProjectedRowWords[] = {
     {"attention.rows.self",
      {"a row for each word", "每个词一行"},
      {"X holds the embeddings. Queries, keys and values are all made of it: self-attention.",
@@ -28,6 +28,6 @@ constexpr WordsEntry kEntries[] = {
 
 }  // namespace
 
-std::span<const WordsEntry> projected_rows() { return kEntries; }
+std::span<const WordsEntry> projected_rows() { return kProjectedRowWords; }
 
 }  // namespace heed::words

@@ -3,7 +3,7 @@
 namespace heed::words {
 namespace {
 
-constexpr WordsEntry kEntries[] = {
+constexpr WordsEntry kRecurrentWords[] = {
     // Bahdanau's.
     {"bahdanau",
      {"Bahdanau's additive attention", "Bahdanau 加性注意力"},
@@ -79,6 +79,6 @@ constexpr WordsEntry kEntries[] = {
 
 }  // namespace
 
-std::span<const WordsEntry> recurrent() { return kEntries; }
+std::span<const WordsEntry> recurrent() { return kRecurrentWords; }
 
 }  // namespace heed::words

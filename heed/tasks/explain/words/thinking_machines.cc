@@ -3,7 +3,7 @@
 namespace heed::words {
 namespace {
 
-constexpr WordsEntry kEntries[] = {
+constexpr WordsEntry kThinkingMachineWords[] = {
     {"thinking-machines",
      {"Thinking Machines: self-attention of two words", "Thinking Machines：两个词的自注意力"},
      {"Two words, embeddings of width 4, and queries, keys and values of width 64, in six steps: q, k and v; score; "
@@ -57,6 +57,6 @@ constexpr WordsEntry kEntries[] = {
 
 }  // namespace
 
-std::span<const WordsEntry> thinking_machines() { return kEntries; }
+std::span<const WordsEntry> thinking_machines() { return kThinkingMachineWords; }
 
 }  // namespace heed::words

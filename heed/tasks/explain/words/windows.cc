@@ -3,7 +3,7 @@
 namespace heed::words {
 namespace {
 
-constexpr WordsEntry kEntries[] = {
+constexpr WordsEntry kWindowWords[] = {
     {"windows",
      {"Windows and strides: attention to some of the keys", "窗口与步幅：只关注一部分键"},
      {"Every query against every key costs the square of the length. Sparse patterns leave most pairs out. Here are "
@@ -48,6 +48,6 @@ constexpr WordsEntry kEntries[] = {
 
 }  // namespace
 
-std::span<const WordsEntry> windows() { return kEntries; }
+std::span<const WordsEntry> windows() { return kWindowWords; }
 
 }  // namespace heed::words
