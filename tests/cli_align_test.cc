@@ -20,14 +20,14 @@ namespace {
 
 using testing::corpus_file;
 using testing::expect_refusal;
+using testing::kFailure;
+using testing::kWrongUsage;
 using testing::output_of;
 using testing::run_heed;
 using testing::scratch_folder;
 using testing::tiny_language_model;
 using testing::tiny_model;
 using Arguments = std::vector<std::string>;
-
-constexpr int kFailure = 1, kWrongUsage = 2;
 
 Arguments with(Arguments arguments, const Arguments& more) {
   arguments.insert(arguments.end(), more.begin(), more.end());

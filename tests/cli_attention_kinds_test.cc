@@ -12,12 +12,12 @@ namespace {
 
 using testing::CommandResult;
 using testing::expect_refusal;
+using testing::kFailure;
+using testing::kWrongUsage;
 using testing::run_heed;
 using testing::scratch_folder;
 using testing::tiny_corpus;
 using testing::tiny_model;
-
-constexpr int kFailure = 1, kWrongUsage = 2;
 
 CommandResult train(const std::filesystem::path& folder, const std::vector<std::string>& options) {
   const auto file = [](const char* name) { return (tiny_corpus() / name).string(); };

@@ -6,6 +6,7 @@
 #include "command.h"
 #include "heed/base/file.h"
 #include "heed/base/file_writer.h"
+#include "heed/base/text_lines.h"
 #include "heed/tasks/bench/bench_report.h"
 #include "trained_model.h"
 
@@ -14,11 +15,11 @@ namespace {
 
 using testing::CommandResult;
 using testing::expect_refusal;
+using testing::kFailure;
+using testing::kWrongUsage;
 using testing::output_of;
 using testing::run_heed;
 using testing::scratch_folder;
-
-constexpr int kFailure = 1, kWrongUsage = 2;
 
 // A file of a report with one limit and these rows' milliseconds.
 std::string report_file(const std::filesystem::path& path, double first, double second) {
@@ -32,15 +33,9 @@ std::string report_file(const std::filesystem::path& path, double first, double 
   return path.string();
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines(1);
-  for (char c : text) c == '\n' ? lines.emplace_back() : lines.back() += std::string(1, c);
-  return lines;
-}
-
 // The line that begins with this name, its spaces made single; empty where there is none.
 std::string line_of(const std::string& text, const std::string& name) {
-  for (const std::string& line : lines_of(text)) {
+  for (const std::string& line : split_text_lines(text, "output")) {
     if (!line.starts_with(name + " ")) continue;
     std::string single;
     for (char c : line) {

@@ -18,13 +18,13 @@ namespace fs = std::filesystem;
 using testing::CommandResult;
 using testing::corpus_file;
 using testing::expect_refusal;
+using testing::kFailure;
+using testing::kWrongUsage;
 using testing::output_of;
 using testing::run_heed;
 using testing::scratch_folder;
 using testing::tiny_model;
 using Arguments = std::vector<std::string>;
-
-constexpr int kFailure = 1, kWrongUsage = 2;
 
 // 12 pictures in the folder "scenes", which are training and validation at once.
 Arguments training(const fs::path& folder, const std::string& model, const Arguments& more = {}) {

@@ -12,11 +12,11 @@
 namespace heed {
 namespace {
 
-constexpr int kFailure = 1, kWrongUsage = 2;
-
 namespace fs = std::filesystem;
 
 using testing::expect_refusal;
+using testing::kFailure;
+using testing::kWrongUsage;
 using testing::output_of;
 using testing::run_heed;
 using testing::scratch_folder;

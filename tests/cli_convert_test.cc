@@ -15,13 +15,14 @@ namespace {
 
 using testing::corpus_file;
 using testing::expect_refusal;
+using testing::kFailure;
+using testing::kWrongUsage;
 using testing::output_of;
 using testing::run_heed;
 using testing::scratch_folder;
 using testing::tiny_language_model;
 using testing::tiny_model;
 
-constexpr int kFailure = 1, kWrongUsage = 2;
 constexpr const char* kTypes[] = {"f32", "bf16", "f16", "int8"};
 
 // The tiny translator in this type, in `folder`.

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <sstream>
 
 #include "command.h"
 #include "heed/base/file.h"
 #include "heed/base/file_writer.h"
+#include "heed/base/text_lines.h"
 #include "heed/io/json.h"
 #include "heed/io/npy.h"
 #include "heed/io/safetensors.h"
@@ -23,10 +23,11 @@ namespace {
 namespace fs = std::filesystem;
 using testing::CommandResult;
 using testing::expect_refusal;
+using testing::kFailure;
+using testing::kWrongUsage;
 using testing::run_heed;
 using testing::scratch_folder;
 
-constexpr int kFailure = 1, kWrongUsage = 2;
 constexpr Index kWords = 12, kWidth = 8, kNetwork = 10;
 
 // A folder of a model of one layer of this architecture, of random numbers.
@@ -78,13 +79,6 @@ fs::path bert(const fs::path& folder, const std::string& architecture) {
   return folder;
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
 TEST(CliEncoder, EmbedWritesARowALineAndSaysHowAlikeLinesAre) {
   const fs::path folder = scratch_folder(), model = bert(folder / "model", "BertModel"), out = folder / "out.npy";
   const CommandResult result = run_heed({"embed", model.string(), "--out", out.string(), "--cosine"},
@@ -93,7 +87,7 @@ TEST(CliEncoder, EmbedWritesARowALineAndSaysHowAlikeLinesAre) {
   const Tensor vectors = read_npy(out);
   ASSERT_EQ(describe(vectors.view()), "f32 [3, 8]");
   EXPECT_TRUE(testing::same_bits(vectors.rows(0, 1).view(), vectors.rows(1, 2).view()));
-  const std::vector<std::string> cosines = lines_of(result.output);
+  const std::vector<std::string> cosines = split_text_lines(result.output, "output");
   ASSERT_EQ(cosines.size(), 2U);
   EXPECT_EQ(cosines[0], "1.000000");
   EXPECT_LT(std::stod(cosines[1]), 1);
@@ -121,7 +115,7 @@ TEST(CliEncoder, FillPrintsTheLikeliestWordsOfEachMask) {
   const std::vector<std::string> command{"fill", model.string(), "--candidates", "3"};
   const CommandResult result = run_heed(command, {.input = "the [MASK] runs\n[MASK] and [MASK]\n"});
   ASSERT_EQ(result.exit_code, 0) << result.error;
-  const std::vector<std::string> rows = lines_of(result.output);
+  const std::vector<std::string> rows = split_text_lines(result.output, "output");
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_TRUE(rows[0].starts_with("1\t"));
   EXPECT_TRUE(rows[1].starts_with("2\t"));
@@ -142,7 +136,7 @@ TEST(CliEncoder, ClassifyPrintsTheLabelAndItsProbability) {
   const fs::path folder = scratch_folder(), model = bert(folder / "texts", "BertForSequenceClassification");
   const CommandResult result = run_heed({"classify", model.string()}, {.input = "the dog runs\nthe dog\ta dog\n"});
   ASSERT_EQ(result.exit_code, 0) << result.error;
-  const std::vector<std::string> rows = lines_of(result.output);
+  const std::vector<std::string> rows = split_text_lines(result.output, "output");
   ASSERT_EQ(rows.size(), 2U);
   const CommandResult json = run_heed({"classify", model.string(), "--json"}, {.input = "the dog runs\n"});
   const Json line = Json::parse(json.output);

@@ -14,11 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::CommandResult;
+using testing::kFailure;
+using testing::kWrongUsage;
 using testing::run_heed;
 using testing::scratch_folder;
 using Arguments = std::vector<std::string>;
-
-constexpr int kFailure = 1, kWrongUsage = 2;
 
 Arguments explain(std::initializer_list<const char*> more) {
   Arguments arguments{"explain"};

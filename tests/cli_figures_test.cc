@@ -15,8 +15,6 @@
 namespace heed::testing {
 namespace {
 
-constexpr int kFailure = 1, kWrongUsage = 2;
-
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // A trace of two heads over three words, the second of which is "Mann".

@@ -20,13 +20,12 @@ namespace {
 using testing::CommandOptions;
 using testing::CommandResult;
 using testing::expect_refusal;
+using testing::kFailure;
 using testing::Output;
 using testing::run_heed;
 using testing::scratch_folder;
 using testing::tiny_corpus;
 using testing::tiny_model;
-
-constexpr int kFailure = 1;
 
 // The path of a new file with this text.
 std::string file_with(const std::filesystem::path& folder, const char* name, std::string_view text) {
@@ -69,7 +68,7 @@ CommandResult train(const std::string& source, const std::string& target, const 
                   options);
 }
 
-CommandResult translate(const std::string& input, const CommandOptions& options = {}) {
+CommandResult translate_text(const std::string& input, const CommandOptions& options = {}) {
   CommandOptions with_input = options;
   with_input.input = input;
   return run_heed({"translate", tiny_model().string(), "--beam", "1"}, with_input);
@@ -99,13 +98,13 @@ TEST(CliText, EmptyFilesAreRefusedWhereTheyMakeNoSense) {
 }
 
 TEST(CliText, NoInputIsNoTranslation) {
-  const CommandResult result = translate("");
+  const CommandResult result = translate_text("");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.output, "");
 }
 
 TEST(CliText, EmptyLinesKeepTheirPlaces) {
-  const CommandResult result = translate("\nDer Hund schläft.\n\n  \nJa.\n\n");
+  const CommandResult result = translate_text("\nDer Hund schläft.\n\n  \nJa.\n\n");
   EXPECT_EQ(result.exit_code, 0) << result.error;
   std::vector<std::string> lines = split_text_lines(result.output, "output");
   ASSERT_EQ(lines.size(), 6u);
@@ -114,18 +113,19 @@ TEST(CliText, EmptyLinesKeepTheirPlaces) {
 
 TEST(CliText, InvalidUtf8IsNamedWithItsLineAndByte) {
   const auto folder = scratch_folder();
-  expect_refusal(translate("gut\nsch\xF6n\n"), kFailure, {"standard input:2", "byte 4", "UTF-8"});
+  expect_refusal(translate_text("gut\nsch\xF6n\n"), kFailure, {"standard input:2", "byte 4", "UTF-8"});
   const std::string bad = file_with(folder, "bad.de", "a\nb\n\xC0\xAF\n"),
                     good = file_with(folder, "good.en", "a\nb\nc\n");
   expect_refusal(train(bad, good, folder / "model"), kFailure, {bad + ":3", "byte 1", "UTF-8"});
   expect_refusal(run_heed({"evaluate", "--hypothesis", bad, "--reference", good}), kFailure, {bad + ":3", "UTF-8"});
-  expect_refusal(translate(std::string("a\0b\n", 4)), kFailure, {"standard input:1", "NUL"});
+  expect_refusal(translate_text(std::string("a\0b\n", 4)), kFailure, {"standard input:1", "NUL"});
 }
 
 TEST(CliText, ASentenceThatIsTooLongIsNamedWithItsLine) {
   std::string sentence;
   for (int i = 0; i < 200; ++i) sentence += "Hund ";
-  expect_refusal(translate("Ja.\n" + sentence + "\n"), kFailure, {"heed: standard input:2: the sentence has", "99"});
+  expect_refusal(translate_text("Ja.\n" + sentence + "\n"), kFailure,
+                 {"heed: standard input:2: the sentence has", "99"});
   const std::string model = tiny_model().string(), file = file_with(scratch_folder(), "text", "Ja.\n\n" + sentence);
   expect_refusal(run_heed({"view", model, "--text", sentence, "--out", "x.svg"}), kFailure,
                  {"heed: --text:1: the sentence has", "99"});
@@ -149,7 +149,7 @@ TEST(CliText, TextThatIsAnArgumentKeepsTheSameRules) {
   expect_refusal(view("Ja.", {"--target", "b\xFF"}), kFailure, {"heed: --target:1: byte 2 is not valid UTF-8"});
   expect_refusal(view("Ja.", {"--target", "Yes.\nNo."}), kFailure, {"--target: must be one line"});
   const CommandResult two = view("Ja.\nNein.\n");
-  EXPECT_EQ(two.output, translate("Ja.\nNein.\n").output) << two.error;
+  EXPECT_EQ(two.output, translate_text("Ja.\nNein.\n").output) << two.error;
 }
 
 TEST(CliText, ALineOverTheLimitIsNamedWhereverTextIsRead) {
@@ -175,7 +175,7 @@ TEST(CliText, OtherFormatsAreNamed) {
 }
 
 TEST(CliText, ALongLineWithoutAnEndIsNoHarm) {
-  expect_refusal(translate(std::string(2'000'000, 'x')), kFailure, {"standard input:1"});
+  expect_refusal(translate_text(std::string(2'000'000, 'x')), kFailure, {"standard input:1"});
 }
 
 TEST(CliText, AlignmentsThatAreNoneAreNamedWithTheirLine) {
@@ -356,13 +356,13 @@ TEST(CliDisk, TrainingNamesTheFileThatTheDiskHasNoRoomFor) {
 }
 
 TEST(CliDisk, StandardOutputOnAFullDiskIsAnError) {
-  expect_refusal(translate("Ja.\n", {.output = Output::full}), kFailure, {"standard output", "No space left"});
+  expect_refusal(translate_text("Ja.\n", {.output = Output::full}), kFailure, {"standard output", "No space left"});
   expect_refusal(run_heed({"info"}, {.output = Output::full}), kFailure, {"standard output", "No space left"});
   expect_refusal(run_heed({"explain"}, {.output = Output::full}), kFailure, {"standard output", "No space left"});
 }
 
 TEST(CliDisk, AClosedPipeIsAnError) {
-  expect_refusal(translate("Ja.\n", {.output = Output::unread}), kFailure, {"standard output", "Broken pipe"});
+  expect_refusal(translate_text("Ja.\n", {.output = Output::unread}), kFailure, {"standard output", "Broken pipe"});
   expect_refusal(run_heed({"explain"}, {.output = Output::unread}), kFailure, {"standard output", "Broken pipe"});
 }
 

@@ -19,14 +19,14 @@ namespace {
 using testing::CommandResult;
 using testing::corpus_file;
 using testing::expect_refusal;
+using testing::kFailure;
+using testing::kWrongUsage;
 using testing::language_model_training;
 using testing::output_of;
 using testing::run_heed;
 using testing::scratch_folder;
 using testing::tiny_language_model;
 using testing::tiny_model;
-
-constexpr int kFailure = 1, kWrongUsage = 2;
 
 std::vector<std::string> lines_of(const std::vector<std::string>& arguments) {
   return split_text_lines(output_of(arguments), "output");

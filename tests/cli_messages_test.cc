@@ -17,11 +17,12 @@ namespace {
 
 using testing::CommandResult;
 using testing::expect_refusal;
+using testing::kFailure;
+using testing::kWrongUsage;
 using testing::run_heed;
 using testing::scratch_folder;
 using testing::tiny_model;
 
-constexpr int kFailure = 1, kWrongUsage = 2;
 // ESC [, its one-character form, a bell and a line end.
 const std::string kHostile =
     "n\x1B[31m\xC2\x9B"

@@ -19,25 +19,24 @@ namespace {
 using testing::CommandResult;
 using testing::corpus_file;
 using testing::expect_refusal;
+using testing::kFailure;
 using testing::output_of;
 using testing::run_heed;
 using testing::scratch_folder;
 using testing::tiny_corpus;
 using testing::tiny_model;
 
-constexpr int kFailure = 1;
-
-std::vector<std::string> translate(std::initializer_list<std::string> more) {
+std::vector<std::string> translated_lines(std::initializer_list<std::string> more) {
   std::vector<std::string> arguments = {"translate", tiny_model().string(), "--input", corpus_file("test.de")};
   arguments.insert(arguments.end(), more);
   return split_text_lines(output_of(arguments), "output");
 }
 
 TEST(CliTranslate, GivesALineForEachLineWhateverTheThreadsAndChunks) {
-  const std::vector<std::string> lines = translate({"--beam", "3"});
+  const std::vector<std::string> lines = translated_lines({"--beam", "3"});
   EXPECT_EQ(lines.size(), 10u);
-  EXPECT_EQ(translate({"--beam", "3", "--threads", "1"}), lines);
-  EXPECT_EQ(translate({"--beam", "3", "--chunk", "3"}), lines);
+  EXPECT_EQ(translated_lines({"--beam", "3", "--threads", "1"}), lines);
+  EXPECT_EQ(translated_lines({"--beam", "3", "--chunk", "3"}), lines);
   const std::string input = read_file(corpus_file("test.de"));
   EXPECT_EQ(
       split_text_lines(output_of({"translate", tiny_model().string(), "--beam", "3"}, {.input = input}), "output"),
@@ -45,8 +44,8 @@ TEST(CliTranslate, GivesALineForEachLineWhateverTheThreadsAndChunks) {
 }
 
 TEST(CliTranslate, BestGivesSeveralBehindTheSentencesNumber) {
-  const std::vector<std::string> one = translate({"--beam", "3"});
-  const std::vector<std::string> lines = translate({"--beam", "3", "--best", "2", "--scores"});
+  const std::vector<std::string> one = translated_lines({"--beam", "3"});
+  const std::vector<std::string> lines = translated_lines({"--beam", "3", "--best", "2", "--scores"});
   ASSERT_EQ(lines.size(), 20u);
   for (std::size_t i = 0; i < one.size(); ++i) {
     EXPECT_TRUE(lines[2 * i].starts_with(fmt::format("{}\t", i + 1))) << lines[2 * i];
@@ -55,7 +54,8 @@ TEST(CliTranslate, BestGivesSeveralBehindTheSentencesNumber) {
 }
 
 TEST(CliTranslate, JsonScoresEveryToken) {
-  const std::vector<std::string> lines = translate({"--beam", "2", "--json"}), texts = translate({"--beam", "2"});
+  const std::vector<std::string> lines = translated_lines({"--beam", "2", "--json"}),
+                                 texts = translated_lines({"--beam", "2"});
   ASSERT_EQ(lines.size(), texts.size());
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const Json json = Json::parse(lines[i]);

@@ -14,13 +14,13 @@ namespace {
 namespace fs = std::filesystem;
 using testing::CommandResult;
 using testing::expect_refusal;
+using testing::kFailure;
+using testing::kWrongUsage;
 using testing::output_of;
 using testing::run_heed;
 using testing::scratch_folder;
 using testing::tiny_corpus;
 using testing::tiny_model;
-
-constexpr int kFailure = 1, kWrongUsage = 2;
 
 fs::path copied_model(const fs::path& folder) {
   fs::copy(tiny_model(), folder / "model");

@@ -16,15 +16,14 @@ namespace {
 using testing::CommandOptions;
 using testing::CommandResult;
 using testing::expect_refusal;
+using testing::kFailure;
 using testing::run_heed;
 using testing::run_program;
 using testing::scratch_folder;
 using testing::tiny_corpus;
 using testing::tiny_model;
 
-constexpr int kFailure = 1;
-
-CommandResult translate(const CommandOptions& options) {
+CommandResult translate_stream(const CommandOptions& options) {
   return run_heed({"translate", tiny_model().string(), "--beam", "1"}, options);
 }
 
@@ -34,7 +33,7 @@ TEST(CliStreams, ResultsThatNobodyCanGetAreAnError) {
     expect_refusal(run_heed({"explain"}, {.closed = closed}), kFailure, {"standard output"});
     expect_refusal(run_heed({"--version"}, {.closed = closed}), kFailure, {"standard output"});
   }
-  expect_refusal(translate({.input = "Ja.\n", .closed = {STDOUT_FILENO}}), kFailure, {"standard output"});
+  expect_refusal(translate_stream({.input = "Ja.\n", .closed = {STDOUT_FILENO}}), kFailure, {"standard output"});
   const CommandResult silent = run_heed({"info"}, {.closed = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}});
   EXPECT_EQ(silent.exit_code, kFailure);
   const CommandResult conformance = run_program(HEED_CONFORMANCE, {"--help"}, {.closed = {STDOUT_FILENO}});

@@ -13,13 +13,13 @@ namespace {
 
 using testing::corpus_file;
 using testing::expect_refusal;
+using testing::kFailure;
+using testing::kWrongUsage;
 using testing::output_of;
 using testing::run_heed;
 using testing::scratch_folder;
 using testing::tiny_language_model;
 using testing::tiny_model;
-
-constexpr int kFailure = 1, kWrongUsage = 2;
 
 std::vector<std::string> going_on(const std::string& from, const std::string& out,
                                   std::initializer_list<std::string> more = {}) {

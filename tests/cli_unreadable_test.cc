@@ -17,12 +17,11 @@ namespace fs = std::filesystem;
 using testing::CommandOptions;
 using testing::CommandResult;
 using testing::expect_refusal;
+using testing::kFailure;
 using testing::run_heed;
 using testing::scratch_folder;
 using testing::tiny_corpus;
 using testing::tiny_model;
-
-constexpr int kFailure = 1;
 
 using Arguments = std::vector<std::string>;
 

@@ -9,10 +9,11 @@ namespace {
 
 using testing::CommandResult;
 using testing::expect_refusal;
+using testing::kFailure;
+using testing::kWrongUsage;
 using testing::Output;
 using testing::run_heed;
 
-constexpr int kFailure = 1, kWrongUsage = 2;
 const std::vector<std::string> kCommands = {"corpus", "train",   "translate", "evaluate",
                                             "view",   "explain", "bench",     "info"};
 

@@ -28,6 +28,9 @@ struct CommandOptions {
   std::vector<int> closed{};                    // descriptors that are closed when the program starts
 };
 
+// Exit codes.
+inline constexpr int kFailure = 1, kWrongUsage = 2;
+
 struct CommandResult {
   int exit_code = -1;  // -1: killed by a signal
   std::string output, error;

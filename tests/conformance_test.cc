@@ -19,9 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::CommandResult;
+using testing::kFailure;
+using testing::kWrongUsage;
 using testing::scratch_folder;
-
-constexpr int kFailure = 1, kWrongUsage = 2;
 
 CommandResult run(const std::vector<std::string>& arguments) {
   return testing::run_program(HEED_CONFORMANCE, arguments);

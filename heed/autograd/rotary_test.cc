@@ -16,10 +16,10 @@ using testing::random_tensor;
 using testing::same_bits;
 using testing::weighted_sum;
 
-constexpr Index kBatch = 2, kLength = 3, kWidth = 4, kFeatures = 5 * kWidth;
-
 class RotaryVar : public ::testing::Test {
  protected:
+  static constexpr Index kBatch = 2, kLength = 3, kWidth = 4, kFeatures = 5 * kWidth;
+
   Context context(Tape* tape) { return {.tape = tape, .workspace = workspace_}; }
 
   RotaryTables tables_ = rotary_tables({.width = kWidth, .base = 20}, 9, DType::f64);

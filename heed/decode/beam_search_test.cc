@@ -12,7 +12,7 @@
 namespace heed {
 namespace {
 
-constexpr std::int32_t kVocabulary = 7;  // 4, 5 and 6 are words
+constexpr std::int32_t kTokens = 7;  // 4, 5 and 6 are words
 
 // A model whose next logits are a function of the sentence's first id and the tokens so far.
 class TableModel : public NextToken {
@@ -26,7 +26,7 @@ class TableModel : public NextToken {
     }
   };
 
-  Index vocabulary() const override { return kVocabulary; }
+  Index vocabulary() const override { return kTokens; }
   Index max_length() const override { return 100; }
   Index max_steps(Index) const override { return 100; }
 
@@ -40,11 +40,11 @@ class TableModel : public NextToken {
 
   Tensor step(const Context&, DecoderState& decoder_state, std::span<const std::int32_t> tokens) const override {
     State& state = dynamic_cast<State&>(decoder_state);
-    const Tensor logits = Tensor::empty(DType::f32, {static_cast<Index>(tokens.size()), kVocabulary});
+    const Tensor logits = Tensor::empty(DType::f32, {static_cast<Index>(tokens.size()), kTokens});
     for (std::size_t row = 0; row < tokens.size(); ++row) {
       state.prefixes[row].push_back(tokens[row]);
       const std::vector<float> values = logits_of(state.prefixes[row]);
-      for (Index v = 0; v < kVocabulary; ++v) logits.at<float>({static_cast<Index>(row), v}) = values[v];
+      for (Index v = 0; v < kTokens; ++v) logits.at<float>({static_cast<Index>(row), v}) = values[v];
     }
     return logits;
   }
@@ -54,8 +54,7 @@ class TableModel : public NextToken {
     for (std::int32_t id : prefix) hash = hash * 1000003 + static_cast<std::uint64_t>(id);
     Rng rng(hash);
     std::vector<float> logits;
-    for (std::int32_t v = 0; v < kVocabulary; ++v)
-      logits.push_back(broken ? NAN : static_cast<float>(2 * rng.normal()));
+    for (std::int32_t v = 0; v < kTokens; ++v) logits.push_back(broken ? NAN : static_cast<float>(2 * rng.normal()));
     return logits;
   }
 
@@ -83,7 +82,7 @@ void enumerate(const TableModel& model, std::vector<std::int32_t>& prefix, doubl
     best = {{prefix.begin() + 2, prefix.end()}, score, {0}};
   }
   if (words == longest) return;
-  for (std::int32_t v = 4; v < kVocabulary; ++v) {
+  for (std::int32_t v = 4; v < kTokens; ++v) {
     prefix.push_back(v);
     enumerate(model, prefix, sum + log_probability(logits, v), longest, penalty, best);
     prefix.pop_back();
@@ -117,7 +116,7 @@ TEST(BeamSearch, ABeamOfOneTakesTheBestTokenAtEachStep) {
   while (static_cast<Index>(greedy.size()) < 30) {
     const std::vector<float> logits = model.logits_of(prefix);
     std::int32_t best = 3;
-    for (std::int32_t v = 4; v < kVocabulary; ++v) best = logits[v] > logits[best] ? v : best;
+    for (std::int32_t v = 4; v < kTokens; ++v) best = logits[v] > logits[best] ? v : best;
     if (best == 3) break;
     greedy.push_back(best);
     prefix.push_back(best);

@@ -15,8 +15,6 @@ namespace {
 using testing::refusal;
 using Ids = std::vector<std::int32_t>;
 
-const SpecialTokens kSpecial{};
-
 class PromptedSearchTest : public ::testing::Test {
  protected:
   static TransformerConfig config() {
@@ -32,7 +30,7 @@ class PromptedSearchTest : public ::testing::Test {
     const BeamOptions options{.beam = beam, .complete = false};
     Searches searches;
     searches.push_back(std::make_unique<PromptedSearch>(
-        prompt, std::make_unique<BeamSearch>(options, kSpecial, prompt.back(), 10), not_first));
+        prompt, std::make_unique<BeamSearch>(options, SpecialTokens{}, prompt.back(), 10), not_first));
     return decode(model_, source_, std::move(searches), workspace_)[0][0];
   }
 
@@ -87,8 +85,8 @@ TEST_F(PromptedSearchTest, WhatMustNotComeFirstMayComeLater) {
 
 TEST_F(PromptedSearchTest, APromptOfOneTokenIsThePlainSearch) {
   EXPECT_EQ(found({2}, 3).tokens,
-            beam_search(model_, source_, {.beam = 3, .complete = false, .max_ratio = 0, .max_extra = 10}, kSpecial,
-                        workspace_)[0][0]
+            beam_search(model_, source_, {.beam = 3, .complete = false, .max_ratio = 0, .max_extra = 10},
+                        SpecialTokens{}, workspace_)[0][0]
                 .tokens);
 }
 

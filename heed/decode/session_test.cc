@@ -24,7 +24,7 @@ using testing::refusal;
 using Ids = std::vector<std::int32_t>;
 
 constexpr Index kVocabulary = 40;
-const SpecialTokens kSpecial{};
+const SpecialTokens kSymbols{};
 
 TransformerConfig small_transformer() {
   TransformerConfig config;
@@ -100,16 +100,16 @@ std::vector<Ids> sentences() {
     Ids& sentence = all.emplace_back();
     for (Index i = 0; i + 1 < length; ++i)
       sentence.push_back(static_cast<std::int32_t>(4 + rng.below(kVocabulary - 4)));
-    sentence.push_back(kSpecial.ends[0]);
+    sentence.push_back(kSymbols.ends[0]);
   }
   return all;
 }
 
 // The search of sentence i: every other one draws, and some of these end early.
 std::unique_ptr<Search> search_of(Index i) {
-  if (i % 2 == 0) return std::make_unique<BeamSearch>(BeamOptions{.beam = 3, .best = 3}, kSpecial, kSpecial.begin, 45);
+  if (i % 2 == 0) return std::make_unique<BeamSearch>(BeamOptions{.beam = 3, .best = 3}, kSymbols, kSymbols.begin, 45);
   const SamplingOptions options{.temperature = 1.5, .top_p = 0.95, .repetition_penalty = 1.2};
-  return std::make_unique<Sampler>(options, kSpecial, Ids{kSpecial.begin}, i, i == 3 ? 4 : 50);
+  return std::make_unique<Sampler>(options, kSymbols, Ids{kSymbols.begin}, i, i == 3 ? 4 : 50);
 }
 
 using Results = std::vector<std::vector<Hypothesis>>;
@@ -183,9 +183,9 @@ TEST(Session, ASequenceLeavesWhenItHasEnded) {
   EXPECT_EQ(session.rows(), 0);
   session.step();  // of nothing
   const auto draw = [](Index sequence, Index most) {
-    SpecialTokens endless = kSpecial;
+    SpecialTokens endless = kSymbols;
     endless.ends.clear();
-    return std::make_unique<Sampler>(SamplingOptions{}, endless, Ids{kSpecial.begin}, sequence, most);
+    return std::make_unique<Sampler>(SamplingOptions{}, endless, Ids{kSymbols.begin}, sequence, most);
   };
   Searches searches;
   searches.push_back(draw(0, 5));

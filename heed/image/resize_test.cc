@@ -12,7 +12,7 @@ using testing::refusal;
 
 constexpr Resampling kAll[] = {Resampling::box, Resampling::bilinear, Resampling::bicubic, Resampling::lanczos};
 
-Image drawn(Index height, Index width) {
+Image patterned(Index height, Index width) {
   Image image{height, width};
   for (Index i = 0; i < height * width * 3; ++i) image.pixels.push_back(static_cast<std::uint8_t>(i * i % 251));
   return image;
@@ -29,11 +29,11 @@ TEST(Resized, APictureOfOneColourStaysThatColour) {
 }
 
 TEST(Resized, ItsOwnSizeIsThePictureItself) {
-  for (Resampling resampling : kAll) EXPECT_EQ(resized(drawn(6, 9), 6, 9, resampling), drawn(6, 9));
+  for (Resampling resampling : kAll) EXPECT_EQ(resized(patterned(6, 9), 6, 9, resampling), patterned(6, 9));
 }
 
 TEST(Resized, HalfTheSizeByABoxIsTheMeanOfFour) {
-  const Image image = drawn(8, 6), half = resized(image, 4, 3, Resampling::box);
+  const Image image = patterned(8, 6), half = resized(image, 4, 3, Resampling::box);
   for (Index y = 0; y < 4; ++y) {
     for (Index x = 0; x < 3; ++x) {
       for (Index colour = 0; colour < 3; ++colour) {
@@ -56,7 +56,7 @@ TEST(Resized, HalfTheSizeByATriangleLooksAtFour) {
 }
 
 TEST(Resized, ThreadsChangeNoBit) {
-  const Image image = drawn(90, 70);
+  const Image image = patterned(90, 70);
   const int before = thread_count();
   set_thread_count(1);
   const Image one = resized(image, 50, 33, Resampling::bicubic);
@@ -66,8 +66,9 @@ TEST(Resized, ThreadsChangeNoBit) {
 }
 
 TEST(Resized, ExtentsOutOfReasonAreRefused) {
-  EXPECT_EQ(refusal([] { resized(drawn(2, 2), 0, 5, Resampling::box); }), "resized: a picture of 5 x 0 pixels is none");
-  EXPECT_EQ(refusal([] { resized(drawn(2, 2), 1 << 20, 1 << 20, Resampling::box); }),
+  EXPECT_EQ(refusal([] { resized(patterned(2, 2), 0, 5, Resampling::box); }),
+            "resized: a picture of 5 x 0 pixels is none");
+  EXPECT_EQ(refusal([] { resized(patterned(2, 2), 1 << 20, 1 << 20, Resampling::box); }),
             "resized: is a picture of 1048576 x 1048576 pixels; heed reads up to 67108864 of them");
 }
 

@@ -8,7 +8,7 @@
 namespace heed {
 namespace {
 
-std::string refusal(std::string_view text) {
+std::string refused_base64(std::string_view text) {
   return testing::refusal([&] { base64_bytes(text, "t"); });
 }
 
@@ -36,14 +36,14 @@ TEST(Base64, EveryByteComesBack) {
 }
 
 TEST(Base64, OneTextForTheSameBytesAndNoOther) {
-  EXPECT_EQ(refusal("Zg="), "t: base64 comes in fours, but there are 3 characters");
-  EXPECT_EQ(refusal("Zm9v\nZg="), "t: character 5 is not base64");
-  EXPECT_EQ(refusal("Zm=v"), "t: character 3 is not base64");
-  EXPECT_EQ(refusal("===="), "t: character 1 is not base64");
-  EXPECT_EQ(refusal("Zg==Zg=="), "t: character 3 is not base64");
-  EXPECT_EQ(refusal("Zh=="), "t: the last character holds bits of no byte");
-  EXPECT_EQ(refusal("Zm9="), "t: the last character holds bits of no byte");
-  EXPECT_EQ(refusal("Zm-_"), "t: character 3 is not base64");
+  EXPECT_EQ(refused_base64("Zg="), "t: base64 comes in fours, but there are 3 characters");
+  EXPECT_EQ(refused_base64("Zm9v\nZg="), "t: character 5 is not base64");
+  EXPECT_EQ(refused_base64("Zm=v"), "t: character 3 is not base64");
+  EXPECT_EQ(refused_base64("===="), "t: character 1 is not base64");
+  EXPECT_EQ(refused_base64("Zg==Zg=="), "t: character 3 is not base64");
+  EXPECT_EQ(refused_base64("Zh=="), "t: the last character holds bits of no byte");
+  EXPECT_EQ(refused_base64("Zm9="), "t: the last character holds bits of no byte");
+  EXPECT_EQ(refused_base64("Zm-_"), "t: character 3 is not base64");
 }
 
 }  // namespace

@@ -17,28 +17,34 @@ namespace {
 using testing::bytes_of;
 using testing::Ctranslate2Bytes;
 using testing::refusal;
+using testing::six_floats;
 
-constexpr std::uint8_t kF32 = 0, kI8 = 1, kI16 = 2, kI32 = 3, kF16 = 4, kBf16 = 5;  // the format's numbers of types
+// The format's numbers of types.
+struct BinaryType {
+  static constexpr std::uint8_t f32 = 0, i8 = 1, i16 = 2, i32 = 3, f16 = 4, bf16 = 5;
+};
 
-Checkpoint parse(const std::string& bytes) { return parse_ctranslate2(std::make_shared<MappedFile>(bytes, "m.bin")); }
-Checkpoint parse(const Ctranslate2Bytes& file) { return parse(file.bytes()); }
+Checkpoint ctranslate2_of(const std::string& bytes) {
+  return parse_ctranslate2(std::make_shared<MappedFile>(bytes, "m.bin"));
+}
+Checkpoint ctranslate2_of(const Ctranslate2Bytes& file) { return ctranslate2_of(file.bytes()); }
 
 template <typename File>
-std::string refused(const File& file) {
-  return refusal([&] { parse(file); });
+std::string refused_ctranslate2(const File& file) {
+  return refusal([&] { ctranslate2_of(file); });
 }
 
-std::string six() { return bytes_of(std::vector<float>{1, 2, 3, 4, 5, 6}); }
 std::string integers() { return bytes_of(std::vector<std::int8_t>{127, -64, 0, 100, -127, 1}); }
 
 TEST(Ctranslate2, HasItsVariables) {
-  const Checkpoint file = parse(Ctranslate2Bytes()
-                                    .variable("a/bias", {6}, kF32, six())
-                                    .variable("a/half", {1}, kF16, bytes_of(std::uint16_t{0x3C00}))
-                                    .variable("a/brain", {1}, kBf16, bytes_of(std::uint16_t{0x3F80}))
-                                    .variable("heads", {}, kI16, bytes_of(std::int16_t{8}))
-                                    .variable("flag", {}, kI8, "\1")
-                                    .variable("ids", {2}, kI32, bytes_of(std::vector<std::int32_t>{5, -6})));
+  const Checkpoint file =
+      ctranslate2_of(Ctranslate2Bytes()
+                         .variable("a/bias", {6}, BinaryType::f32, six_floats())
+                         .variable("a/half", {1}, BinaryType::f16, bytes_of(std::uint16_t{0x3C00}))
+                         .variable("a/brain", {1}, BinaryType::bf16, bytes_of(std::uint16_t{0x3F80}))
+                         .variable("heads", {}, BinaryType::i16, bytes_of(std::int16_t{8}))
+                         .variable("flag", {}, BinaryType::i8, "\1")
+                         .variable("ids", {2}, BinaryType::i32, bytes_of(std::vector<std::int32_t>{5, -6})));
   EXPECT_EQ(file.format(), CheckpointFormat::ctranslate2);
   EXPECT_EQ(file.metadata().dump(), R"({"binary_version":6,"spec":"TransformerSpec","spec_revision":7})");
   EXPECT_EQ(file.tensors().size(), 6u);
@@ -51,9 +57,10 @@ TEST(Ctranslate2, HasItsVariables) {
 }
 
 TEST(Ctranslate2, AWeightOfInt8HasTheReciprocalScalesOfItsRows) {
-  const Checkpoint file = parse(Ctranslate2Bytes()
-                                    .variable("w/weight", {2, 3}, kI8, integers())
-                                    .variable("w/weight_scale", {2}, kF32, bytes_of(std::vector<float>{4, 0.5f})));
+  const Checkpoint file =
+      ctranslate2_of(Ctranslate2Bytes()
+                         .variable("w/weight", {2, 3}, BinaryType::i8, integers())
+                         .variable("w/weight_scale", {2}, BinaryType::f32, bytes_of(std::vector<float>{4, 0.5f})));
   ASSERT_EQ(file.tensors().size(), 1u);
   EXPECT_EQ(file.tensors().at("w/weight").dtype(), DType::i8);
   const Tensor values = file.tensor("w/weight"), scales = file.scales("w/weight");
@@ -65,12 +72,12 @@ TEST(Ctranslate2, AWeightOfInt8HasTheReciprocalScalesOfItsRows) {
 
 TEST(Ctranslate2, WeightsWithOneScaleBecomeF32) {
   const std::string shorts = bytes_of(std::vector<std::int16_t>{1000, -500});
-  const Checkpoint file = parse(Ctranslate2Bytes()
-                                    .variable("a/weight", {1, 2}, kI16, shorts)
-                                    .variable("a/weight_scale", {}, kF32, bytes_of(500.0f))
-                                    .variable("b/weight", {1, 2}, kI16, shorts)
-                                    .variable("c/weight", {2, 3}, kI8, integers())
-                                    .variable("c/weight_scale", {1}, kF32, bytes_of(2.0f)));
+  const Checkpoint file = ctranslate2_of(Ctranslate2Bytes()
+                                             .variable("a/weight", {1, 2}, BinaryType::i16, shorts)
+                                             .variable("a/weight_scale", {}, BinaryType::f32, bytes_of(500.0f))
+                                             .variable("b/weight", {1, 2}, BinaryType::i16, shorts)
+                                             .variable("c/weight", {2, 3}, BinaryType::i8, integers())
+                                             .variable("c/weight_scale", {1}, BinaryType::f32, bytes_of(2.0f)));
   EXPECT_EQ(file.tensor("a/weight").at<float>({0, 1}), -1);
   EXPECT_EQ(file.tensor("b/weight").at<float>({0, 0}), 1000 * (1 / 1000.0f));  // what all were divided by
   EXPECT_EQ(describe(file.tensor("c/weight").view()), "f32 [2, 3]");
@@ -79,10 +86,11 @@ TEST(Ctranslate2, WeightsWithOneScaleBecomeF32) {
 }
 
 TEST(Ctranslate2, AnAliasIsTheTensorThatItStandsFor) {
-  const Checkpoint file = parse(Ctranslate2Bytes()
-                                    .variable("a/weight", {2, 3}, kI8, integers())
-                                    .variable("a/weight_scale", {2}, kF32, bytes_of(std::vector<float>{4, 0.5f}))
-                                    .alias("b/weight", "a/weight"));
+  const Checkpoint file =
+      ctranslate2_of(Ctranslate2Bytes()
+                         .variable("a/weight", {2, 3}, BinaryType::i8, integers())
+                         .variable("a/weight_scale", {2}, BinaryType::f32, bytes_of(std::vector<float>{4, 0.5f}))
+                         .alias("b/weight", "a/weight"));
   const Tensor one = file.tensor("a/weight"), other = file.tensor("b/weight");
   EXPECT_EQ(one.data<char>(), other.data<char>());  // int8 lies aligned wherever it lies
   EXPECT_EQ(file.scales("b/weight").at<float>({1}), 2);
@@ -92,9 +100,10 @@ TEST(Ctranslate2, FilesOfEveryVersionAreRead) {
   for (std::uint32_t version = 1; version <= 6; ++version) {
     Ctranslate2Bytes bytes(version);
     const bool typed = version >= 4;
-    bytes.variable("b", {2, 3}, typed ? kF32 : 4, six()).variable("flag", {}, typed ? kI8 : 1, "\2");
+    bytes.variable("b", {2, 3}, typed ? BinaryType::f32 : 4, six_floats())
+        .variable("flag", {}, typed ? BinaryType::i8 : 1, "\2");
     if (version >= 3) bytes.alias("c", "b");
-    const Checkpoint file = parse(bytes);
+    const Checkpoint file = ctranslate2_of(bytes);
     EXPECT_EQ(file.metadata()["binary_version"].integer(), version);
     EXPECT_EQ(file.metadata()["spec"].string(), version == 1 ? "" : "TransformerSpec");
     EXPECT_EQ(file.tensor("b").at<float>({1, 2}), 6);
@@ -102,8 +111,10 @@ TEST(Ctranslate2, FilesOfEveryVersionAreRead) {
     EXPECT_EQ(file.has("c"), version >= 3);
     EXPECT_TRUE(looks_like_ctranslate2(bytes.bytes())) << version;
   }
-  EXPECT_EQ(refused(Ctranslate2Bytes(7)), "m.bin: the version of a CTranslate2 file must be from 1 to 6, but is 7");
-  EXPECT_EQ(refused(Ctranslate2Bytes(0)), "m.bin: the version of a CTranslate2 file must be from 1 to 6, but is 0");
+  EXPECT_EQ(refused_ctranslate2(Ctranslate2Bytes(7)),
+            "m.bin: the version of a CTranslate2 file must be from 1 to 6, but is 7");
+  EXPECT_EQ(refused_ctranslate2(Ctranslate2Bytes(0)),
+            "m.bin: the version of a CTranslate2 file must be from 1 to 6, but is 0");
 }
 
 TEST(Ctranslate2, OtherBeginningsAreNone) {
@@ -115,19 +126,20 @@ TEST(Ctranslate2, OtherBeginningsAreNone) {
 
 TEST(Ctranslate2Hostile, EveryPrefixIsAnError) {
   const std::string bytes = Ctranslate2Bytes()
-                                .variable("w/weight", {2, 3}, kI8, integers())
-                                .variable("w/weight_scale", {2}, kF32, bytes_of(std::vector<float>{4, 0.5f}))
+                                .variable("w/weight", {2, 3}, BinaryType::i8, integers())
+                                .variable("w/weight_scale", {2}, BinaryType::f32, bytes_of(std::vector<float>{4, 0.5f}))
                                 .alias("v", "w/weight")
                                 .bytes();
-  EXPECT_NO_THROW(parse(bytes));
-  for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_THROW(parse(bytes.substr(0, size)), Error) << size;
-  EXPECT_EQ(refused(bytes + "xx"), "m.bin: the last 2 bytes belong to nothing");
+  EXPECT_NO_THROW(ctranslate2_of(bytes));
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_THROW(ctranslate2_of(bytes.substr(0, size)), Error) << size;
+  EXPECT_EQ(refused_ctranslate2(bytes + "xx"), "m.bin: the last 2 bytes belong to nothing");
 }
 
 TEST(Ctranslate2Hostile, CorruptFilesAreErrorsOrValid) {
   const std::string bytes = Ctranslate2Bytes()
-                                .variable("w/weight", {2, 3}, kI8, integers())
-                                .variable("w/weight_scale", {2}, kF32, bytes_of(std::vector<float>{4, 0.5f}))
+                                .variable("w/weight", {2, 3}, BinaryType::i8, integers())
+                                .variable("w/weight_scale", {2}, BinaryType::f32, bytes_of(std::vector<float>{4, 0.5f}))
                                 .alias("v", "w/weight")
                                 .bytes();
   int valid = 0;
@@ -136,7 +148,7 @@ TEST(Ctranslate2Hostile, CorruptFilesAreErrorsOrValid) {
       std::string corrupt = bytes;
       corrupt[at] = static_cast<char>(corrupt[at] ^ (1 << bit));
       try {
-        const Checkpoint file = parse(corrupt);
+        const Checkpoint file = ctranslate2_of(corrupt);
         for (const auto& item : file.tensors()) file.tensor(item.first), file.scales(item.first);
         ++valid;
       } catch (const Error&) {
@@ -147,61 +159,66 @@ TEST(Ctranslate2Hostile, CorruptFilesAreErrorsOrValid) {
 }
 
 TEST(Ctranslate2Hostile, Variables) {
-  EXPECT_EQ(refused(Ctranslate2Bytes().variable("b", {2, 3}, kF32, six() + "four")),
+  EXPECT_EQ(refused_ctranslate2(Ctranslate2Bytes().variable("b", {2, 3}, BinaryType::f32, six_floats() + "four")),
             "m.bin: b: f32 [2, 3] takes 24 bytes, but the file says 28");
-  EXPECT_EQ(refused(Ctranslate2Bytes(3).variable("b", {2, 4}, 4, six())),
+  EXPECT_EQ(refused_ctranslate2(Ctranslate2Bytes(3).variable("b", {2, 4}, 4, six_floats())),
             "m.bin: b: f32 [2, 4] takes 32 bytes, but the file says 24");
-  EXPECT_EQ(refused(Ctranslate2Bytes().variable("b", {6}, 6, six())),
+  EXPECT_EQ(refused_ctranslate2(Ctranslate2Bytes().variable("b", {6}, 6, six_floats())),
             "m.bin: b: the type must be from 0 to 5, but is 6");
-  EXPECT_EQ(refused(Ctranslate2Bytes(2).variable("b", {3}, 8, six())),
+  EXPECT_EQ(refused_ctranslate2(Ctranslate2Bytes(2).variable("b", {3}, 8, six_floats())),
             "m.bin: b: a number must be 1, 2 or 4 bytes wide, but is 8");
-  EXPECT_EQ(refused(Ctranslate2Bytes().variable("b", {1, 1, 1, 1, 6}, kF32, six())),
+  EXPECT_EQ(refused_ctranslate2(Ctranslate2Bytes().variable("b", {1, 1, 1, 1, 6}, BinaryType::f32, six_floats())),
             "m.bin: b: the rank must be at most 4, but is 5");
-  EXPECT_EQ(refused(Ctranslate2Bytes().variable("b", {4294967295, 4294967295, 4294967295}, kF32, six())),
+  EXPECT_EQ(refused_ctranslate2(
+                Ctranslate2Bytes().variable("b", {4294967295, 4294967295, 4294967295}, BinaryType::f32, six_floats())),
             "m.bin: b: the shape [4294967295, 4294967295, 4294967295] is too large");
-  EXPECT_EQ(refused(Ctranslate2Bytes().variable("b", {6}, kF32, six()).variable("b", {6}, kF32, six())),
+  EXPECT_EQ(refused_ctranslate2(Ctranslate2Bytes()
+                                    .variable("b", {6}, BinaryType::f32, six_floats())
+                                    .variable("b", {6}, BinaryType::f32, six_floats())),
             "m.bin: b is there twice");
-  EXPECT_EQ(refused(Ctranslate2Bytes().variable("", {6}, kF32, six())),
+  EXPECT_EQ(refused_ctranslate2(Ctranslate2Bytes().variable("", {6}, BinaryType::f32, six_floats())),
             "m.bin: the name of a variable before byte 33 must be a text that ends with its only zero");
-  EXPECT_EQ(refused(Ctranslate2Bytes().variable(std::string_view("a\0b", 3), {6}, kF32, six())),
-            "m.bin: the name of a variable before byte 36 must be a text that ends with its only zero");
+  EXPECT_EQ(
+      refused_ctranslate2(Ctranslate2Bytes().variable(std::string_view("a\0b", 3), {6}, BinaryType::f32, six_floats())),
+      "m.bin: the name of a variable before byte 36 must be a text that ends with its only zero");
 }
 
 TEST(Ctranslate2Hostile, CountsThatNoFileHolds) {
   const std::string head = bytes_of(std::uint32_t{6}) + Ctranslate2Bytes::string("S") + bytes_of(std::uint32_t{1});
   EXPECT_EQ(
-      refused(head + bytes_of(~std::uint32_t{0})),
+      refused_ctranslate2(head + bytes_of(~std::uint32_t{0})),
       "m.bin: cut short: 4294967295 variables are said to be at byte 16, of 10 bytes or more each, but 0 are left");
-  EXPECT_EQ(refused(head + bytes_of(std::uint32_t{0}) + bytes_of(~std::uint32_t{0})),
+  EXPECT_EQ(refused_ctranslate2(head + bytes_of(std::uint32_t{0}) + bytes_of(~std::uint32_t{0})),
             "m.bin: cut short: 4294967295 aliases are said to be at byte 20, of 8 bytes or more each, but 0 are left");
-  EXPECT_EQ(refused(head + bytes_of(std::uint32_t{300000}) + std::string(3000000, '\0')),
+  EXPECT_EQ(refused_ctranslate2(head + bytes_of(std::uint32_t{300000}) + std::string(3000000, '\0')),
             "m.bin: 300000 variables, more than 262144");
 }
 
 TEST(Ctranslate2Hostile, Scales) {
   const auto with = [](const std::vector<Index>& shape, std::uint8_t type, const std::string& scales) {
     return Ctranslate2Bytes()
-        .variable("w/weight", {2, 3}, kI8, integers())
+        .variable("w/weight", {2, 3}, BinaryType::i8, integers())
         .variable("w/weight_scale", shape, type, scales);
   };
-  EXPECT_EQ(refused(Ctranslate2Bytes().variable("w/weight", {2, 3}, kI8, integers())),
+  EXPECT_EQ(refused_ctranslate2(Ctranslate2Bytes().variable("w/weight", {2, 3}, BinaryType::i8, integers())),
             "m.bin: w/weight: is int8, but there is no w/weight_scale");
-  EXPECT_EQ(refused(with({3}, kF32, bytes_of(std::vector<float>{1, 2, 3}))),
+  EXPECT_EQ(refused_ctranslate2(with({3}, BinaryType::f32, bytes_of(std::vector<float>{1, 2, 3}))),
             "m.bin: w/weight: i8 [2, 3] must have a scale f32 of all, or, in int8, one of each row, but has 3 of f32");
-  EXPECT_EQ(refused(with({2}, kF16, "abcd")),
+  EXPECT_EQ(refused_ctranslate2(with({2}, BinaryType::f16, "abcd")),
             "m.bin: w/weight: i8 [2, 3] must have a scale f32 of all, or, in int8, one of each row, but has 2 of f16");
-  const Checkpoint zero = parse(with({2}, kF32, bytes_of(std::vector<float>{4, 0})));
+  const Checkpoint zero = ctranslate2_of(with({2}, BinaryType::f32, bytes_of(std::vector<float>{4, 0})));
   EXPECT_EQ(refusal([&] { zero.scales("w/weight"); }),
             "m.bin: w/weight: every scale must be other than zero and finite, but scale 1 is 0");
-  const Checkpoint nan = parse(with({1}, kF32, bytes_of(std::numeric_limits<float>::quiet_NaN())));
+  const Checkpoint nan = ctranslate2_of(with({1}, BinaryType::f32, bytes_of(std::numeric_limits<float>::quiet_NaN())));
   EXPECT_EQ(refusal([&] { nan.tensor("w/weight"); }),
             "m.bin: w/weight: every scale must be other than zero and finite, but scale 0 is nan");
 }
 
 TEST(Ctranslate2Hostile, Aliases) {
-  const Ctranslate2Bytes file = Ctranslate2Bytes().variable("a", {6}, kF32, six());
-  EXPECT_EQ(refused(Ctranslate2Bytes(file).alias("b", "c")), "m.bin: b is an alias of c, which is not there");
-  EXPECT_EQ(refused(Ctranslate2Bytes(file).alias("a", "a")), "m.bin: a is there twice");
+  const Ctranslate2Bytes file = Ctranslate2Bytes().variable("a", {6}, BinaryType::f32, six_floats());
+  EXPECT_EQ(refused_ctranslate2(Ctranslate2Bytes(file).alias("b", "c")),
+            "m.bin: b is an alias of c, which is not there");
+  EXPECT_EQ(refused_ctranslate2(Ctranslate2Bytes(file).alias("a", "a")), "m.bin: a is there twice");
 }
 
 TEST(Ctranslate2Vocabulary, IsALineOrAnItemAPiece) {

@@ -74,13 +74,13 @@ std::string version_2() {
   return bytes;
 }
 
-Checkpoint parse(const std::string& bytes) { return parse_llama2c(std::make_shared<MappedFile>(bytes, "m.bin")); }
-std::string refused(const std::string& bytes) {
-  return refusal([&] { parse(bytes); });
+Checkpoint llama2c_of(const std::string& bytes) { return parse_llama2c(std::make_shared<MappedFile>(bytes, "m.bin")); }
+std::string refused_llama2c(const std::string& bytes) {
+  return refusal([&] { llama2c_of(bytes); });
 }
 
 TEST(Llama2c, VersionZeroIsInItsOrder) {
-  const Checkpoint file = parse(version_0(true));
+  const Checkpoint file = llama2c_of(version_0(true));
   EXPECT_EQ(file.format(), CheckpointFormat::llama2c);
   EXPECT_EQ(file.metadata().dump(),
             R"({"version":0,"dim":4,"hidden_dim":6,"n_layers":2,"n_heads":2,"n_kv_heads":1,"vocab_size":5,)"
@@ -105,7 +105,7 @@ TEST(Llama2c, VersionZeroIsInItsOrder) {
 }
 
 TEST(Llama2c, AnOutputOfItsOwnIsBehindTheRotaryTables) {
-  const Checkpoint file = parse(version_0(false));
+  const Checkpoint file = llama2c_of(version_0(false));
   EXPECT_FALSE(file.metadata()["shared_classifier"].boolean());
   EXPECT_EQ(file.metadata()["vocab_size"].integer(), 5);
   EXPECT_EQ(file.tensor("output.weight").at<float>({0, 0}), 276 + 4 + 6);
@@ -113,7 +113,7 @@ TEST(Llama2c, AnOutputOfItsOwnIsBehindTheRotaryTables) {
 
 TEST(Llama2c, VersionOneHasItsNormsFirst) {
   for (bool shared : {true, false}) {
-    const Checkpoint file = parse(version_1(shared));
+    const Checkpoint file = llama2c_of(version_1(shared));
     EXPECT_EQ(file.metadata()["version"].integer(), 1);
     EXPECT_EQ(file.has("output.weight"), !shared);
     EXPECT_EQ(file.tensor("layers.1.ffn_norm.weight").at<float>({0}), 12);
@@ -124,13 +124,13 @@ TEST(Llama2c, VersionOneHasItsNormsFirst) {
 }
 
 TEST(Llama2c, VersionTwoTimesItsScales) {
-  const Checkpoint file = parse(version_2());
+  const Checkpoint file = llama2c_of(version_2());
   EXPECT_EQ(file.metadata()["group_size"].integer(), 2);
   const Tensor w = file.tensor("layers.1.feed_forward.w3.weight");
   EXPECT_EQ(describe(w.view()), "f32 [6, 4]");
   for (Index i = 0; i < w.size(); ++i) EXPECT_EQ(w.data<float>()[i], static_cast<float>(i * (i / 2 + 1)));
   EXPECT_EQ(file.tensor("norm.weight").at<float>({0}), 16);
-  EXPECT_EQ(refused(marked(2, true, bytes_of(std::int32_t{0}))),
+  EXPECT_EQ(refused_llama2c(marked(2, true, bytes_of(std::int32_t{0}))),
             "m.bin: a group must be of 1 to 16777216 numbers, but is of 0");
 }
 
@@ -146,10 +146,11 @@ TEST(Llama2c, LooksLikeNothingElse) {
 
 TEST(Llama2cHostile, FilesOfAnotherLength) {
   for (const std::string& bytes : {version_0(true), version_0(false), version_1(true), version_2()}) {
-    for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_THROW(parse(bytes.substr(0, size)), Error) << size;
-    EXPECT_EQ(refused(bytes + "x"), "m.bin: 1 bytes are left behind a model of these extents");
+    for (std::size_t size = 0; size < bytes.size(); ++size)
+      EXPECT_THROW(llama2c_of(bytes.substr(0, size)), Error) << size;
+    EXPECT_EQ(refused_llama2c(bytes + "x"), "m.bin: 1 bytes are left behind a model of these extents");
   }
-  EXPECT_EQ(refused(version_0(true).substr(0, 100)),
+  EXPECT_EQ(refused_llama2c(version_0(true).substr(0, 100)),
             "m.bin: cut short: tok_embeddings.weight at byte 28 takes 80 bytes, but 72 are left");
 }
 
@@ -157,7 +158,7 @@ TEST(Llama2cHostile, ExtentsThatDoNotGoTogether) {
   const auto with = [](std::size_t which, std::int32_t value) {
     std::string bytes = version_0(true);
     bytes.replace(4 * which, 4, bytes_of(value));
-    return refused(bytes);
+    return refused_llama2c(bytes);
   };
   for (std::size_t which = 0; which < 7; ++which) {
     for (std::int32_t value : {0, -1, 1 << 30}) EXPECT_NE(with(which, value), "no error") << which << " " << value;
@@ -165,7 +166,8 @@ TEST(Llama2cHostile, ExtentsThatDoNotGoTogether) {
   EXPECT_EQ(with(3, 3),
             "m.bin: no model has these extents: dim 4, hidden_dim 6, 2 layers, 3 heads, 1 for keys, vocabulary 5, 3 "
             "positions");
-  EXPECT_EQ(refused(marked(3, true)), "m.bin: the version of a llama2.c file with a magic must be 1 or 2, but is 3");
+  EXPECT_EQ(refused_llama2c(marked(3, true)),
+            "m.bin: the version of a llama2.c file with a magic must be 1 or 2, but is 3");
 }
 
 std::string piece(float score, const std::string& text) {

@@ -20,7 +20,7 @@ std::string archive() {
   return writer.bytes();
 }
 
-std::string refusal(const std::string& bytes) {
+std::string refused_archive(const std::string& bytes) {
   return testing::refusal([&] {
     const NpzReader reader(bytes, "t.npz");
     reader.array("x");
@@ -81,15 +81,16 @@ TEST(Npz, OneNameIsWrittenOnce) {
 }
 
 TEST(NpzHostile, WhatIsNoArchiveIsRefusedByName) {
-  EXPECT_EQ(refusal("").substr(0, 26), "t.npz: is no .npz archive:");
-  EXPECT_EQ(refusal("PK").substr(0, 26), "t.npz: is no .npz archive:");
+  EXPECT_EQ(refused_archive("").substr(0, 26), "t.npz: is no .npz archive:");
+  EXPECT_EQ(refused_archive("PK").substr(0, 26), "t.npz: is no .npz archive:");
   EXPECT_EQ(testing::refusal([] { NpzReader(archive(), "t.npz").array("y"); }), "t.npz: has no entry y.npy");
   EXPECT_EQ(testing::refusal([] { NpzReader(archive(), "t.npz").text("x\n"); }), "t.npz: has no entry x\\x0a");
 }
 
 TEST(NpzHostile, EveryPrefixIsAnError) {
   const std::string bytes = archive();
-  for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_NE(refusal(bytes.substr(0, size)), "no error") << size;
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_NE(refused_archive(bytes.substr(0, size)), "no error") << size;
 }
 
 TEST(NpzHostile, SizesThatNoFileCanHoldAreRefusedBeforeTheirMemory) {
@@ -98,9 +99,9 @@ TEST(NpzHostile, SizesThatNoFileCanHoldAreRefusedBeforeTheirMemory) {
   ASSERT_NE(directory, std::string::npos);
   // Offset 24 of a directory's header is the size, 10 the packing; 22 and 8 of the local one.
   std::string large = with<std::uint32_t>(with<std::uint32_t>(bytes, directory + 24, 0x7FFFFFFF), 22, 0x7FFFFFFF);
-  EXPECT_NE(refusal(large), "no error");
+  EXPECT_NE(refused_archive(large), "no error");
   large = with<std::uint16_t>(with<std::uint16_t>(large, directory + 10, 8), 8, 8);
-  EXPECT_EQ(refusal(large), "t.npz: x.npy: cannot be 2147483647 bytes of 152 packed ones");
+  EXPECT_EQ(refused_archive(large), "t.npz: x.npy: cannot be 2147483647 bytes of 152 packed ones");
 }
 
 TEST(NpzHostile, AWrongChecksumIsFound) {
@@ -108,13 +109,13 @@ TEST(NpzHostile, AWrongChecksumIsFound) {
   const std::size_t number = bytes.find(std::string(reinterpret_cast<const char*>(&kNumbers[1]), sizeof(float)));
   ASSERT_NE(number, std::string::npos);
   bytes[number] = static_cast<char>(bytes[number] ^ 1);
-  EXPECT_EQ(refusal(bytes).substr(0, 24), "t.npz: x.npy: is broken:");
+  EXPECT_EQ(refused_archive(bytes).substr(0, 24), "t.npz: x.npy: is broken:");
 }
 
 TEST(NpzHostile, OtherPackingIsRefused) {
   const std::string bytes = archive();
   const std::string packed = with<std::uint16_t>(with<std::uint16_t>(bytes, directory_of(bytes) + 10, 12), 8, 12);
-  EXPECT_EQ(refusal(packed), "t.npz: x.npy: must be stored or deflated, and not encrypted");
+  EXPECT_EQ(refused_archive(packed), "t.npz: x.npy: must be stored or deflated, and not encrypted");
 }
 
 }  // namespace

@@ -16,7 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Index kLayers = 5, kHeads = 8, kKeyHeads = 4, kHeadDim = 8;  // of stories260K
+struct Stories260k {
+  static constexpr Index layers = 5, heads = 8, key_heads = 4, head_width = 8;
+};
 
 bool same_bits(const Tensor& a, const Tensor& b) {
   return a.dtype() == b.dtype() && same_shape(a.view(), b.view()) &&
@@ -28,7 +30,8 @@ bool same_bits(const Tensor& a, const Tensor& b) {
 Tensor neighbouring_pairs(const Tensor& halves, Index heads) {
   std::vector<Index> rows;
   for (Index head = 0; head < heads; ++head) {
-    for (Index i = 0; i < kHeadDim; ++i) rows.push_back(head * kHeadDim + i % 2 * (kHeadDim / 2) + i / 2);
+    for (Index i = 0; i < Stories260k::head_width; ++i)
+      rows.push_back(head * Stories260k::head_width + i % 2 * (Stories260k::head_width / 2) + i / 2);
   }
   return halves.gather_rows(rows);
 }
@@ -41,7 +44,7 @@ struct Names {
 std::vector<Names> names() {
   std::vector<Names> all{{"model.embed_tokens.weight", "token_embd.weight", "tok_embeddings.weight"},
                          {"model.norm.weight", "output_norm.weight", "norm.weight"}};
-  for (Index i = 0; i < kLayers; ++i) {
+  for (Index i = 0; i < Stories260k::layers; ++i) {
     const std::string n = std::to_string(i), theirs = "model.layers." + n + ".", gguf = "blk." + n + ".",
                       llama2c = "layers." + n + ".";
     const auto add = [&](const char* a, const char* b, const char* c, Index heads = 0) {
@@ -49,8 +52,8 @@ std::vector<Names> names() {
     };
     add("input_layernorm", "attn_norm", "attention_norm");
     add("post_attention_layernorm", "ffn_norm", "ffn_norm");
-    add("self_attn.q_proj", "attn_q", "attention.wq", kHeads);
-    add("self_attn.k_proj", "attn_k", "attention.wk", kKeyHeads);
+    add("self_attn.q_proj", "attn_q", "attention.wq", Stories260k::heads);
+    add("self_attn.k_proj", "attn_k", "attention.wk", Stories260k::key_heads);
     add("self_attn.v_proj", "attn_v", "attention.wv");
     add("self_attn.o_proj", "attn_output", "attention.wo");
     add("mlp.gate_proj", "ffn_gate", "feed_forward.w1");
@@ -82,9 +85,9 @@ TEST(OutsideWeights, AGgufsMetadataIsThatOfTheModel) {
   HEED_DATA_OR_SKIP(models, "models");
   const Json values = open_checkpoint(models / "llama-stories260k-hf" / "stories260K.gguf").metadata();
   EXPECT_EQ(values["general.architecture"].string(), "llama");
-  EXPECT_EQ(values["llama.block_count"].integer(), kLayers);
-  EXPECT_EQ(values["llama.attention.head_count"].integer(), kHeads);
-  EXPECT_EQ(values["llama.attention.head_count_kv"].integer(), kKeyHeads);
+  EXPECT_EQ(values["llama.block_count"].integer(), Stories260k::layers);
+  EXPECT_EQ(values["llama.attention.head_count"].integer(), Stories260k::heads);
+  EXPECT_EQ(values["llama.attention.head_count_kv"].integer(), Stories260k::key_heads);
   EXPECT_EQ(static_cast<float>(values["llama.attention.layer_norm_rms_epsilon"].number()), 1e-5f);
 }
 

@@ -5,18 +5,13 @@
 #include <cmath>
 #include <vector>
 
-#include "heed/base/random.h"
 #include "heed/kernels/target.h"
+#include "heed/testing/random_floats.h"
 
 namespace heed::kernels {
 namespace {
 
-std::vector<float> random_floats(Index count, std::uint64_t seed, double centre = 0) {
-  Rng rng(seed);
-  std::vector<float> values(static_cast<std::size_t>(count));
-  for (float& value : values) value = static_cast<float>(centre + rng.normal());
-  return values;
-}
+using testing::random_floats;
 
 struct AttentionDistance : ::testing::TestWithParam<std::int64_t> {
   void SetUp() override { force_simd_target(GetParam()); }
@@ -29,7 +24,8 @@ TEST_P(AttentionDistance, IsASumOfDifferencesWhereverTheRowsLie) {
     for (Index width : {1, 7, 16, 33, 70})
       for (Index keys : {1, 5, 16, 40}) {
         const Index rows = 9, row = width + 3, stride = keys + 2;
-        const std::vector<float> q = random_floats(rows * row, 1, centre), k = random_floats(keys * row, 2, centre);
+        const std::vector<float> q = random_floats(rows * row, 1, 1, centre),
+                                 k = random_floats(keys * row, 2, 1, centre);
         std::vector<float> tile(static_cast<std::size_t>(rows * stride));
         distance_tile({.m = rows,
                        .n = keys,
@@ -53,8 +49,8 @@ TEST_P(AttentionDistance, FlowsAlongTheDifferences) {
     for (Index width : {1, 7, 16, 33, 70})
       for (Index rows : {1, 5, 8, 20}) {
         const Index keys = 11, row = width + 3, stride = 16;
-        const std::vector<float> q = random_floats(rows * row, 1, centre), k = random_floats(keys * row, 2, centre),
-                                 flow = random_floats(rows * stride, 3);
+        const std::vector<float> q = random_floats(rows * row, 1, 1, centre),
+                                 k = random_floats(keys * row, 2, 1, centre), flow = random_floats(rows * stride, 3);
         std::vector<float> dq(static_cast<std::size_t>(rows * row), 1.0f), dk(static_cast<std::size_t>(keys * row), 1);
         difference_tile(
             {rows, width, keys, {flow.data(), stride}, {k.data(), row}, {q.data(), row}, dq.data(), row, 2});

@@ -9,18 +9,14 @@
 
 #include "heed/base/random.h"
 #include "heed/kernels/target.h"
+#include "heed/testing/random_floats.h"
 
 namespace heed::kernels {
 namespace {
 
-constexpr float kNone = -std::numeric_limits<float>::infinity();
+using testing::random_floats;
 
-std::vector<float> random_floats(Index count, std::uint64_t seed) {
-  Rng rng(seed);
-  std::vector<float> values(static_cast<std::size_t>(count));
-  for (float& value : values) value = static_cast<float>(3 * rng.normal());
-  return values;
-}
+constexpr float kNone = -std::numeric_limits<float>::infinity();
 
 struct AttentionLanesTest : ::testing::TestWithParam<std::int64_t> {
   void SetUp() override { force_simd_target(GetParam()); }
@@ -44,7 +40,8 @@ struct Blocks {
   Blocks(Index rows, std::vector<Index> of_keys) : lanes(rows), keys(std::move(of_keys)) {
     Rng rng(7);
     for (std::size_t n = 0; n < keys.size(); ++n) {
-      scores.push_back(random_floats(keys[n] * lanes, 10 + n)), bias.push_back(random_floats(keys[n] * lanes, 20 + n));
+      scores.push_back(random_floats(keys[n] * lanes, 10 + n, 3)),
+          bias.push_back(random_floats(keys[n] * lanes, 20 + n, 3));
       allowed.emplace_back(), kept.emplace_back();
       for (Index i = 0; i < lanes * kLaneKeys / 32; ++i) {
         allowed.back().push_back(static_cast<std::uint32_t>(rng.next()) | static_cast<std::uint32_t>(rng.next()));

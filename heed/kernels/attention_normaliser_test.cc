@@ -5,18 +5,19 @@
 
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <numeric>
 #include <vector>
 
-#include "heed/base/random.h"
 #include "heed/kernels/target.h"
+#include "heed/testing/not_finite.h"
+#include "heed/testing/random_floats.h"
 
 namespace heed::kernels {
 namespace {
 
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+using testing::kInfinity;
+using testing::kNaN;
+using testing::random_floats;
 
 using Row = std::vector<double>;
 
@@ -42,7 +43,7 @@ double sigmoid_weight(double score, double) { return 1 / (1 + std::exp(-score));
 double sparsemax_weight(double score, double stat) { return std::max(score - stat, 0.0); }
 double entmax15_weight(double score, double stat) { return std::pow(std::max(score / 2 - stat, 0.0), 2); }
 
-double sum_of(const Row& scores, double stat, double (*weight)(double, double)) {
+double sum_of_weights(const Row& scores, double stat, double (*weight)(double, double)) {
   double sum = 0;
   for (double score : scores) sum += weight(score, stat);
   return sum;
@@ -60,24 +61,17 @@ const Definition kDefinitions[] = {{"Softmax", &kSoftmax,
                                    {"Sparsemax", &kSparsemax,
                                     [](const Row& scores) {
                                       return threshold(largest(scores) - 1, largest(scores), [&](double stat) {
-                                        return sum_of(scores, stat, sparsemax_weight);
+                                        return sum_of_weights(scores, stat, sparsemax_weight);
                                       });
                                     },
                                     sparsemax_weight},
                                    {"Entmax15", &kEntmax15,
                                     [](const Row& scores) {
                                       return threshold(largest(scores) / 2 - 1, largest(scores) / 2, [&](double stat) {
-                                        return sum_of(scores, stat, entmax15_weight);
+                                        return sum_of_weights(scores, stat, entmax15_weight);
                                       });
                                     },
                                     entmax15_weight}};
-
-std::vector<float> random_floats(Index count, std::uint64_t seed, double scale = 1) {
-  Rng rng(seed);
-  std::vector<float> values(static_cast<std::size_t>(count));
-  for (float& value : values) value = static_cast<float>(rng.normal() * scale);
-  return values;
-}
 
 // Rows with every feature, and the numbers that they point at.
 struct Features {
@@ -130,10 +124,10 @@ struct AttentionNormalisers : ::testing::TestWithParam<std::tuple<std::int64_t, 
   const AttentionNormaliser& kernels() const { return *definition().kernels; }
 };
 
-constexpr Index kWidths[] = {1, 2, 7, 14, 16, 17, 33, 100, 700};
+constexpr Index kRowWidths[] = {1, 2, 7, 14, 16, 17, 33, 100, 700};
 
 TEST_P(AttentionNormalisers, WeighTheAllowedColumnsByTheDefinition) {
-  for (Index columns : kWidths) {
+  for (Index columns : kRowWidths) {
     const Features f(columns);
     const std::vector<float> products = f.random_tile(1);
     std::vector<float> tile = products, stat(3);
@@ -141,7 +135,7 @@ TEST_P(AttentionNormalisers, WeighTheAllowedColumnsByTheDefinition) {
     for (Index r = 0; r < f.rows; ++r) {
       Row scores;
       for (Index c : f.open_columns(r)) scores.push_back(f.score(r * f.stride + c, products[r * f.stride + c]));
-      const double expected_stat = scores.empty() ? kMinusInfinity : definition().stat(scores);
+      const double expected_stat = scores.empty() ? -kInfinity : definition().stat(scores);
       for (Index c = 0; c < columns; ++c) {
         const Index at = r * f.stride + c;
         const double expected = f.open(r, c) ? definition().weight(f.score(at, products[at]), expected_stat) : 0;
@@ -149,7 +143,7 @@ TEST_P(AttentionNormalisers, WeighTheAllowedColumnsByTheDefinition) {
       }
       for (Index c = columns; c < f.stride - kAttentionLanes; ++c) EXPECT_EQ(tile[r * f.stride + c], 0);
       if (scores.empty()) {
-        EXPECT_EQ(stat[r], kMinusInfinity);
+        EXPECT_EQ(stat[r], -kInfinity);
       } else {
         EXPECT_NEAR(stat[r], expected_stat, 4e-6);
       }
@@ -201,7 +195,7 @@ TEST_P(AttentionNormalisers, WeightsOfOneSumToOneHoweverLargeTheScores) {
 
 TEST_P(AttentionNormalisers, ANaNMakesEveryAllowedWeightNaN) {
   const bool alone = definition().kernels == &kSigmoid;  // each of whose weights is its own affair
-  for (float spoilt : {kNaN, -kMinusInfinity})
+  for (float spoilt : {kNaN, kInfinity})
     for (Index at : {0, 5, 18}) {
       const Index columns = 20, stride = 48;
       std::vector<float> tile(stride, -300.0f), stat(1);

@@ -10,18 +10,14 @@
 #include "heed/base/random.h"
 #include "heed/kernels/attention_additive.h"
 #include "heed/kernels/target.h"
+#include "heed/testing/not_finite.h"
+#include "heed/testing/random_floats.h"
 
 namespace heed::kernels {
 namespace {
 
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-
-std::vector<float> random_floats(Index count, std::uint64_t seed, double scale = 1) {
-  Rng rng(seed);
-  std::vector<float> values(static_cast<std::size_t>(count));
-  for (float& value : values) value = static_cast<float>(rng.normal() * scale);
-  return values;
-}
+using testing::kNaN;
+using testing::random_floats;
 
 struct AttentionKernels : ::testing::TestWithParam<std::int64_t> {
   void SetUp() override { force_simd_target(GetParam()); }

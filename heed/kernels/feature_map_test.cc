@@ -3,24 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
-#include "heed/base/random.h"
 #include "heed/kernels/target.h"
+#include "heed/testing/not_finite.h"
+#include "heed/testing/random_floats.h"
 
 namespace heed::kernels {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-
-std::vector<float> random_floats(Index count, std::uint64_t seed, double spread = 1) {
-  Rng rng(seed);
-  std::vector<float> values(static_cast<std::size_t>(count));
-  for (float& value : values) value = static_cast<float>(spread * rng.normal());
-  return values;
-}
+using testing::kInfinity;
+using testing::kNaN;
+using testing::random_floats;
 
 struct FeatureMaps : ::testing::TestWithParam<std::int64_t> {
   void SetUp() override { force_simd_target(GetParam()); }

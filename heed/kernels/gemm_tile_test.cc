@@ -7,19 +7,14 @@
 #include <vector>
 
 #include "heed/base/error.h"
-#include "heed/base/random.h"
 #include "heed/kernels/gemm_ahead.h"
 #include "heed/kernels/target.h"
+#include "heed/testing/random_floats.h"
 
 namespace heed::kernels {
 namespace {
 
-std::vector<float> random_floats(Index count, std::uint64_t seed) {
-  Rng rng(seed);
-  std::vector<float> values(static_cast<std::size_t>(count));
-  for (float& value : values) value = static_cast<float>(rng.normal());
-  return values;
-}
+using testing::random_floats;
 
 struct EveryTarget : ::testing::TestWithParam<std::int64_t> {
   void SetUp() override { force_simd_target(GetParam()); }

@@ -4,6 +4,7 @@
 
 #include "heed/kernels/lanes-inl.h"
 #include "heed/kernels/math-inl.h"
+#include "heed/testing/not_finite.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -83,8 +84,9 @@ HWY_EXPORT(Density);
 
 namespace {
 
+using testing::kInfinity;
+
 using Function = void (*)(const float*, float*, std::size_t);
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr double kEpsilon = 0x1p-23;
 
 void run_exp_or_zero(const float* x, float* y, std::size_t n) { HEED_DISPATCH(ExpOrZero)(x, y, n); }

@@ -8,21 +8,17 @@
 #include <vector>
 
 #include "heed/base/random.h"
+#include "heed/testing/random_floats.h"
 
 namespace heed::kernels {
 namespace {
+
+using testing::random_floats;
 
 std::vector<BFloat16> random_numbers(Index count, std::uint64_t seed) {
   Rng rng(seed);
   std::vector<BFloat16> x(static_cast<std::size_t>(count));
   for (BFloat16& number : x) number = to_bfloat16(static_cast<float>(rng.normal()));
-  return x;
-}
-
-std::vector<float> random_floats(Index count, std::uint64_t seed) {
-  Rng rng(seed);
-  std::vector<float> x(static_cast<std::size_t>(count));
-  for (float& number : x) number = static_cast<float>(rng.normal());
   return x;
 }
 

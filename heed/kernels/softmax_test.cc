@@ -8,20 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "heed/base/random.h"
 #include "heed/kernels/target.h"
+#include "heed/testing/not_finite.h"
+#include "heed/testing/random_floats.h"
 
 namespace heed::kernels {
 namespace {
 
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-
-std::vector<float> random_floats(Index count, std::uint64_t seed) {
-  Rng rng(seed);
-  std::vector<float> values(static_cast<std::size_t>(count));
-  for (float& value : values) value = 3 * static_cast<float>(rng.normal());
-  return values;
-}
+using testing::kInfinity;
+using testing::random_floats;
 
 std::vector<double> exact_softmax(const std::vector<float>& x) {
   const double largest = *std::max_element(x.begin(), x.end());
@@ -37,11 +32,11 @@ struct SoftmaxRows : ::testing::TestWithParam<std::int64_t> {
   void TearDown() override { force_simd_target(0); }
 };
 
-const Index kWidths[] = {1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 64, 100, 1000, 10000};
+const Index kSoftmaxWidths[] = {1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 64, 100, 1000, 10000};
 
 TEST_P(SoftmaxRows, AgreeWithDouble) {
-  for (Index n : kWidths) {
-    const std::vector<float> x = random_floats(n, static_cast<std::uint64_t>(n));
+  for (Index n : kSoftmaxWidths) {
+    const std::vector<float> x = random_floats(n, static_cast<std::uint64_t>(n), 3);
     const std::vector<double> p = exact_softmax(x);
     std::vector<float> y(x.size()), log_y(x.size());
     softmax_row(x.data(), y.data(), n);
@@ -55,21 +50,21 @@ TEST_P(SoftmaxRows, AgreeWithDouble) {
 }
 
 TEST_P(SoftmaxRows, ColumnsOfMinusInfinityChangeNoBit) {
-  for (Index n : kWidths) {
-    const std::vector<float> x = random_floats(n, static_cast<std::uint64_t>(n));
+  for (Index n : kSoftmaxWidths) {
+    const std::vector<float> x = random_floats(n, static_cast<std::uint64_t>(n), 3);
     std::vector<float> y(x.size()), log_y(x.size());
     softmax_row(x.data(), y.data(), n);
     log_softmax_row(x.data(), log_y.data(), n);
     for (std::size_t more : {1, 5, 16, 40}) {
       std::vector<float> longer = x;
-      longer.resize(x.size() + more, kMinusInfinity);
+      longer.resize(x.size() + more, -kInfinity);
       std::vector<float> log_longer = longer;
       softmax_row(longer.data(), longer.data(), n + static_cast<Index>(more));
       log_softmax_row(log_longer.data(), log_longer.data(), n + static_cast<Index>(more));
       ASSERT_TRUE(std::equal(y.begin(), y.end(), longer.begin())) << n << " + " << more;
       ASSERT_TRUE(std::equal(log_y.begin(), log_y.end(), log_longer.begin())) << n << " + " << more;
       ASSERT_EQ(*std::max_element(longer.begin() + n, longer.end()), 0.0f);
-      ASSERT_EQ(*std::max_element(log_longer.begin() + n, log_longer.end()), kMinusInfinity);
+      ASSERT_EQ(*std::max_element(log_longer.begin() + n, log_longer.end()), -kInfinity);
     }
   }
 }
@@ -82,7 +77,7 @@ TEST_P(SoftmaxRows, LargeLogitsNeitherOverflowNorVanish) {
 
 TEST_P(SoftmaxRows, ANaNAnywhereMakesTheRowNaN) {
   for (std::size_t at : {0u, 5u, 16u, 36u}) {
-    std::vector<float> x = random_floats(37, 1), y(37);
+    std::vector<float> x = random_floats(37, 1, 3), y(37);
     x[at] = std::numeric_limits<float>::quiet_NaN();
     softmax_row(x.data(), y.data(), 37);
     EXPECT_TRUE(std::all_of(y.begin(), y.end(), [](float v) { return std::isnan(v); }));
@@ -93,8 +88,8 @@ TEST_P(SoftmaxRows, ANaNAnywhereMakesTheRowNaN) {
 }
 
 TEST_P(SoftmaxRows, BackwardAgreesWithDouble) {
-  for (Index n : kWidths) {
-    const std::vector<float> x = random_floats(n, 1), dy = random_floats(n, 2);
+  for (Index n : kSoftmaxWidths) {
+    const std::vector<float> x = random_floats(n, 1, 3), dy = random_floats(n, 2, 3);
     const std::vector<double> p = exact_softmax(x);
     std::vector<float> y(x.size()), dx(x.size()), log_dx = dy;
     softmax_row(x.data(), y.data(), n);
@@ -111,8 +106,8 @@ TEST_P(SoftmaxRows, BackwardAgreesWithDouble) {
 }
 
 TEST_P(SoftmaxRows, CrossEntropyAgreesWithDouble) {
-  for (Index n : kWidths) {
-    const std::vector<float> x = random_floats(n, 3);
+  for (Index n : kSoftmaxWidths) {
+    const std::vector<float> x = random_floats(n, 3, 3);
     const std::vector<double> p = exact_softmax(x);
     double mean = 0;
     for (double v : p) mean -= std::log(v) / static_cast<double>(n);
@@ -143,10 +138,10 @@ TEST_P(SoftmaxRows, OfEqualLogitsTheFirstIsCorrect) {
 }
 
 TEST_P(SoftmaxRows, ColumnSumsAddRowsInOrder) {
-  for (Index n : kWidths) {
+  for (Index n : kSoftmaxWidths) {
     const Index rows = 5, stride = n + 3;
-    const std::vector<float> x = random_floats(rows * stride, 4);
-    std::vector<float> sums = random_floats(n, 5), expected = sums;
+    const std::vector<float> x = random_floats(rows * stride, 4, 3);
+    std::vector<float> sums = random_floats(n, 5, 3), expected = sums;
     for (Index r = 0; r < rows; ++r)
       for (Index j = 0; j < n; ++j)
         expected[static_cast<std::size_t>(j)] += x[static_cast<std::size_t>(r * stride + j)];

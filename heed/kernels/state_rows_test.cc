@@ -6,22 +6,18 @@
 #include <limits>
 #include <vector>
 
-#include "heed/base/random.h"
 #include "heed/kernels/target.h"
+#include "heed/testing/not_finite.h"
+#include "heed/testing/random_floats.h"
 
 namespace heed::kernels {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-constexpr Index kWidths[] = {1, 7, 16, 33, 70};
+using testing::kInfinity;
+using testing::kNaN;
+using testing::random_floats;
 
-std::vector<float> random_floats(Index count, std::uint64_t seed) {
-  Rng rng(seed);
-  std::vector<float> values(static_cast<std::size_t>(count));
-  for (float& value : values) value = static_cast<float>(rng.normal());
-  return values;
-}
+constexpr Index kStateWidths[] = {1, 7, 16, 33, 70};
 
 struct StateRows : ::testing::TestWithParam<std::int64_t> {
   void SetUp() override { force_simd_target(GetParam()); }
@@ -29,7 +25,7 @@ struct StateRows : ::testing::TestWithParam<std::int64_t> {
 };
 
 TEST_P(StateRows, SumsAlongBothAxes) {
-  for (Index width : kWidths) {
+  for (Index width : kStateWidths) {
     const Index rows = 5, row = width + 3;
     const std::vector<float> x = random_floats(rows * row, 1), weights = random_floats(rows, 2);
     std::vector<float> plain(static_cast<std::size_t>(width), 1), weighted = plain, across(rows);
@@ -60,7 +56,7 @@ TEST_P(StateRows, ZerosBehindARowChangeNoBitOfItsSum) {
 }
 
 TEST_P(StateRows, AddsSumsToEveryRow) {
-  for (Index width : kWidths) {
+  for (Index width : kStateWidths) {
     const Index rows = 3, row = width + 3;
     const std::vector<float> x = random_floats(rows * row, 1), weights = random_floats(rows, 2),
                              sums = random_floats(width, 3);
@@ -77,7 +73,7 @@ TEST_P(StateRows, AddsSumsToEveryRow) {
 
 // Where the reciprocal of the divisor is no normal number, too.
 TEST_P(StateRows, DividesByAnythingThatDivides) {
-  for (Index width : kWidths)
+  for (Index width : kStateWidths)
     for (float divisor : {3.0f, -0.7f, 1e-39f, 1e-44f, 3e38f, -2e38f}) {
       const Index row = width + 3;
       std::vector<float> x = random_floats(row, 1), y(static_cast<std::size_t>(row), 77);
@@ -102,7 +98,7 @@ TEST_P(StateRows, ADivisorOfZeroGivesZeroButOfNaN) {
 }
 
 TEST_P(StateRows, ClearsWhatLiesBehindARowsEndBeItNaN) {
-  for (Index width : kWidths) {
+  for (Index width : kStateWidths) {
     const Index ends[] = {0, width / 2, width}, row = width + 3;
     const float addends[] = {1, 2, 3};
     std::vector<float> x = random_floats(3 * row, 1);
@@ -120,7 +116,7 @@ TEST_P(StateRows, ClearsWhatLiesBehindARowsEndBeItNaN) {
 }
 
 TEST_P(StateRows, Transposes) {
-  for (Index width : kWidths)
+  for (Index width : kStateWidths)
     for (Index rows : {1, 5, 16, 35}) {
       const Index row = width + 3, column = rows + 2;
       const std::vector<float> x = random_floats(rows * row, 1);
@@ -133,7 +129,7 @@ TEST_P(StateRows, Transposes) {
 }
 
 TEST_P(StateRows, FindsTheOneNumberThatIsNotFinite) {
-  for (Index count : kWidths)
+  for (Index count : kStateWidths)
     for (float spoilt : {kNaN, -kNaN, kInfinity, -kInfinity}) {
       std::vector<float> x(static_cast<std::size_t>(count), -std::numeric_limits<float>::max());
       EXPECT_TRUE(all_finite(count, x.data()));

@@ -5,22 +5,17 @@
 #include <cstring>
 #include <vector>
 
-#include "heed/base/random.h"
 #include "heed/kernels/gemm_tile.h"
 #include "heed/kernels/target.h"
 #include "heed/kernels/widen.h"
+#include "heed/testing/random_floats.h"
 
 namespace heed::kernels {
 namespace {
 
-constexpr Index kGap = 3;  // between rows, so that few of them are aligned
+using testing::random_floats;
 
-std::vector<float> random_floats(Index count, std::uint64_t seed) {
-  Rng rng(seed);
-  std::vector<float> values(static_cast<std::size_t>(count));
-  for (float& value : values) value = static_cast<float>(rng.normal());
-  return values;
-}
+constexpr Index kGap = 3;  // between rows, so that few of them are aligned
 
 // Rows in a type, and the same as floats without gaps.
 struct Rows {

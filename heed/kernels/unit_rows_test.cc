@@ -3,16 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "heed/base/random.h"
 #include "heed/kernels/target.h"
+#include "heed/testing/not_finite.h"
 
 namespace heed::kernels {
 namespace {
 
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+using testing::kNaN;
 
 struct UnitRows : ::testing::TestWithParam<std::int64_t> {
   void SetUp() override { force_simd_target(GetParam()); }

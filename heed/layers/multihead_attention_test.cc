@@ -30,8 +30,8 @@ using Options = MultiheadAttentionOptions;
 constexpr double kTolerance = 1e-5;  // PyTorch's own tests: atol of outputs and of weights
 
 // A layer with initial weights, none of whose biases and sinks is zero as they are at first, and what a call needs.
-struct Layer {
-  explicit Layer(const Options& options, std::uint64_t seed = 1, const std::string& path = "attention")
+struct CrossLayer {
+  explicit CrossLayer(const Options& options, std::uint64_t seed = 1, const std::string& path = "attention")
       : rng(seed), drawn(rng), attention(ParameterScope(drawn) / path, AttentionKind::cross, options) {
     for (const auto& [path_name, var] : drawn.list()) {
       const std::string name = path_name.substr(path.size() + 1);
@@ -66,7 +66,7 @@ using Added = std::function<double(Index b, Index h, Index i, Index j)>;
 
 class Plain {
  public:
-  explicit Plain(const Layer& layer) : o_(layer.attention.options()) {
+  explicit Plain(const CrossLayer& layer) : o_(layer.attention.options()) {
     for (const auto& [name, var] : layer.parameters) parameters_[name] = var.value().to(DType::f64);
   }
 
@@ -168,7 +168,7 @@ Tensor random_booleans(std::initializer_list<Index> shape, Rng& rng) {
 }
 
 // The largest difference of out and of weights per head from the definition.
-double difference(Layer& layer, const Tensor& q, const Tensor& k, const Tensor& v, AttentionArguments arguments,
+double difference(CrossLayer& layer, const Tensor& q, const Tensor& k, const Tensor& v, AttentionArguments arguments,
                   const Added& added) {
   const auto [out, weights] = Plain(layer)(q, k, v, added);
   arguments.need_weights = true;
@@ -212,7 +212,7 @@ TEST(MultiheadAttention, AgreesWithTheDefinitionOverPyTorchsOwnGrid) {
     bias_kv.add_bias_kv = zero_attn.add_zero_attn = true;
     const Added padded = [&](Index b, Index, Index, Index j) { return padding.at<bool>({b, j}) ? kLeftOut : 0; };
     for (const Options& options : {none, bias_kv, zero_attn}) {
-      Layer layer(options, 100 + round);
+      CrossLayer layer(options, 100 + round);
       EXPECT_LT(difference(layer, q, k, v, {}, {}), atol) << "round " << round;
       EXPECT_LT(difference(layer, q, k, v, {.key_padding_mask = padding}, padded), atol) << "round " << round;
     }
@@ -244,7 +244,7 @@ TEST(MultiheadAttention, AgreesWithTheDefinitionInEveryShapeOfItsHeads) {
          o.add_bias_kv = o.add_zero_attn = true, o.attention = AttentionChoice("sinks");
        })}};
   for (const auto& [name, options] : cases) {
-    Layer layer(options);
+    CrossLayer layer(options);
     const Tensor q = random_tensor(DType::f32, {2, 3, 12}, 5);
     const Tensor k = random_tensor(DType::f32, {2, 6, layer.attention.options().kdim}, 6);
     const Tensor v = random_tensor(DType::f32, {2, 6, layer.attention.options().vdim}, 7);
@@ -256,7 +256,7 @@ TEST(MultiheadAttention, AgreesWithTheDefinitionInEveryShapeOfItsHeads) {
 
 TEST(MultiheadAttention, ASelfAttentionIsThatOfThreeEqualInputs) {
   for (bool extra : {false, true}) {
-    Layer layer({.embed_dim = 12, .num_heads = 4, .add_bias_kv = extra, .num_kv_heads = 2});
+    CrossLayer layer({.embed_dim = 12, .num_heads = 4, .add_bias_kv = extra, .num_kv_heads = 2});
     const Tensor x = random_tensor(DType::f32, {2, 5, 12}, 5);
     const Tensor packed = layer.self(x), apart = layer(x, x.clone(), x.clone()).out.value();
     EXPECT_LT(largest_difference(packed, apart), 1e-6);
@@ -273,7 +273,7 @@ class Masks : public ::testing::Test {
   double difference(const AttentionArguments& arguments, const Added& added) {
     double worst = 0;
     for (const Options& o : {options(), Options{.embed_dim = 6, .num_heads = kHeads}}) {
-      Layer layer(o);
+      CrossLayer layer(o);
       worst = std::max(worst, heed::difference(layer, q_, k_, v_, arguments, added));
     }
     return worst;
@@ -337,14 +337,14 @@ TEST_F(Masks, AllThatAreGivenIntersect) {
 }
 
 TEST_F(Masks, CausalCountsFromTheStartWhateverTheLengths) {
-  Layer layer({.embed_dim = 6, .num_heads = kHeads});
+  CrossLayer layer({.embed_dim = 6, .num_heads = kHeads});
   const Tensor weights = layer(q_, k_, v_, {.is_causal = true, .need_weights = true}).weights;
   for (Index i = 0; i < kQueries; ++i)
     for (Index j = 0; j < kKeys; ++j) EXPECT_EQ(weights.at<float>({0, i, j}) > 0, j <= i) << i << " " << j;
 }
 
 TEST_F(Masks, AQueryWithoutKeysGetsTheOutputOfZero) {
-  Layer layer({.embed_dim = 6, .num_heads = kHeads});
+  CrossLayer layer({.embed_dim = 6, .num_heads = kHeads});
   const Tensor mask = Tensor::zeros(DType::boolean, {kQueries, kKeys});
   fill(select(mask.view(), 0, 1), 1);
   const Attended attended = layer(q_, k_, v_, {.attn_mask = mask, .need_weights = true});
@@ -353,7 +353,7 @@ TEST_F(Masks, AQueryWithoutKeysGetsTheOutputOfZero) {
 }
 
 TEST_F(Masks, OfOtherShapesAndTypesAreRefused) {
-  Layer layer({.embed_dim = 6, .num_heads = kHeads});
+  CrossLayer layer({.embed_dim = 6, .num_heads = kHeads});
   const auto refused = [&](const AttentionArguments& arguments) {
     return refusal([&] { layer(q_, k_, v_, arguments); });
   };
@@ -374,9 +374,9 @@ TEST_F(Masks, OfOtherShapesAndTypesAreRefused) {
 
 TEST(MultiheadAttention, WithoutBatchFirstEverythingIsTransposed) {
   Options options{.embed_dim = 8, .num_heads = 2, .add_zero_attn = true};
-  Layer first(options);
+  CrossLayer first(options);
   options.batch_first = false;
-  Layer second(options);
+  CrossLayer second(options);
   const Tensor q = random_tensor(DType::f32, {3, 4, 8}, 1), k = random_tensor(DType::f32, {3, 6, 8}, 2);
   const auto swapped = [](const Tensor& t) { return Tensor::copy_of(transpose(t.view(), 0, 1)); };
   Rng draw(1);
@@ -391,7 +391,8 @@ TEST(MultiheadAttention, WithoutBatchFirstEverythingIsTransposed) {
 
 TEST(MultiheadAttention, AMemoryProjectedOnceGivesTheSameBits) {
   for (Index kdim : {8, 5}) {
-    Layer layer({.embed_dim = 8, .num_heads = 4, .kdim = kdim, .vdim = kdim, .add_bias_kv = true, .num_kv_heads = 2});
+    CrossLayer layer(
+        {.embed_dim = 8, .num_heads = 4, .kdim = kdim, .vdim = kdim, .add_bias_kv = true, .num_kv_heads = 2});
     const Tensor x = random_tensor(DType::f32, {2, 3, 8}, 1), m = random_tensor(DType::f32, {2, 6, kdim}, 2);
     const Var memory(m);
     const Var whole = layer.attention.forward(layer.context(), Var(x), memory, memory).out;
@@ -401,7 +402,7 @@ TEST(MultiheadAttention, AMemoryProjectedOnceGivesTheSameBits) {
 }
 
 TEST(MultiheadAttention, GroupedHeadsAreRepeatedKeysAndValues) {
-  Layer grouped({.embed_dim = 12, .num_heads = 4, .num_kv_heads = 2}), all({.embed_dim = 12, .num_heads = 4});
+  CrossLayer grouped({.embed_dim = 12, .num_heads = 4, .num_kv_heads = 2}), all({.embed_dim = 12, .num_heads = 4});
   const Index d = 3, queries = 12;
   for (const std::string name : {"in_proj_weight", "in_proj_bias"}) {
     const View from = grouped.parameters[name].value(), to = all.parameters[name].value();
@@ -419,7 +420,7 @@ TEST(MultiheadAttention, GroupedHeadsAreRepeatedKeysAndValues) {
 }
 
 TEST(MultiheadAttention, RotaryOutputsDependOnDistancesAlone) {
-  Layer layer(
+  CrossLayer layer(
       {.embed_dim = 16, .num_heads = 2, .num_kv_heads = 1, .attention = AttentionChoice("rotary(base=30, width=6)")});
   const Index shift = 3, length = 5;
   const Tensor both = random_tensor(DType::f32, {2, shift + length, 16}, 1);
@@ -437,7 +438,7 @@ TEST(MultiheadAttention, RotaryOutputsDependOnDistancesAlone) {
 }
 
 TEST(MultiheadAttention, CausalCountsFromTheStartBesideAWindowThatCountsFromTheEnd) {
-  Layer layer({.embed_dim = 8, .num_heads = 2, .mask = Mask::sliding_window(1, 1)});
+  CrossLayer layer({.embed_dim = 8, .num_heads = 2, .mask = Mask::sliding_window(1, 1)});
   const Tensor q = random_tensor(DType::f32, {1, 2, 8}, 1), k = random_tensor(DType::f32, {1, 3, 8}, 2);
   const Tensor weights = layer(q, k, k, {.is_causal = true, .need_weights = true}).weights;
   // The queries stand at keys 1 and 2 for the window, and see keys 0 and 0, 1 by the flag.
@@ -452,7 +453,7 @@ TEST(MultiheadAttention, AnObserverSeesTheKeysThatWereGiven) {
     void on_weights(const AttentionSite&, ConstView weights) override { seen = Tensor::copy_of(weights); }
     Tensor seen;
   } last;
-  Layer layer({.embed_dim = 8, .num_heads = 2, .add_bias_kv = true, .add_zero_attn = true});
+  CrossLayer layer({.embed_dim = 8, .num_heads = 2, .add_bias_kv = true, .add_zero_attn = true});
   const Var x(random_tensor(DType::f32, {1, 4, 8}, 4));
   const Attended attended =
       layer.attention.forward(layer.context(&last), x, x, x, {.need_weights = true, .average_attn_weights = false});
@@ -464,7 +465,7 @@ TEST(MultiheadAttention, AnObserverSeesTheKeysThatWereGiven) {
 
 // Of all parameters and of query, key and value, in double. With one input for all three, they are one.
 void check_gradients(const Options& options, const AttentionArguments& arguments, const std::vector<Var>& inputs) {
-  Layer layer(options);
+  CrossLayer layer(options);
   for (const auto& [name, var] : layer.list) var.convert(DType::f64);
   const auto forward = [&](Tape* tape) {
     DropoutCalls dropout({.seed = 3});
@@ -524,31 +525,31 @@ TEST(MultiheadAttention, GradientsAgreeWithFiniteDifferences) {
 
 // --- Parameters -----------------------------------------------------------------------------------------------------
 
-std::string shapes(const Layer& layer) {
+std::string shapes(const CrossLayer& layer) {
   std::string text;
   for (const auto& [name, var] : layer.list) text += name + " " + describe(var.value().view()) + "\n";
   return text;
 }
 
 TEST(MultiheadAttention, HasPyTorchsStateDict) {
-  EXPECT_EQ(shapes(Layer({.embed_dim = 8, .num_heads = 2, .add_bias_kv = true})),
+  EXPECT_EQ(shapes(CrossLayer({.embed_dim = 8, .num_heads = 2, .add_bias_kv = true})),
             "in_proj_weight f32 [24, 8]\nin_proj_bias f32 [24]\nbias_k f32 [1, 1, 8]\nbias_v f32 [1, 1, 8]\n"
             "out_proj.weight f32 [8, 8]\nout_proj.bias f32 [8]\n");
-  EXPECT_EQ(shapes(Layer({.embed_dim = 8, .num_heads = 2, .kdim = 5, .vdim = 6})),
+  EXPECT_EQ(shapes(CrossLayer({.embed_dim = 8, .num_heads = 2, .kdim = 5, .vdim = 6})),
             "q_proj_weight f32 [8, 8]\nk_proj_weight f32 [8, 5]\nv_proj_weight f32 [8, 6]\nin_proj_bias f32 [24]\n"
             "out_proj.weight f32 [8, 8]\nout_proj.bias f32 [8]\n");
-  EXPECT_EQ(shapes(Layer({.embed_dim = 8,
-                          .num_heads = 4,
-                          .bias = false,
-                          .num_kv_heads = 1,
-                          .head_dim = 8,
-                          .attention = AttentionChoice("sinks")})),
+  EXPECT_EQ(shapes(CrossLayer({.embed_dim = 8,
+                               .num_heads = 4,
+                               .bias = false,
+                               .num_kv_heads = 1,
+                               .head_dim = 8,
+                               .attention = AttentionChoice("sinks")})),
             "in_proj_weight f32 [48, 8]\nsinks f32 [4]\nout_proj.weight f32 [8, 32]\n");
 }
 
 TEST(MultiheadAttention, AStateDictComesBackFromSafetensors) {
   const Options options{.embed_dim = 8, .num_heads = 2, .kdim = 5, .vdim = 6, .add_bias_kv = true};
-  Layer saved(options, 1), loaded(options, 2);
+  CrossLayer saved(options, 1), loaded(options, 2);
   const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) / "multihead_attention.safetensors";
   std::map<std::string, ConstView> tensors;
   for (const auto& [name, var] : saved.list) tensors[name] = var.value().view();
@@ -564,7 +565,7 @@ TEST(MultiheadAttention, AStateDictComesBackFromSafetensors) {
 }
 
 TEST(MultiheadAttention, RefusesOptionsAndInputsThatMakeNoSense) {
-  const auto refused = [](const Options& options) { return refusal([&] { Layer layer(options); }) != "no error"; };
+  const auto refused = [](const Options& options) { return refusal([&] { CrossLayer layer(options); }) != "no error"; };
   EXPECT_TRUE(refused({.embed_dim = 8, .num_heads = 3}));
   EXPECT_TRUE(refused({.embed_dim = 8, .num_heads = 0}));
   EXPECT_TRUE(refused({.embed_dim = 8, .num_heads = 4, .num_kv_heads = 3}));
@@ -572,7 +573,7 @@ TEST(MultiheadAttention, RefusesOptionsAndInputsThatMakeNoSense) {
   EXPECT_TRUE(refused({.embed_dim = 8, .num_heads = 4, .dropout = 1}));
   EXPECT_TRUE(refused({.embed_dim = 8, .num_heads = 4, .attention = AttentionChoice("rotary(width=4)")}));
   EXPECT_FALSE(refused({.embed_dim = 8, .num_heads = 3, .head_dim = 4}));
-  Layer layer({.embed_dim = 8, .num_heads = 4, .kdim = 5});
+  CrossLayer layer({.embed_dim = 8, .num_heads = 4, .kdim = 5});
   const Tensor eight = Tensor::zeros(DType::f32, {2, 3, 8}), five = Tensor::zeros(DType::f32, {2, 3, 5});
   EXPECT_EQ(refusal([&] { layer(eight, five, eight); }), "no error");
   EXPECT_EQ(refusal([&] { layer(eight, eight, eight); }),

@@ -19,10 +19,10 @@ using testing::refusal;
 using testing::same_bits;
 using Options = MultiheadAttentionOptions;
 
-constexpr Index kWidth = 16;
+constexpr Index kModelWidth = 16;
 
-struct Layer {
-  explicit Layer(const Options& options)
+struct DecodingLayer {
+  explicit DecodingLayer(const Options& options)
       : attention(ParameterScope(drawn) / "attention", AttentionKind::decoder, options) {
     std::uint64_t seed = 1;
     for (const auto& [name, var] : drawn.list()) {
@@ -30,12 +30,12 @@ struct Layer {
     }
   }
   Context context(AttentionObserver* observer = nullptr) { return Context::inference(workspace, observer); }
-  // x [B, 1, kWidth], whatever the layer's own layout is.
+  // x [B, 1, kModelWidth], whatever the layer's own layout is.
   Tensor step(const Tensor& x, DecodingMemory& memory, AttentionObserver* observer = nullptr) {
     const Index rows = x.dim(0);
     const bool swapped = !attention.options().batch_first;
-    const Var in(swapped ? x.reshape({1, rows, kWidth}) : x);
-    return attention.step(context(observer), in, memory).value().reshape({rows, 1, kWidth});
+    const Var in(swapped ? x.reshape({1, rows, kModelWidth}) : x);
+    return attention.step(context(observer), in, memory).value().reshape({rows, 1, kModelWidth});
   }
   std::unique_ptr<DecodingMemory> memory(Index rows) const {
     auto memory = attention.make_memory(DType::f32);
@@ -48,9 +48,9 @@ struct Layer {
   MultiheadAttention attention;
 };
 
-std::map<std::string, Options> layers() {
+std::map<std::string, Options> decoding_layers() {
   const auto with = [](auto change) {
-    Options options{.embed_dim = kWidth, .num_heads = 4};
+    Options options{.embed_dim = kModelWidth, .num_heads = 4};
     change(options);
     return options;
   };
@@ -78,9 +78,9 @@ Tensor token(const Tensor& x, Index t) { return Tensor::copy_of(slice(x.view(), 
 constexpr Index kLength = 40;
 
 TEST(MultiheadDecoding, SteppingGivesTheBitsOfTheWholePass) {
-  for (const auto& [name, options] : layers()) {
-    Layer layer(options);
-    const Tensor x = random_tensor(DType::f32, {2, kLength, kWidth}, 4);
+  for (const auto& [name, options] : decoding_layers()) {
+    DecodingLayer layer(options);
+    const Tensor x = random_tensor(DType::f32, {2, kLength, kModelWidth}, 4);
     const auto turned = [&, &options = options](const Tensor& tensor) {  // between [B, L, E] and the layer's layout
       return options.batch_first ? tensor : Tensor::copy_of(transpose(tensor.view(), 0, 1));
     };
@@ -100,15 +100,15 @@ TEST(MultiheadDecoding, SteppingGivesTheBitsOfTheWholePass) {
 }
 
 TEST(MultiheadDecoding, ARowThatEntersLaterHasTheBitsThatItHasAlone) {
-  for (const auto& [name, options] : layers()) {
-    Layer layer(options);
-    const Tensor x = random_tensor(DType::f32, {3, kLength, kWidth}, 4);
+  for (const auto& [name, options] : decoding_layers()) {
+    DecodingLayer layer(options);
+    const Tensor x = random_tensor(DType::f32, {3, kLength, kModelWidth}, 4);
     const auto together = layer.memory(1), alone = layer.memory(1);
     for (Index t = 0; t < 5; ++t) layer.step(token(x.rows(0, 1), t), *together);
     together->admit(2);
     for (Index t = 5; t < kLength; ++t) {
       // The first row reads its token t, and the others begin.
-      const Tensor tokens = Tensor::empty(DType::f32, {3, 1, kWidth});
+      const Tensor tokens = Tensor::empty(DType::f32, {3, 1, kModelWidth});
       for (Index row = 0; row < 3; ++row) {
         copy(token(x.rows(row, row + 1), row == 0 ? t : t - 5), tokens.rows(row, row + 1));
       }
@@ -121,15 +121,15 @@ TEST(MultiheadDecoding, ARowThatEntersLaterHasTheBitsThatItHasAlone) {
 }
 
 TEST(MultiheadDecoding, APromptThatIsReadAtOnceIsThatReadTokenByToken) {
-  for (const auto& [name, options] : layers()) {
+  for (const auto& [name, options] : decoding_layers()) {
     if (!options.batch_first) continue;
-    Layer layer(options);
-    const Tensor x = random_tensor(DType::f32, {2, kLength, kWidth}, 4);
+    DecodingLayer layer(options);
+    const Tensor x = random_tensor(DType::f32, {2, kLength, kModelWidth}, 4);
     const std::vector<Index> lengths{kLength - 1, 9};
     const auto prompted = layer.memory(0);
     layer.attention.admit(layer.context(), Var(Tensor::copy_of(slice(x.view(), 1, 0, kLength - 1))), lengths,
                           *prompted);
-    Tensor next = Tensor::empty(DType::f32, {2, 1, kWidth}), expected = Tensor::empty_like(next);
+    Tensor next = Tensor::empty(DType::f32, {2, 1, kModelWidth}), expected = Tensor::empty_like(next);
     for (Index row = 0; row < 2; ++row) {
       const auto alone = layer.memory(1);
       for (Index t = 0; t <= lengths[row]; ++t) {
@@ -143,15 +143,16 @@ TEST(MultiheadDecoding, APromptThatIsReadAtOnceIsThatReadTokenByToken) {
 }
 
 TEST(MultiheadDecoding, SelectingRowsGoesOnFromEach) {
-  for (const auto& [name, options] : layers()) {
-    Layer layer(options);
-    const Tensor x = random_tensor(DType::f32, {2, 4, kWidth}, 4), y = random_tensor(DType::f32, {3, 1, kWidth}, 5);
+  for (const auto& [name, options] : decoding_layers()) {
+    DecodingLayer layer(options);
+    const Tensor x = random_tensor(DType::f32, {2, 4, kModelWidth}, 4),
+                 y = random_tensor(DType::f32, {3, 1, kModelWidth}, 5);
     const auto memory = layer.memory(2), straight = layer.memory(2);
     for (Index t = 0; t < 4; ++t) layer.step(token(x, t), *memory), layer.step(token(x, t), *straight);
     memory->select_rows(std::vector<Index>{1, 0, 1});
     const Tensor forked = layer.step(y, *memory);
     EXPECT_EQ(memory->rows(), 3);
-    const Tensor rows = Tensor::empty(DType::f32, {2, 1, kWidth});
+    const Tensor rows = Tensor::empty(DType::f32, {2, 1, kModelWidth});
     copy(y.rows(1, 2), rows.rows(0, 1)), copy(y.rows(2, 3), rows.rows(1, 2));
     EXPECT_TRUE(same_bits(forked.rows(1, 3), layer.step(rows, *straight))) << name;
     memory->select_rows(std::vector<Index>{});
@@ -162,23 +163,25 @@ TEST(MultiheadDecoding, SelectingRowsGoesOnFromEach) {
 }
 
 TEST(MultiheadDecoding, LinearAttentionKeepsSumsWhereItSeesEveryToken) {
-  const auto kept = [](const char* name) { return Layer(layers().at(name)).attention.make_memory(DType::f32); };
+  const auto kept = [](const char* name) {
+    return DecodingLayer(decoding_layers().at(name)).attention.make_memory(DType::f32);
+  };
   EXPECT_NE(dynamic_cast<LinearMemory*>(kept("linear").get()), nullptr);
   for (const char* name : {"linear, window", "features under softmax", "plain"}) {
     EXPECT_NE(dynamic_cast<PagedMemory*>(kept(name).get()), nullptr) << name;
   }
 }
 
-struct Weights : AttentionObserver {
+struct DecodingWeights : AttentionObserver {
   bool wants(const AttentionSite& site) const override { return site.path == "attention"; }
   void on_weights(const AttentionSite&, ConstView weights) override { seen = Tensor::copy_of(weights); }
   Tensor seen;
 };
 
 TEST(MultiheadDecoding, AnObserverOfAStepSeesTheTokensThatWereRead) {
-  Layer layer(layers().at("extra keys"));
-  Weights observer;
-  const Tensor x = random_tensor(DType::f32, {2, 4, kWidth}, 4);
+  DecodingLayer layer(decoding_layers().at("extra keys"));
+  DecodingWeights observer;
+  const Tensor x = random_tensor(DType::f32, {2, 4, kModelWidth}, 4);
   const auto memory = layer.memory(1);
   layer.step(token(x.rows(0, 1), 0), *memory);
   layer.step(token(x.rows(0, 1), 1), *memory);
@@ -194,8 +197,9 @@ TEST(MultiheadDecoding, AnObserverOfAStepSeesTheTokensThatWereRead) {
 }
 
 TEST(MultiheadDecoding, AKeptMemoryIsTheOneThatIsGivenWhole) {
-  Layer layer({.embed_dim = kWidth, .num_heads = 4, .num_kv_heads = 2});
-  const Var x(random_tensor(DType::f32, {2, 3, kWidth}, 4)), source(random_tensor(DType::f32, {2, 37, kWidth}, 5));
+  DecodingLayer layer({.embed_dim = kModelWidth, .num_heads = 4, .num_kv_heads = 2});
+  const Var x(random_tensor(DType::f32, {2, 3, kModelWidth}, 4)),
+      source(random_tensor(DType::f32, {2, 37, kModelWidth}, 5));
   const Tensor lengths = Tensor::from(std::vector<std::int32_t>{37, 5}, {2});
   PagedMemory kept = layer.attention.make_source_memory(DType::f32);
   layer.attention.keep_memory(layer.context(), source, std::vector<Index>{37, 5}, kept);
@@ -205,10 +209,10 @@ TEST(MultiheadDecoding, AKeptMemoryIsTheOneThatIsGivenWhole) {
 }
 
 TEST(MultiheadDecoding, RefusesWhatAStepCannotSee) {
-  const Tensor x = random_tensor(DType::f32, {1, 1, kWidth}, 1);
-  Options by_rows{.embed_dim = kWidth, .num_heads = 2};
+  const Tensor x = random_tensor(DType::f32, {1, 1, kModelWidth}, 1);
+  Options by_rows{.embed_dim = kModelWidth, .num_heads = 2};
   by_rows.mask = Mask::predicate([](Index, Index, Index i, Index j) { return i - j < 3; });
-  Layer layer(by_rows);
+  DecodingLayer layer(by_rows);
   EXPECT_EQ(refusal([&] { layer.step(x, *layer.memory(1)); }),
             "MultiheadAttention::step: the layer's mask goes by rows, which a step has not");
   EXPECT_EQ(refusal([&] { layer.step(x, *layer.memory(2)); }),
@@ -217,7 +221,7 @@ TEST(MultiheadDecoding, RefusesWhatAStepCannotSee) {
   EXPECT_EQ(
       refusal([&] { layer.attention.step({.tape = &tape, .workspace = layer.workspace}, Var(x), *layer.memory(1)); }),
       "MultiheadAttention::step: a memory has no gradient, so the context must have no tape");
-  Layer extra(layers().at("extra keys"));
+  DecodingLayer extra(decoding_layers().at("extra keys"));
   PagedMemory kept = extra.attention.make_source_memory(DType::f32);
   EXPECT_EQ(refusal([&] { extra.attention.keep_memory(extra.context(), Var(x), std::vector<Index>{1}, kept); }),
             "MultiheadAttention::keep_memory: not with extra keys or a mask that counts positions");

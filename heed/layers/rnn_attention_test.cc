@@ -14,9 +14,9 @@ namespace {
 
 using testing::random_tensor;
 
-constexpr Index kBatch = 2, kQueries = 5, kStates = 9, kWidth = 6;
+constexpr Index kBatch = 2, kQueries = 5, kStates = 9, kStateWidth = 6;
 
-struct Weights : AttentionObserver {
+struct RnnWeights : AttentionObserver {
   bool wants(const AttentionSite&) const override { return true; }
   void on_weights(const AttentionSite&, ConstView weights) override { seen = Tensor::copy_of(weights); }
   Tensor seen;
@@ -26,16 +26,18 @@ class RnnAttentionReach : public ::testing::Test {
  protected:
   // The weights [B, 1, L, S] of queries that stand at 4, 5, ... in the first sentence and at 2, 3, ... in the second.
   Tensor weights(const RnnAttention& attention) {
-    Weights observer;
+    RnnWeights observer;
     const Context context = Context::inference(workspace_, &observer);
     attention.forward(context, queries_, attention.prepare(context, states_, lengths_), first_);
     return observer.seen;
   }
   RnnAttention make(RnnReach reach, Index window) {
     DrawnParameters drawn(Rng(1));
-    const RnnAttention attention(
-        drawn,
-        {.score = RnnScore::dot, .query_width = kWidth, .memory_width = kWidth, .reach = reach, .window = window});
+    const RnnAttention attention(drawn, {.score = RnnScore::dot,
+                                         .query_width = kStateWidth,
+                                         .memory_width = kStateWidth,
+                                         .reach = reach,
+                                         .window = window});
     for (const auto& [name, var] : drawn.list()) parameters_[name] = var.value();
     return attention;
   }
@@ -48,7 +50,7 @@ class RnnAttentionReach : public ::testing::Test {
         double sum = 0;
         for (Index j = 0; j < lengths_.at<std::int32_t>({b}); ++j) {
           double dot = 0;
-          for (Index d = 0; d < kWidth; ++d) {
+          for (Index d = 0; d < kStateWidth; ++d) {
             dot += static_cast<double>(queries_.value().at<float>({b, i, d})) *
                    static_cast<double>(states_.value().at<float>({b, j, d}));
           }
@@ -62,8 +64,8 @@ class RnnAttentionReach : public ::testing::Test {
 
   static constexpr double kNone = -std::numeric_limits<double>::infinity();
   Workspace workspace_;
-  Var queries_{random_tensor(DType::f32, {kBatch, kQueries, kWidth}, 1)};
-  Var states_{random_tensor(DType::f32, {kBatch, kStates, kWidth}, 2)};
+  Var queries_{random_tensor(DType::f32, {kBatch, kQueries, kStateWidth}, 1)};
+  Var states_{random_tensor(DType::f32, {kBatch, kStates, kStateWidth}, 2)};
   Tensor lengths_ = Tensor::from(std::vector<std::int32_t>{9, 3}, {kBatch});
   std::map<std::string, Tensor> parameters_;
   std::vector<Index> first_{4, 2};
@@ -91,9 +93,9 @@ TEST_F(RnnAttentionReach, LocalPSeesTheStatesAroundThePredictedPositionUnderAGau
   const Tensor &w = parameters_.at("position_proj.weight"), &v = parameters_.at("position_vector.weight");
   expect_weights(weights(attention), [&](Index b, Index i, Index j) {
     double sum = 0;
-    for (Index r = 0; r < kWidth; ++r) {
+    for (Index r = 0; r < kStateWidth; ++r) {
       double hidden = 0;
-      for (Index d = 0; d < kWidth; ++d) hidden += w.at<float>({r, d}) * queries_.value().at<float>({b, i, d});
+      for (Index d = 0; d < kStateWidth; ++d) hidden += w.at<float>({r, d}) * queries_.value().at<float>({b, i, d});
       sum += v.at<float>({0, r}) * std::tanh(hidden);
     }
     const double p = lengths_.at<std::int32_t>({b}) / (1 + std::exp(-sum)), away = static_cast<double>(j) - p;

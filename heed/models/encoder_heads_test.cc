@@ -6,6 +6,7 @@
 #include "heed/layers/drawn_parameters.h"
 #include "heed/layers/listed_parameters.h"
 #include "heed/models/model_config.h"
+#include "heed/models/small_batch.h"
 #include "heed/testing/gradient_check.h"
 
 namespace heed {
@@ -34,8 +35,6 @@ TransformerConfig small_config(PoolerKind pooler, ClassifierKind classifier) {
   return config;
 }
 
-TokenBatch small_batch() { return {Tensor::from(Ids{4, 5, 6, 3, 7, 8, 3, 0}, {2, 4}), Tensor::from(Ids{4, 3}, {2})}; }
-
 const Tensor kTypes = Tensor::from(Ids{0, 0, 1, 1, 0, 1, 1, 0}, {2, 4});
 
 // Gradients of a weighted sum of what a head computes, by every parameter that it hangs on.
@@ -46,7 +45,7 @@ void check_gradients(const TransformerConfig& config, Var (EncoderHeads::*head)(
   Workspace workspace;
   const auto forward = [&](Tape* tape) {
     const Context context{.tape = tape, .workspace = workspace, .dropout = nullptr};
-    return (model.heads().*head)(context, model.encode(context, small_batch(), kTypes));
+    return (model.heads().*head)(context, model.encode(context, small_batch().source, kTypes));
   };
   Tape tape;
   const Var y = forward(&tape);
@@ -81,7 +80,8 @@ TEST(EncoderHeads, HaveARowForEachSequenceOrForEachToken) {
   const auto shape = [&](ClassifierKind kind) {
     DrawnParameters drawn(Rng(1));
     const Transformer model(drawn, small_config(PoolerKind::tanh, kind));
-    return describe(model.heads().class_logits(context, model.encode(context, small_batch(), kTypes)).value().view());
+    return describe(
+        model.heads().class_logits(context, model.encode(context, small_batch().source, kTypes)).value().view());
   };
   EXPECT_EQ(shape(ClassifierKind::sequence), "f32 [2, 2]");
   EXPECT_EQ(shape(ClassifierKind::next_sentence), "f32 [2, 2]");
@@ -109,7 +109,7 @@ TEST(EncoderHeads, RefuseWhatTheModelHasNot) {
   const Transformer model(drawn, config);
   Workspace workspace;
   const Context context = Context::inference(workspace);
-  const Var hidden = model.encode(context, small_batch());
+  const Var hidden = model.encode(context, small_batch().source);
   EXPECT_THROW(model.heads().pooled(context, hidden), Error);
   EXPECT_THROW(model.heads().class_logits(context, hidden), Error);
   EXPECT_THROW(model.heads().masked_word_logits(context, hidden), Error);

@@ -11,19 +11,13 @@
 #include "heed/layers/drawn_parameters.h"
 #include "heed/layers/listed_parameters.h"
 #include "heed/models/model_config.h"
+#include "heed/models/small_batch.h"
 #include "heed/ops/softmax.h"
 #include "heed/testing/gradient_check.h"
 #include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
-
-// The state of sequences that have read nothing yet.
-std::unique_ptr<DecoderState> admitted(const RnnTranslator& model, const Context& context, const TokenBatch& sources) {
-  auto state = model.start();
-  model.admit(context, *state, sources);
-  return state;
-}
 
 using heed::testing::gradient_error;
 using heed::testing::same_bits;
@@ -115,11 +109,6 @@ std::vector<Named> configurations() {
 TokenBatch tokens(const Ids& ids, const Ids& lengths) {
   const Index rows = static_cast<Index>(lengths.size());
   return {Tensor::from(ids, {rows, static_cast<Index>(ids.size()) / rows}), Tensor::from(lengths, {rows})};
-}
-
-SequenceBatch small_batch() {
-  return {tokens({4, 5, 6, 3, 7, 8, 3, 0}, {4, 3}), Tensor::from(Ids{2, 9, 10, 2, 5, 0}, {2, 3}),
-          Tensor::from(Ids{9, 10, 3, 5, 3, 0}, {2, 3})};
 }
 
 class RnnOf : public ::testing::TestWithParam<Named> {

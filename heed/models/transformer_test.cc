@@ -11,17 +11,13 @@
 #include "heed/layers/drawn_parameters.h"
 #include "heed/layers/listed_parameters.h"
 #include "heed/models/model_config.h"
+#include "heed/models/small_batch.h"
 #include "heed/testing/gradient_check.h"
 
 namespace heed {
 namespace {
 
-// The state of sequences that have read nothing yet.
-std::unique_ptr<DecoderState> admitted(const Transformer& model, const Context& context, const TokenBatch& sources) {
-  auto state = model.start();
-  model.admit(context, *state, sources);
-  return state;
-}
+using Ids = std::vector<std::int32_t>;
 
 TransformerConfig small_config() {
   TransformerConfig config;
@@ -32,13 +28,6 @@ TransformerConfig small_config() {
   config.activation = Activation::gelu;
   config.dropout = config.attention_dropout = config.activation_dropout = 0.1;
   return config;
-}
-
-SequenceBatch small_batch() {
-  using Ids = std::vector<std::int32_t>;
-  return {{Tensor::from(Ids{4, 5, 6, 3, 7, 8, 3, 0}, {2, 4}), Tensor::from(Ids{4, 3}, {2})},
-          Tensor::from(Ids{2, 9, 10, 2, 5, 0}, {2, 3}),
-          Tensor::from(Ids{9, 10, 3, 5, 3, 0}, {2, 3})};
 }
 
 // Kinds of attention, with numbers that leave keys out in sentences as short as small_batch's, and other choices.
@@ -156,7 +145,6 @@ TEST(Transformer, BoundedLogitsAreWithinTheirCapAndAreNotTrained) {
 
 // The same sentence once as a whole under the decoder's mask and once position by position with a cache.
 TEST(Transformer, SteppingGivesTheLossOfTeacherForcingInEverySelfAttention) {
-  using Ids = std::vector<std::int32_t>;
   const Ids input{2, 9, 10, 5, 7, 4, 6, 8}, output{9, 10, 5, 7, 4, 6, 8, 3};
   const TokenBatch source{Tensor::from(Ids{4, 5, 6, 8, 7, 3}, {1, 6}), Tensor::from(Ids{6}, {1})};
   for (const auto& [name, config] : variants()) {
@@ -182,7 +170,6 @@ TEST(Transformer, SteppingGivesTheLossOfTeacherForcingInEverySelfAttention) {
 
 // A decoder that sees what comes later reads all again at each step: the last row of a pass over what there is so far.
 TEST(Transformer, SteppingADecoderThatIsNotCausalGivesTheLastRowOfAWholePass) {
-  using Ids = std::vector<std::int32_t>;
   for (const Index encoder_layers : {0, 1}) {
     TransformerConfig config = small_config();
     config.causal = false, config.encoder_layers = encoder_layers;
@@ -216,7 +203,6 @@ TEST(Transformer, ALocalDecoderSeesItsWindowAlone) {
   const Transformer model(drawn, config);
   Workspace workspace;
   const Context context = Context::inference(workspace);
-  using Ids = std::vector<std::int32_t>;
   const TokenBatch source{Tensor::from(Ids{4, 5, 3}, {1, 3}), Tensor::from(Ids{3}, {1})};
   const auto logits_after = [&](const Ids& tokens) {
     const auto state = admitted(model, context, source);
@@ -305,7 +291,6 @@ TEST(Transformer, SteppingGivesTheBitsOfTeacherForcingInAnyBatch) {
   const Transformer model(drawn, config);
   Workspace workspace;
   const Context context = Context::inference(workspace);
-  using Ids = std::vector<std::int32_t>;
   const TokenBatch both{Tensor::from(Ids{4, 5, 6, 3, 7, 8, 3, 0}, {2, 4}), Tensor::from(Ids{4, 3}, {2})};
   const TokenBatch second{Tensor::from(Ids{7, 8, 3}, {1, 3}), Tensor::from(Ids{3}, {1})};
   const auto state = admitted(model, context, both), alone = admitted(model, context, second);
@@ -322,7 +307,6 @@ TEST(Transformer, SelectingRowsMovesEverythingThatBelongsToThem) {
   const Transformer model(drawn, small_config());
   Workspace workspace;
   const Context context = Context::inference(workspace);
-  using Ids = std::vector<std::int32_t>;
   const TokenBatch source = small_batch().source;
   const auto straight = admitted(model, context, source), swapped = admitted(model, context, source);
   model.step(context, *straight, Ids{2, 2});

@@ -19,8 +19,8 @@ using testing::refusal;
 using testing::same_bits;
 using testing::weighted_sum;
 
-struct Problem {
-  Problem(DType dtype, Index batch, Index channels, Index length, Index kernel)
+struct ConvolutionProblem {
+  ConvolutionProblem(DType dtype, Index batch, Index channels, Index length, Index kernel)
       : x(random_tensor(DType::f64, {batch, channels, length}, 1).to(dtype)),
         weight(random_tensor(DType::f64, {channels, kernel}, 2).to(dtype)),
         bias(random_tensor(DType::f64, {channels}, 3).to(dtype)),
@@ -35,12 +35,12 @@ struct Problem {
 };
 
 // Shorter than the filter, as long, longer; and a filter of one, which keeps nothing.
-constexpr struct { Index length, kernel; } kExtents[] = {{1, 4}, {2, 4}, {3, 4}, {7, 4}, {5, 1}, {9, 2}};
+constexpr struct { Index length, kernel; } kLengthsAndKernels[] = {{1, 4}, {2, 4}, {3, 4}, {7, 4}, {5, 1}, {9, 2}};
 
 TEST(CausalConvolution, IsTheSumOverTheLastInputs) {
-  for (const auto& extents : kExtents) {
+  for (const auto& extents : kLengthsAndKernels) {
     const Index length = extents.length, kernel = extents.kernel;
-    const Problem p(DType::f64, 2, 3, length, kernel);
+    const ConvolutionProblem p(DType::f64, 2, 3, length, kernel);
     p.run();
     for (Index b = 0; b < 2; ++b)
       for (Index c = 0; c < 3; ++c) {
@@ -61,8 +61,8 @@ TEST(CausalConvolution, IsTheSumOverTheLastInputs) {
 }
 
 TEST(CausalConvolution, GradientsMatchFiniteDifferences) {
-  for (const auto& [length, kernel] : kExtents) {
-    const Problem p(DType::f64, 2, 3, length, kernel);
+  for (const auto& [length, kernel] : kLengthsAndKernels) {
+    const ConvolutionProblem p(DType::f64, 2, 3, length, kernel);
     const Tensor dy = random_tensor(DType::f64, {2, 3, length}, 5),
                  dlast = random_tensor(DType::f64, {2, 3, kernel - 1}, 6);
     const Tensor dx = Tensor::empty_like(p.x.view()), dstate = Tensor::empty_like(p.state.view()),
@@ -81,7 +81,7 @@ TEST(CausalConvolution, GradientsMatchFiniteDifferences) {
 }
 
 TEST(CausalConvolution, TokenByTokenInPlaceGivesTheBitsOfTheWhole) {
-  const Problem p(DType::f32, 2, 3, 9, 4);
+  const ConvolutionProblem p(DType::f32, 2, 3, 9, 4);
   p.run();
   const Tensor state = p.state.clone(), y = Tensor::empty(DType::f32, {2, 3, 1});
   for (Index l = 0; l < 9; ++l) {
@@ -93,7 +93,7 @@ TEST(CausalConvolution, TokenByTokenInPlaceGivesTheBitsOfTheWhole) {
 }
 
 TEST(CausalConvolution, WithoutAStateAndABiasTheyAreZeros) {
-  const Problem p(DType::f32, 2, 3, 5, 4);
+  const ConvolutionProblem p(DType::f32, 2, 3, 5, 4);
   fill(p.state, 0);
   fill(p.bias, 0);
   p.run();
@@ -103,7 +103,7 @@ TEST(CausalConvolution, WithoutAStateAndABiasTheyAreZeros) {
 }
 
 TEST(CausalConvolution, AFutureInputChangesNothingBefore) {
-  const Problem p(DType::f32, 1, 2, 6, 3);
+  const ConvolutionProblem p(DType::f32, 1, 2, 6, 3);
   p.run();
   const Tensor before = p.y.clone();
   p.x.at<float>({0, 1, 4}) = NAN;
@@ -117,7 +117,7 @@ TEST(CausalConvolution, ThreadsChangeNoBit) {
   Tensor ys[2], dweights[2];
   for (int run = 0; run < 2; ++run) {
     set_thread_count(run == 0 ? 1 : 3);
-    const Problem p(DType::f32, 4, 70, 300, 4);
+    const ConvolutionProblem p(DType::f32, 4, 70, 300, 4);
     p.run();
     ys[run] = p.y;
     dweights[run] = Tensor::zeros_like(p.weight.view());
@@ -129,7 +129,7 @@ TEST(CausalConvolution, ThreadsChangeNoBit) {
 }
 
 TEST(CausalConvolution, NamesWhatItRefuses) {
-  const Problem p(DType::f32, 2, 3, 5, 4);
+  const ConvolutionProblem p(DType::f32, 2, 3, 5, 4);
   EXPECT_NE(refusal([&] { causal_convolution({.x = p.x, .weight = p.x}, p.y, {}); }).find("weight [C, K]"),
             std::string::npos);
   EXPECT_NE(

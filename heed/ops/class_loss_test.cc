@@ -26,8 +26,8 @@ constexpr Index kExamples = 5, kClasses = 4, kPositions = 3;
 constexpr std::int32_t kIgnored = -7;
 
 // [5, 4, 3] with every fourth position ignored where `ignore`.
-struct Problem {
-  Problem(DType dtype, Reduction reduction, bool weighted, bool ignore)
+struct ClassLossProblem {
+  ClassLossProblem(DType dtype, Reduction reduction, bool weighted, bool ignore)
       : logits(random_tensor(DType::f64, {kExamples, kClasses, kPositions}, 1).to(dtype)),
         targets(Tensor::empty(DType::i32, {kExamples, kPositions})),
         options{.reduction = reduction, .ignore_index = ignore ? std::optional(kIgnored) : std::nullopt},
@@ -66,7 +66,7 @@ void for_each_kind(const Body& body) {
 
 TEST(ClassLoss, IsTheWeightedNegativeLogOfTheTargetsSoftmax) {
   for_each_kind([](Reduction reduction, bool weighted, bool ignore) {
-    const Problem p(DType::f64, reduction, weighted, ignore);
+    const ClassLossProblem p(DType::f64, reduction, weighted, ignore);
     cross_entropy(p.logits, p.targets, p.weight, p.options, p.loss, p.log_p);
     double sum = 0, weights = 0;
     for (Index n = 0; n < kExamples; ++n)
@@ -93,7 +93,7 @@ TEST(ClassLoss, IsTheWeightedNegativeLogOfTheTargetsSoftmax) {
 
 TEST(ClassLoss, GradientsMatchFiniteDifferences) {
   for_each_kind([](Reduction reduction, bool weighted, bool ignore) {
-    const Problem p(DType::f64, reduction, weighted, ignore);
+    const ClassLossProblem p(DType::f64, reduction, weighted, ignore);
     cross_entropy(p.logits, p.targets, p.weight, p.options, p.loss, p.log_p);
     cross_entropy_backward(p.log_p, p.targets, p.weight, p.options, p.dloss, p.gradient);
     EXPECT_LT(gradient_error(
@@ -116,8 +116,9 @@ TEST(ClassLoss, GradientsMatchFiniteDifferences) {
 
 TEST(ClassLoss, SinglePrecisionAgreesWithDouble) {
   for_each_kind([](Reduction reduction, bool weighted, bool ignore) {
-    const Problem single(DType::f32, reduction, weighted, ignore), exact(DType::f64, reduction, weighted, ignore);
-    for (const Problem* p : {&single, &exact}) {
+    const ClassLossProblem single(DType::f32, reduction, weighted, ignore),
+        exact(DType::f64, reduction, weighted, ignore);
+    for (const ClassLossProblem* p : {&single, &exact}) {
       cross_entropy(p->logits, p->targets, p->weight, p->options, p->loss, p->log_p);
       cross_entropy_backward(p->log_p, p->targets, p->weight, p->options, p->dloss, p->gradient);
     }
@@ -137,7 +138,7 @@ TEST(ClassLoss, OfTokensIsThatOfTheProjectedModel) {
 }
 
 TEST(ClassLoss, WithoutWeightIsZeroAndHasNoGradient) {
-  const Problem p(DType::f32, Reduction::mean, true, true);
+  const ClassLossProblem p(DType::f32, Reduction::mean, true, true);
   for (const std::int32_t target : {kIgnored, std::int32_t{2}}) {  // class 2 has weight 0
     fill(p.targets, target);
     cross_entropy(p.logits, p.targets, p.weight, p.options, p.loss, p.log_p);
@@ -148,7 +149,7 @@ TEST(ClassLoss, WithoutWeightIsZeroAndHasNoGradient) {
 }
 
 TEST(ClassLoss, AnIgnoredPositionMayHoldNaN) {
-  const Problem p(DType::f32, Reduction::sum, false, true);
+  const ClassLossProblem p(DType::f32, Reduction::sum, false, true);
   cross_entropy(p.logits, p.targets, {}, p.options, p.loss, {});
   const float before = p.loss.at<float>({});
   ASSERT_EQ(p.targets.at<std::int32_t>({0, 1}), kIgnored);
@@ -178,7 +179,7 @@ TEST(ClassLoss, ThreadsChangeNoBit) {
 }
 
 TEST(ClassLoss, NamesWhatItRefuses) {
-  const Problem p(DType::f32, Reduction::mean, true, false);
+  const ClassLossProblem p(DType::f32, Reduction::mean, true, false);
   p.targets.at<std::int32_t>({1, 2}) = 4;
   EXPECT_EQ(refusal([&] { nll_loss(p.logits, p.targets, p.weight, p.options, p.loss); }),
             "nll_loss: target 4 of position 5 is not one of 4 classes");

@@ -34,8 +34,8 @@ Tensor random_targets(Index rows, Index vocabulary, bool with_padding) {
   return Tensor::from(targets, {rows});
 }
 
-struct Problem {
-  Problem(DType dtype, Index rows, Index width, Index vocabulary, bool with_padding)
+struct LossProblem {
+  LossProblem(DType dtype, Index rows, Index width, Index vocabulary, bool with_padding)
       : x(random_tensor(DType::f32, {rows, width}, 1).to(dtype)),
         weight(random_tensor(DType::f32, {vocabulary, width}, 2, 0.5).to(dtype)),
         bias(random_tensor(DType::f32, {vocabulary}, 3).to(dtype)),
@@ -55,7 +55,7 @@ struct Problem {
 };
 
 TEST(Loss, IsTheCrossEntropyOfTheWholeLogits) {
-  const Problem p(DType::f64, 40, 6, 30, true);
+  const LossProblem p(DType::f64, 40, 6, 30, true);
   const Tensor log_p = Tensor::empty(DType::f64, {40, 30});
   linear(p.x, p.weight, p.bias, log_p);
   log_softmax(log_p, log_p);
@@ -83,7 +83,7 @@ TEST(Loss, IsTheCrossEntropyOfTheWholeLogits) {
 
 TEST(Loss, GradientsMatchFiniteDifferences) {
   for (double smoothing : {0.0, 0.1, 1.0}) {
-    const Problem p(DType::f64, 11, 4, 7, true);
+    const LossProblem p(DType::f64, 11, 4, 7, true);
     const CrossEntropyOptions options{.label_smoothing = smoothing, .gradient_scale = 0.3};
     p.run(options);
     const auto loss = [&] { return 0.3 * p.forward(options).loss_sum; };
@@ -95,7 +95,7 @@ TEST(Loss, GradientsMatchFiniteDifferences) {
 
 TEST(Loss, SinglePrecisionAgreesWithDoubleOverManyChunks) {
   for (const auto& [rows, vocabulary] : {std::pair<Index, Index>{150, 70000}, {9000, 40}}) {
-    const Problem single(DType::f32, rows, 8, vocabulary, true), exact(DType::f64, rows, 8, vocabulary, true);
+    const LossProblem single(DType::f32, rows, 8, vocabulary, true), exact(DType::f64, rows, 8, vocabulary, true);
     const CrossEntropyOptions options{.label_smoothing = 0.1, .gradient_scale = 0.01};
     const LossResult a = single.run(options), b = exact.run(options);
     EXPECT_EQ(a.tokens, b.tokens);
@@ -109,7 +109,7 @@ TEST(Loss, SinglePrecisionAgreesWithDoubleOverManyChunks) {
 }
 
 TEST(Loss, IgnoredRowsCountForNothing) {
-  const Problem p(DType::f32, 30, 8, 50, true);
+  const LossProblem p(DType::f32, 30, 8, 50, true);
   const LossResult all = p.run({.label_smoothing = 0.1});
   std::vector<std::int32_t> targets;
   const Tensor x = Tensor::empty(DType::f32, {24, 8}), dx = Tensor::empty_like(x);
@@ -133,7 +133,7 @@ TEST(Loss, IgnoredRowsCountForNothing) {
 }
 
 TEST(Loss, OnlyIgnoredRowsAreALossOfZero) {
-  const Problem p(DType::f32, 3, 8, 50, false);
+  const LossProblem p(DType::f32, 3, 8, 50, false);
   fill(p.targets, 0);
   const LossResult result = p.run({});
   EXPECT_EQ(result.tokens, 0);
@@ -143,12 +143,12 @@ TEST(Loss, OnlyIgnoredRowsAreALossOfZero) {
 }
 
 TEST(Loss, ANegativeIgnoreIndexKeepsTokenZero) {
-  const Problem p(DType::f32, 10, 8, 50, true);
+  const LossProblem p(DType::f32, 10, 8, 50, true);
   EXPECT_EQ(p.forward({.ignore_index = -100}).tokens, 10);
 }
 
 TEST(Loss, ParameterGradientsAccumulate) {
-  const Problem p(DType::f64, 10, 8, 20, true);
+  const LossProblem p(DType::f64, 10, 8, 20, true);
   p.run({});
   const Tensor dweight = p.dweight.clone(), dbias = p.dbias.clone(), dx = p.dx.clone();
   p.run({});
@@ -159,7 +159,7 @@ TEST(Loss, ParameterGradientsAccumulate) {
 
 TEST(Loss, ThreadsChangeNoBit) {
   const int saved = thread_count();
-  std::vector<Problem> problems;
+  std::vector<LossProblem> problems;
   std::vector<LossResult> results;
   for (int threads : {1, 2, 3}) {
     set_thread_count(threads);
@@ -177,7 +177,7 @@ TEST(Loss, ThreadsChangeNoBit) {
 }
 
 TEST(Loss, ARowsGradientDoesNotDependOnItsBatch) {
-  const Problem p(DType::f32, 300, 32, 20000, true);
+  const LossProblem p(DType::f32, 300, 32, 20000, true);
   p.run({.label_smoothing = 0.1});
   for (Index r : {0, 7, 150, 299}) {
     const Tensor dx = Tensor::empty(DType::f32, {1, 32});
@@ -188,14 +188,14 @@ TEST(Loss, ARowsGradientDoesNotDependOnItsBatch) {
 }
 
 TEST(Loss, WithoutABiasIsABiasOfZero) {
-  const Problem p(DType::f32, 20, 8, 30, true);
+  const LossProblem p(DType::f32, 20, 8, 30, true);
   fill(p.bias, 0);
   const LossResult with = p.run({}), without = linear_cross_entropy(p.x, p.weight, {}, p.targets, {});
   EXPECT_EQ(with.loss_sum, without.loss_sum);
 }
 
 TEST(Loss, NamesWhatItRefuses) {
-  const Problem p(DType::f32, 3, 8, 50, false);
+  const LossProblem p(DType::f32, 3, 8, 50, false);
   p.targets.at<std::int32_t>({1}) = 50;
   EXPECT_EQ(refusal([&] { p.run({}); }), "linear_cross_entropy: target 50 of row 1 is outside the vocabulary of 50");
   p.targets.at<std::int32_t>({1}) = 1;

@@ -19,7 +19,7 @@ using testing::refusal;
 const std::vector<std::string> kCaptions = {"a red circle above a blue star", "a star in the middle"};
 
 // Words are pieces; the parameters are what chance made them.
-ModelFolder chance_model() {
+ModelFolder chance_captioner() {
   ModelFolder folder;
   folder.source_vocabulary = std::make_shared<WhitespaceVocabulary>(WhitespaceVocabulary::build(kCaptions));
   folder.target_vocabulary = folder.source_vocabulary;
@@ -49,7 +49,7 @@ double sum(const PatchMap& map) {
 }
 
 TEST(Caption, IsTheSameInAnyBatch) {
-  const ModelFolder folder = chance_model();
+  const ModelFolder folder = chance_captioner();
   const Captioner captioner(folder);
   const std::vector<Image> images = pictures(37);
   for (const Index beam : {1, 3}) {
@@ -65,7 +65,7 @@ TEST(Caption, IsTheSameInAnyBatch) {
 }
 
 TEST(Caption, ATraceHasThePictureAndItsPatches) {
-  const ModelFolder folder = chance_model();
+  const ModelFolder folder = chance_captioner();
   const Image image = pictures(1)[0];
   const AttentionTrace trace = trace_caption(folder, image, folder.target_ids(kCaptions[0]));
   validate(trace, "trace");
@@ -80,7 +80,7 @@ TEST(Caption, ATraceHasThePictureAndItsPatches) {
 }
 
 TEST(Caption, AWordsMapIsWhatItsPieceAttendsTo) {
-  const ModelFolder folder = chance_model();
+  const ModelFolder folder = chance_captioner();
   const AttentionTrace trace = trace_caption(folder, pictures(1)[0], folder.target_ids(kCaptions[0]));
   const auto map = std::ranges::find_if(
       trace.maps, [](const auto& one) { return one.kind == AttentionKind::cross && one.layer == 0; });
@@ -103,7 +103,7 @@ TEST(Caption, AWordsMapIsWhatItsPieceAttendsTo) {
 }
 
 TEST(Caption, ScoresCountExactCaptionsAndNounsThatLookAtTheirThing) {
-  const ModelFolder folder = chance_model();
+  const ModelFolder folder = chance_captioner();
   const std::vector<Image> images = pictures(2);
   const std::string own = Captioner(folder).caption({images.data(), 1}, {.beam = 1})[0][0].text;
   const std::vector<std::string> references = {own, kCaptions[0]};
@@ -129,7 +129,7 @@ TEST(Caption, ScoresCountExactCaptionsAndNounsThatLookAtTheirThing) {
 }
 
 TEST(Caption, WhatTheModelCannotReadIsRefused) {
-  const ModelFolder folder = chance_model();
+  const ModelFolder folder = chance_captioner();
   const Image small{32, 48, std::vector<std::uint8_t>(32 * 48 * 3)};
   EXPECT_EQ(refusal([&] {
               Captioner(folder).caption({&small, 1}, {});
@@ -137,7 +137,7 @@ TEST(Caption, WhatTheModelCannotReadIsRefused) {
             "the picture has 48 x 32 pixels, but the model reads 64 x 64");
   EXPECT_EQ(refusal([&] { trace_caption(folder, pictures(1)[0], std::vector<int>(12, 4)); }),
             "the caption has 12 tokens, and the model can hold 11");
-  ModelFolder text = chance_model();
+  ModelFolder text = chance_captioner();
   text.config.transformer.signal = {};
   EXPECT_EQ(refusal([&] { Captioner{text}; }), "the model does not tell what pictures show: it translates text");
   text.config.transformer.encoder_layers = 0;

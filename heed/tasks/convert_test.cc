@@ -25,7 +25,7 @@ namespace {
 using testing::refusal;
 using testing::same_bits;
 
-const std::vector<std::string> kLines{"a b c d e f", "f e d", "c a", "b b b d e"};
+const std::vector<std::string> kLetterLines{"a b c d e f", "f e d", "c a", "b b b d e"};
 
 class ConvertTest : public ::testing::Test {
  protected:
@@ -36,7 +36,7 @@ class ConvertTest : public ::testing::Test {
   std::filesystem::path write_model(const std::string& name, ModelConfig config) const {
     const std::filesystem::path made = folder_ / name;
     make_folder(made);
-    const WhitespaceVocabulary words = WhitespaceVocabulary::build(kLines);
+    const WhitespaceVocabulary words = WhitespaceVocabulary::build(kLetterLines);
     config.set_vocabularies(words.size(), words.size());
     DrawnParameters drawn(Rng(3));
     make_model(drawn, config);
@@ -82,14 +82,15 @@ std::vector<double> answers(const ModelFolder& model) {
   const auto add = [&](const std::vector<double>& more) { numbers.insert(numbers.end(), more.begin(), more.end()); };
   if (model.model->has_source()) {
     Translator translator(model);
-    for (const auto& best : translator.translate(kLines, {.beam = 3})) {
+    for (const auto& best : translator.translate(kLetterLines, {.beam = 3})) {
       for (const Translation& translation : best) add(translation.token_scores);
     }
-    for (const TokenScores& scores : score_translations(model, kLines, kLines)) add(scores.log_probabilities);
+    for (const TokenScores& scores : score_translations(model, kLetterLines, kLetterLines))
+      add(scores.log_probabilities);
   } else {
-    for (const Generated& text : generate(model, kLines, {.max_tokens = 8})) add(text.token_scores);
-    for (const TokenScores& scores : score_documents(model, kLines)) add(scores.log_probabilities);
-    add({measure_perplexity(model, kLines).nats});
+    for (const Generated& text : generate(model, kLetterLines, {.max_tokens = 8})) add(text.token_scores);
+    for (const TokenScores& scores : score_documents(model, kLetterLines)) add(scores.log_probabilities);
+    add({measure_perplexity(model, kLetterLines).nats});
   }
   return numbers;
 }
@@ -215,7 +216,7 @@ TEST_F(ConvertTest, NothingIsLeftWhereTheModelOrTheFolderIsRefused) {
 
 // --- Others' models --------------------------------------------------------------------------------------------------
 
-// A tokenizer.json of so many pieces, the words of kLines among them.
+// A tokenizer.json of so many pieces, the words of kLetterLines among them.
 std::string word_tokenizer(Index pieces) {
   std::vector<Json::Member> ids;
   for (const char* piece : {"<unk>", "<s>", "</s>", "a", "b", "c", "d", "e", "f"})
@@ -256,7 +257,7 @@ std::vector<double> answers_of_any(const ModelFolder& model) {
   Workspace workspace;
   std::vector<double> numbers;
   const auto& encoder = dynamic_cast<const Transformer&>(*model.model);
-  for (const std::string& line : kLines) {
+  for (const std::string& line : kLetterLines) {
     const TokenBatch batch =
         make_token_batch(std::vector<std::vector<int>>{model.source_ids(line)}, model.source_symbols);
     const Tensor states = encoder.encode(Context::inference(workspace), batch).value();
@@ -277,7 +278,7 @@ TEST_F(ConvertTest, AnothersModelBecomesHeedsOwnWithTheSameAnswers) {
     EXPECT_EQ(before.source_symbols, after.source_symbols);
     EXPECT_EQ(before.target_symbols, after.target_symbols);
     EXPECT_EQ(before.source_vocabulary == before.target_vocabulary, after.source_vocabulary == after.target_vocabulary);
-    for (const std::string& line : kLines) {
+    for (const std::string& line : kLetterLines) {
       EXPECT_EQ(before.source_ids(line), after.source_ids(line));
       EXPECT_EQ(before.target_ids(line), after.target_ids(line));
       EXPECT_EQ(before.source_vocabulary->encode_special(line, line),

@@ -21,10 +21,11 @@ namespace {
 using testing::refusal;
 using testing::same_bits;
 
-const std::vector<std::string> kLines{"the dog runs", "the dog", "a small dog runs and runs", "a dog\tthe dog runs"};
-
 class EncoderTasksTest : public ::testing::Test {
  protected:
+  static inline const std::vector<std::string> kLines{"the dog runs", "the dog", "a small dog runs and runs",
+                                                      "a dog\tthe dog runs"};
+
   void SetUp() override {
     make_folder(folder_);
     write_file(folder_ / "vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\na\ndog\nruns\nsmall\nand\n.\n");

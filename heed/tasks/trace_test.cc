@@ -88,12 +88,12 @@ ModelConfig transformer(const char* attention = "scaled_dot") {
   return config;
 }
 
-const std::string kSource = "der Hund läuft .", kTarget = "the dog runs .";
+const std::string kGerman = "der Hund läuft .", kEnglish = "the dog runs .";
 
 TEST(Trace, WeightsOfATransformerAreThoseOfItsScores) {
   for (const char* attention : {"scaled_dot", "rotary", "alibi", "relative + window(3)"}) {
     const ModelFolder folder = folder_of(transformer(attention));
-    const AttentionTrace trace = trace_pair(folder, kSource, folder.target_ids(kTarget), {.parts = kAll});
+    const AttentionTrace trace = trace_pair(folder, kGerman, folder.target_ids(kEnglish), {.parts = kAll});
     expect_sound(trace);
     ASSERT_EQ(trace.maps.size(), 6u);
     for (const AttentionTrace::Map& map : trace.maps) expect_weights_of_scores(map);
@@ -105,7 +105,7 @@ TEST(Trace, WeightsOfATransformerAreThoseOfItsScores) {
 
 TEST(Trace, ScoresThatAreNoProductsAreNotThere) {
   const ModelFolder folder = folder_of(transformer("cosine"));
-  const AttentionTrace trace = trace_pair(folder, kSource, folder.target_ids(kTarget), {.parts = kAll});
+  const AttentionTrace trace = trace_pair(folder, kGerman, folder.target_ids(kEnglish), {.parts = kAll});
   expect_sound(trace);
   for (const AttentionTrace::Map& map : trace.maps) {
     EXPECT_EQ(map.q.empty(), map.kind != AttentionKind::cross) << map.path;  // which has a choice of its own
@@ -114,7 +114,7 @@ TEST(Trace, ScoresThatAreNoProductsAreNotThere) {
 
 TEST(Trace, NothingIsRecordedThatWasNotAskedFor) {
   const ModelFolder folder = folder_of(transformer());
-  const AttentionTrace trace = trace_pair(folder, kSource, folder.target_ids(kTarget));
+  const AttentionTrace trace = trace_pair(folder, kGerman, folder.target_ids(kEnglish));
   EXPECT_TRUE(trace.source_embeddings.empty() && trace.decoder_embeddings.empty());
   for (const AttentionTrace::Map& map : trace.maps) EXPECT_TRUE(map.q.empty() && map.k.empty() && map.bias.empty());
 }
@@ -126,7 +126,7 @@ TEST(Trace, ARecurrentDecoderIsOneHead) {
     config.rnn.style = RnnStyle::luong, config.rnn.cell = CellKind::lstm, config.rnn.score = score;
     config.rnn.embedding_width = config.rnn.state_width = config.rnn.attention_width = 8;
     const ModelFolder folder = folder_of(config);
-    const AttentionTrace trace = trace_pair(folder, kSource, folder.target_ids(kTarget), {.parts = kAll});
+    const AttentionTrace trace = trace_pair(folder, kGerman, folder.target_ids(kEnglish), {.parts = kAll});
     expect_sound(trace);
     ASSERT_EQ(trace.maps.size(), 1u);
     EXPECT_EQ(trace.maps[0].heads, 1);
@@ -150,11 +150,11 @@ TEST(Trace, WordsOfBothSidesAreThoseOfTheTexts) {
 TEST(Trace, GoldLinksAreOfWords) {
   const ModelFolder folder = folder_of(transformer());
   const AttentionTrace trace =
-      trace_aligned_pair(folder, kSource, kTarget, {.sure = {{0, 0}}, .possible = {{0, 0}, {3, 3}}});
+      trace_aligned_pair(folder, kGerman, kEnglish, {.sure = {{0, 0}}, .possible = {{0, 0}, {3, 3}}});
   EXPECT_EQ(trace.gold, (std::vector<AttentionTrace::GoldLink>{{0, 0, true}, {3, 3, false}}));
   expect_sound(trace);
   EXPECT_EQ(testing::refusal([&] {
-              trace_aligned_pair(folder, kSource, kTarget, {.sure = {}, .possible = {{4, 0}}});
+              trace_aligned_pair(folder, kGerman, kEnglish, {.sure = {}, .possible = {{4, 0}}});
             }),
             "the alignment links word 4 to word 0, but the sentences have 4 and 4 words, counted from 0");
 }
@@ -162,9 +162,9 @@ TEST(Trace, GoldLinksAreOfWords) {
 TEST(Trace, TheSearchLeadsToTheTranslation) {
   const ModelFolder folder = folder_of(transformer());
   const BeamOptions beam{.beam = 3, .max_ratio = 1};
-  const Translation best = Translator(folder).translate({&kSource, 1}, beam)[0][0];
-  AttentionTrace trace = trace_pair(folder, kSource, best.tokens);
-  trace.steps = trace_search(folder, kSource, beam);
+  const Translation best = Translator(folder).translate({&kGerman, 1}, beam)[0][0];
+  AttentionTrace trace = trace_pair(folder, kGerman, best.tokens);
+  trace.steps = trace_search(folder, kGerman, beam);
   expect_sound(trace);
   // Some path spells the tokens that were found.
   bool is_there = false;
@@ -187,7 +187,7 @@ TEST(Trace, ALanguageModelsTextIsReadAndAnswered) {
   ModelConfig config = transformer();
   config.transformer.encoder_layers = 0;
   const ModelFolder folder = folder_of(config);
-  const AttentionTrace trace = trace_text(folder, folder.target_ids(kTarget), {.parts = kAll});
+  const AttentionTrace trace = trace_text(folder, folder.target_ids(kEnglish), {.parts = kAll});
   expect_sound(trace);
   EXPECT_EQ(trace.source, TraceSide());
   EXPECT_EQ(trace.decoder.words, (std::vector<Index>{-1, 0, 1, 2, 3}));
@@ -198,7 +198,7 @@ TEST(Trace, AnEncoderReadsASourceAlone) {
   ModelConfig config = transformer();
   config.transformer.decoder_layers = 0;
   const ModelFolder folder = folder_of(config);
-  const AttentionTrace trace = trace_encoded(folder, kSource, std::nullopt, kAll);
+  const AttentionTrace trace = trace_encoded(folder, kGerman, std::nullopt, kAll);
   expect_sound(trace);
   EXPECT_EQ(trace.target, TraceSide());
   EXPECT_TRUE(trace.source.segments.empty());

@@ -37,6 +37,11 @@ inline constexpr AttentionAnswerPart kAttentionAnswerParts[] = {{"out", &Attenti
                                                                 {"drelative", &AttentionAnswer::drelative},
                                                                 {"dcentre", &AttentionAnswer::dcentre}};
 
+// Of these, what each row of queries or keys has of its own.
+inline constexpr Tensor AttentionAnswer::*kRowAnswers[] = {
+    &AttentionAnswer::out, &AttentionAnswer::row_stat, &AttentionAnswer::weights, &AttentionAnswer::recovered,
+    &AttentionAnswer::dq,  &AttentionAnswer::dk,       &AttentionAnswer::dv};
+
 // The plans that take the problem. A unit that multiplies bf16 is tested wherever the machine has one: where calls pass
 // it by, since f32 outruns it (kernels::pair_unit), this puts it in use for the rest of the process.
 std::vector<const AttentionPlan*> plans_for(const AttentionSample& problem);

@@ -260,6 +260,10 @@ AttentionSample AttentionSample::in_f64() const {
   return other;
 }
 
+AttentionProblem problem_of(const AttentionSample& sample) {
+  return make_attention_problem("test", sample.q, sample.k, sample.v, sample.spec);
+}
+
 AttentionSample random_attention_sample(Choices& choices) { return ProblemMaker(choices).make(); }
 
 std::string describe(const AttentionSample& p) {

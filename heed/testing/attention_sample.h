@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "heed/ops/attention/attention.h"
+#include "heed/ops/attention/problem/attention_problem.h"
 #include "heed/tensor/tensor.h"
 #include "heed/testing/choices.h"
 
@@ -37,6 +38,9 @@ struct AttentionSample {
   // The same problem, its numbers widened, in rows that lie one after another.
   AttentionSample in_f64() const;
 };
+
+// As plans get it.
+AttentionProblem problem_of(const AttentionSample& sample);
 
 // Numbers are of a size at which no score, weight or gradient overflows a type or is the difference of far larger ones
 // without need: `sum` normalises positive features only, and no key of a sparsemax row lies so close to its threshold

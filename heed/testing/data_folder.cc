@@ -2,6 +2,9 @@
 
 #include <cstdlib>
 
+#include "heed/base/text_lines.h"
+#include "heed/io/json.h"
+
 namespace heed::testing {
 
 std::filesystem::path tree_data(const std::filesystem::path& relative) {
@@ -16,6 +19,14 @@ std::optional<std::filesystem::path> data_path(const std::filesystem::path& sour
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return {};
   return path;
+}
+
+std::vector<std::string> case_texts(const std::filesystem::path& folder) {
+  const std::string cases = "cases.jsonl";
+  std::vector<std::string> texts;
+  for (const std::string& line : read_text_lines(folder / cases))
+    texts.push_back(Json::parse(line, cases)["text"].string());
+  return texts;
 }
 
 }  // namespace heed::testing

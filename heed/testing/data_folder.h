@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace heed::testing {
 
@@ -13,6 +15,9 @@ std::filesystem::path tree_data(const std::filesystem::path& relative);
 // $HEED_DATA, or ../shared/data beside the source tree, followed by `relative`; nothing where that is not there.
 std::optional<std::filesystem::path> data_path(const std::filesystem::path& source_folder,
                                                const std::filesystem::path& relative);
+
+// The texts of the cases in folder/cases.jsonl.
+std::vector<std::string> case_texts(const std::filesystem::path& folder);
 
 }  // namespace heed::testing
 

@@ -27,6 +27,9 @@ std::string bytes_of(T number) {
   return bytes_of(std::vector<T>{number});
 }
 
+// The bytes of 1 to 6, as f32.
+inline std::string six_floats() { return bytes_of(std::vector<float>{1, 2, 3, 4, 5, 6}); }
+
 // A GGUF file. What is added may be wrong in any way: nothing is checked.
 class GgufBytes {
  public:

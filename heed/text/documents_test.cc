@@ -14,10 +14,10 @@ namespace {
 using ::testing::ContainsRegex;
 using testing::refusal;
 
-const std::vector<std::string> kLines{"a b c d e", "", "b", "c d e a b c d", " "};
+const std::vector<std::string> kLetterLines{"a b c d e", "", "b", "c d e a b c d", " "};
 
 Documents documents(Index max_length) {
-  return encode_documents(kLines, WhitespaceVocabulary::build(kLines, {.max_size = 100}), max_length);
+  return encode_documents(kLetterLines, WhitespaceVocabulary::build(kLetterLines, {.max_size = 100}), max_length);
 }
 
 TEST(DocumentsTest, EveryTokenAndEndIsPredictedOnce) {
@@ -78,7 +78,7 @@ TEST(DocumentsTest, WhatMakesNoSenseIsRefused) {
   const std::vector<Index> outside{all.size()};
   EXPECT_THAT(refusal([&] { pack(all, outside); }), ContainsRegex("not among"));
   const std::vector<std::string> blank{" ", ""};
-  const WhitespaceVocabulary vocabulary = WhitespaceVocabulary::build(kLines, {.max_size = 100});
+  const WhitespaceVocabulary vocabulary = WhitespaceVocabulary::build(kLetterLines, {.max_size = 100});
   EXPECT_THAT(refusal([&] { encode_documents(blank, vocabulary, 4); }), ContainsRegex("none of the 2 lines"));
 }
 

@@ -14,6 +14,8 @@
 namespace heed {
 namespace {
 
+using testing::case_texts;
+
 namespace fs = std::filesystem;
 using Ids = std::vector<int>;
 
@@ -33,20 +35,9 @@ class OpenTokenizerTest : public ::testing::Test {
 };
 
 // The texts of a folder of cases.
-std::vector<std::string> texts_of(const fs::path& folder) {
-  std::vector<std::string> texts;
-  const std::string all = read_file(folder / "cases.jsonl");
-  for (std::size_t begin = 0; begin < all.size();) {
-    const std::size_t end = std::min(all.find('\n', begin), all.size());
-    texts.push_back(Json::parse(all.substr(begin, end - begin))["text"].string());
-    begin = end + 1;
-  }
-  return texts;
-}
-
 void expect_same(const Vocabulary& a, const Vocabulary& b, const fs::path& cases) {
   EXPECT_EQ(a.size(), b.size());
-  for (const std::string& text : texts_of(cases)) {
+  for (const std::string& text : case_texts(cases)) {
     const EncodedText encoded = a.encode_special(text);
     EXPECT_EQ(encoded, b.encode_special(text)) << text;
     EXPECT_EQ(a.encode_special(text, "b"), b.encode_special(text, "b")) << text;
@@ -162,7 +153,7 @@ TEST_F(OpenTokenizerTest, StreamedTextIsTheDecodedText) {
     const auto vocabulary = open_tokenizer(one);
     for (const Specials specials : {Specials::drop, Specials::keep}) {
       StreamingDecoder stream(*vocabulary, specials);
-      for (const std::string& text : texts_of(one)) {
+      for (const std::string& text : case_texts(one)) {
         const Ids ids = vocabulary->encode_special(text).ids;
         std::string read;
         for (const int id : ids) read += stream.add(id);
@@ -181,7 +172,7 @@ TEST_F(OpenTokenizerTest, EveryPieceHasAWordOrNone) {
     const Ids words = vocabulary->word_of_pieces(vocabulary->encode("two words"));
     EXPECT_EQ(words.front(), 0) << one;
     EXPECT_EQ(words.back(), 1) << one;
-    for (const std::string& text : texts_of(one)) {
+    for (const std::string& text : case_texts(one)) {
       int last = 0;
       for (const int word : vocabulary->word_of_pieces(vocabulary->encode(text))) {
         EXPECT_GE(word, -1);

@@ -15,21 +15,12 @@
 namespace heed {
 namespace {
 
+using testing::case_texts;
+
 namespace fs = std::filesystem;
 using Ids = std::vector<int>;
 using Kind = PlainVocabulary::Kind;
 using Type = PlainVocabulary::Type;
-
-std::vector<std::string> texts_of(const fs::path& folder) {
-  std::vector<std::string> texts;
-  const std::string all = read_file(folder / "cases.jsonl");
-  for (std::size_t begin = 0; begin < all.size();) {
-    const std::size_t end = std::min(all.find('\n', begin), all.size());
-    texts.push_back(Json::parse(all.substr(begin, end - begin))["text"].string());
-    begin = end + 1;
-  }
-  return texts;
-}
 
 // llama2.c's file: the longest piece's length, then of each piece its score (f32), its length and its bytes, with
 // spaces where SentencePiece has marks.
@@ -86,7 +77,7 @@ TEST(PlainVocabulary, ScoresGiveSentencePiecesIds) {
   plain.symbols = {.unknown = 0, .begin = 1, .end = 2};
   const Tokenizer tokenizer = make_tokenizer(plain, "mistral");
   const auto reference = open_tokenizer(data);
-  for (const std::string& text : texts_of(data)) {
+  for (const std::string& text : case_texts(data)) {
     if (text.find("<") != std::string::npos) continue;  // tokens that a text spells
     EXPECT_EQ(tokenizer.encode(text), reference->encode(text)) << text;
     EXPECT_EQ(tokenizer.decode(tokenizer.encode(text)), reference->decode(reference->encode(text))) << text;
@@ -114,7 +105,7 @@ TEST(PlainVocabulary, MergesGiveGpt2sAndQwensIds) {
                                  : merge[Index{0}].string() + " " + merge[Index{1}].string());
     }
     const Tokenizer tokenizer = make_tokenizer(plain, name);
-    for (const std::string& text : texts_of(data)) {
+    for (const std::string& text : case_texts(data)) {
       const Ids ids = reference->encode(text);
       if (reference->decode(ids, Specials::keep) != text) continue;  // it was normalised
       EXPECT_EQ(tokenizer.encode(text), ids) << name << ": " << text;

@@ -16,15 +16,15 @@
 namespace heed {
 namespace {
 
-const std::vector<std::string> kLines = {"the cat sat on the mat", "Der Hund läuft über das grüne Gras.",
-                                         "日本語の文章です。"};
+const std::vector<std::string> kTrainedLines = {"the cat sat on the mat", "Der Hund läuft über das grüne Gras.",
+                                                "日本語の文章です。"};
 
 std::string trained(SentencePieceModel model, const std::string& normalization) {
   SentencePieceOptions options;
   options.model = model;
   options.vocabulary_size = 120;
   options.normalization = normalization;
-  return SentencePieceVocabulary::train(kLines, options).bytes();
+  return SentencePieceVocabulary::train(kTrainedLines, options).bytes();
 }
 
 // True if the bytes are taken; then the vocabulary is used. False if they are refused by a one-line heed::Error that
@@ -65,7 +65,7 @@ std::string float_field(int number, float value) {
 std::string piece(std::string_view text, int type = 1, float score = -1) {
   return field(1, field(1, text) + float_field(2, score) + number_field(3, type));
 }
-std::string model(const std::string& more, const std::string& normalizer = "") {
+std::string model_bytes(const std::string& more, const std::string& normalizer = "") {
   // Field 42 (here two bytes of tag, as every number over 15) and its neighbours say which ids the symbols have.
   const auto id = [](int number, int value) {
     return std::string{static_cast<char>((number << 3 & 127) | 128), static_cast<char>(number >> 4),
@@ -93,7 +93,7 @@ TEST(SentencePieceModelCheck, TakesWhatTheTrainerWrites) {
       EXPECT_TRUE(survives(trained(type, normalization))) << normalization;
     }
   }
-  EXPECT_TRUE(survives(model("")));
+  EXPECT_TRUE(survives(model_bytes("")));
 }
 
 TEST(SentencePieceModelCheck, RefusesEveryCutThatEndsInsideAField) {
@@ -140,42 +140,42 @@ TEST(SentencePieceModelCheck, SurvivesChangedBytes) {
 }
 
 TEST(SentencePieceModelCheck, RefusesUnsoundPieces) {
-  EXPECT_FALSE(survives(model(piece(""))));
-  EXPECT_FALSE(survives(model(piece("a"))));  // twice
-  EXPECT_FALSE(survives(model(piece("\xFF"))));
-  EXPECT_FALSE(survives(model(piece(std::string_view("b\0c", 3)))));
-  EXPECT_FALSE(survives(model(piece("b\x1B[31m"))));
-  EXPECT_FALSE(survives(model(piece("b\xC2\x9B"))));
-  EXPECT_FALSE(survives(model(piece("b", 0))));
-  EXPECT_FALSE(survives(model(piece("b", 7))));
-  EXPECT_FALSE(survives(model(piece("b", 6))));  // a byte piece that is no byte
-  EXPECT_FALSE(survives(model(piece("b", 2))));  // a second unknown symbol
-  EXPECT_FALSE(survives(model(piece("b", 1, std::numeric_limits<float>::quiet_NaN()))));
-  EXPECT_FALSE(survives(model(piece("b", 1, std::numeric_limits<float>::infinity()))));
-  EXPECT_FALSE(survives(model(piece("b", 1, 1e30F))));
-  EXPECT_FALSE(survives(model(piece(std::string(65, 'b'), 4))));
-  EXPECT_TRUE(survives(model(piece("b", 4) + piece("bb", 4) + piece("c", 5))));
+  EXPECT_FALSE(survives(model_bytes(piece(""))));
+  EXPECT_FALSE(survives(model_bytes(piece("a"))));  // twice
+  EXPECT_FALSE(survives(model_bytes(piece("\xFF"))));
+  EXPECT_FALSE(survives(model_bytes(piece(std::string_view("b\0c", 3)))));
+  EXPECT_FALSE(survives(model_bytes(piece("b\x1B[31m"))));
+  EXPECT_FALSE(survives(model_bytes(piece("b\xC2\x9B"))));
+  EXPECT_FALSE(survives(model_bytes(piece("b", 0))));
+  EXPECT_FALSE(survives(model_bytes(piece("b", 7))));
+  EXPECT_FALSE(survives(model_bytes(piece("b", 6))));  // a byte piece that is no byte
+  EXPECT_FALSE(survives(model_bytes(piece("b", 2))));  // a second unknown symbol
+  EXPECT_FALSE(survives(model_bytes(piece("b", 1, std::numeric_limits<float>::quiet_NaN()))));
+  EXPECT_FALSE(survives(model_bytes(piece("b", 1, std::numeric_limits<float>::infinity()))));
+  EXPECT_FALSE(survives(model_bytes(piece("b", 1, 1e30F))));
+  EXPECT_FALSE(survives(model_bytes(piece(std::string(65, 'b'), 4))));
+  EXPECT_TRUE(survives(model_bytes(piece("b", 4) + piece("bb", 4) + piece("c", 5))));
 }
 
 TEST(SentencePieceModelCheck, RefusesATextForTheUnknownPieceThatIsNone) {
   const auto shown = [](std::string_view text) {  // unk_surface, field 44 of the trainer's
     return field(2, "\xE2\x02" + std::string(1, static_cast<char>(text.size())) + std::string(text));
   };
-  EXPECT_TRUE(survives(model(shown(" \xE2\x81\x87 "))));
-  EXPECT_FALSE(survives(model(shown("b\x81\x87"))));
-  EXPECT_FALSE(survives(model(shown("\x1B[31m"))));
-  EXPECT_FALSE(survives(model(field(2, std::string("\xE0\x02\x01", 3)))));  // a number
+  EXPECT_TRUE(survives(model_bytes(shown(" \xE2\x81\x87 "))));
+  EXPECT_FALSE(survives(model_bytes(shown("b\x81\x87"))));
+  EXPECT_FALSE(survives(model_bytes(shown("\x1B[31m"))));
+  EXPECT_FALSE(survives(model_bytes(field(2, std::string("\xE0\x02\x01", 3)))));  // a number
 }
 
 TEST(SentencePieceModelCheck, RefusesOtherIdsForTheSymbols) {
   EXPECT_FALSE(survives(piece("<unk>", 2) + piece("<s>", 3) + piece("</s>", 3) + piece("a")));
-  EXPECT_FALSE(survives(piece("a") + model("")));
+  EXPECT_FALSE(survives(piece("a") + model_bytes("")));
 }
 
 TEST(SentencePieceModelCheck, RefusesWordsMarkedAtTheirEndOrNotAtAll) {
-  EXPECT_FALSE(survives(model(field(2, std::string("\xC0\x01\x01", 3)))));  // treat_whitespace_as_suffix
-  EXPECT_FALSE(survives(model("", number_field(5, 0))));                    // escape_whitespaces
-  EXPECT_TRUE(survives(model("", number_field(5, 1))));
+  EXPECT_FALSE(survives(model_bytes(field(2, std::string("\xC0\x01\x01", 3)))));  // treat_whitespace_as_suffix
+  EXPECT_FALSE(survives(model_bytes("", number_field(5, 0))));                    // escape_whitespaces
+  EXPECT_TRUE(survives(model_bytes("", number_field(5, 1))));
 }
 
 TEST(SentencePieceModelCheck, FollowsTheNormaliserToItsStrings) {
@@ -185,27 +185,27 @@ TEST(SentencePieceModelCheck, FollowsTheNormaliserToItsStrings) {
   units[128 ^ 'c'] = link('c', 1, true);
   units[128 ^ 'c' ^ 1] = 0x80000000U | 2;
   const std::string strings("x\0a\0", 4);
-  const std::string sound = model("", normalizer(units, strings));
+  const std::string sound = model_bytes("", normalizer(units, strings));
   ASSERT_TRUE(survives(sound));
   const auto vocabulary = SentencePieceVocabulary::from_bytes(sound, "sound.spm");
   EXPECT_EQ(vocabulary.decode(vocabulary.encode("c")), "a");
 
   auto changed = units;
   changed[128 ^ 'c' ^ 1] = 0x80000000U | 4;  // a string past the last
-  EXPECT_FALSE(survives(model("", normalizer(changed, strings))));
-  EXPECT_FALSE(survives(model("", normalizer(units, std::string_view("x\0a", 3)))));         // not ended
-  EXPECT_FALSE(survives(model("", normalizer(units, std::string_view("x\0\xFF\0", 4)))));    // not UTF-8
-  EXPECT_FALSE(survives(model("", normalizer(units, std::string_view("x\xC3\xA4\0", 4)))));  // inside a character
-  EXPECT_FALSE(survives(model("", normalizer(units, ""))));
-  EXPECT_FALSE(survives(model("", normalizer({}, strings))));
+  EXPECT_FALSE(survives(model_bytes("", normalizer(changed, strings))));
+  EXPECT_FALSE(survives(model_bytes("", normalizer(units, std::string_view("x\0a", 3)))));         // not ended
+  EXPECT_FALSE(survives(model_bytes("", normalizer(units, std::string_view("x\0\xFF\0", 4)))));    // not UTF-8
+  EXPECT_FALSE(survives(model_bytes("", normalizer(units, std::string_view("x\xC3\xA4\0", 4)))));  // inside a character
+  EXPECT_FALSE(survives(model_bytes("", normalizer(units, ""))));
+  EXPECT_FALSE(survives(model_bytes("", normalizer({}, strings))));
   changed = units;
   changed[128 ^ 'c'] = link('c', 1 << 20, false);  // children outside the trie
-  EXPECT_FALSE(survives(model("", normalizer(changed, strings))));
+  EXPECT_FALSE(survives(model_bytes("", normalizer(changed, strings))));
   changed = units;
   changed[128 ^ 'c'] = link('c', 'c', false);  // its own child: "cccc..." has no end
-  EXPECT_FALSE(survives(model("", normalizer(changed, strings))));
-  EXPECT_FALSE(survives(model("", field(2, "abc"))));
-  EXPECT_FALSE(survives(model("", field(2, std::string_view("\xFF\xFF\xFF\x7F____", 8)))));
+  EXPECT_FALSE(survives(model_bytes("", normalizer(changed, strings))));
+  EXPECT_FALSE(survives(model_bytes("", field(2, "abc"))));
+  EXPECT_FALSE(survives(model_bytes("", field(2, std::string_view("\xFF\xFF\xFF\x7F____", 8)))));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace heed {
 namespace {
 
-const std::vector<std::string> kLines = {"ein mann läu@@ ft .", "ein  hund\tläu@@ ft schnell .", "ein mann ."};
+const std::vector<std::string> kSplitLines = {"ein mann läu@@ ft .", "ein  hund\tläu@@ ft schnell .", "ein mann ."};
 
 class WhitespaceVocabularyTest : public ::testing::Test {
  protected:
@@ -29,7 +29,7 @@ class WhitespaceVocabularyTest : public ::testing::Test {
 };
 
 TEST_F(WhitespaceVocabularyTest, RanksByFrequencyThenByBytes) {
-  const auto vocabulary = WhitespaceVocabulary::build(kLines);
+  const auto vocabulary = WhitespaceVocabulary::build(kSplitLines);
   std::vector<std::string> pieces;
   for (int id = 0; id < vocabulary.size(); ++id) pieces.push_back(vocabulary.piece(id));
   EXPECT_EQ(pieces, (std::vector<std::string>{"<pad>", "<unk>", "<s>", "</s>", ".", "ein", "ft", "läu@@", "mann",
@@ -37,14 +37,14 @@ TEST_F(WhitespaceVocabularyTest, RanksByFrequencyThenByBytes) {
 }
 
 TEST_F(WhitespaceVocabularyTest, KeepsFrequentTokensUpToASize) {
-  EXPECT_EQ(WhitespaceVocabulary::build(kLines, {.min_frequency = 2}).size(), 4 + 5);
-  const auto two = WhitespaceVocabulary::build(kLines, {.max_size = 6});
+  EXPECT_EQ(WhitespaceVocabulary::build(kSplitLines, {.min_frequency = 2}).size(), 4 + 5);
+  const auto two = WhitespaceVocabulary::build(kSplitLines, {.max_size = 6});
   EXPECT_EQ(two.size(), 6);
   EXPECT_EQ(two.encode("ein hund ."), (std::vector<int>{5, 1, 4}));
 }
 
 TEST_F(WhitespaceVocabularyTest, DecodesWithSpacesAndJoinsContinuations) {
-  const auto vocabulary = WhitespaceVocabulary::build(kLines);
+  const auto vocabulary = WhitespaceVocabulary::build(kSplitLines);
   const auto ids = vocabulary.encode(" ein  mann\tläu@@ ft . ");
   EXPECT_EQ(ids.size(), 5u);
   EXPECT_EQ(vocabulary.decode(ids), "ein mann läuft .");
@@ -55,7 +55,7 @@ TEST_F(WhitespaceVocabularyTest, DecodesWithSpacesAndJoinsContinuations) {
 }
 
 TEST_F(WhitespaceVocabularyTest, SkipsSpecialsAndShowsUnknown) {
-  const auto vocabulary = WhitespaceVocabulary::build(kLines);
+  const auto vocabulary = WhitespaceVocabulary::build(kSplitLines);
   EXPECT_EQ(vocabulary.decode(std::vector<int>{2, 5, 1, 3, 0, 0}), "ein <unk>");
 }
 
@@ -72,7 +72,7 @@ TEST_F(WhitespaceVocabularyTest, ATokenWithAControlCharacterIsNotKept) {
 }
 
 TEST_F(WhitespaceVocabularyTest, FindsTheWordOfEachPiece) {
-  const auto vocabulary = WhitespaceVocabulary::build(kLines);
+  const auto vocabulary = WhitespaceVocabulary::build(kSplitLines);
   auto ids = vocabulary.encode("ein mann läu@@ läu@@ ft unbekannt .");
   ids.insert(ids.begin(), vocabulary.begin());
   ids.push_back(vocabulary.end());
@@ -82,7 +82,7 @@ TEST_F(WhitespaceVocabularyTest, FindsTheWordOfEachPiece) {
 }
 
 TEST_F(WhitespaceVocabularyTest, RefusesIdsOutsideIt) {
-  const auto vocabulary = WhitespaceVocabulary::build(kLines);
+  const auto vocabulary = WhitespaceVocabulary::build(kSplitLines);
   for (const int id : {-1, static_cast<int>(vocabulary.size())}) {
     EXPECT_THROW(vocabulary.piece(id), Error);
     EXPECT_THROW(vocabulary.decode(std::vector<int>{id}), Error);
@@ -91,13 +91,13 @@ TEST_F(WhitespaceVocabularyTest, RefusesIdsOutsideIt) {
 }
 
 TEST_F(WhitespaceVocabularyTest, SavedFileLoadsToTheSameIds) {
-  const auto vocabulary = WhitespaceVocabulary::build(kLines);
+  const auto vocabulary = WhitespaceVocabulary::build(kSplitLines);
   vocabulary.save(folder_ / "deeper", "source");
   const auto loaded = load_vocabulary(folder_ / "deeper", "source");
   EXPECT_EQ(loaded->kind(), "whitespace");
   ASSERT_EQ(loaded->size(), vocabulary.size());
   for (int id = 0; id < vocabulary.size(); ++id) EXPECT_EQ(loaded->piece(id), vocabulary.piece(id));
-  for (const auto& line : kLines) EXPECT_EQ(loaded->encode(line), vocabulary.encode(line));
+  for (const auto& line : kSplitLines) EXPECT_EQ(loaded->encode(line), vocabulary.encode(line));
 }
 
 TEST_F(WhitespaceVocabularyTest, RefusesUnsoundFilesByLine) {
@@ -122,9 +122,9 @@ TEST_F(WhitespaceVocabularyTest, RefusesUnsoundFilesByLine) {
 TEST_F(WhitespaceVocabularyTest, RefusesToBeBuiltFromNothing) {
   EXPECT_THROW(WhitespaceVocabulary::build({}), Error);
   EXPECT_THROW(WhitespaceVocabulary::build(std::vector<std::string>{"", "  "}), Error);
-  EXPECT_THROW(WhitespaceVocabulary::build(kLines, {.min_frequency = 100}), Error);
-  EXPECT_THROW(WhitespaceVocabulary::build(kLines, {.min_frequency = 0}), Error);
-  EXPECT_THROW(WhitespaceVocabulary::build(kLines, {.max_size = 4}), Error);
+  EXPECT_THROW(WhitespaceVocabulary::build(kSplitLines, {.min_frequency = 100}), Error);
+  EXPECT_THROW(WhitespaceVocabulary::build(kSplitLines, {.min_frequency = 0}), Error);
+  EXPECT_THROW(WhitespaceVocabulary::build(kSplitLines, {.max_size = 4}), Error);
   EXPECT_THROW(WhitespaceVocabulary::build(std::vector<std::string>{"a\xC3"}), Error);
 }
 

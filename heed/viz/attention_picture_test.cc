@@ -16,7 +16,7 @@ Picture drawn(const AttentionTrace& trace, const AttentionTrace::Map& map,
 }
 
 // Two heads: the first reads straight on, the second spreads evenly.
-AttentionTrace sample() {
+AttentionTrace cross_trace() {
   AttentionTrace trace;
   trace.model = "test model";
   trace.source.text = "the house";
@@ -43,7 +43,7 @@ std::string svg(const AttentionTrace& trace, std::size_t map, const AttentionPic
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(AttentionPicture, ShowsTheMeanOfTheHeadsBesideTheTokens) {
-  const std::string drawn = svg(sample(), 0);
+  const std::string drawn = svg(cross_trace(), 0);
   for (const char* text :
        {">Cross-attention · layer 3 · mean of 2 heads<", ">decoder.layers.3.multihead_attn · test model<", ">_the<",
         ">_house<", ">_das<", ">_alte<", ">_Haus<", ">target (queries)<", ">source (keys)<",
@@ -53,10 +53,10 @@ TEST(AttentionPicture, ShowsTheMeanOfTheHeadsBesideTheTokens) {
 }
 
 TEST(AttentionPicture, ShowsOneHeadOrAllOfThem) {
-  const std::string one = svg(sample(), 0, {.heads = {.mean = false, .chosen = {1}}});
+  const std::string one = svg(cross_trace(), 0, {.heads = {.mean = false, .chosen = {1}}});
   EXPECT_TRUE(contains(one, "head 1 of 2"));
   EXPECT_TRUE(contains(one, "<title>_das → _the: 0.500</title>"));
-  const std::string grid = svg(sample(), 0, {.heads = {.mean = false}});
+  const std::string grid = svg(cross_trace(), 0, {.heads = {.mean = false}});
   for (const char* text : {">head 0<", ">head 1<", "all 2 heads", "<title>_das → _the: 0.900</title>",
                            "<title>_das → _the: 0.500</title>"}) {
     EXPECT_TRUE(contains(grid, text)) << text;
@@ -64,26 +64,26 @@ TEST(AttentionPicture, ShowsOneHeadOrAllOfThem) {
 }
 
 TEST(AttentionPicture, SelfAttentionHasTheSameTokensOnBothSides) {
-  EXPECT_TRUE(contains(svg(sample(), 1), "Encoder self-attention · layer 0 · one head"));
-  EXPECT_TRUE(contains(svg(sample(), 1), "<title>_house → _the: 0.500</title>"));
-  EXPECT_TRUE(contains(svg(sample(), 2), ">Decoder self-attention · layer 0 · one head<"));
-  EXPECT_TRUE(contains(svg(sample(), 2), "<title>_das → &lt;s&gt;: 0.500</title>"));  // what the decoder reads
+  EXPECT_TRUE(contains(svg(cross_trace(), 1), "Encoder self-attention · layer 0 · one head"));
+  EXPECT_TRUE(contains(svg(cross_trace(), 1), "<title>_house → _the: 0.500</title>"));
+  EXPECT_TRUE(contains(svg(cross_trace(), 2), ">Decoder self-attention · layer 0 · one head<"));
+  EXPECT_TRUE(contains(svg(cross_trace(), 2), "<title>_das → &lt;s&gt;: 0.500</title>"));  // what the decoder reads
 }
 
 TEST(AttentionPicture, ItsDescriptionTellsWhatEachTokenReadsMost) {
-  const AttentionTrace trace = sample();
+  const AttentionTrace trace = cross_trace();
   EXPECT_EQ(drawn(trace, trace.maps[0], {.heads = {.mean = false, .chosen = {0}}}).description,
             "Where each row's token looks most: _das: _the (0.90); _alte: _house (0.75); _Haus: _house (1.00).");
 }
 
 TEST(AttentionPicture, TheScaleEndsWhereItIsToldOrAtARoundNumber) {
-  const std::string by_itself = svg(sample(), 0), told = svg(sample(), 0, {.scale_end = 0.4});
+  const std::string by_itself = svg(cross_trace(), 0), told = svg(cross_trace(), 0, {.scale_end = 0.4});
   EXPECT_TRUE(contains(by_itself, ">0.8<"));  // the largest mean is 0.75
   EXPECT_TRUE(contains(told, ">0.4<"));
 }
 
 TEST(AttentionPicture, HostileTokensAreShownAndNotObeyed) {
-  AttentionTrace trace = sample();
+  AttentionTrace trace = cross_trace();
   trace.source.tokens = {"</text><script>alert(1)</script>", "\"'&]]>"};
   trace.target.tokens = {"שלום", "\u202E😀", "\n"};
   const std::string drawn = svg(trace, 0);
@@ -94,7 +94,7 @@ TEST(AttentionPicture, HostileTokensAreShownAndNotObeyed) {
 }
 
 TEST(AttentionPicture, RefusesMapsThatAreNotTheTokens) {
-  const AttentionTrace trace = sample();
+  const AttentionTrace trace = cross_trace();
   AttentionTrace::Map map = trace.maps[0];
   map.weights.pop_back();
   EXPECT_THROW(drawn(trace, map), Error);

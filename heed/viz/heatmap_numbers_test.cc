@@ -12,7 +12,7 @@
 namespace heed {
 namespace {
 
-Heatmap sample() {
+Heatmap two_heads() {
   return {.title = "Heads",
           .row_title = "queries",
           .column_title = "keys",
@@ -22,7 +22,7 @@ Heatmap sample() {
 }
 
 TEST(HeatmapNumbers, ASpreadsheetHasALineForEachCell) {
-  EXPECT_EQ(heatmap_csv(sample()),
+  EXPECT_EQ(heatmap_csv(two_heads()),
             "panel,row,row_label,column,column_label,value\r\n"
             "head 0,0,它,0,the,0.1\r\n"
             "head 0,0,它,1,، نص,0.25\r\n"
@@ -35,7 +35,7 @@ TEST(HeatmapNumbers, ASpreadsheetHasALineForEachCell) {
 }
 
 TEST(HeatmapNumbers, JsonHasThePanelsAsRows) {
-  const Json json = heatmap_json(sample());
+  const Json json = heatmap_json(two_heads());
   EXPECT_EQ(json["rows"][0].string(), "它");
   EXPECT_EQ(json["columns"].size(), 2);
   EXPECT_EQ(json["panels"][1]["title"].string(), "head 3");
@@ -45,7 +45,7 @@ TEST(HeatmapNumbers, JsonHasThePanelsAsRows) {
 
 TEST(HeatmapNumbers, AnArchiveHasAllPanelsInOneArray) {
   const std::string path = ::testing::TempDir() + "/heed_heatmap_numbers_test.npz";
-  write_heatmap_npz(path, sample());
+  write_heatmap_npz(path, two_heads());
   const NpzReader reader(path);
   const NpyArray values = reader.array("values");
   EXPECT_EQ(values.shape, (std::vector<Index>{2, 2, 2}));
@@ -57,14 +57,14 @@ TEST(HeatmapNumbers, AnArchiveHasAllPanelsInOneArray) {
 }
 
 TEST(HeatmapNumbers, WhatIsNoNumberIsNullInJson) {
-  Heatmap map = sample();
+  Heatmap map = two_heads();
   map.panels[0].values[1] = std::numeric_limits<float>::infinity();
   EXPECT_TRUE(heatmap_json(map)["panels"][0]["values"][0][1].is_null());
   EXPECT_NE(heatmap_csv(map).find(",inf\r\n"), std::string::npos);
 }
 
 TEST(HeatmapNumbers, RefusesAMapThatIsNone) {
-  Heatmap map = sample();
+  Heatmap map = two_heads();
   map.panels[0].values.pop_back();
   EXPECT_THROW(heatmap_csv(map), Error);
   EXPECT_THROW(heatmap_json(map), Error);

@@ -20,7 +20,7 @@
 namespace heed {
 namespace {
 
-AttentionTrace sample() {
+AttentionTrace hostile_trace() {
   AttentionTrace trace;
   trace.model = "model & <co>";
   trace.source.text = "</script><script>alert(1)</script> \u2028 {{data}}";
@@ -73,7 +73,7 @@ std::vector<double> unpacked(const Json& packed) {
 }
 
 TEST(AttentionPage, ItsDataAreAFileOfTheTracesWithPackedWeights) {
-  const AttentionTrace trace = sample();
+  const AttentionTrace trace = hostile_trace();
   const Json data = data_of(page_of(trace));
   EXPECT_EQ(data["palette"].string().size(), 6U * 256);
   EXPECT_EQ(data["language"].string(), "en");
@@ -92,7 +92,7 @@ TEST(AttentionPage, ItsDataAreAFileOfTheTracesWithPackedWeights) {
 }
 
 TEST(AttentionPage, HostileTextNeitherEndsTheDataNorStartsMarkup) {
-  const std::string page = page_of(sample());
+  const std::string page = page_of(hostile_trace());
   EXPECT_EQ(count(page, "<script"), 2);
   EXPECT_EQ(count(page, "</script"), 2);
   EXPECT_EQ(count(page, "<b>"), 0);
@@ -104,7 +104,7 @@ TEST(AttentionPage, HostileTextNeitherEndsTheDataNorStartsMarkup) {
 }
 
 TEST(AttentionPage, LoadsNothing) {
-  const std::string page = page_of(sample());
+  const std::string page = page_of(hostile_trace());
   EXPECT_EQ(count(page, "https://"), 0);
   const char *svg = "http://www.w3.org/2000/svg", *formulas = "http://www.w3.org/1998/Math/MathML";
   EXPECT_EQ(count(page, "http://"), count(page, svg) + count(page, formulas));
@@ -115,7 +115,7 @@ TEST(AttentionPage, LoadsNothing) {
 }
 
 TEST(AttentionPage, ItsContentPolicyForbidsAllButItsOwnScript) {
-  const std::string page = page_of(sample());
+  const std::string page = page_of(hostile_trace());
   EXPECT_EQ(count(page, "default-src 'none'"), 1);
   EXPECT_EQ(count(page, fmt::format("script-src '{}'", kPageSha256)), 1);
   EXPECT_EQ(count(page, "unsafe"), 0);
@@ -128,14 +128,14 @@ TEST(AttentionPage, WithoutItsDataIsUnder400Kilobytes) {
 }
 
 TEST(AttentionPage, OpensInTheLanguageThatIsAskedFor) {
-  const std::string page = page_of(sample(), {.language = "zh"});
+  const std::string page = page_of(hostile_trace(), {.language = "zh"});
   EXPECT_EQ(count(page, "<html lang=\"zh\">"), 1);
   EXPECT_EQ(data_of(page)["language"].string(), "zh");
-  EXPECT_THROW(page_of(sample(), {.language = "tlh"}), Error);
+  EXPECT_THROW(page_of(hostile_trace(), {.language = "tlh"}), Error);
 }
 
 TEST(AttentionPage, AFragmentIsThePageWithoutItsDocument) {
-  const std::string fragment = page_of(sample(), {.fragment = true});
+  const std::string fragment = page_of(hostile_trace(), {.fragment = true});
   EXPECT_TRUE(fragment.starts_with("<div class=\"heed-attention\">"));
   EXPECT_EQ(count(fragment, "<html"), 0);
   EXPECT_EQ(count(fragment, "Content-Security-Policy"), 0);
@@ -157,12 +157,12 @@ TEST(AttentionPage, WithoutTracesThereIsAPageForThoseWhoLearn) {
 }
 
 TEST(AttentionPage, AsTextIsWhatTheFileHolds) {
-  const AttentionTrace trace = sample();
+  const AttentionTrace trace = hostile_trace();
   EXPECT_EQ(attention_page({&trace, 1}), page_of(trace));
   EXPECT_THROW(attention_page({}), Error);
 }
 
-TEST(AttentionPage, TheSameTracesGiveTheSameBytes) { EXPECT_EQ(page_of(sample()), page_of(sample())); }
+TEST(AttentionPage, TheSameTracesGiveTheSameBytes) { EXPECT_EQ(page_of(hostile_trace()), page_of(hostile_trace())); }
 
 TEST(AttentionPage, RefusesWhatItCannotShow) {
   const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "heed_page_refused.html";
@@ -170,13 +170,13 @@ TEST(AttentionPage, RefusesWhatItCannotShow) {
   EXPECT_THROW(write_attention_page(path, {}), Error);
   EXPECT_EQ(read_file(path), "old");
   std::filesystem::remove(path);
-  AttentionTrace trace = sample();
+  AttentionTrace trace = hostile_trace();
   trace.maps.clear();
   EXPECT_THROW(page_of(trace), Error);
-  trace = sample();
+  trace = hostile_trace();
   trace.maps[0].weights[0] = std::nanf("");
   EXPECT_THROW(page_of(trace), Error);
-  trace = sample();
+  trace = hostile_trace();
   trace.source.tokens[0] = "\xFF";
   EXPECT_THROW(page_of(trace), Error);
   constexpr Index kQueries = 800, kWidth = 65536;  // few weights, and many numbers that they are of

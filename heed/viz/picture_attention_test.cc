@@ -15,7 +15,7 @@ namespace {
 using testing::refusal;
 
 // A picture of one row of two patches behind a class token, and a caption of two words, the first of two pieces.
-AttentionTrace sample() {
+AttentionTrace picture_trace() {
   AttentionTrace trace;
   trace.source = {.tokens = {"[CLS]", "0,0", "0,1"}, .words = {-1, 0, 1}, .grid = TraceGrid{1, 2}};
   trace.target = {.tokens = {"a", "##bc", "d", "</s>"}, .words = {0, 0, 1, -1}, .word_texts = {"abc", "d"}};
@@ -33,7 +33,7 @@ PatchMap of_query(const AttentionTrace& trace, const HeadChoice& heads, Index qu
 }
 
 TEST(PatchMap, IsWhatAQueryReadsOfThePatchesAlone) {
-  const AttentionTrace trace = sample();
+  const AttentionTrace trace = picture_trace();
   const PatchMap head = of_query(trace, {.chosen = {1}}, 1);
   EXPECT_EQ(head.title, "layer 1 · head 1");
   EXPECT_EQ(head.weights, (std::vector<double>{0.25, 0.25}));
@@ -43,7 +43,7 @@ TEST(PatchMap, IsWhatAQueryReadsOfThePatchesAlone) {
 }
 
 TEST(PatchMap, OfAWordIsTheMeanOfItsPiecesAndSpecialTokensHaveNone) {
-  const AttentionTrace trace = sample();
+  const AttentionTrace trace = picture_trace();
   const std::vector<PatchMap> words = word_patch_maps(trace, trace.maps[0], {.chosen = {0}});
   ASSERT_EQ(words.size(), 2u);
   EXPECT_EQ(words[0].title, "abc");
@@ -53,7 +53,7 @@ TEST(PatchMap, OfAWordIsTheMeanOfItsPiecesAndSpecialTokensHaveNone) {
 }
 
 TEST(PatchMap, RefusesWhatTheMapDoesNotHave) {
-  const AttentionTrace trace = sample();
+  const AttentionTrace trace = picture_trace();
   for (const Index query : {-1, 4}) EXPECT_THROW(of_query(trace, {}, query), Error) << query;
   for (const Index head : {-1, 2}) EXPECT_THROW(of_query(trace, {.chosen = {head}}, 0), Error) << head;
   AttentionTrace text = trace;
@@ -63,7 +63,7 @@ TEST(PatchMap, RefusesWhatTheMapDoesNotHave) {
 
 // The maps of all words, each as large as the grid, would take the square of what the file holds.
 TEST(PatchMap, ManyWordsAreRefusedBeforeTheirMapsAreMade) {
-  AttentionTrace trace = sample();
+  AttentionTrace trace = picture_trace();
   constexpr Index kWords = kMaxTraceTokens;
   trace.source = {.tokens = {"0,0"}, .words = {0}, .grid = TraceGrid{1, kMaxTraceTokens}};
   trace.target = {.tokens = std::vector<std::string>(kWords, "w")};
@@ -74,7 +74,7 @@ TEST(PatchMap, ManyWordsAreRefusedBeforeTheirMapsAreMade) {
 }
 
 TEST(PictureAttention, ATracesPictureIsItsImage) {
-  AttentionTrace trace = sample();
+  AttentionTrace trace = picture_trace();
   EXPECT_EQ(trace_image(trace), (Image{1, 2, {255, 0, 0, 0, 0, 255}}));
   trace.image = "data:image/png;base64,iVBORw0KGgo=";
   EXPECT_TRUE(refusal([&] { trace_image(trace); }).starts_with("trace.image: is a broken PNG file"));
@@ -87,7 +87,7 @@ double brightness(const std::uint8_t* pixel) {
 }
 
 TEST(PictureAttention, ShowsThePictureAndUnderEachMapWhereItLooks) {
-  const AttentionTrace trace = sample();
+  const AttentionTrace trace = picture_trace();
   const Image image = trace_image(trace);
   const Picture picture =
       draw_picture_attention(image, word_patch_maps(trace, trace.maps[0], {.chosen = {0}}), "a dog");
@@ -102,7 +102,7 @@ TEST(PictureAttention, ShowsThePictureAndUnderEachMapWhereItLooks) {
 }
 
 TEST(PictureAttention, RefusesMapsThatAreNone) {
-  const AttentionTrace trace = sample();
+  const AttentionTrace trace = picture_trace();
   const Image image = trace_image(trace);
   const auto refused = [&](const PatchMap& map) {
     return refusal([&] { draw_picture_attention(image, {&map, 1}, ""); });

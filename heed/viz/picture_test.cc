@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::array kFormats = {PictureFormat::svg, PictureFormat::png, PictureFormat::pdf};
 
-Picture sample() {
+Picture sample_picture() {
   return {
       .width = 120,
       .height = 80,
@@ -113,7 +113,7 @@ TEST(Picture, ItsFormatIsTheNamesEnding) {
 }
 
 TEST(Picture, SvgIsWellFormedWhateverTheTextsAre) {
-  const std::string svg = render(sample(), PictureFormat::svg);
+  const std::string svg = render(sample_picture(), PictureFormat::svg);
   expect_well_formed(svg);
   EXPECT_NE(svg.find("<title>A &lt;title&gt; &amp; &quot;more&quot;</title>"), std::string::npos);
   EXPECT_NE(svg.find("<title>red &lt;&amp;&gt;</title>"), std::string::npos);
@@ -123,7 +123,7 @@ TEST(Picture, SvgIsWellFormedWhateverTheTextsAre) {
 }
 
 TEST(Picture, APngSaysHowLargeItsPixelsAre) {
-  Picture picture = sample();
+  Picture picture = sample_picture();
   picture.pixels_per_inch = 300;
   const std::string png = render(picture, PictureFormat::png);
   EXPECT_EQ(Pixels(png).width(), 500);  // of 120 points, 72 of which are an inch
@@ -133,9 +133,9 @@ TEST(Picture, APngSaysHowLargeItsPixelsAre) {
 }
 
 TEST(Picture, AnSvgIsAsLargeAsTheOthers) {
-  EXPECT_NE(render(sample(), PictureFormat::svg).find(R"(width="120pt" height="80pt" viewBox="0 0 120 80")"),
+  EXPECT_NE(render(sample_picture(), PictureFormat::svg).find(R"(width="120pt" height="80pt" viewBox="0 0 120 80")"),
             std::string::npos);
-  EXPECT_NE(render(sample(), PictureFormat::pdf).find("/MediaBox [ 0 0 120 80 ]"), std::string::npos);
+  EXPECT_NE(render(sample_picture(), PictureFormat::pdf).find("/MediaBox [ 0 0 120 80 ]"), std::string::npos);
 }
 
 TEST(Picture, InAnSvgTextKeepsItsDirectionAndItsAnchor) {
@@ -149,7 +149,7 @@ TEST(Picture, InAnSvgTextKeepsItsDirectionAndItsAnchor) {
 }
 
 TEST(Picture, PngHasTwoPixelsToThePointAndTheColoursOfItsBoxes) {
-  const std::string png = render(sample(), PictureFormat::png);
+  const std::string png = render(sample_picture(), PictureFormat::png);
   EXPECT_TRUE(png.starts_with("\x89PNG\r\n\x1A\n"));
   const Pixels pixels(png);
   EXPECT_EQ(pixels.width(), 240);
@@ -212,18 +212,18 @@ TEST(Picture, TextThatCannotBeMeasuredIsRefusedAndTheNextIsMeasured) {
 }
 
 TEST(Picture, PdfIsAPdfWithoutADate) {
-  const std::string pdf = render(sample(), PictureFormat::pdf);
+  const std::string pdf = render(sample_picture(), PictureFormat::pdf);
   EXPECT_TRUE(pdf.starts_with("%PDF"));
   EXPECT_NE(pdf.find("%%EOF"), std::string::npos);
   EXPECT_EQ(pdf.find("/CreationDate (D:2"), std::string::npos);
 }
 
 TEST(Picture, TheSamePictureGivesTheSameBytes) {
-  for (PictureFormat format : kFormats) EXPECT_EQ(render(sample(), format), render(sample(), format));
+  for (PictureFormat format : kFormats) EXPECT_EQ(render(sample_picture(), format), render(sample_picture(), format));
 }
 
 TEST(Picture, AnEndlessOneIsDrawnWithFewerPixels) {
-  Picture picture = sample();
+  Picture picture = sample_picture();
   picture.width = 30000;
   picture.height = 1;
   const Pixels pixels(render(picture, PictureFormat::png));
@@ -232,24 +232,24 @@ TEST(Picture, AnEndlessOneIsDrawnWithFewerPixels) {
 
 TEST(Picture, RefusesSizesThatAreNone) {
   for (double width : {0.0, -1.0, 1e9, std::nan("")}) {
-    Picture picture = sample();
+    Picture picture = sample_picture();
     picture.width = width;
     for (PictureFormat format : kFormats) EXPECT_THROW(render(picture, format), Error);
   }
-  Picture picture = sample();
+  Picture picture = sample_picture();
   picture.paint = nullptr;
   EXPECT_THROW(render(picture, PictureFormat::svg), Error);
 }
 
 TEST(Picture, IsSavedUnderItsNameOrNotAtAll) {
   const std::string path = ::testing::TempDir() + "/heed_picture_test.svg";
-  save_picture(sample(), path);
-  EXPECT_EQ(read_file(path), render(sample(), PictureFormat::svg));
-  Picture broken = sample();
+  save_picture(sample_picture(), path);
+  EXPECT_EQ(read_file(path), render(sample_picture(), PictureFormat::svg));
+  Picture broken = sample_picture();
   broken.paint = [](Canvas&) { throw Error("no"); };
   EXPECT_THROW(save_picture(broken, path), Error);
-  EXPECT_EQ(read_file(path), render(sample(), PictureFormat::svg));
-  EXPECT_THROW(save_picture(sample(), ::testing::TempDir() + "/no/such/folder/x.png"), Error);
+  EXPECT_EQ(read_file(path), render(sample_picture(), PictureFormat::svg));
+  EXPECT_THROW(save_picture(sample_picture(), ::testing::TempDir() + "/no/such/folder/x.png"), Error);
 }
 
 }  // namespace

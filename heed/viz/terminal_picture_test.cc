@@ -13,7 +13,7 @@
 namespace heed {
 namespace {
 
-Heatmap sample() {
+Heatmap one_head() {
   return {.title = "Heads",
           .row_labels = {"it", "was"},
           .column_labels = {"the", "dog"},
@@ -31,7 +31,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 TEST(TerminalPicture, DrawsRowsAndColumnsInShades) {
-  EXPECT_EQ(draw_in_terminal(sample(), {.columns = 40}),
+  EXPECT_EQ(draw_in_terminal(one_head(), {.columns = 40}),
             "Heads\n\n"
             "    the dog\n"
             " it     ████\n"
@@ -40,16 +40,16 @@ TEST(TerminalPicture, DrawsRowsAndColumnsInShades) {
 }
 
 TEST(TerminalPicture, DrawsInAsciiWhereThereAreNoBlocks) {
-  const std::string drawn = draw_in_terminal(sample(), {.columns = 40, .blocks = false});
+  const std::string drawn = draw_in_terminal(one_head(), {.columns = 40, .blocks = false});
   EXPECT_NE(drawn.find(" it     @@@@\nwas ++++----\n"), std::string::npos) << drawn;
   EXPECT_TRUE(std::ranges::all_of(drawn, [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
 }
 
 TEST(TerminalPicture, ColoursTheGroundOfCellsAndNothingElse) {
-  const std::string full = draw_in_terminal(sample(), {.columns = 40, .colours = TerminalColours::full});
+  const std::string full = draw_in_terminal(one_head(), {.columns = 40, .colours = TerminalColours::full});
   const Colour most = sequential_colour(1);
   EXPECT_NE(full.find("\x1b[48;2;" + std::to_string(std::lround(255 * most.red)) + ";"), std::string::npos);
-  const std::string palette = draw_in_terminal(sample(), {.columns = 40, .colours = TerminalColours::palette});
+  const std::string palette = draw_in_terminal(one_head(), {.columns = 40, .colours = TerminalColours::palette});
   EXPECT_NE(palette.find("\x1b[48;5;"), std::string::npos);
   EXPECT_EQ(palette.find("\x1b[48;2;"), std::string::npos);
   for (const std::string& text : {full, palette}) {
@@ -67,7 +67,7 @@ TEST(TerminalPicture, NoLineIsWiderThanTheTerminal) {
   for (const Index columns : {20, 40, 80, 200}) {
     for (const std::size_t count : {1u, 5u, 30u, 120u}) {
       for (const auto& words : scripts) {
-        Heatmap map = sample();
+        Heatmap map = one_head();
         map.title = "A title that is longer than the narrowest of these terminals";
         map.row_labels.resize(count);
         map.column_labels.resize(count);
@@ -83,7 +83,7 @@ TEST(TerminalPicture, NoLineIsWiderThanTheTerminal) {
 
 // Each of the labels is as high as it has characters, and its column as wide as two.
 TEST(TerminalPicture, ChineseLabelsStandOnEnd) {
-  Heatmap map = sample();
+  Heatmap map = one_head();
   map.column_labels = {"注意力机制的", "的"};
   map.row_labels = {"力", "x"};
   EXPECT_EQ(lines_of(draw_in_terminal(map, {.columns = 16}))[6], "   制");
@@ -93,7 +93,7 @@ TEST(TerminalPicture, ChineseLabelsStandOnEnd) {
 }
 
 TEST(TerminalPicture, LabelsThatCannotStandOnEndAreListed) {
-  Heatmap map = sample();
+  Heatmap map = one_head();
   map.column_labels = {"الحيوان المتعب جدا", "يعبر الشارع"};
   const std::string drawn = draw_in_terminal(map, {.columns = 32});
   EXPECT_NE(drawn.find("    1 2\n"), std::string::npos) << drawn;
@@ -101,7 +101,7 @@ TEST(TerminalPicture, LabelsThatCannotStandOnEndAreListed) {
 }
 
 TEST(TerminalPicture, WhatLabelsHoldCannotSteerTheTerminal) {
-  Heatmap map = sample();
+  Heatmap map = one_head();
   map.title = "\x1b[2J";
   map.row_labels[0] = "\x1b]0;title\x07";
   map.column_labels[0] = "a\nb";
@@ -111,7 +111,7 @@ TEST(TerminalPicture, WhatLabelsHoldCannotSteerTheTerminal) {
 }
 
 TEST(TerminalPicture, AWideMapIsDrawnInBands) {
-  Heatmap map = sample();
+  Heatmap map = one_head();
   map.column_labels.assign(30, "word");
   map.panels = {{"head 0", std::vector<float>(60, 1)}};
   const auto lines = lines_of(draw_in_terminal(map, {.columns = 44}));  // 20 cells beside the labels

@@ -15,14 +15,14 @@ using testing::AttentionSample;
 using testing::plain_problem;
 using testing::refusal;
 
-constexpr testing::AttentionShape kShape{
+constexpr testing::AttentionShape kRefusedShape{
     .batch = 2, .heads = 4, .key_heads = 2, .queries = 3, .keys = 5, .width = 8, .value_width = 6};
 
 Tensor zeros(std::initializer_list<Index> shape, DType dtype = DType::f32) { return Tensor::zeros(dtype, shape); }
 
 // The refusal of a problem that was spoilt; out is of the sound one.
 std::string failing(const std::function<void(AttentionSample&)>& spoil) {
-  AttentionSample p = plain_problem(kShape);
+  AttentionSample p = plain_problem(kRefusedShape);
   spoil(p);
   Workspace workspace;
   const Tensor out = zeros({2, 4, 3, 6});
@@ -215,7 +215,7 @@ TEST(AttentionErrors, OfPackedSequences) {
 
 // A forward call's outputs, for the backward calls below.
 struct Saved {
-  AttentionSample p = plain_problem(kShape);
+  AttentionSample p = plain_problem(kRefusedShape);
   Tensor out = zeros({2, 4, 3, 6}), stat = zeros({2, 4, 3});
 
   std::string refused(const AttentionGrad& grad, const AttentionSpec& spec = {}) const {
@@ -270,7 +270,7 @@ TEST(AttentionErrors, WhatIsWrittenMayNotLieInWhatIsReadOrWritten) {
 }
 
 TEST(AttentionErrors, OfChosenWeights) {
-  const AttentionSample p = plain_problem(kShape);
+  const AttentionSample p = plain_problem(kRefusedShape);
   const Tensor stat = zeros({2, 4, 3}), weights = zeros({2, 4, 3, 5});
   Workspace workspace;
   const auto asked = [&](const AttentionSelection& chosen) {

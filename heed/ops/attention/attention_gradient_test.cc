@@ -20,7 +20,7 @@ using testing::plain_problem;
 using testing::random_tensor;
 using testing::weighted_sum;
 
-constexpr testing::AttentionShape kShape{
+constexpr testing::AttentionShape kGradientShape{
     .batch = 2, .heads = 4, .key_heads = 2, .queries = 3, .keys = 5, .width = 4, .value_width = 3};
 
 // A row without keys has the statistic -inf, which no loss can hold.
@@ -94,7 +94,7 @@ void expect_gradients(AttentionSample p) {
 }
 
 // Each kind in f64, of numbers whose roundings cross no kink. Random features and sums of relu need no further scale.
-std::vector<AttentionSample> kinds() { return attention_kinds(kShape, DType::f64); }
+std::vector<AttentionSample> kinds() { return attention_kinds(kGradientShape, DType::f64); }
 
 bool takes_any_bias(const AttentionSample& p) { return p.spec.normaliser.kind != Normaliser::Kind::sum; }
 
@@ -110,7 +110,7 @@ TEST(AttentionGradient, OfALossThatHoldsRowStat) {
 }
 
 TEST(AttentionGradient, OfAScaledScore) {
-  AttentionSample p = plain_problem(kShape, DType::f64);
+  AttentionSample p = plain_problem(kGradientShape, DType::f64);
   for (double scale : {0.3, 1.0, -0.7, 0.0}) {
     for (auto kind : {Score::Kind::dot, Score::Kind::squared_distance, Score::Kind::cosine}) {
       p.spec.score = {.kind = kind, .scale = scale};

@@ -44,19 +44,19 @@ struct Int8Rows {
 };
 
 // All that a forward pass gives, and the weights again.
-struct Answer {
+struct Int8Answer {
   Tensor out{}, row_stat{}, weights{}, scores{}, recovered{};
 };
-constexpr Tensor Answer::*kAnswers[] = {&Answer::out, &Answer::row_stat, &Answer::weights, &Answer::scores,
-                                        &Answer::recovered};
+constexpr Tensor Int8Answer::*kInt8Answers[] = {&Int8Answer::out, &Int8Answer::row_stat, &Int8Answer::weights,
+                                                &Int8Answer::scores, &Int8Answer::recovered};
 
-Answer answer_of(const AttentionPlan& plan, const ConstView& q, const ConstView& k, const ConstView& v,
-                 const AttentionSpec& spec, bool out_alone) {
+Int8Answer answer_of(const AttentionPlan& plan, const ConstView& q, const ConstView& k, const ConstView& v,
+                     const AttentionSpec& spec, bool out_alone) {
   const AttentionProblem c = make_attention_problem("test", q, k, v, spec);
   Workspace workspace;
-  Answer a{.out = Tensor::zeros(c.dtype, {c.batch, c.heads, c.queries, c.value_width}),
-           .row_stat = Tensor::zeros(DType::f32, {c.batch, c.heads, c.queries}),
-           .weights = Tensor::zeros(c.dtype, {c.batch, c.heads, c.queries, c.keys})};
+  Int8Answer a{.out = Tensor::zeros(c.dtype, {c.batch, c.heads, c.queries, c.value_width}),
+               .row_stat = Tensor::zeros(DType::f32, {c.batch, c.heads, c.queries}),
+               .weights = Tensor::zeros(c.dtype, {c.batch, c.heads, c.queries, c.keys})};
   a.scores = Tensor::zeros_like(a.weights), a.recovered = Tensor::zeros_like(a.weights);
   AttentionResult result{.out = a.out, .row_stat = a.row_stat};
   if (!out_alone) result.weights = a.weights, result.scores = a.scores;  // few plans give those
@@ -75,9 +75,9 @@ void expect_bits_of_the_wide_rows(const AttentionSample& p, Index* plans) {
     if (!plan.refusal(c).empty()) continue;
     for (bool out_alone : {true, false}) {
       SCOPED_TRACE(std::string(plan.name) + ": " + describe(p));
-      const Answer got = answer_of(plan, p.q, k.values, v.values, narrow, out_alone);
-      const Answer expected = answer_of(plan, p.q, k.wide, v.wide, p.spec, out_alone);
-      for (auto part : kAnswers) EXPECT_TRUE(same_bits(got.*part, expected.*part));
+      const Int8Answer got = answer_of(plan, p.q, k.values, v.values, narrow, out_alone);
+      const Int8Answer expected = answer_of(plan, p.q, k.wide, v.wide, p.spec, out_alone);
+      for (auto part : kInt8Answers) EXPECT_TRUE(same_bits(got.*part, expected.*part));
     }
     ++*plans;
   }

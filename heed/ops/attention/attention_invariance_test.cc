@@ -15,6 +15,7 @@ using testing::attention_kinds;
 using testing::AttentionAnswer;
 using testing::AttentionSample;
 using testing::AttentionShape;
+using testing::kRowAnswers;
 using testing::largest_difference;
 using testing::plain_problem;
 using testing::plans_for;
@@ -39,10 +40,6 @@ std::vector<AttentionSample> variants(const AttentionShape& shape) {
   }
   return all;
 }
-
-constexpr Tensor AttentionAnswer::*kRowAnswers[] = {&AttentionAnswer::out,       &AttentionAnswer::row_stat,
-                                                    &AttentionAnswer::recovered, &AttentionAnswer::dq,
-                                                    &AttentionAnswer::dk,        &AttentionAnswer::dv};
 
 TEST(AttentionInvariance, AnElementOfABatchHasTheSameBitsAlone) {
   const Tensor lengths = Tensor::from(std::vector<std::int64_t>{20, 37, 1}, {3});

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "heed/ops/attention/attention.h"
 #include "heed/ops/attention/plans/reference.h"
@@ -10,6 +9,7 @@
 #include "heed/testing/attention_answer.h"
 #include "heed/testing/attention_kinds.h"
 #include "heed/testing/gradient_check.h"
+#include "heed/testing/not_finite.h"
 
 namespace heed {
 namespace {
@@ -17,18 +17,15 @@ namespace {
 using testing::attention_kinds;
 using testing::AttentionAnswer;
 using testing::AttentionSample;
+using testing::kInfinity;
+using testing::kNaN;
+using testing::kRowAnswers;
 using testing::largest_difference;
 using testing::plans_for;
 using testing::random_booleans;
 using testing::random_tensor;
 using testing::same_bits;
 using testing::solve;
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-constexpr Tensor AttentionAnswer::*kRowAnswers[] = {
-    &AttentionAnswer::out, &AttentionAnswer::row_stat, &AttentionAnswer::weights, &AttentionAnswer::recovered,
-    &AttentionAnswer::dq,  &AttentionAnswer::dk,       &AttentionAnswer::dv};
 
 void expect_zero(const ConstView& view, const char* what) {
   EXPECT_EQ(largest_difference(view, Tensor::zeros_like(view)), 0) << what;

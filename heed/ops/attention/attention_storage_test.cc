@@ -68,7 +68,7 @@ TEST(AttentionStorage, ACacheOf16BitsGivesTheBitsOfTheSameNumbersInF32) {
 }
 
 // Sequences of different lengths laid one behind the other, and each in a call of its own.
-struct Packed {
+struct PackedStorage {
   std::vector<std::int32_t> queries{0, 5, 5, 6, 15}, keys{0, 7, 9, 9, 30};
   Tensor query_offsets = Tensor::from(queries, {5}), key_offsets = Tensor::from(keys, {5});
   Tensor lengths = Tensor::from(std::vector<std::int64_t>{7, 1, 0, 16}, {4});
@@ -83,7 +83,7 @@ struct Packed {
 };
 
 TEST(AttentionStorage, PackedSequencesGiveTheBitsOfEachByItself) {
-  const Packed packed;
+  const PackedStorage packed;
   for (const AttentionSample& kind : attention_kinds({.heads = 4, .key_heads = 2, .queries = 15, .keys = 30})) {
     AttentionSample p = packed.problem(kind);
     p.centre = random_tensor(DType::f32, {1, 4, 15}, 3);

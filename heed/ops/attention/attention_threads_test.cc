@@ -32,7 +32,7 @@ class RestlessThreadCount {
   std::thread setter_;
 };
 
-constexpr testing::AttentionShape kShape{
+constexpr testing::AttentionShape kThreadedShape{
     .batch = 4, .heads = 8, .key_heads = 4, .queries = 48, .keys = 48, .width = 32, .value_width = 32};
 
 // All results of a problem's calls, one after another.
@@ -57,10 +57,10 @@ std::vector<float> results_of(const testing::AttentionSample& p, Workspace& work
 TEST(AttentionThreads, TheThreadCountMayBeSetAtAnyMoment) {
   std::vector<testing::AttentionSample> problems;
   for (Score score : {Score::scaled_dot(), Score::additive({}), Score::features({})}) {
-    problems.push_back(testing::plain_problem(kShape));
+    problems.push_back(testing::plain_problem(kThreadedShape));
     testing::AttentionSample& p = problems.back();
     p.spec.score = score;
-    if (score.kind == Score::Kind::additive) p.vector = Tensor::zeros(DType::f32, {kShape.width});
+    if (score.kind == Score::Kind::additive) p.vector = Tensor::zeros(DType::f32, {kThreadedShape.width});
     if (score.kind == Score::Kind::feature_map) p.spec.normaliser = Normaliser::sum();
     p.bind();
   }

@@ -10,13 +10,12 @@
 // - The truth and the plain program are computed for some rows of three heads, spread evenly from the first row to the
 //   last. A row does not depend on other rows; those that are not compared have a dout of zero, so that they give
 //   nothing to dk, dv and the bias's gradient, and their dq must be exactly zero.
-// - The reference plan takes the cases of at most kReferenceWork multiply-adds for q k^T.
+// - The reference plan takes the cases of at most kMostReferenceWork multiply-adds for q k^T.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,18 +31,19 @@
 #include "heed/testing/covering.h"
 #include "heed/testing/data_folder.h"
 #include "heed/testing/gradient_check.h"
+#include "heed/testing/not_finite.h"
 
 namespace heed {
 namespace {
 
 using testing::Combination;
 using testing::covering;
+using testing::kInfinity;
 using testing::random_tensor;
 using testing::same_bits;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr Index kSmallSquare = 1 << 16;
-constexpr Index kReferenceWork = 20'000'000;
+constexpr Index kMostReferenceWork = 20'000'000;
 constexpr Index kTruthWork = 4'000'000;  // multiply-adds for q k^T of the compared rows
 constexpr Index kFewestRows = 8;         // to a compared head
 constexpr Index kPyTorchWork = 1 << 28;
@@ -86,7 +86,7 @@ struct Point {
   }
 };
 
-DType dtype_of(const std::string& name) { return name == "float16" ? DType::f16 : DType::bf16; }
+DType half_type_of(const std::string& name) { return name == "float16" ? DType::f16 : DType::bf16; }
 
 // One problem. dout is zero but for the compared rows, which `compared` names, boolean [B, H, Lq, 1].
 struct Problem {
@@ -166,17 +166,19 @@ Problem widened(Problem p) {
   return p;
 }
 
-struct Answer {
+struct FlashAnswer {
   Tensor out, dq, dk, dv, dbias;
 };
 
-constexpr Tensor Answer::*kAnswers[] = {&Answer::out, &Answer::dq, &Answer::dk, &Answer::dv, &Answer::dbias};
+constexpr Tensor FlashAnswer::*kFlashAnswers[] = {&FlashAnswer::out, &FlashAnswer::dq, &FlashAnswer::dk,
+                                                  &FlashAnswer::dv, &FlashAnswer::dbias};
 constexpr const char* kAnswerNames[] = {"out", "dq", "dk", "dv", "dbias"};
 
-Answer solve(const AttentionPlan& plan, const Problem& p) {
+FlashAnswer solve(const AttentionPlan& plan, const Problem& p) {
   const AttentionProblem c = make_attention_problem("test", p.q, p.k, p.v, p.spec);
   Workspace workspace;
-  Answer a{Tensor::empty_like(p.dout), Tensor::empty_like(p.q), Tensor::empty_like(p.k), Tensor::empty_like(p.v), {}};
+  FlashAnswer a{
+      Tensor::empty_like(p.dout), Tensor::empty_like(p.q), Tensor::empty_like(p.k), Tensor::empty_like(p.v), {}};
   for (const Tensor& t : {a.out, a.dq, a.dk, a.dv}) fill(t, 77);  // must be overwritten
   const Tensor stat = Tensor::empty(c.number, {c.batch, c.heads, c.queries});
   plan.forward(c, {.out = a.out, .row_stat = stat}, workspace);
@@ -223,13 +225,13 @@ struct Bound {
   double absolute, relative = 0;
 };
 
-// The bound of each of kAnswers, given what the plain program misses the truth by.
+// The bound of each of kFlashAnswers, given what the plain program misses the truth by.
 using Rule = std::function<Bound(std::size_t answer, double plain)>;
 
 // Holds every plan to the rule.
 void expect_within(const Problem& p, const Sight& sight, const Rule& rule, const std::string& what) {
   const Problem part = compared_part(p, sight);
-  const Answer exact = solve(kReferencePlan, widened(part)), plain = solve(kPlainPlan, part);
+  const FlashAnswer exact = solve(kReferencePlan, widened(part)), plain = solve(kPlainPlan, part);
   const Index keys = p.k.dim(2);
   const auto dead = [&](Index i) {
     for (Index j = 0; j < keys; ++j) {
@@ -239,17 +241,17 @@ void expect_within(const Problem& p, const Sight& sight, const Rule& rule, const
   };
   const AttentionProblem c = make_attention_problem("test", p.q, p.k, p.v, p.spec);
   for (const AttentionPlan& plan : attention_plans()) {
-    if (!plan.refusal(c).empty() || (plan.name == "reference" && p.work() > kReferenceWork)) continue;
+    if (!plan.refusal(c).empty() || (plan.name == "reference" && p.work() > kMostReferenceWork)) continue;
     if (plan.name == "decode" && c.queries > 16) continue;  // not meant for, and the bits of "fused"
-    const Answer got = solve(plan, p), again = solve(plan, p);
-    for (std::size_t n = 0; n < std::size(kAnswers); ++n) {
-      const Tensor &answer = got.*kAnswers[n], &truth = exact.*kAnswers[n];
+    const FlashAnswer got = solve(plan, p), again = solve(plan, p);
+    for (std::size_t n = 0; n < std::size(kFlashAnswers); ++n) {
+      const Tensor &answer = got.*kFlashAnswers[n], &truth = exact.*kFlashAnswers[n];
       if (truth.is_empty()) continue;
       const Tensor* rows = n < 2 ? &p.compared : nullptr;
-      const Bound bound = rule(n, error(plain.*kAnswers[n], truth, rows));
+      const Bound bound = rule(n, error(plain.*kFlashAnswers[n], truth, rows));
       EXPECT_LE(error(answer, truth, rows, bound.relative), bound.absolute)
           << plan.name << " " << kAnswerNames[n] << ": " << what;
-      EXPECT_TRUE(same_bits(answer, again.*kAnswers[n])) << plan.name << " " << kAnswerNames[n] << ": " << what;
+      EXPECT_TRUE(same_bits(answer, again.*kFlashAnswers[n])) << plan.name << " " << kAnswerNames[n] << ": " << what;
     }
     EXPECT_EQ(wrong_zeros(got.out, [&](Index, Index i) { return dead(i); }), 0) << plan.name << ": " << what;
     EXPECT_EQ(wrong_zeros(got.dq, [&](Index row, Index) { return p.compared.data<std::uint8_t>()[row] == 0; }), 0)
@@ -269,7 +271,7 @@ void check_flash_case(const Json& grid, const Point& point, bool causal, const s
   }
   const double cap = point.number("softcap");
   // As flash-attention's test: queries of the cap's size, so that scores reach it.
-  Problem p = make_problem(dtype_of(point["dtypes"].string()), n, cap > 0 ? cap : 1, seed);
+  Problem p = make_problem(half_type_of(point["dtypes"].string()), n, cap > 0 ? cap : 1, seed);
   Rng rng(seed, 0xF1A5);
   if (cap > 0) p.spec.bias.soft_cap = cap;
   Sight sight{.shift = keys - queries};
@@ -366,7 +368,7 @@ TEST_P(KernelGrid, PyTorchsGpuCasesAreNearlyAsGoodAsPlain) {
     const std::string type = point["dtypes"].string();
     const Json least = pytorch["default_tolerances"][type];
     const Sizes n = sizes(point);
-    Problem p = make_problem(dtype_of(type), n, 1, ++seed);
+    Problem p = make_problem(half_type_of(type), n, 1, ++seed);
     if (point["scale"].string() == "1/d") p.spec.score.scale = 1.0 / static_cast<double>(n.width);
     Sight sight{.shift = n.keys - n.queries};
     if (point.is("causal")) p.spec.mask = Mask::causal(Anchor::start), sight.right = 0;

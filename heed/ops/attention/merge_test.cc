@@ -3,27 +3,26 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "heed/base/error.h"
 #include "heed/base/parallel.h"
 #include "heed/ops/attention/attention.h"
 #include "heed/testing/gradient_check.h"
+#include "heed/testing/not_finite.h"
 #include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
 
 using testing::gradient_error;
+using testing::kInfinity;
+using testing::kNaN;
 using testing::largest_difference;
 using testing::random_tensor;
 using testing::refusal;
 using testing::same_bits;
 using testing::weighted_sum;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 struct Part {
   Tensor out, stat;

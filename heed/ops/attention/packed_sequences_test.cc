@@ -15,7 +15,7 @@ namespace {
 using testing::random_tensor;
 using testing::refusal;
 
-struct Packed {
+struct TwoSequences {
   Tensor q = random_tensor(DType::f32, {1, 2, 6, 4}, 1), k = random_tensor(DType::f32, {1, 2, 6, 4}, 2),
          v = random_tensor(DType::f32, {1, 2, 6, 4}, 3), out = Tensor::zeros_like(q);
   Tensor offsets = Tensor::from<std::int32_t>(std::vector<std::int32_t>{0, 2, 6}, {3});
@@ -27,7 +27,7 @@ struct Packed {
 };
 
 TEST(PackedSequences, MustHaveTheirRowsNeitherFewerNorMore) {
-  Packed x;
+  TwoSequences x;
   const Tensor long_out = Tensor::zeros(DType::f32, {1, 2, 9, 4}), long_v = random_tensor(DType::f32, {1, 2, 9, 4}, 4);
   EXPECT_EQ(refusal([&] { attention(x.q, x.k, x.v, x.spec(), {.out = long_out}, x.workspace); }),
             "attention: out of packed sequences must be [1, H, 6, ...], but is f32 [1, 2, 9, 4]");
@@ -36,7 +36,7 @@ TEST(PackedSequences, MustHaveTheirRowsNeitherFewerNorMore) {
 }
 
 TEST(PackedSequences, OverlapsAreSeenAcrossSequences) {
-  Packed x;
+  TwoSequences x;
   const Tensor shared = random_tensor(DType::f32, {1, 2, 10, 4}, 5);
   const View q = slice(shared.view(), 2, 4, 10), out = slice(shared.view(), 2, 0, 6);  // no sequence overlaps itself
   EXPECT_EQ(refusal([&] { attention(q, x.k, x.v, x.spec(), {.out = out}, x.workspace); }).substr(0, 24),
@@ -44,7 +44,7 @@ TEST(PackedSequences, OverlapsAreSeenAcrossSequences) {
 }
 
 TEST(PackedSequences, NothingIsWrittenWhereALaterOneIsWrong) {
-  Packed x;
+  TwoSequences x;
   const Tensor lengths = Tensor::from<std::int32_t>(std::vector<std::int32_t>{2, 5}, {2});  // the second has 4 keys
   fill(x.out, 7);
   EXPECT_EQ(refusal([&] { attention(x.q, x.k, x.v, x.spec(Mask::key_lengths(lengths)), {.out = x.out}, x.workspace); }),
@@ -53,7 +53,7 @@ TEST(PackedSequences, NothingIsWrittenWhereALaterOneIsWrong) {
 }
 
 TEST(PackedSequences, APredicateIsAskedWithTheNumberOfTheSequence) {
-  Packed x;
+  TwoSequences x;
   std::mutex mutex;
   std::set<Index> asked;
   const Mask mask = Mask::predicate([&](Index b, Index, Index, Index) {

@@ -4,13 +4,12 @@
 // What is left out, and why: the grids take minutes on one core, most of it in the double loops here.
 // - Fused against math: of the 64 combinations and 4 types, a few in which every pair of values occurs.
 // - The truth is computed for the first and the last head of a batch; heads do not meet where there are no groups.
-// - The reference plan takes the cases of at most kReferenceWork multiply-adds (f64: kDoubleWork) for q k^T.
+// - The reference plan takes the cases of at most kFloatWork multiply-adds (f64: kDoubleWork) for q k^T.
 // "train" is always both: a forward pass alone must give the bits of the one that a backward pass follows.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +21,7 @@
 #include "heed/testing/covering.h"
 #include "heed/testing/data_folder.h"
 #include "heed/testing/gradient_check.h"
+#include "heed/testing/not_finite.h"
 
 namespace heed {
 namespace {
@@ -29,12 +29,12 @@ namespace {
 using testing::Combination;
 using testing::covering;
 using testing::gradient_error;
+using testing::kInfinity;
 using testing::random_tensor;
 using testing::same_bits;
 using testing::weighted_sum;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr Index kReferenceWork = 6'000'000, kDoubleWork = 40'000'000;
+constexpr Index kFloatWork = 6'000'000, kDoubleWork = 40'000'000;
 
 DType dtype_of(const std::string& name) {
   return name == "float64" ? DType::f64 : name == "float32" ? DType::f32 : name == "float16" ? DType::f16 : DType::bf16;
@@ -85,7 +85,7 @@ struct Call {
   }
 };
 
-Tensor random_booleans(std::initializer_list<Index> shape, std::uint64_t seed) {
+Tensor fair_booleans(std::initializer_list<Index> shape, std::uint64_t seed) {
   Tensor tensor = Tensor::zeros(DType::boolean, shape);
   Rng rng(seed);
   for (Index i = 0; i < tensor.size(); ++i) tensor.data<std::uint8_t>()[i] = rng.below(2) != 0;
@@ -208,8 +208,7 @@ void expect_close(const Call& call, const Tolerances& tolerances, const std::str
   int plans = 0;
   for (const AttentionPlan& plan : attention_plans()) {
     if (!plan.refusal(problem).empty()) continue;
-    if (plan.name == "reference" && call.work() > (problem.dtype == DType::f64 ? kDoubleWork : kReferenceWork))
-      continue;
+    if (plan.name == "reference" && call.work() > (problem.dtype == DType::f64 ? kDoubleWork : kFloatWork)) continue;
     if (plan.name.starts_with("decode") && queries > 16) continue;  // not meant for, and the bits of "fused"
     ++plans;
     const Tensor out = Tensor::empty_like(call.dout), alone = Tensor::empty_like(call.dout),
@@ -265,8 +264,8 @@ void check_small_shapes(const Json& pytorch, const std::string& type) {
         Call call(dtype, batch, heads, queries, keys, grid["E"].integer());
         call.dropout = dropout;
         call.causal = mask == "causal";
-        if (mask == "rank 2") call.mask = random_booleans({1, 1, queries, keys}, 7);
-        if (mask == "full rank") call.mask = random_booleans({batch, heads, queries, keys}, 8);
+        if (mask == "rank 2") call.mask = fair_booleans({1, 1, queries, keys}, 7);
+        if (mask == "full rank") call.mask = fair_booleans({batch, heads, queries, keys}, 8);
         const std::string what =
             std::to_string(heads) + " heads, " + mask + " mask, dropout " + std::to_string(dropout);
         SCOPED_TRACE(what);
@@ -329,7 +328,7 @@ TEST_P(PyTorchGrid, MasksOfEveryShapeAreWhatTheBookSays) {
       const auto extent = [&](int axis) { return (whole >> (3 - axis) & 1) != 0 ? full[axis] : 1; };
       for (const std::string& type : grid["mask_type"].string_list()) {
         const bool boolean = type.starts_with("bool");
-        call.mask = boolean ? random_booleans({extent(0), extent(1), extent(2), extent(3)}, 9)
+        call.mask = boolean ? fair_booleans({extent(0), extent(1), extent(2), extent(3)}, 9)
                             : random_tensor(dtype, {extent(0), extent(1), extent(2), extent(3)}, 9);
         expect_close(call, {tolerance, tolerance}, type + " mask " + describe(call.mask.view()));
       }

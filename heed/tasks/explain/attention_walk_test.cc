@@ -10,22 +10,18 @@
 #include "heed/ops/attention/attention.h"
 #include "heed/tasks/explain/explanation_text.h"
 #include "heed/tasks/explain/matrix_text.h"
+#include "heed/tasks/explain/walk_matrices.h"
 #include "heed/testing/gradient_check.h"
+#include "heed/testing/not_finite.h"
 #include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-using Values = std::vector<double>;
+using testing::kInfinity;
 
 Values values_of(const Explanation& walk, const char* step, std::size_t matrix = 0) {
   return walk.step(step).matrices.at(matrix).values;
-}
-
-void expect_close(const Values& seen, const Values& expected, double tolerance) {
-  ASSERT_EQ(seen.size(), expected.size());
-  for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_NEAR(seen[i], expected[i], tolerance) << "at " << i;
 }
 
 AttentionInputs random_problem(Index batch, Index heads, Index key_heads, Index queries, Index keys) {

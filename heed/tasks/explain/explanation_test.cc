@@ -14,7 +14,7 @@
 namespace heed {
 namespace {
 
-AttentionInputs chosen(const char* attention) {
+AttentionInputs attended_by(const char* attention) {
   AttentionInputs problem = two_by_two_inputs();
   problem.attention = AttentionChoice(attention);
   problem.additive_vector = Tensor::from(std::vector<double>{1, -1, 0.5}, {3});
@@ -53,7 +53,7 @@ std::vector<Explanation> all_walks(Language language = Language::english) {
   }
   for (const char* attention : {"cosine + alibi + sparsemax", "additive + entmax15", "squared_distance + sigmoid",
                                 "elu", "relu + window(0)", "performer", "dot + soft_cap(5)"}) {
-    walks.push_back(explain_attention(chosen(attention), language));
+    walks.push_back(explain_attention(attended_by(attention), language));
   }
   return walks;
 }

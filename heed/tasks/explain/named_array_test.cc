@@ -17,7 +17,7 @@ std::vector<double> values(const NamedArray& array) {
   return {x.data<double>(), x.data<double>() + x.size()};
 }
 
-std::string refusal(const std::string& argument) {
+std::string refused_argument(const std::string& argument) {
   return testing::refusal([&] { read_array("--q", argument); });
 }
 
@@ -51,20 +51,20 @@ TEST(NamedArray, ListsAreArrays) {
 }
 
 TEST(NamedArray, ListsThatAreNoArrayAreRefusedWithTheirPlace) {
-  EXPECT_EQ(refusal("[[1, 0, 1], [0, 1]]"), "--q: row 2 has 2 numbers, but row 1 has 3");
-  EXPECT_EQ(refusal("[[[1, 2]], [[1, 2], [3, 4]]]"), "--q: matrix 2 has 2 rows, but matrix 1 has 1");
-  EXPECT_EQ(refusal("[[[1, 2]], [[1]]]"), "--q: matrix 2, row 1 has 1 numbers, but matrix 1, row 1 has 2");
-  EXPECT_EQ(refusal("[[1, \"a\"]]"), "--q: row 1, number 2 must be a number, but is \"a\"");
-  EXPECT_EQ(refusal("[[1, null]]"), "--q: row 1, number 2 must be a number, but is null");
-  EXPECT_EQ(refusal("[[1, [2]]]"), "--q: row 1, number 2 must be a number, but is a list");
-  EXPECT_EQ(refusal("[[1, 2], 3]"), "--q: row 2 must be a list, but is 3");
-  EXPECT_EQ(refusal("[1, \"a\"]"), "--q: number 2 must be a number, but is \"a\"");
-  EXPECT_EQ(refusal("[]"), "--q: has a list without numbers");
-  EXPECT_EQ(refusal("[[]]"), "--q: has a list without numbers");
-  EXPECT_EQ(refusal("[[1, true]]"), "--q: has both numbers and true or false");
-  EXPECT_NE(refusal("[[[[[1]]]]]").find("at most 4 axes"), std::string::npos);
-  EXPECT_TRUE(refusal("[[1, 2").starts_with("--q:1: byte 7:")) << refusal("[[1, 2");
-  EXPECT_TRUE(refusal("[[1,, 2]]").starts_with("--q:1: byte 5:"));
+  EXPECT_EQ(refused_argument("[[1, 0, 1], [0, 1]]"), "--q: row 2 has 2 numbers, but row 1 has 3");
+  EXPECT_EQ(refused_argument("[[[1, 2]], [[1, 2], [3, 4]]]"), "--q: matrix 2 has 2 rows, but matrix 1 has 1");
+  EXPECT_EQ(refused_argument("[[[1, 2]], [[1]]]"), "--q: matrix 2, row 1 has 1 numbers, but matrix 1, row 1 has 2");
+  EXPECT_EQ(refused_argument("[[1, \"a\"]]"), "--q: row 1, number 2 must be a number, but is \"a\"");
+  EXPECT_EQ(refused_argument("[[1, null]]"), "--q: row 1, number 2 must be a number, but is null");
+  EXPECT_EQ(refused_argument("[[1, [2]]]"), "--q: row 1, number 2 must be a number, but is a list");
+  EXPECT_EQ(refused_argument("[[1, 2], 3]"), "--q: row 2 must be a list, but is 3");
+  EXPECT_EQ(refused_argument("[1, \"a\"]"), "--q: number 2 must be a number, but is \"a\"");
+  EXPECT_EQ(refused_argument("[]"), "--q: has a list without numbers");
+  EXPECT_EQ(refused_argument("[[]]"), "--q: has a list without numbers");
+  EXPECT_EQ(refused_argument("[[1, true]]"), "--q: has both numbers and true or false");
+  EXPECT_NE(refused_argument("[[[[[1]]]]]").find("at most 4 axes"), std::string::npos);
+  EXPECT_TRUE(refused_argument("[[1, 2").starts_with("--q:1: byte 7:")) << refused_argument("[[1, 2");
+  EXPECT_TRUE(refused_argument("[[1,, 2]]").starts_with("--q:1: byte 5:"));
 }
 
 TEST(NamedArray, AFileMayHoldRowsOfText) {
@@ -81,7 +81,7 @@ TEST(NamedArray, AFileMayHoldRowsOfText) {
 TEST(NamedArray, RowsThatDoNotFitAreRefusedWithFileAndLine) {
   const auto refusal_of = [](std::string_view text) {
     const TextFile file(text);
-    return refusal(file.path());
+    return refused_argument(file.path());
   };
   const auto expect_end = [](const std::string& message, const std::string& end) {
     EXPECT_TRUE(message.starts_with("--q ") && message.ends_with(".txt: " + end)) << message;
@@ -94,16 +94,16 @@ TEST(NamedArray, RowsThatDoNotFitAreRefusedWithFileAndLine) {
   expect_end(refusal_of("# nothing\n"), "has no numbers");
   expect_end(refusal_of(""), "has no numbers");
   EXPECT_NE(refusal_of("1 \xFF\n").find("UTF-8"), std::string::npos);
-  EXPECT_NE(refusal("no/such/file").find("no/such/file"), std::string::npos);
+  EXPECT_NE(refused_argument("no/such/file").find("no/such/file"), std::string::npos);
 }
 
 TEST(NamedArray, NoFileTakesUnboundedMemory) {
-  EXPECT_NE(refusal("/dev/zero").find("larger than 1048576 numbers could be"), std::string::npos);
+  EXPECT_NE(refused_argument("/dev/zero").find("larger than 1048576 numbers could be"), std::string::npos);
   std::string many = "[";
   for (int i = 0; i < (1 << 20) + 1; ++i) many += "1,";
   many.back() = ']';
-  EXPECT_EQ(refusal(many), "--q: has more than 1048576 numbers");
-  EXPECT_NE(refusal("[" + std::string(std::size_t{1} << 23, ' ') + "1]").find("bytes"), std::string::npos);
+  EXPECT_EQ(refused_argument(many), "--q: has more than 1048576 numbers");
+  EXPECT_NE(refused_argument("[" + std::string(std::size_t{1} << 23, ' ') + "1]").find("bytes"), std::string::npos);
 }
 
 TEST(NamedArray, NumpyFilesAreKnownByTheirBytes) {

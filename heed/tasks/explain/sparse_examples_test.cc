@@ -4,25 +4,11 @@
 #include <cmath>
 #include <limits>
 
+#include "heed/tasks/explain/walk_matrices.h"
 #include "heed/tasks/explain/worked_examples.h"
 
 namespace heed {
 namespace {
-
-using Values = std::vector<double>;
-
-const LabelledMatrix& matrix(const Explanation& walk, const char* step, std::string_view name, Index head = -1) {
-  for (const LabelledMatrix& candidate : walk.step(step).matrices) {
-    if (candidate.name == name && candidate.head.value_or(-1) == head) return candidate;
-  }
-  ADD_FAILURE() << step << " has no matrix " << name;
-  return walk.step(step).matrices.front();
-}
-
-void expect_close(const Values& seen, const Values& expected, double tolerance) {
-  ASSERT_EQ(seen.size(), expected.size());
-  for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_NEAR(seen[i], expected[i], tolerance) << "at " << i;
-}
 
 TEST(MaskWalk, RefusedKeysGetNothingAndTheOthersShareAll) {
   const Explanation walk = explain_masks();

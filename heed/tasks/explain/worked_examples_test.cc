@@ -7,24 +7,10 @@
 
 #include "heed/base/error.h"
 #include "heed/tasks/explain/explanation_text.h"
+#include "heed/tasks/explain/walk_matrices.h"
 
 namespace heed {
 namespace {
-
-using Values = std::vector<double>;
-
-const LabelledMatrix& matrix(const Explanation& walk, const char* step, std::string_view name) {
-  for (const LabelledMatrix& candidate : walk.step(step).matrices) {
-    if (candidate.name == name) return candidate;
-  }
-  ADD_FAILURE() << step << " has no matrix " << name;
-  return walk.step(step).matrices.front();
-}
-
-void expect_close(const Values& seen, const Values& expected, double tolerance) {
-  ASSERT_EQ(seen.size(), expected.size());
-  for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_NEAR(seen[i], expected[i], tolerance) << "at " << i;
-}
 
 std::vector<std::string> names(const Explanation& walk) {
   std::vector<std::string> list;

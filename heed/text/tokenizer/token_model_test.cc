@@ -25,7 +25,7 @@ Strings pieces(const TokenModel& of, std::string_view word) {
 }
 Strings pieces(std::string_view json, std::string_view word) { return pieces(*model(json), word); }
 
-std::string refusal(std::string_view json) {
+std::string refused_model(std::string_view json) {
   return testing::refusal([&] { model(json); });
 }
 
@@ -199,30 +199,33 @@ TEST(TokenModel, OldFilesDoNotSayTheirType) {
 }
 
 TEST(TokenModel, WhatIsUnsoundIsRefusedByItsPlace) {
-  EXPECT_EQ(refusal(R"({"type": "Neural"})"),
+  EXPECT_EQ(refused_model(R"({"type": "Neural"})"),
             "model: type: must be BPE, WordPiece, WordLevel or Unigram, but is "
             "\"Neural\"");
-  EXPECT_EQ(refusal(R"({"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]})"),
+  EXPECT_EQ(refused_model(R"({"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]})"),
             "model: merge 1: 'b' is not in the vocabulary");
-  EXPECT_EQ(refusal(R"({"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": ["a b"]})"),
+  EXPECT_EQ(refused_model(R"({"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": ["a b"]})"),
             "model: merge 1: 'ab' is not in the vocabulary");
-  EXPECT_NE(refusal(R"({"type": "BPE", "vocab": {"a": 0}, "merges": ["a"]})").find("merges[0]"), std::string::npos);
-  EXPECT_NE(refusal(R"({"type": "BPE", "vocab": {"a": 0}, "merges": ["a a a"]})").find("merges[0]"), std::string::npos);
-  EXPECT_NE(refusal(R"({"type": "BPE", "vocab": {"a": 0}, "merges": [], "unk_token": "?"})").find("'?'"),
+  EXPECT_NE(refused_model(R"({"type": "BPE", "vocab": {"a": 0}, "merges": ["a"]})").find("merges[0]"),
             std::string::npos);
-  EXPECT_NE(refusal(R"({"type": "BPE", "vocab": {"a": 0}, "merges": [], "dropout": 0.1})").find("dropout"),
+  EXPECT_NE(refused_model(R"({"type": "BPE", "vocab": {"a": 0}, "merges": ["a a a"]})").find("merges[0]"),
             std::string::npos);
-  EXPECT_NE(refusal(R"({"type": "BPE", "vocab": {}, "merges": []})").find("must hold pieces"), std::string::npos);
-  EXPECT_NE(refusal(R"({"type": "BPE", "vocab": {"a": 99999999999}, "merges": []})").find("vocab.a"),
+  EXPECT_NE(refused_model(R"({"type": "BPE", "vocab": {"a": 0}, "merges": [], "unk_token": "?"})").find("'?'"),
             std::string::npos);
-  EXPECT_NE(refusal(R"({"type": "BPE", "vocab": {"a": -1}, "merges": []})").find("vocab.a"), std::string::npos);
-  EXPECT_NE(refusal(R"({"type": "BPE", "vocab": {"a": 0, "b": 0}, "merges": []})").find("same id 0"),
+  EXPECT_NE(refused_model(R"({"type": "BPE", "vocab": {"a": 0}, "merges": [], "dropout": 0.1})").find("dropout"),
             std::string::npos);
-  EXPECT_NE(refusal(R"({"type": "WordPiece", "vocab": {"a": 0}})").find("'[UNK]' is not in the vocabulary"),
+  EXPECT_NE(refused_model(R"({"type": "BPE", "vocab": {}, "merges": []})").find("must hold pieces"), std::string::npos);
+  EXPECT_NE(refused_model(R"({"type": "BPE", "vocab": {"a": 99999999999}, "merges": []})").find("vocab.a"),
             std::string::npos);
-  EXPECT_NE(refusal(R"({"type": "Unigram", "vocab": []})").find("no pieces"), std::string::npos);
-  EXPECT_NE(refusal(R"({"type": "Unigram", "vocab": [["a", 1]], "unk_id": 1})").find("unk_id"), std::string::npos);
-  EXPECT_NE(refusal(R"({"type": "Unigram", "vocab": [["a"]]})").find("vocab[0]"), std::string::npos);
+  EXPECT_NE(refused_model(R"({"type": "BPE", "vocab": {"a": -1}, "merges": []})").find("vocab.a"), std::string::npos);
+  EXPECT_NE(refused_model(R"({"type": "BPE", "vocab": {"a": 0, "b": 0}, "merges": []})").find("same id 0"),
+            std::string::npos);
+  EXPECT_NE(refused_model(R"({"type": "WordPiece", "vocab": {"a": 0}})").find("'[UNK]' is not in the vocabulary"),
+            std::string::npos);
+  EXPECT_NE(refused_model(R"({"type": "Unigram", "vocab": []})").find("no pieces"), std::string::npos);
+  EXPECT_NE(refused_model(R"({"type": "Unigram", "vocab": [["a", 1]], "unk_id": 1})").find("unk_id"),
+            std::string::npos);
+  EXPECT_NE(refused_model(R"({"type": "Unigram", "vocab": [["a"]]})").find("vocab[0]"), std::string::npos);
 }
 
 }  // namespace

@@ -9,19 +9,19 @@
 #include "heed/kernels/target.h"
 #include "heed/ops/attention/plans/fused.h"
 #include "heed/testing/attention_kinds.h"
+#include "heed/testing/attention_sample.h"
 #include "heed/testing/gradient_check.h"
 
 namespace heed {
 namespace {
 
 using testing::AttentionSample;
+using testing::problem_of;
 using testing::same_bits;
 
 struct Rows {
   Tensor out, row_stat;
 };
-
-AttentionProblem problem_of(const AttentionSample& p) { return make_attention_problem("test", p.q, p.k, p.v, p.spec); }
 
 Rows forward(const AttentionSample& p) {
   Rows rows{Tensor::zeros(DType::f32, {p.q.dim(0), p.q.dim(1), p.q.dim(2), p.v.dim(3)}),

@@ -13,7 +13,7 @@ namespace {
 
 using kernels::LanePart;
 
-constexpr Index kKeys = 64, kLanes = 64;
+constexpr Index kTileKeys = 64, kTileLanes = 64;
 
 struct Allowed {
   Index keys, lanes;
@@ -45,7 +45,8 @@ Index size_of_parts(const LaneParts& parts) {
 // Blocks of runs of keys that differ from unit to unit of the lanes, some of them empty.
 Allowed random_block(std::uint64_t seed) {
   Rng rng(seed);
-  const Index keys = 1 + rng.below(kKeys), lanes = kernels::kLaneUnit * (1 + rng.below(kLanes / kernels::kLaneUnit));
+  const Index keys = 1 + rng.below(kTileKeys),
+              lanes = kernels::kLaneUnit * (1 + rng.below(kTileLanes / kernels::kLaneUnit));
   Index begin[4], end[4];
   for (int unit = 0; unit < 4; ++unit) begin[unit] = rng.below(keys), end[unit] = rng.below(keys + 1);
   return {keys, lanes, [&](Index key, Index lane) {
@@ -89,12 +90,12 @@ TEST(LaneParts, ClearAllThatIsInNoPartAndNothingElse) {
 
 // On the diagonal of a causal mask each unit of lanes has sixteen keys more than the one before it.
 TEST(LaneParts, OfACausalMaskLeaveOutMostOfWhatIsRefused) {
-  const Allowed causal(kKeys, kLanes, [](Index key, Index lane) { return key <= lane; });
+  const Allowed causal(kTileKeys, kTileLanes, [](Index key, Index lane) { return key <= lane; });
   EXPECT_EQ(size_of_parts(causal.parts()), 16 * (16 + 32 + 48 + 64));
   EXPECT_FALSE(causal.parts().leaves_lanes_out());
-  const Allowed later(kKeys, kLanes, [](Index key, Index lane) { return key + 40 <= lane; });
+  const Allowed later(kTileKeys, kTileLanes, [](Index key, Index lane) { return key + 40 <= lane; });
   EXPECT_TRUE(later.parts().leaves_lanes_out());
-  EXPECT_TRUE(LaneParts(kKeys, kLanes).is_whole());
+  EXPECT_TRUE(LaneParts(kTileKeys, kTileLanes).is_whole());
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ constexpr Index kBatch = 2, kHeads = 2, kQueries = 5, kKeys = 7;
 constexpr Index kAhead = kKeys - kQueries;  // of the key at which query 0 stands under Anchor::end
 
 // One kind of mask, and the keys that it allows, said a second time.
-struct Kind {
+struct MaskKind {
   std::string name;
   Mask mask;
   std::function<bool(Index b, Index h, Index i, Index j)> allows;
@@ -32,7 +32,7 @@ class MaskIntersection : public ::testing::Test {
   }
 
   // A fresh call's patterns are other objects; the views stay.
-  std::vector<Kind> kinds() const {
+  std::vector<MaskKind> kinds() const {
     const auto at = [](const Tensor& x, Index b) { return Index{x.data<std::int32_t>()[b]}; };
     const auto near = [](double centre, double radius, Index j) {
       return std::abs(static_cast<double>(j) - centre) <= radius;
@@ -103,29 +103,29 @@ class MaskIntersection : public ::testing::Test {
     };
   }
 
-  static bool may_meet(const Kind& a, const Kind& b) {
+  static bool may_meet(const MaskKind& a, const MaskKind& b) {
     return !a.counts_from || !b.counts_from || *a.counts_from == *b.counts_from;
   }
 
   // Calls f(a, b) for every two kinds whose masks may meet, in both orders.
   template <typename F>
   void for_pairs(const F& f) const {
-    for (const Kind& a : kinds())
-      for (const Kind& b : kinds()) {
+    for (const MaskKind& a : kinds())
+      for (const MaskKind& b : kinds()) {
         SCOPED_TRACE(a.name + " & " + b.name);
         if (may_meet(a, b)) f(a, b);
       }
   }
 
   // boolean [B, H, Lq, Lk]
-  static Tensor written_out(const std::vector<Kind>& all) {
+  static Tensor written_out(const std::vector<MaskKind>& all) {
     const Tensor allowed = Tensor::empty(DType::boolean, {kBatch, kHeads, kQueries, kKeys});
     for (Index b = 0; b < kBatch; ++b)
       for (Index h = 0; h < kHeads; ++h)
         for (Index i = 0; i < kQueries; ++i)
           for (Index j = 0; j < kKeys; ++j) {
             bool every = true;
-            for (const Kind& kind : all) every = every && kind.allows(b, h, i, j);
+            for (const MaskKind& kind : all) every = every && kind.allows(b, h, i, j);
             allowed.at<std::uint8_t>({b, h, i, j}) = every;
           }
     return allowed;
@@ -164,7 +164,7 @@ void expect_allows(const Mask& mask, const Tensor& allowed) {
 
 TEST_F(MaskIntersection, OfEveryPairAllowsWhatBothAllow) {
   int pairs = 0;
-  for_pairs([&](const Kind& a, const Kind& b) {
+  for_pairs([&](const MaskKind& a, const MaskKind& b) {
     expect_allows(a.mask & b.mask, written_out({a, b}));
     ++pairs;
   });
@@ -173,8 +173,8 @@ TEST_F(MaskIntersection, OfEveryPairAllowsWhatBothAllow) {
 
 // Two windows of which each has a prefix or a centre, and more key lengths than one, still meet a third of them.
 TEST_F(MaskIntersection, OfThreeAllowsWhatAllAllow) {
-  for_pairs([&](const Kind& a, const Kind& b) {
-    for (const Kind& c : kinds()) {
+  for_pairs([&](const MaskKind& a, const MaskKind& b) {
+    for (const MaskKind& c : kinds()) {
       if (!may_meet(a, c) || !may_meet(b, c)) continue;
       SCOPED_TRACE(c.name);
       const Tensor allowed = written_out({a, b, c});
@@ -185,8 +185,8 @@ TEST_F(MaskIntersection, OfThreeAllowsWhatAllAllow) {
 }
 
 TEST_F(MaskIntersection, IsRefusedOnlyWhereBothCountFromDifferentPlaces) {
-  for (const Kind& a : kinds())
-    for (const Kind& b : kinds()) {
+  for (const MaskKind& a : kinds())
+    for (const MaskKind& b : kinds()) {
       const std::string message = testing::refusal([&] { return a.mask & b.mask; });
       EXPECT_EQ(message == "no error", may_meet(a, b)) << a.name << " & " << b.name << ": " << message;
     }
@@ -217,7 +217,7 @@ TEST_F(MaskIntersection, OfEveryPairIsWhatAttentionComputesWith) {
     attention_weights(p.q, p.k, p.spec, row_stat, weights, workspace);
     return std::vector<float>(weights.data<float>(), weights.data<float>() + weights.size());
   };
-  for_pairs([&](const Kind& a, const Kind& b) {
+  for_pairs([&](const MaskKind& a, const MaskKind& b) {
     for (const testing::AttentionSample& plain : {softmax, linear}) {
       testing::AttentionSample pair = plain, booleans = plain;
       const Tensor allowed = written_out({a, b});

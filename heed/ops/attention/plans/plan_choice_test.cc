@@ -8,12 +8,14 @@
 #include "heed/ops/attention/plans/plan.h"
 #include "heed/testing/attention_answer.h"
 #include "heed/testing/attention_kinds.h"
+#include "heed/testing/attention_sample.h"
 #include "heed/testing/gradient_check.h"
 
 namespace heed {
 namespace {
 
 using testing::AttentionSample;
+using testing::problem_of;
 using Pass = AttentionTask::Pass;
 
 constexpr AttentionTask kTasks[] = {{},
@@ -22,8 +24,6 @@ constexpr AttentionTask kTasks[] = {{},
                                     {.weights = true, .scores = true},
                                     {.pass = Pass::backward},
                                     {.pass = Pass::weights}};
-
-AttentionProblem problem_of(const AttentionSample& p) { return make_attention_problem("test", p.q, p.k, p.v, p.spec); }
 
 void no_forward(const AttentionProblem&, const AttentionResult&, Workspace&) {}
 std::string_view can(const AttentionProblem&, const AttentionTask&) { return {}; }
