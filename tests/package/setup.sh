@@ -6,6 +6,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 flags=$(sed -n 's/^CMAKE_CXX_FLAGS:[A-Z]*=//p' "$build/CMakeCache.txt")
 build_type=$(sed -n 's/^CMAKE_BUILD_TYPE:[A-Z]*=//p' "$build/CMakeCache.txt")
+unity=$(sed -n 's/^CMAKE_UNITY_BUILD:[A-Z]*=//p' "$build/CMakeCache.txt")
+# Options of a build that takes the objects of this one where it can: its sources must share units as they do here.
+reuse=(-DCMAKE_CXX_COMPILER_LAUNCHER="$here/reuse_object.sh;$build" -DCMAKE_UNITY_BUILD="${unity:-OFF}")
 unset CMAKE_CXX_COMPILER_LAUNCHER HEED_TARGET HEED_PLAN
 
 die() { echo "$*" >&2; exit 1; }

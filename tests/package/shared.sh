@@ -2,7 +2,7 @@
 # shared.sh BUILD_FOLDER COMPILER: heed as shared libraries, of the objects that the build has, installed and used.
 source "$(dirname "$0")/setup.sh"
 configure "$here/../.." "$work/shared" -DBUILD_SHARED_LIBS=ON -DHEED_BUILD_TESTS=OFF -DHEED_BUILD_PYTHON=OFF -DCMAKE_INSTALL_LIBDIR=lib/here \
-  -DCMAKE_CXX_COMPILER_LAUNCHER="$here/reuse_object.sh;$build"
+  "${reuse[@]}"
 quietly cmake --build "$work/shared"
 quietly cmake --install "$work/shared" --prefix "$work/first"
 mv "$work/first" "$work/prefix"

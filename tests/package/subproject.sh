@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # subproject.sh BUILD_FOLDER COMPILER: heed within another project, by add_subdirectory.
 source "$(dirname "$0")/setup.sh"
-configure "$here/subproject" "$work/build" -DHEED_SOURCE="$(cd "$here/../.." && pwd)" \
-  -DCMAKE_CXX_COMPILER_LAUNCHER="$here/reuse_object.sh;$build"
+configure "$here/subproject" "$work/build" -DHEED_SOURCE="$(cd "$here/../.." && pwd)" "${reuse[@]}"
 quietly cmake --build "$work/build"
 "$work/build/consumer"
 quietly cmake --install "$work/build" --prefix "$work/prefix"
