@@ -6,7 +6,6 @@
 namespace heed::grammar {
 namespace {
 
-constexpr Kinds kSmall = kReadable | kClothing | kPortable;
 constexpr Kinds kBig = kFurniture | kVehicle | kDevice;
 constexpr Kinds kPlaces = kRoom | kBuilding | kOutdoors;
 constexpr Kinds kColoured = kClothing | kPortable | kVehicle | kFurniture;

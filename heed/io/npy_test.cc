@@ -41,9 +41,9 @@ TEST(Npy, ReadsTheThreeVersions) {
 }
 
 TEST(Npy, ReadsEveryTypeAndRank) {
-  EXPECT_EQ(parse_npy(npy_of(header_of("<f8", "()"), bytes_of<double>({0.1})), "x").at<double>({}), 0.1);
-  EXPECT_EQ(parse_npy(npy_of(header_of("<i4", "(1,)"), bytes_of<std::int32_t>({-7})), "x").at<std::int32_t>({0}), -7);
-  EXPECT_EQ(parse_npy(npy_of(header_of("<i8", "(1, 1, 1, 1)"), bytes_of<std::int64_t>({-7})), "x")
+  EXPECT_EQ(parse_npy(npy_of(header_of("<f8", "()"), bytes_of<double>(0.1)), "x").at<double>({}), 0.1);
+  EXPECT_EQ(parse_npy(npy_of(header_of("<i4", "(1,)"), bytes_of<std::int32_t>(-7)), "x").at<std::int32_t>({0}), -7);
+  EXPECT_EQ(parse_npy(npy_of(header_of("<i8", "(1, 1, 1, 1)"), bytes_of<std::int64_t>(-7)), "x")
                 .at<std::int64_t>({0, 0, 0, 0}),
             -7);
   EXPECT_EQ(to_float(parse_npy(npy_of(header_of("<f2", "(1,)"), std::string("\x00\x3e", 2)), "x").at<Float16>({0})),
@@ -102,7 +102,7 @@ TEST(Npy, WritesWhatNumpyWrites) {
   write_npy(path, Tensor::from(std::vector<float>{1}, {1}));
   std::string expected = "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }";
   expected.resize(117, ' ');
-  EXPECT_EQ(read_file(path), npy_of(expected + '\n', bytes_of<float>({1})));
+  EXPECT_EQ(read_file(path), npy_of(expected + '\n', bytes_of<float>(1)));
   std::filesystem::remove(path);
 }
 

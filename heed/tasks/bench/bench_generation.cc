@@ -147,8 +147,9 @@ class GenerationRun {
     const Tensor weights = Tensor::zeros(DType::f32, {widest.first, widest.second});
     std::vector<std::pair<Tensor, Tensor>> operands;
     for (const auto& [outputs, inputs] : products) {
-      if (std::ranges::none_of(operands,
-                               [&](const auto& o) { return o.first.dim(1) == inputs && o.second.dim(1) == outputs; })) {
+      if (std::ranges::none_of(operands, [in = inputs, out = outputs](const auto& o) {
+            return o.first.dim(1) == in && o.second.dim(1) == out;
+          })) {
         operands.emplace_back(Tensor::zeros(DType::f32, {kPrompt, inputs}),
                               Tensor::zeros(DType::f32, {kPrompt, outputs}));
       }
@@ -156,8 +157,9 @@ class GenerationRun {
     const auto library = [&] {
       for (const auto& product : products) {
         const Index outputs = product.first, inputs = product.second;
-        const auto found = std::ranges::find_if(
-            operands, [&](const auto& o) { return o.first.dim(1) == inputs && o.second.dim(1) == outputs; });
+        const auto found = std::ranges::find_if(operands, [in = inputs, out = outputs](const auto& o) {
+          return o.first.dim(1) == in && o.second.dim(1) == out;
+        });
         linear(found->first, Weight(make_view(weights.data<float>(), {outputs, inputs})), {}, found->second);
       }
     };

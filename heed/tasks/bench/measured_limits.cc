@@ -7,6 +7,7 @@
 #include "heed/kernels/target.h"
 #include "heed/ops/attention/plans/plan.h"
 #include "heed/tasks/bench/machine.h"
+#include "heed/tasks/bench/timing.h"
 
 namespace heed {
 namespace {
