@@ -4,11 +4,14 @@ build=$1 compiler=$2
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-flags=$(sed -n 's/^CMAKE_CXX_FLAGS:[A-Z]*=//p' "$build/CMakeCache.txt")
-build_type=$(sed -n 's/^CMAKE_BUILD_TYPE:[A-Z]*=//p' "$build/CMakeCache.txt")
-unity=$(sed -n 's/^CMAKE_UNITY_BUILD:[A-Z]*=//p' "$build/CMakeCache.txt")
+cached() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
+flags=$(cached CMAKE_CXX_FLAGS)
+build_type=$(cached CMAKE_BUILD_TYPE)
 # Options of a build that takes the objects of this one where it can: its sources must share units as they do here.
-reuse=(-DCMAKE_CXX_COMPILER_LAUNCHER="$here/reuse_object.sh;$build" -DCMAKE_UNITY_BUILD="${unity:-OFF}")
+reuse=(-DCMAKE_CXX_COMPILER_LAUNCHER="$here/reuse_object.sh;$build")
+for option in CMAKE_UNITY_BUILD CMAKE_UNITY_BUILD_BATCH_SIZE; do
+  [ -z "$(cached $option)" ] || reuse+=("-D$option=$(cached $option)")
+done
 unset CMAKE_CXX_COMPILER_LAUNCHER HEED_TARGET HEED_PLAN
 
 die() { echo "$*" >&2; exit 1; }

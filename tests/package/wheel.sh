@@ -2,7 +2,7 @@
 # wheel.sh BUILD_FOLDER COMPILER: the wheel that `pip install .` builds, of the objects that the build has, unpacked and used.
 source "$(dirname "$0")/setup.sh"
 root=$(cd "$here/../.." && pwd)
-python=$(sed -n 's/^_Python_EXECUTABLE:[A-Z]*=//p' "$build/CMakeCache.txt")
+python=$(cached _Python_EXECUTABLE)
 cp -r "$root/python" "$root/pyproject.toml" "$root/CMakeLists.txt" "$root/LICENSE" "$root/README.md" "$root/cmake" "$root/heed" "$work"
 cd "$work"
 export CMAKE_ARGS="-DCMAKE_CXX_COMPILER=$compiler -DCMAKE_BUILD_TYPE=$build_type ${reuse[*]}"
