@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "heed/base/check.h"
+#include "heed/base/index.h"
 #include "heed/io/fields.h"
 #include "heed/viz/heatmap.h"
 #include "heed/viz/picture.h"
@@ -193,7 +194,7 @@ void paint(Canvas& canvas, const SpeedChart& chart) {
 }
 
 Picture picture_of_chart(const SpeedChart& chart) {
-  const std::size_t lines = (chart.panels.size() + kAcross - 1) / kAcross;
+  const std::size_t lines = ceil_div(chart.panels.size(), kAcross);
   std::string description;
   for (const SpeedPanel& panel : chart.panels) description += (description.empty() ? "" : "; ") + panel.title;
   return {.width = 2 * kMargin + kAcross * kPanelWidth - kBetween,

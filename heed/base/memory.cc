@@ -8,6 +8,7 @@
 #include <new>
 #include <vector>
 
+#include "heed/base/index.h"
 #include "heed/base/poison.h"
 
 namespace heed {
@@ -20,7 +21,7 @@ constexpr Index kAlignment = 64;
 std::size_t size_class(Index bytes) {
   const std::size_t wanted = std::max<std::size_t>(static_cast<std::size_t>(bytes), kAlignment * 8);
   const std::size_t step = std::bit_floor(wanted) / 8;
-  return (wanted + step - 1) / step * step;
+  return round_up(wanted, step);
 }
 
 class BlockPool {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heed/base/check.h"
+#include "heed/base/index.h"
 #include "heed/base/printable.h"
 #include "heed/io/byte_reader.h"
 #include "heed/io/gguf_metadata.h"
@@ -161,7 +162,7 @@ Checkpoint parse_gguf(const std::shared_ptr<MappedFile>& file) {
 
   std::vector<Described> described;
   for (Index i = 0; i < count; ++i) described.push_back(read_tensor(reader));
-  const std::size_t head = static_cast<std::size_t>((reader.at() + alignment - 1) / alignment * alignment);
+  const std::size_t head = static_cast<std::size_t>(round_up(reader.at(), alignment));
   const std::string_view data = file->bytes().substr(std::min(head, file->bytes().size()));
   return {CheckpointFormat::gguf, name, place(std::move(described), file, data, alignment), std::move(metadata)};
 }

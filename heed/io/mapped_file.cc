@@ -9,6 +9,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/file_reader.h"
+#include "heed/base/index.h"
 
 namespace heed {
 MappedFile::MappedFile(const std::filesystem::path& path)
@@ -56,7 +57,7 @@ void MappedFile::release_pages(std::string_view bytes) const {
   if (!reader_) return;
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t from = static_cast<std::size_t>(bytes.data() - data_), to = from + bytes.size();
-  const std::size_t first = (from + page - 1) / page * page, last = to / page * page;
+  const std::size_t first = round_up(from, page), last = to / page * page;
   // Advice: where the system does not take it, the pages stay a little longer.
   if (first < last) ::madvise(data_ + first, last - first, MADV_DONTNEED);
 }

@@ -12,6 +12,7 @@
 #include "heed/base/check.h"
 #include "heed/base/file.h"
 #include "heed/base/file_writer.h"
+#include "heed/base/index.h"
 #include "heed/base/printable.h"
 #include "heed/io/file_tensor.h"
 #include "heed/tensor/shape_bytes.h"
@@ -232,7 +233,7 @@ std::string npy_header(const ConstView& view, std::string_view name) {
       fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr->first,
                   fmt::join(view.shape.begin(), view.shape.begin() + view.rank, ", "), view.rank == 1 ? "," : "");
   const std::size_t unpadded = kNpyMagic.size() + 4 + header.size() + 1;
-  header.append((unpadded + kAlignment - 1) / kAlignment * kAlignment - unpadded, ' ');
+  header.append(round_up(unpadded, kAlignment) - unpadded, ' ');
   header += '\n';
   const std::uint16_t length = static_cast<std::uint16_t>(header.size());
   std::string all(kNpyMagic);

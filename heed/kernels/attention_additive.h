@@ -17,9 +17,7 @@ struct AdditiveTile {
 };
 
 // Floats that a pair of a query and a key takes where its tanhs are kept: whole vectors of any target.
-inline Index additive_kept_width(Index width) {
-  return (width + kAttentionLanes - 1) / kAttentionLanes * kAttentionLanes;
-}
+inline Index additive_kept_width(Index width) { return round_up(width, kAttentionLanes); }
 
 // Fills scores[r * stride + c]. The order of a sum depends on the width alone. kept, [rows, keys, kept width], takes
 // every tanh for the gradients; null: not wanted.

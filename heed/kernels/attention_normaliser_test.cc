@@ -83,7 +83,7 @@ struct Features {
   AttentionRows passes;
 
   explicit Features(Index width) : columns(width) {
-    stride = (columns + kAttentionLanes - 1) / kAttentionLanes * kAttentionLanes + kAttentionLanes;
+    stride = round_up(columns, kAttentionLanes) + kAttentionLanes;
     bias = random_floats(rows * stride, 3);
     begin = {0, columns / 3, columns / 2};
     end = {columns, columns - columns / 4, columns / 2};  // the last row is dead

@@ -45,7 +45,7 @@ struct Span {
 HWY_INLINE Span span_of(const AttentionRows& t, Index r) {
   const Index begin = std::max<Index>(t.begin[r], 0), end = std::min(t.end[r], t.columns), n = lanes();
   if (end <= begin) return {0, 0, 0, 0};
-  return {begin, end, begin / n * n, (end + n - 1) / n * n};
+  return {begin, end, begin / n * n, round_up(end, n)};
 }
 
 // Lanes 0 .. N-1 of column c that the span and the dense mask allow.
@@ -81,7 +81,7 @@ HWY_INLINE void clear(float* row, Index begin, Index end) {
   for (Index c = begin; c < end; ++c) row[c] = 0;
 }
 
-HWY_INLINE Index padded(Index columns) { return (columns + kAttentionLanes - 1) / kAttentionLanes * kAttentionLanes; }
+HWY_INLINE Index padded(Index columns) { return round_up(columns, kAttentionLanes); }
 
 // keep ? x * keep_scale : 0.
 HWY_INLINE Vector dropped(const AttentionRows& t, const std::uint16_t* bits, Vector x) {

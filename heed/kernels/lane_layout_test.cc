@@ -25,7 +25,7 @@ TEST_P(LaneLayout, RowsComeBackFromLanes) {
   };
   for (Index rows : {1, 14, 16, 33, 64})
     for (Index columns : {1, 3, 16, 40, 64}) {
-      const Index lanes = (rows + kLaneUnit - 1) / kLaneUnit * kLaneUnit, stride = columns + 3;
+      const Index lanes = round_up(rows, kLaneUnit), stride = columns + 3;
       const std::vector<float> x = random_floats(rows * stride), factor(static_cast<std::size_t>(lanes), 2.0f);
       std::vector<float> to(static_cast<std::size_t>(columns * lanes), 7.0f), back(x.size(), 9.0f);
       rows_to_lanes(rows, columns, x.data(), stride, to.data(), lanes);

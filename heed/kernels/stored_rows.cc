@@ -135,7 +135,7 @@ class Asking {
   HWY_INLINE Asking(const StoredRowsAhead& ahead, Index steps)
       : row_(static_cast<const char*>(ahead.data)),
         ahead_(ahead),
-        lines_((ahead.bytes + kLine - 1) / kLine * ahead.count),
+        lines_(ceil_div(ahead.bytes, kLine) * ahead.count),
         left_(ahead.count),
         steps_(steps) {}
 
@@ -272,7 +272,7 @@ HWY_INLINE void products(const float* q, const StoredRows& stored, float alpha, 
   constexpr Index kStep = kTurned * Row::kInWord;
   constexpr int kGroups = kManyRegisters && R <= 4 ? 2 : 1;
   const Index groups = (stored.count + kLanes * kGroups - 1) / (kLanes * kGroups);
-  Asking asking(ahead, groups * ((stored.width + kStep - 1) / kStep));
+  Asking asking(ahead, groups * ceil_div(stored.width, kStep));
   Index first = 0;
   for (; first + kGroups * kLanes <= stored.count; first += kGroups * kLanes) {
     group_products<Row, R, kGroups, true>(q, stored, first, alpha, asking, result);
@@ -334,7 +334,7 @@ template <class Row, int R>
 HWY_INLINE void sums(FewRows<const float> weights, const StoredRows& stored, const StoredRowsAhead& ahead, bool first,
                      FewRows<float> result) {
   constexpr int kSums = kManyRegisters ? 16 : 8;
-  Asking asking(ahead, stored.count * ((stored.width + kLanes - 1) / kLanes));
+  Asking asking(ahead, stored.count * ceil_div(stored.width, kLanes));
   sums_from<Row, R, std::min(kSums / R, 8)>(weights, stored, 0, asking, first, result);
 }
 

@@ -109,7 +109,7 @@ void multiply_few_rows(const ConstView& x, const Weight& weight, const ConstView
   constexpr double kBytesPerTask = 64 * 1024;  // fewer are not worth a hand-over
   // A task begins with rows that nobody has asked for, and should be many steps; the last one to end is waited for.
   constexpr Index kMostSteps = 16, kTasksPerThread = 2;
-  const Index steps = (outputs + step - 1) / step;
+  const Index steps = ceil_div(outputs, step);
   const Index grain =
       std::max(grain_of(static_cast<double>(step * weight.inputs() * size_of(weight.values.dtype)), kBytesPerTask),
                std::min(kMostSteps, steps / (kTasksPerThread * thread_count())));

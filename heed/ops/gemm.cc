@@ -42,9 +42,7 @@ TileShape tile_shape(Index batch, Index m, Index n, Index k, bool a_transposed) 
   const Index threads = thread_count(), enough = threads == 1 ? 1 : 2 * threads;
   // The rows of a transposed a are read a tile's width at a time, and short pieces defeat the prefetcher.
   TileShape tile{std::min<Index>(m, a_transposed ? 1024 : 256), std::min<Index>(n, 1024)};
-  const auto tiles = [&] {
-    return batch * ((m + tile.rows - 1) / tile.rows) * ((n + tile.columns - 1) / tile.columns);
-  };
+  const auto tiles = [&] { return batch * ceil_div(m, tile.rows) * ceil_div(n, tile.columns); };
   const auto may_halve = [&] { return tiles() < enough && work(tile.rows, tile.columns, k) >= 2 * kLeastWork; };
   while (may_halve() && tile.rows >= 128) tile.rows = (tile.rows / 2 + 15) / 16 * 16;
   while (may_halve() && tile.columns >= 128) tile.columns = (tile.columns / 2 + 31) / 32 * 32;
@@ -56,7 +54,7 @@ template <typename ItemFn>
 void multiply_batch(Index batch, const GemmTile& any, const ItemFn& item) {
   const Index m = any.m, n = any.n;
   const TileShape shape = tile_shape(batch, m, n, any.k, any.a.row == 1 && any.a.col > 1);
-  const Index down = (m + shape.rows - 1) / shape.rows, across = (n + shape.columns - 1) / shape.columns;
+  const Index down = ceil_div(m, shape.rows), across = ceil_div(n, shape.columns);
   constexpr double kWorkPerTask = 256 * 1024;
   const Index grain = grain_of(work(shape.rows, shape.columns, any.k), kWorkPerTask);
   parallel_for(batch * down * across, grain, [&](Index begin, Index end) {
@@ -85,7 +83,7 @@ bool is_deep(const GemmTile& t) {
 // Each block's sum goes to a buffer of its own, the first one's to c; they are then added in order, which is what
 // multiply_tile does.
 void multiply_deep(const GemmTile& whole) {
-  const Index blocks = (whole.k + kGemmTileDepth - 1) / kGemmTileDepth, size = whole.m * whole.n;
+  const Index blocks = ceil_div(whole.k, kGemmTileDepth), size = whole.m * whole.n;
   const auto memory = allocate((blocks - 1) * size * static_cast<Index>(sizeof(float)));
   float* const sums = static_cast<float*>(memory.get());
   parallel_for(blocks, 1, [&](Index block, Index) {

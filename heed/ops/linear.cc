@@ -38,7 +38,7 @@ void multiply_narrow(const ConstView& x, const Weight& weight, const ConstView& 
   const double rows = static_cast<double>(std::max<Index>(x.shape[0], 8));  // with fewer, reading takes the time
   constexpr double kWorkPerTask = 256 * 1024;
   const Index grain = grain_of(rows * static_cast<double>(panel * inputs), kWorkPerTask);
-  parallel_for((outputs + panel - 1) / panel, grain, [&](Index begin, Index end) {
+  parallel_for(ceil_div(outputs, panel), grain, [&](Index begin, Index end) {
     const auto memory = allocate(panel * inputs * static_cast<Index>(sizeof(float)));
     float* const wide = static_cast<float*>(memory.get());
     for (Index first = begin * panel, last; first < std::min(end * panel, outputs); first = last) {

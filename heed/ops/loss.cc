@@ -61,7 +61,7 @@ constexpr Index kBlockRows = 16;
 struct Scratch {
   Scratch(DType dtype, Index rows, Index width, Index vocabulary, bool gather)
       : logits(Tensor::empty(dtype, {rows, vocabulary})),
-        bias_sums(Tensor::empty(dtype, {(rows + kBlockRows - 1) / kBlockRows, vocabulary})),
+        bias_sums(Tensor::empty(dtype, {ceil_div(rows, kBlockRows), vocabulary})),
         x(gather ? Tensor::empty(dtype, {rows, width}) : Tensor()),
         dx(gather ? Tensor::empty(dtype, {rows, width}) : Tensor()),
         losses(static_cast<std::size_t>(rows)) {}
@@ -191,7 +191,7 @@ LossResult linear_cross_entropy(ConstView x, const Weight& weight, ConstView bia
     }
     if (dweight) gemm(transpose(logits, 0, 1), chunk_x, dweight, {.accumulate = true});
     if (dbias) {
-      const View sums = slice(scratch.bias_sums.view(), 0, 0, (count + kBlockRows - 1) / kBlockRows);
+      const View sums = slice(scratch.bias_sums.view(), 0, 0, ceil_div(count, kBlockRows));
       linear_backward({}, {}, sums, {}, {}, dbias);
     }
   }

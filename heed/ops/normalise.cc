@@ -78,7 +78,7 @@ template <typename T>
 void run_backward(ConstView x, ConstView gamma, ConstView mean, ConstView rstd, ConstView dy, View dx, View dgamma,
                   View dbeta, bool centred) {
   const Rows rows = rows_of(x);
-  const Index blocks = (rows.count + kRowsPerSum - 1) / kRowsPerSum;
+  const Index blocks = ceil_div(rows.count, kRowsPerSum);
   const Tensor gammas = dgamma ? Tensor::zeros(x.dtype, {blocks, rows.width}) : Tensor();
   const Tensor betas = dbeta ? Tensor::zeros(x.dtype, {blocks, rows.width}) : Tensor();
   parallel_for(rows.count, kRowsPerSum, [&](Index begin, Index end) {

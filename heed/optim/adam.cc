@@ -51,7 +51,7 @@ double gradient_norm(const std::vector<Var>& parameters) {
     if (!parameter.has_grad()) continue;
     const float* gradient = parameter.grad().data<float>();
     const Index count = parameter.grad().size();
-    partial.assign(static_cast<std::size_t>((count + kElementsPerTask - 1) / kElementsPerTask), 0.0);
+    partial.assign(static_cast<std::size_t>(ceil_div(count, kElementsPerTask)), 0.0);
     parallel_for(count, kElementsPerTask, [&](Index begin, Index end) {
       double lanes[8] = {};  // independent sums, so that the additions need not wait for each other
       for (Index i = begin; i < end; ++i) lanes[i & 7] += static_cast<double>(gradient[i]) * gradient[i];

@@ -28,7 +28,7 @@ struct CorpusPart {
   SceneUse use;
   Index in_file;  // pictures
 
-  Index files() const { return (count + in_file - 1) / in_file; }
+  Index files() const { return ceil_div(count, in_file); }
   std::string file(Index index) const { return fmt::format("{}-{:04}.png", name, index + 1); }
 };
 
@@ -65,7 +65,7 @@ Place place_on_sheet(Index index) { return {index % kSheetSide * kSceneSide, ind
 
 Image draw_sheet(const std::vector<Scene>& scenes) {
   const Index count = std::ssize(scenes), columns = std::min(count, kSheetSide);
-  const Index rows = (count + kSheetSide - 1) / kSheetSide;
+  const Index rows = ceil_div(count, kSheetSide);
   Image sheet{rows * kSceneSide, columns * kSceneSide, {}};
   sheet.pixels.assign(static_cast<std::size_t>(sheet.height * sheet.width * 3), 255);
   parallel_for(count, 16, [&](Index begin, Index end) {

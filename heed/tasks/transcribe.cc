@@ -40,7 +40,7 @@ std::string cross_path(Index layer) { return fmt::format("decoder.layers.{}.mult
 
 // How many of the encoder's positions hold sound.
 Index heard_positions(Index samples, Index positions) {
-  return std::clamp<Index>((samples + kPositionSamples - 1) / kPositionSamples, 1, positions);
+  return std::clamp<Index>(ceil_div(samples, kPositionSamples), 1, positions);
 }
 
 }  // namespace

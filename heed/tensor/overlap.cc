@@ -68,7 +68,7 @@ class Search {
     least -= here.step * here.first, most -= here.step * here.last;  // of the axes after this one
     // The first t whose reach is not below `low`.
     const Index short_by = low - most - here.first * here.step;
-    const Index first = here.first + (short_by > 0 ? (short_by + here.step - 1) / here.step : 0);
+    const Index first = here.first + (short_by > 0 ? ceil_div(short_by, here.step) : 0);
     for (Index t = first; t <= here.last; ++t) {
       const Index at = t * here.step;
       if (at + least > high) break;

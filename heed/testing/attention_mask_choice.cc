@@ -111,9 +111,8 @@ class MaskMaker {
                               .seed = choices_.seed()});
       case 6: {
         const Index rows = 1 + choices_.below(9), keys = block;
-        const auto tiles = [](Index length, Index size) { return (length + size - 1) / size; };
-        return Mask::tiles(booleans({axis(shape_.heads), tiles(shape_.queries, rows), tiles(shape_.keys, keys)}), rows,
-                           keys);
+        return Mask::tiles(booleans({axis(shape_.heads), ceil_div(shape_.queries, rows), ceil_div(shape_.keys, keys)}),
+                           rows, keys);
       }
       case 7: {
         const Index shift = choices_.below(5);

@@ -206,7 +206,7 @@ class ProblemMaker {
     p_.page = page;
     const MaskRows mask(p_.spec.mask, {size_.batch, size_.heads, size_.queries, size_.keys});
     for (Index b = 0; b < size_.batch; ++b) {
-      const Index held = (mask.length(b) + page - 1) / page * page;
+      const Index held = round_up(mask.length(b), page);
       fill(slice(select(p_.k.view(), 0, b), 1, held, size_.keys), 0);
     }
   }

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
+#include "heed/base/index.h"
+
 namespace heed::testing {
 namespace {
 
 constexpr std::uint32_t kInteger = 4, kString = 8, kArray = 9;  // GGUF's kinds of values
 
-void pad(std::string& bytes, std::size_t alignment) {
-  bytes.resize((bytes.size() + alignment - 1) / alignment * alignment, '\0');
-}
+void pad(std::string& bytes, std::size_t alignment) { bytes.resize(round_up(bytes.size(), alignment), '\0'); }
 
 std::string describe_tensor(std::string_view name, std::uint32_t type, std::vector<Index> shape) {
   std::reverse(shape.begin(), shape.end());  // GGUF writes the extent of rows first

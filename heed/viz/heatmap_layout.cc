@@ -171,7 +171,7 @@ void place_down(const Heatmap& map, HeatmapLayout& layout) {
   if (several(map)) y += 1.45 * size;
   layout.first_panel.y = y + layout.columns.reach;
 
-  const Index down = (panels_of(map) + layout.panels_across - 1) / layout.panels_across;
+  const Index down = ceil_div(panels_of(map), layout.panels_across);
   layout.panel_height = layout.rows.cell * static_cast<double>(rows_of(map));
   layout.panel_dy = layout.panel_height + (several(map) ? 2.6 : 1.3) * size;
   layout.all_height = layout.panel_dy * static_cast<double>(down - 1) + layout.panel_height;

@@ -120,7 +120,7 @@ TileLayout lay_tiles(Index count, const Image& image, const std::string& title, 
   if (layout.title.height > 0) layout.title.height += 0.4 * size;
   const Box first = layout.picture(0, image);
   layout.row = first.height + 1.5 * layout.label.size + layout.gap;
-  const auto down = static_cast<double>((count + layout.across - 1) / layout.across);
+  const auto down = static_cast<double>(ceil_div(count, layout.across));
   layout.height = first.y + (down - 1) * layout.row + first.height + style.margin();
   return layout;
 }

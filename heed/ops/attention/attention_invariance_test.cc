@@ -139,8 +139,24 @@ TEST(AttentionInvariance, KeysBehindTheMaskAndRowsBehindTheLastChangeNoBit) {
   }
 }
 
+// Holds an answer on several threads to that on one.
+void expect_same_on_any_threads(const AttentionPlan& plan, const AttentionSample& p) {
+  const int before = thread_count();
+  set_thread_count(1);
+  const AttentionAnswer one = solve(plan, p);
+  for (int count : {2, 3, 7}) {
+    set_thread_count(count);
+    const AttentionAnswer many = solve(plan, p);
+    for (const auto& part : testing::kAttentionAnswerParts) {
+      if ((one.*part.tensor).is_empty()) continue;
+      EXPECT_TRUE(same_bits(one.*part.tensor, many.*part.tensor))
+          << plan.name << " " << part.name << " " << count << describe(p);
+    }
+  }
+  set_thread_count(before);
+}
+
 TEST(AttentionInvariance, TheThreadCountChangesNoBit) {
-  const int threads = thread_count();
   for (AttentionSample p :
        variants({.batch = 3, .heads = 4, .key_heads = 2, .queries = 70, .keys = 90, .width = 16, .value_width = 16})) {
     if (p.spec.normaliser.kind != Normaliser::Kind::sum) {
@@ -148,78 +164,46 @@ TEST(AttentionInvariance, TheThreadCountChangesNoBit) {
     }
     p.spec.dropout = {.probability = 0.1, .seed = 5, .stream = 6};
     p.bind();
-    for (const AttentionPlan* plan : plans_for(p)) {
-      set_thread_count(1);
-      const AttentionAnswer one = solve(*plan, p);
-      for (int count : {2, 7}) {
-        set_thread_count(count);
-        const AttentionAnswer many = solve(*plan, p);
-        for (const auto& part : testing::kAttentionAnswerParts) {
-          if ((one.*part.tensor).is_empty()) continue;
-          EXPECT_TRUE(same_bits(one.*part.tensor, many.*part.tensor)) << plan->name << part.name << describe(p);
-        }
-      }
-    }
+    for (const AttentionPlan* plan : plans_for(p)) expect_same_on_any_threads(*plan, p);
   }
-  set_thread_count(threads);
 }
 
 // With fewer heads than threads, the gradients of a long head's queries and keys are shared out over them.
 TEST(AttentionInvariance, TheThreadCountChangesNoBitOfFewLongHeads) {
-  const int threads = thread_count();
-  std::vector<AttentionSample> problems(3, testing::plain_problem({.heads = 2, .queries = 600, .keys = 1100}));
+  std::vector<AttentionSample> problems(3, plain_problem({.heads = 2, .queries = 600, .keys = 1100}));
   problems[0].spec.mask = Mask::causal() & Mask::key_lengths(Tensor::from(std::vector<std::int64_t>{1090}, {1}));
   problems[0].k.at<float>({0, 0, 1095, 3}) = std::numeric_limits<float>::quiet_NaN();  // behind the mask
   problems[0].spec.dropout = {.probability = 0.1, .seed = 5, .stream = 6};
   problems[1].spec.score = Score::cosine(8);
   problems[2].spec.bias.alibi = random_tensor(DType::f32, {2}, 7), problems[2].spec.normaliser = Normaliser::sigmoid();
-  problems.push_back(testing::plain_problem({.heads = 2, .queries = 600, .keys = 1100}, DType::bf16));
+  problems.push_back(plain_problem({.heads = 2, .queries = 600, .keys = 1100}, DType::bf16));
   problems[3].spec.mask = Mask::causal();
   for (const AttentionSample& p : problems) {
     int fused = 0;
     for (const AttentionPlan* plan : plans_for(p)) {
       if (!plan->name.starts_with("fused")) continue;
       ++fused;
-      set_thread_count(1);
-      const AttentionAnswer one = solve(*plan, p);
-      for (int count : {2, 3}) {
-        set_thread_count(count);
-        const AttentionAnswer many = solve(*plan, p);
-        for (auto part : kRowAnswers) EXPECT_TRUE(same_bits(one.*part, many.*part)) << count << " " << describe(p);
-      }
+      expect_same_on_any_threads(*plan, p);
     }
     EXPECT_GE(fused, 1) << describe(p);
   }
-  set_thread_count(threads);
 }
 
 // The same of every score and normaliser in tiles: those meet the keys in waves, under an interval for each row and
 // under booleans.
 TEST(AttentionInvariance, TheThreadCountChangesNoBitOfOneHeadInTiles) {
-  const int threads = thread_count();
   const Index queries = 150, keys = 1100;
   const Mask masks[] = {Mask::causal() & Mask::key_lengths(Tensor::from(std::vector<std::int64_t>{1090}, {1})),
                         Mask::sliding_window(700, 9), Mask::boolean(random_booleans({1, 1, queries, keys}, 3))};
-  for (AttentionSample p : testing::attention_kinds({.heads = 2, .queries = queries, .keys = keys})) {
+  for (AttentionSample p : attention_kinds({.heads = 2, .queries = queries, .keys = keys})) {
     if (p.spec.score.kind == Score::Kind::feature_map) continue;
     for (const Mask& mask : masks) {
       p.spec.mask = mask;
       for (const AttentionPlan* plan : plans_for(p)) {
-        if (plan->name != "tiled") continue;
-        set_thread_count(1);
-        const AttentionAnswer one = solve(*plan, p);
-        for (int count : {2, 3}) {
-          set_thread_count(count);
-          const AttentionAnswer many = solve(*plan, p);
-          for (const auto& part : testing::kAttentionAnswerParts) {
-            if ((one.*part.tensor).is_empty()) continue;
-            EXPECT_TRUE(same_bits(one.*part.tensor, many.*part.tensor)) << part.name << " " << count << describe(p);
-          }
-        }
+        if (plan->name == "tiled") expect_same_on_any_threads(*plan, p);
       }
     }
   }
-  set_thread_count(threads);
 }
 
 TEST(AttentionInvariance, TheLayoutInMemoryChangesNoBit) {

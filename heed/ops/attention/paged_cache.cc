@@ -138,7 +138,7 @@ void PagedCache::admit(ConstView k, ConstView v, std::span<const Index> lengths)
   for (Index length : lengths) {
     HEED_CHECK(length >= 0 && length <= k.shape[2], "{}: a sequence of {} of {} rows is wanted", kName, length,
                k.shape[2]);
-    wanted += (length + options_.page - 1) / options_.page;
+    wanted += ceil_div(length, options_.page);
   }
   provide_pages(kName, wanted);
   for (std::size_t i = 0; i < lengths.size(); ++i) {

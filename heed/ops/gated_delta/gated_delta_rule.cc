@@ -342,7 +342,7 @@ void backward(const Problem& p, const ConstView& dout, const ConstView& dstate_o
   // A state is kept at the start of each segment; within the segment at hand,
   // each token's decayed state.
   const Index root = static_cast<Index>(std::sqrt(static_cast<double>(p.length)));
-  const Index segment = std::max<Index>(root, 1), segments = (p.length + segment - 1) / segment;
+  const Index segment = std::max<Index>(root, 1), segments = ceil_div(p.length, segment);
   const Index size = p.state_size();
   const Index count = token_size<C>(p) + token_grad_size<C>(p) + (segments + segment) * size;
   for_each_state<C>(p, count, workspace, [&](Index b, Index h, C* memory) {

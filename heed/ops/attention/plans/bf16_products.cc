@@ -37,7 +37,7 @@ Bf16Products::Bf16Products(const AttentionProblem& c, AttentionTask::Pass pass, 
     for (Index n = 0; n < tiles; ++n) {
       Factors x{};
       scratch.take(x.lanes, to_depth / 2 * lanes);
-      if (backward_) scratch.take(x.rows, LaneTile::kRows / 2 * to_sums);
+      if (backward_) scratch.take(x.rows, kTileRows / 2 * to_sums);
       if (opened_) factors[n] = x;
     }
   };
@@ -51,7 +51,7 @@ Bf16Products::Bf16Products(const AttentionProblem& c, AttentionTask::Pass pass, 
   scratch.take(values_turned_, value_sums * kLaneKeys / 2);
   if (backward_) {
     scratch.take(keys_turned_, sums * kLaneKeys / 2);
-    scratch.take(factor_rows_, kLaneKeys * LaneTile::kRows);
+    scratch.take(factor_rows_, kLaneKeys * kTileRows);
   }
   if (opened_) unit_.open();
 }

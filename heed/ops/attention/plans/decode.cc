@@ -141,7 +141,7 @@ class DecodeRows {
 
 void decode_forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
   if (result.weights || result.scores) return kFusedPlan.forward(c, result, workspace);
-  const Index rows = c.group * c.queries, chunks = (rows + kFewRows - 1) / kFewRows;
+  const Index rows = c.group * c.queries, chunks = ceil_div(rows, kFewRows);
   const double work =
       static_cast<double>(std::min(rows, kFewRows) * c.keys) * static_cast<double>(c.width + c.value_width);
   const Index bytes = DecodeScratch(c, ScratchCut(nullptr)).bytes;

@@ -22,7 +22,7 @@ using kernels::kLaneKeys;
 Index rows_of_group(const AttentionProblem& c) { return c.group * c.queries; }
 
 Index most_lanes_of(const AttentionProblem& c) {
-  return round_up(std::min(rows_of_group(c), LaneTile::kRows), kernels::kLaneUnit);
+  return round_up(std::min(rows_of_group(c), kTileRows), kernels::kLaneUnit);
 }
 
 class DecodeLanes {
@@ -143,15 +143,14 @@ class DecodeLanes {
 
 void decode_bf16_forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
   if (result.weights || result.scores) return kFusedBf16Plan.forward(c, result, workspace);
-  const Index rows = rows_of_group(c), chunks = (rows + LaneTile::kRows - 1) / LaneTile::kRows;
+  const Index rows = rows_of_group(c), chunks = ceil_div(rows, kTileRows);
   const double work =
-      static_cast<double>(std::min(rows, LaneTile::kRows) * c.keys) * static_cast<double>(c.width + c.value_width);
+      static_cast<double>(std::min(rows, kTileRows) * c.keys) * static_cast<double>(c.width + c.value_width);
   const auto run = [&](Index begin, Index end, char* memory) {
     DecodeLanes thread(c, result, ScratchCut(memory));
     for (Index unit = begin; unit < end; ++unit) {
-      const Index b = unit / chunks / c.key_heads, g = unit / chunks % c.key_heads,
-                  first = unit % chunks * LaneTile::kRows;
-      thread.compute(b, g, {first, std::min(rows, first + LaneTile::kRows)});
+      const Index b = unit / chunks / c.key_heads, g = unit / chunks % c.key_heads, first = unit % chunks * kTileRows;
+      thread.compute(b, g, {first, std::min(rows, first + kTileRows)});
     }
   };
   parallel_for_with_scratch(workspace, DecodeLanes::bytes(c), c.batch * c.key_heads * chunks,

@@ -20,12 +20,6 @@ inline void clear(FloatRows rows, Index count, Index width) {
   for (Index r = 0; r < count; ++r) std::fill_n(rows.data + r * rows.row, width, 0.0f);
 }
 
-// Some rows of a head.
-struct RowTile {
-  Index b, h;
-  Range rows;
-};
-
 // Whether rows can be read where they lie.
 bool lies_as_floats(const RowSource& source);
 

@@ -23,7 +23,7 @@ std::string_view fused_why_not(const AttentionProblem& c, const AttentionTask&) 
 
 // Lanes without a row work all the same.
 double fused_cost(const AttentionProblem& c) {
-  const Index lanes = (c.queries + kernels::kLaneUnit - 1) / kernels::kLaneUnit * kernels::kLaneUnit;
+  const Index lanes = round_up(c.queries, kernels::kLaneUnit);
   return c.queries == 0 ? 0 : pair_cost(c) * (static_cast<double>(lanes) / static_cast<double>(c.queries));
 }
 

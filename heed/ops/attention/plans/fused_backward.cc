@@ -32,7 +32,7 @@ class FusedHead {
 
   // Asks for what compute() reads and writes, where that is little.
   void prefetch_short(Index b, Index g) const {
-    if (c.keys > kernels::kLaneKeys || c.queries > LaneTile::kRows) return;
+    if (c.keys > kernels::kLaneKeys || c.queries > kTileRows) return;
     const Range queries{0, c.queries}, keys{0, c.keys};
     for (Index h = g * c.group; h < (g + 1) * c.group; ++h) {
       work_.prefetch_short({b, h, queries});
@@ -240,7 +240,7 @@ class FusedBackward {
   // Whether a head is worth two passes: there are fewer heads than threads, or its sums of 16-bit gradients are large.
   bool wants_pieces() const {
     if (grad.dbias || grad.dsinks || grad.drelative || grad.dcentre) return false;
-    const bool is_long = c.queries > 2 * kTiles * LaneTile::kRows && c.keys > 16 * kernels::kLaneKeys;
+    const bool is_long = c.queries > 2 * kTiles * kTileRows && c.keys > 16 * kernels::kLaneKeys;
     const bool is_large = c.k.view().dtype != DType::f32 && c.keys * (c.width + c.value_width) > kMostSums;
     return is_large || (is_long && c.batch * c.key_heads < thread_count());
   }
@@ -270,7 +270,7 @@ class FusedBackward {
   // Calls body(head, b, g, piece) for the pieces of [0, count) of each key/value head.
   template <typename Body>
   void in_pieces(Index count, Index piece, const AttentionGrad& wanted, Index sum_keys, const Body& body) {
-    const Index pieces = (count + piece - 1) / piece, bytes = LaneWork::bytes(c, numbers_, kBackward, kTiles, sum_keys);
+    const Index pieces = ceil_div(count, piece), bytes = LaneWork::bytes(c, numbers_, kBackward, kTiles, sum_keys);
     const double rows = static_cast<double>(c.queries * c.group) / static_cast<double>(std::max<Index>(pieces, 1));
     const Index grain = grain_of(rows * static_cast<double>(c.keys * (c.width + c.value_width)), kChunkWork);
     const auto run = [&](Index begin, Index end, char* memory) {

@@ -158,7 +158,7 @@ void periodic_forward(const AttentionProblem& c, const AttentionResult& result, 
   sweeps.add_near(workspace);
   if (sweeps.has_keys_behind()) sweeps.add_far(true, workspace);
   if (!result.out) return;
-  const Index tiles = (c.queries + kLaneKeys - 1) / kLaneKeys;
+  const Index tiles = ceil_div(c.queries, kLaneKeys);
   parallel_for(c.batch * c.heads * tiles, 16, [&](Index begin, Index end) {
     for (Index unit = begin; unit < end; ++unit) {
       const Index first = unit % tiles * kLaneKeys, head = unit / tiles;

@@ -32,10 +32,10 @@ void store_weights(LaneWork& work, Normaliser::Kind kind, const RowTile& rows, c
 void fused_weights(const AttentionProblem& c, LaneNumbers numbers, const ConstView& row_stat,
                    const AttentionSelection& chosen, const View& weights, Workspace& workspace) {
   const Index heads = weights.shape[1];
-  const std::vector<RowRun> runs = row_runs(chosen, weights.shape[2], LaneTile::kRows);
+  const std::vector<RowRun> runs = row_runs(chosen, weights.shape[2], kTileRows);
   const Index bytes = LaneWork::bytes(c, numbers, LaneWork::Pass::weights, 1),
               units = c.batch * heads * std::ssize(runs);
-  const double work = static_cast<double>(LaneTile::kRows * c.keys) * static_cast<double>(c.width);
+  const double work = static_cast<double>(kTileRows * c.keys) * static_cast<double>(c.width);
   const Index grain = grain_of(work, kChunkWork);
   parallel_for_with_scratch(workspace, bytes, units, grain, [&](Index begin, Index end, char* memory) {
     LaneWork thread(c, numbers, LaneWork::Pass::weights, 1, 0, memory);

@@ -26,7 +26,7 @@ class HeadsAhead {
 
   // Asks for one in `times` of the rows that are left.
   void ask(Index times) {
-    for (Index wanted = (rows_ + times - 1) / times; wanted > 0;) {
+    for (Index wanted = ceil_div(rows_, times); wanted > 0;) {
       Part& part = parts_[static_cast<std::size_t>(at_)];
       const Index some = wanted < part.rows ? wanted : part.rows;
       kernels::prefetch_rows(part.first, part.stride, some, part.bytes);

@@ -27,7 +27,7 @@ class LaneCut {
     // As many tiles as share the work of reading the keys, but some units for each thread.
     const Index all = c.batch * c.key_heads * tiles_, wanted = Index{4} * thread_count();
     most_ = std::clamp<Index>(all / wanted, 1, std::min(LaneWork::kMostTiles, std::max<Index>(tiles_, 1)));
-    of_group_ = (tiles_ + most_ - 1) / most_;
+    of_group_ = ceil_div(tiles_, most_);
   }
 
   Index most() const { return most_; }  // tiles of a unit
@@ -35,7 +35,7 @@ class LaneCut {
   // Units that are worth handing to a thread.
   Index grain() const {
     constexpr double kEnough = 1 << 20;  // multiply-adds
-    const double rows = static_cast<double>(std::min(c_.queries, LaneTile::kRows) * most_);
+    const double rows = static_cast<double>(std::min(c_.queries, kTileRows) * most_);
     return grain_of(rows * static_cast<double>(c_.keys) * static_cast<double>(c_.width + c_.value_width), kEnough);
   }
 

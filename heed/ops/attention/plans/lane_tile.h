@@ -4,14 +4,12 @@
 #include <algorithm>
 
 #include "heed/kernels/attention_lanes.h"
-#include "heed/ops/attention/plans/float_rows.h"
+#include "heed/ops/attention/plans/row_tiles.h"
 #include "heed/ops/attention/problem/attention_problem.h"
 
 namespace heed {
 
 struct LaneTile {
-  static constexpr Index kRows = kernels::kMostLanes;  // at most; the sums of dk and dv are cut there
-
   RowTile rows{};
   Index nth = 0;  // of the tiles at work
   Index lanes = 0;
@@ -35,9 +33,5 @@ struct LaneTile {
 
 // The lanes of the largest tile.
 Index most_lanes(const AttentionProblem& c);
-
-// The tiles of the query heads that share a key/value head, a head's after another's.
-Index tiles_of_group(const AttentionProblem& c);
-RowTile tile_of_group(const AttentionProblem& c, Index b, Index g, Index nth);
 
 }  // namespace heed

@@ -12,7 +12,7 @@ namespace {
 using kernels::kLaneKeys;
 
 // What products write is in whole tiles of a unit.
-Index whole(Index count) { return (count + kernels::kPairRows - 1) / kernels::kPairRows * kernels::kPairRows; }
+Index whole(Index count) { return round_up(count, kernels::kPairRows); }
 
 }  // namespace
 
@@ -142,7 +142,7 @@ void LaneWork::fill_allowed(const LaneTile& tile, Range keys) {
   const RowTile last = std::exchange(allowed_rows_, tile.rows);
   const bool same_keys = std::exchange(allowed_keys_, keys) == keys;
   if (same_keys && rows == last.rows && c_.mask.alike(b, h, last.b, last.h)) return;
-  std::uint64_t bits[LaneTile::kRows];
+  std::uint64_t bits[kTileRows];
   const bool open = intersect(tile.open.core, keys) == keys;
   for (Index r = 0; r < rows.size(); ++r) bits[r] = bits_within(open ? keys : tile.row_keys[r], keys);
   c_.mask.refuse_within_hulls(b, h, rows, keys, bits);

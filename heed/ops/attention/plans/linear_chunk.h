@@ -76,7 +76,7 @@ class LinearRows {
   // chunk is read one by one, by which a row with one key gets its value to the last bits.
   Index whole_chunks(Index end) const {
     if (!end_together()) return end / kLinearChunk;
-    return end <= kLinearChunk ? 0 : (end + kLinearChunk - 1) / kLinearChunk;
+    return end <= kLinearChunk ? 0 : ceil_div(end, kLinearChunk);
   }
   // The first row that sees a key and reads `chunks` or more.
   Index first(Index b, Index chunks) const;

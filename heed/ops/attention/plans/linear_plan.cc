@@ -325,7 +325,7 @@ void for_heads(const AttentionProblem& c, Index heads, double work, bool backwar
   if (heads == 0) return;
   const Workspace::Scope scope(workspace);
   const LinearFeatures features(c, workspace);
-  const Index together = heads_together(c, heads), parts = (heads + together - 1) / together;
+  const Index together = heads_together(c, heads), parts = ceil_div(heads, together);
   parallel_for_with_scratch(workspace, LinearWork::bytes(c, features, together, backward), c.batch * parts,
                             grain_of(work * static_cast<double>(together), kChunkWork),
                             [&](Index begin, Index end, char* memory) {

@@ -2,7 +2,7 @@
 // again by the loops that never touch it.
 #pragma once
 
-#include "heed/ops/attention/plans/float_rows.h"
+#include "heed/ops/attention/plans/row_tiles.h"
 #include "heed/ops/attention/spec/results.h"
 
 namespace heed {

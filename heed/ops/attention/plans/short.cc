@@ -6,7 +6,7 @@
 
 namespace heed {
 
-bool is_short(const AttentionProblem& c) { return c.queries <= LaneTile::kRows && c.keys <= kernels::kLaneKeys; }
+bool is_short(const AttentionProblem& c) { return c.queries <= kTileRows && c.keys <= kernels::kLaneKeys; }
 
 Index short_grain(const AttentionProblem& c) {
   constexpr double kEnough = 1 << 18;  // multiply-adds

@@ -60,10 +60,12 @@ const TileScore* tile_score(Score::Kind kind);
 const kernels::AttentionNormaliser* tile_normaliser(Normaliser::Kind kind);
 
 // Each sum over keys or queries is one chain in ascending order, cut at multiples of kGemmTileDepth keys (kPatternBlock
-// under a mask that is no interval of each row), and of 64 queries for dk, dv and the gradient of the additive vector,
-// so a row's bits depend on that row alone. Refused keys add exact zeros. Beside its inputs and outputs a call takes,
-// for each thread, a forward tile of at least 8 rows by Lk, or a backward tile of 64 rows by kGemmTileDepth and a
-// score's strip; 16-bit k and v add f32 sums of dk and dv, Lk rows each.
+// under a mask that is no interval of each row), and of kTileRows queries for dk, dv and the gradient of the additive
+// vector, so a row's bits depend on that row alone. Refused keys add exact zeros. Beside its inputs and outputs a call
+// takes, for each thread, a forward tile of at least 8 rows by Lk, or a backward tile of kTileRows rows by
+// kGemmTileDepth and a score's strip; 16-bit k and v add f32 sums of dk and dv, Lk rows each. All threads together take
+// a row of D floats for each tile of rows, for the gradient of the additive vector, and, where heads are shared out, a
+// float for each row of the query heads of a group.
 void tiled_forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace);
 void tiled_backward(const AttentionProblem& c, const AttentionSaved& saved, const AttentionGrad& grad,
                     Workspace& workspace);

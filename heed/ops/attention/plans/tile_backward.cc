@@ -8,8 +8,6 @@
 namespace heed {
 namespace {
 
-Index in_parts(Index count, Index part) { return (count + part - 1) / part; }
-
 double work_of(const AttentionProblem& c, Index rows, Index keys) {
   return static_cast<double>(rows) * static_cast<double>(keys) * static_cast<double>(c.width + c.value_width) * 2;
 }
@@ -22,10 +20,9 @@ class TiledBackward {
         saved_(given),
         grad_(wanted),
         workspace_(workspace),
-        rows_(std::min(std::max<Index>(c_.queries, 1), TileGradients::kRows)),
+        rows_(std::min(std::max<Index>(c_.queries, 1), kTileRows)),
         columns_(std::min(c_.keys, kernels::kGemmTileDepth)),
-        tiles_of_head_(in_parts(c_.queries, TileGradients::kRows)),
-        tiles_(tiles_of_head_ * c_.group) {}
+        tiles_(tiles_of_group(c_)) {}
 
   // Key/value heads are independent, but for a parameter's gradient that several of them share: those run one after
   // another.
@@ -38,6 +35,7 @@ class TiledBackward {
     const Workspace::Scope scope(workspace_);
     const Index sums = grad_.dadditive_vector ? c_.batch * c_.key_heads * tiles_ * c_.width : 0;
     if (sums > 0) dvectors_ = workspace_.take<float>(sums), std::fill_n(dvectors_, sums, 0.0f);
+    // A wave's threads add to one head's sums: 16 bits have theirs in each thread's scratch.
     if (batches * groups < thread_count() && !rows_in_order && c_.dtype == DType::f32) {
       for (Index head = 0; head < c_.batch * c_.key_heads; ++head)
         compute_in_waves(head / c_.key_heads, head % c_.key_heads);
@@ -52,10 +50,6 @@ class TiledBackward {
   }
 
  private:
-  RowTile tile(Index b, Index g, Index nth) const {
-    const Index begin = nth % tiles_of_head_ * TileGradients::kRows;
-    return {b, g * c_.group + nth / tiles_of_head_, {begin, std::min(c_.queries, begin + TileGradients::kRows)}};
-  }
   // A sum for each tile, which are added in order at the end.
   float* dvector_of(Index b, Index g, Index nth) const {
     return dvectors_ == nullptr ? nullptr : dvectors_ + ((b * c_.key_heads + g) * tiles_ + nth) * c_.width;
@@ -77,7 +71,7 @@ class TiledBackward {
     head.open_head(b, g);
     head.clear_head();
     for (Index nth = 0; nth < tiles_; ++nth) {
-      head.open_rows(tile(b, g, nth));
+      head.open_rows(tile_of_group(c_, b, g, nth));
       head.begin_rows();
       head.add_keys({0, c_.keys}, dvector_of(b, g, nth));
       head.end_rows();
@@ -95,25 +89,27 @@ class TiledBackward {
       head.clear_head();
     });
     on_threads(tiles_, work_of(c_, rows_, c_.keys), [&](TileGradients& head, Index nth) {
-      head.open_rows(tile(b, g, nth));
+      const RowTile tile = tile_of_group(c_, b, g, nth);
+      head.open_rows(tile);
       head.begin_rows();
-      std::copy_n(head.delta(), tile(b, g, nth).rows.size(), deltas + nth * rows_);
+      std::copy_n(head.delta(), tile.rows.size(), deltas + nth * rows_);
     });
     const Index block = TileGradients::block_keys(c_), wanted = Index{8} * thread_count();
-    const Index piece = std::max<Index>(in_parts(in_parts(c_.keys, wanted), block), 1) * block;
-    const Index pieces = in_parts(c_.keys, piece);
+    const Index piece = round_up(std::max<Index>(ceil_div(c_.keys, wanted), 1), block);
+    const Index pieces = ceil_div(c_.keys, piece);
     for (Index wave = 0; wave < tiles_ + pieces - 1; ++wave) {
       const Index first = std::max<Index>(0, wave - tiles_ + 1), last = std::min(pieces - 1, wave);
       on_threads(last - first + 1, work_of(c_, rows_, piece), [&](TileGradients& head, Index unit) {
         const Index p = first + unit, nth = wave - p;
+        const RowTile tile = tile_of_group(c_, b, g, nth);
         head.open_head(b, g);
-        head.open_rows(tile(b, g, nth));
-        std::copy_n(deltas + nth * rows_, tile(b, g, nth).rows.size(), head.delta());
+        head.open_rows(tile);
+        std::copy_n(deltas + nth * rows_, tile.rows.size(), head.delta());
         head.add_keys({p * piece, std::min(c_.keys, (p + 1) * piece)}, dvector_of(b, g, nth));
       });
     }
     on_threads(tiles_, work_of(c_, rows_, 1), [&](TileGradients& head, Index nth) {
-      head.open_rows(tile(b, g, nth));
+      head.open_rows(tile_of_group(c_, b, g, nth));
       head.end_rows();
     });
     on_threads(1, 0, [&](TileGradients& head, Index) {
@@ -126,9 +122,9 @@ class TiledBackward {
   const AttentionSaved& saved_;
   const AttentionGrad& grad_;
   Workspace& workspace_;
-  Index rows_, columns_;         // of a tile at most
-  Index tiles_of_head_, tiles_;  // of a query head, and of a key/value head
-  float* dvectors_ = nullptr;    // null: not wanted
+  Index rows_, columns_;       // of a tile at most
+  Index tiles_;                // of a key/value head
+  float* dvectors_ = nullptr;  // null: not wanted
 };
 
 }  // namespace

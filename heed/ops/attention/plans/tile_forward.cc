@@ -118,7 +118,7 @@ class ForwardTile {
 }  // namespace
 
 void tiled_forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
-  const Index rows = forward_rows(c), tiles = (c.queries + rows - 1) / rows;
+  const Index rows = forward_rows(c), tiles = ceil_div(c.queries, rows);
   const double work = static_cast<double>(rows * c.keys) * static_cast<double>(c.width + c.value_width);
   const Index units = c.batch * c.heads * tiles;
   const Index bytes = TileWork::bytes(c, rows, c.keys, TileWork::Pass::forward), grain = grain_of(work, kChunkWork);

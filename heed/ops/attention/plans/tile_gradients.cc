@@ -28,8 +28,8 @@ void TileGradients::open_head(Index b, Index g) {
 }
 
 void TileGradients::clear_head() {
-  clear_sums(grad_.dk, dk_);
-  clear_sums(grad_.dv, dv_);
+  if (grad_.dk) clear(dk_, c_.keys, c_.width);
+  if (grad_.dv) clear(dv_, c_.keys, c_.value_width);
 }
 
 void TileGradients::close_head() {
@@ -44,9 +44,6 @@ FloatRows TileGradients::sums_of(const View& view, float* scratch) {
   if (!view) return {};
   return view.dtype == DType::f32 ? FloatRows{&view.at<float>({b_, g_}), view.stride[2]}
                                   : FloatRows{scratch, view.shape[3]};
-}
-void TileGradients::clear_sums(const View& view, FloatRows sums) {
-  for (Index j = 0; view && j < view.shape[2]; ++j) std::fill_n(sums.data + j * sums.row, view.shape[3], 0.0f);
 }
 void TileGradients::store_sums(const View& view, FloatRows sums) const {
   if (!view || view.dtype == DType::f32) return;
@@ -80,7 +77,7 @@ void TileGradients::open_rows(const RowTile& tile) {
 }
 
 void TileGradients::begin_rows() {
-  for (Index r = 0; grad_.dq && r < tile_.rows.size(); ++r) std::fill_n(dq_.data + r * dq_.row, c_.width, 0.0f);
+  if (grad_.dq) clear(dq_, tile_.rows.size(), c_.width);
   fill_pool();
   const float sink = c_.sink<float>(tile_.h);
   double dsink = 0;

@@ -20,8 +20,6 @@ namespace heed {
 
 class TileGradients {
  public:
-  static constexpr Index kRows = 64;  // of a tile, at most; fixed: the sums of dk and dv are cut there
-
   TileGradients(const AttentionProblem& problem, const AttentionSaved& given, const AttentionGrad& wanted,
                 TileWork& thread);
 
@@ -47,7 +45,6 @@ class TileGradients {
 
  private:
   FloatRows sums_of(const View& view, float* scratch);
-  static void clear_sums(const View& view, FloatRows sums);
   void store_sums(const View& view, FloatRows sums) const;
   void fill_pool();
   void map_key_gradients();

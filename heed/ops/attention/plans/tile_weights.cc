@@ -8,8 +8,6 @@
 namespace heed {
 namespace {
 
-constexpr Index kWeightRows = 64;
-
 // One tile: its rows against every key that they may see, a block at a time.
 class WeightTile {
  public:
@@ -55,13 +53,13 @@ class WeightTile {
 void tiled_weights(const AttentionProblem& c, const ConstView& row_stat, const AttentionSelection& chosen,
                    const View& weights, Workspace& workspace) {
   const Index heads = weights.shape[1], columns = std::min(c.keys, kernels::kGemmTileDepth);
-  const std::vector<RowRun> runs = row_runs(chosen, weights.shape[2], kWeightRows);
-  const Index bytes = TileWork::bytes(c, kWeightRows, columns, TileWork::Pass::weights),
+  const std::vector<RowRun> runs = row_runs(chosen, weights.shape[2], kTileRows);
+  const Index bytes = TileWork::bytes(c, kTileRows, columns, TileWork::Pass::weights),
               units = c.batch * heads * std::ssize(runs);
-  const double work = static_cast<double>(kWeightRows * c.keys) * static_cast<double>(c.width);
+  const double work = static_cast<double>(kTileRows * c.keys) * static_cast<double>(c.width);
   const Index grain = grain_of(work, kChunkWork);
   parallel_for_with_scratch(workspace, bytes, units, grain, [&](Index begin, Index end, char* memory) {
-    TileWork thread(c, memory, kWeightRows, columns, TileWork::Pass::weights);
+    TileWork thread(c, memory, kTileRows, columns, TileWork::Pass::weights);
     WeightTile tile(c, row_stat, weights, thread);
     for (Index unit = begin; unit < end; ++unit) {
       const Index to_head = unit / std::ssize(runs) % heads, b = unit / std::ssize(runs) / heads;

@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "heed/ops/attention/plans/row_tiles.h"
 #include "heed/ops/attention/plans/tile.h"
 
 namespace heed {

@@ -279,7 +279,7 @@ class BigBirdPattern final : public PositionPattern {
                kMostRandom, p_.random);
     check_positive("bigbird", "positions", p_.positions);
     check_reach("bigbird", "positions", p_.positions);
-    blocks_ = (p_.positions + p_.block - 1) / p_.block;
+    blocks_ = ceil_div(p_.positions, p_.block);
   }
   bool allows(Index, Index h, Query query, Index j) const override {
     const Index row = floor_divide(query.position, p_.block);
@@ -356,7 +356,7 @@ class TilePattern final : public MaskPattern {
   void check(const char* caller, const MaskShape& shape) const override {
     const ConstView& given = given_.view();
     check_operand(caller, {"the tiles", given});
-    const Index down = (shape.queries + rows_ - 1) / rows_, across = (shape.keys + keys_ - 1) / keys_;
+    const Index down = ceil_div(shape.queries, rows_), across = ceil_div(shape.keys, keys_);
     HEED_CHECK(given.dtype == DType::boolean && given.rank == 3 &&
                    (given.shape[0] == shape.heads || given.shape[0] == 1) && given.shape[1] == down &&
                    given.shape[2] == across,
