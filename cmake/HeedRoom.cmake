@@ -8,7 +8,7 @@
 set(HEED_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-psabi)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 raises false alarms in std::string (its bug 105651), at -O3 and wherever more is inlined than usual.
-  list(APPEND HEED_WARNINGS -Wno-restrict -Wno-array-bounds)
+  list(APPEND HEED_WARNINGS -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow)
 endif()
 if(HEED_WERROR)
   list(APPEND HEED_WARNINGS -Werror)

@@ -2,6 +2,7 @@
 // values that they meet. How their factors lie, and what multiplies them, is the affair of those who implement it.
 #pragma once
 
+#include "heed/ops/attention/plans/float_rows.h"
 #include "heed/ops/attention/plans/lane_tile.h"
 
 namespace heed {

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "heed/ops/attention/plans/float_rows.h"
 #include "heed/ops/attention/plans/reference.h"
 
 namespace heed {
