@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "heed/base/check.h"
+#include "heed/io/base64.h"
 #include "heed/text/tokenizer/byte_alphabet.h"
 #include "heed/text/tokenizer/character_map.h"
 #include "heed/text/tokenizer/growth.h"
@@ -171,37 +172,12 @@ std::string strip(std::string_view text, bool left, bool right) {
   return std::string(text.substr(begin, end - begin));
 }
 
-// Standard base 64, with or without padding at its end.
-std::string decode_base64(const Json& json) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::array<int, 256> values;
-  values.fill(-1);
-  for (std::size_t i = 0; i < kDigits.size(); ++i) values[static_cast<unsigned char>(kDigits[i])] = static_cast<int>(i);
-  std::string_view text = json.string();
-  while (text.ends_with('=')) text.remove_suffix(1);
-  std::string bytes;
-  bytes.reserve(text.size() / 4 * 3 + 2);
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char digit : text) {
-    const int value = values[static_cast<unsigned char>(digit)];
-    if (value < 0) json.refuse("must be base 64");
-    bits = bits << 6 | static_cast<std::uint32_t>(value);
-    count += 6;
-    if (count >= 8) {
-      count -= 8;
-      bytes += static_cast<char>(bits >> count & 0xFF);
-    }
-  }
-  return bytes;
-}
-
 std::unique_ptr<const Normaliser> read_precompiled(const Json& json) {
   if (!is_given(json, "precompiled_charsmap"))
     return normaliser_of([](std::string_view text) { return std::string(text); });
   const Json map = json["precompiled_charsmap"];
-  return normaliser_of(
-      [map = CharacterMap(decode_base64(map), map.where())](std::string_view text) { return map.apply(text); });
+  return normaliser_of([map = CharacterMap(base64_bytes(map.string(), map.where()), map.where())](
+                           std::string_view text) { return map.apply(text); });
 }
 
 std::unique_ptr<const Normaliser> read_form(NormalForm form) {
