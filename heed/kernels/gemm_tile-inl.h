@@ -199,9 +199,9 @@ HWY_INLINE void blocks_of_rows(const GemmTile& t, const Panel& b, Index begin, I
     return std::array<Block, sizeof...(I)>{panel_block<Step, I + 1, kVectors>...};
   }
   (std::make_integer_sequence<int, kMost>());
-  Index blocks = (end - begin + kMost - 1) / kMost;
+  Index blocks = ceil_div(end - begin, kMost);
   for (Index row = begin; row < end; --blocks) {
-    const Index height = (end - row + blocks - 1) / blocks;
+    const Index height = ceil_div(end - row, blocks);
     kBlocks[static_cast<std::size_t>(height - 1)](t, b, row, row - begin);
     row += height;
   }

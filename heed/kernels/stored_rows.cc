@@ -271,7 +271,7 @@ HWY_INLINE void products(const float* q, const StoredRows& stored, float alpha, 
                          FewRows<float> result) {
   constexpr Index kStep = kTurned * Row::kInWord;
   constexpr int kGroups = kManyRegisters && R <= 4 ? 2 : 1;
-  const Index groups = (stored.count + kLanes * kGroups - 1) / (kLanes * kGroups);
+  const Index groups = ceil_div(stored.count, kLanes * kGroups);
   Asking asking(ahead, groups * ceil_div(stored.width, kStep));
   Index first = 0;
   for (; first + kGroups * kLanes <= stored.count; first += kGroups * kLanes) {

@@ -74,7 +74,7 @@ void sum_all(const SumPlan& plan, const T* x, Index unit, T* y) {
 
 template <typename T>
 void sum_units(const SumPlan& plan, const T* x, T* y) {
-  const Index blocks = plan.last_is_kept() ? (plan.y[3] + kColumnsPerTask - 1) / kColumnsPerTask : 1;
+  const Index blocks = plan.last_is_kept() ? ceil_div(plan.y[3], kColumnsPerTask) : 1;
   const Index tasks = plan.units() * blocks;
   if (tasks == 0) return;
   const Index read = std::max<Index>(1, plan.x[0] * plan.x[1] * plan.x[2] * plan.x[3] / tasks);

@@ -58,7 +58,7 @@ Wave resampled(const Wave& wave, Index rate) {
     for (Index tap = 0; tap < taps; ++tap) table.push_back(weight(phase, tap));
   }
   const auto old_count = static_cast<Index>(wave.samples.size());
-  const Index count = (old_count * up + down - 1) / down;
+  const Index count = ceil_div(old_count * up, down);
   Wave made{rate, std::vector<float>(static_cast<std::size_t>(count))};
   parallel_for(count, 4096, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {

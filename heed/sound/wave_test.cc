@@ -107,7 +107,7 @@ TEST(Resampled, ATonesSamplesAreThoseOfTheToneAtTheOtherRate) {
   for (Index rate : {8000, 11025, 22050, 44100, 48000, 96000}) {
     for (double hertz : {100.0, 1000.0, 3000.0}) {
       const Wave made = resampled(tone(hertz, rate, rate / 4), 16000);
-      EXPECT_EQ(std::ssize(made.samples), (rate / 4 * 16000 + rate - 1) / rate);
+      EXPECT_EQ(std::ssize(made.samples), ceil_div(rate / 4 * 16000, rate));
       EXPECT_LT(farthest(made, tone(hertz, 16000, std::ssize(made.samples))), 1e-3) << rate << " " << hertz;
     }
   }

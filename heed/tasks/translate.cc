@@ -26,7 +26,7 @@ Index token_count(const std::vector<int>& sentence) { return static_cast<Index>(
 
 // A wider beam has more rows for each sentence.
 Index budget_for_beam(Index tokens, Index beam) {
-  return std::max<Index>(1, tokens / ((std::clamp<Index>(beam, 1, kWidestBeam) + kUsualBeam - 1) / kUsualBeam));
+  return std::max<Index>(1, tokens / ceil_div(std::clamp<Index>(beam, 1, kWidestBeam), kUsualBeam));
 }
 
 // The longest sentences are in the first batch, so that no thread begins one when the others are done.

@@ -56,7 +56,7 @@ Index PagedCache::pages_wanted(Index rows) const {
   Index wanted = 0;
   std::vector<Index> users = users_;
   for (std::size_t b = 0; b < tables_.size() && rows > 0; ++b) {
-    wanted += (lengths_[b] + rows + options_.page - 1) / options_.page - std::ssize(tables_[b]);
+    wanted += ceil_div(lengths_[b] + rows, options_.page) - std::ssize(tables_[b]);
     if (lengths_[b] % options_.page == 0) continue;
     Index& sharing = users[static_cast<std::size_t>(tables_[b].back())];
     if (sharing > 1) ++wanted, --sharing;
@@ -169,7 +169,7 @@ void PagedCache::truncate(Index rows) {
   }
   for (std::size_t b = 0; b < tables_.size(); ++b) {
     lengths_[b] -= rows;
-    for (; std::ssize(tables_[b]) > (lengths_[b] + options_.page - 1) / options_.page; tables_[b].pop_back()) {
+    for (; std::ssize(tables_[b]) > ceil_div(lengths_[b], options_.page); tables_[b].pop_back()) {
       drop_page(tables_[b].back());
     }
   }

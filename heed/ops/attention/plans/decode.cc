@@ -165,7 +165,7 @@ std::string_view decode_why_not(const AttentionProblem& c, const AttentionTask& 
 
 // The keys are turned into lanes once for some rows, which costs as much as some products.
 double decode_cost(const AttentionProblem& c) {
-  const double chunks = static_cast<double>((c.group * c.queries + kFewRows - 1) / kFewRows);
+  const double chunks = static_cast<double>(ceil_div(c.group * c.queries, kFewRows));
   const double keys = static_cast<double>(c.batch * c.key_heads) * static_cast<double>(c.keys);
   return pair_cost(c) + 6 * chunks * keys * static_cast<double>(c.width);
 }

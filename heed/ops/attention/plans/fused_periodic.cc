@@ -20,7 +20,7 @@ template <typename AnyView>
 AnyView every(AnyView view, Index first, Index step) {
   const Index rows = view.shape[2];
   view = slice(view, 2, std::min(first, rows), rows);
-  view.shape[2] = (view.shape[2] + step - 1) / step;
+  view.shape[2] = ceil_div(view.shape[2], step);
   view.stride[2] *= step;
   return view;
 }

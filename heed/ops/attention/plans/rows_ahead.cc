@@ -6,7 +6,7 @@ namespace heed {
 
 void RowsAhead::add(const ConstView& view, Index offset, Index stride, Index rows) {
   constexpr Index kLine = 64;
-  const Index size = size_of(view.dtype), lines = (view.shape[3] * size + kLine - 1) / kLine;
+  const Index size = size_of(view.dtype), lines = ceil_div(view.shape[3] * size, kLine);
   const char* row = static_cast<const char*>(view.data) + offset * size;
   const char** to = addresses_.data() + count_;
   rows = std::min(rows, (kMost - count_) / std::max<Index>(lines, 1));
