@@ -189,8 +189,8 @@ TEST(AttentionInvariance, TheThreadCountChangesNoBitOfFewLongHeads) {
   }
 }
 
-// The same of every score and normaliser in tiles: those meet the keys in waves, under an interval for each row and
-// under booleans.
+// The same of every score and normaliser in tiles, which follow each other through the keys, under an interval for each
+// row and under booleans.
 TEST(AttentionInvariance, TheThreadCountChangesNoBitOfOneHeadInTiles) {
   const Index queries = 150, keys = 1100;
   const Mask masks[] = {Mask::causal() & Mask::key_lengths(Tensor::from(std::vector<std::int64_t>{1090}, {1})),

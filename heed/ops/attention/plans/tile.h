@@ -65,7 +65,7 @@ const kernels::AttentionNormaliser* tile_normaliser(Normaliser::Kind kind);
 // takes, for each thread, a forward tile of at least 8 rows by Lk, or a backward tile of kTileRows rows by
 // kGemmTileDepth and a score's strip; 16-bit k and v add f32 sums of dk and dv, Lk rows each. All threads together take
 // a row of D floats for each tile of rows, for the gradient of the additive vector, and, where heads are shared out, a
-// float for each row of the query heads of a group.
+// counter for each tile.
 void tiled_forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace);
 void tiled_backward(const AttentionProblem& c, const AttentionSaved& saved, const AttentionGrad& grad,
                     Workspace& workspace);

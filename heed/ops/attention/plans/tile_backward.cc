@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <atomic>
+#include <limits>
+#include <new>
 
 #include "heed/base/thread_scratch.h"
 #include "heed/ops/attention/plans/tile.h"
@@ -11,6 +14,33 @@ namespace {
 double work_of(const AttentionProblem& c, Index rows, Index keys) {
   return static_cast<double>(rows) * static_cast<double>(keys) * static_cast<double>(c.width + c.value_width) * 2;
 }
+
+// How many pieces of the keys a tile of rows has met so far, which the tile after it follows.
+class Progress {
+ public:
+  // Its tile will meet no more, even where that is since it failed: whoever waits must not wait forever.
+  class End {
+   public:
+    explicit End(Progress& progress) : progress_(progress) {}
+    ~End() { progress_.reach(std::numeric_limits<Index>::max()); }
+    End(const End&) = delete;
+    End& operator=(const End&) = delete;
+
+   private:
+    Progress& progress_;
+  };
+
+  void reach(Index pieces) {
+    met_.store(pieces, std::memory_order_release);
+    met_.notify_all();
+  }
+  void wait_for(Index pieces) const {
+    for (Index met; (met = met_.load(std::memory_order_acquire)) < pieces;) met_.wait(met, std::memory_order_acquire);
+  }
+
+ private:
+  std::atomic<Index> met_{0};
+};
 
 class TiledBackward {
  public:
@@ -35,10 +65,11 @@ class TiledBackward {
     const Workspace::Scope scope(workspace_);
     const Index sums = grad_.dadditive_vector ? c_.batch * c_.key_heads * tiles_ * c_.width : 0;
     if (sums > 0) dvectors_ = workspace_.take<float>(sums), std::fill_n(dvectors_, sums, 0.0f);
-    // A wave's threads add to one head's sums: 16 bits have theirs in each thread's scratch.
-    if (batches * groups < thread_count() && !rows_in_order && c_.dtype == DType::f32) {
+    // Tiles on several threads add to one head's sums: 16 bits have theirs in each thread's scratch.
+    const bool in_line = !rows_in_order && c_.dtype == DType::f32 && work_of(c_, rows_, c_.keys) >= kChunkWork;
+    if (in_line && batches * groups < thread_count()) {
       for (Index head = 0; head < c_.batch * c_.key_heads; ++head)
-        compute_in_waves(head / c_.key_heads, head % c_.key_heads);
+        compute_in_line(head / c_.key_heads, head % c_.key_heads);
     } else {
       on_threads(batches * groups, work_of(c_, c_.queries * c_.group, c_.keys), [&](TileGradients& head, Index unit) {
         for (Index b = unit / groups; b < (batch_in_order ? c_.batch : unit / groups + 1); ++b)
@@ -79,37 +110,27 @@ class TiledBackward {
     head.close_head();
   }
 
-  // The same sums in the same order on several threads, where there are more of them than heads: tile `nth` meets piece
-  // `p` of the keys in wave nth + p, after the tile before it has met that piece and after it has met the piece before.
-  void compute_in_waves(Index b, Index g) {
+  // The same sums in the same order on several threads, where there are more of them than heads: a tile meets a piece
+  // of the keys after the tile before it has. Tiles are begun in order, so the one that is waited for is under way.
+  void compute_in_line(Index b, Index g) {
     const Workspace::Scope scope(workspace_);
-    float* const deltas = workspace_.take<float>(tiles_ * rows_);
+    Progress* const progress = workspace_.take<Progress>(tiles_);
+    for (Index nth = 0; nth < tiles_; ++nth) new (progress + nth) Progress;
     on_threads(1, 0, [&](TileGradients& head, Index) {
       head.open_head(b, g);
       head.clear_head();
     });
-    on_threads(tiles_, work_of(c_, rows_, c_.keys), [&](TileGradients& head, Index nth) {
-      const RowTile tile = tile_of_group(c_, b, g, nth);
-      head.open_rows(tile);
-      head.begin_rows();
-      std::copy_n(head.delta(), tile.rows.size(), deltas + nth * rows_);
-    });
-    const Index block = TileGradients::block_keys(c_), wanted = Index{8} * thread_count();
-    const Index piece = round_up(std::max<Index>(ceil_div(c_.keys, wanted), 1), block);
-    const Index pieces = ceil_div(c_.keys, piece);
-    for (Index wave = 0; wave < tiles_ + pieces - 1; ++wave) {
-      const Index first = std::max<Index>(0, wave - tiles_ + 1), last = std::min(pieces - 1, wave);
-      on_threads(last - first + 1, work_of(c_, rows_, piece), [&](TileGradients& head, Index unit) {
-        const Index p = first + unit, nth = wave - p;
-        const RowTile tile = tile_of_group(c_, b, g, nth);
-        head.open_head(b, g);
-        head.open_rows(tile);
-        std::copy_n(deltas + nth * rows_, tile.rows.size(), head.delta());
-        head.add_keys({p * piece, std::min(c_.keys, (p + 1) * piece)}, dvector_of(b, g, nth));
-      });
-    }
-    on_threads(tiles_, work_of(c_, rows_, 1), [&](TileGradients& head, Index nth) {
+    const Index piece = TileGradients::block_keys(c_);
+    on_threads(tiles_, kChunkWork, [&](TileGradients& head, Index nth) {
+      const Progress::End end(progress[nth]);
+      head.open_head(b, g);
       head.open_rows(tile_of_group(c_, b, g, nth));
+      head.begin_rows();
+      for (Index p = 0; p * piece < c_.keys; ++p) {
+        if (nth > 0) progress[nth - 1].wait_for(p + 1);
+        head.add_keys({p * piece, std::min(c_.keys, (p + 1) * piece)}, dvector_of(b, g, nth));
+        progress[nth].reach(p + 1);
+      }
       head.end_rows();
     });
     on_threads(1, 0, [&](TileGradients& head, Index) {

@@ -31,10 +31,8 @@ class TileGradients {
 
   // Reads what the tile's rows are: the calls below are about them.
   void open_rows(const RowTile& tile);
-  // Makes their sums zero, adds the gradient of the sink, and fills delta().
+  // Makes their sums zero, adds the gradient of the sink, and sums what the keys of each row give back together.
   void begin_rows();
-  // [rows]: what the keys of a row give back together. Another object may have filled it.
-  float* delta() const { return work_.delta(); }
   // Adds what flows between the rows and those of the keys that the mask leaves them. For the same bits, keys come in
   // ascending order and are cut at multiples of a block. `dvector` [D]: the gradient of the additive vector, or null.
   void add_keys(Range keys, float* dvector);
