@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "heed/base/check.h"
@@ -135,14 +136,22 @@ class TrieCheck {
       : units_(units.size() / sizeof(std::uint32_t)),
         strings_(strings),
         name_(name),
-        longest_(units_.size(), kNotSeen) {
+        longest_(units_.size(), kNotSeen),
+        first_child_(units_.size(), kNone),
+        next_child_(units_.size(), kNone) {
     std::memcpy(units_.data(), units.data(), units_.size() * sizeof(std::uint32_t));
+    // A unit names its parent's children by its own place and label: none is searched for.
+    for (std::uint32_t at = 0; at < units_.size(); ++at) {
+      const std::uint32_t children = at ^ label(units_[at]);
+      if (children < units_.size()) next_child_[at] = std::exchange(first_child_[children], at);
+    }
   }
 
   void run() { most_matches(0, 0); }
 
  private:
   static constexpr int kNotSeen = -1, kOpen = -2;
+  static constexpr std::uint32_t kNone = 0xFFFFFFFFU;
   static constexpr int kMostMatches = 32;  // the room that the library has for the matches at one position
   static constexpr int kLongestKey = 512;  // bytes; the longest in the library's own tables is far shorter
 
@@ -160,10 +169,9 @@ class TrieCheck {
     HEED_CHECK((children | 0xFFU) < units_.size(), "{}: the normaliser's trie has a link to unit {} of {}", name_,
                children, units_.size());
     int most = 0;
-    for (std::uint32_t c = 0; c < 256; ++c) {
-      const std::uint32_t child = children ^ c;
-      // The root's own unit has label 0 and is nobody's child, but the search may still read it as one.
-      if (label(units_[child]) == c) most = std::max(most, leaf(child) + most_matches(child, depth + 1));
+    // The root's own unit has label 0 and is nobody's child, but the library's search may still read it as one.
+    for (std::uint32_t child = first_child_[children]; child != kNone; child = next_child_[child]) {
+      most = std::max(most, leaf(child) + most_matches(child, depth + 1));
     }
     HEED_CHECK(most <= kMostMatches, "{}: the normaliser has {} rules or more that apply at one position, over {}",
                name_, most, kMostMatches);
@@ -186,6 +194,7 @@ class TrieCheck {
   std::string_view strings_;
   std::string_view name_;
   std::vector<int> longest_;
+  std::vector<std::uint32_t> first_child_, next_child_;  // the children at a place, in a list
 };
 
 }  // namespace
