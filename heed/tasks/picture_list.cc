@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "heed/base/check.h"
+#include "heed/base/fingerprint.h"
 #include "heed/base/printable.h"
 #include "heed/base/text_lines.h"
 
@@ -70,7 +71,7 @@ PictureList read_picture_list(const std::filesystem::path& list, std::size_t mos
   std::string opened;  // the file of `whole`: those of one file mostly stand together
   Image whole;
   std::size_t bytes = 0;
-  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+  Fingerprint print;
   for (std::size_t i = 0; i < std::min(most, lines.size()); ++i) {
     const std::string place = fmt::format("{}:{}", text_name(list), i + 1);
     const Entry entry = parse_line(lines[i], place);
@@ -87,10 +88,10 @@ PictureList read_picture_list(const std::filesystem::path& list, std::size_t mos
     bytes += image.pixels.size();
     HEED_CHECK(bytes <= kMostListedBytes, "{}: the pictures up to here have more than {} bytes", place,
                kMostListedBytes);
-    for (std::uint8_t byte : image.pixels) hash = (hash ^ byte) * 0x100000001b3u;
+    print.add({reinterpret_cast<const char*>(image.pixels.data()), image.pixels.size()});
     pictures.images.push_back(std::move(image));
   }
-  pictures.fingerprint = fmt::format("{} pictures, {:016x}", pictures.images.size(), hash);
+  pictures.fingerprint = fmt::format("{} pictures, {:016x}", pictures.images.size(), print.value());
   return pictures;
 }
 

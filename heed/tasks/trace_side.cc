@@ -11,7 +11,7 @@
 namespace heed {
 namespace {
 
-constexpr std::string_view kSpaceMark = "\xE2\x96\x81", kReplacement = "\xEF\xBF\xBD";
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 // The words of the pieces of one text: a number for each piece, and what they are.
 struct WordsOfPieces {

@@ -2,10 +2,10 @@
 
 #include <fmt/core.h>
 
-#include <cstdint>
 #include <memory>
 #include <utility>
 
+#include "heed/base/fingerprint.h"
 #include "heed/io/fields.h"
 #include "heed/tasks/model_folder.h"
 #include "heed/text/sentencepiece_vocabulary.h"
@@ -27,17 +27,15 @@ std::shared_ptr<const Vocabulary> learn_vocabulary(const TrainOptions& options, 
       SentencePieceVocabulary::train(lines, {.model = model, .vocabulary_size = options.vocabulary_size}));
 }
 
-// FNV-1a over all lines: enough to notice that a run would be continued on other text.
 std::string fingerprint(const Sides& sides) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  const auto add = [&](unsigned char byte) { hash = (hash ^ byte) * 0x100000001b3u; };
+  Fingerprint print;
   for (const std::span<const std::string> side : sides) {
     for (const std::string& line : side) {
-      for (char c : line) add(static_cast<unsigned char>(c));
-      add('\n');
+      print.add(line);
+      print.add("\n");
     }
   }
-  return fmt::format("{} lines, {:016x}", sides.front().size(), hash);
+  return fmt::format("{} lines, {:016x}", sides.front().size(), print.value());
 }
 
 Json run_description(const TrainOptions& options, const TrainingStart* start, const Sides& text,

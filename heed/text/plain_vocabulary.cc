@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "heed/base/blanks.h"
 #include "heed/base/check.h"
 #include "heed/base/printable.h"
 #include "heed/base/utf8.h"
@@ -19,8 +20,6 @@ namespace {
 using Kind = PlainVocabulary::Kind;
 using Type = PlainVocabulary::Type;
 
-constexpr std::string_view kMark = "\xE2\x96\x81";  // U+2581
-
 bool is_byte_piece(std::string_view piece) {
   return piece.size() == 6 && piece.starts_with("<0x") && piece.ends_with('>');
 }
@@ -29,7 +28,7 @@ std::string with_marks(std::string_view piece) {
   std::string marked;
   for (const char byte : piece) {
     if (byte == ' ') {
-      marked += kMark;
+      marked += kSpaceMark;
     } else {
       marked += byte;
     }
@@ -106,13 +105,13 @@ Json sentencepiece_normaliser(const PlainVocabulary& plain) {
     steps.push_back(Json::object({{"type", "Strip"}, {"strip_left", true}, {"strip_right", true}}));
     steps.push_back(replace(Json::object({{"Regex", " {2,}"}}), " "));
   }
-  if (plain.space_prefix) steps.push_back(Json::object({{"type", "Prepend"}, {"prepend", kMark}}));
-  steps.push_back(replace(text(" "), kMark));
+  if (plain.space_prefix) steps.push_back(Json::object({{"type", "Prepend"}, {"prepend", kSpaceMark}}));
+  steps.push_back(replace(text(" "), kSpaceMark));
   return Json::object({{"type", "Sequence"}, {"normalizers", Json::array(std::move(steps))}});
 }
 
 Json sentencepiece_decoder(const PlainVocabulary& plain) {
-  std::vector<Json> steps = {replace(text(kMark), " "), step("ByteFallback"), step("Fuse")};
+  std::vector<Json> steps = {replace(text(kSpaceMark), " "), step("ByteFallback"), step("Fuse")};
   if (plain.space_prefix)
     steps.push_back(Json::object({{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}}));
   return Json::object({{"type", "Sequence"}, {"decoders", Json::array(std::move(steps))}});
@@ -248,8 +247,8 @@ std::vector<std::string> word_pieces(const std::vector<std::string>& pieces, con
   std::vector<std::string> restored;
   for (std::size_t id = 0; id < pieces.size(); ++id) {
     const std::string& piece = pieces[id];
-    if (piece.starts_with(kMark)) {
-      restored.push_back(piece.substr(kMark.size()));
+    if (piece.starts_with(kSpaceMark)) {
+      restored.push_back(piece.substr(kSpaceMark.size()));
     } else {
       restored.push_back(types[id] == Type::normal && !(piece.starts_with('[') && piece.ends_with(']')) ? "##" + piece
                                                                                                         : piece);

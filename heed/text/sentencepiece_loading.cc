@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "heed/base/blanks.h"
 #include "heed/base/check.h"
 #include "heed/base/error.h"
 
@@ -24,7 +25,6 @@ void load_sentencepiece(std::string_view bytes, std::string_view name,
 }
 
 std::string surface_of_piece(std::string piece) {
-  constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581
   for (std::size_t at = piece.find(kSpaceMark); at != std::string::npos; at = piece.find(kSpaceMark, at)) {
     piece.replace(at, kSpaceMark.size(), " ");
   }

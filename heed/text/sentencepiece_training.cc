@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "heed/base/blanks.h"
 #include "heed/base/check.h"
 #include "heed/base/control_characters.h"
 #include "heed/base/utf8.h"
@@ -139,7 +140,7 @@ void check_characters(std::span<const std::string> lines, const SentencePieceOpt
                                                               "SentencePieceVocabulary::train");
   bool visible = false;
   for (int id = kOwnSymbols.end + 1; id < characters.size() && !visible; ++id) {
-    visible = characters.piece(id) != "\xE2\x96\x81";
+    visible = characters.piece(id) != kSpaceMark;
   }
   HEED_CHECK(visible, "SentencePieceVocabulary::train: none of the {} lines has a visible character", lines.size());
   const Index least = characters.size() + (options.byte_fallback ? kByteValues : 0);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "heed/base/blanks.h"
 #include "heed/base/check.h"
 #include "heed/viz/visible_text.h"
 
@@ -103,10 +104,9 @@ void check_shape(const AttentionTrace& trace, const AttentionTrace::Map& map, co
 }  // namespace
 
 std::string readable_token(std::string_view token) {
-  constexpr std::string_view kSpace = "\u2581";
   std::string text = visible_text(token);
-  for (std::size_t at = text.find(kSpace); at != std::string::npos; at = text.find(kSpace, at)) {
-    text.replace(at, kSpace.size(), "_");
+  for (std::size_t at = text.find(kSpaceMark); at != std::string::npos; at = text.find(kSpaceMark, at)) {
+    text.replace(at, kSpaceMark.size(), "_");
   }
   return text;
 }

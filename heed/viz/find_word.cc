@@ -6,6 +6,7 @@
 #include <charconv>
 #include <string>
 
+#include "heed/base/blanks.h"
 #include "heed/base/check.h"
 #include "heed/viz/visible_text.h"
 
@@ -13,8 +14,7 @@ namespace heed {
 namespace {
 
 std::string without_marker(std::string_view token) {
-  constexpr std::string_view kSpace = "\u2581";
-  if (token.starts_with(kSpace)) token.remove_prefix(kSpace.size());
+  if (token.starts_with(kSpaceMark)) token.remove_prefix(kSpaceMark.size());
   return std::string(token);
 }
 
