@@ -97,8 +97,22 @@ Transcriber::Ids Transcriber::search(const Tensor& bands, const Ids& prompt, Ind
   return best.empty() ? Ids{} : best.front().tokens;
 }
 
-std::vector<TimedWord> Transcriber::timed_words(const Tensor& bands, const Ids& prompt, const Ids& tokens,
-                                                Index samples, Workspace& workspace) const {
+std::int32_t Transcriber::language_of(const TranscriptionOptions& options) const {
+  return options.language.empty() ? -1 : speech_.language_id(options.language);
+}
+
+Transcriber::Heard Transcriber::hear(std::span<const float> samples, std::int32_t language,
+                                     const TranscriptionOptions& options, Workspace& workspace) const {
+  const SignalOptions& signal = opened_.config.transformer.signal;
+  Heard heard{.bands = log_mel(samples, {.bands = signal.channels, .frames = signal.frames}), .language = language};
+  if (language < 0) heard.language = heard_language(heard.bands, workspace);
+  heard.prompt = speech_.prompt(heard.language, options.task);
+  heard.tokens = search(heard.bands, heard.prompt, options.beam, workspace);
+  return heard;
+}
+
+std::vector<TimedWord> Transcriber::timed_words(const Heard& heard, Index samples, Workspace& workspace) const {
+  const Ids& tokens = heard.tokens;
   if (tokens.empty()) return {};
   const TransformerConfig& config = opened_.config.transformer;
   std::vector<std::array<Index, 2>> heads = speech_.alignment_heads;
@@ -109,31 +123,32 @@ std::vector<TimedWord> Transcriber::timed_words(const Tensor& bands, const Ids& 
   std::set<std::string> paths;
   for (const auto& [layer, head] : heads) paths.insert(cross_path(layer));
 
-  Ids read = prompt;
+  Ids read = heard.prompt;
   read.insert(read.end(), tokens.begin(), tokens.end());
   const Index rows = std::ssize(read), positions = config.signal.positions();
   AttentionRecorder recorder({.row = 0, .source_length = positions, .target_length = rows}, {},
                              [&](const AttentionSite& site) { return paths.contains(std::string(site.path)); });
-  opened_.model->features(Context::inference(workspace, &recorder), {{.signal = bands}, Tensor::from(read, {1, rows})});
+  opened_.model->features(Context::inference(workspace, &recorder),
+                          {{.signal = heard.bands}, Tensor::from(read, {1, rows})});
   const std::vector<AttentionTrace::Map> maps = recorder.take_maps();
 
   // The share of each position among those that hold sound.
-  const Index heard = heard_positions(samples, positions);
+  const Index sounding = heard_positions(samples, positions);
   std::vector<float> weights;
   for (const auto& [layer, head] : heads) {
     const std::string path = cross_path(layer);
     const AttentionTrace::Map& map = *std::ranges::find(maps, path, &AttentionTrace::Map::path);
     for (Index row = 0; row < rows; ++row) {
       double sum = std::numeric_limits<double>::min();
-      for (Index at = 0; at < heard; ++at) sum += double{map.weight(head, row, at)};
-      for (Index at = 0; at < heard; ++at) weights.push_back(static_cast<float>(map.weight(head, row, at) / sum));
+      for (Index at = 0; at < sounding; ++at) sum += double{map.weight(head, row, at)};
+      for (Index at = 0; at < sounding; ++at) weights.push_back(static_cast<float>(map.weight(head, row, at) / sum));
     }
   }
-  const std::vector<double> matrix = sharpened(weights, std::ssize(heads), rows, heard);
+  const std::vector<double> matrix = sharpened(weights, std::ssize(heads), rows, sounding);
   // A token is said where the one before it looks, which predicts it; the last one ends where the end is predicted.
-  const Index first = std::ssize(prompt) - 1, said = rows - first;
+  const Index first = std::ssize(heard.prompt) - 1, said = rows - first;
   const std::vector<Index> starts =
-      warped_starts(std::span(matrix).subspan(static_cast<std::size_t>(first * heard)), said, heard);
+      warped_starts(std::span(matrix).subspan(static_cast<std::size_t>(first * sounding)), said, sounding);
 
   const std::vector<int> numbers = vocabulary_->word_of_pieces(tokens);
   const std::vector<std::string> texts = words_of(vocabulary_->decode(tokens));
@@ -156,38 +171,33 @@ AttentionTrace Transcriber::trace(const Wave& wave, const TranscriptionOptions& 
   const Wave all = resampled(wave, kLogMelRate);
   const std::span<const float> samples =
       std::span(all.samples).first(std::min(all.samples.size(), static_cast<std::size_t>(signal.frames * kLogMelHop)));
-  const Tensor bands = log_mel(samples, {.bands = signal.channels, .frames = signal.frames});
   Workspace workspace;
-  std::int32_t language = options.language.empty() ? -1 : speech_.language_id(options.language);
-  if (language < 0) language = heard_language(bands, workspace);
-  Ids ids = speech_.prompt(language, options.task);
-  const Ids tokens = search(bands, ids, options.beam, workspace);
-  ids.insert(ids.end(), tokens.begin(), tokens.end());
+  const Heard heard = hear(samples, language_of(options), options, workspace);
+  Ids ids = heard.prompt;
+  ids.insert(ids.end(), heard.tokens.begin(), heard.tokens.end());
   ids.push_back(speech_.ends.empty() ? kNoTarget : speech_.ends.front());
-  const Index heard = heard_positions(std::ssize(samples), signal.positions());
-  return trace_signal(*opened_.model, bands, sound_side(heard, kPositionSeconds), *vocabulary_, ids,
-                      trimmed(vocabulary_->decode(tokens)), parts);
+  const Index positions = heard_positions(std::ssize(samples), signal.positions());
+  return trace_signal(*opened_.model, heard.bands, sound_side(positions, kPositionSeconds), *vocabulary_, ids,
+                      trimmed(vocabulary_->decode(heard.tokens)), parts);
 }
 
 Transcription Transcriber::transcribe(const Wave& wave, const TranscriptionOptions& options) const {
   const SignalOptions& signal = opened_.config.transformer.signal;
-  const Wave heard = resampled(wave, kLogMelRate);
+  const Wave sound = resampled(wave, kLogMelRate);
   const auto piece = static_cast<std::size_t>(signal.frames * kLogMelHop);
-  std::int32_t language = options.language.empty() ? -1 : speech_.language_id(options.language);
+  std::int32_t language = language_of(options);
   Workspace workspace;
   Transcription all;
-  for (std::size_t begin = 0; begin < heard.samples.size(); begin += piece) {
+  for (std::size_t begin = 0; begin < sound.samples.size(); begin += piece) {
     const std::span<const float> samples =
-        std::span(heard.samples).subspan(begin, std::min(piece, heard.samples.size() - begin));
-    const Tensor bands = log_mel(samples, {.bands = signal.channels, .frames = signal.frames});
-    if (language < 0) language = heard_language(bands, workspace);
-    const Ids prompt = speech_.prompt(language, options.task);
-    const Ids tokens = search(bands, prompt, options.beam, workspace);
-    const std::string text = trimmed(vocabulary_->decode(tokens));
+        std::span(sound.samples).subspan(begin, std::min(piece, sound.samples.size() - begin));
+    const Heard heard = hear(samples, language, options, workspace);
+    language = heard.language;
+    const std::string text = trimmed(vocabulary_->decode(heard.tokens));
     if (!text.empty()) all.text += (all.text.empty() ? "" : " ") + text;
     if (!options.words) continue;
     const double offset = static_cast<double>(begin) / static_cast<double>(kLogMelRate);
-    for (TimedWord& word : timed_words(bands, prompt, tokens, std::ssize(samples), workspace)) {
+    for (TimedWord& word : timed_words(heard, std::ssize(samples), workspace)) {
       all.words.push_back({std::move(word.text), word.begin + offset, word.end + offset});
     }
   }

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,12 +56,21 @@ class Transcriber {
 
  private:
   using Ids = std::vector<std::int32_t>;
+  // A piece of sound, and what was heard in it.
+  struct Heard {
+    Tensor bands;
+    std::int32_t language = -1;  // negative: of a model of one language
+    Ids prompt{}, tokens{};
+  };
 
+  // Negative: the sound is to be asked.
+  std::int32_t language_of(const TranscriptionOptions& options) const;
   std::int32_t heard_language(const Tensor& bands, Workspace& workspace) const;
   Ids search(const Tensor& bands, const Ids& prompt, Index beam, Workspace& workspace) const;
-  // Of the words of `tokens` in a piece of so many samples, from its begin.
-  std::vector<TimedWord> timed_words(const Tensor& bands, const Ids& prompt, const Ids& tokens, Index samples,
-                                     Workspace& workspace) const;
+  Heard hear(std::span<const float> samples, std::int32_t language, const TranscriptionOptions& options,
+             Workspace& workspace) const;
+  // Of the words in a piece of so many samples, from its begin.
+  std::vector<TimedWord> timed_words(const Heard& heard, Index samples, Workspace& workspace) const;
 
   BareModel opened_;
   SpeechGeneration speech_;
