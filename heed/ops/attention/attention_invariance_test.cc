@@ -195,7 +195,7 @@ TEST(AttentionInvariance, TheThreadCountChangesNoBitOfOneHeadInTiles) {
   const Index queries = 150, keys = 1100;
   const Mask masks[] = {Mask::causal() & Mask::key_lengths(Tensor::from(std::vector<std::int64_t>{1090}, {1})),
                         Mask::sliding_window(700, 9), Mask::boolean(random_booleans({1, 1, queries, keys}, 3))};
-  for (AttentionSample p : attention_kinds({.heads = 2, .queries = queries, .keys = keys})) {
+  for (AttentionSample p : attention_kinds({.heads = 3, .queries = queries, .keys = keys})) {
     if (p.spec.score.kind == Score::Kind::feature_map) continue;
     for (const Mask& mask : masks) {
       p.spec.mask = mask;

@@ -65,18 +65,17 @@ class TiledBackward {
     const Workspace::Scope scope(workspace_);
     const Index sums = grad_.dadditive_vector ? c_.batch * c_.key_heads * tiles_ * c_.width : 0;
     if (sums > 0) dvectors_ = workspace_.take<float>(sums), std::fill_n(dvectors_, sums, 0.0f);
-    // Tiles on several threads add to one head's sums: 16 bits have theirs in each thread's scratch.
-    const bool in_line = !rows_in_order && c_.dtype == DType::f32 && work_of(c_, rows_, c_.keys) >= kChunkWork;
-    if (in_line && batches * groups < thread_count()) {
-      for (Index head = 0; head < c_.batch * c_.key_heads; ++head)
-        compute_in_line(head / c_.key_heads, head % c_.key_heads);
-    } else {
-      on_threads(batches * groups, work_of(c_, c_.queries * c_.group, c_.keys), [&](TileGradients& head, Index unit) {
-        for (Index b = unit / groups; b < (batch_in_order ? c_.batch : unit / groups + 1); ++b)
-          for (Index g = unit % groups; g < (heads_in_order ? c_.key_heads : unit % groups + 1); ++g)
-            compute_head(head, b, g);
-      });
-    }
+    // What heads are left where each thread has had as many, those share out. Their tiles add to one sum, which 16 bits
+    // have in each thread's scratch.
+    const Index units = batches * groups;
+    const bool can_share = !rows_in_order && c_.dtype == DType::f32 && work_of(c_, rows_, c_.keys) >= kChunkWork;
+    const Index alone = can_share ? units - units % thread_count() : units;
+    on_threads(alone, work_of(c_, c_.queries * c_.group, c_.keys), [&](TileGradients& head, Index unit) {
+      for (Index b = unit / groups; b < (batch_in_order ? c_.batch : unit / groups + 1); ++b)
+        for (Index g = unit % groups; g < (heads_in_order ? c_.key_heads : unit % groups + 1); ++g)
+          compute_head(head, b, g);
+    });
+    for (Index unit = alone; unit < units; ++unit) compute_in_line(unit / groups, unit % groups);
     for (Index at = 0; at < sums; ++at) grad_.dadditive_vector.at<float>({at % c_.width}) += dvectors_[at];
   }
 
