@@ -79,8 +79,9 @@ export async function saved(page, kind) {
 
 // That axe finds nothing wrong with the page; `where` is said beside what it finds.
 export async function accessible(page, where) {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe);
+  // Preloading fetches what is styled from other files, of which the page has none.
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"], preload: false }));
   const told = violations.map(({ id, help, nodes }) => `${id} (${help}): ${nodes.slice(0, 3).map((node) => node.html).join(" ")}`);
   assert.deepEqual(told, [], where);
 }
