@@ -1,137 +1,21 @@
 #include "heed/text/oniguruma_pattern.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "heed/base/check.h"
 #include "heed/base/printable.h"
 #include "heed/base/utf8.h"
+#include "heed/text/oniguruma_properties.h"
+#include "heed/text/pcre_class.h"
 #include "heed/unicode/unicode.h"
 
 namespace heed {
 namespace {
 
 constexpr int kDeepest = 64;
-
-// What stands in a class of PCRE2's.
-constexpr std::string_view kSpaceClass =
-    "\\x{9}-\\x{D}\\x{20}\\x{85}\\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}\\x{205F}\\x{3000}";
-constexpr std::string_view kWord = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}";
-// Outside classes Oniguruma looks Latin-1 up in a table, which has these as word characters too.
-constexpr std::string_view kWordAlone = "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\x{B2}\\x{B3}\\x{B9}\\x{BC}-\\x{BE}";
-constexpr std::string_view kHexDigits = "0-9A-Fa-f";
-
-// Names of what is no script; spelled without '_', '-' and spaces, in lower case.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kPosix = {{
-    {"alnum", "\\p{Alphabetic}\\p{Nd}"},
-    {"alpha", "\\p{Alphabetic}"},
-    {"any", "\\x{0}-\\x{10FFFF}"},
-    {"ascii", "\\x{0}-\\x{7F}"},
-    {"blank", "\\p{Zs}\\x{9}"},
-    {"cntrl", "\\p{Cc}"},
-    {"digit", "\\p{Nd}"},
-    {"lower", "\\p{Lowercase}"},
-    {"punct", "\\p{P}"},
-    {"space", kSpaceClass},
-    {"upper", "\\p{Uppercase}"},
-    {"whitespace", kSpaceClass},
-    {"word", kWord},
-    {"xdigit", kHexDigits},
-}};
-// What stands in a class of all but these.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kAllBut = {{
-    {"graph", "\\p{Z}\\p{Cc}\\p{Cn}\\p{Cs}"},
-    {"print", "\\p{Zl}\\p{Zp}\\p{Cc}\\p{Cn}\\p{Cs}"},
-}};
-constexpr std::array<std::pair<std::string_view, std::string_view>, 37> kCategories = {{
-    {"letter", "L"},
-    {"uppercaseletter", "Lu"},
-    {"lowercaseletter", "Ll"},
-    {"titlecaseletter", "Lt"},
-    {"casedletter", "L&"},
-    {"modifierletter", "Lm"},
-    {"otherletter", "Lo"},
-    {"mark", "M"},
-    {"combiningmark", "M"},
-    {"nonspacingmark", "Mn"},
-    {"spacingmark", "Mc"},
-    {"enclosingmark", "Me"},
-    {"number", "N"},
-    {"decimalnumber", "Nd"},
-    {"letternumber", "Nl"},
-    {"othernumber", "No"},
-    {"punctuation", "P"},
-    {"connectorpunctuation", "Pc"},
-    {"dashpunctuation", "Pd"},
-    {"openpunctuation", "Ps"},
-    {"closepunctuation", "Pe"},
-    {"initialpunctuation", "Pi"},
-    {"finalpunctuation", "Pf"},
-    {"otherpunctuation", "Po"},
-    {"symbol", "S"},
-    {"mathsymbol", "Sm"},
-    {"currencysymbol", "Sc"},
-    {"modifiersymbol", "Sk"},
-    {"othersymbol", "So"},
-    {"separator", "Z"},
-    {"spaceseparator", "Zs"},
-    {"lineseparator", "Zl"},
-    {"paragraphseparator", "Zp"},
-    {"control", "Cc"},
-    {"format", "Cf"},
-    {"privateuse", "Co"},
-    {"unassigned", "Cn"},
-}};
-constexpr std::string_view kShortCategories =
-    " c cc cf cn co cs l l& lc ll lm lo lt lu m mc me mn n nd nl no p pc pd pe pf pi po ps s sc sk sm so z zl zp zs ";
-constexpr std::string_view kBinaryProperties =
-    " alphabetic lowercase uppercase emoji emojipresentation emojimodifier emojimodifierbase emojicomponent "
-    "extendedpictographic ideographic unifiedideograph math dash hexdigit diacritic extender variationselector "
-    "idstart idcontinue xidstart xidcontinue defaultignorablecodepoint cased caseignorable ";
-
-bool among(std::string_view word, std::string_view list) {
-  return list.find(" " + std::string(word) + " ") != std::string_view::npos;
-}
-
-// One character, or a set of them, inside a class.
-struct ClassItem {
-  std::optional<char32_t> character;
-  std::string items;     // what stands in a class of PCRE2's, of a set
-  bool negated = false;  // all others than those
-};
-
-// A set of characters, as parts of which each is one character's expression.
-class CharacterSet {
- public:
-  void add(std::string_view items) { items_ += items; }
-  void add(const ClassItem& item) {
-    if (item.negated) {
-      parts_.push_back("[^" + item.items + "]");
-    } else {
-      items_ += item.items;
-    }
-  }
-  void add_expression(std::string expression) { parts_.push_back(std::move(expression)); }
-
-  // An expression of one character of the set; of one that is not in it where negated.
-  std::string expression(bool negated) const {
-    if (parts_.empty()) {
-      if (items_.empty()) return negated ? "(?s:.)" : "(?!)";
-      return (negated ? "[^" : "[") + items_ + "]";
-    }
-    std::string any = items_.empty() ? "" : "[" + items_ + "]";
-    for (const std::string& part : parts_) any += (any.empty() ? "" : "|") + part;
-    return negated ? "(?:(?!" + any + ")(?s:.))" : "(?:" + any + ")";
-  }
-
- private:
-  std::string items_;
-  std::vector<std::string> parts_;
-};
 
 class Translation {
  public:
@@ -353,13 +237,13 @@ class Translation {
     const ClassItem item = class_escape();
     if (item.character) return escaped(*item.character);
     CharacterSet set;
-    set.add(item.items == kWord ? kWordAlone : item.items);
+    set.add(item.items == kOnigurumaWord ? kOnigurumaWordAlone : item.items);
     return set.expression(item.negated);
   }
 
   // PCRE2's own has other word characters.
   static std::string boundary(bool there) {
-    const std::string word = "[" + std::string(kWordAlone) + "]";
+    const std::string word = "[" + std::string(kOnigurumaWordAlone) + "]";
     const std::string behind = "(?<=" + word + ")", not_behind = "(?<!" + word + ")";
     const std::string ahead = "(?=" + word + ")", not_ahead = "(?!" + word + ")";
     return there ? "(?:" + behind + not_ahead + "|" + not_behind + ahead + ")"
@@ -386,16 +270,16 @@ class Translation {
     switch (c) {
       case 's':
       case 'S':
-        return {{}, std::string(kSpaceClass), c == 'S'};
+        return {{}, std::string(kOnigurumaSpace), c == 'S'};
       case 'w':
       case 'W':
-        return {{}, std::string(kWord), c == 'W'};
+        return {{}, std::string(kOnigurumaWord), c == 'W'};
       case 'd':
       case 'D':
         return {{}, "\\p{Nd}", c == 'D'};
       case 'h':
       case 'H':
-        return {{}, std::string(kHexDigits), c == 'H'};
+        return {{}, std::string(kOnigurumaHexDigits), c == 'H'};
       case 'p':
       case 'P':
         return property(c == 'P');
@@ -450,19 +334,8 @@ class Translation {
       spelled += c;
       if (c != '_' && c != '-' && c != ' ') plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     }
-    return {{}, property_items(plain), negated};
-  }
-
-  std::string property_items(const std::string& plain) const {
     if (plain.empty()) refuse("a property without a name");
-    for (const auto& [name, items] : kPosix) {
-      if (plain == name) return std::string(items);
-    }
-    for (const auto& [name, category] : kCategories) {
-      if (plain == name) return "\\p{" + std::string(category) + "}";
-    }
-    if (among(plain, kShortCategories)) return plain == "lc" ? "\\p{L&}" : "\\p{" + plain + "}";
-    return among(plain, kBinaryProperties) ? "\\p{" + plain + "}" : "\\p{sc:" + plain + "}";
+    return {{}, property_class(plain), negated};
   }
 
   // "[...]", with what is nested in it.
@@ -498,19 +371,11 @@ class Translation {
     std::string_view name = pattern_.substr(at_ + 2, end - at_ - 2);
     const bool negated = name.starts_with('^');
     if (negated) name.remove_prefix(1);
-    for (const auto& [known, items] : kPosix) {
-      if (name == known) {
-        at_ = end + 2;
-        return {{}, name == "punct" ? "\\p{P}\\p{S}" : std::string(items), negated};  // \p{Punct} has no symbols
-      }
-    }
-    for (const auto& [known, others] : kAllBut) {
-      if (name == known) {
-        at_ = end + 2;
-        return {{}, std::string(others), !negated};
-      }
-    }
-    refuse("a [:name:] that is not known");
+    std::optional<ClassItem> item = posix_class(name);
+    if (!item) refuse("a [:name:] that is not known");
+    at_ = end + 2;
+    item->negated = item->negated != negated;
+    return *item;
   }
 
   ClassItem class_item() { return next_is("\\") ? class_escape() : ClassItem{take_character(), {}}; }
