@@ -135,7 +135,7 @@ class TextViews {
     std::vector<Index> too_long;
     for (std::size_t i = 0; i < read.lines.size(); ++i) {
       const std::vector<int> ids = folder_.target_ids(read.lines[i]);
-      const bool is_long = std::ssize(ids) >= folder_.model->max_length();
+      const bool is_long = std::ssize(ids) > folder_.target_room(folder_.model->max_length());
       if (is_long) too_long.push_back(static_cast<Index>(i) + 1);
       if (ids.empty() || (is_long && viewed_.long_lines == LongLines::empty)) continue;
       views.traces.push_back(trace_text(folder_, ids, options_, fmt::format("{}:{}", read.name, i + 1)));

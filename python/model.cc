@@ -102,9 +102,9 @@ py::list score(const ModelFolder& folder, const Lines& texts, const std::optiona
 
 // --- Numbers ---------------------------------------------------------------------------------------------------------
 
-void check_length(const char* caller, const char* name, const ModelFolder& folder, const Ids& ids) {
-  HEED_CHECK(std::ssize(ids) < folder.model->max_length(), "{}: the {} has {} tokens, and the model can hold {}",
-             caller, name, ids.size(), folder.model->max_length() - 1);
+void check_length(const char* caller, const char* name, const Ids& ids, Index most) {
+  HEED_CHECK(std::ssize(ids) <= most, "{}: the {} has {} tokens, and the model can hold {}", caller, name, ids.size(),
+             most);
 }
 
 // A text, with its source where the model reads one, as the model is taught by it.
@@ -112,14 +112,15 @@ SequenceBatch batch_of(const char* caller, const ModelFolder& folder, const std:
                        const std::optional<std::string>& source) {
   HEED_CHECK(source.has_value() == folder.model->has_source(), "{}: {}", caller,
              source ? "the model is a language model: it has no source" : "the model translates: source must be given");
+  const Index length = folder.model->max_length();
   Ids source_ids;
   if (source) {
     source_ids = folder.source_ids(*source);
-    check_length(caller, "source", folder, source_ids);
+    check_length(caller, "source", source_ids, folder.source_room(length));
     HEED_CHECK(!source_ids.empty(), "{}: the source has no tokens", caller);
   }
   const Ids ids = folder.target_ids(text);
-  check_length(caller, "text", folder, ids);
+  check_length(caller, "text", ids, folder.target_room(length));
   HEED_CHECK(!ids.empty() || folder.target_symbols.begin >= 0, "{}: the text has no tokens", caller);
   return make_taught_batch(folder, source_ids, ids);
 }

@@ -1,5 +1,6 @@
 #include "heed/layers/multihead_attention.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -8,9 +9,9 @@
 #include "heed/autograd/rotary.h"
 #include "heed/base/check.h"
 #include "heed/layers/positions.h"
-#include "heed/layers/shared_angles.h"
 #include "heed/layers/shown_scores.h"
 #include "heed/ops/attention/spec/visit_spec.h"
+#include "heed/tensor/numbers.h"
 
 namespace heed {
 namespace {
@@ -49,6 +50,14 @@ Tensor mean_over_heads(const Tensor& weights) {
   return mean;
 }
 
+// One more than the last of the positions [B|1, L].
+Index positions_reach(const Tensor& positions) {
+  Index reach = 0;
+  for (Index b = 0; b < positions.dim(0); ++b)
+    for (Index i = 0; i < positions.dim(1); ++i) reach = std::max(reach, integer_at(positions.view(), {b, i}) + 1);
+  return reach;
+}
+
 }  // namespace
 
 MultiheadAttention::MultiheadAttention(const ParameterScope& scope, AttentionKind kind,
@@ -81,7 +90,7 @@ MultiheadAttention::MultiheadAttention(const ParameterScope& scope, AttentionKin
   if (made_.rotary) {
     HEED_CHECK(made_.rotary->width <= o.head_dim, "MultiheadAttention: rotary turns {} features of heads of width {}",
                made_.rotary->width, o.head_dim);
-    angles_ = scope.computed([&] { return shared_angles(*made_.rotary, o.max_positions); });
+    angles_ = scope.computed([&] { return shared_angles(*made_.rotary); });
   }
   if (o.query_key_norm) {
     q_norm_ = Norm(scope / "q_norm", NormKind::rms, o.head_dim, o.norm_epsilon);
@@ -140,7 +149,12 @@ Var MultiheadAttention::placed(const Context& context, const Var& projection, In
     x = concatenate(context, parts);
   }
   if (!made_.rotary) return x;
-  return rotary(context, {x, 0, queries + keys, options_.head_dim}, *angles_, positions, 0, made_.rotary->pairing);
+  const Index reach = positions.is_empty() ? x.dim(1) : positions_reach(positions);
+  HEED_CHECK(reach <= options_.max_positions,
+             "MultiheadAttention: position {} is outside the {} positions that {} was made for", reach - 1,
+             options_.max_positions, path_);
+  return rotary(context, {x, 0, queries + keys, options_.head_dim}, *angles_->of_first(reach), positions, 0,
+                made_.rotary->pairing);
 }
 
 Var MultiheadAttention::project_self(const Context& context, const Var& x, const Tensor& positions) const {

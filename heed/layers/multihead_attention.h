@@ -18,6 +18,7 @@
 #include "heed/layers/decoding_memory.h"
 #include "heed/layers/linear.h"
 #include "heed/layers/norm.h"
+#include "heed/layers/shared_angles.h"
 #include "heed/observe/observer.h"
 
 namespace heed {
@@ -136,7 +137,7 @@ class MultiheadAttention {
   MultiheadAttentionOptions options_;  // without zeros for defaults
   LayerAttention made_;                // of the choice
   Mask own_mask_;                      // the choice's and the options'
-  std::shared_ptr<const RotaryTables> angles_;
+  std::shared_ptr<SharedAngles> angles_;
   Var in_proj_weight_;
   Var q_proj_weight_, k_proj_weight_, v_proj_weight_;
   Var in_proj_bias_;

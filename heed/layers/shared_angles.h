@@ -1,17 +1,34 @@
-// Tables of rotary positions, one for all layers that turn alike: a model of 32 layers and 131,072 positions has one of
-// 67 MB, not 32.
+// Tables of rotary positions, one for all layers that turn alike, as long as the positions that were asked for: a model
+// of 32 layers that says 131,072 positions and reads 512 has one table of 512.
 //
-//   const std::shared_ptr<const RotaryTables> angles = shared_angles(rotary, max_positions);
+//   const std::shared_ptr<SharedAngles> angles = shared_angles(rotary);
+//   const std::shared_ptr<const RotaryTables> tables = angles->of_first(length);
 #pragma once
 
 #include <memory>
+#include <mutex>
 
 #include "heed/ops/rotary/rotary.h"
 
 namespace heed {
 
-// rotary_tables(rotary, positions, DType::f32), the same tables for as long as somebody holds them. May be called from
-// many threads.
-std::shared_ptr<const RotaryTables> shared_angles(const Rotary& rotary, Index positions);
+// May be called from many threads.
+class SharedAngles {
+ public:
+  explicit SharedAngles(const Rotary& rotary) : rotary_(rotary) {}
+
+  // rotary_tables of the first `positions` or more, in f32: an angle is the same in every table. Tables at least double
+  // when they grow, so that decoding n tokens one by one makes O(n) angles.
+  std::shared_ptr<const RotaryTables> of_first(Index positions);
+  const Rotary& rotary() const { return rotary_; }
+
+ private:
+  Rotary rotary_;
+  std::mutex mutex_;
+  std::shared_ptr<const RotaryTables> tables_;
+};
+
+// The same object for equal options, for as long as somebody holds it.
+std::shared_ptr<SharedAngles> shared_angles(const Rotary& rotary);
 
 }  // namespace heed

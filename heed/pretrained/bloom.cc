@@ -42,7 +42,7 @@ FamilyModel describe_bloom(const Json& config) {
   };
   model.parts = {"transformer.h.*"};
   model.begin = id_or(config, {"bos_token_id"}, -1);
-  model.ends = end_ids(config);
+  model.ends = end_ids(config, 2);
   return model;
 }
 

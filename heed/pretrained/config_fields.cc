@@ -49,8 +49,17 @@ std::int32_t id_or(const Json& config, std::initializer_list<std::string_view> n
   return found ? static_cast<std::int32_t>(found->integer(-1, kLargestExtent)) : otherwise;
 }
 
-std::vector<std::int32_t> end_ids(const Json& config) {
+double nullable_number(const Json& config, std::string_view name, double otherwise) {
+  return config.has(name) ? number_or(config, {name}, 0) : otherwise;
+}
+
+Index nullable_extent(const Json& config, std::string_view name, Index otherwise) {
+  return config.has(name) ? extent_or(config, {name}, 0) : otherwise;
+}
+
+std::vector<std::int32_t> end_ids(const Json& config, std::int32_t otherwise) {
   std::vector<std::int32_t> ids;
+  if (!config.has("eos_token_id") && otherwise >= 0) ids.push_back(otherwise);
   const std::optional<Json> found = find_field(config, {"eos_token_id"});
   if (!found) return ids;
   if (found->kind() == Json::Kind::integer) return {static_cast<std::int32_t>(found->integer(0, kLargestExtent))};

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "heed/io/json.h"
 #include "heed/kernels/activation.h"
@@ -23,8 +24,12 @@ Index extent_or(const Json& config, std::initializer_list<std::string_view> name
 double number_or(const Json& config, std::initializer_list<std::string_view> names, double otherwise);
 bool flag_or(const Json& config, std::initializer_list<std::string_view> names, bool otherwise);
 std::int32_t id_or(const Json& config, std::initializer_list<std::string_view> names, std::int32_t otherwise);
-// eos_token_id: an id, a list of some, or none.
-std::vector<std::int32_t> end_ids(const Json& config);
+// The number of a field that may be null, which is 0; `otherwise` where it is left out. Hugging Face's classes tell the
+// two apart: a Mistral without sliding_window has the class's, one with null has none.
+double nullable_number(const Json& config, std::string_view name, double otherwise);
+Index nullable_extent(const Json& config, std::string_view name, Index otherwise);
+// eos_token_id: an id, a list of some, or null; `otherwise` where it is left out, -1 for none.
+std::vector<std::int32_t> end_ids(const Json& config, std::int32_t otherwise = -1);
 // Hugging Face's name of an activation: gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, relu, silu, swish, tanh.
 Activation activation_of(const Json& name);
 // Throws heed::Error that names the field where it is there and is not `only`: what heed does not compute.

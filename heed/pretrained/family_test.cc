@@ -73,17 +73,108 @@ TEST(Family, RotaryScalingsAreTermsOfTheChoice) {
       "\"longrope\"");
 }
 
+// --- What Hugging Face's classes have where a configuration leaves it out --------------------------------------------
+
+Json of_type(const char* type, std::vector<Json::Member> more = {}) {
+  more.insert(more.begin(), {"model_type", type});
+  return llama(std::move(more));
+}
+
+std::string attention_of(const Json& config) { return describe_model(config).config.attention.text(); }
+
+TEST(Family, RotaryPositionsAreReadFromEitherPlace) {
+  EXPECT_EQ(attention_of(llama(
+                {{"rope_parameters", Json::object({{"rope_type", "linear"}, {"factor", 3}, {"rope_theta", 5e5}})}})),
+            "rotary_linear(factor=3, base=500000, width=8)");
+  EXPECT_EQ(attention_of(of_type("gpt_neox")), "rotary(width=2)");
+  EXPECT_EQ(attention_of(of_type("gpt_neox", {{"rotary_pct", 0.5}, {"rotary_emb_base", 5e5}})),
+            "rotary(base=500000, width=4)");
+  EXPECT_EQ(attention_of(of_type("gpt_neox", {{"rope_parameters",
+                                               Json::object({{"partial_rotary_factor", 1.0}, {"rope_theta", 5e5}})}})),
+            "rotary(base=500000, width=8)");
+}
+
+TEST(Family, YarnsAttentionFactorIsOfItsMagnitudes) {
+  const auto yarn = [](std::vector<Json::Member> more) {
+    Json scaling = Json::object({{"rope_type", "yarn"}, {"factor", 4}, {"original_max_position_embeddings", 64}});
+    for (const auto& [name, value] : more) scaling.set(name, value);
+    return attention_of(llama({{"rope_scaling", scaling}}));
+  };
+  EXPECT_EQ(yarn({{"mscale", 1.0}, {"mscale_all_dim", 1.0}}),
+            "rotary_yarn(original_length=64, attention_factor=1, width=8)");
+  EXPECT_EQ(yarn({{"attention_factor", 1.5}}), "rotary_yarn(original_length=64, attention_factor=1.5, width=8)");
+  EXPECT_EQ(refusal([&] {
+              yarn({{"truncate", false}});
+            }),
+            "JSON: rope_scaling.truncate: heed has models with true alone, but is false");
+}
+
+TEST(Family, AWindowThatIsLeftOutIsTheClasss) {
+  EXPECT_EQ(attention_of(of_type("mistral")), "rotary(width=8) + window(radius=4095)");
+  EXPECT_EQ(attention_of(of_type("mistral", {{"sliding_window", nullptr}})), "rotary(width=8)");
+  EXPECT_EQ(attention_of(of_type("qwen2", {{"sliding_window", 4}})), "rotary(width=8)");
+}
+
+TEST(Family, QwensLaterLayersHaveTheWindow) {
+  const auto qwen = [](std::vector<Json::Member> more) {
+    more.insert(more.begin(), {{"use_sliding_window", true}, {"sliding_window", 4}});
+    return describe_model(of_type("qwen2", std::move(more))).config;
+  };
+  EXPECT_EQ(qwen({}).attention.text(), "rotary(width=8)") << "the first 28 have none";
+  EXPECT_EQ(qwen({{"max_window_layers", 0}}).attention.text(), "rotary(width=8) + window(radius=3)");
+  const TransformerConfig mixed = qwen({{"max_window_layers", 1}});
+  EXPECT_TRUE(mixed.alternate);
+  EXPECT_EQ(mixed.attention.text(), "rotary(width=8)");
+  EXPECT_EQ(mixed.alternate_attention.text(), "rotary(width=8) + window(radius=3)");
+  const Json types = Json::array_of(std::vector<std::string>{"sliding_attention", "full_attention"});
+  EXPECT_EQ(qwen({{"layer_types", types}}).attention.text(), "rotary(width=8) + window(radius=3)");
+  EXPECT_EQ(refusal([&] {
+              qwen({{"num_hidden_layers", 3}, {"max_window_layers", 1}});
+            }),
+            "JSON: max_window_layers: heed has models whose layers all have the window, or none, or every other one, "
+            "but is 1");
+}
+
+TEST(Family, Gemma2HasItsCapsAndWindowUnlessTheyAreNull) {
+  const TransformerConfig left_out = describe_model(of_type("gemma2")).config;
+  EXPECT_EQ(left_out.attention.text(), "dot(scale=0.0625) + rotary(width=256) + soft_cap + window(radius=4095)");
+  EXPECT_EQ(left_out.alternate_attention.text(), "dot(scale=0.0625) + rotary(width=256) + soft_cap");
+  EXPECT_EQ(left_out.logit_soft_cap, 30);
+  EXPECT_TRUE(left_out.tie_output);
+  const TransformerConfig none = describe_model(of_type("gemma2", {{"attn_logit_softcapping", nullptr},
+                                                                   {"final_logit_softcapping", nullptr},
+                                                                   {"sliding_window", nullptr}}))
+                                     .config;
+  EXPECT_EQ(none.attention.text(), "dot(scale=0.0625) + rotary(width=256)");
+  EXPECT_FALSE(none.alternate);
+  EXPECT_EQ(none.logit_soft_cap, 0);
+}
+
+TEST(Family, ATextsEndIsTheClasss) {
+  EXPECT_EQ(describe_model(llama()).ends, std::vector<std::int32_t>{2});
+  EXPECT_EQ(describe_model(of_type("gemma")).ends, std::vector<std::int32_t>{1});
+  EXPECT_EQ(describe_model(of_type("qwen2")).ends, std::vector<std::int32_t>{});
+  EXPECT_EQ(describe_model(llama({{"eos_token_id", nullptr}})).ends, std::vector<std::int32_t>{});
+}
+
 TEST(Family, RefusesWhatHeedDoesNotCompute) {
   EXPECT_EQ(refusal([] {
               describe_model(Json::object({{"model_type", "mamba"}}));
             }).substr(0, 35),
             "JSON: model_type: must be one of al");
   EXPECT_EQ(refusal([] {
-              Json config = llama({{"use_sliding_window", true}});
-              config.set("model_type", "qwen2");
-              describe_model(config);
+              describe_model(llama({{"is_causal", false}}));
             }),
-            "JSON: use_sliding_window: heed has models with false alone, but is true");
+            "JSON: is_causal: heed has models with true alone, but is false");
+  EXPECT_EQ(refusal([] {
+              describe_model(llama({{"partial_rotary_factor", 0.5}}));
+            }),
+            "JSON: partial_rotary_factor: heed has models of this type with 1 alone, but is 0.5");
+  EXPECT_EQ(refusal([] {
+              const Json one = Json::object({{"rope_theta", 1e4}});
+              describe_model(llama({{"rope_parameters", Json::object({{"full_attention", one}})}}));
+            }).substr(0, 82),
+            "JSON: rope_parameters.full_attention: heed has models whose layers all turn alike,");
   EXPECT_EQ(refusal([] {
               describe_model(llama({{"num_hidden_layers", 0}}));
             }),

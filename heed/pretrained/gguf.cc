@@ -92,8 +92,6 @@ FamilyModel describe_gguf(const Checkpoint& file) {
   copy("intermediate_size", "feed_forward_length", true);
   copy("num_hidden_layers", "block_count", true);
   copy("num_attention_heads", "attention.head_count", true);
-  copy("num_key_value_heads", "attention.head_count_kv", false);
-  copy("head_dim", "attention.key_length", false);
   copy("rms_norm_eps", "attention.layer_norm_rms_epsilon", true);
   copy("max_position_embeddings", "context_length", true);
   copy("rope_theta", "rope.freq_base", false);
@@ -102,9 +100,16 @@ FamilyModel describe_gguf(const Checkpoint& file) {
   const bool is_gemma2 = arch == "gemma2";
   if (is_gemma2) copy("sliding_window", "attention.sliding_window", false);
   config.set("vocab_size", metadata["tokenizer.ggml.tokens"].size());
-  const Index heads = extent(config, {"num_attention_heads"});
-  const Index width = extent_or(config, {"head_dim"}, extent(config, {"hidden_size"}) / heads);
-  if (is_gemma2) config.set("query_pre_attn_scalar", width);
+  // What is left out is llama.cpp's own, and not that of Hugging Face's class.
+  const Index heads = extent(config, {"num_attention_heads"}), share = extent(config, {"hidden_size"}) / heads;
+  const Index width = extent_or(metadata, {key("attention.key_length")}, share);
+  config.set("head_dim", width);
+  config.set("num_key_value_heads", extent_or(metadata, {key("attention.head_count_kv")}, heads));
+  // The largest Gemma 2 alone, which nothing but its number of layers tells from the others.
+  constexpr Index kLayersOf27B = 46;
+  if (is_gemma2) {
+    config.set("query_pre_attn_scalar", extent(config, {"num_hidden_layers"}) == kLayersOf27B ? share : width);
+  }
   if (file.has("rope_freqs.weight")) config.set("rope_scaling", llama3_scaling(file, arch, width));
   if (metadata.has(key("rope.scaling.type")) && metadata[key("rope.scaling.type")].string() != "none") {
     config.set(
@@ -138,6 +143,7 @@ FamilyModel describe_gguf(const Checkpoint& file) {
   model.parts = {"blk.*"};
   model.ignored = {};
   model.begin = gguf_token_id(metadata, "bos_token_id");
+  model.ends.clear();
   const std::int32_t end = gguf_token_id(metadata, "eos_token_id");
   const std::int32_t end_of_turn = gguf_token_id(metadata, "eot_token_id");
   if (end >= 0) model.ends.push_back(end);

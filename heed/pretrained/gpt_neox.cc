@@ -8,6 +8,7 @@
 namespace heed {
 
 FamilyModel describe_gpt_neox(const Json& config) {
+  refuse_unless(config, "is_causal", true);
   FamilyModel model;
   TransformerConfig& c = model.config;
   c.source_vocabulary = c.target_vocabulary = extent(config, {"vocab_size"});
@@ -22,9 +23,11 @@ FamilyModel describe_gpt_neox(const Json& config) {
   c.attention_bias = flag_or(config, {"attention_bias"}, true);
   c.positions = PositionKind::none;
   c.max_length = extent_or(config, {"max_position_embeddings"}, 2048);
-  const double share = number_or(config, {"rotary_pct", "partial_rotary_factor"}, 0.25);
+  const Json rotary = rotary_parameters(config);
+  const double share = number_or(rotary, {"partial_rotary_factor"}, number_or(config, {"rotary_pct"}, 0.25));
+  const double base = number_or(rotary, {"rope_theta"}, number_or(config, {"rotary_emb_base"}, 10000));
   const Index head_width = c.width / c.heads;
-  c.attention = rotary_attention(config, static_cast<Index>(static_cast<double>(head_width) * share));
+  c.attention = rotary_attention(config, static_cast<Index>(static_cast<double>(head_width) * share), base);
   c.embedding_scale = 1;
   c.tie_output = flag_or(config, {"tie_word_embeddings"}, false);
   model.prefix = "gpt_neox.";
@@ -47,7 +50,7 @@ FamilyModel describe_gpt_neox(const Json& config) {
   model.parts = {"gpt_neox.layers.*"};
   model.ignored = {".attention.bias", ".attention.masked_bias", ".rotary_emb.inv_freq"};
   model.begin = id_or(config, {"bos_token_id"}, -1);
-  model.ends = end_ids(config);
+  model.ends = end_ids(config, 2);
   return model;
 }
 

@@ -2,7 +2,10 @@
 // and 2. ...ForCausalLM.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <vector>
 
 #include "heed/pretrained/config_fields.h"
 #include "heed/pretrained/family_list.h"
@@ -11,30 +14,54 @@
 namespace heed {
 namespace {
 
+// What a family's class in Hugging Face's library has where a configuration leaves it out.
+struct ClassDefaults {
+  Index kv_heads = 0;    // 0: as many as query heads
+  Index head_width = 0;  // 0: width / heads
+  Index positions = 2048;
+  std::int32_t end = -1;
+  bool tied = false;
+};
+
+// Rotary positions of whole heads: the only ones that these classes have, whatever they read of a share.
+AttentionChoice all_features_turned(const Json& config, Index head_width) {
+  const Json rotary = rotary_parameters(config);
+  for (const Json& place : {config, rotary}) {
+    const std::optional<Json> share = find_field(place, {"partial_rotary_factor"});
+    if (share && share->number() != 1) share->refuse("heed has models of this type with 1 alone");
+  }
+  const double base = number_or(rotary, {"rope_theta"}, number_or(config, {"rope_theta"}, 10000));
+  return rotary_attention(config, head_width, base);
+}
+
 // What all of them have.
-FamilyModel describe_decoder(const Json& config) {
+FamilyModel describe_decoder(const Json& config, const ClassDefaults& defaults) {
+  refuse_unless(config, "is_causal", true);
+  refuse_unless(config, "use_bidirectional_attention", false);
   FamilyModel model;
   TransformerConfig& c = model.config;
   c.source_vocabulary = c.target_vocabulary = extent(config, {"vocab_size"});
   c.width = extent(config, {"hidden_size"});
   c.heads = extent(config, {"num_attention_heads"});
-  c.kv_heads = extent_or(config, {"num_key_value_heads"}, c.heads);
-  c.head_width = extent_or(config, {"head_dim"}, c.width / c.heads);
+  c.kv_heads = nullable_extent(config, "num_key_value_heads", defaults.kv_heads);
+  if (c.kv_heads == 0) c.kv_heads = c.heads;
+  c.head_width = nullable_extent(config, "head_dim", defaults.head_width);
+  if (c.head_width == 0) c.head_width = c.width / c.heads;
   c.ffn_width = extent(config, {"intermediate_size"});
   c.encoder_layers = 0;
   c.decoder_layers = extent(config, {"num_hidden_layers"});
-  c.activation = activation_of(find_field(config, {"hidden_act", "hidden_activation"}).value_or("silu"));
+  c.activation = activation_of(find_field(config, {"hidden_act"}).value_or("silu"));
   c.gated = true;
   c.norm = NormKind::rms;
   c.norm_epsilon = number_or(config, {"rms_norm_eps"}, 1e-6);
   c.positions = PositionKind::none;
-  c.max_length = extent_or(config, {"max_position_embeddings"}, 2048);
-  c.attention = rotary_attention(config, c.head_width);
+  c.max_length = extent_or(config, {"max_position_embeddings"}, defaults.positions);
+  c.attention = all_features_turned(config, c.head_width);
   c.attention_bias = c.attention_out_bias = flag_or(config, {"attention_bias"}, false);
   c.ffn_bias = flag_or(config, {"mlp_bias"}, false);
   c.separate_projections = true;
   c.embedding_scale = 1;
-  c.tie_output = flag_or(config, {"tie_word_embeddings"}, false);
+  c.tie_output = flag_or(config, {"tie_word_embeddings"}, defaults.tied);
   model.prefix = "model.";
   model.rules = {
       {"embedding", {"model.embed_tokens"}},
@@ -57,14 +84,46 @@ FamilyModel describe_decoder(const Json& config) {
   model.parts = {"model.layers.*"};
   model.ignored = {".rotary_emb.inv_freq"};
   model.begin = id_or(config, {"bos_token_id"}, -1);
-  model.ends = end_ids(config);
+  model.ends = end_ids(config, defaults.end);
   return model;
 }
 
-// The choice with a window of so many keys, the query's own counted, where the configuration has one.
-AttentionChoice windowed(const AttentionChoice& choice, const Json& config) {
-  const Index keys = extent_or(config, {"sliding_window"}, 0);
-  return keys == 0 ? choice : AttentionChoice(choice.text() + " + window(" + std::to_string(keys - 1) + ")");
+// The choice with a window of so many keys, the query's own counted; none is 0.
+AttentionChoice windowed(const AttentionChoice& choice, Index keys) {
+  return keys == 0 ? choice : AttentionChoice(fmt::format("{} + window({})", choice.text(), keys - 1));
+}
+
+// Whether each layer has the window: as layer_types says, else as the family's class does.
+std::vector<bool> windowed_layers(const Json& config, Index layers, const std::function<bool(Index)>& otherwise) {
+  std::vector<bool> all;
+  const std::optional<Json> types = find_field(config, {"layer_types"});
+  if (!types) {
+    for (Index layer = 0; layer < layers; ++layer) all.push_back(otherwise(layer));
+    return all;
+  }
+  for (const std::string& type : types->string_list()) {
+    if (type != "sliding_attention" && type != "full_attention") {
+      types->refuse("must be a list of full_attention and sliding_attention");
+    }
+    all.push_back(type == "sliding_attention");
+  }
+  if (std::ssize(all) != layers) types->refuse(fmt::format("must name the types of {} layers", layers));
+  return all;
+}
+
+// Gives the model's layers their choice, some with the window.
+void attend_by_layer(TransformerConfig& c, const Json& config, const AttentionChoice& choice, Index window,
+                     const std::function<bool(Index)>& otherwise) {
+  const std::vector<bool> layers = windowed_layers(config, c.decoder_layers, otherwise);
+  const auto of = [&](bool has_window) { return windowed(choice, has_window ? window : 0); };
+  c.attention = of(layers.front());
+  c.alternate = window != 0 && std::ranges::adjacent_find(layers, std::not_equal_to<>()) != layers.end();
+  if (!c.alternate) return;
+  if (std::ranges::adjacent_find(layers) != layers.end()) {
+    const Json said = field(config, {"layer_types", "max_window_layers", "num_hidden_layers"});
+    said.refuse("heed has models whose layers all have the window, or none, or every other one");
+  }
+  c.alternate_attention = of(!layers.front());
 }
 
 // Gemma's norms hold what is added to one.
@@ -76,53 +135,73 @@ void add_one_to_norms(FamilyModel& model) {
 
 }  // namespace
 
-FamilyModel describe_llama(const Json& config) { return describe_decoder(config); }
+FamilyModel describe_llama(const Json& config) { return describe_decoder(config, {.end = 2}); }
 
 FamilyModel describe_mistral(const Json& config) {
-  FamilyModel model = describe_decoder(config);
-  model.config.attention = windowed(model.config.attention, config);
+  FamilyModel model = describe_decoder(config, {.kv_heads = 8, .positions = 4096 * 32, .end = 2});
+  model.config.attention = windowed(model.config.attention, nullable_extent(config, "sliding_window", 4096));
   return model;
 }
 
+namespace {
+
+// The layers from max_window_layers on have the window, where use_sliding_window says that there is one.
+void attend_as_qwen(TransformerConfig& c, const Json& config) {
+  if (!flag_or(config, {"use_sliding_window"}, false)) return;
+  const Index full = find_field(config, {"max_window_layers"}) ? config["max_window_layers"].integer(0, 1 << 24) : 28;
+  attend_by_layer(c, config, c.attention, nullable_extent(config, "sliding_window", 4096),
+                  [&](Index layer) { return layer >= full; });
+}
+
+}  // namespace
+
 FamilyModel describe_qwen2(const Json& config) {
-  refuse_unless(config, "use_sliding_window", false);
-  FamilyModel model = describe_decoder(config);
+  FamilyModel model = describe_decoder(config, {.kv_heads = 32, .positions = 32768});
   model.config.attention_bias = true;
   model.config.attention_out_bias = false;
+  attend_as_qwen(model.config, config);
   return model;
 }
 
 FamilyModel describe_qwen3(const Json& config) {
-  refuse_unless(config, "use_sliding_window", false);
-  FamilyModel model = describe_decoder(config);
+  FamilyModel model = describe_decoder(config, {.kv_heads = 32, .head_width = 128, .positions = 32768});
   model.config.query_key_norm = true;
+  attend_as_qwen(model.config, config);
   return model;
 }
 
-FamilyModel describe_gemma(const Json& config) {
-  FamilyModel model = describe_decoder(config);
+namespace {
+
+// What both generations have.
+FamilyModel describe_gemma(const Json& config, Index kv_heads) {
+  FamilyModel model =
+      describe_decoder(config, {.kv_heads = kv_heads, .head_width = 256, .positions = 8192, .end = 1, .tied = true});
   TransformerConfig& c = model.config;
-  // Files from before hidden_activation name another activation than the models were trained with.
-  c.activation = activation_of(find_field(config, {"hidden_activation"}).value_or("gelu_pytorch_tanh"));
+  // Files from before hidden_activation say gelu, and the models were trained with its approximation.
+  const Json act = find_field(config, {"hidden_activation", "hidden_act"}).value_or("gelu");
+  c.activation =
+      act.string() == "gelu" && !find_field(config, {"hidden_activation"}) ? Activation::gelu_tanh : activation_of(act);
   c.embedding_scale = 0;
-  c.tie_output = flag_or(config, {"tie_word_embeddings"}, true);
   add_one_to_norms(model);
   return model;
 }
 
+}  // namespace
+
+FamilyModel describe_gemma(const Json& config) { return describe_gemma(config, 16); }
+
 FamilyModel describe_gemma2(const Json& config) {
-  FamilyModel model = describe_gemma(config);
+  FamilyModel model = describe_gemma(config, 4);
   TransformerConfig& c = model.config;
   c.norm_place = NormPlace::both;
   const double scale = 1 / std::sqrt(number_or(config, {"query_pre_attn_scalar"}, 256));
   std::string text = fmt::format("dot({}) + {}", scale, c.attention.text());
-  if (const double cap = number_or(config, {"attn_logit_softcapping"}, 0); cap > 0) {
+  if (const double cap = nullable_number(config, "attn_logit_softcapping", 50); cap > 0) {
     text += fmt::format(" + soft_cap({})", cap);
   }
-  c.alternate = true;
-  c.alternate_attention = AttentionChoice(text);
-  c.attention = windowed(c.alternate_attention, config);
-  c.logit_soft_cap = number_or(config, {"final_logit_softcapping"}, 0);
+  attend_by_layer(c, config, AttentionChoice(text), nullable_extent(config, "sliding_window", 4096),
+                  [](Index layer) { return layer % 2 == 0; });
+  c.logit_soft_cap = nullable_number(config, "final_logit_softcapping", 30);
   const auto norm = [&](const char* parameter, const char* tensor) {
     model.rules.insert(model.rules.begin(), {parameter, {tensor}, TensorLayout::plus_one});
   };

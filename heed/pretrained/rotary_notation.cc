@@ -13,10 +13,21 @@ struct Scaling {
   std::string term, numbers;  // "rotary_linear", "factor=2, "
 };
 
+// What Yarn multiplies cosines and sines by where the configuration does not say it: equation 22 of Peng et al. 2023,
+// or DeepSeek's quotient of two of its kind.
+double yarn_attention_factor(const Json& scaling, double factor) {
+  const auto magnitude = [&](double weight) { return factor <= 1 ? 1 : 0.1 * weight * std::log(factor) + 1; };
+  const double weight = number_or(scaling, {"mscale"}, 0), of_all = number_or(scaling, {"mscale_all_dim"}, 0);
+  return weight != 0 && of_all != 0 ? magnitude(weight) / magnitude(of_all) : magnitude(1);
+}
+
 Scaling scaling_of(const Json& config, const Json& scaling) {
   const std::optional<Json> named = find_field(scaling, {"rope_type", "type"});
   const std::string kind = named ? named->string() : "default";
   if (kind == "default") return {"rotary", ""};
+  if (kind != "linear" && kind != "llama3" && kind != "yarn") {
+    named->refuse("must be a rotary scaling that heed has (default, linear, llama3, yarn)");
+  }
   const double factor = field(scaling, {"factor"}).number();
   const Index length = extent_or(scaling, {"original_max_position_embeddings"},
                                  extent_or(config, {"original_max_position_embeddings", "max_position_embeddings"}, 1));
@@ -26,22 +37,24 @@ Scaling scaling_of(const Json& config, const Json& scaling) {
             fmt::format("factor={}, original_length={}, slow_turns={}, fast_turns={}, ", factor, length,
                         field(scaling, {"low_freq_factor"}).number(), field(scaling, {"high_freq_factor"}).number())};
   }
-  if (kind == "yarn") {
-    const double attention_factor = number_or(scaling, {"attention_factor"}, 0.1 * std::log(factor) + 1);
-    return {"rotary_yarn",
-            fmt::format("factor={}, original_length={}, slow_turns={}, fast_turns={}, attention_factor={}, ", factor,
-                        length, number_or(scaling, {"beta_slow"}, 1), number_or(scaling, {"beta_fast"}, 32),
-                        attention_factor)};
-  }
-  named->refuse("must be a rotary scaling that heed has (default, linear, llama3, yarn)");
+  refuse_unless(scaling, "truncate", true);
+  return {"rotary_yarn",
+          fmt::format("factor={}, original_length={}, slow_turns={}, fast_turns={}, attention_factor={}, ", factor,
+                      length, number_or(scaling, {"beta_slow"}, 1), number_or(scaling, {"beta_fast"}, 32),
+                      number_or(scaling, {"attention_factor"}, yarn_attention_factor(scaling, factor)))};
 }
 
 }  // namespace
 
-AttentionChoice rotary_attention(const Json& config, Index width) {
-  const Json parameters = find_field(config, {"rope_parameters", "rope_scaling"}).value_or(Json::object());
-  const double base =
-      number_or(parameters, {"rope_theta"}, number_or(config, {"rope_theta", "rotary_emb_base"}, 10000));
+Json rotary_parameters(const Json& config) {
+  return find_field(config, {"rope_scaling", "rope_parameters"}).value_or(Json::object());
+}
+
+AttentionChoice rotary_attention(const Json& config, Index width, double base) {
+  const Json parameters = rotary_parameters(config);
+  for (const char* layers : {"full_attention", "sliding_attention"}) {
+    if (parameters.has(layers)) parameters[layers].refuse("heed has models whose layers all turn alike");
+  }
   const auto [term, numbers] = scaling_of(config, parameters);
   return AttentionChoice(fmt::format("{}({}base={}, width={})", term, numbers, base, width));
 }

@@ -1,6 +1,7 @@
 // The rotary positions that a Hugging Face config.json describes, as a choice of attention.
 //
-//   config.attention = rotary_attention(json, head_width);   // "rotary_llama3(base=500000, width=128)"
+//   const double base = number_or(rotary_parameters(json), {"rope_theta"}, 10000);
+//   config.attention = rotary_attention(json, head_width, base);   // "rotary_llama3(base=500000, width=128)"
 #pragma once
 
 #include "heed/io/json.h"
@@ -8,8 +9,11 @@
 
 namespace heed {
 
-// Of the first `width` features of a head: rope_theta (or rotary_emb_base) and rope_scaling, or rope_parameters, which
-// newer files have in their place. Throws heed::Error that names the place for a scaling that heed has not.
-AttentionChoice rotary_attention(const Json& config, Index width);
+// rope_scaling, or else rope_parameters, which newer files have in its place; an empty object where neither is there.
+Json rotary_parameters(const Json& config);
+
+// Of the first `width` features of a head, scaled as rotary_parameters says. Throws heed::Error that names the place
+// for a scaling that heed has not, or one for each kind of layer.
+AttentionChoice rotary_attention(const Json& config, Index width, double base);
 
 }  // namespace heed

@@ -99,16 +99,16 @@ PreparedText prepare(const ModelFolder& folder, const TextPairs& text) {
              text.source.size(), text.target.size());
   PreparedText prepared;
   prepared.corpus.source_symbols = folder.source_symbols, prepared.corpus.target_symbols = folder.target_symbols;
-  const Index most = folder.model->max_length() - 1;
-  const auto checked = [&](std::vector<int> ids, std::string_view name, std::size_t line) {
+  const Index length = folder.model->max_length();
+  const auto checked = [&](std::vector<int> ids, Index most, std::string_view name, std::size_t line) {
     HEED_CHECK(std::ssize(ids) <= most, "{}:{}: the sentence has {} tokens, and the model can hold {}", name,
                static_cast<Index>(line) + text.first_line, ids.size(), most);
     return ids;
   };
   for (std::size_t i = 0; i < text.source.size(); ++i) {
     const std::vector<int> pieces = folder.source_vocabulary->encode(text.source[i]);
-    EncodedPair pair{checked(folder.source_ids(text.source[i]), text.source_name, i),
-                     checked(folder.target_ids(text.target[i]), text.target_name, i)};
+    EncodedPair pair{checked(folder.source_ids(text.source[i]), folder.source_room(length), text.source_name, i),
+                     checked(folder.target_ids(text.target[i]), folder.target_room(length), text.target_name, i)};
     // Columns of the maps are pieces, as shares count them: what a template adds may only stand behind them.
     HEED_CHECK(std::ranges::mismatch(pair.source, pieces).in2 == pieces.end(),
                "align: the model's template puts tokens before a source, so that its maps are not those of its pieces");

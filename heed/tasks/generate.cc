@@ -50,8 +50,9 @@ std::vector<Generated> generate(const ModelFolder& folder, std::span<const std::
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     written.push_back(options.chat ? asked(*options.chat, options.system, prompts[i], vocabulary)
                                    : folder.prompt_ids(prompts[i]));
-    HEED_CHECK(std::ssize(written.back()) < longest, "{} {}: has {} tokens, and the model can hold {}", name, i + 1,
-               written.back().size() - 1, longest - 1);
+    const Index tokens = std::ssize(written.back());
+    HEED_CHECK(tokens <= longest, "{} {}: has {} tokens, the begin token counted, and the model can hold {}", name,
+               i + 1, tokens, longest);
   }
 
   // Parts are gathered while the rows advance, on several threads, and told from this one.

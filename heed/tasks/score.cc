@@ -34,14 +34,15 @@ std::vector<TokenScores> score_translations(const ModelFolder& folder, std::span
   HEED_CHECK(folder.model->has_source(), "score_translations: the model is a language model: it reads no source");
   HEED_CHECK(sources.size() == targets.size(), "score_translations: there are {} sources and {} targets",
              sources.size(), targets.size());
-  const std::size_t most = static_cast<std::size_t>(folder.model->max_length() - 1);
+  const Index length = folder.model->max_length();
+  const Index source_room = folder.source_room(length), target_room = folder.target_room(length);
   EncodedCorpus corpus{.source_symbols = folder.source_symbols, .target_symbols = folder.target_symbols};
   for (std::size_t i = 0; i < sources.size(); ++i) {
     corpus.pairs.push_back({folder.source_ids(sources[i]), folder.target_ids(targets[i])});
     const auto& [source, target] = corpus.pairs.back();
-    HEED_CHECK(source.size() <= most && target.size() <= most,
-               "{}:{}: the sides have {} and {} tokens, and the model can hold {}", name, i + 1, source.size(),
-               target.size(), most);
+    HEED_CHECK(std::ssize(source) <= source_room && std::ssize(target) <= target_room,
+               "{}:{}: the sides have {} and {} tokens, and the model can hold {} and {}", name, i + 1, source.size(),
+               target.size(), source_room, target_room);
   }
   std::vector<TokenScores> results(sources.size());
   Workspace workspace;

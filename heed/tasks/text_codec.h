@@ -34,6 +34,9 @@ struct TextCodec {
   // The ids of a source, and of a target or of a language model's text, for batches with those symbols around them.
   std::vector<int> source_ids(std::string_view text) const;
   std::vector<int> target_ids(std::string_view text) const;
+  // The most of those ids that a model of `length` positions holds with the symbols around them.
+  Index source_room(Index length) const { return length - Index{source_symbols.end >= 0}; }
+  Index target_room(Index length) const { return length - Index{target_symbols.begin >= 0}; }
   // What a language model reads before it goes on: never empty.
   std::vector<int> prompt_ids(std::string_view text) const;
 

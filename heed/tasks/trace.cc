@@ -1,5 +1,7 @@
 #include "heed/tasks/trace.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "heed/base/check.h"
@@ -16,10 +18,9 @@ namespace {
 // Of an impossible token, which a search keeps where there is no other.
 double finite(double log_probability) { return std::max(log_probability, -1e30); }
 
-std::vector<int> fit_to_model(std::string_view name, std::span<const int> ids, Index max_length, bool crop) {
-  const auto most = static_cast<std::size_t>(max_length - 1);
-  HEED_CHECK(crop || ids.size() <= most, "{} has {} tokens, and the model can hold {}", name, ids.size(), most);
-  ids = ids.first(std::min(ids.size(), most));
+std::vector<int> fit_to_model(std::string_view name, std::span<const int> ids, Index most, bool crop) {
+  HEED_CHECK(crop || std::ssize(ids) <= most, "{} has {} tokens, and the model can hold {}", name, ids.size(), most);
+  ids = ids.first(static_cast<std::size_t>(std::min(std::ssize(ids), most)));
   return {ids.begin(), ids.end()};
 }
 
@@ -60,8 +61,10 @@ AttentionTrace trace_translation(const ModelFolder& folder, const std::string& s
   HEED_CHECK(!is_encoder(folder), "trace_pair: the model is an encoder: it writes no target");
   const Index max_length = folder.model->max_length();
   const std::vector<int> all_ids = folder.source_ids(source_text);
-  const std::vector<int> source_ids = fit_to_model("trace_pair: the source", all_ids, max_length, options.crop);
-  const std::vector<int> target_ids = fit_to_model("trace_pair: the target", given_ids, max_length, options.crop);
+  const std::vector<int> source_ids =
+      fit_to_model("trace_pair: the source", all_ids, folder.source_room(max_length), options.crop);
+  const std::vector<int> target_ids =
+      fit_to_model("trace_pair: the target", given_ids, folder.target_room(max_length), options.crop);
   HEED_CHECK(!source_ids.empty(), "trace_pair: the source has no tokens");
   const auto around = [](const SymbolIds& symbols) {
     return std::vector<std::int32_t>{symbols.begin, symbols.end, symbols.pad};
@@ -106,8 +109,8 @@ AttentionTrace trace_aligned_pair(const ModelFolder& folder, const std::string& 
 std::vector<AttentionTrace::Step> trace_search(const ModelFolder& folder, const std::string& source_text,
                                                const BeamOptions& beam, bool crop, Index likeliest) {
   HEED_CHECK(folder.model->has_source(), "trace_search: the model is a language model: it reads no source");
-  const std::vector<int> ids =
-      fit_to_model("trace_search: the source", folder.source_ids(source_text), folder.model->max_length(), crop);
+  const std::vector<int> ids = fit_to_model("trace_search: the source", folder.source_ids(source_text),
+                                            folder.source_room(folder.model->max_length()), crop);
   HEED_CHECK(!ids.empty(), "trace_search: the source has no tokens");
   Workspace workspace;
   const TokenBatch source = make_token_batch({&ids, 1}, folder.source_symbols);
@@ -131,7 +134,8 @@ AttentionTrace trace_text(const ModelFolder& folder, std::span<const int> ids, c
                           std::string_view name) {
   HEED_CHECK(!folder.model->has_source(), "trace_text: the model translates: its text has a source");
   HEED_CHECK(!ids.empty(), "{}: has no tokens", name);
-  const std::vector<int> read = fit_to_model(std::string(name) + ":", ids, folder.model->max_length(), options.crop);
+  const std::vector<int> read =
+      fit_to_model(fmt::format("{}:", name), ids, folder.target_room(folder.model->max_length()), options.crop);
   return record(folder, {}, {}, read, {.text = folder.target_vocabulary->decode(read)}, options.parts);
 }
 

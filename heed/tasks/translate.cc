@@ -106,7 +106,9 @@ std::vector<std::vector<int>> Translator::encode(std::span<const std::string> li
   return ids;
 }
 
-std::size_t Translator::most_tokens() const { return static_cast<std::size_t>(model_.max_length() - 1); }
+std::size_t Translator::most_tokens() const {
+  return static_cast<std::size_t>(codec_.source_room(model_.max_length()));
+}
 
 void Translator::treat_long_lines(std::vector<Ids>& ids, std::string_view name, Index first_line) {
   long_lines_.clear();

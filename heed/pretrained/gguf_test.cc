@@ -1,0 +1,54 @@
+#include "heed/pretrained/gguf.h"
+
+#include <gtest/gtest.h>
+
+#include "heed/io/gguf.h"
+#include "heed/testing/file_bytes.h"
+
+namespace heed {
+namespace {
+
+// What llama.cpp's files always say, and no more.
+testing::GgufBytes bare(const std::string& architecture, std::uint32_t layers = 2) {
+  testing::GgufBytes file;
+  const auto set = [&](const char* name, std::uint32_t value) { file.integer(architecture + "." + name, value); };
+  file.text("general.architecture", architecture);
+  set("embedding_length", 32), set("feed_forward_length", 64), set("block_count", layers);
+  set("attention.head_count", 4), set("context_length", 128);
+  constexpr std::uint32_t kFloatNumber = 6;
+  file.value(architecture + ".attention.layer_norm_rms_epsilon", kFloatNumber, testing::bytes_of(1e-5f));
+  file.texts("tokenizer.ggml.tokens", {"<unk>", "<s>", "</s>", "<eot>"});
+  return file;
+}
+
+FamilyModel described(const testing::GgufBytes& file) {
+  return describe_gguf(parse_gguf(std::make_shared<MappedFile>(file.bytes(), "m.gguf")));
+}
+
+TEST(DescribeGguf, WhatIsLeftOutIsLlamaCppsAndNotTheClasss) {
+  for (const char* architecture : {"llama", "qwen2", "qwen3", "gemma", "gemma2"}) {
+    const FamilyModel model = described(bare(architecture));
+    EXPECT_EQ(model.config.head_width, 8) << architecture;
+    EXPECT_EQ(model.config.kv_heads, 4) << architecture;
+    EXPECT_TRUE(model.config.tie_output) << architecture;
+    EXPECT_TRUE(model.ends.empty()) << architecture;
+  }
+}
+
+TEST(DescribeGguf, ATextEndsWithTheFilesTokens) {
+  testing::GgufBytes file = bare("llama");
+  file.integer("tokenizer.ggml.eos_token_id", 2).integer("tokenizer.ggml.eot_token_id", 3);
+  EXPECT_EQ(described(file).ends, (std::vector<std::int32_t>{2, 3}));
+}
+
+TEST(DescribeGguf, TheLargestGemma2ScalesByAHeadsShareOfTheWidth) {
+  const auto attention = [](std::uint32_t layers) {
+    testing::GgufBytes file = bare("gemma2", layers);
+    return described(file.integer("gemma2.attention.key_length", 16)).config.attention.text();
+  };
+  EXPECT_EQ(attention(42), "dot(scale=0.25) + rotary(width=16) + soft_cap + window(radius=4095)");
+  EXPECT_EQ(attention(46), "dot(scale=0.35355339059327373) + rotary(width=16) + soft_cap + window(radius=4095)");
+}
+
+}  // namespace
+}  // namespace heed

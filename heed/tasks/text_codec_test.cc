@@ -1,0 +1,27 @@
+#include "heed/tasks/text_codec.h"
+
+#include <gtest/gtest.h>
+
+#include "heed/tasks/model_batch.h"
+#include "heed/text/whitespace_vocabulary.h"
+
+namespace heed {
+namespace {
+
+TEST(TextCodec, AModelsLengthIsFilledByItsRoom) {
+  constexpr Index kPositions = 16;
+  const std::vector<std::string> lines{"a b"};
+  const auto words = std::make_shared<WhitespaceVocabulary>(WhitespaceVocabulary::build(lines));
+  const TextCodec codecs[]{codec_of({words, words}), codec_of_others({words, words}, 2, {3}, /*translates=*/true),
+                           codec_of_others({words, words}, 2, {3}, /*translates=*/false)};
+  for (const TextCodec& codec : codecs) {
+    const std::vector<int> source(static_cast<std::size_t>(codec.source_room(kPositions)), 4);
+    const std::vector<int> target(static_cast<std::size_t>(codec.target_room(kPositions)), 4);
+    const SequenceBatch batch = make_taught_batch(codec, source, target);
+    EXPECT_EQ(batch.source.ids.dim(1), kPositions);
+    EXPECT_EQ(batch.input.dim(1), kPositions);
+  }
+}
+
+}  // namespace
+}  // namespace heed
