@@ -62,6 +62,9 @@ std::vector<AttentionHead> read_layer_heads(std::string_view text, Index layer) 
       item.remove_prefix(colon + 1);
     }
     head.head = read_number<Index>("--head", item, from_zero);
+    if (std::ranges::find(heads, head) != heads.end()) {
+      throw CLI::ValidationError("--head", fmt::format("names head {} of layer {} twice", head.head, head.layer));
+    }
     heads.push_back(head);
   }
   return heads;

@@ -18,6 +18,7 @@
 #include "option_names.h"
 #include "output.h"
 #include "output_files.h"
+#include "progress_line.h"
 
 namespace heed::cli {
 namespace {
@@ -56,14 +57,24 @@ std::vector<std::string> chosen_names(const Benchmark& benchmark, const BenchFil
 }
 
 BenchReport measure(const Benchmark& benchmark, const BenchCommand& command, const BenchFilter& filter) {
-  chosen_names(benchmark, filter);
+  const Index names = std::ssize(chosen_names(benchmark, filter));
+  const bool prints = command.json == "-";
   // Opened first: a file that cannot be written is known before anything is measured.
   std::optional<FileWriter> file;
-  if (command.json) file.emplace(*command.json);
+  if (command.json && !prints) file.emplace(*command.json);
+  // Where the report is printed, what is read meanwhile goes beside it.
+  const auto tell = [&](const std::string& text) { prints ? print_progress(text) : print(text); };
+  ProgressLine progress("rows", names);
+  Index rows = 0;
   BenchReport report = benchmark.run(filter, command.seconds,
-                                     {.begun = [](const BenchReport& head) { print(bench_head_text(head)); },
-                                      .limit = [](const BenchLimit& limit) { print(bench_limit_text(limit)); },
-                                      .row = [](const BenchRow& row) { print(bench_row_text(row)); }});
+                                     {.begun = [&](const BenchReport& head) { tell(bench_head_text(head)); },
+                                      .limit = [&](const BenchLimit& limit) { tell(bench_limit_text(limit)); },
+                                      .row =
+                                          [&](const BenchRow& row) {
+                                            tell(bench_row_text(row));
+                                            progress.show(++rows);
+                                          }});
+  if (prints) print(bench_report_text(report));
   if (file) {
     file->write(bench_report_text(report));
     file->commit();
@@ -83,7 +94,9 @@ void run(const BenchCommand& command, const CLI::App& sub) {
     for (const std::string& name : chosen_names(*benchmark, filter)) print_line(name);
     return;
   }
-  check_outputs({{"--json", command.json.value_or("")}}, {{"--compare", command.compare.value_or("")}});
+  if (command.json == "-" && command.compare) throw CLI::ValidationError("--json", "- does not go with --compare");
+  check_outputs({{"--json", command.json == "-" ? "" : command.json.value_or("")}},
+                {{"--compare", command.compare.value_or("")}});
   std::optional<BenchReport> before;
   if (command.compare) before = read_bench_report(*command.compare);
   const BenchReport report = file ? read_bench_report(command.what) : measure(*benchmark, command, filter);
@@ -116,7 +129,8 @@ void add_bench_command(CLI::App& app) {
       ->check(check_filter);
   add_number(*sub, "--seconds", command->seconds, "How long each limit and row is timed.", NumberRange::above(0));
   sub->add_option("--compare", command->compare, "A report from before: print how many times as fast each row is now.");
-  sub->add_option("--json", command->json, "Write the report to this file.");
+  sub->add_option("--json", command->json,
+                  "Write the report to this file; - prints it, and the table goes to standard error.");
   sub->add_flag("--list", command->list, "Print the names and measure nothing.");
   sub->footer(
       "A row is the median of calls for so many seconds, of five at least, after a warm-up; a limit is the\n"

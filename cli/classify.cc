@@ -14,6 +14,7 @@
 #include "heed/tasks/picture_classifier.h"
 #include "option_names.h"
 #include "output.h"
+#include "progress_line.h"
 
 namespace heed::cli {
 namespace {
@@ -60,8 +61,10 @@ void print_pictures(const ClassifyCommand& command) {
 }
 
 void print_texts(const ClassifyCommand& command, const ModelFolder& folder, const std::vector<std::string>& labels) {
+  const std::vector<std::string> lines = read_text_lines(command.text);
+  ProgressLine progress("texts", std::ssize(lines));
   Index line = 0;
-  for (const Classified& text : classify(folder, read_text_lines(command.text), text_name(command.text))) {
+  for (const Classified& text : classify(folder, lines, text_name(command.text), kBatchTokens, progress.listener())) {
     ++line;
     print_line(command.json ? object_of("line", line, text, labels).dump() : row_of(text, labels));
   }
@@ -69,8 +72,11 @@ void print_texts(const ClassifyCommand& command, const ModelFolder& folder, cons
 
 void print_tokens(const ClassifyCommand& command, const ModelFolder& folder, const std::vector<std::string>& labels) {
   const Vocabulary& vocabulary = *folder.source_vocabulary;
+  const std::vector<std::string> lines = read_text_lines(command.text);
+  ProgressLine progress("texts", std::ssize(lines));
   Index line = 0;
-  for (const auto& tokens : classify_tokens(folder, read_text_lines(command.text), text_name(command.text))) {
+  for (const auto& tokens :
+       classify_tokens(folder, lines, text_name(command.text), kBatchTokens, progress.listener())) {
     ++line;
     Json list = Json::array();
     std::string row;

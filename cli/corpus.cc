@@ -1,11 +1,14 @@
 // heed corpus
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "commands.h"
+#include "heed/base/check.h"
+#include "heed/base/file.h"
 #include "heed/corpus/corpus.h"
 #include "heed/tasks/picture_corpus.h"
 #include "numbers.h"
@@ -22,6 +25,12 @@ struct CorpusCommand {
   std::optional<Index> pairs;
 };
 
+// A folder with files of both kinds is neither.
+void refuse_other_corpus(const std::filesystem::path& folder, const char* file, const char* kind) {
+  HEED_CHECK(!file_exists(folder / file), "{}: is of a corpus of {}: name another folder", (folder / file).string(),
+             kind);
+}
+
 void write_pictures(const CorpusCommand& command) {
   PictureCorpusOptions options{
       .seed = command.options.seed, .validation = command.options.validation, .test = command.options.test};
@@ -31,8 +40,9 @@ void write_pictures(const CorpusCommand& command) {
     outputs.push_back({"--out", file});
   }
   check_outputs(outputs, {});
+  refuse_other_corpus(command.folder, "train.align", "sentences");
   ProgressLine progress("pictures", options.pictures + options.validation + options.test);
-  write_picture_corpus(options, command.folder, [&](Index drawn) { progress.show(drawn); });
+  write_picture_corpus(options, command.folder, progress.listener());
   print_line(
       fmt::format("{}: {} pictures to train on, {} for validation, {} for testing, with captions in English, "
                   "German and Chinese",
@@ -45,7 +55,9 @@ void write_sentences(const CorpusCommand& command) {
   std::vector<OptionFile> outputs;
   for (const std::filesystem::path& file : corpus_files(command.folder)) outputs.push_back({"--out", file});
   check_outputs(outputs, {});
-  const Corpus corpus = generate_corpus(options);
+  refuse_other_corpus(command.folder, "train.images", "pictures");
+  ProgressLine progress("sentence pairs", options.pairs + options.validation + options.test);
+  const Corpus corpus = generate_corpus(options, progress.listener());
   write_corpus(corpus, command.folder);
   print_line(fmt::format("{}: {} training pairs, {} for validation, {} for testing, with gold alignments",
                          shown(command.folder), corpus.train.size(), corpus.validation.size(), corpus.test.size()));

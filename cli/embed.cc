@@ -8,12 +8,14 @@
 
 #include "commands.h"
 #include "heed/base/check.h"
+#include "heed/base/name_ending.h"
 #include "heed/base/text_lines.h"
 #include "heed/io/fields.h"
 #include "heed/io/npy.h"
 #include "heed/tasks/embed.h"
 #include "output.h"
 #include "output_files.h"
+#include "progress_line.h"
 
 namespace heed::cli {
 namespace {
@@ -51,7 +53,8 @@ void run(const EmbedCommand& command) {
   const bool pairs = command.cosine && std::ranges::any_of(lines, has_tab);
   if (pairs) lines = both_texts(lines, name);
   HEED_CHECK(!lines.empty(), "{}: holds no lines", name);
-  const Tensor vectors = embed(folder, lines, pool, name);
+  ProgressLine progress("texts", std::ssize(lines));
+  const Tensor vectors = embed(folder, lines, pool, name, kBatchTokens, progress.listener());
   if (!command.out.empty()) write_npy(command.out, vectors);
   if (!command.cosine) return;
   for (Index i = 0; i + 1 < vectors.dim(0); i += pairs ? 2 : 1)
@@ -65,7 +68,10 @@ void add_embed_command(CLI::App& app) {
   auto command = std::make_shared<EmbedCommand>();
   sub->add_option("model", command->model, "The model's folder or file.")->required();
   sub->add_option("--text", command->text, "The text, a line a vector; - is standard input.")->capture_default_str();
-  sub->add_option("--out", command->out, "Where the vectors go, a row a line (.npy, f32).");
+  sub->add_option("--out", command->out, "Where the vectors go, a row a line (.npy, f32).")
+      ->check([](const std::string& path) {
+        return name_ending(path) == ".npy" ? std::string() : shown(path) + " must end in .npy";
+      });
   sub->add_option("--pool", command->pool,
                   "What a line's vector is: the mean of its tokens', or its first or last token's.")
       ->check(CLI::IsMember({"mean", "first", "last"}))

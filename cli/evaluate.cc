@@ -22,6 +22,7 @@
 #include "numbers.h"
 #include "option_names.h"
 #include "output.h"
+#include "progress_line.h"
 
 namespace heed::cli {
 namespace {
@@ -48,7 +49,9 @@ std::vector<std::string> read_segments(const std::string& path) {
 std::vector<std::string> translations_of(const EvaluateCommand& command, const ModelFolder& folder) {
   std::vector<std::string> best;
   const std::vector<std::string> source = read_segments(command.source);
-  for (const auto& list : Translator(folder).translate(source, command.beam, text_name(command.source))) {
+  ProgressLine progress("sentences", std::ssize(source));
+  for (const auto& list : Translator(folder).translate(source, command.beam, text_name(command.source), 1, kBatchTokens,
+                                                       progress.listener())) {
     best.push_back(list.front().text);
   }
   return best;
@@ -194,6 +197,9 @@ void run(const EvaluateCommand& command, const CLI::App& sub) {
     throw CLI::RequiredError("One of --hypothesis, --alignment and --model");
   }
   require(!command.references.empty(), "--reference", "--hypothesis");
+  if (command.hypothesis == "-" && std::ranges::find(command.references, "-") != command.references.end()) {
+    throw CLI::ValidationError("--reference", "is standard input, which --hypothesis reads already");
+  }
   score_translations(command, command.hypothesis, read_segments(command.hypothesis), read_references(command));
 }
 

@@ -4,10 +4,12 @@
 
 #include <vector>
 
+#include "heed/base/check.h"
 #include "heed/base/text_lines.h"
 #include "heed/io/json.h"
 #include "heed/tasks/perplexity.h"
 #include "output.h"
+#include "progress_line.h"
 
 namespace heed::cli {
 namespace {
@@ -44,7 +46,9 @@ void add_text_options(CLI::App& sub, EvaluateText& command, CLI::Option* model,
 void evaluate_text(const EvaluateText& command, const std::string& model, bool json) {
   const ModelFolder folder = load_model_folder(model);
   const std::vector<std::string> lines = read_text_lines(command.text);
-  std::vector<Row> rows{{"model", measure_perplexity(folder, lines)}};
+  HEED_CHECK(!lines.empty(), "{}: is empty: there is nothing to score", text_name(command.text));
+  ProgressLine progress("documents", std::ssize(lines));
+  std::vector<Row> rows{{"model", measure_perplexity(folder, lines, progress.listener())}};
   if (!command.counts_of.empty()) {
     const std::vector<std::string> counted = read_text_lines(command.counts_of);
     for (int order : {1, 5}) {

@@ -79,7 +79,32 @@ void refuse_where_it_means_nothing(const ExplainCommand& command, const CLI::App
   refuse("--mask", command.mask == "causal", "a page where it is causal");
 }
 
-AttentionInputs attention_problem(const ExplainCommand& command) {
+AttentionChoice choice_named(const std::string& text) {
+  try {
+    return AttentionChoice(text);
+  } catch (const Error& error) {
+    throw CLI::ValidationError("--attention", error.what());
+  }
+}
+
+// What another option gives must have a place in the score.
+void check_beside(const AttentionChoice& choice, const CLI::App& sub) {
+  const auto is_score = [](const AttentionChoice::Chosen& c) { return c.term->role == AttentionTerm::Role::score; };
+  const auto score = std::ranges::find_if(choice.terms(), is_score);
+  const bool named = score != choice.terms().end();
+  if (was_given(sub, "--v-a") && !(named && score->term->name == "additive")) {
+    throw CLI::ValidationError("--v-a", "goes with --attention additive");
+  }
+  if (!named || !was_given(sub, "--scale")) return;
+  for (std::size_t i = 0; i < score->numbers.size(); ++i) {
+    const AttentionTerm::Number& number = score->term->numbers[i];
+    if (number.name == "scale" && score->numbers[i] != number.value) {
+      throw CLI::ValidationError("--scale", "is in --attention already");
+    }
+  }
+}
+
+AttentionInputs attention_problem(const ExplainCommand& command, const CLI::App& sub) {
   AttentionArrays arrays{.heads = command.heads, .key_heads = command.key_heads};
   for (std::size_t i = 0; i < std::size(kArrays); ++i) {
     if (command.arrays[i]) arrays.*kArrays[i].place = read_array(kArrays[i].name, *command.arrays[i]);
@@ -89,7 +114,8 @@ AttentionInputs attention_problem(const ExplainCommand& command) {
   AttentionInputs problem = attention_inputs(arrays);
   problem.scale = command.scale;
   problem.causal = causal;
-  if (!command.attention.empty()) problem.attention = AttentionChoice(command.attention);
+  if (!command.attention.empty()) problem.attention = choice_named(command.attention);
+  check_beside(problem.attention, sub);
   problem.query_labels = command.labels, problem.key_labels = command.key_labels;
   return problem;
 }
@@ -110,7 +136,7 @@ void run(const ExplainCommand& command, const CLI::App& sub) {
   check_outputs(outputs, inputs);
   const Language language = language_named(command.language);
   std::optional<AttentionInputs> problem;
-  if (command.example == kOwnNumbers) problem = attention_problem(command);
+  if (command.example == kOwnNumbers) problem = attention_problem(command, sub);
   const Explanation walk = problem ? explain_attention(*problem, language)
                                    : explain_example(command.example, {command.length, command.width}, language);
   const bool has_page = std::any_of(command.out.begin(), command.out.end(), is_page);
@@ -134,8 +160,8 @@ std::string check_output_name(const std::string& path) {
   try {
     picture_format(path);
     return {};
-  } catch (const Error& error) {
-    return std::string(error.what()) + ", .json or .html";
+  } catch (const Error&) {
+    return shown(path) + " must end in .html, .json, .svg, .png or .pdf";
   }
 }
 

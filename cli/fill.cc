@@ -11,6 +11,7 @@
 #include "heed/tasks/fill.h"
 #include "numbers.h"
 #include "output.h"
+#include "progress_line.h"
 
 namespace heed::cli {
 namespace {
@@ -43,9 +44,11 @@ std::string row_of(const MaskedWord& mask, const Vocabulary& vocabulary, std::si
 void run(const FillCommand& command) {
   const ModelFolder folder = load_model_folder(command.model);
   const Vocabulary& vocabulary = *folder.source_vocabulary;
+  const std::vector<std::string> lines = read_text_lines(command.text);
+  ProgressLine progress("texts", std::ssize(lines));
   std::size_t line = 0;
   for (const std::vector<MaskedWord>& masks :
-       fill_masks(folder, read_text_lines(command.text), command.candidates, text_name(command.text))) {
+       fill_masks(folder, lines, command.candidates, text_name(command.text), kBatchTokens, progress.listener())) {
     ++line;
     for (const MaskedWord& mask : masks) {
       print_line(command.json ? to_json(mask, vocabulary, line).dump() : row_of(mask, vocabulary, line));

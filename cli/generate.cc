@@ -7,12 +7,15 @@
 
 #include "commands.h"
 #include "field_options.h"
+#include "heed/base/check.h"
 #include "heed/base/text_lines.h"
+#include "heed/base/utf8.h"
 #include "heed/io/json.h"
 #include "heed/tasks/chat.h"
 #include "heed/tasks/generate.h"
 #include "numbers.h"
 #include "output.h"
+#include "progress_line.h"
 
 namespace heed::cli {
 namespace {
@@ -59,6 +62,10 @@ void run(const GenerateCommand& command) {
   GenerateOptions options{.max_tokens = command.max_tokens};
   command.sampling.apply(options.sampling);
   if (command.chat) options.chat = chat_template_of(command.model), options.system = command.system;
+  for (const auto& [option, text] : {std::pair("--prompt", &command.prompt), std::pair("--system", &command.system)}) {
+    Index at = 0;
+    HEED_CHECK(valid_utf8(*text, &at), "{}: byte {} is not valid UTF-8", option, at + 1);
+  }
   const ModelFolder folder = load_model_folder(command.model);
   std::vector<std::string> given{command.prompt};
   if (!command.input.empty()) given = read_text_lines(command.input);
@@ -68,8 +75,12 @@ void run(const GenerateCommand& command) {
   const std::string name = command.input.empty() ? "--prompt" : text_name(command.input) + ": line";
   Stream stream;
   const bool streams = prompts.size() == 1 && !command.json;
+  ProgressLine progress("texts", std::ssize(prompts));
+  Index done = 0;
   const auto on_part = [&](const GeneratedPart& part) {
-    if (streams) stream.show(part);
+    if (streams) return stream.show(part);
+    done += part.ended ? 1 : 0;
+    progress.show(done);
   };
   const std::vector<Generated> all = generate(folder, prompts, options, on_part, name);
   for (std::size_t i = 0; i < all.size() && !streams; ++i) {

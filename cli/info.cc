@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -21,7 +22,7 @@ namespace heed::cli {
 namespace {
 
 struct InfoCommand {
-  std::string what;
+  std::optional<std::string> what;
   bool parameters = false, json = false;
 };
 
@@ -105,7 +106,7 @@ std::string bytes_text(const std::map<DType, Index>& bytes) {
 }
 
 void show_model(const InfoCommand& command) {
-  const ModelFolder model = open_model(command.what);
+  const ModelFolder model = open_model(*command.what);
   const ParameterList& parameters = model.parameters;
   const Json config = to_json(model.config);
   Index count = 0;
@@ -187,15 +188,18 @@ void show_tensors_as_text(const Checkpoint& file, Index count) {
 }
 
 void show_tensors(const InfoCommand& command) {
-  const Checkpoint file = open_safetensors(command.what);
+  const Checkpoint file = open_safetensors(*command.what);
   Index count = 0;
   for (const auto& [name, stored] : file.tensors()) count += stored.size();
   command.json ? show_tensors_as_json(file, count) : show_tensors_as_text(file, count);
 }
 
 void run(const InfoCommand& command) {
-  if (command.what.empty()) return show_program(command.json);
-  const bool file = std::filesystem::path(command.what).extension() == ".safetensors";
+  if (!command.what) {
+    if (command.parameters) throw CLI::ValidationError("--parameters", "needs a model");
+    return show_program(command.json);
+  }
+  const bool file = std::filesystem::path(*command.what).extension() == ".safetensors";
   file ? show_tensors(command) : show_model(command);
 }
 

@@ -64,7 +64,7 @@ int run(int argc, char** argv) {
   heed::cli::add_convert_command(app);
   heed::cli::add_bench_command(app);
   heed::cli::add_info_command(app);
-  heed::cli::keep_options_from_being_values(app);
+  heed::cli::require_values(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version

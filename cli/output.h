@@ -19,6 +19,9 @@ void print_message(std::string_view message);
 void print_out_of_memory();
 // Writes to standard error what is no message: progress. Where it cannot, nobody sees it.
 void print_progress(std::string_view text);
+// Draws a line of progress on the terminal that standard error is. Whatever is printed on it next takes its place; an
+// empty one removes it.
+void draw_progress(std::string_view line);
 
 // A path or another argument, for a line on standard output.
 std::string shown(std::string_view argument);

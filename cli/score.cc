@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "commands.h"
+#include "heed/base/check.h"
 #include "heed/base/text_lines.h"
 #include "heed/io/json.h"
 #include "heed/tasks/score.h"
 #include "output.h"
+#include "progress_line.h"
 
 namespace heed::cli {
 namespace {
@@ -42,13 +44,18 @@ std::vector<TokenScores> scores_of(const ScoreCommand& command, const ModelFolde
     if (command.text.empty() || !command.source.empty() || !command.target.empty()) {
       throw CLI::ValidationError("--text", "is what a language model scores, without --source and --target");
     }
-    return score_documents(folder, read_text_lines(command.text));
+    const std::vector<std::string> lines = read_text_lines(command.text);
+    ProgressLine progress("documents", std::ssize(lines));
+    return score_documents(folder, lines, kBatchTokens, progress.listener());
   }
   if (!command.text.empty() || command.source.empty() || command.target.empty()) {
     throw CLI::ValidationError("--source", "and --target are what a translation model scores, without --text");
   }
   const std::vector<std::string> source = read_text_lines(command.source), target = read_text_lines(command.target);
-  return score_translations(folder, source, target, text_name(command.source));
+  HEED_CHECK(source.size() == target.size(), "{} has {} lines, but {} has {}: they must be as many",
+             text_name(command.source), source.size(), text_name(command.target), target.size());
+  ProgressLine progress("sentence pairs", std::ssize(source));
+  return score_translations(folder, source, target, text_name(command.source), kBatchTokens, progress.listener());
 }
 
 void run(const ScoreCommand& command) {

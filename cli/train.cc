@@ -34,6 +34,8 @@ extern "C" void leave(int signal) {
 
 // The first signal asks the run to save and stop; a second one ends it at once, which loses nothing that was saved.
 extern "C" void interrupt(int signal) {
+  constexpr std::string_view kWord = "\nheed: interrupted: saving after this update; a second time stops at once\n";
+  static_cast<void>(!::write(STDERR_FILENO, kWord.data(), kWord.size()));
   g_signal.store(signal);
   g_interrupted.store(true);
   std::signal(signal, SIG_DFL);
@@ -88,6 +90,18 @@ struct LearnedVocabulary {
   }
 };
 
+// What low-rank factors alone have.
+struct OfFactors {
+  double alpha = 0;
+  std::string targets;
+
+  template <typename V>
+  friend void visit_fields(OfFactors& o, V&& visit) {
+    visit("lora_alpha", o.alpha, "");
+    visit("lora_targets", o.targets, "");
+  }
+};
+
 // What runs on pictures alone have.
 struct OfPictures {
   Index patch = 8;
@@ -106,6 +120,7 @@ TrainOptions options_from_model(const TrainCommand& command) {
   given.refuse_fields_of(DropoutRates(), options.model.rnn, "a run with --from");
   given.refuse_fields_of(DropoutRates(), LearnedVocabulary(), "a run with --from");
   given.apply(options.low_rank);
+  if (options.low_rank.rank == 0) given.refuse_fields_of(DropoutRates(), OfFactors(), "a run without --lora");
   apply_fine_tuning(options);
   options.task = command.paths.text.empty() ? Task::translation : Task::language_model;
   given.apply(options);
@@ -205,7 +220,6 @@ void run(const TrainCommand& command) {
   }
   InterruptibleDisplay display(options.task);
   const TrainingResult result = train(command.paths, options, limits, display, g_interrupted);
-  display.finish();
   print_line(fmt::format("stopped: {}", reason(result.stop)));
   if (result.stop == TrainingStop::interrupted) throw Interrupted{g_signal.load()};
   print_line(fmt::format("{} updates, {} whole epochs, {:.1f} minutes, {:.0f} target tokens a second", result.updates,

@@ -5,27 +5,20 @@
 #include <cmath>
 
 #include "output.h"
-#include "progress_line.h"
 
 namespace heed::cli {
+namespace {
+
+void line(const std::string& text) { print_progress(text + "\n"); }
+
+}  // namespace
 
 std::string quality(Task task, double bleu, double loss) {
   return task == Task::language_model ? fmt::format("loss {:.3f}  perplexity {:.2f}", loss, std::exp(loss))
                                       : fmt::format("loss {:.3f}  BLEU {:.2f}", loss, bleu);
 }
 
-TrainingDisplay::TrainingDisplay(Task task)
-    : task_(task), terminal_(error_is_terminal()), last_shown_(std::chrono::steady_clock::now()) {}
-
-void TrainingDisplay::line(const std::string& text) {
-  finish();
-  print_progress(text + "\n");
-}
-
-void TrainingDisplay::finish() {
-  if (bar_shown_) print_progress("\n");
-  bar_shown_ = false;
-}
+TrainingDisplay::TrainingDisplay(Task task) : task_(task) {}
 
 void TrainingDisplay::on_vocabulary(Index lines, Index most_pieces) {
   line(fmt::format("learning a vocabulary of at most {} pieces from {} lines", most_pieces, lines));
@@ -55,16 +48,11 @@ void TrainingDisplay::on_start(const CorpusReport& r) {
 void TrainingDisplay::on_resume(Index update) { line(fmt::format("continuing after update {}", update)); }
 
 void TrainingDisplay::on_update(const UpdateReport& r) {
-  const auto now = std::chrono::steady_clock::now();
-  const double waited = std::chrono::duration<double>(now - last_shown_).count();
-  if (waited < seconds_between_lines(terminal_)) return;
-  last_shown_ = now;
+  if (!lines_.is_due()) return;
   std::string text =
       fmt::format("update {}  epoch {}  loss {:.3f}  {:.0f} tokens/s", r.update, r.epoch, r.loss, r.tokens_per_second);
   if (r.seconds_left > 0) text += fmt::format("  {} left", duration(r.seconds_left));
-  if (!terminal_) return line(text);
-  print_progress(fmt::format("\r\033[K{} {}", r.progress > 0 ? progress_bar(r.progress) : "", text));
-  bar_shown_ = true;
+  lines_.show(r.progress, text);
 }
 
 void TrainingDisplay::on_validation(const ValidationReport& r) {

@@ -1,10 +1,10 @@
 // Training as one sees it: a bar that redraws on a terminal, plain lines anywhere else. All on standard error.
 #pragma once
 
-#include <chrono>
 #include <string>
 
 #include "heed/tasks/train.h"
+#include "progress_line.h"
 
 namespace heed::cli {
 
@@ -22,16 +22,9 @@ class TrainingDisplay : public TrainingMonitor {
   void on_validation(const ValidationReport& report) override;
   void on_candidate(const Candidate& candidate) override;
 
-  // Ends a bar that is under way.
-  void finish();
-
  private:
-  void line(const std::string& text);
-
   Task task_;
-  bool terminal_;
-  bool bar_shown_ = false;
-  std::chrono::steady_clock::time_point last_shown_;
+  PacedLines lines_;
 };
 
 }  // namespace heed::cli

@@ -16,6 +16,7 @@
 #include "numbers.h"
 #include "option_names.h"
 #include "output.h"
+#include "progress_line.h"
 
 namespace heed::cli {
 namespace {
@@ -96,8 +97,11 @@ void run(const TranslateCommand& command, const CLI::App& sub) {
   // As lines come: who writes a line and waits for its translation gets it, and those of a long text appear while it is
   // worked on.
   Index first = 1;
+  ProgressLine progress("sentences", reader.count_ahead());
   const auto translate = [&](std::span<const std::string> lines) {
-    for (const auto& best : translator.translate(lines, command.beam, name, first)) {
+    const auto all = translator.translate(lines, command.beam, name, first, kBatchTokens,
+                                          [&](Index done) { progress.show(first - 1 + done); });
+    for (const auto& best : all) {
       print_translations(command, best, first++, *folder.target_vocabulary);
     }
     warning.add(translator.long_lines());

@@ -38,6 +38,13 @@ constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {{"lr", "r
                                                                        {"hyp", "hypothesis"},
                                                                        {"output", "out"}};
 
+// Options of text that names nothing.
+bool may_be_nothing(std::string_view option) {
+  constexpr std::string_view kTexts[] = {"prompt", "system", "text",   "text-pair",
+                                         "target", "filter", "labels", "key-labels"};
+  return std::ranges::find(kTexts, option) != std::end(kTexts);
+}
+
 // How many letters must be changed, added or taken away to make one word of the other.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -110,11 +117,15 @@ std::string describe_missing_command(const CLI::App& app, const std::vector<std:
 
 }  // namespace
 
-void keep_options_from_being_values(CLI::App& app) {
+void require_values(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
     for (CLI::Option* option : command->get_options()) {
       if (option->get_type_size() == 0) continue;  // a flag, which takes no value
-      option->check([command](const std::string& text) {
+      // What reads numbers and choices has a word of its own for none.
+      const bool names_something = option->get_type_name() == "TEXT" && option->get_expected_min() > 0;
+      const bool may_be_empty = !option->get_lnames().empty() && may_be_nothing(option->get_lnames().front());
+      option->check([command, needs_text = names_something && !may_be_empty](const std::string& text) {
+        if (needs_text && text.empty()) return std::string("is empty");
         return has_option(*command, text) ? "needs a value, but is followed by " + text : std::string();
       });
     }

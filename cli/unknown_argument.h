@@ -6,9 +6,9 @@
 
 namespace heed::cli {
 
-// Makes `--input --beam 5` an error about --input, in this application's every command: no option takes the name of
-// another one for its value.
-void keep_options_from_being_values(CLI::App& app);
+// Makes `--input --beam 5` and `--input ''` errors about --input, in this application's every command: no option takes
+// the name of another one for its value, nor, but for those of text, nothing.
+void require_values(CLI::App& app);
 
 // What to say where parsing ended with this error. An option that no command knows comes first, with a hint at the
 // nearest one, since it is the likely reason for whatever else is wrong.

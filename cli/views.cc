@@ -18,6 +18,7 @@
 #include "numbers.h"
 #include "option_names.h"
 #include "output.h"
+#include "progress_line.h"
 
 namespace heed::cli {
 namespace {
@@ -100,10 +101,14 @@ class TextViews {
   Views of_translations() const {
     const Lines read = read_lines(viewed_);
     Translator translator(folder_, viewed_.long_lines);
-    const auto translations = translator.translate(read.lines, viewed_.beam, read.name);
+    ProgressLine translated("sentences translated", std::ssize(read.lines));
+    const auto translations =
+        translator.translate(read.lines, viewed_.beam, read.name, 1, kBatchTokens, translated.listener());
+    ProgressLine traced("sentences traced", std::ssize(read.lines));
     Views views;
     for (std::size_t i = 0; i < read.lines.size(); ++i) {
       const Translation& best = translations[i].front();
+      traced.show(static_cast<Index>(i));
       views.translations.push_back(best.text);
       const bool was_read = !best.token_scores.empty();
       if (!was_read) continue;
@@ -131,9 +136,11 @@ class TextViews {
   // What a language model attends to while it reads the lines.
   Views of_texts() const {
     const Lines read = read_lines(viewed_);
+    ProgressLine traced("texts traced", std::ssize(read.lines));
     Views views;
     std::vector<Index> too_long;
     for (std::size_t i = 0; i < read.lines.size(); ++i) {
+      traced.show(static_cast<Index>(i));
       const std::vector<int> ids = folder_.target_ids(read.lines[i]);
       const bool is_long = std::ssize(ids) > folder_.target_room(folder_.model->max_length());
       if (is_long) too_long.push_back(static_cast<Index>(i) + 1);

@@ -162,6 +162,7 @@ TEST(CliAlign, WhatDoesNotGoTogetherIsNamed) {
   expect_refusal(run_heed(aligning({"--layer", "1"})), kFailure, {"--layer", "0 to 0"});
   expect_refusal(run_heed(aligning({"--head", "0,7"})), kFailure, {"head 7"});
   expect_refusal(run_heed(aligning({"--head", "0,"})), kWrongUsage, {"--head"});
+  expect_refusal(run_heed(aligning({"--head", "0,0:0"})), kWrongUsage, {"--head", "head 0 of layer 0 twice"});
   expect_refusal(run_heed(aligning({"--threshold", "0.2", "--free", "0.1"})), kWrongUsage, {"--free"});
   expect_refusal(run_heed(aligning({"--threshold", "2"})), kWrongUsage, {"--threshold"});
   expect_refusal(run_heed(aligning({"--symmetrise", "union"})), kWrongUsage, {"--reverse"});

@@ -63,6 +63,17 @@ TEST(CliBench, WhatIsPrintedIsInTheFile) {
   EXPECT_EQ(line_of(text, "short/training"), "");
 }
 
+TEST(CliBench, AReportThatIsPrintedStandsAlone) {
+  const CommandResult result =
+      run_heed({"bench", "attention", "--filter", "^short/forward$", "--seconds", "0.001", "--json", "-"});
+  EXPECT_EQ(result.exit_code, 0) << result.error;
+  const std::filesystem::path file = scratch_folder() / "printed.json";
+  write_file(file, result.output);
+  EXPECT_EQ(read_bench_report(file).rows.front().name, "short/forward");
+  EXPECT_NE(line_of(result.error, "short/forward"), "") << "the table is beside it";
+  EXPECT_FALSE(file_exists("-"));
+}
+
 TEST(CliBench, ATokenOfAModelIsHeldAgainstReadingMemory) {
   EXPECT_EQ(output_of({"bench", "generation", "--list", "--filter", "110m/int8"}),
             "token/llama-110m/int8\nprompt/llama-110m/int8\n");
@@ -158,6 +169,7 @@ TEST(CliBench, WhatCannotBeMeantIsWrongUsage) {
     expect_refusal(run_heed(arguments), kWrongUsage, {option.front(), "attention"});
   }
   expect_refusal(run_heed({"bench", "--compare", file, "--json", file}), kWrongUsage, {"--json", "--compare"});
+  expect_refusal(run_heed({"bench", "--compare", file, "--json", "-"}), kWrongUsage, {"--json", "--compare"});
 }
 
 TEST(CliBench, AFileThatCannotBeWrittenIsKnownBeforeAnythingIsMeasured) {

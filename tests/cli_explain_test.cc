@@ -76,7 +76,8 @@ TEST(CliExplain, OptionsThatWouldBeIgnoredAreWrongUsage) {
   for (const Arguments& arguments :
        {explain({"--example", "luong", "--labels", "a,b"}), explain({"--heads", "2"}), explain({"--w-o", "[[1]]"}),
         explain({"--q", "[[1]]"}), explain({"--x", "[[1]]"}), explain({"--language", "de"}),
-        explain({"--out", "x.txt"}), explain({"--example", "masks", "--x", "[[1]]"})}) {
+        explain({"--out", "x.txt"}), explain({"--v-a", "[1,1,1]"}),
+        explain({"--attention", "cosine(scale=2)", "--scale", "3"}), explain({"--example", "masks", "--x", "[[1]]"})}) {
     EXPECT_EQ(run_heed(arguments).exit_code, kWrongUsage) << arguments.back();
   }
 }

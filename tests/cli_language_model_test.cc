@@ -183,6 +183,7 @@ TEST(CliLanguageModel, WhatNeedsASourceRefusesIt) {
 TEST(CliLanguageModel, WhatContinuesTextRefusesATranslator) {
   const std::string model = tiny_model().string(), text = corpus_file("test.en");
   expect_refusal(run_heed({"generate", model, "--prompt", "Hello"}), kFailure, {"the model translates"});
+  expect_refusal(run_heed({"generate", model, "--prompt", "a\xFF"}), kFailure, {"--prompt: byte 2 is not valid UTF-8"});
   expect_refusal(run_heed({"score", model, "--text", text}), kWrongUsage, {"--source"});
   expect_refusal(run_heed({"evaluate", "--model", model, "--text", text}), kFailure, {"the model translates"});
 }

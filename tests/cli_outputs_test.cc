@@ -32,6 +32,20 @@ CommandResult view(const fs::path& model, const fs::path& input, const fs::path&
                    "--beam", "1"});
 }
 
+TEST(CliOutputs, TwoKindsOfCorpusDoNotShareAFolder) {
+  const std::string sentences = (scratch_folder() / "sentences").string(),
+                    scenes = (scratch_folder() / "scenes").string();
+  const auto corpus = [](const std::string& kind, const std::string& folder) {
+    return run_heed({"corpus", "--kind", kind, "--pairs", "2", "--validation", "1", "--test", "1", "--out", folder});
+  };
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_EQ(corpus("sentences", sentences).exit_code, 0);
+    EXPECT_EQ(corpus("pictures", scenes).exit_code, 0);
+  }
+  expect_refusal(corpus("pictures", sentences), kFailure, {"train.align: is of a corpus of sentences"});
+  expect_refusal(corpus("sentences", scenes), kFailure, {"train.images: is of a corpus of pictures"});
+}
+
 TEST(CliOutputs, NoFileOfTheModelIsReplaced) {
   const fs::path folder = scratch_folder(), model = copied_model(folder);
   write_file(folder / "in", "Ja.\n");

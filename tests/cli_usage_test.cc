@@ -58,6 +58,10 @@ TEST(CliUsage, WrongUsageIsOneLineAndCodeTwo) {
   expect_refusal(run_heed({"translate", "model", "--beam", "many"}), kWrongUsage, {"--beam", "many"});
   expect_refusal(run_heed({"translate", "model", "--chunk", "0"}), kWrongUsage, {"--chunk"});
   expect_refusal(run_heed({"info", "--threads", "0"}), kWrongUsage, {"--threads"});
+  expect_refusal(run_heed({"info", ""}), kWrongUsage, {"is empty"});
+  expect_refusal(run_heed({"info", "--parameters"}), kWrongUsage, {"--parameters", "needs a model"});
+  expect_refusal(run_heed({"corpus", "--out", ""}), kWrongUsage, {"--out", "is empty"});
+  expect_refusal(run_heed({"embed", "model", "--out", "x.txt"}), kWrongUsage, {"--out", "x.txt", ".npy"});
   expect_refusal(run_heed({"info", "--threads", "two"}), kWrongUsage, {"--threads"});
   expect_refusal(run_heed({"explain", "--digits", "99"}), kWrongUsage, {"--digits"});
 }
@@ -128,7 +132,7 @@ TEST(CliUsage, TrainKnowsTheRangesOfAModelBeforeItReads) {
 
 TEST(CliUsage, ABooleanNeedsNoValueAndTakesNoOtherOption) {
   expect_refusal(train_with({"--tie-output", "--rate", "x"}), kWrongUsage,
-                 {"--rate: must be a finite number, but is x"});
+                 {"--rate: must be a number above 0, but is x"});
   for (const char* value : {"true", "false"}) {
     expect_refusal(train_with({"--tie-output", value}), kFailure, {"no/a"});
     expect_refusal(train_with({std::string("--tie-output=") + value}), kFailure, {"no/a"});

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -103,6 +104,25 @@ TextLineReader::TextLineReader(const std::filesystem::path& path, LongLine long_
 
 TextLineReader::~TextLineReader() {
   if (descriptor_ != STDIN_FILENO) ::close(descriptor_);
+}
+
+Index TextLineReader::count_ahead() const {
+  struct ::stat status {};
+  HEED_CHECK(::fstat(descriptor_, &status) == 0, "{}: cannot look at it: {}", name_, std::strerror(errno));
+  if (!S_ISREG(status.st_mode)) return 0;
+  ::off_t at = ::lseek(descriptor_, 0, SEEK_CUR);
+  std::string block(kReadBytes, '\0');
+  Index lines = 0;
+  char last = '\n';
+  while (true) {
+    const ::ssize_t got = uninterrupted([&] { return ::pread(descriptor_, block.data(), block.size(), at); });
+    HEED_CHECK(got >= 0, "{}: cannot read: {}", name_, std::strerror(errno));
+    if (got == 0) break;
+    at += got;
+    lines += std::count(block.begin(), block.begin() + got, '\n');
+    last = block[static_cast<std::size_t>(got) - 1];
+  }
+  return lines + (last == '\n' ? 0 : 1);
 }
 
 std::vector<std::string> TextLineReader::read(Index most_lines, std::size_t most_bytes) {

@@ -46,6 +46,10 @@ class TextLineReader {
   TextLineReader(const TextLineReader&) = delete;
   TextLineReader& operator=(const TextLineReader&) = delete;
 
+  // How many lines there are from where the text begins to be read, where it is a regular file; else 0. Throws
+  // heed::Error where it cannot be read.
+  Index count_ahead() const;
+
   // Waits until there is a line, and returns it with those behind it that need no more waiting, at most `most_lines`,
   // and no more once they hold `most_bytes`. Returns none only at the end of the text. Lines before one that breaks a
   // rule are returned first; the next call throws.

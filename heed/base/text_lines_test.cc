@@ -80,6 +80,15 @@ TEST_F(TextLinesTest, ALongLineIsCutBetweenCharactersWhereThatIsAsked) {
   }
 }
 
+TEST_F(TextLinesTest, LinesAheadAreCountedWithoutReadingThem) {
+  for (const auto& [text, lines] : std::vector<std::pair<std::string, Index>>{
+           {"", 0}, {"a", 1}, {"a\n", 1}, {"a\n\nb", 3}, {std::string(1 << 20, '\n'), 1 << 20}}) {
+    TextLineReader reader(file_with(text));
+    EXPECT_EQ(reader.count_ahead(), lines);
+    EXPECT_EQ(std::ssize(reader.read(kAll)), lines);
+  }
+}
+
 TEST_F(TextLinesTest, ReadsNoMoreThanWhatIsAskedFor) {
   const auto path = file_with("a\nbb\nccc\ndddd\n");
   TextLineReader reader(path);

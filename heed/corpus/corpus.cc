@@ -65,7 +65,7 @@ void write_part(const std::vector<SentencePair>& pairs, const std::filesystem::p
 
 }  // namespace
 
-Corpus generate_corpus(const CorpusOptions& options) {
+Corpus generate_corpus(const CorpusOptions& options, const Progress& progress) {
   bool counts_fit = options.pairs >= 0 && options.validation >= 0 && options.test >= 0 && options.pairs <= kMostPairs &&
                     options.validation <= kMostPairs && options.test <= kMostPairs;
   Index wanted = counts_fit ? options.pairs + options.validation + options.test : kMostPairs + 1;
@@ -90,6 +90,7 @@ Corpus generate_corpus(const CorpusOptions& options) {
       targets.insert(pair.target);
       pairs.push_back(std::move(pair));
     }
+    if (progress) progress(std::ssize(pairs));
   }
 
   Corpus corpus;

@@ -21,6 +21,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/index.h"
+#include "heed/base/progress.h"
 
 namespace heed {
 
@@ -57,8 +58,8 @@ struct CorpusOptions {
 
 // Draws the corpus. The same options give the same corpus, whatever the thread count; test and validation do not depend
 // on `pairs`. Throws heed::Error where a count is negative or their sum exceeds kMostPairs (the grammar has far more
-// sentences, but the likely ones are drawn first).
-Corpus generate_corpus(const CorpusOptions& options = {});
+// sentences, but the likely ones are drawn first). Progress counts pairs.
+Corpus generate_corpus(const CorpusOptions& options = {}, const Progress& progress = {});
 
 // The nine files that write_corpus writes in a folder.
 std::vector<std::filesystem::path> corpus_files(const std::filesystem::path& folder);

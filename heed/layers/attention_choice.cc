@@ -38,8 +38,9 @@ const AttentionTerm& term_named(std::string_view name) {
   fail("attention: there is no \"{}\"; there are {}", printable(name), known);
 }
 
-// Sets the number that "name=value" names, or, of a bare value, the one at `place`.
-void read_number(const AttentionTerm& term, std::string_view text, std::size_t place, std::vector<double>& numbers) {
+// Sets the number that "name=value" names, or, of a bare value, the one at `place`, which none before has set.
+void read_number(const AttentionTerm& term, std::string_view text, std::size_t place, std::vector<bool>& given,
+                 std::vector<double>& numbers) {
   const std::size_t equals = text.find('=');
   std::string_view value = text;
   if (equals != text.npos) {
@@ -52,6 +53,8 @@ void read_number(const AttentionTerm& term, std::string_view text, std::size_t p
   HEED_CHECK(place < term.numbers.size(), "attention: {} takes {} numbers, but is given \"{}\" beside them", term.name,
              term.numbers.size(), printable(text));
   const AttentionTerm::Number& number = term.numbers[place];
+  HEED_CHECK(!given[place], "attention: {}'s {} is given twice", term.name, number.name);
+  given[place] = true;
   double read = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), read);
   HEED_CHECK(error == std::errc() && end == value.data() + value.size() && (!number.whole || std::rint(read) == read),
@@ -85,9 +88,10 @@ void AttentionChoice::add(std::string_view text) {
   for (const AttentionTerm::Number& number : term.numbers) chosen.numbers.push_back(number.value);
   if (bracket == text.npos) return;
   HEED_CHECK(text.back() == ')', "attention: \"{}\" must end with a bracket", printable(text));
+  std::vector<bool> given(term.numbers.size());
   std::size_t place = 0;
   split(text.substr(bracket + 1, text.size() - bracket - 2), ',',
-        [&](std::string_view number) { read_number(term, number, place++, chosen.numbers); });
+        [&](std::string_view number) { read_number(term, number, place++, given, chosen.numbers); });
 }
 
 std::string AttentionChoice::text() const {

@@ -90,6 +90,7 @@ MultiheadAttention::MultiheadAttention(const ParameterScope& scope, AttentionKin
   if (made_.rotary) {
     HEED_CHECK(made_.rotary->width <= o.head_dim, "MultiheadAttention: rotary turns {} features of heads of width {}",
                made_.rotary->width, o.head_dim);
+    static_cast<void>(rotary_frequencies(*made_.rotary));  // refuses what has no meaning, before it is needed
     angles_ = scope.computed([&] { return shared_angles(*made_.rotary); });
   }
   if (o.query_key_norm) {

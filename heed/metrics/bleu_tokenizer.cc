@@ -17,10 +17,10 @@ constexpr std::pair<BleuTokenizer, std::string_view> kTokenizerNames[] = {
 };
 
 std::u32string separate_13a(std::u32string_view line) {
-  std::u32string text = replace_all(line, U"<skipped>", U"");
-  text = replace_all(text, U"-\n", U"");
-  text = replace_all(text, U"\n", U" ");
-  text = U" " + replace_entities(text) + U" ";
+  std::u32string text = replace_all(std::u32string(line), U"<skipped>", U"");
+  text = replace_all(std::move(text), U"-\n", U"");
+  text = replace_all(std::move(text), U"\n", U" ");
+  text = U" " + replace_entities(std::move(text)) + U" ";
   return separate_western_numbers(surround_with_spaces(text, is_separate_ascii));
 }
 

@@ -3,27 +3,18 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "heed/base/replace_all.h"
 
 namespace heed {
 
-// Replaces every `from` (not empty), left to right; what it writes is not read again.
-inline std::u32string replace_all(std::u32string_view text, std::u32string_view from, std::u32string_view to) {
-  std::u32string result;
-  std::size_t begin = 0;
-  for (std::size_t at = text.find(from); at != std::u32string_view::npos; at = text.find(from, begin)) {
-    result += text.substr(begin, at - begin);
-    result += to;
-    begin = at + from.size();
-  }
-  return result += text.substr(begin);
-}
-
 // The four XML entities that the scorers undo, in their order (so that "&amp;lt;" becomes "<").
-inline std::u32string replace_entities(std::u32string_view text) {
-  std::u32string result = replace_all(text, U"&quot;", U"\"");
-  result = replace_all(result, U"&amp;", U"&");
-  result = replace_all(result, U"&lt;", U"<");
-  return replace_all(result, U"&gt;", U">");
+inline std::u32string replace_entities(std::u32string text) {
+  text = replace_all(std::move(text), U"&quot;", U"\"");
+  text = replace_all(std::move(text), U"&amp;", U"&");
+  text = replace_all(std::move(text), U"&lt;", U"<");
+  return replace_all(std::move(text), U"&gt;", U">");
 }
 
 // s/(c)/ $1 /g for each character c that `matches` holds for.

@@ -30,11 +30,11 @@ bool is_western_punctuation(char32_t c) {
 }
 
 std::u32string normalize(std::u32string_view line, bool asian_support) {
-  std::u32string text = replace_all(line, U"\n-", U"");
-  text = replace_all(text, U"\n", U" ");
-  text = U" " + replace_entities(text) + U" ";
+  std::u32string text = replace_all(std::u32string(line), U"\n-", U"");
+  text = replace_all(std::move(text), U"\n", U" ");
+  text = U" " + replace_entities(std::move(text)) + U" ";
   text = surround_with_spaces(text, is_separate_ascii);
-  text = replace_all(text, U"'s ", U" 's ");
+  text = replace_all(std::move(text), U"'s ", U" 's ");
   text = separate_western_numbers(text);
   if (!asian_support) return text;
   return surround_with_spaces(text, [](char32_t c) {

@@ -39,42 +39,49 @@ const std::vector<std::string>& class_labels(const ModelFolder& folder) { return
 bool classifies_tokens(const ModelFolder& folder) { return heads_of(folder).classifier == ClassifierKind::tokens; }
 
 std::vector<Classified> classify(const ModelFolder& folder, std::span<const std::string> texts, std::string_view name,
-                                 Index batch_tokens) {
+                                 Index batch_tokens, const Progress& progress) {
   const EncoderHeadsOptions& heads = heads_of(folder);
   HEED_CHECK(heads.classifier == ClassifierKind::sequence || heads.classifier == ClassifierKind::next_sentence,
              "classify: the model tells the classes of tokens, not of texts");
   const TextReader reader(folder);
   std::vector<Classified> classified(texts.size());
-  reader.read(reader.encode(texts, name), batch_tokens, [&](const ReadBatch& batch) {
-    const Tensor logits = reader.model().heads().class_logits(batch.context, batch.hidden).value();
-    std::vector<Classified> rows = class_probabilities(heads, logits);
-    for (std::size_t row = 0; row < batch.texts.size(); ++row) {
-      classified[static_cast<std::size_t>(batch.texts[row])] = std::move(rows[row]);
-    }
-  });
+  reader.read(
+      reader.encode(texts, name), batch_tokens,
+      [&](const ReadBatch& batch) {
+        const Tensor logits = reader.model().heads().class_logits(batch.context, batch.hidden).value();
+        std::vector<Classified> rows = class_probabilities(heads, logits);
+        for (std::size_t row = 0; row < batch.texts.size(); ++row) {
+          classified[static_cast<std::size_t>(batch.texts[row])] = std::move(rows[row]);
+        }
+      },
+      progress);
   return classified;
 }
 
 std::vector<std::vector<ClassifiedToken>> classify_tokens(const ModelFolder& folder, std::span<const std::string> texts,
-                                                          std::string_view name, Index batch_tokens) {
+                                                          std::string_view name, Index batch_tokens,
+                                                          const Progress& progress) {
   const EncoderHeadsOptions& heads = heads_of(folder);
   HEED_CHECK(heads.classifier == ClassifierKind::tokens, "classify_tokens: the model does not tell tokens' classes");
   const TextReader reader(folder);
   const std::vector<EncodedText> encoded = reader.encode(texts, name);
   std::vector<std::vector<ClassifiedToken>> classified(texts.size());
-  reader.read(encoded, batch_tokens, [&](const ReadBatch& batch) {
-    const Tensor logits = reader.model().heads().class_logits(batch.context, batch.hidden).value();
-    const std::vector<Classified> rows = class_probabilities(heads, logits);
-    for (std::size_t row = 0; row < batch.texts.size(); ++row) {
-      const std::size_t text = static_cast<std::size_t>(batch.texts[row]);
-      const std::size_t first = row * static_cast<std::size_t>(logits.dim(1));
-      for (std::size_t at = 0; at < encoded[text].ids.size(); ++at) {
-        const int id = encoded[text].ids[at];
-        if (id != reader.vocabulary().unknown() && reader.vocabulary().is_special(id)) continue;
-        classified[text].push_back({rows[first + at], id});
-      }
-    }
-  });
+  reader.read(
+      encoded, batch_tokens,
+      [&](const ReadBatch& batch) {
+        const Tensor logits = reader.model().heads().class_logits(batch.context, batch.hidden).value();
+        const std::vector<Classified> rows = class_probabilities(heads, logits);
+        for (std::size_t row = 0; row < batch.texts.size(); ++row) {
+          const std::size_t text = static_cast<std::size_t>(batch.texts[row]);
+          const std::size_t first = row * static_cast<std::size_t>(logits.dim(1));
+          for (std::size_t at = 0; at < encoded[text].ids.size(); ++at) {
+            const int id = encoded[text].ids[at];
+            if (id != reader.vocabulary().unknown() && reader.vocabulary().is_special(id)) continue;
+            classified[text].push_back({rows[first + at], id});
+          }
+        }
+      },
+      progress);
   return classified;
 }
 

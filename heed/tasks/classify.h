@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heed/base/progress.h"
 #include "heed/tasks/model_folder.h"
 
 namespace heed {
@@ -36,7 +37,8 @@ bool classifies_tokens(const ModelFolder& folder);
 // have the same bits in any. Throws heed::Error where the model does not tell the class of a text and, naming `name`
 // and the line, for a text of no tokens or of more than the model can hold.
 std::vector<Classified> classify(const ModelFolder& folder, std::span<const std::string> texts,
-                                 std::string_view name = "input", Index batch_tokens = 2048);
+                                 std::string_view name = "input", Index batch_tokens = kBatchTokens,
+                                 const Progress& progress = {});
 
 struct ClassifiedToken : Classified {
   std::int32_t token;
@@ -44,6 +46,8 @@ struct ClassifiedToken : Classified {
 // Of each token of each text, but for what the vocabulary's template puts around it. Throws as classify does, where the
 // model does not tell the classes of tokens.
 std::vector<std::vector<ClassifiedToken>> classify_tokens(const ModelFolder& folder, std::span<const std::string> texts,
-                                                          std::string_view name = "input", Index batch_tokens = 2048);
+                                                          std::string_view name = "input",
+                                                          Index batch_tokens = kBatchTokens,
+                                                          const Progress& progress = {});
 
 }  // namespace heed

@@ -25,18 +25,21 @@ void pool_rows(const float* rows, Index length, Index width, Pool pool, float* v
 }  // namespace
 
 Tensor embed(const ModelFolder& folder, std::span<const std::string> texts, Pool pool, std::string_view name,
-             Index batch_tokens) {
+             Index batch_tokens, const Progress& progress) {
   const TextReader reader(folder);
   const Index width = reader.model().config().width;
   const Tensor vectors = Tensor::zeros(DType::f32, {std::ssize(texts), width});
-  reader.read(reader.encode(texts, name), batch_tokens, [&](const ReadBatch& batch) {
-    const Tensor& hidden = batch.hidden.value();
-    for (std::size_t row = 0; row < batch.texts.size(); ++row) {
-      const Index at = static_cast<Index>(row), length = batch.tokens.lengths.at<std::int32_t>({at});
-      pool_rows(hidden.data<float>() + at * hidden.dim(1) * width, length, width, pool,
-                vectors.data<float>() + batch.texts[row] * width);
-    }
-  });
+  reader.read(
+      reader.encode(texts, name), batch_tokens,
+      [&](const ReadBatch& batch) {
+        const Tensor& hidden = batch.hidden.value();
+        for (std::size_t row = 0; row < batch.texts.size(); ++row) {
+          const Index at = static_cast<Index>(row), length = batch.tokens.lengths.at<std::int32_t>({at});
+          pool_rows(hidden.data<float>() + at * hidden.dim(1) * width, length, width, pool,
+                    vectors.data<float>() + batch.texts[row] * width);
+        }
+      },
+      progress);
   return vectors;
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "heed/base/progress.h"
 #include "heed/tasks/model_folder.h"
 
 namespace heed {
@@ -26,9 +27,9 @@ inline std::span<const std::pair<std::string_view, Pool>> enum_names(Pool) { ret
 // Of each text, f32 [texts, width]: the model's encoder's, or where it has none what its projection reads. A tab parts
 // two texts that are read together. Batches hold about batch_tokens tokens; a text's vector has the same bits in any.
 // Throws heed::Error where the model is no Transformer and, naming `name` and the line, for a text of no tokens or of
-// more than the model can hold.
+// more than the model can hold. Progress counts texts.
 Tensor embed(const ModelFolder& folder, std::span<const std::string> texts, Pool pool, std::string_view name = "input",
-             Index batch_tokens = 2048);
+             Index batch_tokens = kBatchTokens, const Progress& progress = {});
 
 // Of two rows: their product over their lengths', from -1 to 1; 0 where one has no length.
 double cosine(const Tensor& vectors, Index a, Index b);

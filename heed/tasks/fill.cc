@@ -5,6 +5,7 @@
 
 #include "heed/autograd/operators.h"
 #include "heed/base/check.h"
+#include "heed/base/replace_all.h"
 #include "heed/ops/softmax.h"
 #include "heed/tasks/read_texts.h"
 
@@ -12,14 +13,6 @@ namespace heed {
 namespace {
 
 constexpr std::string_view kMask = "[MASK]";
-
-// The line with the vocabulary's own mask in the place of each "[MASK]".
-std::string with_own_masks(std::string line, const std::string& own) {
-  for (std::size_t at = line.find(kMask); at != std::string::npos; at = line.find(kMask, at + own.size())) {
-    line.replace(at, kMask.size(), own);
-  }
-  return line;
-}
 
 std::vector<MaskedWord::Candidate> likeliest(const float* probabilities, Index vocabulary, Index most) {
   std::vector<std::int32_t> tokens(static_cast<std::size_t>(vocabulary));
@@ -40,13 +33,14 @@ std::vector<MaskedWord::Candidate> likeliest(const float* probabilities, Index v
 }  // namespace
 
 std::vector<std::vector<MaskedWord>> fill_masks(const ModelFolder& folder, std::span<const std::string> lines,
-                                                Index most, std::string_view name, Index batch_tokens) {
+                                                Index most, std::string_view name, Index batch_tokens,
+                                                const Progress& progress) {
   const TextReader reader(folder);
   const Vocabulary& vocabulary = reader.vocabulary();
   HEED_CHECK(reader.model().config().encoder_heads.masked_words, "fill_masks: the model guesses no masked words");
   HEED_CHECK(vocabulary.mask() >= 0, "fill_masks: the model's vocabulary has no mask");
   std::vector<std::string> masked;
-  for (const std::string& line : lines) masked.push_back(with_own_masks(line, vocabulary.piece(vocabulary.mask())));
+  for (const std::string& line : lines) masked.push_back(replace_all(line, kMask, vocabulary.piece(vocabulary.mask())));
   const std::vector<EncodedText> texts = reader.encode(masked, name);
   std::vector<std::vector<MaskedWord>> filled(lines.size());
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -57,22 +51,26 @@ std::vector<std::vector<MaskedWord>> fill_masks(const ModelFolder& folder, std::
     }
     HEED_CHECK(!filled[i].empty(), "{}:{}: has no {}", name, i + 1, kMask);
   }
-  reader.read(texts, batch_tokens, [&](const ReadBatch& batch) {
-    std::vector<MaskedWord*> masks;
-    std::vector<std::int32_t> rows;  // of all the batch's tokens
-    for (std::size_t row = 0; row < batch.texts.size(); ++row) {
-      for (MaskedWord& mask : filled[static_cast<std::size_t>(batch.texts[row])]) {
-        masks.push_back(&mask);
-        rows.push_back(static_cast<std::int32_t>(static_cast<Index>(row) * batch.hidden.dim(1) + mask.position));
-      }
-    }
-    const Var hidden = gather(batch.context, batch.hidden, Tensor::from(rows, {std::ssize(rows)}));
-    const Tensor words = reader.model().heads().masked_word_logits(batch.context, hidden).value();
-    softmax(words, words);
-    for (std::size_t i = 0; i < masks.size(); ++i) {
-      masks[i]->candidates = likeliest(words.data<float>() + static_cast<Index>(i) * words.dim(1), words.dim(1), most);
-    }
-  });
+  reader.read(
+      texts, batch_tokens,
+      [&](const ReadBatch& batch) {
+        std::vector<MaskedWord*> masks;
+        std::vector<std::int32_t> rows;  // of all the batch's tokens
+        for (std::size_t row = 0; row < batch.texts.size(); ++row) {
+          for (MaskedWord& mask : filled[static_cast<std::size_t>(batch.texts[row])]) {
+            masks.push_back(&mask);
+            rows.push_back(static_cast<std::int32_t>(static_cast<Index>(row) * batch.hidden.dim(1) + mask.position));
+          }
+        }
+        const Var hidden = gather(batch.context, batch.hidden, Tensor::from(rows, {std::ssize(rows)}));
+        const Tensor words = reader.model().heads().masked_word_logits(batch.context, hidden).value();
+        softmax(words, words);
+        for (std::size_t i = 0; i < masks.size(); ++i) {
+          masks[i]->candidates =
+              likeliest(words.data<float>() + static_cast<Index>(i) * words.dim(1), words.dim(1), most);
+        }
+      },
+      progress);
   return filled;
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heed/base/progress.h"
 #include "heed/tasks/model_folder.h"
 
 namespace heed {
@@ -30,7 +31,7 @@ struct MaskedWord {
 // and, naming `name` and the line, for a line without a mask or of more tokens than the model can hold.
 std::vector<std::vector<MaskedWord>> fill_masks(const ModelFolder& folder, std::span<const std::string> lines,
                                                 Index most = 5, std::string_view name = "input",
-                                                Index batch_tokens = 2048);
+                                                Index batch_tokens = kBatchTokens, const Progress& progress = {});
 
 // The text of a mask's line with a candidate in its place, and without what the template added.
 std::string filled_text(const Vocabulary& vocabulary, const MaskedWord& mask, std::int32_t candidate);

@@ -21,6 +21,9 @@ struct BareModel {
   ParameterList parameters;
 };
 
+// About as many tokens as a batch holds where nobody says otherwise.
+inline constexpr Index kBatchTokens = 2048;
+
 struct ModelFolder : TextCodec, BareModel {};
 
 // What the model at a path is, without its numbers: an adapter's is its base's. Throws heed::Error as load_model_folder

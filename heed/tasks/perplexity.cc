@@ -37,8 +37,8 @@ std::vector<int> document_of(const Vocabulary& vocabulary, const std::string& li
 double Perplexity::perplexity() const { return std::exp(nats / static_cast<double>(tokens)); }
 double Perplexity::bits_per_byte() const { return nats / std::numbers::ln2 / static_cast<double>(bytes); }
 
-Perplexity measure_perplexity(const ModelFolder& folder, std::span<const std::string> lines) {
-  const std::vector<TokenScores> scores = score_documents(folder, lines);
+Perplexity measure_perplexity(const ModelFolder& folder, std::span<const std::string> lines, const Progress& progress) {
+  const std::vector<TokenScores> scores = score_documents(folder, lines, kBatchTokens, progress);
   Perplexity sum;
   for (std::size_t i = 0; i < lines.size(); ++i) add(sum, lines[i], std::ssize(scores[i].tokens), scores[i].sum());
   return checked(sum, lines.size());

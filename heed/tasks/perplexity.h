@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "heed/base/progress.h"
 #include "heed/tasks/model_folder.h"
 
 namespace heed {
@@ -26,7 +27,8 @@ struct Perplexity {
 };
 
 // Of documents, one a line. Throws heed::Error as score_documents does, and where no line has tokens.
-Perplexity measure_perplexity(const ModelFolder& folder, std::span<const std::string> lines);
+Perplexity measure_perplexity(const ModelFolder& folder, std::span<const std::string> lines,
+                              const Progress& progress = {});
 
 // The same of an NgramModel (heed/metrics/ngram_model.h) of this order, counted on the training text's tokens.
 Perplexity measure_ngram_perplexity(int order, const Vocabulary& vocabulary, std::span<const std::string> training,

@@ -145,7 +145,7 @@ std::vector<std::filesystem::path> picture_corpus_files(const PictureCorpusOptio
 }
 
 void write_picture_corpus(const PictureCorpusOptions& options, const std::filesystem::path& folder,
-                          const std::function<void(Index drawn)>& progress) {
+                          const Progress& progress) {
   const std::vector<CorpusPart> parts = parts_of(options);
   make_folder(folder);
   const FileLock lock(folder / ".lock");  // two corpora in one folder would mix their files

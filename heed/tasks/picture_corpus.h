@@ -5,12 +5,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "heed/base/progress.h"
 #include "heed/corpus/scene_caption.h"
 
 namespace heed {
@@ -34,11 +34,11 @@ std::vector<std::filesystem::path> picture_corpus_files(const PictureCorpusOptio
 
 // Draws and writes the corpus. The same options give the same bytes, whatever the thread count; scene i of a part
 // depends on the seed, the part and i alone. No caption of valid or test is one of train. The folder is made where it
-// is missing; each file is replaced whole or not at all. `progress` is told how many pictures are drawn. Throws
+// is missing; each file is replaced whole or not at all. Progress counts pictures. Throws
 // heed::Error where a count is not in [0, kMostPictures], as write_file does, and where another process writes a corpus
 // into the folder.
 void write_picture_corpus(const PictureCorpusOptions& options, const std::filesystem::path& folder,
-                          const std::function<void(Index drawn)>& progress = {});
+                          const Progress& progress = {});
 
 // The places of a caption's words as a line of a .places file, and those of all captions, one a line. Throws
 // heed::Error naming the file, and the line for what is none and for a word that its caption does not have there.

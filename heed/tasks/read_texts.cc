@@ -70,7 +70,7 @@ Var TextReader::hidden(const Context& context, const TokenBatch& tokens, const T
 }
 
 void TextReader::read(std::span<const EncodedText> texts, Index batch_tokens,
-                      const std::function<void(const ReadBatch&)>& use) const {
+                      const std::function<void(const ReadBatch&)>& use, const Progress& progress) const {
   const auto length = [&](Index text) { return std::ssize(texts[static_cast<std::size_t>(text)].ids); };
   std::vector<Index> by_length(texts.size());
   std::iota(by_length.begin(), by_length.end(), Index{0});
@@ -91,6 +91,7 @@ void TextReader::read(std::span<const EncodedText> texts, Index batch_tokens,
     if (model_.config().token_types > 1) types = padded(texts, chosen, longest, &EncodedText::types);
     const Var vectors = hidden(context, tokens, types);
     use({context, std::move(chosen), tokens, vectors});
+    if (progress) progress(std::ssize(texts) - std::ssize(by_length));
   }
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heed/base/progress.h"
 #include "heed/models/transformer.h"
 #include "heed/tasks/model_folder.h"
 
@@ -40,9 +41,9 @@ class TextReader {
   std::vector<EncodedText> encode(std::span<const std::string> lines, std::string_view name) const;
 
   // Calls `use` with batches that hold about batch_tokens tokens, until every text has been in one. A text's vectors
-  // have the same bits in any.
-  void read(std::span<const EncodedText> texts, Index batch_tokens,
-            const std::function<void(const ReadBatch&)>& use) const;
+  // have the same bits in any. Progress counts texts.
+  void read(std::span<const EncodedText> texts, Index batch_tokens, const std::function<void(const ReadBatch&)>& use,
+            const Progress& progress) const;
 
  private:
   EncodedText ids_of(const std::string& line) const;

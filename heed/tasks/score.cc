@@ -30,7 +30,7 @@ double TokenScores::sum() const { return std::accumulate(log_probabilities.begin
 
 std::vector<TokenScores> score_translations(const ModelFolder& folder, std::span<const std::string> sources,
                                             std::span<const std::string> targets, std::string_view name,
-                                            Index batch_tokens) {
+                                            Index batch_tokens, const Progress& progress) {
   HEED_CHECK(folder.model->has_source(), "score_translations: the model is a language model: it reads no source");
   HEED_CHECK(sources.size() == targets.size(), "score_translations: there are {} sources and {} targets",
              sources.size(), targets.size());
@@ -46,6 +46,7 @@ std::vector<TokenScores> score_translations(const ModelFolder& folder, std::span
   }
   std::vector<TokenScores> results(sources.size());
   Workspace workspace;
+  Index done = 0;
   const Index budget = std::max(batch_tokens, folder.model->max_length());
   for (const std::vector<Index>& pairs :
        plan_batches(padded_lengths(corpus), {.token_budget = budget}, /*seed=*/0, /*epoch=*/0)) {
@@ -59,12 +60,14 @@ std::vector<TokenScores> score_translations(const ModelFolder& folder, std::span
       result.log_probabilities.assign(scores.begin() + at, scores.begin() + at + result.tokens.size());
       at += result.tokens.size();
     }
+    done += std::ssize(pairs);
+    if (progress) progress(done);
   }
   return results;
 }
 
 std::vector<TokenScores> score_documents(const ModelFolder& folder, std::span<const std::string> lines,
-                                         Index batch_tokens) {
+                                         Index batch_tokens, const Progress& progress) {
   HEED_CHECK(!folder.model->has_source(), "score_documents: the model translates: its text has a source");
   const Index longest = folder.model->max_length();
   std::vector<TokenScores> results(lines.size());
@@ -86,6 +89,7 @@ std::vector<TokenScores> score_documents(const ModelFolder& folder, std::span<co
                                       scores.begin() + at + output.size());
       at += output.size();
     }
+    if (progress) progress(static_cast<Index>(line_of.back()) + 1);
     batch = {}, line_of.clear();
   };
   for (std::size_t i = 0; i < lines.size(); ++i) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "heed/base/progress.h"
 #include "heed/tasks/model_folder.h"
 
 namespace heed {
@@ -22,14 +23,14 @@ struct TokenScores {
 
 // Of each target, given the source of the same place. Batches hold about batch_tokens tokens; a line's scores have the
 // same bits in any. Throws heed::Error where there are not as many of both, where the model has no source, and, naming
-// `name` and the line, for a side of more tokens than the model can hold.
+// `name` and the line, for a side of more tokens than the model can hold. Progress counts lines, here and below.
 std::vector<TokenScores> score_translations(const ModelFolder& folder, std::span<const std::string> sources,
                                             std::span<const std::string> targets, std::string_view name = "input",
-                                            Index batch_tokens = 2048);
+                                            Index batch_tokens = kBatchTokens, const Progress& progress = {});
 
 // Of each document. One of more tokens than the model can hold is read in passages, as in training
 // (heed/text/documents.h). A line without tokens has none. Throws heed::Error where the model has a source.
 std::vector<TokenScores> score_documents(const ModelFolder& folder, std::span<const std::string> lines,
-                                         Index batch_tokens = 2048);
+                                         Index batch_tokens = kBatchTokens, const Progress& progress = {});
 
 }  // namespace heed

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "heed/base/blanks.h"
+#include "heed/base/replace_all.h"
 #include "heed/corpus/corpus.h"
 #include "heed/text/batching.h"
 #include "heed/unicode/unicode.h"
@@ -107,10 +108,7 @@ std::string readable_piece(const Vocabulary& vocabulary, int id) {
   };
   const bool disguised = std::ranges::all_of(std::array<std::string_view, 3>{"", "##", kSpaceMark}, is_bytes);
   if (!disguised || surface.empty() || surface.find(kReplacement) != surface.npos) return piece;
-  for (std::size_t at = surface.find(' '); at != surface.npos; at = surface.find(' ', at)) {
-    surface.replace(at, 1, kSpaceMark);
-  }
-  return surface;
+  return replace_all(std::move(surface), " ", kSpaceMark);
 }
 
 TraceSide trace_side(const Vocabulary& vocabulary, std::span<const std::int32_t> ids, const TracedText& text) {

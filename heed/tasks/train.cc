@@ -90,17 +90,21 @@ class TrainingLoop {
   void update() {
     const std::vector<TrainingBatch> batches = batches_.of_update(state_.epoch, state_.batch);
     const UpdateResult result = update_.run(state_.update + 1, batches);
-    HEED_CHECK(result.finite(),
-               "train: at update {} the loss is {} and the gradient's norm {}; the last good checkpoint is that of "
-               "update {} in {}",
-               state_.update + 1, result.loss, result.gradient_norm, checkpoints_.last_saved(),
-               checkpoints_.place().string());
+    HEED_CHECK(result.finite(), "train: at update {} the loss is {} and the gradient's norm {}: {}", state_.update + 1,
+               result.loss, result.gradient_norm, last_good());
     ++state_.update;
     state_.batch += static_cast<Index>(batches.size());
     const double before = state_.seconds;
     state_.seconds = stopwatch_.seconds();
     log_->on_update(state_, result, state_.seconds - before,
                     progress(limits_, state_, batches_.in_epoch(state_.epoch)));
+  }
+
+  // What is left of a run whose numbers went wrong.
+  std::string last_good() const {
+    if (checkpoints_.last_saved() == 0) return "nothing was saved before; a lower rate or a longer warmup may help";
+    return fmt::format("the last good checkpoint is that of update {} in {}", checkpoints_.last_saved(),
+                       checkpoints_.place().string());
   }
 
   ValidationScore measure() {
@@ -111,9 +115,8 @@ class TrainingLoop {
 
   Candidate validate() {
     const ValidationScore score = measure();
-    HEED_CHECK(std::isfinite(score.loss),
-               "train: after update {} the validation loss is {}; the last good checkpoint is that of update {} in {}",
-               state_.update, score.loss, checkpoints_.last_saved(), checkpoints_.place().string());
+    HEED_CHECK(std::isfinite(score.loss), "train: after update {} the validation loss is {}: {}", state_.update,
+               score.loss, last_good());
     const Candidate checkpoint{{state_.update}, score.bleu.value_or(0), score.loss};
     log_->on_validation(state_, score, better(checkpoint, state_.best));
     return checkpoint;

@@ -67,27 +67,33 @@ struct TrainOptions {
           "picture shows.");
     visit("tokenizer", o.tokenizer,
           "How text becomes tokens: bpe, unigram (both learned from the training text) or whitespace.");
-    visit("vocabulary_size", o.vocabulary_size, "Pieces of each vocabulary, at most.");
+    visit("vocabulary_size", o.vocabulary_size, "Pieces of each vocabulary, at most.", NumberRange::at_least(1));
     visit("shared_vocabulary", o.shared_vocabulary, "One vocabulary for source and target.");
-    visit("max_tokens", o.max_tokens, "Translation and captions: training pairs with a longer side are left out.");
+    visit("max_tokens", o.max_tokens, "Translation and captions: training pairs with a longer side are left out.",
+          NumberRange::at_least(1));
     visit("patch", o.patch, "Captions: rows and columns of a picture's patch, which divide the picture's.",
           NumberRange::from(1, 1 << 16));
-    visit("batch_tokens", o.batch_tokens, "Tokens of a batch, source (or patches) and target each, padding counted.");
-    visit("accumulate", o.accumulate, "Batches whose gradients are added up for one update.");
-    visit("rate", o.rate, "Peak learning rate.");
+    visit("batch_tokens", o.batch_tokens, "Tokens of a batch, source (or patches) and target each, padding counted.",
+          NumberRange::at_least(2));
+    visit("accumulate", o.accumulate, "Batches whose gradients are added up for one update.", NumberRange::at_least(1));
+    visit("rate", o.rate, "Peak learning rate.", NumberRange::above(0));
     visit("warmup", o.warmup,
-          "Updates of linear warm-up to the peak; then the rate falls with the inverse square root.");
-    visit("label_smoothing", o.label_smoothing, "Probability spread over all pieces.");
-    visit("clip", o.clip, "Greatest norm of the gradient; 0: no limit.");
-    visit("adam_beta1", o.adam_beta1, "Adam's decay of the first moment.");
-    visit("adam_beta2", o.adam_beta2, "Adam's decay of the second moment.");
-    visit("weight_decay", o.weight_decay, "Decoupled weight decay.");
-    visit("validate_every", o.validate_every, "Updates between validations; each leaves a checkpoint.");
-    visit("validation_sentences", o.validation_sentences, "Validation pairs that are scored, from the first.");
+          "Updates of linear warm-up to the peak; then the rate falls with the inverse square root.",
+          NumberRange::at_least(0));
+    visit("label_smoothing", o.label_smoothing, "Probability spread over all pieces.", NumberRange::from_below(0, 1));
+    visit("clip", o.clip, "Greatest norm of the gradient; 0: no limit.", NumberRange::at_least(0));
+    visit("adam_beta1", o.adam_beta1, "Adam's decay of the first moment.", NumberRange::from_below(0, 1));
+    visit("adam_beta2", o.adam_beta2, "Adam's decay of the second moment.", NumberRange::from_below(0, 1));
+    visit("weight_decay", o.weight_decay, "Decoupled weight decay.", NumberRange::at_least(0));
+    visit("validate_every", o.validate_every, "Updates between validations; each leaves a checkpoint.",
+          NumberRange::at_least(1));
+    visit("validation_sentences", o.validation_sentences, "Validation pairs that are scored, from the first.",
+          NumberRange::at_least(1));
     visit("average", o.average,
           "Checkpoints, the last ones, whose mean may become the model: at the end the means of 2 to this many and the "
           "best "
-          "single one are tried on the validation text.");
+          "single one are tried on the validation text.",
+          NumberRange::at_least(1));
     visit("seed", o.seed, "Seed of initial parameters, batches and dropout.");
   }
 };
@@ -102,13 +108,16 @@ struct TrainLimits {
 
   template <typename V>
   friend void visit_fields(TrainLimits& l, V&& visit) {
-    visit("max_updates", l.max_updates, "Stop after this many updates; 0: no limit.");
-    visit("max_epochs", l.max_epochs, "Stop after this many passes over the training text; 0: no limit.");
-    visit("max_minutes", l.max_minutes, "Stop after this many minutes of training, earlier runs counted; 0: no limit.");
-    visit(
-        "patience", l.patience,
-        "Stop after this many validations without a better one (by BLEU; a language model by its loss); 0: no limit.");
-    visit("save_every", l.save_every, "Updates between saves of the training state; 0: only at validations.");
+    visit("max_updates", l.max_updates, "Stop after this many updates; 0: no limit.", NumberRange::at_least(0));
+    visit("max_epochs", l.max_epochs, "Stop after this many passes over the training text; 0: no limit.",
+          NumberRange::at_least(0));
+    visit("max_minutes", l.max_minutes, "Stop after this many minutes of training, earlier runs counted; 0: no limit.",
+          NumberRange::at_least(0));
+    visit("patience", l.patience,
+          "Stop after this many validations without a better one (by BLEU; a language model by its loss); 0: no limit.",
+          NumberRange::at_least(0));
+    visit("save_every", l.save_every, "Updates between saves of the training state; 0: only at validations.",
+          NumberRange::at_least(0));
   }
 };
 

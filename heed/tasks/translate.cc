@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <mutex>
 
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
@@ -66,7 +67,8 @@ Translator::Translator(const ModelFolder& folder, LongLines long_lines)
 
 std::vector<std::vector<Translation>> Translator::translate(std::span<const std::string> lines,
                                                             const BeamOptions& options, std::string_view name,
-                                                            Index first_line, Index batch_tokens) {
+                                                            Index first_line, Index batch_tokens,
+                                                            const Progress& progress) {
   HEED_CHECK(batch_tokens >= 1, "Translator: batch_tokens must be at least 1, but is {}", batch_tokens);
   std::vector<Ids> ids = encode(lines);
   treat_long_lines(ids, name, first_line);
@@ -79,12 +81,17 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
   }
   workspaces_.resize(std::max(workspaces_.size(), static_cast<std::size_t>(threads)));
   std::vector<std::vector<Translation>> results(lines.size(), std::vector<Translation>(1));
+  Index done = std::ssize(lines) - std::ssize(batches.order);  // those without tokens
+  std::mutex telling;
   parallel_for(std::ssize(batches.ranges), 1, threads, [&](Index batch, Index, int thread) {
     const auto [begin, end] = batches.ranges[static_cast<std::size_t>(batch)];
     std::vector<Ids> sentences;
     for (std::size_t i = begin; i < end; ++i) sentences.push_back(std::move(ids[batches.order[i]]));
     auto translations = translate_batch(sentences, options, workspaces_[static_cast<std::size_t>(thread)]);
     for (std::size_t i = begin; i < end; ++i) results[batches.order[i]] = std::move(translations[i - begin]);
+    const std::lock_guard<std::mutex> lock(telling);
+    done += static_cast<Index>(end - begin);
+    if (progress) progress(done);
   });
   return results;
 }

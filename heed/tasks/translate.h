@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "heed/base/progress.h"
 #include "heed/decode/beam_search.h"
 #include "heed/tasks/model_folder.h"
 
@@ -45,10 +46,10 @@ class Translator {
   // Batches are formed from lines of like length and shared out among the threads, which changes no bit of a result. At
   // once they hold at most batch_tokens source tokens, or 512 for each thread where that is more, padding counted; the
   // longest sentence where it alone has more. With LongLines::fail, throws heed::Error naming `name` and the line,
-  // before anything is translated.
+  // before anything is translated. Progress counts lines.
   std::vector<std::vector<Translation>> translate(std::span<const std::string> lines, const BeamOptions& options,
                                                   std::string_view name = "input", Index first_line = 1,
-                                                  Index batch_tokens = 2048);
+                                                  Index batch_tokens = kBatchTokens, const Progress& progress = {});
 
   // The lines of the last call that were too long, as numbers of lines from its first_line up.
   const std::vector<Index>& long_lines() const { return long_lines_; }

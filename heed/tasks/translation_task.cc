@@ -20,7 +20,7 @@ TranslationTask::TranslationTask(const TrainPaths& paths, const TrainOptions& op
   codec_ = prepare_text(*folder_, options, start, {text.source, text.target}, {validation_.source, validation_.target},
                         monitor);
   config_ = config_for(options, start, codec_);
-  longest_ = std::min(options.max_tokens, options.model.max_length() - 1);
+  longest_ = std::min({options.max_tokens, options.model.max_length() - 1, options.batch_tokens - 1});
   corpus_ = encode_corpus(text, codec_.source_encoding(), codec_.target_encoding(), longest_);
   lengths_ = padded_lengths(corpus_);
   encoded_validation_ = encode_corpus(validation_, codec_.source_encoding(), codec_.target_encoding(), longest_);

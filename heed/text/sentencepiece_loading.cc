@@ -7,6 +7,7 @@
 #include "heed/base/blanks.h"
 #include "heed/base/check.h"
 #include "heed/base/error.h"
+#include "heed/base/replace_all.h"
 
 namespace heed {
 
@@ -24,11 +25,6 @@ void load_sentencepiece(std::string_view bytes, std::string_view name,
   }
 }
 
-std::string surface_of_piece(std::string piece) {
-  for (std::size_t at = piece.find(kSpaceMark); at != std::string::npos; at = piece.find(kSpaceMark, at)) {
-    piece.replace(at, kSpaceMark.size(), " ");
-  }
-  return piece;
-}
+std::string surface_of_piece(std::string piece) { return replace_all(std::move(piece), kSpaceMark, " "); }
 
 }  // namespace heed

@@ -8,6 +8,7 @@
 
 #include "heed/base/blanks.h"
 #include "heed/base/check.h"
+#include "heed/base/replace_all.h"
 #include "heed/viz/visible_text.h"
 
 namespace heed {
@@ -103,13 +104,7 @@ void check_shape(const AttentionTrace& trace, const AttentionTrace::Map& map, co
 
 }  // namespace
 
-std::string readable_token(std::string_view token) {
-  std::string text = visible_text(token);
-  for (std::size_t at = text.find(kSpaceMark); at != std::string::npos; at = text.find(kSpaceMark, at)) {
-    text.replace(at, kSpaceMark.size(), "_");
-  }
-  return text;
-}
+std::string readable_token(std::string_view token) { return replace_all(visible_text(token), kSpaceMark, "_"); }
 
 Heatmap attention_heatmap(const AttentionTrace& trace, const AttentionTrace::Map& map,
                           const AttentionPictureOptions& options) {

@@ -115,7 +115,7 @@ class Training(unittest.TestCase):
     def test_options_that_make_no_sense_are_refused(self):
         for pattern, options in (("heed.train: rate: must be .*, but is \"fast\"", {"rate": "fast"}), ("unknown key \"widht\"", {"widht": 3}),
                                  ("preset must be one of", {"preset": "huge"}), ("model must be one of", {"model": "gpt"}),
-                                 ("warmup must not be negative", {"warmup": -1}), ("no such", {"attention": "no such"})):
+                                 ("warmup must be from 0 up", {"warmup": -1}), ("no such", {"attention": "no such"})):
             with self.subTest(pattern), self.assertRaisesRegex(heed.Error, pattern):
                 train_translator(pathlib.Path(folder.name) / "refused", **options)
         with self.assertRaisesRegex(heed.Error, "is not a folder|no such|No such"):

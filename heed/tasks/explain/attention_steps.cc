@@ -78,6 +78,7 @@ void add_raw_scores(WalkWriter& walk, const AttentionComputed& computed) {
                fmt::format("scores[i, j] = phi(q_i) . phi(k_j),   {}",
                            feature_formula(computed.spec.score.feature_map.kind)),
                std::move(matrices), "features");
+      if (computed.spec.normaliser.kind == Normal::sum) walk.say("scores.no_exponential");
       return;
   }
 }
@@ -116,7 +117,7 @@ void add_scaled(WalkWriter& walk, const AttentionComputed& computed) {
     walk.add("scaled", "scaled = scores * 1", std::move(matrices), "given");
   } else {
     walk.add("scaled", fmt::format("scaled = scores / sqrt(d_k) = scores / sqrt({}) = scores / {:.6g}", width, root),
-             std::move(matrices), "root");
+             std::move(matrices), score.kind == Kind::squared_distance ? "distance" : "root");
   }
 }
 
@@ -202,7 +203,8 @@ void add_row_statistic(WalkWriter& walk, const AttentionComputed& computed, cons
 }
 
 // Says of the weights' rows what is true of them.
-void say_sums(WalkWriter& walk, const AttentionStages& stages) {
+void say_sums(WalkWriter& walk, const AttentionComputed& computed) {
+  const AttentionStages& stages = computed.stages;
   const View w = stages.weights.view();
   Index ones = 0, spoilt = 0, empty = 0;
   const Index rows = w.shape[0] * w.shape[1] * w.shape[2], keys = w.shape[3];
@@ -218,6 +220,8 @@ void say_sums(WalkWriter& walk, const AttentionStages& stages) {
   if (ones > 0 && ones + spoilt + empty == rows && ones < rows) walk.say("weights.others_ones");
   if (empty > 0) walk.say("weights.empty");
   if (spoilt > 0) walk.say("weights.spoilt");
+  const bool shares = computed.spec.normaliser.kind == Normal::sum;
+  if (shares && std::count(stat, stat + rows, 0.0) > 0) walk.say("weights.nothing_to_share");
 }
 
 }  // namespace
@@ -253,7 +257,7 @@ void add_weights(WalkWriter& walk, const AttentionComputed& computed) {
       break;
   }
   walk.add("weights", formula, computed.heads.of_pairs("weights", computed.stages.weights), which);
-  say_sums(walk, computed.stages);
+  say_sums(walk, computed);
 }
 
 }  // namespace heed

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "heed/base/check.h"
+#include "heed/base/replace_all.h"
 #include "heed/base/utf8.h"
 #include "heed/text/tokenizer/byte_alphabet.h"
 #include "heed/text/tokenizer/growth.h"
@@ -20,18 +21,6 @@ namespace {
 using Pieces = std::vector<std::string>;
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  std::size_t at = from.empty() ? std::string::npos : text.find(from);
-  if (at == std::string::npos) return;
-  std::string replaced;
-  std::size_t kept = 0;
-  for (; at != std::string::npos; at = text.find(from, kept)) {
-    replaced.append(text, kept, at - kept).append(to);
-    kept = at + from.size();
-  }
-  text = replaced.append(text, kept);
-}
 
 std::size_t bytes_of(const Pieces& pieces) {
   std::size_t bytes = 0;
@@ -148,7 +137,7 @@ void clean_up(std::string& text) {
                                                                                      {" 's", "'s"},
                                                                                      {" 've", "'ve"},
                                                                                      {" 're", "'re"}}};
-  for (const auto& [from, to] : kRules) replace_all(text, from, to);
+  for (const auto& [from, to] : kRules) text = replace_all(std::move(text), from, to);
 }
 
 std::unique_ptr<const PieceDecoder> read_word_piece_decoder(const Json& json) {
@@ -174,14 +163,16 @@ std::unique_ptr<const PieceDecoder> read_metaspace(const Json& json) {
   const std::string mark = json["replacement"].string();
   if (mark.empty()) json["replacement"].refuse("must be one character");
   return decoder_of([mark, prepends](Pieces pieces) {
-    for (std::size_t i = 0; i < pieces.size(); ++i) replace_all(pieces[i], mark, i == 0 && prepends ? "" : " ");
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+      pieces[i] = replace_all(std::move(pieces[i]), mark, i == 0 && prepends ? "" : " ");
     return pieces;
   });
 }
 
 std::unique_ptr<const PieceDecoder> read_bpe_decoder(const Json& json) {
   return decoder_of([suffix = string_or(json, "suffix", "</w>")](Pieces pieces) {
-    for (std::size_t i = 0; i < pieces.size(); ++i) replace_all(pieces[i], suffix, i + 1 == pieces.size() ? "" : " ");
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+      pieces[i] = replace_all(std::move(pieces[i]), suffix, i + 1 == pieces.size() ? "" : " ");
     return pieces;
   });
 }
@@ -209,10 +200,10 @@ std::unique_ptr<const PieceDecoder> read_ctc(const Json& json) {
     pieces.erase(std::unique(pieces.begin(), pieces.end()), pieces.end());
     Pieces decoded;
     for (std::string& piece : pieces) {
-      replace_all(piece, blank, "");
+      piece = replace_all(std::move(piece), blank, "");
       if (cleans) {
         clean_up(piece);
-        replace_all(piece, space, " ");
+        piece = replace_all(std::move(piece), space, " ");
       }
       if (!piece.empty()) decoded.push_back(std::move(piece));
     }
