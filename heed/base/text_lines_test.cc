@@ -85,7 +85,7 @@ TEST_F(TextLinesTest, LinesAheadAreCountedWithoutReadingThem) {
            {"", 0}, {"a", 1}, {"a\n", 1}, {"a\n\nb", 3}, {std::string(1 << 20, '\n'), 1 << 20}}) {
     TextLineReader reader(file_with(text));
     EXPECT_EQ(reader.count_ahead(), lines);
-    EXPECT_EQ(std::ssize(reader.read(kAll)), lines);
+    EXPECT_EQ(std::ssize(reader.read(1 << 21)), lines);
   }
 }
 
