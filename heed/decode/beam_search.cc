@@ -141,6 +141,10 @@ std::vector<BeamSearch::Candidate> BeamSearch::best_candidates(const ConstView& 
       offer({sum + row[end], beam, end, row[end]});
       continue;
     }
+    if (special_.first >= 0 && beams_[beam].tokens.empty()) {
+      offer({sum, beam, special_.first, 0});
+      continue;
+    }
     for (Index token = 0; token < vocabulary; ++token) {
       // Most tokens are far below the worst kept candidate; a comparison is all that they cost.
       if (best.size() == wanted && sum + row[token] < best.back().sum) continue;

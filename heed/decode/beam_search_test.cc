@@ -243,5 +243,20 @@ TEST(BeamSearch, RefusesBrokenScoresAndBadOptions) {
   EXPECT_THROW(beam_search(model, sources({4}, 3), {}, {}, workspace), Error);
 }
 
+TEST(BeamSearch, AFirstTokenThatIsSaidIsCertain) {
+  const TableModel model;
+  Workspace workspace;
+  for (std::int32_t first : {4, 5, 6}) {
+    SpecialTokens special;
+    special.first = first;
+    const auto all = beam_search(model, sources({4}, 4), {.beam = 3, .best = 3}, special, workspace);
+    for (const Hypothesis& found : all[0]) {
+      ASSERT_FALSE(found.tokens.empty());
+      EXPECT_EQ(found.tokens.front(), first);
+      EXPECT_EQ(found.token_scores.front(), 0);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace heed

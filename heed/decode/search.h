@@ -20,6 +20,8 @@ struct SpecialTokens {
   std::vector<std::int32_t> never{0, 2, 1};
   // Nor are ids from here up: rows of a model's table that are no piece of its vocabulary.
   std::int32_t beyond = std::numeric_limits<std::int32_t>::max();
+  // What a beam search puts first, as if it were certain, where a model was made to write it; -1: any token.
+  std::int32_t first = -1;
 
   bool is_end(std::int32_t token) const { return std::ranges::find(ends, token) != ends.end(); }
   bool excludes(std::int32_t token) const { return token >= beyond || std::ranges::find(never, token) != never.end(); }

@@ -43,6 +43,8 @@ Tensor halves_of_sinusoids(Index length, Index width) {
 FamilyModel describe_bart(const Json& config) {
   FamilyModel model = describe_encoder_decoder(config);
   model.config.embedding_norm = flag_or(config, {"normalize_embedding"}, true);
+  // As the first files of summaries say it.
+  if (flag_or(config, {"force_bos_token_to_be_generated"}, false)) model.first = id_or(config, {"bos_token_id"}, 0);
   for (const std::string side : {"source", "target"}) {
     const std::string theirs = side == "source" ? "model.encoder" : "model.decoder";
     // Its positions begin behind two rows that were kept for padding.
@@ -54,6 +56,8 @@ FamilyModel describe_bart(const Json& config) {
 
 FamilyModel describe_marian(const Json& config) {
   FamilyModel model = describe_encoder_decoder(config);
+  // Its row is of zeros, which may be more than what a token gets.
+  if (model.pad >= 0) model.never = {model.pad};
   const TransformerConfig& c = model.config;
   if (c.width % 2 != 0) config["d_model"].refuse("must be even");
   // Files may leave the table out, which is computed.

@@ -21,6 +21,7 @@ std::span<const Family> families() {
       {"llama", describe_llama},
       {"marian", describe_marian},
       {"mistral", describe_mistral},
+      {"mt5", describe_mt5},
       {"pytorch nn.TransformerEncoder + nn.TransformerDecoder", describe_pytorch_translator},
       {"qwen2", describe_qwen2},
       {"qwen3", describe_qwen3},

@@ -31,6 +31,8 @@ struct FamilyModel {
   // The ids that decoding begins and ends with; -1 where the family has none.
   std::int32_t begin = -1, pad = -1;
   std::vector<std::int32_t> ends;
+  std::int32_t first = -1;          // what a translation is made to begin with; -1: with anything
+  std::vector<std::int32_t> never;  // what is never written
   // Of an encoder without a decoder, whose heads are left to choose_heads.
   std::optional<EncoderHeadNames> heads;
 };

@@ -20,6 +20,7 @@ FamilyModel describe_gpt_neox(const Json& config);
 FamilyModel describe_llama(const Json& config);
 FamilyModel describe_marian(const Json& config);
 FamilyModel describe_mistral(const Json& config);
+FamilyModel describe_mt5(const Json& config);
 FamilyModel describe_pytorch_translator(const Json& config);
 FamilyModel describe_qwen2(const Json& config);
 FamilyModel describe_qwen3(const Json& config);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "heed/io/fields.h"
 #include "heed/layers/listed_parameters.h"
 #include "heed/models/transformer.h"
 #include "heed/pretrained/name_pattern.h"
@@ -155,6 +156,27 @@ TEST(Family, ATextsEndIsTheClasss) {
   EXPECT_EQ(describe_model(of_type("gemma")).ends, std::vector<std::int32_t>{1});
   EXPECT_EQ(describe_model(of_type("qwen2")).ends, std::vector<std::int32_t>{});
   EXPECT_EQ(describe_model(llama({{"eos_token_id", nullptr}})).ends, std::vector<std::int32_t>{});
+}
+
+TEST(Family, AnMt5IsGatedAndHasItsOwnOutput) {
+  const auto described = [](const char* type, std::vector<Json::Member> more = {}) {
+    Json config = Json::object({{"model_type", type},
+                                {"vocab_size", 100},
+                                {"d_model", 32},
+                                {"d_kv", 8},
+                                {"d_ff", 64},
+                                {"num_heads", 4},
+                                {"num_layers", 2}});
+    for (const auto& [name, value] : more) config.set(name, value);
+    return describe_model(config).config;
+  };
+  EXPECT_FALSE(described("t5").gated);
+  EXPECT_TRUE(described("t5").tie_output);
+  EXPECT_TRUE(described("mt5").gated);
+  EXPECT_EQ(described("mt5").activation, Activation::gelu_tanh);
+  EXPECT_FALSE(described("mt5").tie_output);
+  EXPECT_EQ(to_json(described("mt5")),
+            to_json(described("t5", {{"feed_forward_proj", "gated-gelu"}, {"tie_word_embeddings", false}})));
 }
 
 TEST(Family, RefusesWhatHeedDoesNotCompute) {

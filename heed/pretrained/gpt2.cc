@@ -39,7 +39,7 @@ FamilyModel describe_gpt2(const Json& config) {
   model.parts = {"transformer.h.*"};
   model.ignored = {".attn.bias", ".attn.masked_bias"};
   model.begin = id_or(config, {"bos_token_id"}, -1);
-  model.ends = end_ids(config);
+  model.ends = end_ids(config, 50256);
   return model;
 }
 

@@ -8,8 +8,8 @@
 #include "heed/layers/listed_parameters.h"
 #include "heed/pretrained/checkpoint_parameters.h"
 #include "heed/pretrained/choose_heads.h"
-#include "heed/pretrained/config_fields.h"
 #include "heed/pretrained/ctranslate2.h"
+#include "heed/pretrained/generation_tokens.h"
 #include "heed/pretrained/gguf.h"
 #include "heed/pretrained/llama2c.h"
 
@@ -31,13 +31,10 @@ FamilyModel describe_file(const std::filesystem::path& path, const Checkpoint& f
   const std::filesystem::path folder = std::filesystem::is_directory(path, error) ? path : path.parent_path();
   HEED_CHECK(file_exists(folder / "config.json"), "{}: has no config.json beside it, which says what model it is",
              path.string());
-  FamilyModel model = describe_model(read_json(folder / "config.json"));
+  const Json config = read_json(folder / "config.json");
+  FamilyModel model = describe_model(config);
   const std::filesystem::path generation = folder / "generation_config.json";
-  if (!model.config.has_encoder() && file_exists(generation)) {
-    // What Hugging Face's generate() ends at: a chat model has its end of turn there.
-    const std::vector<std::int32_t> ends = end_ids(read_json(generation));
-    if (!ends.empty()) model.ends = ends;
-  }
+  read_generation_tokens(file_exists(generation) ? read_json(generation) : config, model);
   choose_heads(model, file);
   return model;
 }

@@ -1,4 +1,5 @@
-// T5 1.0 (Raffel et al. 2020) and 1.1, whose feed-forward network is gated: T5ForConditionalGeneration.
+// T5 1.0 (Raffel et al. 2020) and 1.1, whose feed-forward network is gated, and mT5 (Xue et al. 2021), which is 1.1 in
+// many languages: T5ForConditionalGeneration, MT5ForConditionalGeneration.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -7,8 +8,10 @@
 #include "heed/pretrained/family_list.h"
 
 namespace heed {
+namespace {
 
-FamilyModel describe_t5(const Json& config) {
+// `feed_forward` and `tied` are what the class has where the configuration leaves them out.
+FamilyModel describe(const Json& config, const char* feed_forward, bool tied) {
   FamilyModel model;
   TransformerConfig& c = model.config;
   c.source_vocabulary = c.target_vocabulary = extent(config, {"vocab_size"});
@@ -18,7 +21,7 @@ FamilyModel describe_t5(const Json& config) {
   c.ffn_width = extent(config, {"d_ff"});
   c.encoder_layers = extent(config, {"num_layers"});
   c.decoder_layers = extent_or(config, {"num_decoder_layers"}, c.encoder_layers);
-  const Json network = find_field(config, {"feed_forward_proj"}).value_or("relu");
+  const Json network = find_field(config, {"feed_forward_proj"}).value_or(feed_forward);
   c.gated = network.string().starts_with("gated-");
   // "gated-gelu" means the approximation by tanh, and plain names mean what they say.
   c.activation = network.string() == "gated-gelu" ? Activation::gelu_tanh
@@ -35,7 +38,7 @@ FamilyModel describe_t5(const Json& config) {
   c.attention_bias = c.ffn_bias = false;
   c.separate_projections = true;
   c.embedding_scale = 1;
-  c.tie_output = flag_or(config, {"tie_word_embeddings"}, true);
+  c.tie_output = flag_or(config, {"tie_word_embeddings"}, tied);
   if (c.tie_output) c.logit_scale = 1 / std::sqrt(static_cast<double>(c.width));
   const auto attention = [&](const std::string& own, const std::string& theirs) {
     for (const char* part : {"q", "k", "v"}) {
@@ -68,8 +71,13 @@ FamilyModel describe_t5(const Json& config) {
   // Some files of T5 1.0 have a table for cross-attention, which no program reads.
   model.ignored = {".EncDecAttention.relative_attention_bias.weight"};
   model.begin = id_or(config, {"decoder_start_token_id", "pad_token_id"}, 0);
-  model.ends = end_ids(config);
+  model.ends = end_ids(config, 1);
   return model;
 }
+
+}  // namespace
+
+FamilyModel describe_t5(const Json& config) { return describe(config, "relu", /*tied=*/true); }
+FamilyModel describe_mt5(const Json& config) { return describe(config, "gated-gelu", /*tied=*/false); }
 
 }  // namespace heed

@@ -42,7 +42,9 @@ ModelFolder load_pretrained(const fs::path& path) {
   std::vector<std::int32_t> ends = family.ends;
   if (ends.empty() && vocabularies.target->end() >= 0) ends = {vocabularies.target->end()};
   static_cast<TextCodec&>(model) =
-      codec_of_others(std::move(vocabularies), family.begin, std::move(ends), model.config.translates());
+      codec_of_others(std::move(vocabularies),
+                      {.begin = family.begin, .ends = std::move(ends), .never = family.never, .first = family.first},
+                      model.config.translates());
   model.model = std::move(opened.model);
   model.parameters = std::move(opened.parameters);
   return model;

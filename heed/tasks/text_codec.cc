@@ -48,34 +48,46 @@ TextCodec codec_of(Vocabularies vocabularies) {
   return codec;
 }
 
-TextCodec codec_of_others(Vocabularies vocabularies, std::int32_t begin, std::vector<std::int32_t> ends,
-                          bool translates) {
+TextCodec codec_of_others(Vocabularies vocabularies, SpecialTokens special, bool translates) {
   TextCodec codec = codec_of(std::move(vocabularies));
   codec.templated = true;
   codec.translates = translates;
   codec.source_symbols = {.pad = codec.source_vocabulary->pad()};
   codec.target_symbols = {.pad = codec.target_vocabulary->pad()};
-  codec.special = {begin, std::move(ends), {}, static_cast<std::int32_t>(codec.target_vocabulary->size())};
+  codec.special = std::move(special);
+  codec.special.beyond = static_cast<std::int32_t>(codec.target_vocabulary->size());
+  HEED_CHECK(codec.special.first < codec.special.beyond, "a text must begin with token {}, but there are {}",
+             codec.special.first, codec.special.beyond);
   if (translates) {
-    codec.target_symbols.begin = begin;
+    codec.target_symbols.begin = codec.special.begin;
     codec.target_symbols.end = codec.special.ends.empty() ? -1 : codec.special.ends.front();
   }
   return codec;
 }
 
 Json to_json(const TextCodec& codec) {
-  const std::vector<Index> ends(codec.special.ends.begin(), codec.special.ends.end());
-  return Json::object({{"begin", codec.special.begin}, {"ends", Json::array_of(ends)}});
+  const auto list = [](const std::vector<std::int32_t>& ids) {
+    return Json::array_of(std::vector<Index>(ids.begin(), ids.end()));
+  };
+  Json json = Json::object({{"begin", codec.special.begin}, {"ends", list(codec.special.ends)}});
+  if (codec.special.first >= 0) json.set("first", codec.special.first);
+  if (!codec.special.never.empty()) json.set("never", list(codec.special.never));
+  return json;
 }
 
 TextCodec codec_from_json(const Json& json, Vocabularies vocabularies, bool translates) {
-  json.allow_only({"begin", "ends"});
+  json.allow_only({"begin", "ends", "first", "never"});
   // A model may name ids that its vocabulary lacks, which then never come.
   constexpr Index kMostPieces = 1 << 24;
-  std::vector<std::int32_t> ends;
-  for (const Index id : json["ends"].integer_list(0, kMostPieces)) ends.push_back(static_cast<std::int32_t>(id));
-  const auto begin = static_cast<std::int32_t>(json["begin"].integer(-1, kMostPieces));
-  return codec_of_others(std::move(vocabularies), begin, std::move(ends), translates);
+  const auto id = [&](const char* name) { return static_cast<std::int32_t>(json[name].integer(-1, kMostPieces)); };
+  const auto ids = [&](const char* name) {
+    const std::vector<Index> list = json[name].integer_list(0, kMostPieces);
+    return std::vector<std::int32_t>(list.begin(), list.end());
+  };
+  SpecialTokens special{.begin = id("begin"), .ends = ids("ends"), .never = {}};
+  if (json.has("first")) special.first = id("first");
+  if (json.has("never")) special.never = ids("never");
+  return codec_of_others(std::move(vocabularies), std::move(special), translates);
 }
 
 }  // namespace heed

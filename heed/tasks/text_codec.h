@@ -1,6 +1,6 @@
 // How texts become what a model reads, and what a model writes becomes text.
 //
-//   TextCodec codec = codec_of_others(vocabularies, /*begin=*/0, /*ends=*/{1}, /*translates=*/true);
+//   TextCodec codec = codec_of_others(vocabularies, {.begin = 0, .ends = {1}, .never = {}}, /*translates=*/true);
 //   codec.source_ids("Guten Morgen.");
 //   EncodedCorpus corpus = encode_corpus(text, codec.source_encoding(), codec.target_encoding(), 100);
 #pragma once
@@ -49,11 +49,12 @@ struct TextCodec {
 
 // That of heed's own models.
 TextCodec codec_of(Vocabularies vocabularies);
-// That of others, whose decoding begins with `begin` (-1: with nothing) and ends with any of `ends`.
-TextCodec codec_of_others(Vocabularies vocabularies, std::int32_t begin, std::vector<std::int32_t> ends,
-                          bool translates);
+// That of others, whose decoding begins with special.begin (-1: with nothing). Tokens beyond the vocabulary are never
+// written.
+TextCodec codec_of_others(Vocabularies vocabularies, SpecialTokens special, bool translates);
 
-// What a folder keeps of it beside the vocabularies, where it is of others: {"begin": 0, "ends": [1]}.
+// What a folder keeps of it beside the vocabularies, where it is of others: {"begin": 0, "ends": [1], "first": -1,
+// "never": []}, the last two only where there are some.
 Json to_json(const TextCodec& codec);
 // Throws heed::Error that names the place for what is none.
 TextCodec codec_from_json(const Json& json, Vocabularies vocabularies, bool translates);
