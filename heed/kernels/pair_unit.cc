@@ -229,9 +229,19 @@ HEED_PAIR_TARGET void round_rows(const float* x, Index rows, Index lanes, BFloat
     }
 }
 
-constexpr PairUnit kAmx{"AMX-BF16", open_tiles, close_tiles, multiply_by_amx, pair_rows, round_pairs, round_rows};
-constexpr PairUnit kAvx512{"AVX512-BF16", open_nothing, open_nothing, multiply_by_avx512,
-                           pair_rows,     round_pairs,  round_rows};
+HEED_PAIR_TARGET void add_to_decayed_rows(const float* sums, Index rows, Index width, const float* decay, float* c) {
+  for (Index r = 0; r < rows; ++r) {
+    const __m512 factor = _mm512_set1_ps(decay[r]);
+    for (Index at = r * width; at < (r + 1) * width; at += kLanes) {
+      _mm512_storeu_ps(c + at, _mm512_fmadd_ps(_mm512_loadu_ps(c + at), factor, _mm512_loadu_ps(sums + at)));
+    }
+  }
+}
+
+constexpr PairUnit kAmx{"AMX-BF16", kPairRows,   open_tiles, close_tiles,        multiply_by_amx,
+                        pair_rows,  round_pairs, round_rows, add_to_decayed_rows};
+constexpr PairUnit kAvx512{"AVX512-BF16", 4,           open_nothing, open_nothing,       multiply_by_avx512,
+                           pair_rows,     round_pairs, round_rows,   add_to_decayed_rows};
 
 const std::array<PairUnit, 2> kUnits = {kAmx, kAvx512};
 

@@ -20,9 +20,9 @@ inline constexpr Index kPairRows = 16, kPairDepth = 32;
 
 // c = alpha a b, or c = c decay + a b.
 struct PairProduct {
-  Index m, n, k;  // multiples of kPairRows, of kPairRows and of kPairDepth
+  Index m, n, k;  // multiples of the unit's `rows`, of kPairRows and of kPairDepth
   const BFloat16* a;
-  Index a_row;             // [m, k], from row to row
+  Index a_row;             // [m, k], from row to row; there is memory for a multiple of kPairRows of them, as in c
   const std::uint32_t* b;  // [k / 2, n]: row p has rows 2 p, in the lower halves, and 2 p + 1 of b
   Index b_row;
   float* c;
@@ -34,6 +34,7 @@ struct PairProduct {
 
 struct PairUnit {
   std::string_view name;
+  Index rows;  // of a product, at least: a divisor of kPairRows
   // Around all products of a thread.
   void (*open)();
   void (*close)();
@@ -46,6 +47,10 @@ struct PairUnit {
   void (*round_pairs)(const float* x, Index rows, Index lanes, std::uint32_t* to);
   // to[r * to_row + lane] = x[r * lanes + lane], rounded likewise.
   void (*round_rows)(const float* x, Index rows, Index lanes, BFloat16* to, Index to_row);
+
+  // c[r] = c[r] decay[r] + sums[r], both [rows, width], of a width that is a multiple of kPairRows: what a product with
+  // `decay` does where its lanes are rows.
+  void (*add_to_decayed_rows)(const float* sums, Index rows, Index width, const float* decay, float* c);
 };
 
 // Those that this machine has, the fastest first. None where the SIMD target in use is less than AVX-512.

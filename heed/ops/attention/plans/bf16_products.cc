@@ -11,12 +11,6 @@ using kernels::kLaneKeys;
 using kernels::kPairDepth;
 using kernels::kPairRows;
 
-// Copies a row, and zeros behind it.
-void copy_row(const BFloat16* from, Index width, Index to_width, BFloat16* to) {
-  std::copy_n(from, width, to);
-  std::fill_n(to + width, to_width - width, BFloat16{});
-}
-
 // Pairs are moved as floats: no bit of them changes.
 void pairs_to_lanes(Index rows, Index columns, const void* x, Index x_row, std::uint32_t* to, Index lanes) {
   kernels::rows_to_lanes(rows, columns, static_cast<const float*>(x), x_row, reinterpret_cast<float*>(to), lanes);
@@ -61,16 +55,16 @@ Bf16Products::~Bf16Products() {
 }
 
 // The rows of a tile with pairs of numbers in words, zeros up to a multiple of kPairDepth of them.
-Bf16Products::Rows Bf16Products::tile_rows(const ConstView& view, const RowTile& tile, Index width) {
+Bf16Rows Bf16Products::tile_rows(const ConstView& view, const RowTile& tile, Index width) {
   const BFloat16* const at = view.as<BFloat16>() + view.offset({tile.b, tile.h, tile.rows.begin});
   const Index row = view.stride[2], depth = round_up(width, kPairDepth);
   const bool aligned = reinterpret_cast<std::uintptr_t>(at) % sizeof(Pairs) == 0;
   if (width == depth && row % 2 == 0 && aligned) return {at, row};
-  for (Index r = 0; r < tile.rows.size(); ++r) copy_row(at + r * row, width, depth, rows_ + r * depth);
+  for (Index r = 0; r < tile.rows.size(); ++r) copy_bf16_row(at + r * row, width, depth, rows_ + r * depth);
   return {rows_, depth};
 }
 
-void Bf16Products::pack(Rows rows, Index count, Index width, const LaneTile& tile, const Factors& to) {
+void Bf16Products::pack(Bf16Rows rows, Index count, Index width, const LaneTile& tile, const Factors& to) {
   pairs_to_lanes(count, round_up(width, kPairDepth) / 2, rows.data, rows.row / 2, to.lanes, tile.lanes);
   if (backward_) unit_.pair_rows(rows.data, rows.row, count, width, to.rows, round_up(width, kPairRows));
 }
@@ -81,37 +75,8 @@ void Bf16Products::read_tile(const LaneTile& tile, const ConstView& dout) {
   if (dout) pack(tile_rows(dout, tile.rows, c_.value_width), count, c_.value_width, tile, dout_[tile.nth]);
 }
 
-void Bf16Products::read_queries(const LaneTile& tile, const BFloat16* rows, Index count) {
-  pack({rows, round_up(c_.width, kPairDepth)}, count, c_.width, tile, q_[tile.nth]);
-}
-
-// Rows of a block: where they lie if that is in whole tiles of a unit, and for what is read often side by side; else in
-// `to`, with zeros up to multiples.
-Bf16Products::Rows Bf16Products::block_rows(const RowSource& source, Index b, Index g, Range keys, bool often,
-                                            BFloat16* to) const {
-  const ConstView& view = source.view();
-  const Index width = view.shape[3], depth = round_up(width, kPairDepth), count = keys.size();
-  const RowSource::Run all = source.run(b, g, keys);
-  const bool whole = width == depth && count % kPairRows == 0, near = !often || all.stride == width;
-  if (all.stored && all.rows == count && whole && near) return {view.as<BFloat16>() + all.offset, all.stride};
-  BFloat16* at = to;
-  while (!keys.empty()) {
-    const RowSource::Run run = source.run(b, g, keys);
-    for (Index row = 0; row < run.rows; ++row, at += depth) {
-      if (run.stored) {
-        copy_row(view.as<BFloat16>() + run.offset + row * run.stride, width, depth, at);
-      } else {
-        std::fill_n(at, depth, BFloat16{});
-      }
-    }
-    keys.begin += run.rows;
-  }
-  std::fill_n(at, (round_up(count, kPairRows) - count) * depth, BFloat16{});
-  return {to, depth};
-}
-
 // to[d, p]: numbers d of rows 2 p and 2 p + 1.
-void Bf16Products::turn(Rows rows, Index width, Pairs* to) {
+void Bf16Products::turn(Bf16Rows rows, Index width, Pairs* to) {
   const Index sums = round_up(width, kPairRows), words = round_up(count_, kPairDepth) / 2;
   unit_.pair_rows(rows.data, rows.row, count_, width, pairs_, sums);
   pairs_to_lanes(words, sums, pairs_, sums, to, words);
@@ -119,15 +84,15 @@ void Bf16Products::turn(Rows rows, Index width, Pairs* to) {
 
 void Bf16Products::read_block(Index b, Index g, Range keys, bool often) {
   count_ = keys.size();
-  keys_ = block_rows(c_.k, b, g, keys, often, k_);
+  keys_ = bf16_block_rows(c_.k, b, g, keys, often, k_);
   if (backward_) turn(keys_, c_.width, keys_turned_);
   if (!c_.v) return;
-  values_ = block_rows(c_.v, b, g, keys, often, v_);
+  values_ = bf16_block_rows(c_.v, b, g, keys, often, v_);
   if (!backward_) turn(values_, c_.value_width, values_turned_);
 }
 
-void Bf16Products::lane_products(const Rows& rows, Index width, const Pairs* lanes, const LaneTile& tile, float alpha,
-                                 float* to) {
+void Bf16Products::lane_products(const Bf16Rows& rows, Index width, const Pairs* lanes, const LaneTile& tile,
+                                 float alpha, float* to) {
   unit_.multiply({.m = round_up(count_, kPairRows),
                   .n = tile.lanes,
                   .k = round_up(width, kPairDepth),

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "heed/kernels/pair_unit.h"
+#include "heed/ops/attention/plans/bf16_block_rows.h"
 #include "heed/ops/attention/plans/lane_products.h"
 #include "heed/ops/attention/plans/plan.h"
 #include "heed/ops/attention/plans/scratch_cut.h"
@@ -19,9 +20,6 @@ class Bf16Products final : public LaneProducts {
   Bf16Products& operator=(const Bf16Products&) = delete;
 
   void read_tile(const LaneTile& tile, const ConstView& dout) override;
-  // The same of `count` rows of queries that lie anywhere: rows [count, D], each with zeros up to a multiple of
-  // kernels::kPairDepth.
-  void read_queries(const LaneTile& tile, const BFloat16* rows, Index count);
   void read_block(Index b, Index g, Range keys, bool often) override;
   bool cuts_parts() const override { return false; }
   void scores(const LaneTile& tile, const LanePart&, float* to) override;
@@ -36,22 +34,17 @@ class Bf16Products final : public LaneProducts {
  private:
   using Pairs = std::uint32_t;  // two bf16
 
-  // Rows of bf16.
-  struct Rows {
-    const BFloat16* data = nullptr;
-    Index row = 0;
-  };
   // q or dout of a tile.
   struct Factors {
     Pairs* lanes;  // [D / 2, lanes]: pairs of dimensions
     Pairs* rows;   // [rows / 2, D]: pairs of rows; backward
   };
 
-  Rows tile_rows(const ConstView& view, const RowTile& tile, Index width);
-  Rows block_rows(const RowSource& source, Index b, Index g, Range keys, bool often, BFloat16* to) const;
-  void turn(Rows rows, Index width, Pairs* to);
-  void pack(Rows rows, Index count, Index width, const LaneTile& tile, const Factors& to);
-  void lane_products(const Rows& rows, Index width, const Pairs* lanes, const LaneTile& tile, float alpha, float* to);
+  Bf16Rows tile_rows(const ConstView& view, const RowTile& tile, Index width);
+  void turn(Bf16Rows rows, Index width, Pairs* to);
+  void pack(Bf16Rows rows, Index count, Index width, const LaneTile& tile, const Factors& to);
+  void lane_products(const Bf16Rows& rows, Index width, const Pairs* lanes, const LaneTile& tile, float alpha,
+                     float* to);
   void add_lanes(const Pairs* turned, Index width, const LaneTile& tile, const float* of_keys, float* to,
                  const float* decay);
   void add_rows(const LaneTile& tile, const float* by_row, const Pairs* rows, Index width, FloatRows to, bool fresh);
@@ -60,7 +53,7 @@ class Bf16Products final : public LaneProducts {
   const kernels::PairUnit& unit_;
   const bool opened_, backward_;
   Index count_ = 0;  // of the keys of the block
-  Rows keys_{}, values_{};
+  Bf16Rows keys_{}, values_{};
   Factors* q_ = nullptr;
   Factors* dout_ = nullptr;
   Pairs *keys_turned_ = nullptr, *values_turned_ = nullptr, *pairs_ = nullptr, *factor_pairs_ = nullptr;

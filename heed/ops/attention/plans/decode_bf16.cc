@@ -6,7 +6,7 @@
 
 #include "heed/base/thread_scratch.h"
 #include "heed/kernels/attention_lanes.h"
-#include "heed/ops/attention/plans/bf16_products.h"
+#include "heed/ops/attention/plans/bf16_row_products.h"
 #include "heed/ops/attention/plans/fused.h"
 #include "heed/ops/attention/plans/key_bits.h"
 #include "heed/ops/attention/plans/lane_sums.h"
@@ -28,13 +28,9 @@ Index most_lanes_of(const AttentionProblem& c) {
 class DecodeLanes {
  public:
   DecodeLanes(const AttentionProblem& problem, const AttentionResult& wanted, ScratchCut scratch)
-      : c(problem),
-        result(wanted),
-        products_(problem, AttentionTask::Pass::forward, 1, most_lanes_of(problem), scratch) {
+      : c(problem), result(wanted), products_(problem, most_lanes_of(problem), scratch) {
     const Index lanes = most_lanes_of(c);
-    scratch.take(tile_.out_lanes, lanes * round_up(c.value_width, kernels::kPairRows));
     for (float** sums : {&tile_.top, &tile_.sum, &tile_.decay, &tile_.factor}) scratch.take(*sums, lanes);
-    scratch.take(queries_, lanes * round_up(c.width, kernels::kPairDepth));
     scratch.take(scores_, lanes * kLaneKeys);
     scratch.take(rows_, lanes * std::max(c.value_width, kLaneKeys));
     if (c.bias.active()) scratch.take(bias_, lanes * kLaneKeys);
@@ -63,29 +59,26 @@ class DecodeLanes {
 
   // Returns the keys that some row may see.
   Range read_queries() {
-    const Index depth = round_up(c.width, kernels::kPairDepth);
+    products_.begin(count_);
     Range open{c.keys, 0};
     for (Index n = 0; n < count_; ++n) {
       const Row of = row(n);
-      BFloat16* const to = queries_ + n * depth;
-      std::copy_n(c.q.as<BFloat16>() + c.q.offset({b_, of.h, of.i}), c.width, to);
-      std::fill_n(to + c.width, depth - c.width, BFloat16{});
+      products_.read_query(n, c.q.as<BFloat16>() + c.q.offset({b_, of.h, of.i}));
       const Range keys = c.mask.tile(b_, of.h, {of.i, of.i + 1}).hull;
       if (!keys.empty()) open = {std::min(open.begin, keys.begin), std::max(open.end, keys.end)};
     }
-    products_.read_queries(tile_, queries_, count_);
     return open;
   }
 
   void add_block(Range keys) {
-    products_.read_block(b_, g_, keys, false);
+    products_.read_block(b_, g_, keys);
     const kernels::LanePart whole{0, keys.size(), 0, tile_.lanes};
-    products_.scores(tile_, whole, scores_);
+    products_.scores(tile_.lanes, scores_);
     kernels::AttentionLanes block{.keys = keys.size(), .lanes = tile_.lanes, .cap = static_cast<float>(c.cap)};
     block.allowed = allowed(keys);
     block.bias = bias(keys), block.bias_key = tile_.lanes;
     kernels::kSoftmaxLanes.add(block, whole, scores_, tile_.sums());
-    if (result.out) products_.add_values(tile_, whole, scores_);
+    if (result.out) products_.add_values(tile_.lanes, scores_, tile_.decay);
     tile_.started = true;
   }
 
@@ -114,12 +107,14 @@ class DecodeLanes {
 
   void store() {
     kernels::softmax_lane_shares(tile_.lanes, kMinusInfinity, tile_.sums(), tile_.factor);
-    if (result.out && tile_.started) {
-      kernels::lanes_to_rows(count_, c.value_width, tile_.out_lanes, tile_.lanes, tile_.factor, rows_, c.value_width);
-    } else {
-      std::fill_n(rows_, count_ * c.value_width, 0.0f);
-    }
     for (Index n = 0; n < count_; ++n) {
+      float* const row_of_out = rows_ + n * c.value_width;
+      if (result.out && tile_.started) {
+        const float* const sums = products_.out(n);
+        for (Index d = 0; d < c.value_width; ++d) row_of_out[d] = sums[d] * tile_.factor[n];
+      } else {
+        std::fill_n(row_of_out, c.value_width, 0.0f);
+      }
       const auto [h, i] = row(n);
       if (result.row_stat) {
         const bool dead = tile_.top[n] == kMinusInfinity && tile_.sum[n] == 0;
@@ -133,9 +128,8 @@ class DecodeLanes {
 
   const AttentionProblem& c;
   const AttentionResult& result;
-  Bf16Products products_;
+  Bf16RowProducts products_;
   LaneTile tile_{};
-  BFloat16* queries_ = nullptr;
   float *scores_ = nullptr, *rows_ = nullptr, *bias_ = nullptr;
   std::uint32_t* allowed_ = nullptr;
   Index used_ = 0, b_ = 0, g_ = 0, first_ = 0, count_ = 0;
