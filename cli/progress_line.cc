@@ -54,7 +54,7 @@ ProgressLine::ProgressLine(std::string what, Index total)
     : what_(std::move(what)), total_(total), begin_(std::chrono::steady_clock::now()) {}
 
 void ProgressLine::show(Index done) {
-  if (done == 0 || !lines_.is_due()) return;
+  if (done == 0 || done == total_ || !lines_.is_due()) return;  // at the end there is the answer
   const double spent = Seconds(std::chrono::steady_clock::now() - begin_).count();
   const double rate = static_cast<double>(done) / spent;
   const std::string speed = fmt::format("{:.{}f}/s", rate, rate < 10 ? 1 : 0);

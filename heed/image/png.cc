@@ -52,7 +52,9 @@ bool read_png_header(PngReading& reading) {
   if (colours == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(reading.png);
   if (colours == PNG_COLOR_TYPE_GRAY) png_set_expand_gray_1_2_4_to_8(reading.png);
   if (png_get_bit_depth(reading.png, reading.info) == 16) png_set_strip_16(reading.png);
-  if ((colours & PNG_COLOR_MASK_ALPHA) != 0) png_set_strip_alpha(reading.png);
+  // Colours of a palette become opaque or not where it says so.
+  const bool clear = colours == PNG_COLOR_TYPE_PALETTE && png_get_valid(reading.png, reading.info, PNG_INFO_tRNS) != 0;
+  if (clear || (colours & PNG_COLOR_MASK_ALPHA) != 0) png_set_strip_alpha(reading.png);
   if ((colours & PNG_COLOR_MASK_COLOR) == 0) png_set_gray_to_rgb(reading.png);
   return true;
 }

@@ -69,13 +69,10 @@ std::vector<std::int32_t> end_ids(const Json& config, std::int32_t otherwise) {
 
 Activation activation_of(const Json& name) {
   static constexpr std::pair<std::string_view, Activation> kNames[] = {
-      {"gelu", Activation::gelu},
-      {"gelu_new", Activation::gelu_tanh},
-      {"gelu_pytorch_tanh", Activation::gelu_tanh},
-      {"gelu_fast", Activation::gelu_tanh},
-      {"relu", Activation::relu},
-      {"silu", Activation::silu},
-      {"swish", Activation::silu},
+      {"gelu", Activation::gelu},           {"gelu_python", Activation::gelu},
+      {"gelu_new", Activation::gelu_tanh},  {"gelu_pytorch_tanh", Activation::gelu_tanh},
+      {"gelu_fast", Activation::gelu_tanh}, {"relu", Activation::relu},
+      {"silu", Activation::silu},           {"swish", Activation::silu},
       {"tanh", Activation::tanh},
   };
   for (const auto& [known, activation] : kNames) {

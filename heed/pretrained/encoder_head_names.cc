@@ -13,7 +13,10 @@ std::vector<std::string> labels_of(const Json& config) {
   std::vector<std::string> labels;
   if (const std::optional<Json> named = find_field(config, {"id2label"})) {
     const auto count = static_cast<Index>(named->members().size());
-    for (Index id = 0; id < count; ++id) labels.push_back((*named)[std::to_string(id)].string());
+    for (Index id = 0; id < count; ++id) {
+      const Json label = (*named)[std::to_string(id)];
+      labels.push_back(label.kind() == Json::Kind::string ? label.string() : label.dump());
+    }
     return labels;
   }
   const std::optional<Json> given = find_field(config, {"num_labels", "_num_labels"});

@@ -43,6 +43,27 @@ bool has_all(const fs::path& folder, std::span<const std::string_view> names) {
   return std::ranges::all_of(names, [&](std::string_view name) { return file_exists(folder / name); });
 }
 
+// Of types of models whose tokenizers do more than their files say.
+constexpr std::pair<std::string_view, std::string_view> kClassesOfModels[] = {{"albert", "AlbertTokenizer"},
+                                                                              {"camembert", "CamembertTokenizer"},
+                                                                              {"gemma", "GemmaTokenizer"},
+                                                                              {"gemma2", "GemmaTokenizer"},
+                                                                              {"llama", "LlamaTokenizer"},
+                                                                              {"mistral", "LlamaTokenizer"},
+                                                                              {"mt5", "T5Tokenizer"},
+                                                                              {"t5", "T5Tokenizer"},
+                                                                              {"xlm-roberta", "XLMRobertaTokenizer"}};
+
+// The class that a model's config.json names, or that goes with its type.
+std::string class_of_model(const Json& config) {
+  if (config.kind() != Json::Kind::object) return {};
+  if (is_given(config, "tokenizer_class")) return config["tokenizer_class"].string();
+  if (!is_given(config, "model_type")) return {};
+  const std::string type = config["model_type"].string();
+  const auto* const found = std::ranges::find(kClassesOfModels, type, [](const auto& row) { return row.first; });
+  return found == std::end(kClassesOfModels) ? std::string() : std::string(found->second);
+}
+
 // What the files beside a vocabulary say of it.
 class Settings {
  public:
@@ -50,6 +71,10 @@ class Settings {
     for (const std::string_view name : {"special_tokens_map.json", "tokenizer_config.json"}) {
       if (file_exists(folder / name)) files_.push_back(read_json(folder / name));
     }
+    class_ = token("tokenizer_class", "");
+    if (class_.empty() && file_exists(folder / "config.json"))
+      class_ = class_of_model(read_json(folder / "config.json"));
+    if (class_.ends_with("Fast")) class_.resize(class_.size() - 4);
   }
 
   // The last file that speaks of a symbol is right about it.
@@ -70,11 +95,8 @@ class Settings {
     }
     return std::string(otherwise);
   }
-  std::string tokenizer_class() const {
-    std::string name = token("tokenizer_class", "");
-    if (name.ends_with("Fast")) name.resize(name.size() - 4);
-    return name;
-  }
+  // As the files name it, or else as the model's configuration does, or its type; empty where nothing does.
+  const std::string& tokenizer_class() const { return class_; }
   // The tokens that it names, whatever for.
   std::vector<std::string> tokens() const {
     std::vector<std::string> all;
@@ -87,6 +109,7 @@ class Settings {
 
  private:
   std::vector<Json> files_;
+  std::string class_;
 };
 
 // The symbols that the files name, on top of those that the pieces suggest.
@@ -102,6 +125,10 @@ std::unique_ptr<Vocabulary> open_sentencepiece(const fs::path& path, const Setti
                  kind != "NllbTokenizer",
              "{}: {} gives its pieces other ids than the model does, and heed knows those from tokenizer.json alone",
              path.string(), kind);
+  HEED_CHECK(kind != "AlbertTokenizer",
+             "{}: an AlbertTokenizer does more to a text than its model says, and heed knows that from tokenizer.json "
+             "alone",
+             path.string());
   // Of Llama's and Gemma's, texts begin with a symbol where nothing else is said, and of T5's they end with one.
   const bool begins = kind == "LlamaTokenizer" || kind == "CodeLlamaTokenizer" || kind == "GemmaTokenizer";
   const bool ends = kind == "T5Tokenizer" || kind == "PegasusTokenizer" || kind == "BigBirdTokenizer";
@@ -129,8 +156,8 @@ std::unique_ptr<Vocabulary> open_gpt2(const fs::path& folder, const Settings& se
       const std::string text = settings.token(key, otherwise);
       return Json::array({text, pieces[text]});
     };
-    definition =
-        roberta_definition(pieces, merges, tokens, prefix_space, token("cls_token", "<s>"), token("sep_token", "</s>"));
+    definition = roberta_definition(pieces, merges, tokens, prefix_space, token("cls_token", "<s>"),
+                                    token("sep_token", "</s>"), settings.token("mask_token", "<mask>"));
   } else {
     definition = gpt2_definition(pieces, merges, tokens, prefix_space);
   }
@@ -139,6 +166,10 @@ std::unique_ptr<Vocabulary> open_gpt2(const fs::path& folder, const Settings& se
 
 std::unique_ptr<Vocabulary> open_bert(const fs::path& folder, const Settings& settings) {
   const fs::path path = folder / "vocab.txt";
+  const std::string& kind = settings.tokenizer_class();
+  for (const std::string_view other : {"BertJapaneseTokenizer", "PhobertTokenizer", "BertweetTokenizer"}) {
+    HEED_CHECK(kind != other, "{}: a {} cuts words as heed does not", path.string(), kind);
+  }
   std::vector<std::string> pieces;
   std::string_view rest;
   const std::string text = read_file(path);

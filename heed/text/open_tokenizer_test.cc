@@ -76,6 +76,7 @@ TEST_F(OpenTokenizerTest, RobertasTextsHaveTokensAroundThem) {
   EXPECT_EQ(roberta->encode_special("ab", "b"), (EncodedText{{0, 6, 2, 2, 5, 2}, {0, 0, 0, 0, 0, 0}}));
   EXPECT_EQ(roberta->mask(), 7);
   EXPECT_EQ(roberta->encode("a<mask>"), (Ids{4, 7}));
+  EXPECT_EQ(roberta->encode("a <mask>"), (Ids{4, 7})) << "its mask takes the space before it along";
 }
 
 TEST_F(OpenTokenizerTest, TheFilesBesideItNameTheSymbols) {
@@ -106,6 +107,26 @@ TEST_F(OpenTokenizerTest, SentencePieceModelsMayHaveSymbolsAroundTexts) {
   EXPECT_EQ(load_vocabulary(folder_, "kept")->encode_special("a cat").ids, ids);
   write("tokenizer_config.json", R"({"tokenizer_class": "XLMRobertaTokenizer"})");
   EXPECT_NE(refusal().find("XLMRobertaTokenizer"), std::string::npos);
+}
+
+TEST_F(OpenTokenizerTest, WhereNothingNamesItsClassTheModelsTypeDoes) {
+  const std::vector<std::string> lines{"the cat sat on the mat", "a cat", "the mat"};
+  const auto own = SentencePieceVocabulary::train(lines, {.vocabulary_size = 40});
+  write("tokenizer.model", own.bytes());
+  write("config.json", R"({"model_type": "t5"})");
+  EXPECT_EQ(open_tokenizer(folder_)->encode_special("a cat").ids.back(), 3);
+  write("config.json", R"({"model_type": "xlm-roberta"})");
+  EXPECT_NE(refusal().find("XLMRobertaTokenizer"), std::string::npos);
+  write("config.json", R"({"model_type": "albert"})");
+  EXPECT_NE(refusal().find("AlbertTokenizer"), std::string::npos);
+  write("config.json", R"({"model_type": "t5", "tokenizer_class": "CamembertTokenizer"})");
+  EXPECT_NE(refusal().find("CamembertTokenizer"), std::string::npos);
+}
+
+TEST_F(OpenTokenizerTest, AListOfPiecesForWordsThatHeedDoesNotCutIsRefused) {
+  write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n");
+  write("tokenizer_config.json", R"({"tokenizer_class": "BertJapaneseTokenizer"})");
+  EXPECT_NE(refusal().find("BertJapaneseTokenizer cuts words as heed does not"), std::string::npos);
 }
 
 TEST_F(OpenTokenizerTest, MariansPiecesHaveTheIdsOfAList) {

@@ -99,8 +99,15 @@ Json gpt2_definition(Json pieces, Json merges, std::span<const std::string> spec
 }
 
 Json roberta_definition(Json pieces, Json merges, std::span<const std::string> special_tokens, bool prefix_space,
-                        const Json& begin, const Json& end) {
+                        const Json& begin, const Json& end, std::string_view mask) {
   Json definition = gpt2_definition(std::move(pieces), std::move(merges), special_tokens, prefix_space);
+  // Its mask takes the space before it along.
+  Json added = Json::array();
+  for (Json token : definition["added_tokens"].items()) {
+    if (token["content"].string() == mask) token.set("lstrip", true);
+    added.append(std::move(token));
+  }
+  definition.set("added_tokens", std::move(added));
   definition.set("post_processor", Json::object({{"type", "RobertaProcessing"},
                                                  {"sep", end},
                                                  {"cls", begin},

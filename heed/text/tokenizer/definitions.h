@@ -25,7 +25,7 @@ Json bert_definition(std::span<const std::string> pieces, const BertRules& rules
 Json gpt2_definition(Json pieces, Json merges, std::span<const std::string> special_tokens, bool prefix_space);
 // The same with <s> and </s> around texts, and between two (RoBERTa's).
 Json roberta_definition(Json pieces, Json merges, std::span<const std::string> special_tokens, bool prefix_space,
-                        const Json& begin, const Json& end);
+                        const Json& begin, const Json& end, std::string_view mask);
 
 // An item of "added_tokens".
 Json added_token(std::string_view content, Index id, bool is_special);
