@@ -5,6 +5,7 @@
 #include <array>
 
 #include "heed/kernels/dot_features.h"
+#include "heed/kernels/pair_rows.h"
 
 #if HWY_ARCH_X86_64 && defined(__linux__)
 #include <immintrin.h>
@@ -15,7 +16,6 @@ namespace heed::kernels {
 #if HWY_ARCH_X86_64 && defined(__linux__)
 namespace {
 
-#define HEED_PAIR_TARGET __attribute__((target("avx512f,avx512bw,avx512bf16")))
 #define HEED_TILE_TARGET __attribute__((target("avx512f,avx512bw,avx512bf16,amx-tile,amx-bf16")))
 
 constexpr Index kLanes = 16;
@@ -238,10 +238,28 @@ HEED_PAIR_TARGET void add_to_decayed_rows(const float* sums, Index rows, Index w
   }
 }
 
-constexpr PairUnit kAmx{"AMX-BF16", kPairRows,   open_tiles, close_tiles,        multiply_by_amx,
-                        pair_rows,  round_pairs, round_rows, add_to_decayed_rows};
-constexpr PairUnit kAvx512{"AVX512-BF16", 4,           open_nothing, open_nothing,       multiply_by_avx512,
-                           pair_rows,     round_pairs, round_rows,   add_to_decayed_rows};
+constexpr PairUnit kAmx{.name = "AMX-BF16",
+                        .rows = kPairRows,
+                        .open = open_tiles,
+                        .close = close_tiles,
+                        .multiply = multiply_by_amx,
+                        .pair_rows = pair_rows,
+                        .round_pairs = round_pairs,
+                        .round_rows = round_rows,
+                        .add_to_decayed_rows = add_to_decayed_rows,
+                        .row_products = nullptr,
+                        .row_sums = nullptr};
+constexpr PairUnit kAvx512{.name = "AVX512-BF16",
+                           .rows = 4,
+                           .open = open_nothing,
+                           .close = open_nothing,
+                           .multiply = multiply_by_avx512,
+                           .pair_rows = pair_rows,
+                           .round_pairs = round_pairs,
+                           .round_rows = round_rows,
+                           .add_to_decayed_rows = add_to_decayed_rows,
+                           .row_products = row_products_by_avx512,
+                           .row_sums = row_sums_by_avx512};
 
 const std::array<PairUnit, 2> kUnits = {kAmx, kAvx512};
 

@@ -12,6 +12,7 @@
 
 #include "heed/base/float16.h"
 #include "heed/base/index.h"
+#include "heed/kernels/stored_rows.h"
 
 namespace heed::kernels {
 
@@ -51,6 +52,16 @@ struct PairUnit {
   // c[r] = c[r] decay[r] + sums[r], both [rows, width], of a width that is a multiple of kPairRows: what a product with
   // `decay` does where its lanes are rows.
   void (*add_to_decayed_rows)(const float* sums, Index rows, Index width, const float* decay, float* c);
+
+  // The same products of at most kFewRows rows with many that are read where they lie, once. Null where the unit is no
+  // faster so. A stored row's width is a multiple of kPairDepth, and there is memory for a multiple of kPairRows rows.
+  // products[r, j] = alpha a[r] . row_j, up to that multiple of j.
+  void (*row_products)(Index rows, const BFloat16* a, Index a_row, const StoredRows& stored, float alpha,
+                       FewRows<float> products);
+  // sums[r] = sums[r] decays[r] + sum_j weights[r, j] row_j, with zeros for the weights behind the last row; without
+  // decays there was nothing. Of a row of sums, a multiple of kPairRows floats, all are written.
+  void (*row_sums)(Index rows, const BFloat16* weights, Index weights_row, const StoredRows& stored,
+                   const float* decays, FewRows<float> sums);
 };
 
 // Those that this machine has, the fastest first. None where the SIMD target in use is less than AVX-512.

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "heed/kernels/dispatch.h"
+#include "heed/kernels/lines_below.h"
 #include "heed/kernels/sized_vectors.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -127,168 +128,155 @@ HWY_INLINE void turn_words(const F& row_at, Index bytes, Vector (&turned)[kTurne
 #endif
 }
 
-// Spreads the asking for rows, line by line, over the steps of the work, of which there are `steps`: more requests at
-// once than a core keeps open would hold up what is being read. They go to the second cache, which has room for them
-// beside the rows that are being read.
-class Asking {
- public:
-  HWY_INLINE Asking(const StoredRowsAhead& ahead, Index steps)
-      : row_(static_cast<const char*>(ahead.data)),
-        ahead_(ahead),
-        lines_(ceil_div(ahead.bytes, kLine) * ahead.count),
-        left_(ahead.count),
-        steps_(steps) {}
-
-  HWY_INLINE void step(Index count = 1) {
-    for (due_ += count * lines_; due_ >= steps_ && left_ > 0; due_ -= steps_) {
-      __builtin_prefetch(row_ + at_, 0, 2);
-      at_ += kLine;
-      if (at_ < ahead_.bytes) continue;
-      at_ = 0, --left_, row_ += ahead_.row;
-    }
+// The products of a word of each lane, with its numbers p, p + 1, ... of R rows of q, [numbers, R], are added to sums.
+// Only `numbers` of them are there where they are not `kWhole`.
+template <class Row, int R, bool kWhole>
+HWY_INLINE void add_word(const float* HWY_RESTRICT q, Vector lanes, Index p, Index numbers, Vector scale,
+                         Vector (&sums)[R]) {
+  const Floats d;
+  const WordVector word = hn::BitCast(Words(), lanes);
+  const auto add = [&](Vector column, Index at) HWY_ATTR {
+    HWY_UNROLL(8)
+    for (int n = 0; n < R; ++n) sums[n] = hn::MulAdd(hn::Set(d, q[at * R + n]), column, sums[n]);
+  };
+  if (kWhole || p < numbers) add(Row::template of_words<0>(word, scale), p);
+  if constexpr (Row::kInWord > 1) {
+    if (kWhole || p + 1 < numbers) add(Row::template of_words<1>(word, scale), p + 1);
   }
+  if constexpr (Row::kInWord > 2) {
+    if (kWhole || p + 2 < numbers) add(Row::template of_words<2>(word, scale), p + 2);
+    if (kWhole || p + 3 < numbers) add(Row::template of_words<3>(word, scale), p + 3);
+  }
+}
 
- private:
-  static constexpr Index kLine = 64;
-
-  const char* row_;
-  const StoredRowsAhead& ahead_;
-  Index lines_, left_, steps_, due_ = 0, at_ = 0;
-};
-
-// The products of kTurned words of kLanes rows, one to a lane, with as many numbers of R rows of q, [numbers, R], are
-// added to sums. Only `numbers` of the words are there where they are not `kWhole`.
+// The same of kTurned words of kLanes rows, one to a lane.
 template <class Row, int R, bool kWhole, class F>
 HWY_INLINE void add_turned(const float* HWY_RESTRICT q, const F& row_at, Index numbers, Vector scale,
                            Vector (&sums)[R]) {
-  const Floats d;
   Vector turned[kTurned];
   turn_words(row_at, kWhole ? kTurnedBytes : numbers * Index{sizeof(typename Row::Number)}, turned);
-  const auto add = [&](Vector column, Index p) HWY_ATTR {
-    HWY_UNROLL(8)
-    for (int n = 0; n < R; ++n) sums[n] = hn::MulAdd(hn::Set(d, q[p * R + n]), column, sums[n]);
-  };
   HWY_UNROLL(4)
-  for (Index w = 0; w < kTurned; ++w) {
-    const WordVector word = hn::BitCast(Words(), turned[w]);
-    const Index p = w * Row::kInWord;
-    if (kWhole || p < numbers) add(Row::template of_words<0>(word, scale), p);
-    if constexpr (Row::kInWord > 1) {
-      if (kWhole || p + 1 < numbers) add(Row::template of_words<1>(word, scale), p + 1);
+  for (Index w = 0; w < kTurned; ++w) add_word<Row, R, kWhole>(q, turned[w], w * Row::kInWord, numbers, scale, sums);
+}
+
+// And of a line of kLanes rows. Where a vector has a line, each is read once, whole: rows that lie a power of two apart
+// would push each other out of the first cache.
+template <class Row, int R>
+HWY_INLINE void add_line(const float* HWY_RESTRICT q, const char* rows, Index row_bytes, Vector scale,
+                         Vector (&sums)[R]) {
+  if constexpr (kManyRegisters && kLanes * kWordBytes == kLineBytes) {
+    Vector turned[kLanes];
+    HWY_UNROLL(16)
+    for (Index r = 0; r < kLanes; ++r) {
+      turned[r] = hn::LoadU(Floats(), static_cast<const float*>(static_cast<const void*>(rows + r * row_bytes)));
     }
-    if constexpr (Row::kInWord > 2) {
-      if (kWhole || p + 2 < numbers) add(Row::template of_words<2>(word, scale), p + 2);
-      if (kWhole || p + 3 < numbers) add(Row::template of_words<3>(word, scale), p + 3);
+    transpose_block(turned);
+    HWY_UNROLL(16)
+    for (Index w = 0; w < kLanes; ++w) add_word<Row, R, true>(q, turned[w], w * Row::kInWord, 0, scale, sums);
+  } else {
+    for (Index at = 0; at < kLineBytes; at += kTurnedBytes, q += kTurned * Row::kInWord * R) {
+      const auto row_at = [&](Index r) HWY_ATTR { return rows + r * row_bytes + at; };
+      add_turned<Row, R, true>(q, row_at, 0, scale, sums);
     }
   }
 }
 
-// Bytes of each row that are copied side by side before they are turned: whole cache lines, each read once, where a
-// turning would come back to it for every few words, and find it gone where rows lie a power of two apart.
-constexpr Index kCopied = 256;
+// Rows so far apart have one set of the first cache to share, where they push out what is read ahead of each other: some
+// lines of each row are copied together then, and more while these are multiplied.
+constexpr Index kSharedSet = 4096, kCopiedLines = 4, kCopied = kCopiedLines * kLineBytes;
 
-HWY_INLINE void copy_lines(const char* HWY_RESTRICT rows, Index row_bytes, Index count, char* HWY_RESTRICT to) {
+// The rows [begin, end) of kLanes.
+HWY_INLINE void copy_lines(const char* HWY_RESTRICT rows, Index row_bytes, Index begin, Index end,
+                           char* HWY_RESTRICT to) {
   const Floats d;
-  for (Index r = 0; r < count; ++r, rows += row_bytes, to += kCopied) {
-    const auto* from = static_cast<const float*>(static_cast<const void*>(rows));
-    auto* row = static_cast<float*>(static_cast<void*>(to));
+  for (Index r = begin; r < end; ++r) {
+    const auto* from = static_cast<const float*>(static_cast<const void*>(rows + r * row_bytes));
+    auto* row = static_cast<float*>(static_cast<void*>(to + r * kCopied));
     for (Index i = 0; i < kCopied / kWordBytes; i += kLanes) hn::Store(hn::LoadU(d, from + i), d, row + i);
   }
 }
 
-// The same for `count` numbers of kGroups x kLanes rows: few words are turned at a time, so that the next are turned
-// while these are multiplied, and several groups give a unit more chains. Without kAllPresent, lanes from `present` on
-// repeat the last row.
-template <class Row, int R, int kGroups, bool kAllPresent>
+// The same for `count` numbers of kLanes rows, the first of which is `first`. Without kAllPresent, lanes from `present`
+// on repeat the last row.
+template <class Row, int R, bool kAllPresent>
 HWY_INLINE void lane_products(const float* HWY_RESTRICT q, const char* HWY_RESTRICT rows, Index row_bytes,
-                              Index present, const Vector (&scales)[kGroups], Index count, Asking& asking,
-                              Vector (&sums)[kGroups][R]) {
-  constexpr Index kStep = kTurned * Row::kInWord;
-  // Some numbers of the rows that begin at `from`.
-  const auto add_step = [&]<bool kWhole>(const char* from, Index bytes, Index numbers, std::bool_constant<kWhole>)
-                            HWY_ATTR {
-                              asking.step();
-                              HWY_UNROLL(2)
-                              for (int g = 0; g < kGroups; ++g) {
-                                const auto row_at = [&](Index r) HWY_ATTR {
-                                  return from + (kAllPresent ? g * kLanes + r : std::min(r, present - 1)) * bytes;
-                                };
-                                add_turned<Row, R, kWhole>(q, row_at, numbers, scales[g], sums[g]);
-                              }
-                              q += numbers * R;
-                            };
+                              Index present, Vector scale, Index count, const LinesBelow& below, Index first,
+                              Index first_line, Vector (&sums)[R]) {
+  constexpr Index kStep = kTurned * Row::kInWord, kInLine = kLineBytes / kWordBytes * Row::kInWord;
   Index left = count;
+  const auto add_next_line = [&](const char* from, Index from_row) HWY_ATTR {
+    below.ask_beside(first, first_line++);
+    add_line<Row, R>(q, from, from_row, scale, sums);
+    q += kInLine * R, rows += kLineBytes, left -= kInLine;
+  };
   if constexpr (kAllPresent) {
-    constexpr Index kNumbers = kCopied / Index{sizeof(typename Row::Number)};
-    HWY_ALIGN char copy[kGroups * kLanes * kCopied];
-    for (; left >= kNumbers; left -= kNumbers, rows += kCopied) {
-      copy_lines(rows, row_bytes, kGroups * kLanes, copy);
-      for (Index at = 0; at < kCopied; at += kTurnedBytes) add_step(copy + at, kCopied, kStep, std::true_type());
+    constexpr Index kChunk = kCopiedLines * kInLine;
+    HWY_ALIGN char copies[2][kLanes * kCopied];
+    if (row_bytes % kSharedSet == 0 && left >= kChunk) copy_lines(rows, row_bytes, 0, kLanes, copies[0]);
+    for (Index nth = 0; row_bytes % kSharedSet == 0 && left >= kChunk; ++nth) {
+      const char *const copy = copies[nth % 2], *const next = rows + kCopied;
+      const Index more = left >= 2 * kChunk ? kLanes : 0;
+      for (Index line = 0; line < kCopiedLines; ++line) {
+        copy_lines(next, row_bytes, line * more / kCopiedLines, (line + 1) * more / kCopiedLines, copies[1 - nth % 2]);
+        add_next_line(copy + line * kLineBytes, kCopied);
+      }
     }
+    while (left >= kInLine) add_next_line(rows, row_bytes);
   }
-  for (; left >= kStep; left -= kStep, rows += kTurnedBytes) add_step(rows, row_bytes, kStep, std::true_type());
-  if (left > 0) add_step(rows, row_bytes, left, std::false_type());
+  const auto row_at = [&](Index r) HWY_ATTR { return rows + (kAllPresent ? r : std::min(r, present - 1)) * row_bytes; };
+  for (; left >= kStep; left -= kStep, rows += kTurnedBytes, q += kStep * R) {
+    add_turned<Row, R, true>(q, row_at, kStep, scale, sums);
+  }
+  if (left > 0) add_turned<Row, R, false>(q, row_at, left, scale, sums);
 }
 
-template <class Row, int R, int kGroups, bool kAllPresent>
-HWY_INLINE void group_products(const float* q, const StoredRows& stored, Index first, float alpha, Asking& asking,
-                               FewRows<float> result) {
+template <class Row, int R, bool kAllPresent>
+HWY_INLINE void group_products(const float* q, const StoredRows& stored, Index first, float alpha,
+                               const LinesBelow& below, FewRows<float> result) {
   const Floats d;
   constexpr Index kSize = sizeof(typename Row::Number);
   const Index present = kAllPresent ? kLanes : stored.count - first;
-  Vector scales[kGroups];
-  for (int g = 0; g < kGroups; ++g) {
-    scales[g] = hn::Zero(d);
-    if constexpr (!Row::kScaled) continue;
+  Vector scale = hn::Zero(d);
+  if constexpr (Row::kScaled) {
     HWY_ALIGN float lanes[kLanes] = {};
-    const float* from = stored.scales + (first + g * kLanes) * stored.scale_row;
+    const float* from = stored.scales + first * stored.scale_row;
     for (Index r = 0; r < present; ++r) lanes[r] = from[r * stored.scale_row];
-    scales[g] = hn::Load(d, lanes);
+    scale = hn::Load(d, lanes);
   }
   const char* rows = static_cast<const char*>(stored.data) + first * stored.row * kSize;
   for (Index from = 0; from < stored.width; from += kGemmTileDepth) {
-    Vector sums[kGroups][R];
-    for (auto& group : sums)
-      for (Vector& sum : group) sum = hn::Zero(d);
-    lane_products<Row, R, kGroups, kAllPresent>(q + from * R, rows + from * kSize, stored.row * kSize, present, scales,
-                                                std::min(stored.width - from, kGemmTileDepth), asking, sums);
-    for (int g = 0; g < kGroups; ++g)
-      for (int n = 0; n < R; ++n) {
-        float* to = result.data + n * result.row + first + g * kLanes;
-        if (from == 0) {
-          store_first(hn::Mul(sums[g][n], hn::Set(d, alpha)), to, present);
-          continue;
-        }
-        // Rounded before it is added: of a product and a sum a compiler may make one step, of this it does not.
-        const Vector scaled = hn::MulAdd(sums[g][n], hn::Set(d, alpha), hn::Set(d, -0.0f));
-        store_first(hn::Add(scaled, load_first(to, present)), to, present);
+    Vector sums[R];
+    for (Vector& sum : sums) sum = hn::Zero(d);
+    lane_products<Row, R, kAllPresent>(q + from * R, rows + from * kSize, stored.row * kSize, present, scale,
+                                       std::min(stored.width - from, kGemmTileDepth), below, first,
+                                       from * kSize / kLineBytes, sums);
+    for (int n = 0; n < R; ++n) {
+      float* to = result.data + n * result.row + first;
+      if (from == 0) {
+        store_first(hn::Mul(sums[n], hn::Set(d, alpha)), to, present);
+        continue;
       }
+      // Rounded before it is added: of a product and a sum a compiler may make one step, of this it does not.
+      const Vector scaled = hn::MulAdd(sums[n], hn::Set(d, alpha), hn::Set(d, -0.0f));
+      store_first(hn::Add(scaled, load_first(to, present)), to, present);
+    }
   }
 }
 
 template <class Row, int R>
-HWY_INLINE void products(const float* q, const StoredRows& stored, float alpha, const StoredRowsAhead& ahead,
-                         FewRows<float> result) {
-  constexpr Index kStep = kTurned * Row::kInWord;
-  constexpr int kGroups = kManyRegisters && R <= 4 ? 2 : 1;
-  const Index groups = ceil_div(stored.count, kLanes * kGroups);
-  Asking asking(ahead, groups * ceil_div(stored.width, kStep));
+HWY_INLINE void products(const float* q, const StoredRows& stored, float alpha, FewRows<float> result) {
+  constexpr Index kSize = sizeof(typename Row::Number);
+  const LinesBelow below(stored, stored.row * kSize, stored.width * kSize, kLanes);
   Index first = 0;
-  for (; first + kGroups * kLanes <= stored.count; first += kGroups * kLanes) {
-    group_products<Row, R, kGroups, true>(q, stored, first, alpha, asking, result);
-  }
-  if constexpr (kGroups > 1) {
-    for (; first + kLanes <= stored.count; first += kLanes) {
-      group_products<Row, R, 1, true>(q, stored, first, alpha, asking, result);
-    }
-  }
-  if (first < stored.count) group_products<Row, R, 1, false>(q, stored, first, alpha, asking, result);
+  for (; first + kLanes <= stored.count; first += kLanes)
+    group_products<Row, R, true>(q, stored, first, alpha, below, result);
+  if (first < stored.count) group_products<Row, R, false>(q, stored, first, alpha, below, result);
 }
 
 // R rows of weights with kVectors vectors of columns of all rows. Without kWhole, the last columns fill no vector.
 template <class Row, int R, int kVectors, bool kWhole>
-HWY_INLINE void column_sums(FewRows<const float> weights, const StoredRows& stored, Index column, Asking& asking,
-                            bool first, FewRows<float> result) {
+HWY_INLINE void column_sums(FewRows<const float> weights, const StoredRows& stored, Index column, bool first,
+                            FewRows<float> result) {
   const Floats d;
   const std::size_t there = kWhole ? kLanes : static_cast<std::size_t>(stored.width - column);
   float* to = result.data + column;
@@ -299,8 +287,10 @@ HWY_INLINE void column_sums(FewRows<const float> weights, const StoredRows& stor
       sums[n][v] = first ? hn::Zero(d) : load_some(d, to + n * result.row + v * kLanes, there);
     }
   const auto* row = static_cast<const typename Row::Number*>(stored.data) + column;
+  constexpr Index kSize = sizeof(typename Row::Number), kBytes = kVectors * kLanes * kSize;
+  const RowsBelow below(stored, stored.row * kSize, stored.width * kSize);
   for (Index j = 0; j < stored.count; ++j, row += stored.row) {
-    asking.step(kVectors);
+    below.ask_beside(j, column * kSize, kBytes);
     Vector scale = hn::Zero(d);
     if constexpr (Row::kScaled) scale = hn::Set(d, stored.scales[j * stored.scale_row]);
     Vector values[kVectors];
@@ -317,25 +307,23 @@ HWY_INLINE void column_sums(FewRows<const float> weights, const StoredRows& stor
 }
 
 template <class Row, int R, int kVectors>
-HWY_INLINE void sums_from(FewRows<const float> weights, const StoredRows& stored, Index column, Asking& asking,
-                          bool first, FewRows<float> result) {
+HWY_INLINE void sums_from(FewRows<const float> weights, const StoredRows& stored, Index column, bool first,
+                          FewRows<float> result) {
   for (; column + kVectors * kLanes <= stored.width; column += kVectors * kLanes) {
-    column_sums<Row, R, kVectors, true>(weights, stored, column, asking, first, result);
+    column_sums<Row, R, kVectors, true>(weights, stored, column, first, result);
   }
   if constexpr (kVectors > 1) {
-    sums_from<Row, R, kVectors / 2>(weights, stored, column, asking, first, result);
+    sums_from<Row, R, kVectors / 2>(weights, stored, column, first, result);
   } else if (column < stored.width) {
-    column_sums<Row, R, 1, false>(weights, stored, column, asking, first, result);
+    column_sums<Row, R, 1, false>(weights, stored, column, first, result);
   }
 }
 
 // As many sums as registers hold beside what is added to them, and no fewer than a unit's latency wants.
 template <class Row, int R>
-HWY_INLINE void sums(FewRows<const float> weights, const StoredRows& stored, const StoredRowsAhead& ahead, bool first,
-                     FewRows<float> result) {
+HWY_INLINE void sums(FewRows<const float> weights, const StoredRows& stored, bool first, FewRows<float> result) {
   constexpr int kSums = kManyRegisters ? 16 : 8;
-  Asking asking(ahead, stored.count * ceil_div(stored.width, kLanes));
-  sums_from<Row, R, std::min(kSums / R, 8)>(weights, stored, 0, asking, first, result);
+  sums_from<Row, R, std::min(kSums / R, 8)>(weights, stored, 0, first, result);
 }
 
 // Calls f(rows in a type, how many).
@@ -348,28 +336,25 @@ HWY_INLINE void with_rows(Index rows, const F& f) {
 }
 
 template <class Row>
-void products_of(Index rows, const float* q, const StoredRows& stored, float alpha, const StoredRowsAhead& ahead,
-                 FewRows<float> result) {
-  with_rows(rows, [&](auto r) HWY_ATTR { products<Row, r()>(q, stored, alpha, ahead, result); });
+void products_of(Index rows, const float* q, const StoredRows& stored, float alpha, FewRows<float> result) {
+  with_rows(rows, [&](auto r) HWY_ATTR { products<Row, r()>(q, stored, alpha, result); });
 }
 template <class Row>
-void sums_of(Index rows, FewRows<const float> weights, const StoredRows& stored, const StoredRowsAhead& ahead,
-             bool first, FewRows<float> result) {
-  with_rows(rows, [&](auto r) HWY_ATTR { sums<Row, r()>(weights, stored, ahead, first, result); });
+void sums_of(Index rows, FewRows<const float> weights, const StoredRows& stored, bool first, FewRows<float> result) {
+  with_rows(rows, [&](auto r) HWY_ATTR { sums<Row, r()>(weights, stored, first, result); });
 }
 
-void row_products_kernel(Index rows, const float* q, const StoredRows& stored, float alpha,
-                         const StoredRowsAhead& ahead, FewRows<float> result) {
-  if (stored.dtype == DType::i8) return products_of<Int8Row>(rows, q, stored, alpha, ahead, result);
-  if (stored.dtype == DType::bf16) return products_of<BFloat16Row>(rows, q, stored, alpha, ahead, result);
-  products_of<FloatRow>(rows, q, stored, alpha, ahead, result);
+void row_products_kernel(Index rows, const float* q, const StoredRows& stored, float alpha, FewRows<float> result) {
+  if (stored.dtype == DType::i8) return products_of<Int8Row>(rows, q, stored, alpha, result);
+  if (stored.dtype == DType::bf16) return products_of<BFloat16Row>(rows, q, stored, alpha, result);
+  products_of<FloatRow>(rows, q, stored, alpha, result);
 }
 
-void row_sums_kernel(Index rows, FewRows<const float> weights, const StoredRows& stored, const StoredRowsAhead& ahead,
-                     bool first, FewRows<float> result) {
-  if (stored.dtype == DType::i8) return sums_of<Int8Row>(rows, weights, stored, ahead, first, result);
-  if (stored.dtype == DType::bf16) return sums_of<BFloat16Row>(rows, weights, stored, ahead, first, result);
-  sums_of<FloatRow>(rows, weights, stored, ahead, first, result);
+void row_sums_kernel(Index rows, FewRows<const float> weights, const StoredRows& stored, bool first,
+                     FewRows<float> result) {
+  if (stored.dtype == DType::i8) return sums_of<Int8Row>(rows, weights, stored, first, result);
+  if (stored.dtype == DType::bf16) return sums_of<BFloat16Row>(rows, weights, stored, first, result);
+  sums_of<FloatRow>(rows, weights, stored, first, result);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -382,14 +367,12 @@ namespace heed::kernels {
 HWY_EXPORT(row_products_kernel);
 HWY_EXPORT(row_sums_kernel);
 
-void row_products(Index rows, const float* q, const StoredRows& stored, float alpha, const StoredRowsAhead& ahead,
-                  FewRows<float> products) {
-  HEED_DISPATCH(row_products_kernel)(rows, q, stored, alpha, ahead, products);
+void row_products(Index rows, const float* q, const StoredRows& stored, float alpha, FewRows<float> products) {
+  HEED_DISPATCH(row_products_kernel)(rows, q, stored, alpha, products);
 }
 
-void row_sums(Index rows, FewRows<const float> weights, const StoredRows& stored, const StoredRowsAhead& ahead,
-              bool first, FewRows<float> sums) {
-  HEED_DISPATCH(row_sums_kernel)(rows, weights, stored, ahead, first, sums);
+void row_sums(Index rows, FewRows<const float> weights, const StoredRows& stored, bool first, FewRows<float> sums) {
+  HEED_DISPATCH(row_sums_kernel)(rows, weights, stored, first, sums);
 }
 
 }  // namespace heed::kernels

@@ -1,8 +1,8 @@
 // Products of few rows of floats with many rows that lie in memory, as a step of decoding meets keys and values: each
 // of those is read once, widened in registers, and what is read next is asked for meanwhile.
 //
-//   row_products(4, q, keys, scale, values_as_ahead, {scores, 64});        // scores = scale Q K^T
-//   row_sums(4, {scores, 64}, values, keys_as_ahead, first, {sums, 128});  // sums += weights V
+//   row_products(4, q, keys, scale, {scores, 64});          // scores = scale Q K^T
+//   row_sums(4, {scores, 64}, values, first, {sums, 128});  // sums += weights V
 #pragma once
 
 #include "heed/base/index.h"
@@ -19,13 +19,8 @@ struct StoredRows {
   // i8: row j is data[j, :] * scales[j * scale_row], rounded to f32.
   const float* scales = nullptr;
   Index scale_row = 0;
-};
-
-// Rows of bytes that are read soon; they need not be there.
-struct StoredRowsAhead {
-  const void* data = nullptr;
-  Index count = 0, bytes = 0;  // of a row
-  Index row = 0;               // bytes from row to row
+  // Where the rows lie that are read after these, as far apart: asked for meanwhile. They need not be there. Null: none.
+  const void* next = nullptr;
 };
 
 // Some rows of floats.
@@ -41,12 +36,10 @@ constexpr Index few_rows_for(Index rows) { return rows <= 1 ? 1 : rows <= 2 ? 2 
 
 // products[n, j] = alpha * sum_d q[d, n] row_j[d], n < rows. The bits are those of gemm_tile() in chains (in_chains)
 // over the widened rows.
-void row_products(Index rows, const float* q, const StoredRows& stored, float alpha, const StoredRowsAhead& ahead,
-                  FewRows<float> products);
+void row_products(Index rows, const float* q, const StoredRows& stored, float alpha, FewRows<float> products);
 
 // sums[n, d] = sum_j weights[n, j] row_j[d], or that chain continued from sums where it is not the `first` part. The
 // bits are those of gemm_tile() over the widened rows.
-void row_sums(Index rows, FewRows<const float> weights, const StoredRows& stored, const StoredRowsAhead& ahead,
-              bool first, FewRows<float> sums);
+void row_sums(Index rows, FewRows<const float> weights, const StoredRows& stored, bool first, FewRows<float> sums);
 
 }  // namespace heed::kernels

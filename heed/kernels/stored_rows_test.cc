@@ -46,6 +46,7 @@ struct Rows {
       }
     }
     stored = {.data = bytes.data(), .dtype = dtype, .count = count, .width = width, .row = row};
+    stored.next = bytes.data() + bytes.size();  // asked for, and never there
     if (dtype == DType::i8) stored.scales = scales.data(), stored.scale_row = 2;
   }
 
@@ -55,12 +56,6 @@ struct Rows {
     some.data = bytes.data() + first * stored.row * size_of(stored.dtype), some.count = count;
     if (some.scales != nullptr) some.scales += first * some.scale_row;
     return some;
-  }
-  StoredRowsAhead ahead() const {
-    return {.data = bytes.data(),
-            .count = stored.count,
-            .bytes = stored.width * size_of(stored.dtype),
-            .row = stored.row * size_of(stored.dtype)};
   }
 };
 
@@ -93,7 +88,7 @@ TEST(StoredRows, ProductsHaveTheBitsOfTheTileOverWidenedRows) {
                      .c_row = 70,
                      .alpha = 0.3f},
                     gemm_tile);
-          row_products(rows, q.data(), keys.stored, 0.3f, keys.ahead(), {got.data(), 70});
+          row_products(rows, q.data(), keys.stored, 0.3f, {got.data(), 70});
           ASSERT_EQ(std::memcmp(expected.data(), got.data(), expected.size() * sizeof(float)), 0)
               << rows << " rows, " << count << " x " << width;
         }
@@ -120,10 +115,9 @@ TEST(StoredRows, SumsHaveTheBitsOfTheTileOverWidenedRowsInOnePartOrInTwo) {
           for (Index cut : {Index{0}, count / 3}) {
             std::vector<float> got(expected.size(), 9);
             if (cut > 0) {
-              row_sums(rows, {weights.data(), 70}, values.part(0, cut), {}, true, {got.data(), width});
+              row_sums(rows, {weights.data(), 70}, values.part(0, cut), true, {got.data(), width});
             }
-            row_sums(rows, {weights.data() + cut, 70}, values.part(cut, count - cut), values.ahead(), cut == 0,
-                     {got.data(), width});
+            row_sums(rows, {weights.data() + cut, 70}, values.part(cut, count - cut), cut == 0, {got.data(), width});
             ASSERT_EQ(std::memcmp(expected.data(), got.data(), expected.size() * sizeof(float)), 0)
                 << rows << " rows, " << count << " x " << width << ", cut at " << cut;
           }

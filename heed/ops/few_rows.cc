@@ -35,11 +35,6 @@ StoredRows part_of(const Weight& weight, Index first, Index last, Index begin, I
           .scale_row = 1};
 }
 
-kernels::StoredRowsAhead ahead_of(const StoredRows& rows) {
-  const Index size = size_of(rows.dtype);
-  return {rows.data, rows.count, rows.width * size, rows.row * size};
-}
-
 class FewRowsProduct {
  public:
   FewRowsProduct(const ConstView& x, const Weight& weight, const ConstView& bias, const View& y)
@@ -71,8 +66,13 @@ class FewRowsProduct {
     float part[kFewRows][kOutputs];
     for (Index begin = 0; begin < inputs_; begin += depth) {
       const Index end = std::min(begin + depth, inputs_);
-      kernels::row_products(computed_, x_ + begin * computed_, part_of(weight, 0, last - first, begin, end), 1,
-                            ahead_of(next_rows(last, next, begin, end)), {&part[0][0], kOutputs});
+      StoredRows part_of_rows = part_of(weight, 0, last - first, begin, end);
+      if (end < inputs_) {
+        part_of_rows.next = part_of(weight, 0, last - first, end, inputs_).data;
+      } else if (!widened && last < next) {
+        part_of_rows.next = part_of(weight_, last, next, 0, inputs_).data;
+      }
+      kernels::row_products(computed_, x_ + begin * computed_, part_of_rows, 1, {&part[0][0], kOutputs});
       for (Index n = 0; n < rows_; ++n) {
         float* const to = y_.as<float>() + n * y_.stride[0] + first;
         const float* const base = begin > 0 ? to : bias_ ? bias_.as<float>() + first : nullptr;
@@ -82,12 +82,6 @@ class FewRowsProduct {
   }
 
  private:
-  // What is read next of the outputs [last, next): all of their rows where they are widened, which is at once.
-  StoredRows next_rows(Index last, Index next, Index begin, Index end) const {
-    if (!is_widened_first(weight_)) return part_of(weight_, last, next, begin, end);
-    return part_of(weight_, last, begin == 0 ? next : last, 0, weight_.values.shape[1]);
-  }
-
   const Weight& weight_;
   const ConstView& bias_;
   const View& y_;

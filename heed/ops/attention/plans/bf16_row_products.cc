@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "heed/kernels/attention_lanes.h"
 #include "heed/kernels/lane_layout.h"
@@ -17,12 +18,11 @@ Bf16RowProducts::Bf16RowProducts(const AttentionProblem& c, Index rows, ScratchC
       unit_(*kernels::pair_unit()),
       opened_(!scratch.measures()),
       depth_(round_up(c.width, kPairDepth)),
-      value_depth_(round_up(c.value_width, kPairDepth)),
       value_sums_(round_up(c.value_width, kPairRows)) {
-  const Index most = round_up(rows, kPairRows);
+  const Index most = round_up(rows, kPairRows), value_depth = round_up(c.value_width, kPairDepth);
   scratch.take(queries_, most * depth_);
   scratch.take(k_, kLaneKeys * depth_);
-  scratch.take(v_, kLaneKeys * value_depth_);
+  scratch.take(v_, kLaneKeys * value_depth);
   scratch.take(keys_turned_, depth_ / 2 * kLaneKeys);
   scratch.take(value_pairs_, kLaneKeys / 2 * value_sums_);
   scratch.take(by_row_, most * kLaneKeys);
@@ -39,29 +39,40 @@ Bf16RowProducts::~Bf16RowProducts() {
 void Bf16RowProducts::begin(Index count) {
   count_ = count, rows_ = round_up(count, unit_.rows), started_ = false;
   std::fill(queries_ + count * depth_, queries_ + round_up(count, kPairRows) * depth_, BFloat16{});
+  std::fill(out_, out_ + count * value_sums_, 0.0f);
 }
 
-void Bf16RowProducts::read_query(Index row, const BFloat16* q) {
-  copy_bf16_row(q, c_.width, depth_, queries_ + row * depth_);
+void Bf16RowProducts::read_query(Index row, Index b, Index h, Index i) {
+  copy_bf16_row(c_.q.as<BFloat16>() + c_.q.offset({b, h, i}), c_.width, depth_, queries_ + row * depth_);
 }
 
-void Bf16RowProducts::read_block(Index b, Index g, Range keys) {
-  keys_ = keys.size();
-  const Bf16Rows rows = bf16_block_rows(c_.k, b, g, keys, false, k_);
+kernels::StoredRows Bf16RowProducts::block_rows(const RowSource& source, Index b, Index g, Range keys, Index end,
+                                                BFloat16* to) const {
+  const Bf16Rows rows = bf16_block_rows(source, b, g, keys, false, to);
+  kernels::StoredRows stored{.data = rows.data,
+                             .dtype = DType::bf16,
+                             .count = keys.size(),
+                             .width = round_up(source.view().shape[3], kPairDepth),
+                             .row = rows.row};
+  if (rows.data != to && keys.end < end) {
+    const RowSource::Run next = source.run(b, g, {keys.end, end});
+    if (next.stored) stored.next = source.view().as<BFloat16>() + next.offset;
+  }
+  return stored;
+}
+
+void Bf16RowProducts::scores(Index b, Index g, Range keys, Index end, float* to) {
+  const kernels::StoredRows rows = block_rows(c_.k, b, g, keys, end, k_);
+  const float scale = static_cast<float>(c_.scale);
+  if (few()) return unit_.row_products(count_, queries_, depth_, rows, scale, {to, kLaneKeys});
   // Rows are turned sixteen at a time, which is no order in which memory reads ahead, and as floats, as which they need
   // not lie: they are copied first, one after the other.
   if (rows.data != k_) {
-    for (Index key = 0; key < keys_; ++key)
-      copy_bf16_row(rows.data + key * rows.row, depth_, depth_, k_ + key * depth_);
+    for (Index key = 0; key < rows.count; ++key)
+      copy_bf16_row(static_cast<const BFloat16*>(rows.data) + key * rows.row, depth_, depth_, k_ + key * depth_);
   }
-  kernels::rows_to_lanes(keys_, depth_ / 2, reinterpret_cast<const float*>(k_), depth_ / 2,
+  kernels::rows_to_lanes(rows.count, depth_ / 2, reinterpret_cast<const float*>(k_), depth_ / 2,
                          reinterpret_cast<float*>(keys_turned_), kLaneKeys);
-  if (!c_.v) return;
-  const Bf16Rows values = bf16_block_rows(c_.v, b, g, keys, false, v_);
-  unit_.pair_rows(values.data, values.row, keys_, c_.value_width, value_pairs_, value_sums_);
-}
-
-void Bf16RowProducts::scores(Index lanes, float* to) {
   unit_.multiply({.m = rows_,
                   .n = kLaneKeys,
                   .k = depth_,
@@ -71,17 +82,22 @@ void Bf16RowProducts::scores(Index lanes, float* to) {
                   .b_row = kLaneKeys,
                   .c = by_row_,
                   .c_row = kLaneKeys,
-                  .alpha = static_cast<float>(c_.scale)});
-  kernels::rows_to_lanes(count_, keys_, by_row_, kLaneKeys, to, lanes);
+                  .alpha = scale});
+  std::copy_n(by_row_, count_ * kLaneKeys, to);
 }
 
-void Bf16RowProducts::add_values(Index lanes, const float* weights, const float* decay) {
-  const Index depth = round_up(keys_, kPairDepth);
-  kernels::lanes_to_rows(count_, keys_, weights, lanes, nullptr, by_row_, kLaneKeys);
+void Bf16RowProducts::add_values(Index b, Index g, Range keys, Index end, const float* weights, const float* decays) {
+  const kernels::StoredRows rows = block_rows(c_.v, b, g, keys, end, v_);
+  const Index depth = round_up(rows.count, kPairDepth);
   for (Index row = 0; row < count_; ++row) {
-    std::fill(by_row_ + row * kLaneKeys + keys_, by_row_ + row * kLaneKeys + depth, 0.0f);
+    float* const own = by_row_ + row * kLaneKeys;
+    std::fill(std::copy_n(weights + row * kLaneKeys, rows.count, own), own + depth, 0.0f);
   }
   unit_.round_rows(by_row_, count_, kLaneKeys, rounded_, kLaneKeys);
+  const bool first = !std::exchange(started_, true);
+  if (few()) return unit_.row_sums(count_, rounded_, kLaneKeys, rows, first ? nullptr : decays, {out_, value_sums_});
+  unit_.pair_rows(static_cast<const BFloat16*>(rows.data), rows.row, rows.count, c_.value_width, value_pairs_,
+                  value_sums_);
   unit_.multiply({.m = rows_,
                   .n = value_sums_,
                   .k = depth,
@@ -89,10 +105,9 @@ void Bf16RowProducts::add_values(Index lanes, const float* weights, const float*
                   .a_row = kLaneKeys,
                   .b = value_pairs_,
                   .b_row = value_sums_,
-                  .c = started_ ? sums_ : out_,
+                  .c = first ? out_ : sums_,
                   .c_row = value_sums_});
-  if (started_) unit_.add_to_decayed_rows(sums_, count_, value_sums_, decay, out_);
-  started_ = true;
+  if (!first) unit_.add_to_decayed_rows(sums_, count_, value_sums_, decays, out_);
 }
 
 }  // namespace heed

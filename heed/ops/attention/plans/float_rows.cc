@@ -68,7 +68,7 @@ void store_rows(FloatRows from, const View& to, Index b, Index h, Range rows) {
   }
 }
 
-kernels::StoredRows stored_run(const RowSource& source, Index b, Index g, Range keys, float* scratch) {
+kernels::StoredRows stored_run(const RowSource& source, Index b, Index g, Range keys, Index end, float* scratch) {
   const ConstView& view = source.view();
   const RowSource::Run run = source.run(b, g, keys);
   kernels::StoredRows rows{.count = run.rows, .width = view.shape[3]};
@@ -77,21 +77,14 @@ kernels::StoredRows stored_run(const RowSource& source, Index b, Index g, Range 
     rows.data = wide.data, rows.row = wide.row;
     return rows;
   }
-  rows.data = static_cast<const char*>(view.data) + run.offset * size_of(view.dtype), rows.dtype = view.dtype;
+  const auto at = [&](Index offset) { return static_cast<const char*>(view.data) + offset * size_of(view.dtype); };
+  rows.data = at(run.offset), rows.dtype = view.dtype;
   rows.row = run.stride, rows.scales = run.scales, rows.scale_row = run.scale_stride;
+  if (const Index behind = keys.begin + run.rows; behind < end) {
+    const RowSource::Run next = source.run(b, g, {behind, end});
+    if (next.stored) rows.next = at(next.offset);
+  }
   return rows;
-}
-
-kernels::StoredRowsAhead rows_ahead(const RowSource& source, Index b, Index g, Range keys) {
-  if (keys.empty()) return {};
-  const ConstView& view = source.view();
-  const Index size = size_of(view.dtype);
-  const RowSource::Run run = source.run(b, g, keys);
-  if (!run.stored) return {};
-  return {.data = static_cast<const char*>(view.data) + run.offset * size,
-          .count = run.rows,
-          .bytes = view.shape[3] * size,
-          .row = run.stride * size};
 }
 
 void prefetch(const ConstView& view, Index b, Index h, Range rows) {

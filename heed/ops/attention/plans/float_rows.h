@@ -30,22 +30,20 @@ FloatRows float_rows(const RowSource& source, Index b, Index g, Range keys, floa
 // Stores rows of f32, rounded to the type of the [B, H, L, D] view.
 void store_rows(FloatRows from, const View& to, Index b, Index h, Range rows);
 
-// The first of some keys: those that lie one after another, for the kernels of stored rows.
-kernels::StoredRows stored_run(const RowSource& source, Index b, Index g, Range keys, float* scratch);
+// The first of some keys: those that lie one after another, for the kernels of stored rows. The keys up to `end` are
+// read after them.
+kernels::StoredRows stored_run(const RowSource& source, Index b, Index g, Range keys, Index end, float* scratch);
 // Calls f(which, rows) for keys that lie one after another, as they lie; those that no kernel reads so, and those in no
 // page, are read into scratch, [rows, D].
 template <typename F>
-void for_stored_rows(const RowSource& source, Index b, Index g, Range keys, float* scratch, const F& f) {
+void for_stored_rows(const RowSource& source, Index b, Index g, Range keys, Index end, float* scratch, const F& f) {
   while (!keys.empty()) {
-    const kernels::StoredRows run = stored_run(source, b, g, keys, scratch);
+    const kernels::StoredRows run = stored_run(source, b, g, keys, end, scratch);
     const Range which{keys.begin, keys.begin + run.count};
     f(which, run);
     keys.begin = which.end;
   }
 }
-
-// The first of some rows that are read soon: those that lie one after another.
-kernels::StoredRowsAhead rows_ahead(const RowSource& source, Index b, Index g, Range keys);
 
 // Asks for rows that are read soon.
 void prefetch(const ConstView& view, Index b, Index h, Range rows);

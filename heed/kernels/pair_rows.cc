@@ -1,0 +1,174 @@
+// A line of sixteen keys at a time is read whole, turned in registers, so that a lane has the pairs of a key, and
+// multiplied; of values two rows become pairs. So each is read once, and no sum goes through memory.
+#include "heed/kernels/pair_rows.h"
+
+#if HWY_ARCH_X86_64 && defined(__linux__)
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "heed/kernels/lines_below.h"
+
+namespace heed::kernels {
+namespace {
+
+#define HEED_PAIR_INLINE HEED_PAIR_TARGET __attribute__((always_inline)) inline
+
+constexpr Index kRowLanes = 16, kLinePairs = 16, kLineNumbers = 32;
+
+// Row i of 16 rows of 16 words becomes word i of each. With a mask of all words, for GCC 12 warns of what the forms
+// without one leave undefined.
+HEED_PAIR_INLINE void turn(__m512i (&rows)[kRowLanes]) {
+  constexpr __mmask8 kPairs = 0xFF;
+  constexpr __mmask16 kWords = 0xFFFF;
+  __m512i quads[kRowLanes];  // [4 g + j]: in its block e, word 4 e + j of rows 4 g .. 4 g + 3
+#pragma GCC unroll 4
+  for (int g = 0; g < 16; g += 4) {
+    const __m512i lower01 = _mm512_maskz_unpacklo_epi32(kWords, rows[g], rows[g + 1]),
+                  lower23 = _mm512_maskz_unpacklo_epi32(kWords, rows[g + 2], rows[g + 3]),
+                  upper01 = _mm512_maskz_unpackhi_epi32(kWords, rows[g], rows[g + 1]),
+                  upper23 = _mm512_maskz_unpackhi_epi32(kWords, rows[g + 2], rows[g + 3]);
+    quads[g] = _mm512_maskz_unpacklo_epi64(kPairs, lower01, lower23);
+    quads[g + 1] = _mm512_maskz_unpackhi_epi64(kPairs, lower01, lower23);
+    quads[g + 2] = _mm512_maskz_unpacklo_epi64(kPairs, upper01, upper23);
+    quads[g + 3] = _mm512_maskz_unpackhi_epi64(kPairs, upper01, upper23);
+  }
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; ++j) {
+    constexpr int kEven = 0x88, kOdd = 0xDD;  // blocks 0 and 2, or 1 and 3, of each
+    const __m512i even01 = _mm512_maskz_shuffle_i32x4(kWords, quads[j], quads[4 + j], kEven),
+                  even23 = _mm512_maskz_shuffle_i32x4(kWords, quads[8 + j], quads[12 + j], kEven),
+                  odd01 = _mm512_maskz_shuffle_i32x4(kWords, quads[j], quads[4 + j], kOdd),
+                  odd23 = _mm512_maskz_shuffle_i32x4(kWords, quads[8 + j], quads[12 + j], kOdd);
+    rows[j] = _mm512_maskz_shuffle_i32x4(kWords, even01, even23, kEven);
+    rows[8 + j] = _mm512_maskz_shuffle_i32x4(kWords, even01, even23, kOdd);
+    rows[4 + j] = _mm512_maskz_shuffle_i32x4(kWords, odd01, odd23, kEven);
+    rows[12 + j] = _mm512_maskz_shuffle_i32x4(kWords, odd01, odd23, kOdd);
+  }
+}
+
+HEED_PAIR_INLINE __m512 add_pairs(__m512 sum, const BFloat16* pair, __m512i pairs) {
+  std::int32_t both;
+  __builtin_memcpy(&both, pair, sizeof(both));
+  return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(_mm512_set1_epi32(both)), reinterpret_cast<__m512bh>(pairs));
+}
+
+template <int R>
+HEED_PAIR_TARGET void products_of_rows(Index rows, const BFloat16* a, Index a_row, const StoredRows& stored,
+                                       float alpha, FewRows<float> products) {
+  constexpr Index kSize = sizeof(BFloat16);
+  const LinesBelow below(stored, stored.row * kSize, stored.width * kSize, kRowLanes);
+  const auto* const first = static_cast<const BFloat16*>(stored.data);
+  for (Index key = 0; key < stored.count; key += kRowLanes) {
+    __m512 sums[R];
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) sums[r] = _mm512_setzero_ps();
+    for (Index at = 0; at < stored.width; at += kLineNumbers) {
+      below.ask_beside(key, at / kLineNumbers);
+      __m512i words[kRowLanes];
+#pragma GCC unroll 16
+      for (int n = 0; n < kRowLanes; ++n) words[n] = _mm512_loadu_si512(first + (key + n) * stored.row + at);
+      turn(words);
+#pragma GCC unroll 16
+      for (int p = 0; p < kLinePairs; ++p)
+#pragma GCC unroll 8
+        for (int r = 0; r < R; ++r) sums[r] = add_pairs(sums[r], a + r * a_row + at + 2 * p, words[p]);
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) {
+      if (r < rows) {
+        _mm512_storeu_ps(products.data + r * products.row + key, _mm512_mul_ps(sums[r], _mm512_set1_ps(alpha)));
+      }
+    }
+  }
+}
+
+// Words n have number n of one row in the lower half and that of the next row in the upper one.
+HEED_PAIR_INLINE __m512i pairs_of(__m512i lower, __m512i upper, int half) {
+  const __m512i words =
+      _mm512_setr_epi32(0x200000, 0x210001, 0x220002, 0x230003, 0x240004, 0x250005, 0x260006, 0x270007, 0x280008,
+                        0x290009, 0x2A000A, 0x2B000B, 0x2C000C, 0x2D000D, 0x2E000E, 0x2F000F);
+  const __m512i order = half == 0 ? words : _mm512_add_epi16(words, _mm512_set1_epi16(16));
+  return _mm512_permutex2var_epi16(lower, order, upper);
+}
+
+// R rows of weights with kLines lines of all values, from `column` on.
+template <int R, int kLines>
+HEED_PAIR_TARGET void sums_of_lines(Index rows, const BFloat16* weights, Index weights_row, const StoredRows& stored,
+                                    Index column, const float* decays, FewRows<float> result) {
+  constexpr int kVectors = 2 * kLines;
+  __m512 sums[R][kVectors];
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r)
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) sums[r][v] = _mm512_setzero_ps();
+  constexpr Index kSize = sizeof(BFloat16);
+  const RowsBelow below(stored, stored.row * kSize, stored.width * kSize);
+  const auto* row = static_cast<const BFloat16*>(stored.data) + column;
+  for (Index key = 0; key < stored.count; key += 2, row += 2 * stored.row) {
+    __m512i pairs[kVectors];
+    const bool both = key + 1 < stored.count;
+    below.ask_beside(key, column * kSize, kLines * kLineBytes);
+    below.ask_beside(key + 1, column * kSize, kLines * kLineBytes);
+#pragma GCC unroll 4
+    for (int line = 0; line < kLines; ++line) {
+      const BFloat16* const at = row + line * kLineNumbers;
+      const __m512i lower = _mm512_loadu_si512(at),
+                    upper = both ? _mm512_loadu_si512(at + stored.row) : _mm512_setzero_si512();
+      pairs[2 * line] = pairs_of(lower, upper, 0), pairs[2 * line + 1] = pairs_of(lower, upper, 1);
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r)
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) sums[r][v] = add_pairs(sums[r][v], weights + r * weights_row + key, pairs[v]);
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r) {
+    if (r == rows) break;
+    const __m512 decay = _mm512_set1_ps(decays != nullptr ? decays[r] : 0.0f);
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      const Index at = column + v * kRowLanes;
+      if (at >= result.row) break;
+      float* const to = result.data + r * result.row + at;
+      _mm512_storeu_ps(to, decays != nullptr ? _mm512_fmadd_ps(_mm512_loadu_ps(to), decay, sums[r][v]) : sums[r][v]);
+    }
+  }
+}
+
+template <int R>
+HEED_PAIR_TARGET void sums_of_rows(Index rows, const BFloat16* weights, Index weights_row, const StoredRows& stored,
+                                   const float* decays, FewRows<float> sums) {
+  constexpr int kLines = std::min(8 / R, 4);  // as many sums as registers hold beside what is added to them
+  Index column = 0;
+  for (; column + kLines * kLineNumbers <= stored.width; column += kLines * kLineNumbers)
+    sums_of_lines<R, kLines>(rows, weights, weights_row, stored, column, decays, sums);
+  for (; column < stored.width; column += kLineNumbers)
+    sums_of_lines<R, 1>(rows, weights, weights_row, stored, column, decays, sums);
+}
+
+}  // namespace
+
+void row_products_by_avx512(Index rows, const BFloat16* a, Index a_row, const StoredRows& stored, float alpha,
+                            FewRows<float> products) {
+  const auto run = few_rows_for(rows) == 1   ? products_of_rows<1>
+                   : few_rows_for(rows) == 2 ? products_of_rows<2>
+                   : few_rows_for(rows) == 4 ? products_of_rows<4>
+                                             : products_of_rows<8>;
+  run(rows, a, a_row, stored, alpha, products);
+}
+
+void row_sums_by_avx512(Index rows, const BFloat16* weights, Index weights_row, const StoredRows& stored,
+                        const float* decays, FewRows<float> sums) {
+  const auto run = few_rows_for(rows) == 1   ? sums_of_rows<1>
+                   : few_rows_for(rows) == 2 ? sums_of_rows<2>
+                   : few_rows_for(rows) == 4 ? sums_of_rows<4>
+                                             : sums_of_rows<8>;
+  run(rows, weights, weights_row, stored, decays, sums);
+}
+
+}  // namespace heed::kernels
+
+#endif

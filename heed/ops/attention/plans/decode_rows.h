@@ -1,0 +1,143 @@
+// Few queries against many keys: the rows of all query heads that share a key/value head meet a block of its keys
+// together, which are lanes where queries would leave most lanes empty. What multiplies is the plan's affair:
+//
+//   class Products {
+//     static constexpr Index kMostRows;                              // that meet a block together
+//     Products(const AttentionProblem& c, Index rows, ScratchCut& scratch);  // for at most so many rows
+//     void begin(Index count);                                       // so many rows come, each to be read
+//     void read_query(Index row, Index b, Index h, Index i);
+//     // scores[row * kLaneKeys + key] = scale * (k . q), of keys that begin a block; those up to `end` are read later.
+//     void scores(Index b, Index g, Range keys, Index end, float* scores);
+//     // out[row] = out[row] decays[row] + weights V, of weights that lie as the scores do.
+//     void add_values(Index b, Index g, Range keys, Index end, const float* weights, const float* decays);
+//     const float* out(Index row) const;                             // [Dv], what was added up; zeros at first
+//   };
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "heed/base/thread_scratch.h"
+#include "heed/kernels/attention_lanes.h"
+#include "heed/kernels/attention_rows.h"
+#include "heed/ops/attention/plans/key_bits.h"
+#include "heed/ops/attention/plans/plan.h"
+#include "heed/ops/attention/plans/repair.h"
+#include "heed/ops/attention/plans/scratch_cut.h"
+#include "heed/ops/attention/problem/attention_problem.h"
+#include "heed/ops/attention/spec/results.h"
+
+namespace heed {
+
+template <class Products>
+class DecodeRows {
+ public:
+  DecodeRows(const AttentionProblem& problem, const AttentionResult& wanted, ScratchCut scratch)
+      : c(problem), result(wanted), products_(problem, most_rows(problem), scratch) {
+    scratch.take(rows_, most_rows(c));
+    scratch.take(scores_, std::max(most_rows(c), kernels::kFewRows) * kLaneKeys);
+    scratch.take(decays_, most_rows(c));
+    scratch.take(out_, c.value_width);
+    if (c.bias.active()) scratch.take(bias_, kLaneKeys);
+    used_ = scratch.used();
+  }
+
+  static Index bytes(const AttentionProblem& c) { return DecodeRows(c, {}, ScratchCut(nullptr)).used_; }
+
+  // Row f is query f % Lq of the group's head f / Lq.
+  void compute(Index b, Index g, Range rows) {
+    b_ = b, g_ = g, count_ = rows.size();
+    products_.begin(count_);
+    Range hull{c.keys, 0};
+    for (Index n = 0; n < count_; ++n) {
+      Row& row = rows_[n];
+      row = {g * c.group + (rows.begin + n) / c.queries, (rows.begin + n) % c.queries, {kMinusInfinity, 0, 0}};
+      const Range open = c.mask.tile(b, row.h, {row.i, row.i + 1}).hull;
+      if (!open.empty()) hull = {std::min(hull.begin, open.begin), std::max(hull.end, open.end)};
+      products_.read_query(n, b, row.h, row.i);
+    }
+    for (Index begin = hull.begin / kLaneKeys * kLaneKeys; begin < hull.end; begin += kLaneKeys) {
+      add_block({begin, std::min(c.keys, begin + kLaneKeys)}, hull.end);
+    }
+    for (Index n = 0; n < count_; ++n) store(rows_[n], products_.out(n));
+  }
+
+ private:
+  static constexpr Index kLaneKeys = kernels::kLaneKeys;
+
+  struct Row {
+    Index h, i;
+    kernels::RowSums sums;
+  };
+
+  static Index most_rows(const AttentionProblem& c) { return std::min(c.group * c.queries, Products::kMostRows); }
+
+  void add_block(Range keys, Index end) {
+    products_.scores(b_, g_, keys, end, scores_);
+    for (Index n = 0; n < count_; ++n) {
+      weigh(rows_[n], keys, scores_ + n * kLaneKeys);
+      decays_[n] = rows_[n].sums.decay;
+    }
+    if (result.out) products_.add_values(b_, g_, keys, end, scores_, decays_);
+  }
+
+  void weigh(Row& row, Range keys, float* scores) {
+    kernels::AttentionRow block{.keys = keys.size(), .cap = static_cast<float>(c.cap)};
+    block.allowed = allowed_bits(c.mask, b_, row.h, row.i, keys);
+    if (c.bias.active()) {
+      std::fill_n(bias_, kLaneKeys, 0.0f);
+      c.bias.add(b_, row.h, row.i, keys, bias_);
+      block.bias = bias_;
+    }
+    if (c.dropout.active()) {
+      std::uint16_t drawn[kLaneKeys];
+      kernels::attention_dropout_bits(c.dropout.seed(), c.dropout.head_stream(b_, row.h), row.i, 1, keys.begin,
+                                      keys.size(), drawn, kLaneKeys);
+      block.drops = true, block.keep_scale = static_cast<float>(c.dropout.scale());
+      for (Index n = 0; n < keys.size(); ++n) {
+        block.kept |= std::uint64_t{drawn[n] >= c.dropout.threshold()} << n;
+      }
+    }
+    kernels::softmax_row(block, scores, row.sums);
+  }
+
+  void store(Row& row, const float* out) {
+    const bool dead = row.sums.top == kMinusInfinity && row.sums.sum == 0;
+    const float sink = c.sink<float>(row.h);
+    row.sums.decay = 1;
+    if (sink != kMinusInfinity) kernels::softmax_row_sink(sink, row.sums);
+    if (result.row_stat) {
+      const float stat = dead ? kMinusInfinity : row.sums.top + std::log(row.sums.sum);
+      result.row_stat.at<float>({b_, row.h, row.i}) = stat;
+    }
+    if (!result.out) return;
+    const float factor = dead ? 0.0f : row.sums.decay / row.sums.sum;
+    for (Index d = 0; d < c.value_width; ++d) out_[d] = out[d] * factor;
+    store_row(out_, c.value_width, result.out, result.out.offset({b_, row.h, row.i}));
+    repair_rows(c, result.out, {b_, row.h, {row.i, row.i + 1}});
+  }
+
+  const AttentionProblem& c;
+  const AttentionResult& result;
+  Products products_;
+  Row* rows_ = nullptr;
+  float *scores_ = nullptr, *decays_ = nullptr, *out_ = nullptr, *bias_ = nullptr;
+  Index used_ = 0, b_ = 0, g_ = 0, count_ = 0;
+};
+
+template <class Products>
+void decode_rows(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
+  const Index rows = c.group * c.queries, most = Products::kMostRows, chunks = ceil_div(rows, most);
+  const double work = static_cast<double>(std::min(rows, most) * c.keys) * static_cast<double>(c.width + c.value_width);
+  parallel_for_with_scratch(workspace, DecodeRows<Products>::bytes(c), c.batch * c.key_heads * chunks,
+                            grain_of(work, kDecodingChunkWork), [&](Index begin, Index end, char* memory) {
+                              DecodeRows<Products> thread(c, result, ScratchCut(memory));
+                              for (Index unit = begin; unit < end; ++unit) {
+                                const Index b = unit / chunks / c.key_heads, g = unit / chunks % c.key_heads,
+                                            first = unit % chunks * most;
+                                thread.compute(b, g, {first, std::min(rows, first + most)});
+                              }
+                            });
+}
+
+}  // namespace heed
