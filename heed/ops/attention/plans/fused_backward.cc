@@ -13,15 +13,26 @@
 namespace heed {
 namespace {
 
-constexpr Index kTiles = 4;                           // that a block of keys is read for at once
+constexpr Index kTiles = 4;                           // that a block of keys is read for at once, at most
 constexpr Index kPieceKeys = 8 * kernels::kLaneKeys;  // whose sums are made at once where a head is cut
 constexpr Index kMostSums = Index{1} << 19;           // floats of dk and dv that a thread keeps beside 16-bit gradients
+
+// So many that what is looked at twice is held, where it can be.
+Index tiles_at_once(const AttentionProblem& c) {
+  const Index held = LaneWork::kMostHeld / std::max<Index>(ceil_div(c.keys, kernels::kLaneKeys), 1);
+  return LaneWork::looks_twice(c) && held > 0 ? std::min(kTiles, held) : kTiles;
+}
 
 // All that flows through one key/value head, some tiles of rows against a block of keys after another.
 class FusedHead {
  public:
-  // `flow` [B, H, Lq]: what fill_flow() found, or null where it is dout . out.
-  FusedHead(const AttentionProblem& problem, const AttentionSaved& given, const AttentionGrad& wanted, float* flow,
+  // Where is found what the keys of a row give back together: in a second look at its scores (LaneWork::looks_twice),
+  // which may leave it in `flow`, [B, H, Lq], or in a flow that such a head has found.
+  struct Flow {
+    float* flow = nullptr;
+    bool found = false;
+  };
+  FusedHead(const AttentionProblem& problem, const AttentionSaved& given, const AttentionGrad& wanted, Flow flow,
             LaneWork& thread)
       : c(problem),
         saved(given),
@@ -43,22 +54,6 @@ class FusedHead {
     if (grad.dv) prefetch(grad.dv, b, g, keys);
   }
 
-  // Finds what the keys of some rows give back together. That is dout . out, but for an `out` that was rounded to 16
-  // bits: there a difference of it and dP that should vanish would not, and it is summed over the keys, too.
-  void fill_flow(std::span<const RowTile> rows) {
-    const std::span<LaneTile> tiles = turn_to(rows);
-    work_.for_blocks(tiles, work_.all_keys(), false, [&](const LaneTile& tile, const LaneBlock& block) {
-      for (const kernels::LanePart& part : block.parts.by_lanes()) {
-        read_part(tile, part);
-        normaliser_.flow(block.passes, part, tile.stat(), work_.scores(), work_.dscores(), tile.delta());
-      }
-    });
-    for (const LaneTile& tile : tiles) {
-      const auto& [b, h, range] = tile.rows;
-      std::copy_n(tile.delta(), range.size(), flow_ + (b * c.heads + h) * c.queries + range.begin);
-    }
-  }
-
   // What flows between some of the tiles of the group's query heads, and some keys, which begin with a block.
   void compute(Index b, Index g, Range tiles, Range keys) {
     keys_ = keys;
@@ -66,9 +61,10 @@ class FusedHead {
     dv_ = sums_of(grad.dv, work_.dv_sums(), b, g);
     fresh_ = c.keys <= kernels::kLaneKeys;  // the only block writes the sums first
     if (!fresh_) clear_sums();
-    for (Index first = tiles.begin; first < tiles.end; first += kTiles) {
+    const Index most = tiles_at_once(c);
+    for (Index first = tiles.begin; first < tiles.end; first += most) {
       std::array<RowTile, kTiles> rows;
-      const Index count = std::min(kTiles, tiles.end - first);
+      const Index count = std::min(most, tiles.end - first);
       for (Index n = 0; n < count; ++n) rows[static_cast<std::size_t>(n)] = tile_of_group(c, b, g, first + n);
       add_tiles({rows.data(), static_cast<std::size_t>(count)});
     }
@@ -106,9 +102,13 @@ class FusedHead {
 
   void add_tiles(std::span<const RowTile> rows) {
     const std::span<LaneTile> tiles = turn_to(rows);
+    const bool twice = LaneWork::looks_twice(c) && !flow_.found;
+    if (twice) find_flow(tiles);
     for (const LaneTile& tile : tiles) read_delta(tile);
+    Index nth = 0;
     work_.for_blocks(tiles, keys_, false, [&](LaneTile& tile, const LaneBlock& block) {
-      add_block(tile, block);
+      const bool held = point_to(twice ? work_.held(nth++) : LaneWork::Held{});
+      add_block(tile, block, held);
       tile.started = true;
     });
     for (const LaneTile& tile : tiles) {
@@ -116,19 +116,45 @@ class FusedHead {
     }
   }
 
+  // Leaves in `delta` what the keys of the rows give back together, and what was read for it where it is held.
+  void find_flow(std::span<LaneTile> tiles) {
+    Index nth = 0;
+    work_.for_blocks(tiles, work_.all_keys(), false, [&](const LaneTile& tile, const LaneBlock& block) {
+      point_to(work_.held(nth++));
+      for (const kernels::LanePart& part : block.parts.by_lanes()) {
+        read_part(tile, part);
+        normaliser_.flow(block.passes, part, tile.stat(), scores_, dscores_, tile.delta());
+      }
+    });
+    for (const LaneTile& tile : tiles) {
+      if (flow_.flow != nullptr) std::copy_n(tile.delta(), tile.rows.rows.size(), flow_at(tile.rows));
+    }
+  }
+
+  // Turns to a block's scores and what is beside them, where they are held or else are computed; whether they are held.
+  bool point_to(const LaneWork::Held& held) {
+    const bool is_held = held.scores != nullptr;
+    scores_ = is_held ? held.scores : work_.scores(), dscores_ = is_held ? held.dscores : work_.dscores();
+    return is_held;
+  }
+
+  float* flow_at(const RowTile& rows) const {
+    return flow_.flow + (rows.b * c.heads + rows.h) * c.queries + rows.rows.begin;
+  }
+
   // Leaves a part's scaled products in the scores, and the gradients of its weights, v . dout, beside them.
   void read_part(const LaneTile& tile, const kernels::LanePart& part) {
-    work_.products().scores(tile, part, work_.scores());
-    work_.products().weight_gradients(tile, part, work_.dscores());
+    work_.products().scores(tile, part, scores_);
+    work_.products().weight_gradients(tile, part, dscores_);
   }
 
   // Fills delta with what a row's keys give back together, less the gradient of the statistic, and adds the gradient of
   // the sink, which goes by it.
   void read_delta(const LaneTile& tile) {
     const auto& [b, h, rows] = tile.rows;
-    if (flow_ != nullptr) {
-      std::copy_n(flow_ + (b * c.heads + h) * c.queries + rows.begin, rows.size(), tile.delta());
-    } else if (normaliser_.flow != nullptr) {
+    if (flow_.found) {
+      std::copy_n(flow_at(tile.rows), rows.size(), tile.delta());
+    } else if (normaliser_.flow != nullptr && !LaneWork::looks_twice(c)) {
       kernels::attention_row_dots(rows.size(), c.value_width, &saved.dout.at<float>({b, h, rows.begin}),
                                   saved.dout.stride[2], &saved.out.at<float>({b, h, rows.begin}), saved.out.stride[2],
                                   tile.delta());
@@ -144,13 +170,14 @@ class FusedHead {
     if (grad.dsinks) grad.dsinks.at<float>({h}) += static_cast<float>(dsink);
   }
 
-  void add_block(LaneTile& tile, const LaneBlock& block) {
+  // `read`: whether its scores, and what is beside them, are there.
+  void add_block(LaneTile& tile, const LaneBlock& block, bool read) {
     // The weights after dropout, and beside them the gradients of the products.
     float* dbias = grad.dbias || grad.drelative || grad.dcentre ? work_.dbias() : nullptr;
     for (const kernels::LanePart& part : block.parts.by_lanes()) {
-      read_part(tile, part);
-      normaliser_.gradients(block.passes, part, tile.stat(), tile.delta(), static_cast<float>(c.scale), work_.scores(),
-                            work_.dscores(), dbias);
+      if (!read) read_part(tile, part);
+      normaliser_.gradients(block.passes, part, tile.stat(), tile.delta(), static_cast<float>(c.scale), scores_,
+                            dscores_, dbias);
     }
     if (dbias != nullptr) {
       block.parts.clear_rest(dbias);
@@ -163,22 +190,22 @@ class FusedHead {
     if (!grad.dq) return;
     if (block.parts.leaves_lanes_out()) tile.start_zeroed(tile.dq_lanes, c.width);
     for (const kernels::LanePart& part : block.parts.by_lanes()) {
-      work_.products().add_query_gradients(tile, part, work_.dscores());
+      work_.products().add_query_gradients(tile, part, dscores_);
     }
   }
 
   // Adds what the weights and the gradients of the products give to dv and dk.
   void add_to_keys(const LaneTile& tile, const LaneBlock& block) {
-    block.parts.clear_rest(work_.scores());
-    block.parts.clear_rest(work_.dscores());
+    block.parts.clear_rest(scores_);
+    block.parts.clear_rest(dscores_);
     if (fresh_ && !block.parts.is_whole()) clear_sums(), fresh_ = false;
     const auto of_block = [&](FloatRows sums) {
       return FloatRows{sums.data + (block.keys.begin - keys_.begin) * sums.row, sums.row};
     };
     block.parts.by_keys([&](const kernels::LanePart& part) {
       LaneProducts& products = work_.products();
-      if (grad.dv) products.add_value_gradients(tile, part, work_.scores(), of_block(dv_), fresh_);
-      if (grad.dk) products.add_key_gradients(tile, part, work_.dscores(), of_block(dk_), fresh_);
+      if (grad.dv) products.add_value_gradients(tile, part, scores_, of_block(dv_), fresh_);
+      if (grad.dk) products.add_key_gradients(tile, part, dscores_, of_block(dk_), fresh_);
     });
     fresh_ = false;
   }
@@ -201,9 +228,10 @@ class FusedHead {
   const AttentionProblem& c;
   const AttentionSaved& saved;
   const AttentionGrad& grad;
-  float* const flow_;
+  const Flow flow_;
   const kernels::LaneNormaliser& normaliser_;
   LaneWork& work_;
+  float *scores_ = nullptr, *dscores_ = nullptr;  // of the block at work
   Range keys_{};
   FloatRows dk_, dv_;   // of keys_
   bool fresh_ = false;  // whether dk_ and dv_ hold nothing yet
@@ -218,25 +246,9 @@ class FusedBackward {
                 const AttentionGrad& wanted, Workspace& workspace)
       : c(problem), numbers_(numbers), saved(given), grad(wanted), workspace_(workspace) {}
 
-  void run() {
-    const Workspace::Scope scope(workspace_);
-    if (c.dtype != DType::f32 && lane_normaliser(c.spec.normaliser.kind)->flow != nullptr) {
-      flow_ = workspace_.take<float>(c.batch * c.heads * c.queries);
-      fill_flow();
-    }
-    wants_pieces() ? by_tiles_and_keys() : by_heads();
-  }
+  void run() { wants_pieces() ? by_tiles_and_keys() : by_heads(); }
 
  private:
-  void fill_flow() {
-    in_pieces(tiles_of_group(c), kTiles, grad, 0, [&](FusedHead& head, Index b, Index g, Range tiles) {
-      std::array<RowTile, kTiles> rows;
-      for (Index n = 0; n < tiles.size(); ++n)
-        rows[static_cast<std::size_t>(n)] = tile_of_group(c, b, g, tiles.begin + n);
-      head.fill_flow({rows.data(), static_cast<std::size_t>(tiles.size())});
-    });
-  }
-
   // Whether a head is worth two passes: there are fewer heads than threads, or its sums of 16-bit gradients are large.
   bool wants_pieces() const {
     if (grad.dbias || grad.dsinks || grad.drelative || grad.dcentre) return false;
@@ -252,13 +264,17 @@ class FusedBackward {
     of_queries.dq = grad.dq;
     of_keys.dk = grad.dk, of_keys.dv = grad.dv;
     const Index tiles = tiles_of_group(c);
-    if (grad.dq) {
-      in_pieces(tiles, kTiles, of_queries, 0, [&](FusedHead& head, Index b, Index g, Range some) {
+    const Workspace::Scope scope(workspace_);
+    FusedHead::Flow flow;
+    if (LaneWork::looks_twice(c)) flow.flow = workspace_.take<float>(c.batch * c.heads * c.queries);
+    if (grad.dq || flow.flow != nullptr) {
+      in_pieces(tiles, kTiles, of_queries, 0, flow, [&](FusedHead& head, Index b, Index g, Range some) {
         head.compute(b, g, some, {0, c.keys});
       });
     }
+    flow.found = flow.flow != nullptr;
     if (grad.dk || grad.dv) {
-      in_pieces(c.keys, kPieceKeys, of_keys, kPieceKeys, [&](FusedHead& head, Index b, Index g, Range some) {
+      in_pieces(c.keys, kPieceKeys, of_keys, kPieceKeys, flow, [&](FusedHead& head, Index b, Index g, Range some) {
         head.compute(b, g, {0, tiles}, some);
       });
     }
@@ -269,13 +285,15 @@ class FusedBackward {
 
   // Calls body(head, b, g, piece) for the pieces of [0, count) of each key/value head.
   template <typename Body>
-  void in_pieces(Index count, Index piece, const AttentionGrad& wanted, Index sum_keys, const Body& body) {
-    const Index pieces = ceil_div(count, piece), bytes = LaneWork::bytes(c, numbers_, kBackward, kTiles, sum_keys);
+  void in_pieces(Index count, Index piece, const AttentionGrad& wanted, Index sum_keys, FusedHead::Flow flow,
+                 const Body& body) {
+    const Index pieces = ceil_div(count, piece),
+                bytes = LaneWork::bytes(c, numbers_, kBackward, tiles_at_once(c), sum_keys);
     const double rows = static_cast<double>(c.queries * c.group) / static_cast<double>(std::max<Index>(pieces, 1));
     const Index grain = grain_of(rows * static_cast<double>(c.keys * (c.width + c.value_width)), kChunkWork);
     const auto run = [&](Index begin, Index end, char* memory) {
-      LaneWork thread(c, numbers_, kBackward, kTiles, sum_keys, memory);
-      FusedHead head(c, saved, wanted, flow_, thread);
+      LaneWork thread(c, numbers_, kBackward, tiles_at_once(c), sum_keys, memory);
+      FusedHead head(c, saved, wanted, flow, thread);
       for (Index unit = begin; unit < end; ++unit) {
         const Index nth = pieces - 1 - unit % pieces;  // under a causal mask the last rows are the longest
         const Range range{nth * piece, std::min(count, (nth + 1) * piece)};
@@ -294,10 +312,11 @@ class FusedBackward {
     const Index batches = batch_in_order ? 1 : c.batch, groups = heads_in_order ? 1 : c.key_heads;
     const double work = static_cast<double>(c.queries * c.group) * static_cast<double>(c.keys) *
                         static_cast<double>(c.width + c.value_width) * 2;
-    const Index bytes = LaneWork::bytes(c, numbers_, kBackward, kTiles, c.keys), grain = grain_of(work, kChunkWork);
+    const Index bytes = LaneWork::bytes(c, numbers_, kBackward, tiles_at_once(c), c.keys),
+                grain = grain_of(work, kChunkWork);
     parallel_for_with_scratch(workspace_, bytes, batches * groups, grain, [&](Index begin, Index end, char* memory) {
-      LaneWork thread(c, numbers_, kBackward, kTiles, c.keys, memory);
-      FusedHead head(c, saved, grad, flow_, thread);
+      LaneWork thread(c, numbers_, kBackward, tiles_at_once(c), c.keys, memory);
+      FusedHead head(c, saved, grad, {}, thread);
       for (Index unit = begin; unit < end; ++unit) {
         const Index b0 = unit / groups, g0 = unit % groups, next = unit + 1;
         if (next < end) head.prefetch_short(next / groups, next % groups);
@@ -315,7 +334,6 @@ class FusedBackward {
   const AttentionSaved& saved;
   const AttentionGrad& grad;
   Workspace& workspace_;
-  float* flow_ = nullptr;
 };
 
 }  // namespace

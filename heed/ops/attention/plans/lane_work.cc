@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "heed/kernels/lane_dropout.h"
+#include "heed/ops/attention/plans/fused.h"
 #include "heed/ops/attention/plans/key_bits.h"
 
 namespace heed {
@@ -43,6 +44,10 @@ LaneWork::LaneWork(const AttentionProblem& c, LaneNumbers numbers, Pass pass, In
   if (pass == Pass::forward) scratch.take(decays_, block * rows);
   if (bias) scratch.take(bias_, std::max(block * rows, block + rows));
   if (backward && bias) scratch.take(dbias_, block * rows);
+  if (const Index blocks = tiles * ceil_div(c.keys, kLaneKeys); backward && looks_twice(c) && blocks <= kMostHeld) {
+    held_floats_ = block * rows;
+    scratch.take(held_, blocks * 2 * held_floats_);
+  }
   if (c.dropout.active()) scratch.take(kept_, rows * (kLaneKeys / 32));
   if (c.dtype != DType::f32) scratch.take(narrow_, rows * std::max(c.width, c.value_width));
   sum_keys = std::min(sum_keys, c.keys);
@@ -52,6 +57,16 @@ LaneWork::LaneWork(const AttentionProblem& c, LaneNumbers numbers, Pass pass, In
 }
 
 Index LaneWork::sums_row(Index width) { return whole(width); }
+
+bool LaneWork::looks_twice(const AttentionProblem& c) {
+  return c.dtype != DType::f32 && lane_normaliser(c.spec.normaliser.kind)->flow != nullptr;
+}
+
+LaneWork::Held LaneWork::held(Index nth) const {
+  if (held_ == nullptr) return {};
+  float* const at = held_ + nth * 2 * held_floats_;
+  return {at, at + held_floats_};
+}
 
 void LaneWork::prefetch_short(const RowTile& tile) const {
   if (c_.keys > kLaneKeys) return;

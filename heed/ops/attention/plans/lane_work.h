@@ -76,6 +76,17 @@ class LaneWork {
     for (Index r = 0; r < rows; ++r) f(r, rows_scratch_ + r * kernels::kLaneKeys);
   }
 
+  // Whether scores and the gradients of weights are looked at twice, first for what a row's keys give back together:
+  // that is dout . out, but for an `out` that was rounded to 16 bits.
+  static bool looks_twice(const AttentionProblem& c);
+  static constexpr Index kMostHeld = 64;  // blocks, of 32 KiB
+  // Where those of the nth block that a tile meets wait meanwhile, both [keys, lanes]; null where all of them together
+  // are more than that, and are computed again.
+  struct Held {
+    float *scores = nullptr, *dscores = nullptr;
+  };
+  Held held(Index nth) const;
+
   float* scores() const { return scores_; }
   float* dscores() const { return dscores_; }
   float* decays() const { return decays_; }       // [keys, lanes], forward
@@ -102,7 +113,8 @@ class LaneWork {
   Range* row_keys_ = nullptr;
   float *lanes_ = nullptr, *scores_ = nullptr, *dscores_ = nullptr, *bias_ = nullptr, *dbias_ = nullptr,
         *decays_ = nullptr;
-  float *rows_scratch_ = nullptr, *narrow_ = nullptr, *dk_ = nullptr, *dv_ = nullptr;
+  float *rows_scratch_ = nullptr, *narrow_ = nullptr, *dk_ = nullptr, *dv_ = nullptr, *held_ = nullptr;
+  Index held_floats_ = 0;  // of one array of a block
   std::uint32_t *allowed_ = nullptr, *kept_ = nullptr;
   // What the mask said last: of many short heads it says the same.
   MaskTile seen_{};
