@@ -64,7 +64,7 @@ kernels::StoredRows Bf16RowProducts::block_rows(const RowSource& source, Index b
 void Bf16RowProducts::scores(Index b, Index g, Range keys, Index end, float* to) {
   const kernels::StoredRows rows = block_rows(c_.k, b, g, keys, end, k_);
   const float scale = static_cast<float>(c_.scale);
-  if (few()) return unit_.row_products(count_, queries_, depth_, rows, scale, {to, kLaneKeys});
+  if (reads_in_place(count_)) return unit_.row_products(count_, queries_, depth_, rows, scale, {to, kLaneKeys});
   // Rows are turned sixteen at a time, which is no order in which memory reads ahead, and as floats, as which they need
   // not lie: they are copied first, one after the other.
   if (rows.data != k_) {
@@ -95,7 +95,8 @@ void Bf16RowProducts::add_values(Index b, Index g, Range keys, Index end, const 
   }
   unit_.round_rows(by_row_, count_, kLaneKeys, rounded_, kLaneKeys);
   const bool first = !std::exchange(started_, true);
-  if (few()) return unit_.row_sums(count_, rounded_, kLaneKeys, rows, first ? nullptr : decays, {out_, value_sums_});
+  if (reads_in_place(count_))
+    return unit_.row_sums(count_, rounded_, kLaneKeys, rows, first ? nullptr : decays, {out_, value_sums_});
   unit_.pair_rows(static_cast<const BFloat16*>(rows.data), rows.row, rows.count, c_.value_width, value_pairs_,
                   value_sums_);
   unit_.multiply({.m = rows_,

@@ -14,6 +14,10 @@ namespace heed {
 class Bf16RowProducts {
  public:
   static constexpr Index kMostRows = 64;
+  // Whether so many rows meet keys and values where they lie; else those are turned first.
+  static bool reads_in_place(Index rows) {
+    return kernels::pair_unit()->row_products != nullptr && rows <= kernels::kFewRows;
+  }
 
   Bf16RowProducts(const AttentionProblem& c, Index rows, ScratchCut& scratch);
   ~Bf16RowProducts();
@@ -27,7 +31,6 @@ class Bf16RowProducts {
   const float* out(Index row) const { return out_ + row * value_sums_; }
 
  private:
-  bool few() const { return unit_.row_products != nullptr && count_ <= kernels::kFewRows; }
   kernels::StoredRows block_rows(const RowSource& source, Index b, Index g, Range keys, Index end, BFloat16* to) const;
 
   const AttentionProblem& c_;
