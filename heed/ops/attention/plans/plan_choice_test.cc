@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "heed/kernels/pair_unit.h"
 #include "heed/ops/attention/plans/plan.h"
 #include "heed/testing/attention_answer.h"
 #include "heed/testing/attention_kinds.h"
@@ -15,6 +16,7 @@ namespace heed {
 namespace {
 
 using testing::AttentionSample;
+using testing::AttentionShape;
 using testing::problem_of;
 using Pass = AttentionTask::Pass;
 
@@ -81,6 +83,22 @@ TEST(AttentionPlanChoice, ShortRunsWhereOneTileAndOneBlockHoldAHead) {
     EXPECT_EQ(chosen(24, 65, pass), "fused");
   }
   EXPECT_EQ(chosen(1, 64, Pass::forward), "decode");
+}
+
+TEST(AttentionPlanChoice, AStepIsDecodedWhateverHeadsShare) {
+  for (Index key_heads : {1, 2, 4}) {
+    const auto chosen = [&](DType dtype) {
+      const AttentionShape shape{.heads = 4, .key_heads = key_heads, .queries = 1, .keys = 200};
+      return choose_attention_plan(problem_of(testing::plain_problem(shape, dtype)), {}).name;
+    };
+    EXPECT_EQ(chosen(DType::f32), "decode");
+    const kernels::PairUnit* unit = kernels::pair_unit();
+    if (unit == nullptr) {
+      EXPECT_EQ(chosen(DType::bf16), "decode");
+    } else if (unit->row_products != nullptr) {
+      EXPECT_EQ(chosen(DType::bf16), "decode-bf16");
+    }
+  }
 }
 
 // The names of two plans of one order that give a problem other bits; empty where there are none.
