@@ -181,8 +181,8 @@ HWY_INLINE void add_line(const float* HWY_RESTRICT q, const char* rows, Index ro
   }
 }
 
-// Rows so far apart have one set of the first cache to share, where they push out what is read ahead of each other: some
-// lines of each row are copied together then, and more while these are multiplied.
+// Rows so far apart have one set of the first cache to share, and push out what is read ahead of each other: some lines
+// of each row are copied together then, and more while these are multiplied.
 constexpr Index kSharedSet = 4096, kCopiedLines = 4, kCopied = kCopiedLines * kLineBytes;
 
 // The rows [begin, end) of kLanes.

@@ -19,7 +19,7 @@ struct StoredRows {
   // i8: row j is data[j, :] * scales[j * scale_row], rounded to f32.
   const float* scales = nullptr;
   Index scale_row = 0;
-  // Where the rows lie that are read after these, as far apart: asked for meanwhile. They need not be there. Null: none.
+  // Where the rows lie that are read after these, as far apart: asked for meanwhile, and need not be there. Null: none.
   const void* next = nullptr;
 };
 
