@@ -13,7 +13,7 @@ namespace heed {
 // dv over the queries, a chain for each 64: no bit depends on which tile a row is in. Refused keys add exact zeros. A
 // thread takes some 64 x (2 D + 2 Dv + 256) floats beside its inputs and outputs, whatever the lengths; 16-bit k and v
 // add f32 sums of dk and dv in the backward pass, 2 MiB at most (Lk rows where a parameter of the score has a
-// gradient), and a float for each row of the queries.
+// gradient), 2 MiB at most of scores that are looked at twice, and a float for each row of the queries.
 void fused_forward(const AttentionProblem& c, LaneNumbers numbers, const AttentionResult& result, Workspace& workspace);
 void fused_backward(const AttentionProblem& c, LaneNumbers numbers, const AttentionSaved& saved,
                     const AttentionGrad& grad, Workspace& workspace);
