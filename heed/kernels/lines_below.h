@@ -21,6 +21,7 @@ class LinesBelow {
         next_(static_cast<const char*>(stored.next)),
         row_bytes_(row_bytes),
         count_(stored.count),
+        next_lines_(ceil_div(stored.next_bytes, kLineBytes)),
         lines_(ceil_div(line_bytes, kLineBytes)),
         together_(together) {
     const Index ahead = kAheadBytes / kLineBytes / together;
@@ -29,6 +30,12 @@ class LinesBelow {
 
   // While that line of the rows from `row` on is read.
   HWY_INLINE void ask_beside(Index row, Index line) const {
+    if (next_lines_ > 0) {
+      const Index step = row / together_ * lines_ + line, steps = ceil_div(count_, together_) * lines_;
+      for (Index n = step * next_lines_ / steps; n < (step + 1) * next_lines_ / steps; ++n)
+        __builtin_prefetch(next_ + n * kLineBytes, 0, 2);
+      return;
+    }
     row += down_, line += along_;
     if (line >= lines_) row += together_, line -= lines_;
     if (row >= count_ && next_ == nullptr) return;
@@ -39,7 +46,7 @@ class LinesBelow {
 
  private:
   const char *data_, *next_;
-  Index row_bytes_, count_, lines_, together_, down_, along_;
+  Index row_bytes_, count_, next_lines_, lines_, together_, down_, along_;
 };
 
 // Of rows that are read one after another.

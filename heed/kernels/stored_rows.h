@@ -21,6 +21,8 @@ struct StoredRows {
   Index scale_row = 0;
   // Where the rows lie that are read after these, as far apart: asked for meanwhile, and need not be there. Null: none.
   const void* next = nullptr;
+  // Of rows that are copies: so many bytes, one after another, are asked for there in their place.
+  Index next_bytes = 0;
 };
 
 // Some rows of floats.

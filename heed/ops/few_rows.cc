@@ -66,13 +66,16 @@ class FewRowsProduct {
     float part[kFewRows][kOutputs];
     for (Index begin = 0; begin < inputs_; begin += depth) {
       const Index end = std::min(begin + depth, inputs_);
-      StoredRows part_of_rows = part_of(weight, 0, last - first, begin, end);
-      if (end < inputs_) {
-        part_of_rows.next = part_of(weight, 0, last - first, end, inputs_).data;
-      } else if (!widened && last < next) {
-        part_of_rows.next = part_of(weight_, last, next, 0, inputs_).data;
+      StoredRows rows = part_of(weight, 0, last - first, begin, end);
+      if (widened && begin == 0 && last < next) {
+        const ConstView& values = weight_.values;  // rows one after another
+        rows.next_bytes = (next - last) * values.stride[0] * size_of(values.dtype);
+        rows.next = part_of(weight_, last, next, 0, inputs_).data;
+      } else if (!widened && (end < inputs_ || last < next)) {
+        rows.next = end < inputs_ ? part_of(weight, 0, last - first, end, inputs_).data
+                                  : part_of(weight_, last, next, 0, inputs_).data;
       }
-      kernels::row_products(computed_, x_ + begin * computed_, part_of_rows, 1, {&part[0][0], kOutputs});
+      kernels::row_products(computed_, x_ + begin * computed_, rows, 1, {&part[0][0], kOutputs});
       for (Index n = 0; n < rows_; ++n) {
         float* const to = y_.as<float>() + n * y_.stride[0] + first;
         const float* const base = begin > 0 ? to : bias_ ? bias_.as<float>() + first : nullptr;

@@ -139,6 +139,22 @@ TEST(AttentionInvariance, KeysBehindTheMaskAndRowsBehindTheLastChangeNoBit) {
   }
 }
 
+// Of 16 bits, what a row's scores were looked at for is held for the gradients up to 4,096 keys, and computed again
+// beyond: here of the same keys, of which the second time most are padding.
+TEST(AttentionInvariance, WhatIsHeldForGradientsHasTheBitsOfWhatIsComputedAgain) {
+  for (const DType dtype : {DType::bf16, DType::f16}) {
+    AttentionSample p = plain_problem({.heads = 2, .key_heads = 1, .queries = 300, .keys = 200}, dtype);
+    p.spec.mask = Mask::causal(Anchor::start) & Mask::key_lengths(Tensor::from(std::vector<std::int64_t>{190}, {1}));
+    for (const AttentionPlan* plan : plans_for(p)) {
+      if (!plan->name.starts_with("fused")) continue;
+      const AttentionAnswer held = solve(*plan, p), again = solve(*plan, padded(p, 300, 4200));
+      EXPECT_TRUE(same_bits(again.dq, held.dq)) << plan->name;
+      EXPECT_EQ(largest_difference(slice(again.dk.view(), 2, 0, 200), held.dk), 0) << plan->name;
+      EXPECT_EQ(largest_difference(slice(again.dv.view(), 2, 0, 200), held.dv), 0) << plan->name;
+    }
+  }
+}
+
 // Holds an answer on several threads to that on one.
 void expect_same_on_any_threads(const AttentionPlan& plan, const AttentionSample& p) {
   const int before = thread_count();
