@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <set>
 
 #include "heed/base/check.h"
 #include "heed/ops/softmax.h"
@@ -32,6 +33,26 @@ BeamSearch::BeamSearch(const BeamOptions& options, const SpecialTokens& special,
              "beam_search: a search for whole sequences needs an end token");
 }
 
+void BeamSearch::penalise_repetition(double penalty, std::vector<std::int32_t> written) {
+  HEED_CHECK(std::isfinite(penalty) && penalty > 0, "beam_search: repetition_penalty must be above 0, but is {}",
+             penalty);
+  repetition_penalty_ = penalty;
+  written_ = std::move(written);
+}
+
+void BeamSearch::penalise(const View& log_probs) const {
+  for (Index beam = 0; beam < std::ssize(beams_); ++beam) {
+    std::set<std::int32_t> came(written_.begin(), written_.end());
+    came.insert(beams_[beam].tokens.begin(), beams_[beam].tokens.end());
+    for (const std::int32_t token : came) {
+      HEED_CHECK(token >= 0 && token < log_probs.shape[1], "beam_search: token {} is none of the model's {}", token,
+                 log_probs.shape[1]);
+      float& score = log_probs.at<float>({beam, token});
+      score = static_cast<float>(repetition_penalty_ * score);
+    }
+  }
+}
+
 void BeamSearch::record(std::vector<SearchStep>* steps, Index likeliest) { steps_ = steps, likeliest_ = likeliest; }
 
 std::vector<std::int32_t> BeamSearch::next_tokens() const {
@@ -42,6 +63,7 @@ std::vector<std::int32_t> BeamSearch::next_tokens() const {
 
 std::vector<Index> BeamSearch::advance(const View& logits) {
   log_softmax(logits, logits);
+  if (repetition_penalty_ != 1) penalise(logits);
   const std::vector<Candidate> candidates = best_candidates(logits);
   std::vector<Beam> next;
   std::vector<Index> parents, kept_of_next;
@@ -60,7 +82,7 @@ std::vector<Index> BeamSearch::advance(const View& logits) {
     if (special_.is_end(c.token)) {
       // An end token below the best `beam` candidates would only have ended because better ones could not.
       if (static_cast<Index>(rank) >= options_.beam) continue;
-      finish(std::move(beam));
+      finish(std::move(beam), c.token);
       keep(c);
     } else {
       beam.tokens.push_back(c.token);
@@ -73,7 +95,7 @@ std::vector<Index> BeamSearch::advance(const View& logits) {
   beams_ = std::move(next);
   const bool longest = !beams_.empty() && std::ssize(beams_.front().tokens) == max_tokens_;
   if (longest && !options_.complete) {
-    for (Beam& beam : beams_) finish(std::move(beam));
+    for (Beam& beam : beams_) finish(std::move(beam), -1);
     beams_.clear();
   }
   if (is_done()) beams_.clear();
@@ -124,7 +146,8 @@ bool BeamSearch::better(const Candidate& a, const Candidate& b) {
 }
 
 std::vector<BeamSearch::Candidate> BeamSearch::best_candidates(const ConstView& log_probs) const {
-  const std::size_t wanted = static_cast<std::size_t>(2 * options_.beam);
+  const std::size_t ends = std::max<std::size_t>(special_.ends.size(), 1);
+  const std::size_t wanted = (1 + ends) * static_cast<std::size_t>(options_.beam);
   const Index vocabulary = log_probs.shape[1];
   std::vector<Candidate> best;
   const auto offer = [&](const Candidate& c) {
@@ -156,10 +179,10 @@ std::vector<BeamSearch::Candidate> BeamSearch::best_candidates(const ConstView& 
   return best;
 }
 
-void BeamSearch::finish(Beam beam) {
+void BeamSearch::finish(Beam beam, std::int32_t end) {
   const double length = static_cast<double>(beam.token_scores.size());
-  finished_.push_back(
-      {std::move(beam.tokens), beam.sum / std::pow(length, options_.length_penalty), std::move(beam.token_scores)});
+  finished_.push_back({std::move(beam.tokens), beam.sum / std::pow(length, options_.length_penalty),
+                       std::move(beam.token_scores), end});
 }
 
 namespace {

@@ -67,6 +67,11 @@ class BeamSearch : public Search {
   // range, and where there is no end token.
   BeamSearch(const BeamOptions& options, const SpecialTokens& special, std::int32_t first, Index max_tokens);
 
+  // Makes tokens that came already less likely: the log-probability of each token of `written`, which is what the model
+  // continues, and of each of a hypothesis' own is multiplied by `penalty`, however often it came (Keskar et al. 2019,
+  // section 4.1, over log-probabilities, which stay as they are then). Throws heed::Error for a penalty that is not
+  // above 0.
+  void penalise_repetition(double penalty, std::vector<std::int32_t> written);
   // Adds each step from now on to `steps`, which must outlive the search, with so many of the likeliest tokens.
   void record(std::vector<SearchStep>* steps, Index likeliest);
 
@@ -90,11 +95,13 @@ class BeamSearch : public Search {
     double token_score;
   };
   static bool better(const Candidate& a, const Candidate& b);
-  // The best 2 * beam candidates, best first: however many of them end, `beam` can go on.
+  void penalise(const View& log_probs) const;
+  // So many of the best candidates, best first, that `beam` can go on, however many of them end.
   std::vector<Candidate> best_candidates(const ConstView& log_probs) const;
   // The likeliest tokens that may follow each beam.
   std::vector<std::vector<SearchStep::Likely>> likeliest_tokens(const ConstView& log_probs) const;
-  void finish(Beam beam);
+  // `end`: its end token, -1 for one that is cut off.
+  void finish(Beam beam, std::int32_t end);
   bool is_done() const;
 
   BeamOptions options_;
@@ -103,6 +110,8 @@ class BeamSearch : public Search {
   Index max_tokens_;  // without the end token
   std::vector<Beam> beams_{Beam{}};
   std::vector<Hypothesis> finished_;
+  double repetition_penalty_ = 1;
+  std::vector<std::int32_t> written_;
   std::vector<SearchStep>* steps_ = nullptr;
   Index likeliest_ = 0;
   std::vector<Index> kept_of_beam_{-1};  // where each of beams_ is in the last of *steps_

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "heed/base/error.h"
 #include "heed/base/random.h"
@@ -256,6 +258,54 @@ TEST(BeamSearch, AFirstTokenThatIsSaidIsCertain) {
       EXPECT_EQ(found.token_scores.front(), 0);
     }
   }
+}
+
+// However many of the best tokens end a sequence, as many hypotheses as the search keeps go on.
+TEST(BeamSearch, SeveralEndTokensLeaveRoomForThoseThatGoOn) {
+  const TableModel model;
+  Workspace workspace;
+  SpecialTokens special;
+  special.ends = {3, 4, 5};
+  std::set<std::int32_t> ends;
+  for (std::int32_t first = 0; first < 20; ++first) {
+    RecordedSearch recorded = record_beam_search(model, sources({first}, 1), {.beam = 1}, special, 1, workspace);
+    const auto& kept = recorded.steps[0].kept;
+    EXPECT_EQ(std::ranges::count_if(kept, [](const auto& one) { return one.token == 6; }), 1) << "the only other token";
+    for (const Hypothesis& found : recorded.best) {
+      EXPECT_TRUE(special.is_end(found.end));
+      ends.insert(found.end);
+    }
+  }
+  EXPECT_EQ(ends, (std::set<std::int32_t>{3, 4, 5}));
+}
+
+// What came already is multiplied, once, in the log-probabilities, which stay as they are then.
+TEST(BeamSearch, ARepetitionIsPenalised) {
+  constexpr double kPenalty = 3;
+  const TableModel model;
+  SpecialTokens endless;
+  endless.ends.clear();
+  BeamSearch search({.beam = 1, .complete = false}, endless, /*first=*/4, /*max_tokens=*/3);
+  search.penalise_repetition(kPenalty, {5, 4, 4});
+  std::vector<std::int32_t> read{4}, came{4, 5};
+  double sum = 0;
+  for (int step = 0; step < 3; ++step) {
+    const std::vector<float> values = model.logits_of(read);
+    const Tensor logits = Tensor::from(values, {1, kTokens});
+    std::pair<double, std::int32_t> best{-1e9, 0};
+    for (std::int32_t v = 3; v < kTokens; ++v) {  // 3 is a word where nothing ends
+      const bool again = std::ranges::find(came, v) != came.end();
+      best = std::max(best, {log_probability(values, v) * (again ? kPenalty : 1), v});
+    }
+    sum += best.first;
+    read.push_back(best.second), came.push_back(best.second);
+    search.advance(logits.view());
+  }
+  const Hypothesis found = search.take().front();
+  EXPECT_EQ(found.tokens, (std::vector<std::int32_t>{read.begin() + 1, read.end()}));
+  EXPECT_NEAR(found.score, sum / 3, 1e-5);
+  EXPECT_EQ(found.end, -1);
+  EXPECT_THROW(search.penalise_repetition(0, {}), Error);
 }
 
 }  // namespace

@@ -18,7 +18,8 @@ Sampler::Sampler(const SamplingOptions& options, const SpecialTokens& special, s
   HEED_CHECK(max_tokens >= 1, "Sampler: max_tokens must be at least 1, but is {}", max_tokens);
 }
 
-std::vector<Index> Sampler::advance(const View& logits) {
+std::int32_t Sampler::next_token(const View& logits) const {
+  if (special_.first >= 0 && drawn_.tokens.empty()) return special_.first;
   std::vector<float> allowed(logits.as<float>(), logits.as<float>() + logits.shape[1]);
   for (std::int32_t token : special_.never) {
     if (token >= 0 && token < logits.shape[1]) allowed[token] = -std::numeric_limits<float>::infinity();
@@ -26,12 +27,20 @@ std::vector<Index> Sampler::advance(const View& logits) {
   const std::size_t known = std::min(allowed.size(), static_cast<std::size_t>(special_.beyond));
   std::fill(allowed.begin() + static_cast<std::ptrdiff_t>(known), allowed.end(),
             -std::numeric_limits<float>::infinity());
-  const std::int32_t token = sample_token(allowed, so_far_, options_, {sequence_, std::ssize(drawn_.tokens)});
+  return sample_token(allowed, so_far_, options_, {sequence_, std::ssize(drawn_.tokens)});
+}
+
+std::vector<Index> Sampler::advance(const View& logits) {
+  const std::int32_t token = next_token(logits);
+  HEED_CHECK(token < logits.shape[1], "Sampler: token {} is none of the model's {}", token, logits.shape[1]);
   log_softmax(logits, logits);
   const double log_probability = logits.at<float>({0, token});
   drawn_.score += log_probability;
   drawn_.token_scores.push_back(log_probability);
-  if (special_.is_end(token)) return {};
+  if (special_.is_end(token)) {
+    drawn_.end = token;
+    return {};
+  }
   drawn_.tokens.push_back(token);
   so_far_.push_back(token);
   return std::ssize(drawn_.tokens) < max_tokens_ ? std::vector<Index>{0} : std::vector<Index>{};

@@ -12,8 +12,8 @@
 namespace heed {
 
 // One sequence, drawn by sample_token until the end token comes or there are max_tokens. pad, begin and unknown are
-// never produced. Gives one hypothesis: its score is sum(log p), with p those of the model, before what the options
-// make of them; of a sequence that ended at max_tokens, no end token is counted.
+// never produced; special.first is not drawn. Gives one hypothesis: its score is sum(log p), with p those of the model,
+// before what the options make of them; of a sequence that ended at max_tokens, no end token is counted.
 class Sampler : public Search {
  public:
   // `written` is what the model continues: {begin}, or a prompt. The first step reads its last token, and all of it
@@ -29,6 +29,8 @@ class Sampler : public Search {
   const Hypothesis& drawn() const { return drawn_; }
 
  private:
+  std::int32_t next_token(const View& logits) const;
+
   SamplingOptions options_;
   SpecialTokens special_;
   std::vector<std::int32_t> so_far_;  // written and drawn

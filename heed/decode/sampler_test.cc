@@ -74,6 +74,16 @@ TEST_F(DrawnText, PadBeginAndUnknownNeverComeAndScoresAreTheModelsOwn) {
   }
 }
 
+TEST_F(DrawnText, AFirstTokenThatIsSaidComesFirst) {
+  for (const std::int32_t first : {7, 11}) {
+    SpecialTokens special = kSpecial;
+    special.first = first;
+    Searches searches;
+    searches.push_back(std::make_unique<Sampler>(SamplingOptions{}, special, Ids{kSpecial.begin}, 0, 5));
+    EXPECT_EQ(decode(model_, source_, std::move(searches), workspace_)[0][0].tokens.front(), first);
+  }
+}
+
 TEST_F(DrawnText, SequencesAndSeedsDrawOtherTexts) {
   EXPECT_EQ(draw({}, 1).tokens, draw({}, 1).tokens);
   EXPECT_NE(draw({}, 1).tokens, draw({}, 2).tokens);

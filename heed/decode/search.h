@@ -20,7 +20,7 @@ struct SpecialTokens {
   std::vector<std::int32_t> never{0, 2, 1};
   // Nor are ids from here up: rows of a model's table that are no piece of its vocabulary.
   std::int32_t beyond = std::numeric_limits<std::int32_t>::max();
-  // What a beam search puts first, as if it were certain, where a model was made to write it; -1: any token.
+  // What is put first, as if it were certain, where a model was made to write it; -1: any token.
   std::int32_t first = -1;
 
   bool is_end(std::int32_t token) const { return std::ranges::find(ends, token) != ends.end(); }
@@ -31,6 +31,7 @@ struct Hypothesis {
   std::vector<std::int32_t> tokens;  // without begin and end
   double score = 0;                  // what hypotheses are ordered by
   std::vector<double> token_scores;  // log-probabilities of tokens, and last of the end token where it came
+  std::int32_t end = -1;             // the end token; -1: none came
 };
 
 // One sequence, which has one row in a model's state at first.
