@@ -11,8 +11,10 @@
 
 #include "case.h"
 #include "compare.h"
+#include "heed/autograd/operators.h"
 #include "heed/base/check.h"
 #include "heed/decode/beam_search.h"
+#include "heed/decode/prompted_search.h"
 #include "heed/decode/sampler.h"
 #include "heed/image/image.h"
 #include "heed/io/npy.h"
@@ -32,24 +34,22 @@ namespace fs = std::filesystem;
 
 using Ids = std::vector<std::int32_t>;
 
-// The tokens that are not padding, which stands behind them.
-Ids without_padding(const Json& item) {
-  Ids ids = token_ids(item["input_ids"]);
-  if (!item.has("attention_mask")) return ids;
-  const std::vector<Index> mask = item["attention_mask"].integer_list(0, 1);
-  const auto end = std::ranges::find(mask, 0);
-  if (mask.size() != ids.size() || std::find(end, mask.end(), 1) != mask.end()) {
-    item["attention_mask"].refuse("must be ones for the tokens and then zeros for padding");
-  }
-  ids.resize(static_cast<std::size_t>(end - mask.begin()));
-  return ids;
-}
+// A case's tokens without the padding before and behind them.
+struct Tokens {
+  Ids ids;
+  Index before = 0;
+};
 
-// One sequence as it stands in the case, with its padding.
-TokenBatch batch_of(const Json& item) {
-  const Ids ids = token_ids(item["input_ids"]);
-  const Ids length{static_cast<std::int32_t>(without_padding(item).size())};
-  return {Tensor::from(ids, {1, std::ssize(ids)}), Tensor::from(length, {1})};
+Tokens without_padding(const Json& item) {
+  Ids ids = token_ids(item["input_ids"]);
+  if (!item.has("attention_mask")) return {std::move(ids)};
+  const std::vector<Index> mask = item["attention_mask"].integer_list(0, 1);
+  const auto begin = std::ranges::find(mask, 1), end = std::find(begin, mask.end(), 0);
+  if (mask.size() != ids.size() || std::find(end, mask.end(), 1) != mask.end()) {
+    item["attention_mask"].refuse("must be ones for the tokens, with zeros for padding before or behind them");
+  }
+  const Index before = begin - mask.begin();
+  return {{ids.begin() + before, ids.begin() + (end - mask.begin())}, before};
 }
 
 TokenBatch batch_of(const Ids& ids) {
@@ -57,11 +57,11 @@ TokenBatch batch_of(const Ids& ids) {
 }
 
 // A sequence's rows [1, L, W] at the positions, as the array [positions, W] or, where the case has it, [1, positions,
-// W].
-Array rows_at(const Tensor& rows, const Json& item, std::string_view key, const Array& like) {
+// W]. Row 0 is position `first`.
+Array rows_at(const Tensor& rows, const Json& item, std::string_view key, const Array& like, Index first = 0) {
   std::vector<Index> positions;
   if (item.has(key)) {
-    positions = item[key].integer_list(0, rows.dim(1) - 1);
+    for (Index position : item[key].integer_list(first, first + rows.dim(1) - 1)) positions.push_back(position - first);
   } else {
     for (Index i = 0; i < rows.dim(1); ++i) positions.push_back(i);
   }
@@ -77,11 +77,29 @@ Array of_sequence(const Tensor& numbers, const Array& like) {
   return with_shape(numbers, like.shape.size() == 1 ? Extents{width} : Extents{1, width});
 }
 
-// Column 0 or 1 of [1, L, 2], as [1, L].
-Tensor one_of_two(const Tensor& logits, bool second) {
-  const Tensor column = Tensor::empty(DType::f32, {1, logits.dim(1)});
-  for (Index i = 0; i < logits.dim(1); ++i) column.at<float>({0, i}) = logits.at<float>({0, i, second ? 1 : 0});
-  return column;
+// Column 0 or 1 of [1, L, 2] at the positions, as [1, positions].
+Tensor one_of_two(const Tensor& logits, bool second, const Json& item, std::string_view key) {
+  std::vector<float> column;
+  for (Index i = 0; i < logits.dim(1); ++i) {
+    const bool wanted = !item.has(key) || std::ranges::count(item[key].integer_list(), i) > 0;
+    if (wanted) column.push_back(logits.at<float>({0, i, second ? 1 : 0}));
+  }
+  return Tensor::from(column, {1, std::ssize(column)});
+}
+
+// Hugging Face's and others' names of the same outputs, and the ones used here.
+std::string output_named(const std::string& name) {
+  static const std::map<std::string, std::string> kNames{{"encoder_last_hidden_state", "encoder_hidden"},
+                                                         {"encoder_hidden_state", "encoder_hidden"},
+                                                         {"encoder_output", "encoder_hidden"},
+                                                         {"decoder_hidden", "last_hidden_state"},
+                                                         {"decoder_last_hidden_state", "last_hidden_state"},
+                                                         {"hidden", "last_hidden_state"},
+                                                         {"pooled", "pooler_output"},
+                                                         {"pooler", "pooler_output"},
+                                                         {"sop_logits", "seq_relationship_logits"}};
+  const auto found = kNames.find(name);
+  return found == kNames.end() ? name : found->second;
 }
 
 // Rounds the model's weights.
@@ -130,7 +148,7 @@ class ModelCases {
   // The text is that of the ids, with the special tokens of the model's template or without.
   std::string compare_text(const Json& item) const {
     if (!item.has("text") || vocabulary_ == nullptr) return "";
-    const Ids stated = token_ids(item["input_ids"]);
+    const Ids stated = without_padding(item).ids;
     const std::string text = item["text"].string();
     const bool same = vocabulary_->encode(text) == stated || vocabulary_->encode_special(text).ids == stated;
     return same ? "" : "the text has other ids";
@@ -147,7 +165,7 @@ class ModelCases {
       return compare_generated(item, name, expected);
     }
     const Array stated = read_npy_array(folder_ / expected.string());
-    const Array got = computed(item, name, stated);
+    const Array got = computed(item, output_named(name), stated);
     if (type_ != WeightType::f32) return inexact_difference(got, stated, share_of(opened_.model->config(), type_));
     return difference(got, stated, tolerance(name, "rtol"), tolerance(name, "atol"));
   }
@@ -163,13 +181,36 @@ class ModelCases {
     if (name == "encoder_hidden") return rows_at(encoded(item).value(), item, "positions", like);
     if (!config.has_decoder()) return of_encoder(item, name, like);
     SequenceBatch batch;
-    const Ids ids = config.has_encoder() ? token_ids(item["decoder_input_ids"]) : without_padding(item);
+    const Ids ids = decoder_input(item);
     batch.input = Tensor::from(ids, {1, std::ssize(ids)});
     if (config.has_encoder()) batch.source = source_of(item);
     const char* const key = config.has_encoder() ? "decoder_positions" : "positions";
-    if (name == "logits") return rows_at(model.logits(context, batch).value(), item, key, like);
-    if (name == "last_hidden_state") return rows_at(model.features(context, batch).value(), item, key, like);
+    const Index first = config.has_encoder() ? 0 : without_padding(item).before;
+    const Var features = model.features(context, batch);
+    const Var hidden = config.logit_scale == 1 ? features : scale(context, features, 1 / config.logit_scale);
+    if (name == "last_hidden_state") return rows_at(hidden.value(), item, key, like, first);
+    if (config.encoder_heads.classifier != ClassifierKind::none) return of_classes(item, name, like, hidden, key);
+    if (name == "logits") return rows_at(model.project(context, features).value(), item, key, like, first);
     throw Skip("the output " + name);
+  }
+
+  // Of a classifier with an encoder the source behind the begin token, where the case has no other.
+  Ids decoder_input(const Json& item) const {
+    const TransformerConfig& config = opened_.model->config();
+    if (!config.has_encoder()) {
+      const Tokens tokens = without_padding(item);
+      if (tokens.before > 0 && config.positions != PositionKind::none) {
+        throw Skip("positions that count the padding before a text");
+      }
+      return tokens.ids;
+    }
+    if (item.has("decoder_input_ids") || config.encoder_heads.classifier == ClassifierKind::none) {
+      return token_ids(item["decoder_input_ids"]);
+    }
+    Ids ids = without_padding(item).ids;
+    ids.insert(ids.begin(), opened_.family.begin);
+    ids.pop_back();
+    return ids;
   }
 
   // What the encoder reads: a sequence, or a picture or sound, as an array or as a file.
@@ -186,7 +227,10 @@ class ModelCases {
     for (const char* array : {"pixel_values", "input_features"}) {
       if (item.has(array)) return {.signal = read_npy(folder_ / item[array].string())};
     }
-    return batch_of(item);
+    const Tokens tokens = without_padding(item);
+    if (tokens.before > 0) throw Skip("padding before a source");
+    const Ids ids = token_ids(item["input_ids"]), length{static_cast<std::int32_t>(tokens.ids.size())};
+    return {Tensor::from(ids, {1, std::ssize(ids)}), Tensor::from(length, {1})};
   }
 
   Var encoded(const Json& item) {
@@ -210,47 +254,61 @@ class ModelCases {
     if (name == "prediction_logits" || (name == "logits" && !has_classes)) {
       return rows_at(heads.masked_word_logits(context, hidden).value(), item, "positions", like);
     }
-    const Tensor logits = heads.class_logits(context, hidden).value();
-    if (classifier == ClassifierKind::spans && (name == "start_logits" || name == "end_logits")) {
-      return of_sequence(one_of_two(logits, name == "end_logits"), like);
+    return of_classes(item, name, like, hidden, "positions");
+  }
+
+  Array of_classes(const Json& item, const std::string& name, const Array& like, const Var& hidden,
+                   const char* positions) {
+    const Context context = Context::inference(workspace_);
+    const Tensor logits = opened_.model->heads().class_logits(context, hidden).value();
+    const bool of_spans = opened_.model->config().encoder_heads.classifier == ClassifierKind::spans;
+    if (of_spans && (name == "start_logits" || name == "end_logits")) {
+      return of_sequence(one_of_two(logits, name == "end_logits", item, positions), like);
     }
-    const bool of_pair = name == "seq_relationship_logits" || name == "sop_logits";
-    if (name != "logits" && !of_pair) throw Skip("the output " + name);
-    if (logits.rank() == 3) return rows_at(logits, item, "positions", like);
+    if (name != "logits" && name != "seq_relationship_logits") throw Skip("the output " + name);
+    if (logits.rank() == 3) return rows_at(logits, item, positions, like);
     return of_sequence(logits, like);
   }
 
   // --- Generation ----------------------------------------------------------------------------------------------------
 
   struct Generation {
-    Ids prompt;     // of the decoder: what it is given, and what it begins with
-    Ids generated;  // without the end token
+    Ids prompt;  // of the decoder: what it is given, with the padding before it, and what it begins with
+    Ids generated;
     bool ended = false;
   };
 
   Generation generate(const Json& item) {
     const Transformer& model = *opened_.model;
     const Json how = item["generate"];
-    SpecialTokens special{opened_.family.begin, opened_.family.ends, {}};
+    SpecialTokens special{.begin = opened_.family.begin,
+                          .ends = opened_.family.ends,
+                          .never = opened_.family.never,
+                          .first = opened_.family.first};
     if (how.has("ignore_eos") && how["ignore_eos"].boolean()) special.ends.clear();
-    if (how.has("ban")) special.never = token_ids(how["ban"]);
+    if (how.has("ban")) {
+      for (const std::int32_t id : token_ids(how["ban"])) special.never.push_back(id);
+    }
     if (how.has("decoder_start"))
       special.begin = static_cast<std::int32_t>(how["decoder_start"].integer(0, kLargestId));
     Generation made;
-    made.prompt = model.has_source() ? Ids{special.begin} : without_padding(item);
-    HEED_CHECK(!made.prompt.empty(), "{}: must not be empty", item["input_ids"].where());
-    const TokenBatch admitted =
-        model.has_source() ? source_of(item) : batch_of(Ids(made.prompt.begin(), made.prompt.end() - 1));
+    Ids read = model.has_source() ? Ids{special.begin} : without_padding(item).ids;
+    made.prompt = model.has_source() ? read : token_ids(item["input_ids"]);
+    if (model.has_source() && item.has("decoder_input_ids")) made.prompt = read = token_ids(item["decoder_input_ids"]);
+    HEED_CHECK(!read.empty(), "{}: has no token to begin with", item.where());
+    const TokenBatch admitted = model.has_source() ? source_of(item) : batch_of(Ids(read.begin(), read.end() - 1));
     Index most = how.has("max_new") ? how["max_new"].integer(1, kLargestId)
                                     : how["max_length"].integer(1, kLargestId) - std::ssize(made.prompt);
-    most = std::min(most, model.max_steps(std::ssize(made.prompt) - 1));
+    most = std::min(most, model.max_steps(std::ssize(read) - 1));
     HEED_CHECK(most >= 1, "{}: leaves no room for a token", how.where());
+    std::unique_ptr<Search> search = search_of(how, special, read, most);
+    if (model.has_source()) search = std::make_unique<PromptedSearch>(read, std::move(search));
     Searches searches;
-    searches.push_back(search_of(how, special, made.prompt, most));
+    searches.push_back(std::move(search));
     const Hypothesis best = decode(model, admitted, std::move(searches), workspace_)[0][0];
     made.generated = best.tokens;
-    made.ended = best.token_scores.size() > best.tokens.size();
-    if (made.ended && special.ends.size() == 1) made.generated.push_back(special.ends.front());
+    made.ended = best.end >= 0;
+    if (made.ended) made.generated.push_back(best.end);
     return made;
   }
 
@@ -263,13 +321,12 @@ class ModelCases {
       return std::make_unique<Sampler>(options, special, prompt, 0, most);
     }
     if (method != "beam") how["method"].refuse("must be greedy or beam");
-    if (how.has("repetition_penalty") && how["repetition_penalty"].number() != 1) {
-      throw Skip("a beam search with a repetition penalty");
-    }
     BeamOptions options{.beam = how["num_beams"].integer(1, kWidestBeam), .early_stopping = false, .complete = false};
     if (how.has("length_penalty")) options.length_penalty = how["length_penalty"].number();
     if (how.has("early_stopping")) options.early_stopping = how["early_stopping"].boolean();
-    return std::make_unique<BeamSearch>(options, special, prompt.back(), most);
+    auto search = std::make_unique<BeamSearch>(options, special, prompt.back(), most);
+    if (how.has("repetition_penalty")) search->penalise_repetition(how["repetition_penalty"].number(), prompt);
+    return search;
   }
 
   std::string compare_generated(const Json& item, const std::string& name, const Json& expected) {

@@ -1,19 +1,14 @@
 #include "heed/models/encoder_heads.h"
 
+#include <vector>
+
 #include "heed/autograd/operators.h"
 #include "heed/base/check.h"
 
 namespace heed {
-namespace {
-
-Var first_tokens(const Context& context, const Var& hidden) {
-  return reshape(context, slice(context, hidden, 1, 0, 1), {hidden.dim(0), hidden.dim(2)});
-}
-
-}  // namespace
 
 EncoderHeads::EncoderHeads(const ParameterScope& scope, const TransformerConfig& config, const Embedding& table)
-    : options_(config.encoder_heads), activation_(config.activation) {
+    : options_(config.encoder_heads), reads_last_(config.has_decoder()), activation_(config.activation) {
   if (options_.pooler != PoolerKind::none) pooler_ = Linear(scope / "pooler", config.width, config.width);
   if (options_.classifier != ClassifierKind::none) {
     classifier_ = Linear(scope / "classifier", config.width, std::ssize(options_.labels));
@@ -28,18 +23,30 @@ EncoderHeads::EncoderHeads(const ParameterScope& scope, const TransformerConfig&
   masked_bias_ = masked.vector("bias", words, Initial::constant(0));
 }
 
-Var EncoderHeads::pooled(const Context& context, const Var& hidden) const {
-  HEED_CHECK(options_.pooler != PoolerKind::none, "EncoderHeads: the model has no pooler");
-  const Activation activation = options_.pooler == PoolerKind::tanh ? Activation::tanh : Activation::relu;
-  return activate(context, activation, pooler_.forward(context, first_tokens(context, hidden)));
+Var EncoderHeads::of_sequences(const Context& context, const Var& hidden, const Tensor& lengths) const {
+  std::vector<std::int32_t> rows;
+  for (Index b = 0; b < hidden.dim(0); ++b) {
+    const Index length = lengths.is_empty() ? hidden.dim(1) : lengths.at<std::int32_t>({b});
+    HEED_CHECK(length >= 1 && length <= hidden.dim(1), "EncoderHeads: sequence {} has {} tokens of {}", b, length,
+               hidden.dim(1));
+    rows.push_back(static_cast<std::int32_t>(b * hidden.dim(1) + (reads_last_ ? length - 1 : 0)));
+  }
+  return gather(context, hidden, Tensor::from(rows, {std::ssize(rows)}));
 }
 
-Var EncoderHeads::class_logits(const Context& context, const Var& hidden) const {
+Var EncoderHeads::pooled(const Context& context, const Var& hidden, const Tensor& lengths) const {
+  HEED_CHECK(options_.pooler != PoolerKind::none, "EncoderHeads: the model has no pooler");
+  const Activation activation = options_.pooler == PoolerKind::tanh ? Activation::tanh : Activation::relu;
+  return activate(context, activation, pooler_.forward(context, of_sequences(context, hidden, lengths)));
+}
+
+Var EncoderHeads::class_logits(const Context& context, const Var& hidden, const Tensor& lengths) const {
   switch (options_.classifier) {
     case ClassifierKind::sequence:
     case ClassifierKind::next_sentence: {
       const bool has_pooler = options_.pooler != PoolerKind::none;
-      return classifier_.forward(context, has_pooler ? pooled(context, hidden) : first_tokens(context, hidden));
+      return classifier_.forward(
+          context, has_pooler ? pooled(context, hidden, lengths) : of_sequences(context, hidden, lengths));
     }
     case ClassifierKind::tokens:
     case ClassifierKind::spans:

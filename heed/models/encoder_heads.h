@@ -1,4 +1,5 @@
-// The heads of an encoder: a vector for a sequence, classes, and words that a mask hides (Devlin et al. 2019).
+// The heads of an encoder: a vector for a sequence, classes, and words that a mask hides (Devlin et al. 2019). A model
+// with a decoder may have the first two over that, whose last token has read all of a sequence (Radford et al. 2018).
 //
 //   const Var hidden = model.encode(context, batch);                          // [B, L, width]
 //   Var classes = model.heads().class_logits(context, hidden);                // [B, classes]
@@ -21,17 +22,22 @@ class EncoderHeads {
   EncoderHeads() = default;
   EncoderHeads(const ParameterScope& scope, const TransformerConfig& config, const Embedding& table);
 
-  // The activation of a dense layer over each sequence's first token: hidden [B, L, width] to [B, width].
-  Var pooled(const Context& context, const Var& hidden) const;
+  // The activation of a dense layer over the token that stands for each sequence: hidden [B, L, width] to [B, width].
+  // It is an encoder's first, and a decoder's last: of the first lengths[b] (i32 [B]) where they are given, else of L.
+  Var pooled(const Context& context, const Var& hidden, const Tensor& lengths = {}) const;
   // Unnormalised log-probabilities of the classes: hidden [B, L, width] to [B, classes], of tokens and spans to [B, L,
   // classes].
-  Var class_logits(const Context& context, const Var& hidden) const;
+  Var class_logits(const Context& context, const Var& hidden, const Tensor& lengths = {}) const;
   // Those of each word in the place of each token, hidden [..., width] to [..., vocabulary]:
   // norm(activation(dense x)) E^T + bias, E the table of embeddings.
   Var masked_word_logits(const Context& context, const Var& hidden) const;
 
  private:
+  // [B, width].
+  Var of_sequences(const Context& context, const Var& hidden, const Tensor& lengths) const;
+
   EncoderHeadsOptions options_;
+  bool reads_last_ = false;
   Activation activation_ = Activation::gelu;
   Linear pooler_, classifier_, masked_dense_;
   Norm masked_norm_;

@@ -1,4 +1,4 @@
-// What an encoder's vectors are used for: what BERT and its like have above their layers.
+// What an encoder's vectors, or a decoder's, are used for: what BERT and its like have above their layers.
 //
 //   EncoderHeadsOptions heads{.pooler = PoolerKind::tanh, .classifier = ClassifierKind::sequence};
 //   heads.labels = {"negative", "positive"};
@@ -14,7 +14,7 @@
 
 namespace heed {
 
-// What makes one vector of a sequence: a dense layer over its first token, and this activation.
+// What makes one vector of a sequence: a dense layer over its first token, in a decoder its last, and this activation.
 enum class PoolerKind { none, tanh, relu };
 inline constexpr std::pair<std::string_view, PoolerKind> kPoolerKindNames[] = {
     {"none", PoolerKind::none}, {"tanh", PoolerKind::tanh}, {"relu", PoolerKind::relu}};
@@ -23,7 +23,7 @@ inline std::span<const std::pair<std::string_view, PoolerKind>> enum_names(Poole
 // What the classifier tells the class of.
 enum class ClassifierKind {
   none,
-  sequence,       // the whole, by its pooled vector, or by its first token's where there is no pooler
+  sequence,       // the whole, by its pooled vector, or by its first (last) token's where there is no pooler
   next_sentence,  // whether the second of two texts follows the first, in the same way   (Devlin et al. 2019)
   tokens,         // each token
   spans,          // how likely an answer begins, and how likely it ends, at each token: two "classes"
@@ -49,7 +49,8 @@ struct EncoderHeadsOptions {
 
   template <typename V>
   friend void visit_fields(EncoderHeadsOptions& o, V&& visit) {
-    visit("pooler", o.pooler, "One vector for a sequence, of its first token: none, or by tanh or relu.");
+    visit("pooler", o.pooler,
+          "One vector for a sequence, of its first token, or a decoder's last: none, or by tanh or relu.");
     visit("classifier", o.classifier,
           "What has classes: none, sequence, next_sentence, tokens, or spans (where an answer begins and ends).");
     visit("labels", o.labels, "The names of the classes.");

@@ -38,14 +38,15 @@ TransformerConfig small_config(PoolerKind pooler, ClassifierKind classifier) {
 const Tensor kTypes = Tensor::from(Ids{0, 0, 1, 1, 0, 1, 1, 0}, {2, 4});
 
 // Gradients of a weighted sum of what a head computes, by every parameter that it hangs on.
-void check_gradients(const TransformerConfig& config, Var (EncoderHeads::*head)(const Context&, const Var&) const) {
+template <typename Head>
+void check_gradients(const TransformerConfig& config, Head head) {
   DrawnParameters drawn(Rng(1));
   const Transformer model(drawn, config);
   for (const auto& [name, var] : drawn.list()) var.convert(DType::f64);
   Workspace workspace;
   const auto forward = [&](Tape* tape) {
     const Context context{.tape = tape, .workspace = workspace, .dropout = nullptr};
-    return (model.heads().*head)(context, model.encode(context, small_batch().source, kTypes));
+    return head(model.heads(), context, model.encode(context, small_batch().source, kTypes));
   };
   Tape tape;
   const Var y = forward(&tape);
@@ -64,14 +65,20 @@ void check_gradients(const TransformerConfig& config, Var (EncoderHeads::*head)(
 }
 
 TEST(EncoderHeads, GradientsAgreeWithFiniteDifferences) {
+  const auto classes = [](const EncoderHeads& heads, const Context& context, const Var& hidden) {
+    return heads.class_logits(context, hidden);
+  };
+  const auto words = [](const EncoderHeads& heads, const Context& context, const Var& hidden) {
+    return heads.masked_word_logits(context, hidden);
+  };
   for (PoolerKind pooler : {PoolerKind::none, PoolerKind::tanh, PoolerKind::relu}) {
-    check_gradients(small_config(pooler, ClassifierKind::sequence), &EncoderHeads::class_logits);
+    check_gradients(small_config(pooler, ClassifierKind::sequence), classes);
   }
-  check_gradients(small_config(PoolerKind::none, ClassifierKind::tokens), &EncoderHeads::class_logits);
+  check_gradients(small_config(PoolerKind::none, ClassifierKind::tokens), classes);
   TransformerConfig config = small_config(PoolerKind::none, ClassifierKind::none);
-  check_gradients(config, &EncoderHeads::masked_word_logits);
+  check_gradients(config, words);
   config.tie_output = false;
-  check_gradients(config, &EncoderHeads::masked_word_logits);
+  check_gradients(config, words);
 }
 
 TEST(EncoderHeads, HaveARowForEachSequenceOrForEachToken) {
@@ -102,6 +109,29 @@ TEST(EncoderHeads, PaddingChangesNoClass) {
   EXPECT_LT(testing::largest_difference(classes(padded).view(), classes(alone).view()), 1e-6);
 }
 
+// The last token of each of a decoder's sequences, whatever is behind it.
+TEST(EncoderHeads, ADecodersLastTokenStandsForItsSequence) {
+  TransformerConfig config = small_config(PoolerKind::tanh, ClassifierKind::sequence);
+  config.encoder_layers = 0, config.decoder_layers = 1;
+  config.factorised_embedding = config.token_types = 0;
+  config.encoder_heads.masked_words = false;
+  config.has_output = false;
+  DrawnParameters drawn(Rng(1));
+  const Transformer model(drawn, config);
+  Workspace workspace;
+  const Context context = Context::inference(workspace);
+  const auto classes = [&](const Ids& ids, const Tensor& lengths) {
+    const Tensor input = Tensor::from(ids, {1, std::ssize(ids)});
+    return model.heads().class_logits(context, model.features(context, {.input = input}), lengths).value();
+  };
+  const Tensor whole = classes({7, 8, 3}, {});
+  EXPECT_LT(testing::largest_difference(classes({7, 8, 3, 0, 0}, Tensor::from(Ids{3}, {1})).view(), whole.view()),
+            1e-6);
+  EXPECT_GT(testing::largest_difference(classes({7, 8, 4}, {}).view(), whole.view()), 1e-3);
+  EXPECT_THROW(classes({7, 8}, Tensor::from(Ids{3}, {1})), Error);
+  EXPECT_THROW(model.logits(context, {.input = Tensor::from(Ids{7}, {1, 1})}), Error) << "it has no output";
+}
+
 TEST(EncoderHeads, RefuseWhatTheModelHasNot) {
   DrawnParameters drawn(Rng(1));
   TransformerConfig config = small_config(PoolerKind::none, ClassifierKind::none);
@@ -128,7 +158,7 @@ TEST(EncoderHeads, RefuseConfigurationsThatMakeNoSense) {
     c.encoder_heads.classifier = ClassifierKind::spans;
     c.encoder_heads.labels.push_back("neither");
   });
-  refused([](TransformerConfig& c) { c.decoder_layers = 1, c.factorised_embedding = 0; });
+  refused([](TransformerConfig& c) { c.decoder_layers = 1, c.factorised_embedding = 0; });  // masked words
   refused([](TransformerConfig& c) { c.decoder_layers = 1, c.encoder_heads = {}; });
 }
 

@@ -24,14 +24,15 @@ class SequenceModel : public NextToken {
   // What the output projection reads, [B, T, width]. Throws heed::Error where the batch has what the model does not
   // read: a source, or offsets.
   virtual Var features(const Context& context, const SequenceBatch& batch) const = 0;
-  // The output projection's weight, [vocabulary(), width].
+  // The output projection's weight, [vocabulary(), width]; empty: it has none, and so predicts nothing.
   virtual const Var& output_weight() const = 0;
   // Its bias, [vocabulary()]; empty: it has none.
   virtual Var output_bias() const { return {}; }
   // What bounds the logits: x becomes cap * tanh(x / cap); 0: nothing.
   virtual double logit_soft_cap() const { return 0; }
 
-  // features, [..., width], as logits, [..., vocabulary()].
+  // features, [..., width], as logits, [..., vocabulary()]. Throws heed::Error, as what calls it, for a model without
+  // an output projection.
   Var project(const Context& context, const Var& features) const;
   // The logits of each next token, [B, T, vocabulary()].
   Var logits(const Context& context, const SequenceBatch& batch) const;

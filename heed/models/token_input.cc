@@ -9,13 +9,25 @@ namespace {
 Positions make_positions(const ParameterScope& scope, const TransformerConfig& config) {
   switch (config.positions) {
     case PositionKind::learned:
-      return Positions::learned(scope, config.max_length, config.table_width());
+      return Positions::learned(scope, config.max_length + (config.padding_token >= 0 ? 1 : 0), config.table_width());
     case PositionKind::sinusoidal:
       return Positions::sinusoidal(scope, config.max_length, config.table_width());
     case PositionKind::none:
       return {};
   }
   fail("Transformer: positions {} is none", static_cast<int>(config.positions));
+}
+
+// Of ids [B, L]: the first, second, ... token that is no padding is at 1, 2, ..., and padding at 0.
+Tensor places_of_tokens(const Tensor& ids, Index padding) {
+  const Tensor places = Tensor::empty(DType::i32, {ids.dim(0), ids.dim(1)});
+  for (Index b = 0; b < ids.dim(0); ++b) {
+    std::int32_t last = 0;
+    for (Index t = 0; t < ids.dim(1); ++t) {
+      places.at<std::int32_t>({b, t}) = ids.at<std::int32_t>({b, t}) == padding ? 0 : ++last;
+    }
+  }
+  return places;
 }
 
 }  // namespace
@@ -28,6 +40,7 @@ TokenInput::TokenInput(const ParameterScope& scope, const std::string& side, con
       has_types_(config.token_types > 0 && side == "source"),
       has_norm_(config.embedding_norm),
       has_projection_(config.factorised_embedding > 0),
+      padding_token_(config.padding_token),
       dropout_(config.dropout) {
   if (has_types_) types_ = Embedding(scope / "token_types", config.token_types, config.table_width(), 1);
   if (has_norm_) norm_ = Norm(scope / (side + "_norm"), config.norm, config.table_width(), config.norm_epsilon);
@@ -37,8 +50,8 @@ TokenInput::TokenInput(const ParameterScope& scope, const std::string& side, con
 Var TokenInput::forward(const Context& context, const Tensor& ids, const Tensor& positions, const Tensor& types) const {
   HEED_CHECK(types.is_empty() || has_types_, "Transformer: the model has no token types, but some are given");
   const Var embedded = embedding_.forward(context, ids);
-  Var x = positions.is_empty() ? positions_.forward(context, embedded)
-                               : positions_.forward_at(context, embedded, positions);
+  const Tensor places = padding_token_ >= 0 ? places_of_tokens(ids, padding_token_) : positions;
+  Var x = places.is_empty() ? positions_.forward(context, embedded) : positions_.forward_at(context, embedded, places);
   show_embeddings(context.observer, side_, embedded.value().view(), x.value().view());
   if (has_types_) {
     const Tensor all = types.is_empty() ? Tensor::zeros(DType::i32, {ids.dim(0), ids.dim(1)}) : types;

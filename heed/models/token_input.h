@@ -24,8 +24,8 @@ class TokenInput {
 
   // ids i32 [B, L] to [B, L, width]: norm(scale * embedding + position + type), with dropout,
   // and from the width of factorised embeddings mapped to the model's. Positions are 0, 1, ...,
-  // or those given, i32 [B, L]. `types` i32 [B, L] are those of a model that has them; empty: all 0. Throws heed::Error
-  // past the positions that the model has, and for types that it has not.
+  // or those given, i32 [B, L], or those of config.padding_token. `types` i32 [B, L] are those of a model that has
+  // them; empty: all 0. Throws heed::Error past the positions that the model has, and for types that it has not.
   Var forward(const Context& context, const Tensor& ids, const Tensor& positions = {}, const Tensor& types = {}) const;
 
  private:
@@ -35,6 +35,7 @@ class TokenInput {
   Linear projection_;
   EmbeddedSide side_ = EmbeddedSide::source;
   bool has_types_ = false, has_norm_ = false, has_projection_ = false;
+  Index padding_token_ = -1;
   double dropout_ = 0;
 };
 

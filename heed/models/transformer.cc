@@ -74,10 +74,8 @@ Transformer::Transformer(const ParameterScope& scope, const TransformerConfig& c
     if (has_source()) encoder_norm_ = norm("encoder.norm");
     if (config.has_decoder()) decoder_norm_ = norm("decoder.norm");
   }
-  if (!config.has_decoder()) {
-    heads_ = EncoderHeads(scope, config, source_embedding_);
-    return;
-  }
+  heads_ = EncoderHeads(scope, config, source_embedding_);
+  if (!config.has_decoder() || !config.has_output) return;
   const ParameterScope generator = scope / "generator";
   if (!config.tie_output) {
     output_weight_ = generator.weight("weight", config.target_vocabulary, config.width,

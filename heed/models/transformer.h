@@ -27,7 +27,9 @@ class Transformer : public SequenceModel {
   const TransformerConfig& config() const { return config_; }
   bool has_source() const override { return config_.has_encoder(); }
   Var features(const Context& context, const SequenceBatch& batch) const override;
-  const Var& output_weight() const override { return config_.tie_output ? target_embedding_.weight() : output_weight_; }
+  const Var& output_weight() const override {
+    return config_.tie_output && config_.has_output ? target_embedding_.weight() : output_weight_;
+  }
   Var output_bias() const override { return output_bias_; }
   double logit_soft_cap() const override { return config_.logit_soft_cap; }
 
@@ -41,7 +43,7 @@ class Transformer : public SequenceModel {
   // Encoder output [B, S, width] for source ids, and their types, i32 [B, S], where the model has some; or for a
   // signal.
   Var encode(const Context& context, const TokenBatch& source, const Tensor& types = {}) const;
-  // What encode's output is used for, where there is no decoder.
+  // What encode's output is used for, or, where there is a decoder, that of features.
   const EncoderHeads& heads() const { return heads_; }
   // The source's table of embeddings.
   const Embedding& source_embedding() const { return source_embedding_; }
@@ -62,7 +64,7 @@ class Transformer : public SequenceModel {
   SignalInput signal_input_;  // in place of source_input_ where config_ has a signal
   std::vector<TransformerBlock> encoder_, decoder_;
   Norm encoder_norm_, decoder_norm_;  // where config_.has_final_norm()
-  Var output_weight_, output_bias_;   // where the output is not tied; where it has one
+  Var output_weight_, output_bias_;   // where there is an output and it is not tied; where it has one
   EncoderHeads heads_;
 };
 

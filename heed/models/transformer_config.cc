@@ -54,6 +54,11 @@ void check_cross(const AttentionChoice& choice) {
 
 }  // namespace
 
+bool TransformerConfig::alternates(Index layer) const {
+  if (!alternate) return false;
+  return alternate_layers.empty() ? layer % 2 == 1 : std::ranges::count(alternate_layers, layer) > 0;
+}
+
 TransformerBlockOptions TransformerConfig::block(bool decoder, Index layer) const {
   return {.width = width,
           .heads = heads,
@@ -73,7 +78,7 @@ TransformerBlockOptions TransformerConfig::block(bool decoder, Index layer) cons
           .dropout = dropout,
           .attention_dropout = attention_dropout,
           .activation_dropout = activation_dropout,
-          .self_attention = alternate && layer % 2 == 1 ? alternate_attention : attention,
+          .self_attention = alternates(layer) ? alternate_attention : attention,
           .cross = decoder && has_encoder(),
           .cross_attention = cross_attention,
           .max_positions = max_length};
@@ -87,9 +92,12 @@ void TransformerConfig::check() const {
   HEED_CHECK(norm_place != NormPlace::parallel || !has_encoder(),
              "Transformer: norm_place parallel is for language models");
   HEED_CHECK(token_types == 0 || has_encoder(), "Transformer: token_types are of an encoder, which has no layers");
+  HEED_CHECK(padding_token < 0 || (positions == PositionKind::learned && has_encoder() && !has_decoder()),
+             "Transformer: padding_token is of an encoder's learned positions, without a decoder");
   HEED_CHECK(factorised_embedding == 0 || !has_decoder(),
              "Transformer: factorised_embedding is of an encoder without a decoder");
-  HEED_CHECK(!encoder_heads.any() || !has_decoder(), "Transformer: encoder_heads are of an encoder without a decoder");
+  HEED_CHECK(!encoder_heads.masked_words || !has_decoder(),
+             "Transformer: encoder_heads: masked_words are of an encoder without a decoder");
   HEED_CHECK((encoder_heads.classifier != ClassifierKind::none) == !encoder_heads.labels.empty(),
              "Transformer: encoder_heads: a classifier has labels, and nothing else has: there are {}",
              encoder_heads.labels.size());
@@ -113,13 +121,29 @@ TransformerConfig transformer_config_from_json(const Json& json) {
   Json complete = json.has("norm_first") ? renamed(json) : json;
   // Those of before models of others could be read had none of these.
   const Json defaults = to_json(config);
-  for (std::string_view name : {"head_width",           "attention_bias",  "attention_out_bias",
-                                "separate_projections", "query_key_norm",  "ffn_bias",
-                                "norm_epsilon",         "final_norm",      "alternate",
-                                "alternate_attention",  "embedding_scale", "embedding_norm",
-                                "token_types",          "causal",          "output_bias",
-                                "logit_scale",          "logit_soft_cap",  "factorised_embedding",
-                                "encoder_heads",        "signal"}) {
+  for (std::string_view name : {"head_width",
+                                "attention_bias",
+                                "attention_out_bias",
+                                "separate_projections",
+                                "query_key_norm",
+                                "ffn_bias",
+                                "norm_epsilon",
+                                "final_norm",
+                                "alternate",
+                                "alternate_attention",
+                                "alternate_layers",
+                                "embedding_scale",
+                                "embedding_norm",
+                                "token_types",
+                                "padding_token",
+                                "causal",
+                                "has_output",
+                                "output_bias",
+                                "logit_scale",
+                                "logit_soft_cap",
+                                "factorised_embedding",
+                                "encoder_heads",
+                                "signal"}) {
     if (!complete.has(name)) complete.set(name, defaults[name]);
   }
   from_json(complete, config);

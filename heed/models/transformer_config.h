@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "heed/io/json.h"
 #include "heed/io/number_range.h"
@@ -73,10 +74,13 @@ struct TransformerConfig {
   FinalNorm final_norm = FinalNorm::automatic;
   bool alternate = false;
   AttentionChoice alternate_attention{};
+  std::vector<Index> alternate_layers{};
   double embedding_scale = 0;
   bool embedding_norm = false;
   Index token_types = 0;
+  Index padding_token = -1;
   bool causal = true;
+  bool has_output = true;
   bool output_bias = false;
   double logit_scale = 1;
   double logit_soft_cap = 0;
@@ -89,6 +93,8 @@ struct TransformerConfig {
   bool has_final_norm() const { return final_norm == FinalNorm::always || norm_place != NormPlace::post; }
   // The width of the tables of embeddings, positions and types.
   Index table_width() const { return factorised_embedding > 0 ? factorised_embedding : width; }
+  // Whether a layer attends as alternate_attention says.
+  bool alternates(Index layer) const;
   // The options of the encoder's block `layer`, or of the decoder's.
   TransformerBlockOptions block(bool decoder, Index layer) const;
   // Throws heed::Error naming the field that makes no sense.
@@ -138,15 +144,24 @@ struct TransformerConfig {
     visit("norm_epsilon", c.norm_epsilon, "Epsilon of all norms.", NumberRange::from(0, 1));
     visit("final_norm", c.final_norm,
           "A norm after the last layer: automatic (not where layers end in one) or always.");
-    visit("alternate", c.alternate, "Layers 1, 3, 5, ... (counted from 0) attend as alternate_attention says.");
-    visit("alternate_attention", c.alternate_attention, "Self-attention of every other layer, as attention.");
+    visit("alternate", c.alternate,
+          "Layers 1, 3, 5, ... (counted from 0), or those of alternate_layers, attend as alternate_attention says.");
+    visit("alternate_attention", c.alternate_attention, "Self-attention of these layers, as attention.");
+    visit("alternate_layers", c.alternate_layers, "Layers that alternate_attention is of; none: every other one.");
     visit("embedding_scale", c.embedding_scale, "What embeddings are multiplied by; 0: the root of the width.",
           NumberRange::from(0, 1e6));
     visit("embedding_norm", c.embedding_norm, "Embeddings, with their positions, are normalised.");
     visit("token_types", c.token_types, "Types of a source's tokens, each with a vector that is added; 0: none.",
           NumberRange::from(0, 1 << 16));
+    visit(
+        "padding_token", c.padding_token,
+        "The id of a source's padding where positions are of the other tokens, counted from 1, and padding stands at 0 "
+        "(RoBERTa); -1: they are of all tokens, counted from 0.",
+        NumberRange::from(-1, 1 << 24));
     visit("causal", c.causal,
           "No token of the decoder sees a later one; else each sees all of its row, so rows must be of one length.");
+    visit("has_output", c.has_output,
+          "The decoder says how likely each next token is; else it gives vectors, of which no text is made.");
     visit("output_bias", c.output_bias, "The output projection has a bias.");
     visit("logit_scale", c.logit_scale, "What the output projection's input is multiplied by.", NumberRange::above(0));
     visit("logit_soft_cap", c.logit_soft_cap, "Logits x become cap * tanh(x / cap); 0: they stay.",
@@ -154,7 +169,8 @@ struct TransformerConfig {
     visit("factorised_embedding", c.factorised_embedding,
           "Width of an encoder's embeddings, which a matrix maps to the model's (ALBERT); 0: they have the model's.",
           NumberRange::from(0, 1 << 24));
-    visit("encoder_heads", c.encoder_heads, "What an encoder's vectors are used for, where there is no decoder.");
+    visit("encoder_heads", c.encoder_heads,
+          "What an encoder's vectors are used for, or, where there is a decoder, its own.");
     visit("signal", c.signal, "What the encoder reads in the place of tokens.");
   }
 };

@@ -46,17 +46,16 @@ FamilyModel describe_albert(const Json& config) {
   };
   // Layers are in equal groups that share the parameters of one, or of some inner layers that follow one another.
   const Index layers = config["num_hidden_layers"].integer(1, kMostLayers);
-  const Index groups = std::min(extent_or(config, {"num_hidden_groups"}, 1), layers);
+  const Index groups = extent_or(config, {"num_hidden_groups"}, 1);
   const Index inner = extent_or(config, {"inner_group_num"}, 1);
   if (inner > kMostLayers / layers) config["inner_group_num"].refuse("makes more layers than heed has");
   c.encoder_layers = layers * inner;
   for (Index i = 0; i < layers; ++i) {
-    for (Index j = 0; j < inner; ++j) {
-      add_layer(model, i * inner + j,
-                fmt::format("albert.encoder.albert_layer_groups.{}.albert_layers.{}", i * groups / layers, j));
-    }
+    const std::string group = fmt::format("albert.encoder.albert_layer_groups.{}", i * groups / layers);
+    for (Index j = 0; j < inner; ++j) add_layer(model, i * inner + j, fmt::format("{}.albert_layers.{}", group, j));
+    // Of more groups than layers some are read by none.
+    if (model.parts.empty() || model.parts.back() != group) model.parts.push_back(group);
   }
-  model.parts = {"albert.encoder.albert_layer_groups.*"};
   model.pad = id_or(config, {"pad_token_id"}, -1);
   model.heads = encoder_head_names(config);
   EncoderHeadNames& heads = *model.heads;

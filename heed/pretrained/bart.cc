@@ -1,4 +1,5 @@
-// BART (Lewis et al. 2020) and Marian (Junczys-Dowmunt et al. 2018): BartForConditionalGeneration, MarianMTModel.
+// BART (Lewis et al. 2020), mBART (Liu et al. 2020), which normalises before its layers, and Marian (Junczys-Dowmunt et
+// al. 2018): BartForConditionalGeneration, MBartForConditionalGeneration, MarianMTModel.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -16,9 +17,13 @@ FamilyModel describe_encoder_decoder(const Json& config) {
   c.norm_place = flag_or(config, {"normalize_before"}, false) ? NormPlace::pre : NormPlace::post;
   c.max_length = extent(config, {"max_position_embeddings"});
   c.output_bias = true;
-  model.rules.push_back({"embedding", {"model.shared"}});
+  model.prefix = "model.";
+  std::vector<std::string> tables = tied_output(c, "lm_head");
+  tables.insert(tables.begin(), {"model.encoder.embed_tokens", "model.decoder.embed_tokens"});
+  model.rules.push_back({.parameter = "embedding", .tensors = {"model.shared"}, .otherwise = std::move(tables)});
   model.rules.push_back({"generator.weight", {"lm_head.weight"}});
   model.rules.push_back({"generator.bias", {"final_logits_bias"}});
+  model.heads = translator_head_names(config);
   if (model.begin < 0) model.begin = 2;
   return model;
 }
@@ -54,8 +59,24 @@ FamilyModel describe_bart(const Json& config) {
   return model;
 }
 
+FamilyModel describe_mbart(const Json& config) {
+  FamilyModel model = describe_bart(config);
+  model.config.norm_place = NormPlace::pre;
+  model.config.embedding_norm = true;
+  return model;
+}
+
 FamilyModel describe_marian(const Json& config) {
   FamilyModel model = describe_encoder_decoder(config);
+  if (!flag_or(config, {"share_encoder_decoder_embeddings"}, true)) {
+    TransformerConfig& c = model.config;
+    c.share_embeddings = false;
+    c.target_vocabulary = extent_or(config, {"decoder_vocab_size"}, c.source_vocabulary);
+    model.rules.push_back({"source_embedding", {"model.encoder.embed_tokens"}});
+    model.rules.push_back({.parameter = "target_embedding",
+                           .tensors = {"model.decoder.embed_tokens"},
+                           .otherwise = tied_output(c, "lm_head")});
+  }
   // Its row is of zeros, which may be more than what a token gets.
   if (model.pad >= 0) model.never = {model.pad};
   const TransformerConfig& c = model.config;

@@ -59,12 +59,15 @@ FamilyModel describe_bert(const Json& config) {
 FamilyModel describe_roberta(const Json& config) {
   FamilyModel model = describe_encoder(config, "roberta");
   TransformerConfig& c = model.config;
-  // Positions are counted from behind the padding's id, whose row and those before it stand for no place.
-  const Index first = id_or(config, {"pad_token_id"}, 1) + 1;
-  if (c.max_length < first + 2) config["max_position_embeddings"].refuse("leaves no positions behind the padding's");
-  c.max_length -= first;
+  // The padding's position is its id, and those of the other tokens are counted from behind it.
+  c.padding_token = id_or(config, {"pad_token_id"}, 1);
+  if (c.padding_token < 0) config["pad_token_id"].refuse("must be an id, from which positions are counted");
+  if (c.max_length < c.padding_token + 3) {
+    config["max_position_embeddings"].refuse("leaves no positions behind the padding's");
+  }
+  c.max_length -= c.padding_token + 1;
   for (TensorRule& rule : model.rules) {
-    if (rule.parameter == "source_positions") rule.first_row = first;
+    if (rule.parameter == "source_positions") rule.first_row = c.padding_token;
   }
   EncoderHeadNames& heads = *model.heads;
   heads.sequence_pooler = "classifier.dense";

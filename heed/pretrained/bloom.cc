@@ -24,7 +24,7 @@ FamilyModel describe_bloom(const Json& config) {
   c.tie_output = flag_or(config, {"tie_word_embeddings"}, true);
   model.prefix = "transformer.";
   model.rules = {
-      {"embedding", {"transformer.word_embeddings"}},
+      {.parameter = "embedding", .tensors = {"transformer.word_embeddings"}, .otherwise = tied_output(c, "lm_head")},
       {"target_norm", {"transformer.word_embeddings_layernorm"}},
       {"decoder.layers.*.self_attn.in_proj_weight",
        {"transformer.h.*.self_attention.query_key_value.weight"},
@@ -41,6 +41,7 @@ FamilyModel describe_bloom(const Json& config) {
       {"generator", {"lm_head"}},
   };
   model.parts = {"transformer.h.*"};
+  model.heads = language_model_head_names(config, "classifier");
   model.begin = id_or(config, {"bos_token_id"}, -1);
   model.ends = end_ids(config, 2);
   return model;

@@ -139,7 +139,7 @@ std::string CheckpointParameters::in_file(std::string name) const {
   return name;
 }
 
-CheckpointParameters::Found CheckpointParameters::find(const std::string& parameter) const {
+std::optional<CheckpointParameters::Found> CheckpointParameters::rule_for(const std::string& parameter) const {
   std::vector<std::string> stars;
   for (const TensorRule& rule : rules_) {
     const std::optional<std::string> rest = begins_name(rule.parameter, parameter, stars);
@@ -149,9 +149,25 @@ CheckpointParameters::Found CheckpointParameters::find(const std::string& parame
       std::string name = tensor.empty() ? tensor : fill_stars(tensor, stars) + *rest;
       found.names.push_back(in_file(std::move(name)));
     }
+    for (const std::string& other : rule.otherwise) {
+      const std::string name = in_file(fill_stars(other, stars) + *rest);
+      if (!file_.has(found.names.front()) && file_.has(name)) found.names.front() = name;
+    }
     return found;
   }
-  fail("{}: the family has no tensor for the parameter {}", file_.name(), parameter);
+  return {};
+}
+
+CheckpointParameters::Found CheckpointParameters::find(const std::string& parameter) const {
+  std::optional<Found> found = rule_for(parameter);
+  HEED_CHECK(found, "{}: the family has no tensor for the parameter {}", file_.name(), parameter);
+  return *std::move(found);
+}
+
+bool CheckpointParameters::has(const std::string& parameter) const {
+  const std::optional<Found> found = rule_for(parameter);
+  return found &&
+         std::ranges::all_of(found->names, [&](const std::string& name) { return name.empty() || file_.has(name); });
 }
 
 void CheckpointParameters::check_there(std::span<const ParameterShape> wanted) const {
@@ -171,7 +187,8 @@ Var CheckpointParameters::value(const ParameterShape& wanted, const Initial&) {
   const auto [rule, names] = find(wanted.name);
   if (rule->computed) return Var::parameter(rule->computed());
   used_.insert(names.begin(), names.end());
-  const bool as_it_is = names.size() == 1 && rule->layout == TensorLayout::as_it_is && rule->first_row == 0;
+  const bool as_it_is =
+      names.size() == 1 && !names.front().empty() && rule->layout == TensorLayout::as_it_is && rule->first_row == 0;
   return as_it_is ? alone(names.front(), wanted) : adapted(*rule, names, wanted);
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -27,6 +28,8 @@ class CheckpointParameters final : public ParameterSource {
   // heads_apart has.
   CheckpointParameters(const Checkpoint& file, std::vector<TensorRule> rules, std::string prefix, Index heads);
 
+  // Whether a rule names this parameter and the file has what it is made of.
+  bool has(const std::string& parameter) const;
   // Throws heed::Error naming the tensors that parameters of these shapes need and the file has not.
   void check_there(std::span<const ParameterShape> wanted) const;
   // Throws heed::Error naming the tensors of the file that no parameter was made of and that are under one of the
@@ -42,6 +45,8 @@ class CheckpointParameters final : public ParameterSource {
     const TensorRule* rule;
     std::vector<std::string> names;
   };
+  std::optional<Found> rule_for(const std::string& parameter) const;
+  // Throws heed::Error where there is no rule.
   Found find(const std::string& parameter) const;
   std::string in_file(std::string name) const;
   Var alone(const std::string& name, const ParameterShape& wanted) const;

@@ -56,6 +56,24 @@ TEST_F(CheckpointParametersTest, WhatTheFileHoldsAsItIsReadIsTheFilesMemory) {
   EXPECT_EQ(b.value().view().data, file.tensor("model.b").view().data);
 }
 
+TEST_F(CheckpointParametersTest, ATensorThatSeveralShareIsFoundUnderAnyOfTheirNames) {
+  const Checkpoint file = saved({{"lm_head.weight", counted({3, 2})}});
+  const TensorRule rule{.parameter = "embedding", .tensors = {"model.shared"}, .otherwise = {"model.other", "lm_head"}};
+  CheckpointParameters loaded(file, {rule}, "model.", 1);
+  EXPECT_TRUE(loaded.has("embedding.weight"));
+  EXPECT_FALSE(loaded.has("embedding.bias"));
+  EXPECT_FALSE(loaded.has("norm.weight")) << "no rule names it";
+  const ParameterScope scope(loaded);
+  EXPECT_EQ(numbers(scope.weight("embedding.weight", 3, 2, Initial::constant(0)).value()), numbers(counted({3, 2})));
+}
+
+TEST_F(CheckpointParametersTest, WhatARuleNamesNothingForIsZero) {
+  const Checkpoint file = saved({{"something", counted({1})}});
+  CheckpointParameters loaded(file, {{"bias", {""}}}, "", 1);
+  EXPECT_EQ(numbers(ParameterScope(loaded).vector("bias", 2, Initial::constant(1)).value()),
+            (std::vector<float>{0, 0}));
+}
+
 TEST_F(CheckpointParametersTest, WhatOnlyF32IsReadOfIsWidened) {
   const Checkpoint file = saved({{"norm", counted({4}).to(DType::bf16)}});
   CheckpointParameters loaded(file, {{"norm", {"norm"}}}, "", 1);

@@ -19,12 +19,24 @@ struct Architecture {
   Heads heads;
 };
 
-constexpr Architecture kArchitectures[] = {
+// Of encoders without a decoder.
+constexpr Architecture kOfEncoders[] = {
     {"ForMaskedLM", {ClassifierKind::none, true}},
     {"ForPreTraining", {ClassifierKind::next_sentence, true}},
     {"ForNextSentencePrediction", {ClassifierKind::next_sentence}},
     {"ForSequenceClassification", {ClassifierKind::sequence}},
     {"ForImageClassification", {ClassifierKind::sequence}},
+    {"ForTokenClassification", {ClassifierKind::tokens}},
+    {"ForQuestionAnswering", {ClassifierKind::spans}},
+    {"LMHeadModel", {ClassifierKind::none, true}},
+    {"Model", {}},
+};
+
+// Of models with a decoder.
+constexpr Architecture kOfDecoders[] = {
+    {"ForCausalLM", {}},
+    {"ForConditionalGeneration", {}},
+    {"ForSequenceClassification", {ClassifierKind::sequence}},
     {"ForTokenClassification", {ClassifierKind::tokens}},
     {"ForQuestionAnswering", {ClassifierKind::spans}},
     {"Model", {}},
@@ -59,14 +71,19 @@ class Choice {
   }
 
   Heads heads_of_architecture() const {
-    for (const auto& [ending, heads] : kArchitectures) {
+    const bool decodes = model_.config.has_decoder();
+    const std::span<const Architecture> architectures =
+        decodes ? std::span<const Architecture>(kOfDecoders) : std::span<const Architecture>(kOfEncoders);
+    for (const auto& [ending, heads] : architectures) {
       if (!names_.architecture.ends_with(ending)) continue;
+      // A decoder that was taken out of a model with an encoder is of another build.
+      if (ending == "ForCausalLM" && model_.config.has_encoder()) break;
       const bool knows_words = !heads.masked_words || !names_.masked_dense.empty();
       const bool knows_classes = heads.classifier == ClassifierKind::none || !path_of(heads.classifier).empty();
       if (knows_words && knows_classes) return heads;
     }
     std::string known;
-    for (const Architecture& one : kArchitectures)
+    for (const Architecture& one : architectures)
       known += fmt::format("{}...{}", known.empty() ? "" : ", ", one.ending);
     fail("{}: is a {}, which heed has not: it has {}", file_.name(), printable(names_.architecture), known);
   }
@@ -117,6 +134,11 @@ class Choice {
     if (kind == ClassifierKind::next_sentence) options.labels = {"next", "not next"};
     if (kind == ClassifierKind::spans) options.labels = {"start", "end"};
     add("classifier", path_of(kind));
+    if (!model_.config.has_decoder()) return;
+    // Language models that were made classifiers have no bias there. Their outputs are left out.
+    if (!has_tensor(path_of(kind) + ".bias")) add("classifier.bias", "");
+    model_.config.has_output = false;
+    model_.config.logit_scale = 1;
   }
 
   void add_masked_words() {

@@ -1,4 +1,4 @@
-// Which heads an encoder has.
+// Which heads a model has.
 //
 //   FamilyModel model = describe_model(config);
 //   choose_heads(model, file);                     // sets model.config.encoder_heads, and adds the rules for them
@@ -12,8 +12,8 @@ namespace heed {
 // Those of the architecture that config.json names ("...Model", "...ForMaskedLM", "...ForPreTraining",
 // "...ForNextSentencePrediction", "...ForSequenceClassification", "...ForImageClassification",
 // "...ForTokenClassification", "...ForQuestionAnswering"), and its pooler where the file has one; those that the file
-// has where it names none. A model with a decoder stays as it is. Throws heed::Error for another architecture, which
-// heed has not.
+// has where it names none. A model with a decoder may be a classifier in the place of a language model. Throws
+// heed::Error for another architecture, which heed has not.
 void choose_heads(FamilyModel& model, const Checkpoint& file);
 
 }  // namespace heed

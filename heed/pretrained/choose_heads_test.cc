@@ -34,6 +34,7 @@ class ChooseHeadsTest : public ::testing::Test {
     write_safetensors(folder_ / "model.safetensors", views);
     FamilyModel model = describe_model(config);
     choose_heads(model, open_checkpoint(folder_ / "model.safetensors"));
+    has_output_ = model.config.has_output;
     ListedParameters listed;
     Transformer(listed, model.config);  // which refuses heads that make no sense
     return model.config.encoder_heads;
@@ -43,6 +44,8 @@ class ChooseHeadsTest : public ::testing::Test {
     list.append(name);
     return {{"architectures", list}};
   }
+
+  bool has_output_ = true;  // of the last model that was chosen
 
   void SetUp() override { std::filesystem::create_directories(folder_); }
   void TearDown() override { std::filesystem::remove_all(folder_); }
@@ -104,14 +107,28 @@ TEST_F(ChooseHeadsTest, LabelsAreTheConfigurations) {
   EXPECT_EQ(refusal([&] { labels({{"num_labels", 1e9}}); }).substr(0, 27), "JSON: num_labels: must be a");
 }
 
+TEST_F(ChooseHeadsTest, ALanguageModelMayBeAClassifier) {
+  for (const char* name : {"GPTNeoXForCausalLM", "GPTNeoXModel"}) {
+    EXPECT_FALSE(chosen("gpt_neox", architecture(name), {}).any());
+    EXPECT_TRUE(has_output_);
+  }
+  const auto kind = [&](const char* name) { return chosen("gpt_neox", architecture(name), {}).classifier; };
+  EXPECT_EQ(kind("GPTNeoXForSequenceClassification"), ClassifierKind::sequence);
+  EXPECT_FALSE(has_output_);
+  EXPECT_EQ(kind("GPTNeoXForTokenClassification"), ClassifierKind::tokens);
+  EXPECT_EQ(kind("GPTNeoXForQuestionAnswering"), ClassifierKind::spans);
+  EXPECT_EQ(chosen("gpt_neox", {}, {"score.weight"}).classifier, ClassifierKind::sequence);
+}
+
 TEST_F(ChooseHeadsTest, AnotherArchitectureIsRefused) {
   for (const char* name : {"BertForMultipleChoice", "BertLMHead"}) {
     EXPECT_EQ(refusal([&] { chosen("bert", architecture(name), {}); }),
               (folder_ / "model.safetensors").string() + ": is a " + name +
                   ", which heed has not: it has ...ForMaskedLM, ...ForPreTraining, ...ForNextSentencePrediction, "
                   "...ForSequenceClassification, ...ForImageClassification, ...ForTokenClassification, "
-                  "...ForQuestionAnswering, ...Model");
+                  "...ForQuestionAnswering, ...LMHeadModel, ...Model");
   }
+  EXPECT_NE(refusal([&] { chosen("gpt_neox", architecture("GPTNeoXForMaskedLM"), {}); }), "no error");
   // RoBERTa has no second sentence to guess.
   EXPECT_NE(refusal([&] { chosen("roberta", architecture("RobertaForNextSentencePrediction"), {}); }), "no error");
 }

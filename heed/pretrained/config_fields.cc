@@ -69,16 +69,25 @@ std::vector<std::int32_t> end_ids(const Json& config, std::int32_t otherwise) {
 
 Activation activation_of(const Json& name) {
   static constexpr std::pair<std::string_view, Activation> kNames[] = {
-      {"gelu", Activation::gelu},           {"gelu_python", Activation::gelu},
-      {"gelu_new", Activation::gelu_tanh},  {"gelu_pytorch_tanh", Activation::gelu_tanh},
-      {"gelu_fast", Activation::gelu_tanh}, {"relu", Activation::relu},
-      {"silu", Activation::silu},           {"swish", Activation::silu},
+      {"gelu", Activation::gelu},
+      {"gelu_python", Activation::gelu},
+      {"gelu_new", Activation::gelu_tanh},
+      {"gelu_pytorch_tanh", Activation::gelu_tanh},
+      {"gelu_fast", Activation::gelu_tanh},
+      {"relu", Activation::relu},
+      {"silu", Activation::silu},
+      {"swish", Activation::silu},
       {"tanh", Activation::tanh},
+      {"gelu_accurate", Activation::gelu_tanh},
+      {"gelu_python_tanh", Activation::gelu_tanh},
+      {"sigmoid", Activation::sigmoid},
+      {"linear", Activation::identity},
   };
   for (const auto& [known, activation] : kNames) {
     if (name.string() == known) return activation;
   }
-  name.refuse("must be an activation that heed has (gelu, gelu_new, gelu_pytorch_tanh, relu, silu, tanh)");
+  name.refuse(
+      "must be an activation that heed has (gelu, gelu_new, gelu_pytorch_tanh, relu, silu, tanh, sigmoid, linear)");
 }
 
 void refuse_unless(const Json& config, std::string_view name, bool only) {

@@ -30,7 +30,8 @@ double nullable_number(const Json& config, std::string_view name, double otherwi
 Index nullable_extent(const Json& config, std::string_view name, Index otherwise);
 // eos_token_id: an id, a list of some, or null; `otherwise` where it is left out, -1 for none.
 std::vector<std::int32_t> end_ids(const Json& config, std::int32_t otherwise = -1);
-// Hugging Face's name of an activation: gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, relu, silu, swish, tanh.
+// Hugging Face's name of an activation: gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, relu, silu, swish, tanh,
+// sigmoid, linear.
 Activation activation_of(const Json& name);
 // Throws heed::Error that names the field where it is there and is not `only`: what heed does not compute.
 void refuse_unless(const Json& config, std::string_view name, bool only);

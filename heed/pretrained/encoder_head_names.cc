@@ -37,4 +37,21 @@ EncoderHeadNames encoder_head_names(const Json& config) {
   return names;
 }
 
+EncoderHeadNames language_model_head_names(const Json& config, const std::string& tokens) {
+  EncoderHeadNames names = encoder_head_names(config);
+  names.sequences = "score";
+  names.pools_sequences = false;
+  names.tokens = tokens;
+  names.spans = "qa_outputs";
+  return names;
+}
+
+EncoderHeadNames translator_head_names(const Json& config) {
+  EncoderHeadNames names = encoder_head_names(config);
+  names.sequence_pooler = "classification_head.dense";
+  names.sequences = "classification_head.out_proj";
+  names.spans = "qa_outputs";
+  return names;
+}
+
 }  // namespace heed

@@ -1,4 +1,4 @@
-// What the files of a family of encoders call the heads that a model may have above its layers.
+// What the files of a family call the heads that a model may have above its layers.
 //
 //   model.heads = encoder_head_names(config);      // the architecture and the labels
 //   model.heads->pooler = "bert.pooler.dense";
@@ -21,7 +21,7 @@ struct EncoderHeadNames {
   // The layer below the classifier of sequences, where it is not `pooler`.
   std::string sequence_pooler;
   PoolerKind sequence_pooler_kind = PoolerKind::tanh;
-  bool pools_sequences = true;  // else the classifier of sequences reads the first token itself (ViT)
+  bool pools_sequences = true;  // else the classifier of sequences reads a token itself (ViT, language models)
   std::string sequences, next_sentence, tokens, spans;   // classifiers
   std::string masked_dense, masked_norm, masked_output;  // whose output has a weight where it is not tied
   std::vector<std::string> masked_bias;                  // the names that files have for the bias of the output
@@ -31,5 +31,9 @@ struct EncoderHeadNames {
 // called LABEL_0, ...; `problem_type` says whether classes exclude each other. Throws heed::Error that names the
 // place for ids that are not 0, 1, ...
 EncoderHeadNames encoder_head_names(const Json& config);
+// Those of a language model that was made a classifier: `score` for sequences, `tokens`, and `qa_outputs` for spans.
+EncoderHeadNames language_model_head_names(const Json& config, const std::string& tokens);
+// Those of a model with an encoder and a decoder: `classification_head` for sequences, `qa_outputs` for spans.
+EncoderHeadNames translator_head_names(const Json& config);
 
 }  // namespace heed

@@ -20,6 +20,7 @@ std::span<const Family> families() {
       {"gpt_neox", describe_gpt_neox},
       {"llama", describe_llama},
       {"marian", describe_marian},
+      {"mbart", describe_mbart},
       {"mistral", describe_mistral},
       {"mt5", describe_mt5},
       {"pytorch nn.TransformerEncoder + nn.TransformerDecoder", describe_pytorch_translator},

@@ -33,7 +33,7 @@ struct FamilyModel {
   std::vector<std::int32_t> ends;
   std::int32_t first = -1;          // what a translation is made to begin with; -1: with anything
   std::vector<std::int32_t> never;  // what is never written
-  // Of an encoder without a decoder, whose heads are left to choose_heads.
+  // Of a model whose heads are left to choose_heads.
   std::optional<EncoderHeadNames> heads;
 };
 

@@ -8,6 +8,11 @@ namespace heed {
 // max_length of a model whose positions end nowhere.
 inline constexpr Index kUnboundedLength = 1 << 16;
 
+// TensorRule::otherwise of a table of embeddings: the output's name, where the two are one tensor.
+inline std::vector<std::string> tied_output(const TransformerConfig& config, const std::string& output) {
+  return config.tie_output ? std::vector{output} : std::vector<std::string>();
+}
+
 FamilyModel describe_albert(const Json& config);
 FamilyModel describe_bart(const Json& config);
 FamilyModel describe_bert(const Json& config);
@@ -19,6 +24,7 @@ FamilyModel describe_gpt2(const Json& config);
 FamilyModel describe_gpt_neox(const Json& config);
 FamilyModel describe_llama(const Json& config);
 FamilyModel describe_marian(const Json& config);
+FamilyModel describe_mbart(const Json& config);
 FamilyModel describe_mistral(const Json& config);
 FamilyModel describe_mt5(const Json& config);
 FamilyModel describe_pytorch_translator(const Json& config);

@@ -5,7 +5,6 @@
 namespace heed {
 
 FamilyModel describe_gpt2(const Json& config) {
-  refuse_unless(config, "scale_attn_weights", true);
   refuse_unless(config, "scale_attn_by_inverse_layer_idx", false);
   refuse_unless(config, "add_cross_attention", false);
   FamilyModel model;
@@ -20,11 +19,12 @@ FamilyModel describe_gpt2(const Json& config) {
   c.norm_epsilon = number_or(config, {"layer_norm_epsilon"}, 1e-5);
   c.positions = PositionKind::learned;
   c.max_length = extent(config, {"n_positions", "n_ctx", "max_position_embeddings"});
+  if (!flag_or(config, {"scale_attn_weights"}, true)) c.attention = AttentionChoice("dot");
   c.embedding_scale = 1;
   c.tie_output = flag_or(config, {"tie_word_embeddings"}, true);
   model.prefix = "transformer.";
   model.rules = {
-      {"embedding", {"transformer.wte"}},
+      {.parameter = "embedding", .tensors = {"transformer.wte"}, .otherwise = tied_output(c, "lm_head")},
       {"target_positions", {"transformer.wpe"}},
       {"decoder.layers.*.self_attn.in_proj_weight", {"transformer.h.*.attn.c_attn.weight"}, TensorLayout::transposed},
       {"decoder.layers.*.self_attn.in_proj_bias", {"transformer.h.*.attn.c_attn.bias"}},
@@ -38,6 +38,7 @@ FamilyModel describe_gpt2(const Json& config) {
   };
   model.parts = {"transformer.h.*"};
   model.ignored = {".attn.bias", ".attn.masked_bias"};
+  model.heads = language_model_head_names(config, "classifier");
   model.begin = id_or(config, {"bos_token_id"}, -1);
   model.ends = end_ids(config, 50256);
   return model;

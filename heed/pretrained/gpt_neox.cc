@@ -32,7 +32,7 @@ FamilyModel describe_gpt_neox(const Json& config) {
   c.tie_output = flag_or(config, {"tie_word_embeddings"}, false);
   model.prefix = "gpt_neox.";
   model.rules = {
-      {"embedding", {"gpt_neox.embed_in"}},
+      {.parameter = "embedding", .tensors = {"gpt_neox.embed_in"}, .otherwise = tied_output(c, "embed_out")},
       {"decoder.layers.*.self_attn.in_proj_weight",
        {"gpt_neox.layers.*.attention.query_key_value.weight"},
        TensorLayout::heads_apart},
@@ -49,6 +49,7 @@ FamilyModel describe_gpt_neox(const Json& config) {
   };
   model.parts = {"gpt_neox.layers.*"};
   model.ignored = {".attention.bias", ".attention.masked_bias", ".rotary_emb.inv_freq"};
+  model.heads = language_model_head_names(config, "classifier");
   model.begin = id_or(config, {"bos_token_id"}, -1);
   model.ends = end_ids(config, 2);
   return model;

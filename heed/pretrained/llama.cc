@@ -64,7 +64,7 @@ FamilyModel describe_decoder(const Json& config, const ClassDefaults& defaults) 
   c.tie_output = flag_or(config, {"tie_word_embeddings"}, defaults.tied);
   model.prefix = "model.";
   model.rules = {
-      {"embedding", {"model.embed_tokens"}},
+      {.parameter = "embedding", .tensors = {"model.embed_tokens"}, .otherwise = tied_output(c, "lm_head")},
       {"decoder.layers.*.self_attn.q_proj_weight", {"model.layers.*.self_attn.q_proj.weight"}},
       {"decoder.layers.*.self_attn.k_proj_weight", {"model.layers.*.self_attn.k_proj.weight"}},
       {"decoder.layers.*.self_attn.v_proj_weight", {"model.layers.*.self_attn.v_proj.weight"}},
@@ -83,6 +83,7 @@ FamilyModel describe_decoder(const Json& config, const ClassDefaults& defaults) 
   };
   model.parts = {"model.layers.*"};
   model.ignored = {".rotary_emb.inv_freq"};
+  model.heads = language_model_head_names(config, "score");
   model.begin = id_or(config, {"bos_token_id"}, -1);
   model.ends = end_ids(config, defaults.end);
   return model;
@@ -117,13 +118,13 @@ void attend_by_layer(TransformerConfig& c, const Json& config, const AttentionCh
   const std::vector<bool> layers = windowed_layers(config, c.decoder_layers, otherwise);
   const auto of = [&](bool has_window) { return windowed(choice, has_window ? window : 0); };
   c.attention = of(layers.front());
-  c.alternate = window != 0 && std::ranges::adjacent_find(layers, std::not_equal_to<>()) != layers.end();
+  c.alternate = window != 0 && std::ranges::count(layers, layers.front()) != std::ssize(layers);
   if (!c.alternate) return;
-  if (std::ranges::adjacent_find(layers) != layers.end()) {
-    const Json said = field(config, {"layer_types", "max_window_layers", "num_hidden_layers"});
-    said.refuse("heed has models whose layers all have the window, or none, or every other one");
-  }
   c.alternate_attention = of(!layers.front());
+  if (std::ranges::adjacent_find(layers) == layers.end()) return;  // every other one
+  for (Index layer = 0; layer < c.decoder_layers; ++layer) {
+    if (layers[static_cast<std::size_t>(layer)] != layers.front()) c.alternate_layers.push_back(layer);
+  }
 }
 
 // Gemma's norms hold what is added to one.

@@ -9,6 +9,7 @@
 #include "heed/pretrained/checkpoint_parameters.h"
 #include "heed/pretrained/choose_heads.h"
 #include "heed/pretrained/ctranslate2.h"
+#include "heed/pretrained/fit_to_file.h"
 #include "heed/pretrained/generation_tokens.h"
 #include "heed/pretrained/gguf.h"
 #include "heed/pretrained/llama2c.h"
@@ -36,6 +37,7 @@ FamilyModel describe_file(const std::filesystem::path& path, const Checkpoint& f
   const std::filesystem::path generation = folder / "generation_config.json";
   read_generation_tokens(file_exists(generation) ? read_json(generation) : config, model);
   choose_heads(model, file);
+  fit_to_file(model, file);
   return model;
 }
 

@@ -58,7 +58,9 @@ FamilyModel describe(const Json& config, const char* feed_forward, bool tied) {
   };
   // The first layer's table of distances serves all of them.
   const std::string table = "block.0.layer.0.SelfAttention.relative_attention_bias.weight";
-  model.rules = {{"embedding", {"shared"}},
+  std::vector<std::string> tables = tied_output(c, "lm_head");
+  tables.insert(tables.begin(), {"encoder.embed_tokens", "decoder.embed_tokens"});
+  model.rules = {{.parameter = "embedding", .tensors = {"shared"}, .otherwise = std::move(tables)},
                  {"encoder.layers.*.self_attn.relative_bias", {"encoder." + table}},
                  {"decoder.layers.*.self_attn.relative_bias", {"decoder." + table}}};
   block("encoder.layers.*", "encoder.block.*", 1);
@@ -70,6 +72,11 @@ FamilyModel describe(const Json& config, const char* feed_forward, bool tied) {
   model.parts = {"encoder.block.*", "decoder.block.*"};
   // Some files of T5 1.0 have a table for cross-attention, which no program reads.
   model.ignored = {".EncDecAttention.relative_attention_bias.weight"};
+  model.heads = translator_head_names(config);
+  if (model.heads->architecture.ends_with("EncoderModel")) {
+    c.decoder_layers = 0;
+    model.parts = {"encoder.block.*"};
+  }
   model.begin = id_or(config, {"decoder_start_token_id", "pad_token_id"}, 0);
   model.ends = end_ids(config, 1);
   return model;

@@ -35,6 +35,8 @@ struct TensorRule {
   TensorLayout layout = TensorLayout::as_it_is;
   Index first_row = 0;                         // the file's rows before it are not used
   std::function<Tensor()> computed = nullptr;  // in place of the file's: a table of sinusoids
+  // Other names of the same tensor: where several share one, a file may keep it under any of theirs.
+  std::vector<std::string> otherwise{};
 };
 
 }  // namespace heed

@@ -21,7 +21,7 @@ FamilyModel describe_whisper(const Json& config) {
       {"source_conv2.bias", {"model.encoder.conv2.bias"}},
       {"source_positions", {"model.encoder.embed_positions"}},
       {"target_positions", {"model.decoder.embed_positions"}},
-      {"embedding", {"model.decoder.embed_tokens"}},
+      {.parameter = "embedding", .tensors = {"model.decoder.embed_tokens"}, .otherwise = tied_output(c, "proj_out")},
       {"generator.weight", {"proj_out.weight"}},
   };
   model.rules.insert(model.rules.end(), rules.begin(), rules.end());

@@ -14,6 +14,8 @@ const EncoderHeadsOptions& heads_of(const ModelFolder& folder) {
   const auto* model = dynamic_cast<const Transformer*>(folder.model.get());
   HEED_CHECK(model != nullptr && model->config().encoder_heads.classifier != ClassifierKind::none,
              "classify: the model tells the class of nothing");
+  HEED_CHECK(!model->config().has_encoder() || !model->config().has_decoder(),
+             "classify: the model tells the class by its decoder, which heed has for models without an encoder alone");
   return model->config().encoder_heads;
 }
 
@@ -48,7 +50,8 @@ std::vector<Classified> classify(const ModelFolder& folder, std::span<const std:
   reader.read(
       reader.encode(texts, name), batch_tokens,
       [&](const ReadBatch& batch) {
-        const Tensor logits = reader.model().heads().class_logits(batch.context, batch.hidden).value();
+        const Tensor logits =
+            reader.model().heads().class_logits(batch.context, batch.hidden, batch.tokens.lengths).value();
         std::vector<Classified> rows = class_probabilities(heads, logits);
         for (std::size_t row = 0; row < batch.texts.size(); ++row) {
           classified[static_cast<std::size_t>(batch.texts[row])] = std::move(rows[row]);
@@ -69,7 +72,8 @@ std::vector<std::vector<ClassifiedToken>> classify_tokens(const ModelFolder& fol
   reader.read(
       encoded, batch_tokens,
       [&](const ReadBatch& batch) {
-        const Tensor logits = reader.model().heads().class_logits(batch.context, batch.hidden).value();
+        const Tensor logits =
+            reader.model().heads().class_logits(batch.context, batch.hidden, batch.tokens.lengths).value();
         const std::vector<Classified> rows = class_probabilities(heads, logits);
         for (std::size_t row = 0; row < batch.texts.size(); ++row) {
           const std::size_t text = static_cast<std::size_t>(batch.texts[row]);

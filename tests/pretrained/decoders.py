@@ -68,7 +68,8 @@ LLAMA = {"vocab_size": VOCABULARY, "hidden_size": 32, "num_attention_heads": 4, 
          "tie_word_embeddings": False, "bos_token_id": 1, "eos_token_id": 2}
 
 
-def llama(w, config, ids):
+def llama_features(w, config, ids):
+    """What the output projection reads."""
     kind = config["model_type"]
     gemma = kind in ("gemma", "gemma2")
     heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
@@ -87,7 +88,10 @@ def llama(w, config, ids):
         if kind == "qwen3":
             q, k = norm(q, f"{at}.q_norm"), norm(k, f"{at}.k_norm")
         q, k = (turned(t, head, base, scaling) for t in (q, k))
-        window = config.get("sliding_window") if kind == "mistral" or (kind == "gemma2" and layer % 2 == 0) else None
+        has_window = kind == "mistral" or (kind == "gemma2" and layer % 2 == 0)
+        if kind == "qwen2" and config.get("use_sliding_window"):
+            has_window = layer >= config["max_window_layers"]
+        window = config.get("sliding_window") if has_window else None
         x = attention(q, k, v, scale, window, config.get("attn_logit_softcapping"))
         return w.linear(x, f"{at}.o_proj", width, config.get("attention_bias", False))
 
@@ -107,8 +111,13 @@ def llama(w, config, ids):
         else:
             x = x + h
             x = x + network(norm(x, f"{at}.post_attention_layernorm"), f"{at}.mlp")
-    x = norm(x, "model.norm")
-    logits = x @ (table if config["tie_word_embeddings"] else w("lm_head.weight", VOCABULARY, width)).T
+    return norm(x, "model.norm")
+
+
+def llama(w, config, ids):
+    x = llama_features(w, config, ids)
+    table = w("model.embed_tokens.weight", VOCABULARY, x.shape[-1])
+    logits = x @ (table if config["tie_word_embeddings"] else w("lm_head.weight", VOCABULARY, x.shape[-1])).T
     cap = config.get("final_logit_softcapping")
     return cap * torch.tanh(logits / cap) if cap else logits
 
@@ -153,6 +162,19 @@ def write(path, config, seed, forward=llama, store="F32", **options):
     folder.write()
 
 
+def write_outputs(path, config, seed, outputs, before=(0,), **options):
+    """outputs(w, config, ids) gives arrays by name; `before` are the numbers of tokens of padding before a text."""
+    w = Weights(seed)
+    folder = CaseFolder(path, config, w, **options)
+    ids = random_ids(seed, 11, VOCABULARY)
+    for count in before:
+        inputs = {"input_ids": [0] * count + ids}
+        if count:
+            inputs.update(attention_mask=[0] * count + [1] * len(ids), positions=list(range(count, count + len(ids))))
+        folder.add(f"behind {count}", inputs, outputs(w, config, ids))
+    folder.write()
+
+
 def config_of(model_type, architecture, **others):
     return {**LLAMA, "model_type": model_type, "architectures": [architecture], **others}
 
@@ -171,11 +193,20 @@ def make(path):
     yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64, "beta_fast": 4.0, "beta_slow": 1.0}
     write(path / "llama-yarn", llama_config(rope_scaling=yarn, hidden_size=64, rope_theta=100.0), 47)
     write(path / "llama-sharded", llama_config(), 48, shards=3)
+    write(path / "llama-table-under-the-outputs-name", llama_config(tie_word_embeddings=True), 59,
+          rename=lambda name: name.replace("model.embed_tokens", "lm_head"))
+    write_outputs(path / "llama-without-output", config_of("llama", "LlamaModel"), 60, lambda *a: {"last_hidden_state": llama_features(*a)},
+                  before=(0, 3), rename=lambda name: name.removeprefix("model."))
+    write_outputs(path / "llama-sequence", config_of("llama", "LlamaForSequenceClassification", num_labels=3), 61,
+                  lambda w, *a: {"logits": w.linear(llama_features(w, *a)[-1:], "score", 3, bias=False)})
+    write_outputs(path / "llama-tokens", config_of("llama", "LlamaForTokenClassification", num_labels=3), 62,
+                  lambda w, *a: {"logits": w.linear(llama_features(w, *a), "score", 3)})
     write(path / "llama-f16", llama_config(), 49, store="F16")
     write(path / "llama-bf16-sharded", llama_config(), 50, store="BF16", shards=2)
     write(path / "mistral-window", config_of("mistral", "MistralForCausalLM", sliding_window=5), 51)
     write(path / "mistral-without-window", config_of("mistral", "MistralForCausalLM", sliding_window=None), 52)
     write(path / "qwen2", config_of("qwen2", "Qwen2ForCausalLM", use_sliding_window=False, sliding_window=8, tie_word_embeddings=True), 53)
+    write(path / "qwen2-later-windows", config_of("qwen2", "Qwen2ForCausalLM", use_sliding_window=True, sliding_window=4, max_window_layers=1), 63)
     write(path / "qwen3", config_of("qwen3", "Qwen3ForCausalLM", head_dim=12, attention_bias=False), 54)
     write(path / "gemma", config_of("gemma", "GemmaForCausalLM", head_dim=12, hidden_act="gelu", hidden_activation="gelu_pytorch_tanh",
                                     num_key_value_heads=1, tie_word_embeddings=True), 55)

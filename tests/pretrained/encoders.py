@@ -30,10 +30,15 @@ def bert_layer(w, x, length, at):
     return w.layer_norm(x + h, f"{at}.output.LayerNorm", 1e-12)
 
 
-def bert_hidden(w, ids, types, length, name="bert", first=0, type_count=2):
+def bert_hidden(w, ids, types, length, name="bert", padding=None, type_count=2):
+    """Where there is a `padding`, its position is its id, and those of the other tokens follow that."""
     at = f"{name}.embeddings"
     x = w(f"{at}.word_embeddings.weight", VOCABULARY, WIDTH)[ids]
-    x = x + w(f"{at}.position_embeddings.weight", POSITIONS + first, WIDTH)[first:first + len(ids)]
+    places, first = list(range(len(ids))), 0
+    if padding is not None:
+        first = padding + 1
+        places = [padding + (sum(i != padding for i in ids[:at + 1]) if token != padding else 0) for at, token in enumerate(ids)]
+    x = x + w(f"{at}.position_embeddings.weight", POSITIONS + first, WIDTH)[places]
     x = x + w(f"{at}.token_type_embeddings.weight", type_count, WIDTH)[types]
     x = w.layer_norm(x, f"{at}.LayerNorm", 1e-12)
     for i in range(LAYERS):
@@ -64,7 +69,7 @@ def albert_hidden(w, ids, types, length, groups, layers=4, inner=1):
     x = w.linear(x, "albert.encoder.embedding_hidden_mapping_in", WIDTH)
     for i in range(layers):
         for j in range(inner):
-            at = f"albert.encoder.albert_layer_groups.{i // (layers // groups)}.albert_layers.{j}"
+            at = f"albert.encoder.albert_layer_groups.{int(i / (layers / groups))}.albert_layers.{j}"
             names = [f"{at}.attention.{part}" for part in ("query", "key", "value")]
             x = w.layer_norm(x + self_attention(w, x, length, names, f"{at}.attention.dense"), f"{at}.attention.LayerNorm", 1e-12)
             h = w.linear(gelu_tanh(w.linear(x, f"{at}.ffn", NETWORK)), f"{at}.ffn_output", WIDTH)
@@ -168,7 +173,15 @@ def make_roberta(path):
         return bert_config(architecture, model_type="roberta", pad_token_id=1, type_vocab_size=1, max_position_embeddings=POSITIONS + 2, **others)
 
     def hidden(w, ids, types, length):
-        return bert_hidden(w, ids, types, length, "roberta", first=2, type_count=1)
+        return bert_hidden(w, ids, types, length, "roberta", padding=1, type_count=1)
+
+    def padding_within(path):
+        w = Weights(15)
+        folder = CaseFolder(path, config("RobertaModel"), w)
+        for name, ids, count in (("padding within", [5, 1, 7, 1, 1, 9, 4], 7), ("rows of padding", [5, 8, 7, 1, 1], 3)):
+            mask = [1] * count + [0] * (len(ids) - count)
+            folder.add(name, {"input_ids": ids, "attention_mask": mask}, {"last_hidden_state": hidden(w, ids, [0] * len(ids), count)})
+        folder.write()
 
     def sequence(w, *a):
         return {"logits": w.linear(pooled(w, hidden(w, *a), "classifier.dense"), "classifier.out_proj", 3)}
@@ -187,6 +200,7 @@ def make_roberta(path):
           rename=lambda name: name.removeprefix("roberta."))
     write(path / "roberta-tokens", config("RobertaForTokenClassification", num_labels=4), 14,
           lambda w, *a: {"logits": w.linear(hidden(w, *a), "classifier", 4)}, with_types=False)
+    padding_within(path / "roberta-padding")
 
 
 def make_distilbert(path):
@@ -228,7 +242,11 @@ def make_albert(path):
     def inner(w, ids, types, length):
         return {"last_hidden_state": albert_hidden(w, ids, types, length, groups=2, inner=2)}
 
+    def many_groups(w, ids, types, length):
+        return {"last_hidden_state": albert_hidden(w, ids, types, length, groups=8)}
+
     write(path / "albert-masked", config("AlbertForMaskedLM"), 31, masked)
+    write(path / "albert-more-groups-than-layers", config("AlbertModel", num_hidden_groups=8), 34, many_groups)
     write(path / "albert-sequence-two-groups", config("AlbertForSequenceClassification", num_hidden_groups=2, id2label=THREE), 32, sequence)
     write(path / "albert-inner-layers", config("AlbertModel", num_hidden_groups=2, inner_group_num=2), 33, inner)
 

@@ -34,34 +34,49 @@ def bart_attention(w, x, memory, at, hidden):
     return w.linear(attend(q, k, v, head**-0.5, hidden), f"{at}.out_proj", WIDTH)
 
 
+def bart_table(w, config, side):
+    apart = config.get("share_encoder_decoder_embeddings") is False
+    return w(f"model.{side}.embed_tokens.weight" if apart else "model.shared.weight", VOCABULARY, WIDTH)
+
+
 def bart_stack(w, config, side, ids, hidden, memory=None, memory_hidden=None):
-    marian = config["model_type"] == "marian"
+    marian, first = config["model_type"] == "marian", config["model_type"] == "mbart"
     activation = torch.nn.functional.silu if marian else torch.nn.functional.gelu
     at = f"model.{side}"
-    x = w("model.shared.weight", VOCABULARY, WIDTH)[ids] * (WIDTH**0.5 if config["scale_embedding"] else 1)
+    x = bart_table(w, config, side)[ids] * (WIDTH**0.5 if config["scale_embedding"] else 1)
     if marian:  # sines of all frequencies, then cosines
         angles = torch.arange(len(ids))[:, None] * 10000.0 ** (-torch.arange(0, WIDTH, 2) / WIDTH)
         x = x + torch.cat([angles.sin(), angles.cos()], -1)
     else:
         x = x + w(f"{at}.embed_positions.weight", config["max_position_embeddings"] + 2, WIDTH)[2:len(ids) + 2]
         x = w.layer_norm(x, f"{at}.layernorm_embedding", 1e-5)
+
+    def residual(x, norm, layer):
+        """mBART's norms are before its layers, the others' behind the sum."""
+        if first:
+            return x + layer(w.layer_norm(x, norm, 1e-5))
+        return w.layer_norm(x + layer(x), norm, 1e-5)
+
     for i in range(LAYERS):
         layer = f"{at}.layers.{i}"
-        x = w.layer_norm(x + bart_attention(w, x, x, f"{layer}.self_attn", hidden), f"{layer}.self_attn_layer_norm", 1e-5)
+        x = residual(x, f"{layer}.self_attn_layer_norm", lambda h: bart_attention(w, h, h, f"{layer}.self_attn", hidden))
         if memory is not None:
-            h = bart_attention(w, x, memory, f"{layer}.encoder_attn", memory_hidden)
-            x = w.layer_norm(x + h, f"{layer}.encoder_attn_layer_norm", 1e-5)
-        h = w.linear(activation(w.linear(x, f"{layer}.fc1", NETWORK)), f"{layer}.fc2", WIDTH)
-        x = w.layer_norm(x + h, f"{layer}.final_layer_norm", 1e-5)
-    return x
+            x = residual(x, f"{layer}.encoder_attn_layer_norm", lambda h: bart_attention(w, h, memory, f"{layer}.encoder_attn", memory_hidden))
+        x = residual(x, f"{layer}.final_layer_norm", lambda h: w.linear(activation(w.linear(h, f"{layer}.fc1", NETWORK)), f"{layer}.fc2", WIDTH))
+    return w.layer_norm(x, f"{at}.layer_norm", 1e-5) if first else x
+
+
+def bart_features(w, config, source, length, target):
+    """The encoder's output, and what the output projection reads."""
+    encoded = bart_stack(w, config, "encoder", source, padding_of(len(source), len(source), length))
+    x = bart_stack(w, config, "decoder", target, later(len(target)), encoded, padding_of(len(target), len(source), length))
+    return encoded, x
 
 
 def bart(w, config, source, length, target):
     """The encoder's output, and the logits."""
-    encoded = bart_stack(w, config, "encoder", source, padding_of(len(source), len(source), length))
-    x = bart_stack(w, config, "decoder", target, later(len(target)), encoded, padding_of(len(target), len(source), length))
-    logits = x @ w("model.shared.weight", VOCABULARY, WIDTH).T + w("final_logits_bias", 1, VOCABULARY)[0]
-    return encoded, logits
+    encoded, x = bart_features(w, config, source, length, target)
+    return encoded, x @ bart_table(w, config, "decoder").T + w("final_logits_bias", 1, VOCABULARY)[0]
 
 
 # --- T5 --------------------------------------------------------------------------------------------------------------------------------------
@@ -113,9 +128,13 @@ def t5_stack(w, config, side, ids, hidden, memory=None, memory_hidden=None):
     return w.rms_norm(x, f"{side}.final_layer_norm", 1e-6)
 
 
-def t5(w, config, source, length, target):
+def t5_features(w, config, source, length, target):
     encoded = t5_stack(w, config, "encoder", source, padding_of(len(source), len(source), length))
-    x = t5_stack(w, config, "decoder", target, later(len(target)), encoded, padding_of(len(target), len(source), length))
+    return encoded, t5_stack(w, config, "decoder", target, later(len(target)), encoded, padding_of(len(target), len(source), length))
+
+
+def t5(w, config, source, length, target):
+    encoded, x = t5_features(w, config, source, length, target)
     if config["tie_word_embeddings"]:
         return encoded, x * WIDTH**-0.5 @ w("shared.weight", VOCABULARY, WIDTH).T
     return encoded, x @ w("lm_head.weight", VOCABULARY, WIDTH).T
@@ -142,6 +161,29 @@ def write(path, config, seed, forward, **options):
     folder.write()
 
 
+def write_features(path, config, seed, features, **options):
+    """A model without its output projection."""
+    w = Weights(seed)
+    folder = CaseFolder(path, config, w, **options)
+    source, target = random_ids(seed, 13, VOCABULARY), random_ids(seed + 100, 9, VOCABULARY)
+    encoded, x = features(w, config, source, len(source), target)
+    folder.add("features", {"input_ids": source, "decoder_input_ids": target}, {"encoder_last_hidden_state": encoded, "last_hidden_state": x})
+    folder.write()
+
+
+def write_classes(path, config, seed):
+    """BART's classifier reads its decoder, which reads the source behind the begin token."""
+    w = Weights(seed)
+    folder = CaseFolder(path, config, w)
+    source = random_ids(seed, 12, VOCABULARY) + [config["eos_token_id"]]
+    for name, padding in (("alone", 0), ("padded", 4)):
+        inputs = {"input_ids": source + [1] * padding, "attention_mask": [1] * len(source) + [0] * padding}
+        x = bart_features(w, config, inputs["input_ids"], len(source), [config["decoder_start_token_id"]] + source[:-1])[1]
+        pooled = torch.tanh(w.linear(x[-1:], "classification_head.dense", WIDTH))
+        folder.add(name, inputs, {"logits": w.linear(pooled, "classification_head.out_proj", 3)})
+    folder.write()
+
+
 def make(path):
     both = {"vocab_size": VOCABULARY, "d_model": WIDTH, "encoder_layers": LAYERS, "decoder_layers": LAYERS, "encoder_attention_heads": HEADS,
             "decoder_attention_heads": HEADS, "encoder_ffn_dim": NETWORK, "decoder_ffn_dim": NETWORK, "max_position_embeddings": 40,
@@ -150,12 +192,21 @@ def make(path):
               "scale_embedding": False, "normalize_embedding": True, "decoder_start_token_id": 2, "bos_token_id": 0}
     write(path / "bart", config, 61, bart)
     write(path / "bart-scaled", {**config, "scale_embedding": True}, 62, bart, shards=2)
+    write_features(path / "bart-without-output", {**config, "architectures": ["BartModel"]}, 66, bart_features,
+                   rename=lambda name: name.removeprefix("model.").replace("shared", "encoder.embed_tokens"))
+    write_classes(path / "bart-sequence", {**config, "architectures": ["BartForSequenceClassification"], "num_labels": 3}, 67)
+    write(path / "mbart", {**config, "model_type": "mbart", "architectures": ["MBartForConditionalGeneration"], "scale_embedding": True}, 74, bart)
     config = {**both, "model_type": "marian", "architectures": ["MarianMTModel"], "activation_function": "swish", "scale_embedding": True,
               "normalize_embedding": False, "decoder_start_token_id": 1, "static_position_embeddings": True}
     write(path / "marian", config, 63, bart)
+    write(path / "marian-two-tables", {**config, "share_encoder_decoder_embeddings": False}, 74, bart)
     config = {"model_type": "t5", "architectures": ["T5ForConditionalGeneration"], "vocab_size": VOCABULARY, "d_model": WIDTH, "d_kv": T5_HEAD,
               "d_ff": NETWORK, "num_heads": HEADS, "num_layers": LAYERS, "num_decoder_layers": LAYERS, "feed_forward_proj": "relu",
               "relative_attention_num_buckets": BUCKETS, "relative_attention_max_distance": FARTHEST, "layer_norm_epsilon": 1e-6,
               "tie_word_embeddings": True, "decoder_start_token_id": 0, "pad_token_id": 0, "eos_token_id": 1}
     write(path / "t5", config, 64, t5)
     write(path / "t5-1.1", {**config, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}, 65, t5)
+    write_features(path / "t5-without-output", {**config, "architectures": ["T5Model"]}, 70, t5_features)
+    encoder_alone = {**config, "architectures": ["T5EncoderModel"]}
+    write_features(path / "t5-encoder", encoder_alone, 71, lambda w, c, source, length, target: (
+        t5_stack(w, c, "encoder", source, padding_of(len(source), len(source), length)),) * 2, rename=lambda name: name.replace("shared", "encoder.embed_tokens"))

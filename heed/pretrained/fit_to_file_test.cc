@@ -1,0 +1,46 @@
+#include "heed/pretrained/fit_to_file.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "heed/io/open_checkpoint.h"
+#include "heed/io/safetensors.h"
+
+namespace heed {
+namespace {
+
+// What is made of a decoder without tied output whose file has these tensors, of which the names alone count.
+TransformerConfig fitted(const std::vector<std::string>& tensors) {
+  const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) / "heed_fit_to_file.safetensors";
+  const Tensor number = Tensor::zeros(DType::f32, {1});
+  std::map<std::string, ConstView> views;
+  for (const std::string& tensor : tensors) views.emplace(tensor, number.view());
+  write_safetensors(file, views);
+  FamilyModel model;
+  model.config.encoder_layers = 0;
+  model.config.norm_place = NormPlace::post;
+  model.config.tie_output = false;
+  model.config.output_bias = true;
+  model.rules = {{"generator", {"lm_head"}}, {"decoder", {"stack"}}};
+  fit_to_file(model, open_checkpoint(file));
+  return model.config;
+}
+
+TEST(FitToFile, AFileOfTheStacksAloneHasNoOutput) {
+  EXPECT_FALSE(fitted({"stack.layers.0.weight"}).has_output);
+  EXPECT_TRUE(fitted({"lm_head.weight"}).has_output);
+}
+
+TEST(FitToFile, AnOutputHasABiasWhereTheFileHasOne) {
+  EXPECT_FALSE(fitted({"lm_head.weight"}).output_bias);
+  EXPECT_TRUE(fitted({"lm_head.weight", "lm_head.bias"}).output_bias);
+}
+
+TEST(FitToFile, ANormBehindTheLastLayerCounts) {
+  EXPECT_EQ(fitted({"lm_head.weight"}).final_norm, FinalNorm::automatic);
+  EXPECT_EQ(fitted({"lm_head.weight", "stack.norm.weight"}).final_norm, FinalNorm::always);
+}
+
+}  // namespace
+}  // namespace heed
