@@ -85,7 +85,11 @@ void AddedTokens::add(const AddedToken& token, const PieceTable& pieces) {
   if (token.content.empty()) return;
   bytes_ += token.content.size();
   HEED_CHECK(bytes_ <= kMostBytes, "the added tokens have more than {} bytes", kMostBytes);
-  if (token.special) special_.insert(token.content);
+  if (!token.special) {
+    plain_tokens_.push_back(token);
+  } else if (special_.insert(token.content).second) {
+    special_tokens_.push_back(token);
+  }
   int id = find(token.content);
   if (id < 0) id = pieces.find(token.content);
   if (id < 0) id = static_cast<int>(std::max<Index>(largest_id_ + 1, pieces.count()));
@@ -93,20 +97,20 @@ void AddedTokens::add(const AddedToken& token, const PieceTable& pieces) {
   ids_[token.content] = id;
   by_id_.insert_or_assign(id, token);
   largest_id_ = std::max(largest_id_, id);
-  tokens_.push_back(token);
 }
 
 void AddedTokens::finish(const Normaliser* normaliser) {
-  for (const bool special : {true, false}) {  // of two that are spelled alike, the special one counts
-    for (const AddedToken& token : tokens_) {
-      if (is_special(token.content) != special) continue;
-      if (!token.normalized) {
-        plain_.add(token.content, find(token.content));
-      } else {
-        normalised_.add(normaliser == nullptr ? token.content : normaliser->normalise(token.content),
-                        find(token.content));
-      }
+  const auto look_for = [&](const AddedToken& token) {
+    if (!token.normalized) {
+      plain_.add(token.content, find(token.content));
+    } else {
+      normalised_.add(normaliser == nullptr ? token.content : normaliser->normalise(token.content),
+                      find(token.content));
     }
+  };
+  for (const AddedToken& token : special_tokens_) look_for(token);
+  for (const AddedToken& token : plain_tokens_) {  // of two that are spelled alike, the special one counts
+    if (!is_special(token.content)) look_for(token);
   }
 }
 
@@ -148,13 +152,14 @@ void AddedTokens::find_in(const Trie& trie, Word text, const Use& use) const {
     }
     if (token.lstrip) {
       while (begin > told && is_white_space(character_before(all, begin))) begin = character_begin(all, begin);
+      begin = std::max(begin, told);
     }
     if (token.rstrip) {
       end = std::max(end, told);  // what was told beyond this token is space that was stripped
       while (end < all.size() && is_white_space(character_at(all, end))) end = character_end(all, end);
     }
     if (told < begin) tell(told, begin, -1);
-    tell(begin, end, id);
+    if (begin < end) tell(begin, end, id);  // nothing is left of a space that the token before took along
     told = end;
   }
   if (told < all.size()) tell(told, all.size(), -1);

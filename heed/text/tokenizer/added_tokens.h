@@ -77,7 +77,8 @@ class AddedTokens {
 
   void find_in(const Trie& trie, Word text, const Use& use) const;
 
-  std::vector<AddedToken> tokens_;             // in the order in which they were added
+  std::vector<AddedToken> special_tokens_;     // the first of each content, in the order in which they were added
+  std::vector<AddedToken> plain_tokens_;       // in that order too
   std::unordered_map<std::string, int> ids_;   // by content
   std::unordered_map<int, AddedToken> by_id_;  // the last one with an id
   std::unordered_set<std::string> special_;    // contents

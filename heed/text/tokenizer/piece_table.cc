@@ -20,15 +20,14 @@ std::uint32_t hash_of(std::string_view piece) {
 void PieceTable::add(std::string piece, Index id) {
   HEED_CHECK(id >= 0 && id < kMostPieces, "the piece '{}' has the id {}, which is not in [0, {})", printable(piece), id,
              kMostPieces);
-  if (slots_.size() < 2 * static_cast<std::size_t>(count_ + 1)) grow();
+  ++count_;
+  if (slots_.size() < 2 * static_cast<std::size_t>(count_)) grow();
   if (id >= size()) pieces_.resize(static_cast<std::size_t>(id) + 1);
   std::string& place = pieces_[static_cast<std::size_t>(id)];
   const std::uint32_t hash = hash_of(piece);
   HEED_CHECK(place.empty() || place == piece, "the pieces '{}' and '{}' have the same id {}", printable(place),
              printable(piece), id);
-  Slot& slot = slot_of(piece, hash);
-  if (slot.id < 0) ++count_;
-  slot = {hash, static_cast<int>(id)};
+  slot_of(piece, hash) = {hash, static_cast<int>(id)};
   place = std::move(piece);
 }
 

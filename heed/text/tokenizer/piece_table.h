@@ -25,7 +25,7 @@ class PieceTable {
   const std::string& piece(int id) const { return pieces_[static_cast<std::size_t>(id)]; }
   // The largest id + 1.
   Index size() const { return static_cast<Index>(pieces_.size()); }
-  // How many pieces can be found.
+  // How many were added.
   Index count() const { return count_; }
 
  private:

@@ -22,9 +22,7 @@ PieceTable read_pieces(const Json& vocabulary) {
   // Ids may leave holes, but a few pieces must not take the memory of millions.
   const Index most = std::min(PieceTable::kMostPieces, 8 * vocabulary.size() + kAnyHole);
   for (const auto& [piece, id] : vocabulary.members()) {
-    const Index number = id.integer(0, most - 1);
-    if (piece.empty()) continue;  // found by nobody
-    pieces.add(piece, number);
+    pieces.add(piece, id.integer(0, most - 1));
   }
   if (pieces.count() == 0) vocabulary.refuse("must hold pieces");
   return pieces;

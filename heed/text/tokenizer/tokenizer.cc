@@ -59,7 +59,7 @@ std::vector<int> Tokenizer::Impl::encode(std::string_view text) const {
   return ids;
 }
 
-Tokenizer Tokenizer::read(std::string text, std::string_view name, const Json& json) {
+Tokenizer Tokenizer::read(std::string text, const Json& json) {
   auto impl = std::make_shared<Impl>();
   const auto member = [&](std::string_view key) { return json.has(key) ? json[key] : Json(); };
   impl->definition = std::move(text);
@@ -79,9 +79,9 @@ Tokenizer Tokenizer::read(std::string text, std::string_view name, const Json& j
   impl->added.finish(impl->normaliser.get());
   impl->around = SpecialTemplate(member("post_processor"));
   impl->decoder = read_piece_decoder(member("decoder"));
-  impl->size = std::max<Index>(impl->model->pieces().size(), impl->added.largest_id() + 1);
-  HEED_CHECK(impl->around.largest_id() < impl->size, "{}: post_processor: adds the id {} to a vocabulary of {}", name,
-             impl->around.largest_id(), impl->size);
+  // What goes around a text may be no token's: that leaves a hole.
+  impl->size =
+      1 + std::max<Index>({impl->model->pieces().size() - 1, impl->added.largest_id(), impl->around.largest_id()});
   impl->special.resize(static_cast<std::size_t>(impl->size));
   for (const int id : impl->added.special_ids()) impl->special[static_cast<std::size_t>(id)] = true;
   const auto find = [&](std::string_view piece) { return impl->id_of(piece); };
@@ -91,11 +91,11 @@ Tokenizer Tokenizer::read(std::string text, std::string_view name, const Json& j
 }
 
 Tokenizer Tokenizer::from_json(std::string_view text, std::string_view name) {
-  return read(std::string(text), name, Json::parse(text, name));
+  return read(std::string(text), Json::parse(text, name));
 }
 
 Tokenizer Tokenizer::from_definition(const Json& definition, std::string_view name) {
-  return read(definition.dump(), name, definition.named(name));
+  return read(definition.dump(), definition.named(name));
 }
 
 Tokenizer Tokenizer::with_symbols(const SymbolIds& symbols) const {

@@ -51,7 +51,7 @@ class Tokenizer final : public Vocabulary {
  private:
   struct Impl;
   Tokenizer(std::shared_ptr<const Impl> impl, const SymbolIds& symbols) : Vocabulary(symbols), impl_(std::move(impl)) {}
-  static Tokenizer read(std::string text, std::string_view name, const Json& json);
+  static Tokenizer read(std::string text, const Json& json);
   std::string text_of(std::span<const int> ids, Specials specials) const override;
   std::string surface(int id) const override;
 
