@@ -92,12 +92,12 @@ void check_type(const Field& field, WireType type, std::string_view what, std::s
 }
 
 // message SentencePiece { string piece = 1; float score = 2; Type type = 3; }
-void check_piece(std::string_view bytes, std::string_view name, SentencePieceRules rules) {
+// Adds the piece to `user_defined` where it is that.
+void check_piece(std::string_view bytes, std::string_view name, SentencePieceRules rules,
+                 std::vector<std::string_view>& user_defined) {
   constexpr std::uint64_t kLastType = 6, kUserDefined = 4;
   // Far over any score of a trained model, far under what could overflow when a sentence's scores are added.
   constexpr float kLargestScore = 1e9F;
-  // The library takes at most 64 user-defined pieces that start at one byte, and does not check it.
-  constexpr std::size_t kLongestUserDefined = 64;
   std::string_view piece;
   std::uint64_t type = 1;
   for (MessageReader reader(bytes, name); !reader.done();) {
@@ -121,8 +121,21 @@ void check_piece(std::string_view bytes, std::string_view name, SentencePieceRul
   HEED_CHECK(valid_utf8(piece) && piece.find('\0') == std::string_view::npos, "{}: a piece is not valid UTF-8", name);
   HEED_CHECK(rules == SentencePieceRules::library || !has_control_character(piece),
              "{}: a piece holds a control character: '{}'", name, printable(piece));
-  HEED_CHECK(type != kUserDefined || piece.size() <= kLongestUserDefined,
-             "{}: a user-defined piece has {} bytes, over {}", name, piece.size(), kLongestUserDefined);
+  if (type == kUserDefined) user_defined.push_back(piece);
+}
+
+// The library has room for 64 user-defined pieces that start at one byte, and does not check it: that is how many may
+// begin with one another, as runs of spaces of every length do.
+void check_user_defined(std::vector<std::string_view> pieces, std::string_view name) {
+  constexpr std::size_t kMostMatches = 64;
+  std::ranges::sort(pieces);
+  std::vector<std::string_view> beginnings;  // of the piece at hand, each of the next, and the piece itself
+  for (const std::string_view piece : pieces) {
+    while (!beginnings.empty() && !piece.starts_with(beginnings.back())) beginnings.pop_back();
+    beginnings.push_back(piece);
+    HEED_CHECK(beginnings.size() <= kMostMatches, "{}: {} user-defined pieces or more begin with one another, over {}",
+               name, beginnings.size(), kMostMatches);
+  }
 }
 
 // The units of a double-array trie in the layout of Darts-clone. A unit is 32 bits: its byte label (bits 0-7 and, set
@@ -256,16 +269,18 @@ void check_sentencepiece_model(std::string_view bytes, std::string_view name, Se
   HEED_CHECK(bytes.size() < std::numeric_limits<std::int32_t>::max(), "{}: a SentencePiece model has less than 2 GiB",
              name);
   bool has_pieces = false;
+  std::vector<std::string_view> user_defined;
   for (MessageReader reader(bytes, name); !reader.done();) {
     const Field field = reader.next();
     if (field.number < 1 || field.number > 5) continue;
     check_type(field, WireType::bytes, "message", name);
-    if (field.number == 1) check_piece(field.bytes, name, rules);
+    if (field.number == 1) check_piece(field.bytes, name, rules, user_defined);
     if (field.number == 2) check_trainer(field.bytes, name, rules);
     if (field.number == 3 || field.number == 5) check_normalizer(field.bytes, name, rules);
     has_pieces = has_pieces || field.number == 1;
   }
   HEED_CHECK(has_pieces, "{}: not a SentencePiece model: it has no pieces", name);
+  check_user_defined(std::move(user_defined), name);
 }
 
 }  // namespace heed

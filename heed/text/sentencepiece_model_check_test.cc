@@ -96,6 +96,18 @@ TEST(SentencePieceModelCheck, TakesWhatTheTrainerWrites) {
   EXPECT_TRUE(survives(model_bytes("")));
 }
 
+// Runs of a character, of each length, which Gemma's model has of spaces and ends of lines.
+TEST(SentencePieceModelCheck, TakesAsManyUserDefinedPiecesThatBeginWithOneAnotherAsTheLibraryDoes) {
+  const auto runs = [](std::size_t most, const std::string& character) {
+    std::string pieces, run = character;
+    for (std::size_t length = 1; length <= most; ++length) pieces += piece(run += character, 4, 0);
+    return pieces;
+  };
+  EXPECT_TRUE(survives(model_bytes(runs(64, "\xE2\x96\x81") + piece("aab", 4, 0))));
+  EXPECT_FALSE(survives(model_bytes(runs(65, "x"))));
+  EXPECT_TRUE(survives(model_bytes(piece(std::string(300, 'x'), 4, 0))));
+}
+
 TEST(SentencePieceModelCheck, RefusesEveryCutThatEndsInsideAField) {
   const std::string bytes = trained(SentencePieceModel::bpe, "identity");
   Index refused = 0;
