@@ -7,6 +7,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/file.h"
+#include "heed/base/printable.h"
 #include "heed/io/ctranslate2.h"
 #include "heed/io/json.h"
 #include "heed/pretrained/config_fields.h"
@@ -30,9 +31,11 @@ double scalar_or(const Checkpoint& file, const std::string& name, double otherwi
     case DType::i32:
       return value.data<std::int32_t>()[0];
     case DType::f32:
-      return value.data<float>()[0];
+    case DType::f16:
+    case DType::bf16:
+      return value.to(DType::f32).data<float>()[0];
     default:
-      fail("{}: {} must be a number of i8, i32 or f32, but is {}", file.name(), name, describe(value.view()));
+      fail("{}: {} must be a number, but is {}", file.name(), name, describe(value.view()));
   }
 }
 
@@ -56,7 +59,68 @@ Activation activation_of(const Checkpoint& file) {
   if (number == 1) return Activation::gelu_tanh;
   if (number == 2) return Activation::silu;
   if (number == 3) return Activation::gelu;
+  if (number == 5) return Activation::tanh;
+  if (number == 6) return Activation::sigmoid;
   fail("{}: encoder/activation {} is none that heed has", file.name(), number);
+}
+
+// What embeddings are multiplied by, in heed's words: 0 is the root of the width. A flag, of int8, says whether it is
+// that; another number is the factor itself.
+double embedding_scale_of(const Checkpoint& file) {
+  for (const std::string name : {"encoder/scale_embeddings", "encoder/embeddings/multiply_by_sqrt_depth"}) {
+    if (!file.has(name)) continue;
+    const double said = scalar_or(file, name, 1);
+    return file.tensor(name).dtype() != DType::i8 ? said : said != 0 ? 0 : 1;
+  }
+  return 0;
+}
+
+// Whether heed reads a layer's variable, `name` without the layer: "ffn/linear_0/weight".
+bool is_of_layer(std::string_view name) {
+  static constexpr std::string_view kParts[] = {"self_attention/linear_0",
+                                                "self_attention/linear_1",
+                                                "self_attention/layer_norm",
+                                                "attention/linear_0",
+                                                "attention/linear_1",
+                                                "attention/linear_2",
+                                                "attention/layer_norm",
+                                                "ffn/linear_0",
+                                                "ffn/linear_0_noact",
+                                                "ffn/linear_1",
+                                                "ffn/layer_norm"};
+  static constexpr std::string_view kNumbers[] = {"weight", "bias", "gamma", "beta"};
+  const std::size_t end = std::min(name.rfind('/'), name.size());
+  return std::ranges::count(kParts, name.substr(0, end)) > 0 &&
+         std::ranges::count(kNumbers, name.substr(std::min(end + 1, name.size()))) > 0;
+}
+
+// Throws heed::Error for variables that would make another model.
+void check_known(const Checkpoint& file) {
+  const auto refuse = [&](std::string_view name) {
+    fail("{}: has {}, which heed does not read from CTranslate2", file.name(), printable(name));
+  };
+  for (const auto& [name, variable] : file.tensors()) {
+    const std::string_view below = std::string_view(name).substr(std::min(name.find('/') + 1, name.size()));
+    const std::size_t slash = below.find('/');
+    if (below.starts_with("layer_") && !below.starts_with("layer_norm") && slash != below.npos &&
+        !is_of_layer(below.substr(slash + 1))) {
+      refuse(name);
+    }
+  }
+  for (const char* name : {"encoder/embeddings_1/weight", "decoder/project_in/weight"}) {
+    if (file.has(name)) refuse(name);
+  }
+  for (const char* name : {"decoder/alibi", "decoder/start_from_zero_embedding", "decoder/scale_outputs",
+                           "decoder/sliding_window", "encoder/sliding_window", "encoder/multi_query_attention"}) {
+    if (scalar_or(file, name, 0) != 0) refuse(name);
+  }
+  // Encoder and decoder are of one build in heed.
+  for (const std::string name : {"num_heads", "pre_norm", "activation", "scale_embeddings"}) {
+    const double of_encoder = scalar_or(file, "encoder/" + name, -1),
+                 of_decoder = scalar_or(file, "decoder/" + name, -1);
+    HEED_CHECK(of_encoder < 0 || of_decoder < 0 || of_encoder == of_decoder,
+               "{}: decoder/{} is {}, but must be the encoder's {}", file.name(), name, of_decoder, of_encoder);
+  }
 }
 
 // Sines in the first half of a row and cosines in the second, of places counted from 1.
@@ -124,6 +188,7 @@ FamilyModel describe_ctranslate2(const fs::path& path, const Checkpoint& file) {
   if (!is_base && !is_big && spec.string() != "TransformerSpec") {
     spec.refuse("must be TransformerSpec (TransformerBase, TransformerBig): an encoder and a decoder");
   }
+  check_known(file);
   FamilyModel model;
   TransformerConfig& c = model.config;
   const std::string source = embeddings_of(file, "encoder"), target = embeddings_of(file, "decoder");
@@ -136,17 +201,20 @@ FamilyModel describe_ctranslate2(const fs::path& path, const Checkpoint& file) {
   c.ffn_width = dimension(file, "encoder/layer_0/ffn/linear_0/weight", 0);
   c.activation = activation_of(file);
   c.norm_place = scalar_or(file, "encoder/pre_norm", 1) != 0 ? NormPlace::pre : NormPlace::post;
+  if (c.norm_place == NormPlace::post && file.has("encoder/layer_norm/gamma")) c.final_norm = FinalNorm::always;
+  c.norm = file.has("encoder/layer_0/ffn/layer_norm/beta") ? NormKind::layer : NormKind::rms;
+  c.norm_epsilon = c.norm == NormKind::layer ? 1e-5 : 1e-6;
+  c.gated = file.has("encoder/layer_0/ffn/linear_0_noact/weight");
+  const bool bias_inside = file.has("encoder/layer_0/self_attention/linear_0/bias");
+  c.attention_out_bias = file.has("encoder/layer_0/self_attention/linear_1/bias");
+  c.attention_bias = bias_inside || c.attention_out_bias;
+  c.ffn_bias = file.has("encoder/layer_0/ffn/linear_0/bias");
   c.share_embeddings = c.tie_output = false;
-  c.embedding_scale = scalar_or(file, "encoder/scale_embeddings", 1) != 0 ? 0 : 1;
+  c.embedding_scale = embedding_scale_of(file);
   c.embedding_norm = file.has("encoder/layernorm_embedding/gamma");
   c.output_bias = file.has("decoder/projection/bias");
   c.positions = PositionKind::learned;
   c.max_length = kPositions;
-  for (const char* unknown :
-       {"encoder/layer_0/self_attention/relative_position_keys",
-        "encoder/layer_0/self_attention/relative_attention_bias", "encoder/layer_0/ffn/linear_0_noact/weight"}) {
-    HEED_CHECK(!file.has(unknown), "{}: has {}, which heed does not read from CTranslate2", file.name(), unknown);
-  }
 
   const std::string table = "/position_encodings/encodings";
   for (const auto& [own, theirs] : {std::pair<std::string, std::string>{"source", "encoder"}, {"target", "decoder"}}) {
@@ -170,10 +238,20 @@ FamilyModel describe_ctranslate2(const fs::path& path, const Checkpoint& file) {
       add_linear(model.rules, ours + ".out_proj.weight", ours + ".out_proj.bias", cross, {2});
       add_norm(model.rules, layer + ".norm2", cross + "/layer_norm");
     }
-    add_linear(model.rules, layer + ".linear1.weight", layer + ".linear1.bias", of_layer + "/ffn", {0});
+    const std::string activated = layer + (c.gated ? ".linear_gate" : ".linear1");
+    add_linear(model.rules, activated + ".weight", activated + ".bias", of_layer + "/ffn", {0});
+    for (const char* part : {"weight", "bias"}) {
+      if (!c.gated) break;
+      model.rules.push_back({fmt::format("{}.linear1.{}", layer, part), {of_layer + "/ffn/linear_0_noact/" + part}});
+    }
     add_linear(model.rules, layer + ".linear2.weight", layer + ".linear2.bias", of_layer + "/ffn", {1});
     add_norm(model.rules, layer + (decoder ? ".norm3" : ".norm2"), of_layer + "/ffn/layer_norm");
     add_norm(model.rules, theirs + ".norm", theirs + "/layer_norm");
+  }
+  if (c.attention_bias && !bias_inside) {
+    for (TensorRule& rule : model.rules) {
+      if (rule.parameter.ends_with(".in_proj_bias")) std::ranges::fill(rule.tensors, "");
+    }
   }
   model.rules.push_back({"generator.weight", {"decoder/projection/weight"}});
   model.rules.push_back({"generator.bias", {"decoder/projection/bias"}});
@@ -185,6 +263,7 @@ FamilyModel describe_ctranslate2(const fs::path& path, const Checkpoint& file) {
              folder.string(), pieces.size(), target, c.target_vocabulary);
   Json config = Json::object();
   if (file_exists(folder / "config.json")) config = read_json(folder / "config.json");
+  c.norm_epsilon = number_or(config, {"layer_norm_epsilon"}, c.norm_epsilon);
   const auto token = [&](std::string_view name, const char* otherwise) {
     return id_in(pieces, find_field(config, {name}).value_or(otherwise).string());
   };

@@ -28,6 +28,8 @@ struct FamilyModel {
   // and masks that programs saved beside them.
   std::vector<std::string> parts;
   std::vector<std::string> ignored;
+  // Whether no text may be longer than config.max_length, though positions are computed.
+  bool ends_at_max_length = false;
   // The ids that decoding begins and ends with; -1 where the family has none.
   std::int32_t begin = -1, pad = -1;
   std::vector<std::int32_t> ends;

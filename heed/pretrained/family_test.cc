@@ -66,12 +66,12 @@ TEST(Family, RotaryScalingsAreTermsOfTheChoice) {
                                     {"high_freq_factor", 4},
                                     {"original_max_position_embeddings", 4096}})),
             "rotary_llama3(factor=32, original_length=4096, base=500000, width=8)");
-  EXPECT_EQ(
-      refusal([&] {
-        attention(Json::object({{"rope_type", "longrope"}, {"factor", 2}}));
-      }),
-      "JSON: rope_scaling.rope_type: must be a rotary scaling that heed has (default, linear, llama3, yarn), but is "
-      "\"longrope\"");
+  EXPECT_EQ(refusal([&] {
+              attention(Json::object({{"rope_type", "longrope"}, {"factor", 2}}));
+            }),
+            "JSON: rope_scaling.rope_type: must be a rotary scaling that heed has (default, dynamic, linear, llama3, "
+            "yarn), but "
+            "is \"longrope\"");
 }
 
 // --- What Hugging Face's classes have where a configuration leaves it out --------------------------------------------
@@ -95,6 +95,14 @@ TEST(Family, RotaryPositionsAreReadFromEitherPlace) {
             "rotary(base=500000, width=8)");
 }
 
+TEST(Family, DynamicPositionsArePlainAndEnd) {
+  const FamilyModel dynamic =
+      describe_model(llama({{"rope_scaling", Json::object({{"type", "dynamic"}, {"factor", 2}})}}));
+  EXPECT_EQ(dynamic.config.attention.text(), "rotary(width=8)");
+  EXPECT_TRUE(dynamic.ends_at_max_length);
+  EXPECT_FALSE(describe_model(llama()).ends_at_max_length);
+}
+
 TEST(Family, YarnsAttentionFactorIsOfItsMagnitudes) {
   const auto yarn = [](std::vector<Json::Member> more) {
     Json scaling = Json::object({{"rope_type", "yarn"}, {"factor", 4}, {"original_max_position_embeddings", 64}});
@@ -104,6 +112,8 @@ TEST(Family, YarnsAttentionFactorIsOfItsMagnitudes) {
   EXPECT_EQ(yarn({{"mscale", 1.0}, {"mscale_all_dim", 1.0}}),
             "rotary_yarn(original_length=64, attention_factor=1, width=8)");
   EXPECT_EQ(yarn({{"attention_factor", 1.5}}), "rotary_yarn(original_length=64, attention_factor=1.5, width=8)");
+  EXPECT_EQ(yarn({{"factor", nullptr}, {"original_max_position_embeddings", 16}}),
+            yarn({{"original_max_position_embeddings", 16}}));
   EXPECT_EQ(refusal([&] {
               yarn({{"truncate", false}});
             }),
@@ -175,6 +185,10 @@ TEST(Family, AnMt5IsGatedAndHasItsOwnOutput) {
   EXPECT_TRUE(described("mt5").gated);
   EXPECT_EQ(described("mt5").activation, Activation::gelu_tanh);
   EXPECT_FALSE(described("mt5").tie_output);
+  const TransformerConfig newer = described("t5", {{"tie_word_embeddings", true}, {"scale_decoder_outputs", false}});
+  EXPECT_FALSE(newer.tie_output) << "the output is the file's, where it has one";
+  EXPECT_EQ(newer.logit_scale, 1);
+  EXPECT_EQ(described("t5", {{"scale_decoder_outputs", true}}).logit_scale, described("t5").logit_scale);
   EXPECT_EQ(to_json(described("mt5")),
             to_json(described("t5", {{"feed_forward_proj", "gated-gelu"}, {"tie_word_embeddings", false}})));
 }

@@ -99,11 +99,20 @@ FamilyModel describe_gguf(const Checkpoint& file) {
   copy("final_logit_softcapping", "final_logit_softcapping", false);
   const bool is_gemma2 = arch == "gemma2";
   if (is_gemma2) copy("sliding_window", "attention.sliding_window", false);
-  config.set("vocab_size", metadata["tokenizer.ggml.tokens"].size());
+  const auto table = file.tensors().find("token_embd.weight");
+  config.set("vocab_size", table != file.tensors().end() && table->second.rank == 2
+                               ? table->second.shape[0]
+                               : metadata["tokenizer.ggml.tokens"].size());
+  if (arch == "llama") config.set("attention_bias", file.has("blk.0.attn_q.bias"));
   // What is left out is llama.cpp's own, and not that of Hugging Face's class.
   const Index heads = extent(config, {"num_attention_heads"}), share = extent(config, {"hidden_size"}) / heads;
   const Index width = extent_or(metadata, {key("attention.key_length")}, share);
   config.set("head_dim", width);
+  for (const char* other : {"attention.value_length", "rope.dimension_count"}) {
+    if (extent_or(metadata, {key(other)}, width) != width) {
+      metadata[key(other)].refuse(fmt::format("heed has models of this type with a head's {} alone", width));
+    }
+  }
   config.set("num_key_value_heads", extent_or(metadata, {key("attention.head_count_kv")}, heads));
   // The largest Gemma 2 alone, which nothing but its number of layers tells from the others.
   constexpr Index kLayersOf27B = 46;
@@ -139,6 +148,7 @@ FamilyModel describe_gguf(const Checkpoint& file) {
     text = end == std::string::npos ? text : fmt::format("{}, interleaved=1{}", text.substr(0, end), text.substr(end));
     model.config.attention = AttentionChoice(text);
   }
+  model.config.attention_out_bias = model.config.attention_bias && file.has("blk.0.attn_output.bias");
   model.prefix = "";
   model.parts = {"blk.*"};
   model.ignored = {};

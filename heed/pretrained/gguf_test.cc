@@ -4,6 +4,7 @@
 
 #include "heed/io/gguf.h"
 #include "heed/testing/file_bytes.h"
+#include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
@@ -39,6 +40,15 @@ TEST(DescribeGguf, ATextEndsWithTheFilesTokens) {
   testing::GgufBytes file = bare("llama");
   file.integer("tokenizer.ggml.eos_token_id", 2).integer("tokenizer.ggml.eot_token_id", 3);
   EXPECT_EQ(described(file).ends, (std::vector<std::int32_t>{2, 3}));
+}
+
+TEST(DescribeGguf, RefusesHeadsThatTurnInPart) {
+  testing::GgufBytes file = bare("llama");
+  EXPECT_EQ(described(file.integer("llama.rope.dimension_count", 8)).config.head_width, 8);
+  testing::GgufBytes other = bare("llama");
+  other.integer("llama.rope.dimension_count", 4);
+  EXPECT_EQ(testing::refusal([&] { described(other); }),
+            "m.gguf: llama.rope.dimension_count: heed has models of this type with a head's 8 alone, but is 4");
 }
 
 TEST(DescribeGguf, TheLargestGemma2ScalesByAHeadsShareOfTheWidth) {

@@ -28,6 +28,7 @@ FamilyModel describe_gpt_neox(const Json& config) {
   const double base = number_or(rotary, {"rope_theta"}, number_or(config, {"rotary_emb_base"}, 10000));
   const Index head_width = c.width / c.heads;
   c.attention = rotary_attention(config, static_cast<Index>(static_cast<double>(head_width) * share), base);
+  model.ends_at_max_length = rotary_ends(config);
   c.embedding_scale = 1;
   c.tie_output = flag_or(config, {"tie_word_embeddings"}, false);
   model.prefix = "gpt_neox.";

@@ -57,6 +57,7 @@ FamilyModel describe_decoder(const Json& config, const ClassDefaults& defaults) 
   c.positions = PositionKind::none;
   c.max_length = extent_or(config, {"max_position_embeddings"}, defaults.positions);
   c.attention = all_features_turned(config, c.head_width);
+  model.ends_at_max_length = rotary_ends(config);
   c.attention_bias = c.attention_out_bias = flag_or(config, {"attention_bias"}, false);
   c.ffn_bias = flag_or(config, {"mlp_bias"}, false);
   c.separate_projections = true;

@@ -51,7 +51,7 @@ PretrainedModel open_pretrained(const std::filesystem::path& path, Index length)
   const Checkpoint file = open_checkpoint(path);
   PretrainedModel opened{describe_file(path, file), nullptr, {}};
   FamilyModel& family = opened.family;
-  if (family.config.positions == PositionKind::none) {
+  if (family.config.positions == PositionKind::none && !family.ends_at_max_length) {
     family.config.max_length = std::max(family.config.max_length, length);
   }
   // Names and shapes first: a configuration with absurd extents must not make heed allocate them.

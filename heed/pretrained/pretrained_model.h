@@ -24,7 +24,7 @@ struct PretrainedModel {
 FamilyModel describe_pretrained(const std::filesystem::path& path);
 
 // The model. Tensors are mapped, not read: opening costs what heed has to lay out anew (docs/decisions/0028). Where
-// positions are computed, and none are learned, it takes at least `length` tokens, whatever the file says that it was
+// positions are computed for texts of any length, it takes at least `length` tokens, whatever the file says that it was
 // trained with. Throws as describe_pretrained does, and where the file's tensors are not those of its configuration.
 PretrainedModel open_pretrained(const std::filesystem::path& path, Index length = 0);
 

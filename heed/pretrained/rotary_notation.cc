@@ -21,16 +21,25 @@ double yarn_attention_factor(const Json& scaling, double factor) {
   return weight != 0 && of_all != 0 ? magnitude(weight) / magnitude(of_all) : magnitude(1);
 }
 
-Scaling scaling_of(const Json& config, const Json& scaling) {
+std::string kind_of(const Json& scaling) {
   const std::optional<Json> named = find_field(scaling, {"rope_type", "type"});
-  const std::string kind = named ? named->string() : "default";
-  if (kind == "default") return {"rotary", ""};
+  return named ? named->string() : "default";
+}
+
+Scaling scaling_of(const Json& config, const Json& scaling) {
+  const std::string kind = kind_of(scaling);
+  // What is dynamic is plain up to max_position_embeddings.
+  if (kind == "default" || kind == "dynamic") return {"rotary", ""};
   if (kind != "linear" && kind != "llama3" && kind != "yarn") {
-    named->refuse("must be a rotary scaling that heed has (default, linear, llama3, yarn)");
+    field(scaling, {"rope_type", "type"})
+        .refuse("must be a rotary scaling that heed has (default, dynamic, linear, llama3, yarn)");
   }
-  const double factor = field(scaling, {"factor"}).number();
   const Index length = extent_or(scaling, {"original_max_position_embeddings"},
                                  extent_or(config, {"original_max_position_embeddings", "max_position_embeddings"}, 1));
+  const bool says_no_factor = kind == "yarn" && !find_field(scaling, {"factor"});
+  const double factor =
+      says_no_factor ? static_cast<double>(extent(config, {"max_position_embeddings"})) / static_cast<double>(length)
+                     : field(scaling, {"factor"}).number();
   if (kind == "linear") return {"rotary_linear", fmt::format("factor={}, ", factor)};
   if (kind == "llama3") {
     return {"rotary_llama3",
@@ -49,6 +58,8 @@ Scaling scaling_of(const Json& config, const Json& scaling) {
 Json rotary_parameters(const Json& config) {
   return find_field(config, {"rope_scaling", "rope_parameters"}).value_or(Json::object());
 }
+
+bool rotary_ends(const Json& config) { return kind_of(rotary_parameters(config)) == "dynamic"; }
 
 AttentionChoice rotary_attention(const Json& config, Index width, double base) {
   const Json parameters = rotary_parameters(config);

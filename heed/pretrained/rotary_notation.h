@@ -12,6 +12,9 @@ namespace heed {
 // rope_scaling, or else rope_parameters, which newer files have in its place; an empty object where neither is there.
 Json rotary_parameters(const Json& config);
 
+// Whether the angles are others in texts longer than max_position_embeddings, which heed has not (dynamic).
+bool rotary_ends(const Json& config);
+
 // Of the first `width` features of a head, scaled as rotary_parameters says. Throws heed::Error that names the place
 // for a scaling that heed has not, or one for each kind of layer.
 AttentionChoice rotary_attention(const Json& config, Index width, double base);

@@ -39,7 +39,11 @@ FamilyModel describe(const Json& config, const char* feed_forward, bool tied) {
   c.separate_projections = true;
   c.embedding_scale = 1;
   c.tie_output = flag_or(config, {"tie_word_embeddings"}, tied);
-  if (c.tie_output) c.logit_scale = 1 / std::sqrt(static_cast<double>(c.width));
+  // Newer files say by itself what being tied meant, and call all tables tied.
+  const bool scaled = flag_or(config, {"scale_decoder_outputs"}, c.tie_output);
+  const bool may_be_apart = c.tie_output && !scaled;
+  if (may_be_apart) c.tie_output = false;
+  if (scaled) c.logit_scale = 1 / std::sqrt(static_cast<double>(c.width));
   const auto attention = [&](const std::string& own, const std::string& theirs) {
     for (const char* part : {"q", "k", "v"}) {
       model.rules.push_back({fmt::format("{}.{}_proj_weight", own, part), {fmt::format("{}.{}.weight", theirs, part)}});
@@ -68,7 +72,9 @@ FamilyModel describe(const Json& config, const char* feed_forward, bool tied) {
   attention("decoder.layers.*.multihead_attn", "decoder.block.*.layer.1.EncDecAttention");
   model.rules.push_back({"encoder.norm", {"encoder.final_layer_norm"}});
   model.rules.push_back({"decoder.norm", {"decoder.final_layer_norm"}});
-  model.rules.push_back({"generator", {"lm_head"}});
+  TensorRule output{"generator", {"lm_head"}};
+  if (may_be_apart) output.otherwise = {"shared", "encoder.embed_tokens", "decoder.embed_tokens"};
+  model.rules.push_back(output);
   model.parts = {"encoder.block.*", "decoder.block.*"};
   // Some files of T5 1.0 have a table for cross-attention, which no program reads.
   model.ignored = {".EncDecAttention.relative_attention_bias.weight"};
