@@ -8,11 +8,13 @@
 #include "heed/base/check.h"
 #include "heed/base/file.h"
 #include "heed/base/printable.h"
+#include "heed/base/replace_all.h"
 #include "heed/io/json.h"
 
 namespace heed {
 namespace {
 
+constexpr std::string_view kSpaces = " \t\n\v\f\r";
 constexpr std::array<std::string_view, 7> kNames = {"chatml", "gemma", "llama2", "llama3", "mistral", "phi3", "zephyr"};
 
 // How a template that gives each turn a header writes one: open, the role, behind the role, the content, close.
@@ -31,8 +33,54 @@ constexpr std::array<Header, 5> kHeaders = {{
     {"zephyr", "", "<|", "|>", "</s>", "\n", true, false},
 }};
 
+// A Jinja text in which marks can be looked for, however it is written: within its tags no space but in literals, those
+// in single quotes, their ends of lines as such, and sums of them as one; a message's content is "content".
+std::string plain_jinja(std::string_view jinja) {
+  std::string plain;
+  bool in_tag = false;
+  char quote = 0;
+  for (std::size_t at = 0; at < jinja.size(); ++at) {
+    const char c = jinja[at];
+    const char next = at + 1 < jinja.size() ? jinja[at + 1] : '\0';
+    if (!in_tag) {
+      in_tag = c == '{' && (next == '{' || next == '%');
+      plain += c;
+    } else if (quote != 0) {
+      if (c == '\\' && next != '\0') {
+        plain += next == 'n' ? '\n' : next;
+        ++at;
+      } else if (c == quote) {
+        plain += '\'';
+        quote = 0;
+      } else {
+        plain += c;
+      }
+    } else if (c == '\'' || c == '"') {
+      plain += '\'';
+      quote = c;
+    } else if (kSpaces.find(c) == std::string_view::npos) {
+      in_tag = !((c == '}' || c == '%') && next == '}');
+      plain += c;
+    }
+  }
+  plain = replace_all(std::move(plain), "'+'", "");
+  plain = replace_all(std::move(plain), "message['content']", "content");
+  return replace_all(std::move(plain), "message.content", "content");
+}
+
+// What a literal has between two marks; nothing where no literal holds both.
+std::string text_between(std::string_view plain, std::string_view begin, std::string_view end) {
+  for (std::size_t at = plain.find(begin); at != std::string_view::npos; at = plain.find(begin, at)) {
+    at += begin.size();
+    const std::string_view text = plain.substr(at, plain.substr(at).find(end));
+    if (text.size() < plain.size() - at && text.find("'+") == text.npos && text.find("'}") == text.npos &&
+        text.find("'-}") == text.npos)
+      return std::string(text);
+  }
+  return {};
+}
+
 std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpaces = " \t\n\v\f\r";
   const std::size_t begin = std::min(text.find_first_not_of(kSpaces), text.size());
   text.remove_prefix(begin);
   return text.substr(0, text.find_last_not_of(kSpaces) + 1);
@@ -59,39 +107,69 @@ ChatTemplate ChatTemplate::named(std::string_view name) {
   return ChatTemplate(*known);
 }
 
-ChatTemplate ChatTemplate::recognised(std::string_view jinja, std::string_view place) {
-  const auto has = [&](std::string_view mark) { return jinja.find(mark) != std::string_view::npos; };
-  if (has("<|im_start|>")) {
-    ChatTemplate chat("chatml");
-    // Qwen's: the longer one holds the shorter.
-    for (const char* system :
-         {"You are Qwen, created by Alibaba Cloud. You are a helpful assistant.", "You are a helpful assistant."}) {
-      if (chat.default_system_.empty() && has(system)) chat.default_system_ = system;
-    }
+ChatTemplate ChatTemplate::recognised(std::string_view jinja, std::string_view place, ChatSymbols symbols) {
+  const std::string plain = plain_jinja(jinja);
+  const auto has = [&](std::string_view mark) { return plain.find(mark) != std::string_view::npos; };
+  const auto known = [&](std::string_view name) {
+    ChatTemplate chat(name);
+    chat.symbols_ = std::move(symbols);
+    chat.begins_ = has("{{bos_token") || has("{{-bos_token");
+    return chat;
+  };
+  if (has("<|im_start|>") && !has("<|im_sep|>")) {
+    ChatTemplate chat = known("chatml");
+    chat.default_system_ = text_between(plain, "<|im_start|>system\n", "<|im_end|>");
     return chat;
   }
-  if (has("<|start_header_id|>")) return ChatTemplate("llama3");
-  if (has("<start_of_turn>")) return ChatTemplate("gemma");
-  if (has("[INST]")) {
-    if (has("<<SYS>>")) return ChatTemplate("llama2");
-    ChatTemplate chat("mistral");
-    chat.tight_ = !has(" [/INST]");
+  if (has("<|start_header_id|>")) {
+    ChatTemplate chat = known("llama3");
+    // The date is the one that the template has where nobody gives another.
+    if (has("Cutting Knowledge Date: December 2023"))
+      chat.preamble_ = "Cutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n";
     return chat;
   }
-  if (has("<|user|>") || has("'<|' + message['role'] + '|>'")) return ChatTemplate(has("<|end|>") ? "phi3" : "zephyr");
+  if (has("<start_of_turn>")) return known("gemma");
+  if (has("[INST]") && !has("[SYSTEM_PROMPT]")) {
+    if (has("<<SYS>>")) return known("llama2");
+    ChatTemplate chat = known("mistral");
+    chat.instruction_ = instruction_of(plain);
+    return chat;
+  }
+  // Other models have such headers too, and end a turn in other ways.
+  const bool by_role = has("'<|'+message['role']+'|>\n'+content");
+  if ((by_role || has("'<|user|>\n'+content")) && has("+'<|end|>")) return known("phi3");
+  if (has("'<|user|>\n'+content+eos_token") || has("'<|user|>\n'+content+'</s>")) return known("zephyr");
   fail("{}: the template is none of those that heed knows: '{}'", place, printable(jinja));
+}
+
+ChatTemplate::Instruction ChatTemplate::instruction_of(std::string_view jinja) {
+  const auto has = [&](std::string_view mark) { return jinja.find(mark) != std::string_view::npos; };
+  return {.before = has("' [INST]") ? " " : "",
+          .behind = has("[INST] ") ? " " : "",
+          .end = has(" [/INST]") ? " " : "",
+          .answer = has("' '+content") ? " " : "",
+          .trims_answer = has("content|trim+eos_token"),
+          .behind_answer = has("eos_token+' '") ? " " : "",
+          .system_is_last = has("loop.lastandsystem_message")};
 }
 
 ChatTemplate ChatTemplate::open(const std::filesystem::path& folder) {
   const std::filesystem::path jinja = folder / "chat_template.jinja", config = folder / "tokenizer_config.json";
-  if (file_exists(jinja)) return recognised(read_file(jinja), jinja.string());
-  HEED_CHECK(file_exists(config), "{}: has neither chat_template.jinja nor tokenizer_config.json", folder.string());
-  const Json json = read_json(config);
+  const Json json = file_exists(config) ? read_json(config) : Json();
+  ChatSymbols symbols;
+  const auto name = [&](std::string_view key, std::string& symbol) {
+    if (json.is_null() || !json.has(key) || json[key].is_null()) return;
+    symbol = json[key].kind() == Json::Kind::object ? json[key]["content"].string() : json[key].string();
+  };
+  name("bos_token", symbols.begin);
+  name("eos_token", symbols.end);
+  if (file_exists(jinja)) return recognised(read_file(jinja), jinja.string(), symbols);
+  HEED_CHECK(!json.is_null(), "{}: has neither chat_template.jinja nor tokenizer_config.json", folder.string());
   HEED_CHECK(json.has("chat_template"), "{}: has no chat_template", config.string());
   const Json given = json["chat_template"];
-  if (given.kind() != Json::Kind::array) return recognised(given.string(), given.where());
+  if (given.kind() != Json::Kind::array) return recognised(given.string(), given.where(), symbols);
   for (const Json& one : given.items()) {  // several, by name
-    if (one["name"].string() == "default") return recognised(one["template"].string(), one.where());
+    if (one["name"].string() == "default") return recognised(one["template"].string(), one.where(), symbols);
   }
   given.refuse("must hold a template called default");
 }
@@ -103,6 +181,8 @@ std::string ChatTemplate::text(std::span<const ChatMessage> messages) const {
 }
 
 std::vector<int> ChatTemplate::encode(const Vocabulary& vocabulary, std::span<const ChatMessage> messages) const {
+  // Its tokens may take space around them along, and text behind one may be cut as none that begins.
+  if (vocabulary.kind() == "tokenizer") return vocabulary.encode(text(messages));
   std::vector<int> ids;
   std::string waiting;  // text since the last token, which is encoded as one
   const auto encode_waiting = [&] {
@@ -150,48 +230,52 @@ void ChatTemplate::add_turns_with_header(std::span<const ChatMessage> messages, 
     parts.push_back({std::string(header.behind_role), is_token});
     if (is_token) parts.push_back({"\n\n", false});
   };
-  const auto turn = [&](std::string_view role, std::string_view content) {
+  const auto turn = [&](std::string_view role, std::string_view before, std::string_view content) {
     open(role);
-    parts.push_back({std::string(header.trims ? trimmed(content) : content), false});
-    parts.push_back({std::string(header.close), true});
+    parts.push_back({fmt::format("{}{}", before, header.trims ? trimmed(content) : content), false});
+    parts.push_back({header.close == "</s>" ? symbols_.end : std::string(header.close), true});
     parts.push_back({std::string(header.behind_close), false});
   };
-  parts.push_back({std::string(header.begin), true});
+  parts.push_back({begins_ && header.begin.empty() ? symbols_.begin : std::string(header.begin), true});
   const bool has_system = messages.front().role == "system";
-  if (!has_system && !default_system_.empty()) turn("system", default_system_);
+  if (!has_system && !(default_system_.empty() && preamble_.empty())) turn("system", preamble_, default_system_);
   std::string before;  // Gemma has no system: it stands before what the user says first
   for (const ChatMessage& message : messages) {
     if (gemma && message.role == "system") {
-      before = std::string(trimmed(message.content)) + "\n\n";
+      before = message.content + "\n\n";
       continue;
     }
-    turn(message.role, before + message.content);
+    turn(message.role, message.role == "system" ? preamble_ : before, message.content);
     before.clear();
   }
   open("assistant");
 }
 
-// "[INST] what the user says [/INST]", and then what was answered.
+// "[INST] what the user says [/INST]", and then what was answered. Of newer Mistral models these are tokens; to others'
+// vocabularies they are text.
 void ChatTemplate::add_instructions(std::span<const ChatMessage> messages, std::vector<Part>& parts) const {
   const bool llama = name_ == "llama2";
-  std::string before;
-  parts.push_back({"<s>", true});
-  bool ended = false;
-  for (const ChatMessage& message : messages) {
-    const std::string content(llama ? trimmed(message.content) : std::string_view(message.content));
-    if (message.role == "system") {
-      before = llama ? "<<SYS>>\n" + content + "\n<</SYS>>\n\n" : content + "\n\n";
-    } else if (message.role == "user") {
-      if (llama && ended) parts.push_back({"<s>", true});
-      // Of newer Mistral models these are tokens; to others' vocabularies they are text.
+  const bool has_system = messages.front().role == "system";
+  const auto& system = messages.front().content;
+  const std::size_t first = has_system ? 1 : 0;
+  const std::size_t with_system = instruction_.system_is_last ? messages.size() - 1 : first;
+  parts.push_back({symbols_.begin, true});
+  for (std::size_t i = first; i < messages.size(); ++i) {
+    std::string content = messages[i].content;
+    if (messages[i].role == "user") {
+      if (has_system && i == with_system)
+        content = llama ? "<<SYS>>\n" + system + "\n<</SYS>>\n\n" + content : system + "\n\n" + content;
+      if (llama) content = trimmed(content);
+      if (llama && i > first) parts.push_back({symbols_.begin, true});
+      parts.push_back({std::string(instruction_.before), false});
       parts.push_back({"[INST]", !llama});
-      parts.push_back({" " + before + content + (tight_ ? "" : " "), false});
+      parts.push_back({fmt::format("{}{}{}", instruction_.behind, content, instruction_.end), false});
       parts.push_back({"[/INST]", !llama});
-      before.clear();
     } else {
-      parts.push_back({llama ? " " + content + " " : (tight_ ? " " : "") + content, false});
-      parts.push_back({"</s>", true});
-      ended = true;
+      if (llama || instruction_.trims_answer) content = trimmed(content);
+      parts.push_back({llama ? " " + content + " " : fmt::format("{}{}", instruction_.answer, content), false});
+      parts.push_back({symbols_.end, true});
+      parts.push_back({std::string(instruction_.behind_answer), false});
     }
   }
 }

@@ -21,8 +21,14 @@ struct ChatMessage {
   std::string content;
 };
 
+// What templates call bos_token and eos_token.
+struct ChatSymbols {
+  std::string begin = "<s>", end = "</s>";
+};
+
 // One of the common templates. They are known by name, and by what stands in the Jinja text that comes with a model;
-// that text is not interpreted.
+// that text is not interpreted, but what models of one kind do differently is read from it: the system message that
+// stands in where there is none, what Llama 3.1 says of dates, and where Mistral's have spaces.
 class ChatTemplate {
  public:
   // chatml (Qwen and many others), gemma, llama2, llama3, mistral, phi3, zephyr.
@@ -30,9 +36,9 @@ class ChatTemplate {
   // Throws heed::Error for any other name.
   static ChatTemplate named(std::string_view name);
   // By the marks in a Jinja template. Throws heed::Error that names it `place` where it has those of none.
-  static ChatTemplate recognised(std::string_view jinja, std::string_view place);
-  // By chat_template.jinja or tokenizer_config.json in a model's folder. Throws heed::Error where there is neither, or
-  // the latter has no template, or one that is not recognised.
+  static ChatTemplate recognised(std::string_view jinja, std::string_view place, ChatSymbols symbols = {});
+  // By chat_template.jinja or tokenizer_config.json in a model's folder, with the symbols that the latter names. Throws
+  // heed::Error where there is neither, or the latter has no template, or one that is not recognised.
   static ChatTemplate open(const std::filesystem::path& folder);
 
   std::string_view name() const { return name_; }
@@ -40,7 +46,8 @@ class ChatTemplate {
   // The text of the messages and what begins the assistant's answer; with its special tokens spelled, the one that
   // begins every text included. Throws heed::Error where roles do not come in turn, or the last is not the user's.
   std::string text(std::span<const ChatMessage> messages) const;
-  // The ids of that text: special tokens have those of vocabulary.id_of, where it knows them.
+  // The ids of that text. Of a vocabulary that takes tokens that a text spells for text, they are those of
+  // vocabulary.id_of, where it knows them.
   std::vector<int> encode(const Vocabulary& vocabulary, std::span<const ChatMessage> messages) const;
 
  private:
@@ -55,9 +62,24 @@ class ChatTemplate {
   void add_turns_with_header(std::span<const ChatMessage> messages, std::vector<Part>& parts) const;
   void add_instructions(std::span<const ChatMessage> messages, std::vector<Part>& parts) const;
 
-  std::string_view name_;            // of names()
+  // How Mistral's models, of which each has another, write a turn.
+  struct Instruction {
+    std::string_view before = "";         // "[INST]"
+    std::string_view behind = " ";        // it
+    std::string_view end = " ";           // before "[/INST]"
+    std::string_view answer = "";         // before what was answered
+    bool trims_answer = false;            // white space around it
+    std::string_view behind_answer = "";  // after its "</s>"
+    bool system_is_last = false;          // the system message stands in the last turn of the user, not in the first
+  };
+  static Instruction instruction_of(std::string_view jinja);
+
+  std::string_view name_;  // of names()
+  ChatSymbols symbols_ = {};
+  bool begins_ = false;              // with the begin symbol, which other models of its kind do not
   std::string default_system_ = {};  // what stands first where there is no system message
-  bool tight_ = false;               // of mistral: no space before "[/INST]", and one before the answer
+  std::string_view preamble_ = {};   // of llama3: what the system's turn begins with, which there is always then
+  Instruction instruction_ = {};     // of mistral
 };
 
 }  // namespace heed

@@ -26,11 +26,11 @@ TEST(ChatTemplate, WritesATalkAsItsModelsKnowIt) {
       "<|start_header_id|>assistant<|end_header_id|>\n\nHello.<|eot_id|>"
       "<|start_header_id|>user<|end_header_id|>\n\nBye<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n");
   EXPECT_EQ(ChatTemplate::named("llama2").text(kTalk),
-            "<s>[INST] <<SYS>>\nBe kind.\n<</SYS>>\n\nHi [/INST] Hello. </s><s>[INST] Bye [/INST]");
+            "<s>[INST] <<SYS>>\nBe kind.\n<</SYS>>\n\n Hi [/INST] Hello. </s><s>[INST] Bye [/INST]");
   EXPECT_EQ(ChatTemplate::named("mistral").text(kTalk),
             "<s>[INST] Be kind.\n\n Hi  [/INST]Hello.</s>[INST] Bye [/INST]");
   EXPECT_EQ(ChatTemplate::named("gemma").text(kTalk),
-            "<bos><start_of_turn>user\nBe kind.\n\n Hi<end_of_turn>\n<start_of_turn>model\nHello.<end_of_turn>\n"
+            "<bos><start_of_turn>user\nBe kind.\n\nHi<end_of_turn>\n<start_of_turn>model\nHello.<end_of_turn>\n"
             "<start_of_turn>user\nBye<end_of_turn>\n<start_of_turn>model\n");
   EXPECT_EQ(ChatTemplate::named("zephyr").text(kTalk),
             "<|system|>\nBe kind.</s>\n<|user|>\n Hi </s>\n<|assistant|>\nHello.</s>\n<|user|>\nBye</s>\n"
@@ -51,12 +51,60 @@ TEST(ChatTemplate, IsRecognisedByItsMarks) {
   EXPECT_EQ(name("{{ '<|user|>\n' + content + '<|end|>' }}"), "phi3");
   EXPECT_EQ(ChatTemplate::recognised("'[INST] ' + c + '[/INST]'", "place").text(std::span(kTalk).last(1)),
             "<s>[INST] Bye[/INST]");
-  EXPECT_EQ(
-      ChatTemplate::recognised("<|im_start|>system\nYou are a helpful assistant.", "p").text(std::span(kTalk).last(1)),
-      "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n<|im_start|>user\nBye<|im_end|>\n"
-      "<|im_start|>assistant\n");
   EXPECT_NE(testing::refusal([] { ChatTemplate::recognised("{{ x }}", "place"); }).find("place: the template is none"),
             std::string::npos);
+}
+
+// The texts that follow are in the notation of templates that models come with, of which they keep what is told apart.
+std::string written(std::string_view jinja, std::span<const ChatMessage> talk) {
+  return ChatTemplate::recognised(jinja, "place").text(talk);
+}
+const std::vector<ChatMessage> kQuestion = {{"user", "Bye"}};
+
+TEST(ChatTemplate, TheSystemMessageThatIsTheModelsOwnIsReadFromTheTemplate) {
+  EXPECT_EQ(written(R"({% if tools %}{{ '<|im_start|>system\n' }}{{ messages[0]['content'] + '<|im_end|>' }}{% else %}
+                       {{- '<|im_start|>system\nYou\'re Max.<|im_end|>\n' }}{% endif %})",
+                    kQuestion),
+            "<|im_start|>system\nYou're Max.<|im_end|>\n<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n");
+  EXPECT_EQ(written("{{ bos_token }}{{'<|im_start|>' + message['role'] + '\n' + content + '<|im_end|>'}}", kQuestion),
+            "<s><|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n");
+}
+
+TEST(ChatTemplate, Llama31AlwaysHasATurnOfTheSystem) {
+  constexpr std::string_view kJinja =
+      R"({{- "<|start_header_id|>system<|end_header_id|>\n\n" }}{{- "Cutting Knowledge Date: December 2023\n" }})";
+  const std::string begin =
+      "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\n"
+      "Cutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n";
+  EXPECT_TRUE(written(kJinja, kQuestion).starts_with(begin + "<|eot_id|><|start_header_id|>user"));
+  EXPECT_TRUE(written(kJinja, kTalk).starts_with(begin + "Be kind.<|eot_id|><|start_header_id|>user"));
+}
+
+TEST(ChatTemplate, EachOfMistralsModelsHasItsSpaces) {
+  EXPECT_EQ(written(R"({{- " [INST] " + system_message + "\n\n" + message["content"] + " [/INST]" }}
+                       {{- " " + message["content"] + eos_token}})",
+                    kTalk),
+            "<s> [INST] Be kind.\n\n Hi  [/INST] Hello.</s> [INST] Bye [/INST]");
+  EXPECT_EQ(written(R"({%- if loop.last and system_message is defined %}
+                       {{- "[INST] " + system_message + "\n\n" + message["content"] + "[/INST]" }}
+                       {{- " " + message["content"]|trim + eos_token}})",
+                    kTalk),
+            "<s>[INST]  Hi [/INST] Hello.</s>[INST] Be kind.\n\nBye[/INST]");
+  EXPECT_EQ(
+      written("{{- '[INST]' + message['content'] + '[/INST]' }}{{ message['content'] + eos_token + ' ' }}", kTalk),
+      "<s>[INST]Be kind.\n\n Hi [/INST]Hello.</s> [INST]Bye[/INST]");
+}
+
+TEST(ChatTemplate, WhatOnlyLooksLikeOneIsRefused) {
+  for (const char* jinja :
+       {"{{'<|im_start|>user<|im_sep|>' + message['content'] + '<|im_end|>'}}",
+        "{{ '<|' + message['role'] + '|>' + message['content'] + '<|end|>' }}", "[gMASK]<sop><|user|>\n{{ content }}",
+        "{{ '<|user|>\\n' + message['content'] + '\\n' }}{{ '<|assistant|>' + message['content'] + eos_token }}",
+        "{{ '[SYSTEM_PROMPT]' + system + '[/SYSTEM_PROMPT]' }}{{ '[INST]' + message['content'] + '[/INST]' }}"}) {
+    EXPECT_NE(testing::refusal([&] { ChatTemplate::recognised(jinja, "p"); }).find("p: the template is none"),
+              std::string::npos)
+        << jinja;
+  }
 }
 
 TEST(ChatTemplate, AFolderSaysWhich) {
@@ -74,6 +122,9 @@ TEST(ChatTemplate, AFolderSaysWhich) {
   EXPECT_EQ(ChatTemplate::open(folder).name(), "mistral");
   write_file(folder / "tokenizer_config.json", R"({"chat_template": []})");
   EXPECT_NE(refusal().find("called default"), std::string::npos);
+  write_file(folder / "tokenizer_config.json", R"({"bos_token": {"content": "<b>"}, "eos_token": "<e>",
+      "chat_template": "{{ bos_token }}{{ '<|user|>\\n' + message.content + eos_token }}"})");
+  EXPECT_EQ(ChatTemplate::open(folder).text(kQuestion), "<b><|user|>\nBye<e>\n<|assistant|>\n");
   write_file(folder / "chat_template.jinja", "<start_of_turn>");
   EXPECT_EQ(ChatTemplate::open(folder).name(), "gemma");
   std::filesystem::remove_all(folder);
