@@ -237,7 +237,9 @@ class ModelCases {
     Tensor types;
     if (item.has("token_type_ids")) {
       const Ids ids = token_ids(item["token_type_ids"]);
-      types = Tensor::from(ids, {1, std::ssize(ids)});
+      // A tokenizer may say that all are of the one type, which a model without any leaves out.
+      const bool tells_apart = opened_.model->config().token_types > 0 || std::ranges::count(ids, 0) != std::ssize(ids);
+      if (tells_apart) types = Tensor::from(ids, {1, std::ssize(ids)});
     }
     return opened_.model->encode(Context::inference(workspace_), source_of(item), types);
   }

@@ -134,7 +134,7 @@ std::vector<std::pair<std::string, Use>> layers() {
   return all;
 }
 
-TEST_F(NarrowWeightsTest, ALayerHasTheBitsOfItsWidenedTwin) {
+TEST_F(NarrowWeightsTest, ALayerDoesWhatItsWidenedTwinDoesToTheBitButForInt8) {
   for (const auto& [name, use] : layers()) {
     draw(use);
     for (DType dtype : kNarrow) {
@@ -143,7 +143,8 @@ TEST_F(NarrowWeightsTest, ALayerHasTheBitsOfItsWidenedTwin) {
       const std::vector<Tensor> results_narrow = results(narrow, use), results_wide = results(wide, use);
       ASSERT_EQ(results_narrow.size(), results_wide.size());
       for (std::size_t i = 0; i < results_wide.size(); ++i) {
-        EXPECT_TRUE(same_bits(results_narrow[i].view(), results_wide[i].view())) << i;
+        // Products in whole numbers, where the processor has them, round otherwise.
+        EXPECT_LE(testing::largest_difference(results_narrow[i], results_wide[i]), dtype == DType::i8 ? 1e-6 : 0) << i;
       }
     }
   }

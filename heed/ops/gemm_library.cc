@@ -79,15 +79,15 @@ struct ProductKeyHash {
   }
 };
 
-Product make_product(const ProductKey& key) {
-  // The library fixes how it splits the work when a primitive is made. Told that there is one thread, it never splits
-  // at all.
-  struct OneThread {
-    int saved = omp_get_max_threads();
-    OneThread() { omp_set_num_threads(1); }
-    ~OneThread() { omp_set_num_threads(saved); }
-  } one_thread;
+// While there is one, the library splits no work: it is told that there is one thread.
+struct OneThread {
+  int saved = omp_get_max_threads();
+  OneThread() { omp_set_num_threads(1); }
+  ~OneThread() { omp_set_num_threads(saved); }
+};
 
+Product make_product(const ProductKey& key) {
+  const OneThread one_thread;  // how it splits the work is fixed when a primitive is made
   using Desc = dnnl::memory::desc;
   constexpr auto kF32 = dnnl::memory::data_type::f32;
   const auto [m, n, k, a_leading, b_leading, c_leading] = key.sizes;
@@ -190,6 +190,22 @@ bool multiply_with_library(const GemmTile& t) {
     fail("gemm: the library failed on [{}, {}] x [{}, {}]: {}", t.m, t.k, t.k, t.n, error.what());
   }
   return true;
+}
+
+bool library_is_exact(Index k) {
+  constexpr Index kMostProducts = 65536;  // of 255, as it shifts a byte, by 128
+  static const bool has_unit = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core_vnni;
+  return has_unit && k <= kMostProducts;
+}
+
+void multiply_with_library(const ByteProduct& p) {
+  const OneThread one_thread;
+  const std::int32_t added = 0;
+  const dnnl_status_t status =
+      dnnl_gemm_s8s8s32('N', 'T', 'F', p.m, p.n, p.k, 1.0f, p.a, p.a_row, 0, p.b, p.b_row, 0, 0.0f, p.c, p.n, &added);
+  if (status == dnnl_out_of_memory) throw std::bad_alloc();
+  HEED_CHECK(status == dnnl_success, "gemm: the library failed on bytes [{}, {}] x [{}, {}]: status {}", p.m, p.k, p.k,
+             p.n, static_cast<int>(status));
 }
 
 }  // namespace heed

@@ -5,6 +5,7 @@
 #include "heed/base/check.h"
 #include "heed/base/memory.h"
 #include "heed/base/parallel.h"
+#include "heed/ops/digit_product.h"
 #include "heed/ops/few_rows.h"
 #include "heed/ops/gemm.h"
 #include "heed/tensor/operands.h"
@@ -66,6 +67,7 @@ void linear(ConstView x, const Weight& weight, ConstView bias, View y) {
   check_weight("linear", weight);
   HEED_CHECK(!bias || is_vector(bias, y.dtype, y.shape[1]),
              "linear: bias must be contiguous [Out] for weight {}, but is {}", describe_weight(weight), describe(bias));
+  if (are_digits(weight)) return multiply_digits(x, weight, bias, y);
   if (are_few_rows(x, weight, y)) return multiply_few_rows(x, weight, bias, y);
   if (is_narrow(values.dtype)) return multiply_narrow(x, weight, bias, y);
   gemm(x, transpose(values, 0, 1), y, {.bias = bias});

@@ -1,5 +1,6 @@
-// BART (Lewis et al. 2020), mBART (Liu et al. 2020), which normalises before its layers, and Marian (Junczys-Dowmunt et
-// al. 2018): BartForConditionalGeneration, MBartForConditionalGeneration, MarianMTModel.
+// BART (Lewis et al. 2020), mBART (Liu et al. 2020), which normalises before its layers, Marian (Junczys-Dowmunt et al.
+// 2018) and, with mBART's norms and Marian's positions, Pegasus (Zhang et al. 2020): MarianMTModel,
+// ...ForConditionalGeneration.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -43,6 +44,18 @@ Tensor halves_of_sinusoids(Index length, Index width) {
   return table;
 }
 
+// Files may leave the tables out, which are computed.
+void add_sinusoids(const Json& config, FamilyModel& model) {
+  const TransformerConfig& c = model.config;
+  if (c.width % 2 != 0) config["d_model"].refuse("must be even");
+  for (const char* side : {"source", "target"}) {
+    model.rules.push_back(
+        {fmt::format("{}_positions.weight", side), {}, {}, 0, [length = c.max_length, width = c.width] {
+           return halves_of_sinusoids(length, width);
+         }});
+  }
+}
+
 }  // namespace
 
 FamilyModel describe_bart(const Json& config) {
@@ -79,15 +92,14 @@ FamilyModel describe_marian(const Json& config) {
   }
   // Its row is of zeros, which may be more than what a token gets.
   if (model.pad >= 0) model.never = {model.pad};
-  const TransformerConfig& c = model.config;
-  if (c.width % 2 != 0) config["d_model"].refuse("must be even");
-  // Files may leave the table out, which is computed.
-  for (const char* side : {"source", "target"}) {
-    model.rules.push_back(
-        {fmt::format("{}_positions.weight", side), {}, {}, 0, [length = c.max_length, width = c.width] {
-           return halves_of_sinusoids(length, width);
-         }});
-  }
+  add_sinusoids(config, model);
+  return model;
+}
+
+FamilyModel describe_pegasus(const Json& config) {
+  FamilyModel model = describe_encoder_decoder(config);
+  model.config.norm_place = NormPlace::pre;
+  add_sinusoids(config, model);
   return model;
 }
 

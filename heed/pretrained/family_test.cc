@@ -161,6 +161,37 @@ TEST(Family, Gemma2HasItsCapsAndWindowUnlessTheyAreNull) {
   EXPECT_EQ(none.logit_soft_cap, 0);
 }
 
+TEST(Family, Gemma3sWindowsTurnByABaseOfTheirOwn) {
+  const auto layers = [](std::vector<Json::Member> more) {
+    more.insert(more.begin(), {{"sliding_window", 4}, {"sliding_window_pattern", 2}});
+    const TransformerConfig c = describe_model(of_type("gemma3_text", std::move(more))).config;
+    EXPECT_TRUE(c.query_key_norm);
+    return std::pair(c.block(true, 0).self_attention.text(), c.block(true, 1).self_attention.text());
+  };
+  const std::string head = "dot(scale=0.0625) + ";
+  const std::pair expected(head + "rotary(width=256) + window(radius=3)", head + "rotary(base=1000000, width=256)");
+  EXPECT_EQ(layers({}), expected);
+  EXPECT_EQ(layers({{"rope_theta", 5e5}, {"rope_scaling", Json::object({{"rope_type", "linear"}, {"factor", 8}})}}),
+            std::pair(expected.first, head + "rotary_linear(factor=8, base=500000, width=256)"));
+  const auto turned = [](double base) { return Json::object({{"rope_type", "default"}, {"rope_theta", base}}); };
+  EXPECT_EQ(layers({{"rope_parameters",
+                     Json::object({{"full_attention", turned(1e6)}, {"sliding_attention", turned(1e4)}})}}),
+            expected);
+}
+
+TEST(Family, GptNeosLayersAreOfTheKindsThatItLists) {
+  const auto neo = [](const char* types) {
+    Json config = of_type("gpt_neo", {{"num_layers", 2}, {"num_heads", 4}, {"window_size", 4}});
+    config.set("attention_types", Json::parse(types, "types"));
+    return describe_model(config).config;
+  };
+  EXPECT_EQ(neo(R"([[["global", "local"], 1]])").alternate_attention.text(), "dot + window(radius=3)");
+  EXPECT_EQ(neo(R"([[["global"], 2]])").attention.text(), "dot");
+  for (const char* wrong : {R"([[["global"], 1]])", R"([[["sparse"], 2]])"}) {
+    EXPECT_NE(refusal([&] { neo(wrong); }), "no error") << wrong;
+  }
+}
+
 TEST(Family, ATextsEndIsTheClasss) {
   EXPECT_EQ(describe_model(llama()).ends, std::vector<std::int32_t>{2});
   EXPECT_EQ(describe_model(of_type("gemma")).ends, std::vector<std::int32_t>{1});

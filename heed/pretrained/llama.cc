@@ -1,5 +1,5 @@
 // Llama 2 and 3 (Touvron et al. 2023; Dubey et al. 2024) and those of the same build: Mistral, Qwen 2 and 3, Gemma 1
-// and 2. ...ForCausalLM.
+// to 3. ...ForCausalLM.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 
 #include "heed/pretrained/config_fields.h"
 #include "heed/pretrained/family_list.h"
+#include "heed/pretrained/layer_windows.h"
 #include "heed/pretrained/rotary_notation.h"
 
 namespace heed {
@@ -90,11 +91,6 @@ FamilyModel describe_decoder(const Json& config, const ClassDefaults& defaults) 
   return model;
 }
 
-// The choice with a window of so many keys, the query's own counted; none is 0.
-AttentionChoice windowed(const AttentionChoice& choice, Index keys) {
-  return keys == 0 ? choice : AttentionChoice(fmt::format("{} + window({})", choice.text(), keys - 1));
-}
-
 // Whether each layer has the window: as layer_types says, else as the family's class does.
 std::vector<bool> windowed_layers(const Json& config, Index layers, const std::function<bool(Index)>& otherwise) {
   std::vector<bool> all;
@@ -113,19 +109,10 @@ std::vector<bool> windowed_layers(const Json& config, Index layers, const std::f
   return all;
 }
 
-// Gives the model's layers their choice, some with the window.
+// Gives the model's layers their choice, some with a window of so many keys.
 void attend_by_layer(TransformerConfig& c, const Json& config, const AttentionChoice& choice, Index window,
                      const std::function<bool(Index)>& otherwise) {
-  const std::vector<bool> layers = windowed_layers(config, c.decoder_layers, otherwise);
-  const auto of = [&](bool has_window) { return windowed(choice, has_window ? window : 0); };
-  c.attention = of(layers.front());
-  c.alternate = window != 0 && std::ranges::count(layers, layers.front()) != std::ssize(layers);
-  if (!c.alternate) return;
-  c.alternate_attention = of(!layers.front());
-  if (std::ranges::adjacent_find(layers) == layers.end()) return;  // every other one
-  for (Index layer = 0; layer < c.decoder_layers; ++layer) {
-    if (layers[static_cast<std::size_t>(layer)] != layers.front()) c.alternate_layers.push_back(layer);
-  }
+  attend_by_layer(c, {choice, windowed(choice, window)}, windowed_layers(config, c.decoder_layers, otherwise));
 }
 
 // Gemma's norms hold what is added to one.
@@ -192,24 +179,73 @@ FamilyModel describe_gemma(const Json& config, Index kv_heads) {
 
 FamilyModel describe_gemma(const Json& config) { return describe_gemma(config, 16); }
 
-FamilyModel describe_gemma2(const Json& config) {
-  FamilyModel model = describe_gemma(config, 4);
-  TransformerConfig& c = model.config;
-  c.norm_place = NormPlace::both;
-  const double scale = 1 / std::sqrt(number_or(config, {"query_pre_attn_scalar"}, 256));
-  std::string text = fmt::format("dot({}) + {}", scale, c.attention.text());
-  if (const double cap = nullable_number(config, "attn_logit_softcapping", 50); cap > 0) {
-    text += fmt::format(" + soft_cap({})", cap);
-  }
-  attend_by_layer(c, config, AttentionChoice(text), nullable_extent(config, "sliding_window", 4096),
-                  [](Index layer) { return layer % 2 == 0; });
-  c.logit_soft_cap = nullable_number(config, "final_logit_softcapping", 30);
+namespace {
+
+// Before a sub-layer and behind it.
+void add_both_norms(FamilyModel& model) {
+  model.config.norm_place = NormPlace::both;
   const auto norm = [&](const char* parameter, const char* tensor) {
     model.rules.insert(model.rules.begin(), {parameter, {tensor}, TensorLayout::plus_one});
   };
   norm("decoder.layers.*.post_norm1", "model.layers.*.post_attention_layernorm");
   norm("decoder.layers.*.norm2", "model.layers.*.pre_feedforward_layernorm");
   norm("decoder.layers.*.post_norm2", "model.layers.*.post_feedforward_layernorm");
+}
+
+std::string scaled_by_scalar(const Json& config) {
+  return fmt::format("dot({})", 1 / std::sqrt(number_or(config, {"query_pre_attn_scalar"}, 256)));
+}
+
+}  // namespace
+
+FamilyModel describe_gemma2(const Json& config) {
+  FamilyModel model = describe_gemma(config, 4);
+  TransformerConfig& c = model.config;
+  add_both_norms(model);
+  std::string text = fmt::format("{} + {}", scaled_by_scalar(config), c.attention.text());
+  if (const double cap = nullable_number(config, "attn_logit_softcapping", 50); cap > 0) {
+    text += fmt::format(" + soft_cap({})", cap);
+  }
+  attend_by_layer(c, config, AttentionChoice(text), nullable_extent(config, "sliding_window", 4096),
+                  [](Index layer) { return layer % 2 == 0; });
+  c.logit_soft_cap = nullable_number(config, "final_logit_softcapping", 30);
+  return model;
+}
+
+FamilyModel describe_gemma3(const Json& config) {
+  // Layers with a window turn by a base of their own; newer files say it for each kind of layer.
+  Json plain = config;
+  Json local = Json::object({{"rope_theta", number_or(config, {"rope_local_base_freq"}, 10000)}});
+  const Json parameters = rotary_parameters(config);
+  if (parameters.has("full_attention")) {
+    local = parameters["sliding_attention"];
+    plain.set("rope_parameters", parameters["full_attention"]);
+  } else if (!config.has("rope_theta") && !parameters.has("rope_theta")) {
+    plain.set("rope_theta", 1e6);
+  }
+  FamilyModel model = describe_gemma(plain, 4);
+  TransformerConfig& c = model.config;
+  add_both_norms(model);
+  c.query_key_norm = true;
+  for (const char* part : {"q_norm", "k_norm"}) {
+    model.rules.insert(model.rules.begin(), {fmt::format("decoder.layers.*.self_attn.{}", part),
+                                             {fmt::format("model.layers.*.self_attn.{}", part)},
+                                             TensorLayout::plus_one});
+  }
+  const auto choice = [&](const AttentionChoice& rotary) {
+    std::string text = fmt::format("{} + {}", scaled_by_scalar(config), rotary.text());
+    if (const double cap = nullable_number(config, "attn_logit_softcapping", 0); cap > 0) {
+      text += fmt::format(" + soft_cap({})", cap);
+    }
+    return AttentionChoice(text);
+  };
+  const AttentionChoice turned_locally =
+      rotary_attention(Json::object({{"rope_scaling", local}}), c.head_width, local["rope_theta"].number());
+  const Index pattern = extent_or(config, {"sliding_window_pattern", "_sliding_window_pattern"}, 6);
+  attend_by_layer(
+      c, {choice(c.attention), windowed(choice(turned_locally), nullable_extent(config, "sliding_window", 4096))},
+      windowed_layers(config, c.decoder_layers, [&](Index layer) { return (layer + 1) % pattern != 0; }));
+  c.logit_soft_cap = nullable_number(config, "final_logit_softcapping", 0);
   return model;
 }
 

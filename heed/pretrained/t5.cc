@@ -1,5 +1,6 @@
 // T5 1.0 (Raffel et al. 2020) and 1.1, whose feed-forward network is gated, and mT5 (Xue et al. 2021), which is 1.1 in
-// many languages: T5ForConditionalGeneration, MT5ForConditionalGeneration.
+// many languages, and UMT5 (Chung et al. 2023), each of whose layers has a table of distances:
+// ...ForConditionalGeneration.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -92,5 +93,15 @@ FamilyModel describe(const Json& config, const char* feed_forward, bool tied) {
 
 FamilyModel describe_t5(const Json& config) { return describe(config, "relu", /*tied=*/true); }
 FamilyModel describe_mt5(const Json& config) { return describe(config, "gated-gelu", /*tied=*/false); }
+
+FamilyModel describe_umt5(const Json& config) {
+  FamilyModel model = describe(config, "gated-gelu", /*tied=*/false);
+  for (TensorRule& rule : model.rules) {
+    if (!rule.parameter.ends_with(".relative_bias")) continue;
+    const std::string side = rule.parameter.substr(0, rule.parameter.find('.'));
+    rule.tensors = {side + ".block.*.layer.0.SelfAttention.relative_attention_bias.weight"};
+  }
+  return model;
+}
 
 }  // namespace heed

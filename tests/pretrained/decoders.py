@@ -71,11 +71,11 @@ LLAMA = {"vocab_size": VOCABULARY, "hidden_size": 32, "num_attention_heads": 4, 
 def llama_features(w, config, ids):
     """What the output projection reads."""
     kind = config["model_type"]
-    gemma = kind in ("gemma", "gemma2")
+    gemma, both_norms = kind in ("gemma", "gemma2", "gemma3_text"), kind in ("gemma2", "gemma3_text")
     heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
     width, head = config["hidden_size"], config.get("head_dim", config["hidden_size"] // heads)
     scaling, base = config.get("rope_scaling"), config["rope_theta"]
-    scale = config["query_pre_attn_scalar"] ** -0.5 if kind == "gemma2" else head**-0.5
+    scale = config["query_pre_attn_scalar"] ** -0.5 if both_norms else head**-0.5
     activation = gelu_tanh if gemma else torch.nn.functional.silu
 
     def norm(x, name):
@@ -85,10 +85,11 @@ def llama_features(w, config, ids):
         biased = kind == "qwen2" or config.get("attention_bias", False)
         q, k, v = (w.linear(x, f"{at}.{part}_proj", count * head, biased).view(len(ids), count, head).transpose(0, 1)
                    for part, count in (("q", heads), ("k", kv_heads), ("v", kv_heads)))
-        if kind == "qwen3":
+        if kind in ("qwen3", "gemma3_text"):
             q, k = norm(q, f"{at}.q_norm"), norm(k, f"{at}.k_norm")
-        q, k = (turned(t, head, base, scaling) for t in (q, k))
-        has_window = kind == "mistral" or (kind == "gemma2" and layer % 2 == 0)
+        is_local = kind == "gemma3_text" and (layer + 1) % config["sliding_window_pattern"] != 0
+        q, k = (turned(t, head, *((config["rope_local_base_freq"], None) if is_local else (base, scaling))) for t in (q, k))
+        has_window = kind == "mistral" or (kind == "gemma2" and layer % 2 == 0) or is_local
         if kind == "qwen2" and config.get("use_sliding_window"):
             has_window = layer >= config["max_window_layers"]
         window = config.get("sliding_window") if has_window else None
@@ -105,7 +106,7 @@ def llama_features(w, config, ids):
     for i in range(config["num_hidden_layers"]):
         at = f"model.layers.{i}"
         h = attend(norm(x, f"{at}.input_layernorm"), f"{at}.self_attn", i)
-        if kind == "gemma2":
+        if both_norms:
             x = x + norm(h, f"{at}.post_attention_layernorm")
             x = x + norm(network(norm(x, f"{at}.pre_feedforward_layernorm"), f"{at}.mlp"), f"{at}.post_feedforward_layernorm")
         else:
@@ -213,6 +214,10 @@ def make(path):
     write(path / "gemma2", config_of("gemma2", "Gemma2ForCausalLM", head_dim=12, hidden_activation="gelu_pytorch_tanh", hidden_act="gelu_pytorch_tanh",
                                      query_pre_attn_scalar=10, sliding_window=6, attn_logit_softcapping=2.0, final_logit_softcapping=3.0,
                                      num_hidden_layers=4, tie_word_embeddings=True), 56)
+    gemma3 = config_of("gemma3_text", "Gemma3ForCausalLM", head_dim=12, hidden_activation="gelu_pytorch_tanh", query_pre_attn_scalar=10,
+                       sliding_window=6, sliding_window_pattern=3, rope_theta=500.0, rope_local_base_freq=50.0, num_hidden_layers=4,
+                       rope_scaling={"rope_type": "linear", "factor": 2.0}, tie_word_embeddings=True)
+    write(path / "gemma3", gemma3, 64)
     neox = {"model_type": "gpt_neox", "architectures": ["GPTNeoXForCausalLM"], "vocab_size": VOCABULARY, "hidden_size": 32,
             "num_attention_heads": 4, "num_hidden_layers": 3, "intermediate_size": 80, "hidden_act": "gelu", "layer_norm_eps": 1e-5,
             "rotary_pct": 0.5, "rotary_emb_base": 10000, "max_position_embeddings": 64, "use_parallel_residual": True,

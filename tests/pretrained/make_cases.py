@@ -9,11 +9,12 @@ sys.dont_write_bytecode = True
 import torch
 
 import decoders
+import early_decoders
 import encoders
 import senses
 import translators
 
 torch.set_default_dtype(torch.float64)
 torch.set_num_threads(1)
-for family in (encoders, decoders, translators, senses):
+for family in (encoders, decoders, early_decoders, translators, senses):
     family.make(pathlib.Path(sys.argv[1]))

@@ -33,6 +33,15 @@ def refused(message, *arguments):
     assert message in error and error.count("\n") == 1, f"heed {arguments}: {error!r} lacks {message!r}"
 
 
+def refused_in_python(message, call, *arguments):
+    try:
+        call(*arguments)
+    except ValueError as error:
+        assert message in str(error) and "\n" not in str(error), error
+    else:
+        raise AssertionError(f"{arguments} were not refused")
+
+
 def converted(folder, dtype):
     own = folder.with_name(f"{folder.name}-{dtype}")
     heed("convert", folder, "--type", dtype, "--out", own)
@@ -53,6 +62,7 @@ def python_package():
 
 
 def check_pictures(folder):
+    import numpy
     import senses
 
     config = senses.vit_config("ViTForImageClassification", id2label=senses.LABELS, resample=2)
@@ -97,6 +107,9 @@ def check_pictures(folder):
     refused("there is no encoder layer 9", "view", folder, "--image", files[0], "--out", folder / "x.svg", "--layer", 9)
     refused("sees pictures", "translate", folder, "--input", files[0])
     refused("neither a PNG nor a JPEG", "classify", folder, folder / "config.json")
+    refused("hears no speech: it sees pictures and tells their class (classify MODEL PICTURE)", "transcribe", folder, files[0])
+    if package:
+        refused_in_python("must be [height, width, 3] of uint8, red, green and blue, but is float64 [4, 4]", in_python.classify, numpy.zeros((4, 4)))
 
 
 # --- Sound -----------------------------------------------------------------------------------------------------------------------------------
@@ -203,7 +216,8 @@ def check_sound(folder):
     printed = heed("transcribe", folder, short, "--words")
     assert printed == words, f"{printed}\nis not\n{words}"
     package = python_package()
-    for sound in (short, (read(short).astype(numpy.float32), 16000)) if package else ():
+    samples = read(short)
+    for sound in (short, (samples, 16000), (samples.astype(numpy.float32), 16000), ((samples * 32768).astype("<i2"), 16000)) if package else ():
         heard = package.Transcriber(folder).transcribe(sound, words=True)
         assert (heard.text, heard.language) == (text, language), heard
         assert "".join(f"{word.begin:.2f}\t{word.end:.2f}\t{word.text}\n" for word in heard.words) == words, heard
@@ -223,6 +237,11 @@ def check_sound(folder):
 
     refused("no language fr; it has: de, en", "transcribe", folder, short, "--language", "fr")
     refused("is not a WAV file", "transcribe", folder, folder / "config.json")
+    if package:
+        hears = package.Transcriber(folder)
+        for message, wrong in (("is float64 [2, 4]", numpy.zeros((2, 4))), ("is uint8 [4]", numpy.zeros(4, numpy.uint8)),
+                               ("not finite", numpy.full(4, numpy.nan))):
+            refused_in_python(message, hears.transcribe, (wrong, 16000))
     for model in (folder, own):
         refused("hears sound", "translate", model, "--input", short)
 

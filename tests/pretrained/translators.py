@@ -40,11 +40,12 @@ def bart_table(w, config, side):
 
 
 def bart_stack(w, config, side, ids, hidden, memory=None, memory_hidden=None):
-    marian, first = config["model_type"] == "marian", config["model_type"] == "mbart"
-    activation = torch.nn.functional.silu if marian else torch.nn.functional.gelu
+    kind = config["model_type"]
+    sinusoids, first = kind in ("marian", "pegasus"), kind in ("mbart", "pegasus")
+    activation = torch.nn.functional.silu if kind == "marian" else torch.nn.functional.gelu
     at = f"model.{side}"
     x = bart_table(w, config, side)[ids] * (WIDTH**0.5 if config["scale_embedding"] else 1)
-    if marian:  # sines of all frequencies, then cosines
+    if sinusoids:  # sines of all frequencies, then cosines
         angles = torch.arange(len(ids))[:, None] * 10000.0 ** (-torch.arange(0, WIDTH, 2) / WIDTH)
         x = x + torch.cat([angles.sin(), angles.cos()], -1)
     else:
@@ -107,9 +108,11 @@ def t5_attention(w, x, memory, at, hidden, bias=0.0):
 def t5_stack(w, config, side, ids, hidden, memory=None, memory_hidden=None):
     gated = config["feed_forward_proj"] == "gated-gelu"
     x = w("shared.weight", VOCABULARY, WIDTH)[ids]
-    table = w(f"{side}.block.0.layer.0.SelfAttention.relative_attention_bias.weight", BUCKETS, HEADS, deviation=1.0)
-    bias = table[buckets(len(ids), len(ids), memory is None)].permute(2, 0, 1)
     for i in range(LAYERS):
+        own = i if config["model_type"] == "umt5" else 0  # the layer that the table of distances is of
+        table = w(f"{side}.block.{own}.layer.0.SelfAttention.relative_attention_bias.weight", BUCKETS, HEADS, deviation=1.0)
+        bias = table[buckets(len(ids), len(ids), memory is None)].permute(2, 0, 1)
+
         def norm(x, layer):
             return w.rms_norm(x, f"{side}.block.{i}.layer.{layer}.layer_norm", 1e-6)
 
@@ -200,12 +203,16 @@ def make(path):
               "normalize_embedding": False, "decoder_start_token_id": 1, "static_position_embeddings": True}
     write(path / "marian", config, 63, bart)
     write(path / "marian-two-tables", {**config, "share_encoder_decoder_embeddings": False}, 74, bart)
+    write(path / "pegasus", {**config, "model_type": "pegasus", "architectures": ["PegasusForConditionalGeneration"], "activation_function": "gelu",
+                             "decoder_start_token_id": 0}, 75, bart)
     config = {"model_type": "t5", "architectures": ["T5ForConditionalGeneration"], "vocab_size": VOCABULARY, "d_model": WIDTH, "d_kv": T5_HEAD,
               "d_ff": NETWORK, "num_heads": HEADS, "num_layers": LAYERS, "num_decoder_layers": LAYERS, "feed_forward_proj": "relu",
               "relative_attention_num_buckets": BUCKETS, "relative_attention_max_distance": FARTHEST, "layer_norm_epsilon": 1e-6,
               "tie_word_embeddings": True, "decoder_start_token_id": 0, "pad_token_id": 0, "eos_token_id": 1}
     write(path / "t5", config, 64, t5)
     write(path / "t5-1.1", {**config, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}, 65, t5)
+    write(path / "umt5", {**config, "model_type": "umt5", "architectures": ["UMT5ForConditionalGeneration"], "feed_forward_proj": "gated-gelu",
+                          "tie_word_embeddings": False}, 76, t5)
     write_features(path / "t5-without-output", {**config, "architectures": ["T5Model"]}, 70, t5_features)
     encoder_alone = {**config, "architectures": ["T5EncoderModel"]}
     write_features(path / "t5-encoder", encoder_alone, 71, lambda w, c, source, length, target: (

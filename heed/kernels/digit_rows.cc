@@ -1,0 +1,249 @@
+#include "heed/kernels/digit_rows.h"
+
+#include <hwy/detect_targets.h>
+
+#include "heed/base/check.h"
+#include "heed/kernels/dot_features.h"
+
+#if HWY_ARCH_X86_64 && defined(__linux__)
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#include "heed/kernels/lines_below.h"
+
+#define HEED_DIGIT_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
+#define HEED_DIGIT_INLINE HEED_DIGIT_TARGET __attribute__((always_inline)) inline
+
+namespace heed::kernels {
+namespace {
+
+constexpr Index kFloats = 16, kPairs = 8;
+// The unit multiplies bytes without a sign by bytes with one. So 128 is added to a weight, and DigitTerms::offset taken
+// from the sum in the end. So many products of 255 by 128 stay within 32 bits.
+constexpr Index kMostInputs = 65536;
+
+// Digits go from -128 to 127, so that the largest number is 127 in each.
+constexpr std::int32_t kBias = 0x808080;
+constexpr std::uint32_t kInfinite = 0x7F800000, kMagnitude = 0x7FFFFFFF;
+
+// Of all lanes: GCC 12 warns of what the forms without a mask leave undefined.
+constexpr __mmask8 kEights = 0xFF;
+constexpr __mmask16 kWords = 0xFFFF;
+
+HEED_DIGIT_INLINE __mmask16 first_lanes(Index count) {
+  return static_cast<__mmask16>(count >= kFloats ? 0xFFFF : (1u << count) - 1);
+}
+
+// The exponent of the unit for a row of which the largest magnitude has these bits.
+int unit_exponent(std::uint32_t largest) {
+  constexpr int kBiasOfHalves = 149, kLeast = -126;  // a float is its significand, of 24 bits, times 2^(exponent - 150)
+  constexpr std::uint32_t kMostSignificand = 2 * 0x7F7F7F;
+  const int exponent = static_cast<int>(largest >> 23);
+  const std::uint32_t significand = (largest & 0x7FFFFF) | 0x800000;
+  return std::max(exponent - kBiasOfHalves + (significand > kMostSignificand ? 1 : 0), kLeast);
+}
+
+float power_of_two(int exponent) { return std::bit_cast<float>(static_cast<std::uint32_t>(exponent + 127) << 23); }
+
+HEED_DIGIT_INLINE __m512d in_f64(__m256i numbers) { return _mm512_maskz_cvtepi32_pd(kEights, numbers); }
+
+// The bytes of the words from that bit on.
+HEED_DIGIT_INLINE void store_digits(__m512i words, unsigned bit, std::int8_t* to) {
+  const __m128i bytes = _mm512_maskz_cvtepi32_epi8(kWords, _mm512_maskz_srli_epi32(kWords, words, bit));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bytes);
+}
+
+HEED_DIGIT_TARGET void split(const float* x, Index width, std::int8_t* digits, DigitTerms* terms) {
+  const __m512i magnitude = _mm512_set1_epi32(kMagnitude);
+  __m512i largest = _mm512_setzero_si512();
+  for (Index i = 0; i < width; i += kFloats) {
+    const __m512i bits = _mm512_maskz_loadu_epi32(first_lanes(width - i), x + i);
+    largest = _mm512_maskz_max_epi32(kWords, largest, _mm512_and_si512(bits, magnitude));
+  }
+  alignas(64) std::uint32_t magnitudes[kFloats];
+  _mm512_store_si512(magnitudes, largest);
+  const std::uint32_t most = *std::ranges::max_element(magnitudes);
+  const Index place = digit_row_bytes(width) / kDigits;
+  if (most >= kInfinite) {
+    std::memset(digits, 0, static_cast<std::size_t>(kDigits * place));
+    *terms = {std::numeric_limits<double>::quiet_NaN(), 0};
+    return;
+  }
+  const int exponent = unit_exponent(most);
+  const __m512 inverse = _mm512_set1_ps(power_of_two(-exponent));
+  const __m512i bias = _mm512_set1_epi32(kBias);
+  __m512d sum = _mm512_setzero_pd();
+  for (Index i = 0; i < place; i += kFloats) {
+    const __mmask16 lanes = first_lanes(std::max<Index>(width - i, 0));
+    const __m512i numbers =
+        _mm512_maskz_cvtps_epi32(kWords, _mm512_mul_ps(_mm512_maskz_loadu_ps(lanes, x + i), inverse));
+    const __m512i biased = _mm512_xor_si512(_mm512_add_epi32(numbers, bias), bias);
+    store_digits(biased, 16, digits + i);
+    store_digits(biased, 8, digits + place + i);
+    store_digits(biased, 0, digits + 2 * place + i);
+    sum = _mm512_add_pd(sum, in_f64(_mm512_maskz_extracti64x4_epi64(kEights, numbers, 0)));
+    sum = _mm512_add_pd(sum, in_f64(_mm512_maskz_extracti64x4_epi64(kEights, numbers, 1)));
+  }
+  alignas(64) double parts[kPairs];
+  _mm512_store_pd(parts, sum);
+  *terms = {static_cast<double>(power_of_two(exponent)), std::accumulate(parts, parts + kPairs, 0.0) * 128};
+}
+
+// The sums of the lanes of eight vectors.
+HEED_DIGIT_INLINE __m256i sums_of(const __m512i (&of)[kPairs]) {
+  __m512i twos[4], fours[2];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    twos[i] = _mm512_add_epi32(_mm512_maskz_unpacklo_epi32(kWords, of[2 * i], of[2 * i + 1]),
+                               _mm512_maskz_unpackhi_epi32(kWords, of[2 * i], of[2 * i + 1]));
+  }
+#pragma GCC unroll 2
+  for (int i = 0; i < 2; ++i) {
+    fours[i] = _mm512_add_epi32(_mm512_maskz_unpacklo_epi64(kEights, twos[2 * i], twos[2 * i + 1]),
+                                _mm512_maskz_unpackhi_epi64(kEights, twos[2 * i], twos[2 * i + 1]));
+  }
+  // Each block of 128 bits has a part of four sums.
+  const __m512i parts = _mm512_add_epi32(_mm512_maskz_shuffle_i32x4(kWords, fours[0], fours[1], 0x88),
+                                         _mm512_maskz_shuffle_i32x4(kWords, fours[0], fours[1], 0xDD));
+  const __m512i halves = _mm512_add_epi32(parts, _mm512_maskz_shuffle_i32x4(kWords, parts, parts, 0xB1));
+  return _mm512_maskz_extracti64x4_epi64(kEights, _mm512_maskz_shuffle_i32x4(kWords, halves, halves, 0x08), 0);
+}
+
+// What digits of three places have summed up to.
+HEED_DIGIT_INLINE __m512d total_of(__m256i high, __m256i middle, __m256i low) {
+  const __m512d base = _mm512_set1_pd(256);
+  return _mm512_fmadd_pd(_mm512_fmadd_pd(in_f64(high), base, in_f64(middle)), base, in_f64(low));
+}
+
+HEED_DIGIT_INLINE __m256 scaled(__m512d totals, __m512d units, __m256 scales) {
+  const __m512d factors = _mm512_mul_pd(units, _mm512_maskz_cvtps_pd(kEights, scales));
+  return _mm512_maskz_cvtpd_ps(kEights, _mm512_mul_pd(totals, factors));
+}
+
+// R rows by all stored rows, as many at a time as make eight products.
+template <int R>
+HEED_DIGIT_TARGET void products_of_rows(const DigitRows& x, const StoredRows& stored, const float* bias,
+                                        const ProductPlaces& y) {
+  constexpr int kTogether = kPairs / R;
+  const Index width = stored.width, row_bytes = digit_row_bytes(width), place = row_bytes / kDigits;
+  const LinesBelow below(stored, stored.row, width, kTogether);
+  const auto* const first = static_cast<const std::int8_t*>(stored.data);
+  const __m512i sign = _mm512_set1_epi8(-128);
+
+  alignas(64) double units[kPairs], offsets[kPairs];
+  const std::int8_t* rows[R];
+  for (int r = 0; r < R; ++r) {
+    const Index of = std::min<Index>(r, x.count - 1);
+    rows[r] = x.digits + of * row_bytes;
+    for (int o = 0; o < kTogether; ++o) {
+      units[r * kTogether + o] = x.terms[of].unit, offsets[r * kTogether + o] = x.terms[of].offset;
+    }
+  }
+
+  for (Index j = 0; j < stored.count; j += kTogether) {
+    const std::int8_t* weights[kTogether];
+    for (int o = 0; o < kTogether; ++o) weights[o] = first + std::min(j + o, stored.count - 1) * stored.row;
+    __m512d totals = _mm512_setzero_pd();
+    for (Index begin = 0; begin < width; begin += kMostInputs) {
+      const Index end = std::min(begin + kMostInputs, width);
+      __m512i high[kPairs], middle[kPairs], low[kPairs];
+#pragma GCC unroll 8
+      for (int i = 0; i < kPairs; ++i) high[i] = middle[i] = low[i] = _mm512_setzero_si512();
+      for (Index at = begin; at < end; at += kDigitLine) {
+        below.ask_beside(j, at / kDigitLine);
+        const __mmask64 there = ~std::uint64_t{0} >> (kDigitLine - std::min(end - at, kDigitLine));
+        __m512i line[kTogether];
+#pragma GCC unroll 8
+        for (int i = 0; i < kPairs; ++i) {
+          const std::int8_t* const digits = rows[i / kTogether] + at;
+          if (i < kTogether) line[i] = _mm512_xor_si512(_mm512_maskz_loadu_epi8(there, weights[i] + at), sign);
+          high[i] = _mm512_dpbusd_epi32(high[i], line[i % kTogether], _mm512_loadu_si512(digits));
+          middle[i] = _mm512_dpbusd_epi32(middle[i], line[i % kTogether], _mm512_loadu_si512(digits + place));
+          low[i] = _mm512_dpbusd_epi32(low[i], line[i % kTogether], _mm512_loadu_si512(digits + 2 * place));
+        }
+      }
+      totals = _mm512_add_pd(totals, total_of(sums_of(high), sums_of(middle), sums_of(low)));
+    }
+    totals = _mm512_sub_pd(totals, _mm512_load_pd(offsets));
+
+    float scales[kPairs], added[kPairs], results[kPairs];
+    for (int i = 0; i < kPairs; ++i) {
+      const Index of = std::min(j + i % kTogether, stored.count - 1);
+      scales[i] = stored.scales[of * stored.scale_row];
+      added[i] = bias != nullptr ? bias[of] : 0.0f;
+    }
+    const __m256 products = scaled(totals, _mm512_load_pd(units), _mm256_loadu_ps(scales));
+    _mm256_storeu_ps(results, bias != nullptr ? _mm256_add_ps(products, _mm256_loadu_ps(added)) : products);
+    for (int r = 0; r < std::min<Index>(R, x.count); ++r) {
+      for (int o = 0; o < std::min<Index>(kTogether, stored.count - j); ++o)
+        y.data[r * y.row + (j + o) * y.column] = results[r * kTogether + o];
+    }
+  }
+}
+
+HEED_DIGIT_TARGET void scale_sums(const std::int32_t* sums, Index count, const DigitTerms& terms, const float* scales,
+                                  const float* bias, float* y, Index column) {
+  const __m512d units = _mm512_set1_pd(terms.unit);
+  for (Index j = 0; j < count; j += kPairs) {
+    const auto there = static_cast<__mmask8>(kEights >> (kPairs - std::min(count - j, kPairs)));
+    const auto place = [&](Index n) HEED_DIGIT_TARGET { return _mm256_maskz_loadu_epi32(there, sums + n * count + j); };
+    __m256 results = scaled(total_of(place(0), place(1), place(2)), units, _mm256_maskz_loadu_ps(there, scales + j));
+    if (bias != nullptr) results = _mm256_add_ps(results, _mm256_maskz_loadu_ps(there, bias + j));
+    if (column == 1) {
+      _mm256_mask_storeu_ps(y + j, there, results);
+      continue;
+    }
+    float lanes[kPairs];
+    _mm256_storeu_ps(lanes, results);
+    for (Index n = 0; n < std::min(count - j, kPairs); ++n) y[(j + n) * column] = lanes[n];
+  }
+}
+
+}  // namespace
+
+bool has_digit_products() { return dot_features().avx512_vnni; }
+
+void split_digits(const float* x, Index width, std::int8_t* digits, DigitTerms* terms) {
+  split(x, width, digits, terms);
+}
+
+void digit_products(const DigitRows& x, const StoredRows& stored, const float* bias, const ProductPlaces& y) {
+  constexpr Index kMostRows = 4;
+  for (Index r = 0; r < x.count; r += kMostRows) {
+    const DigitRows some{x.digits + r * digit_row_bytes(stored.width), x.terms + r, std::min(x.count - r, kMostRows)};
+    const auto run = some.count == 1   ? products_of_rows<1>
+                     : some.count == 2 ? products_of_rows<2>
+                                       : products_of_rows<4>;
+    run(some, stored, bias, {y.data + r * y.row, y.row, y.column});
+  }
+}
+
+void scale_digit_sums(const std::int32_t* sums, Index count, const DigitTerms& terms, const float* scales,
+                      const float* bias, float* y, Index column) {
+  scale_sums(sums, count, terms, scales, bias, y, column);
+}
+
+}  // namespace heed::kernels
+
+#else
+
+namespace heed::kernels {
+
+bool has_digit_products() { return false; }
+void split_digits(const float*, Index, std::int8_t*, DigitTerms*) { fail("split_digits: there is no unit"); }
+void digit_products(const DigitRows&, const StoredRows&, const float*, const ProductPlaces&) {
+  fail("digit_products: there is no unit");
+}
+void scale_digit_sums(const std::int32_t*, Index, const DigitTerms&, const float*, const float*, float*, Index) {
+  fail("scale_digit_sums: there is no unit");
+}
+
+}  // namespace heed::kernels
+
+#endif

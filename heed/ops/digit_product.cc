@@ -1,0 +1,133 @@
+#include "heed/ops/digit_product.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "heed/base/memory.h"
+#include "heed/base/parallel.h"
+#include "heed/kernels/digit_rows.h"
+#include "heed/ops/gemm_library.h"
+
+namespace heed {
+namespace {
+
+using kernels::DigitTerms;
+
+// Rows whose digits are made before they are multiplied, and outputs that meet few rows together: their weights stay in
+// a core's own cache for the next four.
+constexpr Index kSplitRows = 1024, kStepOutputs = 32;
+
+class SplitRows {
+ public:
+  explicit SplitRows(const ConstView& x)
+      : count_(x.shape[0]),
+        row_bytes_(kernels::digit_row_bytes(x.shape[1])),
+        memory_(allocate(count_ * row_bytes_)),
+        terms_(static_cast<std::size_t>(count_)) {
+    constexpr double kNumbersPerTask = 64 * 1024;
+    parallel_for(count_, grain_of(static_cast<double>(x.shape[1]), kNumbersPerTask), [&](Index begin, Index end) {
+      std::vector<float> copy;
+      for (Index r = begin; r < end; ++r) split(slice(x, 0, r, r + 1), r, copy);
+    });
+  }
+
+  kernels::DigitRows rows() const { return {digits(0), terms_.data(), count_}; }
+
+ private:
+  std::int8_t* digits(Index row) const { return static_cast<std::int8_t*>(memory_.get()) + row * row_bytes_; }
+
+  void split(const ConstView& x, Index row, std::vector<float>& copy) {
+    const float* numbers = x.as<float>();
+    if (x.stride[1] != 1) {
+      copy.clear();
+      for (Index i = 0; i < x.shape[1]; ++i) copy.push_back(x.at<float>({0, i}));
+      numbers = copy.data();
+    }
+    kernels::split_digits(numbers, x.shape[1], digits(row), &terms_[static_cast<std::size_t>(row)]);
+  }
+
+  Index count_, row_bytes_;
+  std::shared_ptr<void> memory_;
+  std::vector<DigitTerms> terms_;
+};
+
+// The weight's outputs [first, last), after which the same thread reads those up to `next`.
+kernels::StoredRows stored(const Weight& weight, Index first, Index last, Index next) {
+  const auto* const numbers = weight.values.as<std::int8_t>();
+  const Index inputs = weight.inputs();
+  return {.data = numbers + first * inputs,
+          .dtype = DType::i8,
+          .count = last - first,
+          .width = inputs,
+          .row = inputs,
+          .scales = weight.scales.as<float>() + first,
+          .scale_row = 1,
+          .next = last < next ? numbers + last * inputs : nullptr};
+}
+
+// Few rows, for which a weight is read where it lies.
+void multiply_few(const SplitRows& x, const Weight& weight, const ConstView& bias, const View& y) {
+  const Index outputs = weight.outputs(), steps = ceil_div(outputs, kStepOutputs);
+  constexpr double kBytesPerTask = 64 * 1024;  // fewer are not worth a hand-over
+  // A task begins with rows that nobody has asked for, and should be many steps; the last one to end is waited for.
+  constexpr Index kMostSteps = 16, kTasksPerThread = 2;
+  const Index grain = std::max(grain_of(static_cast<double>(kStepOutputs * weight.inputs()), kBytesPerTask),
+                               std::min(kMostSteps, steps / (kTasksPerThread * thread_count())));
+  parallel_for(steps, grain, [&](Index begin, Index end) {
+    const Index stop = std::min(end * kStepOutputs, outputs);
+    for (Index first = begin * kStepOutputs; first < stop; first += kStepOutputs) {
+      const Index last = std::min(first + kStepOutputs, stop);
+      kernels::digit_products(x.rows(), stored(weight, first, last, stop), bias ? bias.as<float>() + first : nullptr,
+                              {y.as<float>() + first * y.stride[1], y.stride[0], y.stride[1]});
+    }
+  });
+}
+
+// Many rows, by the library. Exact sums may be cut wherever it is fastest, also by the count of threads.
+void multiply_many(const SplitRows& x, const Weight& weight, const ConstView& bias, const View& y) {
+  constexpr Index kRows = 128, kLeast = 64, kMost = 256, kTasksPerThread = 4;
+  const kernels::DigitRows rows = x.rows();
+  const Index outputs = weight.outputs(), inputs = weight.inputs();
+  const Index panel = std::clamp(outputs / (kTasksPerThread * thread_count()) / kLeast * kLeast, kLeast, kMost);
+  const Index place = kernels::digit_row_bytes(inputs) / kernels::kDigits;
+  parallel_for(ceil_div(outputs, panel), 1, [&](Index begin, Index end) {
+    const auto memory = allocate(kernels::kDigits * kRows * panel * static_cast<Index>(sizeof(std::int32_t)));
+    auto* const sums = static_cast<std::int32_t*>(memory.get());
+    for (Index first = begin * panel; first < std::min(end * panel, outputs); first += panel) {
+      const Index count = std::min(panel, outputs - first);
+      for (Index r = 0; r < rows.count; r += kRows) {
+        const Index some = std::min(kRows, rows.count - r);
+        multiply_with_library(ByteProduct{.m = kernels::kDigits * some,
+                                          .n = count,
+                                          .k = inputs,
+                                          .a = rows.digits + r * kernels::digit_row_bytes(inputs),
+                                          .a_row = place,
+                                          .b = weight.values.as<std::int8_t>() + first * inputs,
+                                          .b_row = inputs,
+                                          .c = sums});
+        for (Index n = 0; n < some; ++n) {
+          kernels::scale_digit_sums(sums + n * kernels::kDigits * count, count, rows.terms[r + n],
+                                    weight.scales.as<float>() + first, bias ? bias.as<float>() + first : nullptr,
+                                    y.as<float>() + (r + n) * y.stride[0] + first * y.stride[1], y.stride[1]);
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+
+bool are_digits(const Weight& weight) {
+  return weight.scales && weight.values.shape[1] > 0 && kernels::has_digit_products();
+}
+
+void multiply_digits(const ConstView& x, const Weight& weight, const ConstView& bias, const View& y) {
+  for (Index begin = 0; begin < x.shape[0]; begin += kSplitRows) {
+    const Index end = std::min(begin + kSplitRows, x.shape[0]);
+    const bool many = end - begin > kernels::kFewRows && library_is_exact(weight.inputs());
+    (many ? multiply_many : multiply_few)(SplitRows(slice(x, 0, begin, end)), weight, bias, slice(y, 0, begin, end));
+  }
+}
+
+}  // namespace heed

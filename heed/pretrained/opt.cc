@@ -1,0 +1,55 @@
+// OPT (Zhang et al. 2022): OPTForCausalLM.
+#include "heed/pretrained/config_fields.h"
+#include "heed/pretrained/family_list.h"
+
+namespace heed {
+
+FamilyModel describe_opt(const Json& config) {
+  refuse_unless(config, "layer_norm_elementwise_affine", true);
+  refuse_unless(config, "_remove_final_layer_norm", false);
+  FamilyModel model;
+  TransformerConfig& c = model.config;
+  c.source_vocabulary = c.target_vocabulary = extent(config, {"vocab_size"});
+  c.width = extent(config, {"hidden_size"});
+  if (extent_or(config, {"word_embed_proj_dim"}, c.width) != c.width) {
+    config["word_embed_proj_dim"].refuse("heed has models of this type with the width of hidden_size alone");
+  }
+  c.heads = extent(config, {"num_attention_heads"});
+  c.ffn_width = extent(config, {"ffn_dim"});
+  c.encoder_layers = 0;
+  c.decoder_layers = extent(config, {"num_hidden_layers"});
+  c.activation = activation_of(find_field(config, {"activation_function"}).value_or("relu"));
+  c.norm_place = flag_or(config, {"do_layer_norm_before"}, true) ? NormPlace::pre : NormPlace::post;
+  c.attention_bias = c.ffn_bias = flag_or(config, {"enable_bias"}, true);
+  c.positions = PositionKind::learned;
+  c.max_length = extent(config, {"max_position_embeddings"});
+  c.separate_projections = true;
+  c.embedding_scale = 1;
+  c.tie_output = flag_or(config, {"tie_word_embeddings"}, true);
+  model.prefix = "model.";
+  const std::string own = "decoder.layers.*.", theirs = "model.decoder.layers.*.";
+  model.rules = {
+      {.parameter = "embedding", .tensors = {"model.decoder.embed_tokens"}, .otherwise = tied_output(c, "lm_head")},
+      // Its positions begin behind two rows that were kept for padding.
+      {"target_positions.weight", {"model.decoder.embed_positions.weight"}, {}, /*first_row=*/2},
+      {own + "self_attn.q_proj_weight", {theirs + "self_attn.q_proj.weight"}},
+      {own + "self_attn.k_proj_weight", {theirs + "self_attn.k_proj.weight"}},
+      {own + "self_attn.v_proj_weight", {theirs + "self_attn.v_proj.weight"}},
+      {own + "self_attn.in_proj_bias",
+       {theirs + "self_attn.q_proj.bias", theirs + "self_attn.k_proj.bias", theirs + "self_attn.v_proj.bias"}},
+      {own + "self_attn.out_proj", {theirs + "self_attn.out_proj"}},
+      {own + "linear1", {theirs + "fc1"}},
+      {own + "linear2", {theirs + "fc2"}},
+      {own + "norm1", {theirs + "self_attn_layer_norm"}},
+      {own + "norm2", {theirs + "final_layer_norm"}},
+      {"decoder.norm", {"model.decoder.final_layer_norm"}},
+      {"generator", {"lm_head"}},
+  };
+  model.parts = {"model.decoder.layers.*"};
+  model.heads = language_model_head_names(config, "classifier");
+  model.begin = id_or(config, {"bos_token_id"}, 2);
+  model.ends = end_ids(config, 2);
+  return model;
+}
+
+}  // namespace heed
