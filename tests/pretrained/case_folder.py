@@ -117,3 +117,29 @@ def greedy(next_logits, begin, most, end=None):
             break
     assert len(made) >= 3, "the first tokens are too close to call: take another seed"
     return made
+
+
+def beam(next_logits, begin, most, beams, ends, length_penalty=1.0, repetition_penalty=1.0, early_stopping=False):
+    """The new tokens that Hugging Face's beam search finds, with the end token where it comes: a step at a time over all candidates, of which
+    those that end, or have the most tokens, are set aside with their score where they are among the best `beams`."""
+    running, finished = [(0.0, [])], []
+    for length in range(1, most + 1):
+        candidates = []
+        for total, made in running:
+            scores = next_logits(begin + made).log_softmax(-1)
+            for token in set(begin + made):
+                scores[token] *= repetition_penalty
+            candidates += [(total + score, made + [token]) for token, score in enumerate(scores.tolist())]
+        candidates = sorted(candidates, key=lambda c: -c[0])[:max(2, 1 + len(ends)) * beams]
+        ended = [made[-1] in ends or length == most for _, made in candidates]
+        full = early_stopping and len(finished) == beams
+        if not full:
+            finished += [(total / length**length_penalty, made) for (total, made), end in zip(candidates[:beams], ended) if end]
+            finished = sorted(finished, key=lambda f: -f[0])[:beams]
+        running = [candidate for candidate, end in zip(candidates, ended) if not end][:beams]
+        if all(ended) or (early_stopping and len(finished) == beams):
+            break
+        if len(finished) == beams and running[0][0] / length**length_penalty <= finished[-1][0]:
+            break
+    assert len(finished) < 2 or finished[0][0] - finished[1][0] > 1e-4, "the best are too close to call: take another seed"
+    return finished[0][1]

@@ -5,7 +5,7 @@ import math
 
 import torch
 
-from case_folder import CaseFolder, Weights, greedy, random_ids
+from case_folder import CaseFolder, Weights, beam, greedy, random_ids
 
 VOCABULARY = 67
 
@@ -163,6 +163,26 @@ def write(path, config, seed, forward=llama, store="F32", **options):
     folder.write()
 
 
+def write_searches(path, config, seed):
+    """Beam searches of all kinds, with several tokens that end a text and come often."""
+    w = Weights(seed)
+    folder = CaseFolder(path, config, w)
+    ends = config["eos_token_id"]
+
+    def next_logits(ids):
+        return llama(w, config, ids)[-1].clone()
+
+    for number, (beams, how) in enumerate([(1, {}), (2, {}), (3, {"early_stopping": True}), (3, {"length_penalty": 2.0}), (4, {"length_penalty": 0.0}),
+                                           (4, {"length_penalty": -1.0}), (2, {"repetition_penalty": 1.5}),
+                                           (3, {"repetition_penalty": 0.7, "length_penalty": 0.5})]):
+        for length in (1, 4):
+            prompt = random_ids(seed + number, length, VOCABULARY)
+            made = beam(next_logits, prompt, 7, beams, ends, **how)
+            folder.add(f"beam {beams} {how} after {length}", {"input_ids": prompt, "generate": {"method": "beam", "num_beams": beams, "max_new": 7, **how}},
+                       ids=prompt + made, new_ids=made, ends_with_eos=made[-1] in ends)
+    folder.write()
+
+
 def write_outputs(path, config, seed, outputs, before=(0,), **options):
     """outputs(w, config, ids) gives arrays by name; `before` are the numbers of tokens of padding before a text."""
     w = Weights(seed)
@@ -204,6 +224,8 @@ def make(path):
                   lambda w, *a: {"logits": w.linear(llama_features(w, *a), "score", 3)})
     write(path / "llama-f16", llama_config(), 49, store="F16")
     write(path / "llama-bf16-sharded", llama_config(), 50, store="BF16", shards=2)
+    for few, seed in ((3, 91), (12, 92), (25, 93)):
+        write_searches(path / f"llama-searches-{few}-ends", llama_config(eos_token_id=list(range(5, 5 + few))), seed)
     write(path / "mistral-window", config_of("mistral", "MistralForCausalLM", sliding_window=5), 51)
     write(path / "mistral-without-window", config_of("mistral", "MistralForCausalLM", sliding_window=None), 52)
     write(path / "qwen2", config_of("qwen2", "Qwen2ForCausalLM", use_sliding_window=False, sliding_window=8, tie_word_embeddings=True), 53)
