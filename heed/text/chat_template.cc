@@ -14,7 +14,7 @@
 namespace heed {
 namespace {
 
-constexpr std::string_view kSpaces = " \t\n\v\f\r";
+constexpr std::string_view kWhiteSpace = " \t\n\v\f\r";
 constexpr std::array<std::string_view, 7> kNames = {"chatml", "gemma", "llama2", "llama3", "mistral", "phi3", "zephyr"};
 
 // How a template that gives each turn a header writes one: open, the role, behind the role, the content, close.
@@ -58,7 +58,7 @@ std::string plain_jinja(std::string_view jinja) {
     } else if (c == '\'' || c == '"') {
       plain += '\'';
       quote = c;
-    } else if (kSpaces.find(c) == std::string_view::npos) {
+    } else if (kWhiteSpace.find(c) == std::string_view::npos) {
       in_tag = !((c == '}' || c == '%') && next == '}');
       plain += c;
     }
@@ -81,9 +81,9 @@ std::string text_between(std::string_view plain, std::string_view begin, std::st
 }
 
 std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = std::min(text.find_first_not_of(kSpaces), text.size());
+  const std::size_t begin = std::min(text.find_first_not_of(kWhiteSpace), text.size());
   text.remove_prefix(begin);
-  return text.substr(0, text.find_last_not_of(kSpaces) + 1);
+  return text.substr(0, text.find_last_not_of(kWhiteSpace) + 1);
 }
 
 void check_roles(std::span<const ChatMessage> messages) {

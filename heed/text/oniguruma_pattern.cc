@@ -232,7 +232,7 @@ class Translation {
       return "\\k<" + name + ">";
     }
     if (c == 'g') refuse("a call of a group");
-    if (c == 'X') refuse("\\X, of which PCRE2 has another meaning");
+    if (c == 'X' || c == 'y' || c == 'Y') refuse(fmt::format("\\{}, of which PCRE2 has another meaning or none", c));
     at_ = begin;
     const ClassItem item = class_escape();
     if (item.character) return escaped(*item.character);
@@ -335,7 +335,9 @@ class Translation {
       if (c != '_' && c != '-' && c != ' ') plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     }
     if (plain.empty()) refuse("a property without a name");
-    return {{}, property_class(plain), negated};
+    ClassItem item = property_class(plain);
+    item.negated = item.negated != negated;
+    return item;
   }
 
   // "[...]", with what is nested in it.

@@ -6,8 +6,11 @@
 namespace heed {
 namespace {
 
+constexpr std::string_view kVisible = "\\p{L}\\p{M}\\p{N}\\p{P}\\p{S}\\p{Cf}\\p{Co}";
+constexpr std::string_view kAssigned = "\\p{L}\\p{M}\\p{N}\\p{P}\\p{S}\\p{Z}\\p{Cc}\\p{Cf}\\p{Co}\\p{Cs}";
+
 // Names of what is no script; spelled without '_', '-' and spaces, in lower case.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kPosix = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kPosix = {{
     {"alnum", "\\p{Alphabetic}\\p{Nd}"},
     {"alpha", "\\p{Alphabetic}"},
     {"any", "\\x{0}-\\x{10FFFF}"},
@@ -15,7 +18,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kPosix =
     {"blank", "\\p{Zs}\\x{9}"},
     {"cntrl", "\\p{Cc}"},
     {"digit", "\\p{Nd}"},
+    {"graph", kVisible},
     {"lower", "\\p{Lowercase}"},
+    {"print", "\\p{L}\\p{M}\\p{N}\\p{P}\\p{S}\\p{Cf}\\p{Co}\\p{Zs}"},
     {"punct", "\\p{P}"},
     {"space", kOnigurumaSpace},
     {"upper", "\\p{Uppercase}"},
@@ -23,12 +28,14 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kPosix =
     {"word", kOnigurumaWord},
     {"xdigit", kOnigurumaHexDigits},
 }};
-// What stands in a class of all but these.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kAllBut = {{
-    {"graph", "\\p{Z}\\p{Cc}\\p{Cn}\\p{Cs}"},
-    {"print", "\\p{Zl}\\p{Zp}\\p{Cc}\\p{Cn}\\p{Cs}"},
+// What is not in a class of these: what is not assigned is known by what is, as later characters may be added to that.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kAllBut = {{
+    {"c", "\\p{L}\\p{M}\\p{N}\\p{P}\\p{S}\\p{Z}"},
+    {"other", "\\p{L}\\p{M}\\p{N}\\p{P}\\p{S}\\p{Z}"},
+    {"cn", kAssigned},
+    {"unassigned", kAssigned},
 }};
-constexpr std::array<std::pair<std::string_view, std::string_view>, 37> kCategories = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 36> kCategories = {{
     {"letter", "L"},
     {"uppercaseletter", "Lu"},
     {"lowercaseletter", "Ll"},
@@ -65,14 +72,13 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 37> kCategor
     {"control", "Cc"},
     {"format", "Cf"},
     {"privateuse", "Co"},
-    {"unassigned", "Cn"},
 }};
 constexpr std::string_view kShortCategories =
-    " c cc cf cn co cs l l& lc ll lm lo lt lu m mc me mn n nd nl no p pc pd pe pf pi po ps s sc sk sm so z zl zp zs ";
+    " cc cf co cs l l& lc ll lm lo lt lu m mc me mn n nd nl no p pc pd pe pf pi po ps s sc sk sm so z zl zp zs ";
 constexpr std::string_view kBinaryProperties =
     " alphabetic lowercase uppercase emoji emojipresentation emojimodifier emojimodifierbase emojicomponent "
     "extendedpictographic ideographic unifiedideograph math dash hexdigit diacritic extender variationselector "
-    "idstart idcontinue xidstart xidcontinue defaultignorablecodepoint cased caseignorable ";
+    "idstart idcontinue xidstart xidcontinue ids idc xids xidc defaultignorablecodepoint cased caseignorable ";
 
 bool among(std::string_view word, std::string_view list) {
   return list.find(" " + std::string(word) + " ") != std::string_view::npos;
@@ -80,25 +86,26 @@ bool among(std::string_view word, std::string_view list) {
 
 }  // namespace
 
-std::string property_class(std::string_view name) {
+ClassItem property_class(std::string_view name) {
   for (const auto& [known, items] : kPosix) {
-    if (name == known) return std::string(items);
+    if (name == known) return {{}, std::string(items)};
   }
+  for (const auto& [known, others] : kAllBut) {
+    if (name == known) return {{}, std::string(others), true};
+  }
+  if (name == "assigned") return {{}, std::string(kAssigned)};
   for (const auto& [known, category] : kCategories) {
-    if (name == known) return "\\p{" + std::string(category) + "}";
+    if (name == known) return {{}, "\\p{" + std::string(category) + "}"};
   }
   const std::string plain(name);
-  if (among(plain, kShortCategories)) return plain == "lc" ? "\\p{L&}" : "\\p{" + plain + "}";
-  return among(plain, kBinaryProperties) ? "\\p{" + plain + "}" : "\\p{sc:" + plain + "}";
+  if (among(plain, kShortCategories)) return {{}, plain == "lc" ? "\\p{L&}" : "\\p{" + plain + "}"};
+  return {{}, among(plain, kBinaryProperties) ? "\\p{" + plain + "}" : "\\p{sc:" + plain + "}"};
 }
 
 std::optional<ClassItem> posix_class(std::string_view name) {
   if (name == "punct") return ClassItem{{}, "\\p{P}\\p{S}"};  // \p{Punct} has no symbols
   for (const auto& [known, items] : kPosix) {
     if (name == known) return ClassItem{{}, std::string(items)};
-  }
-  for (const auto& [known, others] : kAllBut) {
-    if (name == known) return ClassItem{{}, std::string(others), true};
   }
   return std::nullopt;
 }

@@ -19,7 +19,7 @@ inline constexpr std::string_view kOnigurumaWordAlone =
     "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\x{B2}\\x{B3}\\x{B9}\\x{BC}-\\x{BE}";
 
 // What \p{name} is, of a name in lower case without '_', '-' and spaces. One that is not known is taken for a script's.
-std::string property_class(std::string_view name);
+ClassItem property_class(std::string_view name);
 
 // What [:name:] is; none where there is no such name.
 std::optional<ClassItem> posix_class(std::string_view name);

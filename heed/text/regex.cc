@@ -3,11 +3,13 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include <mutex>
 #include <new>
 
 #include "heed/base/check.h"
 #include "heed/base/printable.h"
 #include "heed/base/utf8.h"
+#include "heed/text/later_characters.h"
 #include "heed/text/oniguruma_pattern.h"
 
 namespace heed {
@@ -48,15 +50,29 @@ pcre2_match_data* match_data_of_thread() {
 }  // namespace
 
 struct Regex::Impl {
+  using Code = std::unique_ptr<pcre2_code, FreePcre2>;
+
   std::string name, pattern;
-  std::unique_ptr<pcre2_code, FreePcre2> code;
+  std::string translated;
+  Code code;
+  // For texts with characters that PCRE2 need not know: their ranges cost every character of every text something.
+  mutable std::once_flag later_made;
+  mutable Code later_code;
   std::unique_ptr<pcre2_match_context, FreePcre2> context;
 
+  Code compiled(const std::string& expression) const;
+  const pcre2_code* code_for(std::string_view text) const {
+    if (!has_later_character(text)) return code.get();
+    std::call_once(later_made, [&] { later_code = compiled(with_later_characters(translated)); });
+    return later_code.get();
+  }
+
   // Finds the first match at or after `from`; false where there is none.
-  bool find(std::string_view text, std::size_t from, std::size_t& begin, std::size_t& end) const {
+  bool find(const pcre2_code* with, std::string_view text, std::size_t from, std::size_t& begin,
+            std::size_t& end) const {
     pcre2_match_data* data = match_data_of_thread();
     const auto search = [&](std::uint32_t options) {
-      return pcre2_match(code.get(), reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from,
+      return pcre2_match(with, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from,
                          PCRE2_NO_UTF_CHECK | options, data, context.get());
     };
     int found = search(0);
@@ -73,25 +89,29 @@ struct Regex::Impl {
   }
 };
 
+Regex::Impl::Code Regex::Impl::compiled(const std::string& expression) const {
+  const auto compile_context = held(pcre2_compile_context_create(nullptr));
+  pcre2_set_newline(compile_context.get(), PCRE2_NEWLINE_LF);
+  pcre2_set_parens_nest_limit(compile_context.get(), 250);
+  int error = 0;
+  PCRE2_SIZE offset = 0;
+  Code made(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(expression.data()), expression.size(),
+                          PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &error, &offset,
+                          compile_context.get()));
+  HEED_CHECK(made != nullptr, "{}: the regular expression '{}' is not supported: {}", name, printable(pattern, 200),
+             message_of(error));
+  pcre2_jit_compile(made.get(), PCRE2_JIT_COMPLETE);  // where it cannot, the interpreter does the same, slower
+  return made;
+}
+
 Regex::Regex(std::string_view pattern, std::string name) {
   HEED_CHECK(pattern.size() <= kLongestPattern, "{}: the regular expression has {} bytes, over {}", name,
              pattern.size(), kLongestPattern);
-  const std::string translated = pcre_pattern(pattern, name);
-  const auto context = held(pcre2_compile_context_create(nullptr));
-  pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
-  pcre2_set_parens_nest_limit(context.get(), 250);
-  int error = 0;
-  PCRE2_SIZE offset = 0;
-  pcre2_code* code =
-      pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated.data()), translated.size(),
-                    PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &error, &offset, context.get());
-  HEED_CHECK(code != nullptr, "{}: the regular expression '{}' is not supported: {}", name, printable(pattern, 200),
-             message_of(error));
   auto impl = std::make_unique<Impl>();
-  impl->code.reset(code);
+  impl->translated = pcre_pattern(pattern, name);
   impl->name = std::move(name);
   impl->pattern = pattern;
-  pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);  // where it cannot, the interpreter does the same, slower
+  impl->code = impl->compiled(impl->translated);
   impl->context = held(pcre2_match_context_create(nullptr));
   pcre2_set_match_limit(impl->context.get(), kMostBacktracks);
   pcre2_set_heap_limit(impl->context.get(), kMostKibibytes);
@@ -104,9 +124,10 @@ Regex& Regex::operator=(Regex&&) noexcept = default;
 
 void Regex::for_each_match(std::string_view text,
                            const std::function<void(std::size_t begin, std::size_t end)>& use) const {
+  const pcre2_code* const code = impl_->code_for(text);
   std::size_t from = 0, begin = 0, end = 0;
   std::size_t last_end = std::string_view::npos;
-  while (from <= text.size() && impl_->find(text, from, begin, end)) {
+  while (from <= text.size() && impl_->find(code, text, from, begin, end)) {
     if (begin == end && begin == last_end) {
       if (from >= text.size()) return;
       from += utf8_length(text[from]);

@@ -68,6 +68,18 @@ TEST(Regex, PropertiesAreCategoriesScriptsAndClasses) {
   EXPECT_EQ(matches("\\p{^L}+", "a1b"), (Strings{"1"}));
   EXPECT_EQ(matches("\\P{Lu}+", "aBc"), (Strings{"a", "c"}));
   EXPECT_EQ(matches("\\p{Uppercase_Letter}\\p{alpha}", "aBc"), (Strings{"Bc"}));
+  EXPECT_EQ(matches("\\p{XIDS}\\p{XIDC}*", "1a1 _b"), (Strings{"a1", "b"}));
+}
+
+// Whatever version of Unicode PCRE2 has: a face of Unicode 15, a Chinese character of 15.1, letters of 16.
+TEST(Regex, CharactersOfLaterVersionsOfUnicodeAreKnown) {
+  EXPECT_EQ(matches("[^\\s\\p{L}\\p{P}\\p{S}]?\\p{L}+| ?[\\p{P}\\p{S}]+", "x \U0001FAE8y"),
+            (Strings{"x", " \U0001FAE8", "y"}));
+  EXPECT_EQ(matches("\\p{Han}+|\\p{Lo}", "中\U0002EBF0 a"), (Strings{"中\U0002EBF0"}));
+  EXPECT_EQ(matches("\\p{Lu}\\w*", "\U00010D50\U00010D70!"), (Strings{"\U00010D50\U00010D70"}));
+  EXPECT_EQ(matches("\\p{Cn}|\\p{C}x", "\U0001FAE8\u0378\tx"), (Strings{"\u0378", "\tx"}));
+  EXPECT_EQ(matches("\\P{Cn}", "a\u0378\U0001FAE8"), (Strings{"a", "\U0001FAE8"}));
+  EXPECT_EQ(matches("[[:graph:]]+|\\p{Print}", "\U0001FAE8 "), (Strings{"\U0001FAE8", " "}));
 }
 
 TEST(Regex, QuantifiersAreOnigurumas) {

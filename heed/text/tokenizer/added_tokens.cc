@@ -5,6 +5,7 @@
 #include "heed/base/check.h"
 #include "heed/base/printable.h"
 #include "heed/text/tokenizer/json_fields.h"
+#include "heed/text/tokenizer/library_unicode.h"
 #include "heed/unicode/unicode.h"
 
 namespace heed {
@@ -146,8 +147,8 @@ void AddedTokens::find_in(const Trie& trie, Word text, const Use& use) const {
     at = end;
     const AddedToken& token = by_id_.at(id);
     if (token.single_word) {
-      const bool word_before = begin > 0 && is_word_character(character_before(all, begin));
-      const bool word_behind = end < all.size() && is_word_character(character_at(all, end));
+      const bool word_before = begin > 0 && is_library_word_character(character_before(all, begin));
+      const bool word_behind = end < all.size() && is_library_word_character(character_at(all, end));
       if (word_before || word_behind) continue;
     }
     if (token.lstrip) {

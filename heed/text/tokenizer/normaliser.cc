@@ -10,9 +10,9 @@
 #include "heed/text/tokenizer/character_map.h"
 #include "heed/text/tokenizer/growth.h"
 #include "heed/text/tokenizer/json_fields.h"
+#include "heed/text/tokenizer/library_unicode.h"
 #include "heed/text/tokenizer/replacement.h"
 #include "heed/text/tokenizer/step_sequence.h"
-#include "heed/unicode/normal_form.h"
 #include "heed/unicode/unicode.h"
 
 namespace heed {
@@ -35,7 +35,7 @@ void append_lower(char32_t c, Character bytes, std::string& text) {
     return;
   }
   char32_t second = 0;
-  const char32_t lower = to_lower(c, &second);
+  const char32_t lower = library_lower(c, &second);
   if (lower == c) {
     text += bytes;
   } else {
@@ -99,7 +99,7 @@ bool is_chinese(char32_t c) {
 void append_clean(char32_t c, Character bytes, std::string& text) {
   if (c == '\t' || c == '\n' || c == '\r') {
     text += ' ';
-  } else if (c == 0 || c == 0xFFFD || is_invisible(c)) {  // among these are spaces, such as U+0085
+  } else if (c == 0 || c == 0xFFFD || is_library_invisible(c)) {  // among these are spaces, such as U+0085
     return;
   } else if (is_white_space(c)) {
     text += ' ';
@@ -123,10 +123,10 @@ struct BertNormalisation {
       });
     }
     if (strip_accents && !is_ascii(normalised)) {
-      normalised =
-          map_characters(normal_form(normalised, NormalForm::nfd), [](char32_t c, Character bytes, std::string& out) {
-            if (c < 0x300 || !is_nonspacing_mark(c)) out += bytes;
-          });
+      normalised = map_characters(library_normal_form(normalised, NormalForm::nfd),
+                                  [](char32_t c, Character bytes, std::string& out) {
+                                    if (c < 0x300 || !is_library_nonspacing_mark(c)) out += bytes;
+                                  });
     }
     if (lower) normalised = map_characters(normalised, append_lower);
     return normalised;
@@ -181,7 +181,7 @@ std::unique_ptr<const Normaliser> read_precompiled(const Json& json) {
 }
 
 std::unique_ptr<const Normaliser> read_form(NormalForm form) {
-  return normaliser_of([form](std::string_view text) { return normal_form(text, form); });
+  return normaliser_of([form](std::string_view text) { return library_normal_form(text, form); });
 }
 
 std::unique_ptr<const Normaliser> read_normalisers(const Json& json) {
@@ -209,7 +209,7 @@ std::unique_ptr<const Normaliser> read_normaliser(const Json& json) {
   if (type == "StripAccents") {
     return normaliser_of([](std::string_view text) {
       return map_characters(text, [](char32_t c, Character bytes, std::string& out) {
-        if (c < 0x300 || !is_mark(c)) out += bytes;
+        if (c < 0x300 || !is_library_mark(c)) out += bytes;
       });
     });
   }

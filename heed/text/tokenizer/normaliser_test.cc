@@ -28,6 +28,16 @@ TEST(Normaliser, MarksGo) {
   EXPECT_EQ(normalised(R"({"type": "StripAccents"})", "\u00E9"), "\u00E9");  // nothing is taken apart
 }
 
+// Each of them as of the version of Unicode that the library has for it.
+TEST(Normaliser, LaterVersionsOfUnicodeAreKnownInPart) {
+  EXPECT_EQ(normalised(R"({"type": "NFKC"})", "\u32FFe\u0301\u32FE"), "\u32FF\u00E9ヲ");
+  EXPECT_EQ(normalised(R"({"type": "NFD"})", "\U00011938\u00E9"), "\U00011938e\u0301");
+  EXPECT_EQ(normalised(R"({"type": "Lowercase"})", "\u1C89\uA7CB\uA7D4\uA7D6\uA7DC\U00010D50\U00016EA0"),
+            "\u1C8A\u0264\uA7D5\uA7D7\u019B\U00010D70\U00016EBB");
+  EXPECT_EQ(normalised(R"({"type": "StripAccents"})", "a\u0898\u1CF2\u1DF5"), "a\u0898");
+  EXPECT_EQ(normalised(R"({"type": "BertNormalizer"})", "a\u1885\u1734\u0890\u00AD"), "a\u1885\u0890");
+}
+
 TEST(Normaliser, BertCleansThenTakesAccents) {
   constexpr std::string_view kBert = R"({"type": "BertNormalizer"})";
   EXPECT_EQ(normalised(kBert, "Größe\t\u00C9\u0001x\uFFFD\u200B"), "große ex");

@@ -9,6 +9,7 @@
 #include "heed/text/tokenizer/byte_alphabet.h"
 #include "heed/text/tokenizer/growth.h"
 #include "heed/text/tokenizer/json_fields.h"
+#include "heed/text/tokenizer/library_unicode.h"
 #include "heed/text/tokenizer/replacement.h"
 #include "heed/text/tokenizer/split_behaviour.h"
 #include "heed/text/tokenizer/step_sequence.h"
@@ -74,7 +75,7 @@ std::unique_ptr<const PreTokenizer> split_at(Class is_in_class, SplitBehaviour b
 bool is_any_punctuation(char32_t c) {
   if (c < 0x80)
     return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
-  return is_punctuation(c);
+  return is_library_punctuation(c);
 }
 
 class PatternSplit final : public PreTokenizer {
@@ -101,7 +102,7 @@ class WhitespaceSplit final : public PreTokenizer {
     std::size_t begin = 0;
     Kind last = Kind::space;
     for_each_code_point(text.text, [&](char32_t c, std::string_view bytes) {
-      const Kind kind = is_word_character(c) ? Kind::word : is_white_space(c) ? Kind::space : Kind::other;
+      const Kind kind = is_library_word_character(c) ? Kind::word : is_white_space(c) ? Kind::space : Kind::other;
       const auto at = static_cast<std::size_t>(bytes.data() - text.text.data());
       if (kind != last) {
         if (last != Kind::space) sink(part(text, begin, at));
@@ -289,7 +290,7 @@ std::unique_ptr<const PreTokenizer> read_pre_tokenizer(const Json& json) {
     return std::make_unique<FixedLengthSplit>(is_given(json, "length") ? json["length"].integer(1) : Index{5});
   }
   if (type == "Digits") {
-    return split_at(is_number,
+    return split_at(is_library_number,
                     flag_or(json, "individual_digits", false) ? SplitBehaviour::isolated : SplitBehaviour::contiguous);
   }
   if (type == "Punctuation") {

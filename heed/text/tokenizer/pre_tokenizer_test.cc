@@ -55,6 +55,15 @@ TEST(PreTokenizer, DigitsAndPunctuationStandApart) {
   EXPECT_EQ(words(R"({"type": "FixedLength", "length": 2})", "aébcd"), (Strings{"aé", "bc", "d"}));
 }
 
+// Each of them as of the version of Unicode that the library has for it.
+TEST(PreTokenizer, LaterVersionsOfUnicodeAreKnownInPart) {
+  EXPECT_EQ(words(R"({"type": "BertPreTokenizer"})", "a\u2E52b\u166Dc\u2E42d"),
+            (Strings{"a\u2E52b", "\u166D", "c", "\u2E42", "d"}));
+  EXPECT_EQ(words(R"({"type": "Digits", "individual_digits": true})", "a\U00011DE0\U000116D0"),
+            (Strings{"a", "\U00011DE0", "\U000116D0"}));
+  EXPECT_EQ(words(R"({"type": "Whitespace"})", "a\U0002EBF0\u0897b"), (Strings{"a\U0002EBF0\u0897b"}));
+}
+
 TEST(PreTokenizer, BytesAreCutAsGpt2Does) {
   EXPECT_EQ(words(R"({"type": "ByteLevel", "add_prefix_space": false})", "I've  12 \u00E9!"),
             (Strings{"I", "'ve", "Ġ", "Ġ12", "ĠÃ©", "!"}));
