@@ -11,12 +11,12 @@
 namespace heed {
 namespace {
 
-struct Range {
+struct CategoryRange {
   char32_t first, last;
   std::string_view category;
 };
 // In order.
-constexpr std::array<Range, 126> kRanges = {{
+constexpr std::array<CategoryRange, 126> kRanges = {{
     {0x897, 0x897, "Mn"},     {0xCF3, 0xCF3, "Mc"},     {0xECE, 0xECE, "Mn"},     {0x1B4E, 0x1B4F, "Po"},
     {0x1B7F, 0x1B7F, "Po"},   {0x1C89, 0x1C89, "Lu"},   {0x1C8A, 0x1C8A, "Ll"},   {0x2427, 0x2429, "So"},
     {0x2FFC, 0x2FFF, "So"},   {0x31E4, 0x31E5, "So"},   {0x31EF, 0x31EF, "So"},   {0xA7CB, 0xA7CC, "Lu"},
@@ -72,7 +72,7 @@ constexpr std::array<ScriptRange, 12> kScripts = {{
 }};
 
 // Whether a property that is no script's, whose name is in lower case, has them.
-bool has_property(std::string_view name, const Range& range) {
+bool has_property(std::string_view name, const CategoryRange& range) {
   const char kind = range.category[0];
   const auto is_among = [](std::string_view one, std::string_view all) { return all.find(one) != one.npos; };
   const bool is_letter = kind == 'L' || range.category == "Nl";
@@ -98,7 +98,7 @@ std::string ranges_of(std::string_view property) {
     ranges +=
         fmt::format("\\x{{{:X}}}-\\x{{{:X}}}", static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last));
   };
-  for (const Range& range : kRanges) {
+  for (const CategoryRange& range : kRanges) {
     if (has_property(name, range)) add(range.first, range.last);
   }
   for (const ScriptRange& range : kScripts) {
@@ -111,7 +111,7 @@ std::string ranges_of(std::string_view property) {
 
 std::string_view later_category(char32_t c) {
   if (c < kRanges.front().first) return {};
-  const Range* const range = std::ranges::lower_bound(kRanges, c, {}, &Range::last);
+  const CategoryRange* const range = std::ranges::lower_bound(kRanges, c, {}, &CategoryRange::last);
   return range != kRanges.end() && range->first <= c ? range->category : std::string_view();
 }
 
