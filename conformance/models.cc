@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "attention_maps.h"
 #include "case.h"
 #include "compare.h"
 #include "heed/autograd/operators.h"
@@ -25,6 +26,7 @@
 #include "heed/sound/log_mel.h"
 #include "heed/sound/wave.h"
 #include "heed/tasks/pretrained_vocabulary.h"
+#include "model_case.h"
 #include "token_ids.h"
 
 namespace heed::conformance {
@@ -33,74 +35,6 @@ namespace {
 namespace fs = std::filesystem;
 
 using Ids = std::vector<std::int32_t>;
-
-// A case's tokens without the padding before and behind them.
-struct Tokens {
-  Ids ids;
-  Index before = 0;
-};
-
-Tokens without_padding(const Json& item) {
-  Ids ids = token_ids(item["input_ids"]);
-  if (!item.has("attention_mask")) return {std::move(ids)};
-  const std::vector<Index> mask = item["attention_mask"].integer_list(0, 1);
-  const auto begin = std::ranges::find(mask, 1), end = std::find(begin, mask.end(), 0);
-  if (mask.size() != ids.size() || std::find(end, mask.end(), 1) != mask.end()) {
-    item["attention_mask"].refuse("must be ones for the tokens, with zeros for padding before or behind them");
-  }
-  const Index before = begin - mask.begin();
-  return {{ids.begin() + before, ids.begin() + (end - mask.begin())}, before};
-}
-
-TokenBatch batch_of(const Ids& ids) {
-  return {Tensor::from(ids, {1, std::ssize(ids)}), Tensor::from(Ids{static_cast<std::int32_t>(ids.size())}, {1})};
-}
-
-// A sequence's rows [1, L, W] at the positions, as the array [positions, W] or, where the case has it, [1, positions,
-// W]. Row 0 is position `first`.
-Array rows_at(const Tensor& rows, const Json& item, std::string_view key, const Array& like, Index first = 0) {
-  std::vector<Index> positions;
-  if (item.has(key)) {
-    for (Index position : item[key].integer_list(first, first + rows.dim(1) - 1)) positions.push_back(position - first);
-  } else {
-    for (Index i = 0; i < rows.dim(1); ++i) positions.push_back(i);
-  }
-  const Tensor chosen = rows.reshape({rows.dim(1), rows.dim(2)}).gather_rows(positions);
-  Extents shape{std::ssize(positions), rows.dim(2)};
-  if (like.shape.size() == 3) shape.insert(shape.begin(), 1);
-  return with_shape(chosen, shape);
-}
-
-// A sequence's numbers [1, W], as [W] where the case has it.
-Array of_sequence(const Tensor& numbers, const Array& like) {
-  const Index width = numbers.dim(1);
-  return with_shape(numbers, like.shape.size() == 1 ? Extents{width} : Extents{1, width});
-}
-
-// Column 0 or 1 of [1, L, 2] at the positions, as [1, positions].
-Tensor one_of_two(const Tensor& logits, bool second, const Json& item, std::string_view key) {
-  std::vector<float> column;
-  for (Index i = 0; i < logits.dim(1); ++i) {
-    const bool wanted = !item.has(key) || std::ranges::count(item[key].integer_list(), i) > 0;
-    if (wanted) column.push_back(logits.at<float>({0, i, second ? 1 : 0}));
-  }
-  return Tensor::from(column, {1, std::ssize(column)});
-}
-
-// Hugging Face's and others' names of the same outputs, and the ones used here.
-std::string output_named(const std::string& name) {
-  static const std::map<std::string, std::string> kNames{{"encoder_last_hidden_state", "encoder_hidden"},
-                                                         {"encoder_hidden_state", "encoder_hidden"},
-                                                         {"encoder_output", "encoder_hidden"},
-                                                         {"decoder_hidden", "last_hidden_state"},
-                                                         {"decoder_last_hidden_state", "last_hidden_state"},
-                                                         {"hidden", "last_hidden_state"},
-                                                         {"pooled", "pooler_output"},
-                                                         {"pooler", "pooler_output"},
-                                                         {"sop_logits", "seq_relationship_logits"}};
-  const auto found = kNames.find(name);
-  return found == kNames.end() ? name : found->second;
-}
 
 // Rounds the model's weights.
 void narrow(PretrainedModel& opened, WeightType type) {
@@ -178,12 +112,10 @@ class ModelCases {
       const Tensor signal = source_of(item).signal;
       return with_shape(signal, like.shape);
     }
+    if (name.ends_with("attentions")) return maps_of(item, name, like);
     if (name == "encoder_hidden") return rows_at(encoded(item).value(), item, "positions", like);
     if (!config.has_decoder()) return of_encoder(item, name, like);
-    SequenceBatch batch;
-    const Ids ids = decoder_input(item);
-    batch.input = Tensor::from(ids, {1, std::ssize(ids)});
-    if (config.has_encoder()) batch.source = source_of(item);
+    const SequenceBatch batch = sequences_of(item);
     const char* const key = config.has_encoder() ? "decoder_positions" : "positions";
     const Index first = config.has_encoder() ? 0 : without_padding(item).before;
     const Var features = model.features(context, batch);
@@ -192,6 +124,33 @@ class ModelCases {
     if (config.encoder_heads.classifier != ClassifierKind::none) return of_classes(item, name, like, hidden, key);
     if (name == "logits") return rows_at(model.project(context, features).value(), item, key, like, first);
     throw Skip("the output " + name);
+  }
+
+  // The weights of all layers of a kind, [layers, heads, queries, keys], or, where the case has it, [layers, 1, heads,
+  // queries, keys].
+  Array maps_of(const Json& item, const std::string& name, const Array& like) {
+    const TransformerConfig& config = opened_.model->config();
+    const bool of_encoder = name == "encoder_attentions" || (name == "attentions" && !config.has_decoder());
+    AttentionMaps maps(name == "cross_attentions" ? AttentionKind::cross
+                       : of_encoder               ? AttentionKind::encoder
+                                                  : AttentionKind::decoder);
+    if (config.has_decoder()) {
+      opened_.model->features(Context::inference(workspace_, &maps), sequences_of(item));
+    } else {
+      encoded(item, &maps);
+    }
+    const Tensor all = maps.stacked();
+    Extents shape{all.dim(0), all.dim(1), all.dim(2), all.dim(3)};
+    if (like.shape.size() == 5) shape.insert(shape.begin() + 1, 1);
+    return with_shape(all, shape);
+  }
+
+  SequenceBatch sequences_of(const Json& item) const {
+    SequenceBatch batch;
+    const Ids ids = decoder_input(item);
+    batch.input = Tensor::from(ids, {1, std::ssize(ids)});
+    if (opened_.model->config().has_encoder()) batch.source = source_of(item);
+    return batch;
   }
 
   // Of a classifier with an encoder the source behind the begin token, where the case has no other.
@@ -233,7 +192,7 @@ class ModelCases {
     return {Tensor::from(ids, {1, std::ssize(ids)}), Tensor::from(length, {1})};
   }
 
-  Var encoded(const Json& item) {
+  Var encoded(const Json& item, AttentionObserver* observer = nullptr) {
     Tensor types;
     if (item.has("token_type_ids")) {
       const Ids ids = token_ids(item["token_type_ids"]);
@@ -241,7 +200,7 @@ class ModelCases {
       const bool tells_apart = opened_.model->config().token_types > 0 || std::ranges::count(ids, 0) != std::ssize(ids);
       if (tells_apart) types = Tensor::from(ids, {1, std::ssize(ids)});
     }
-    return opened_.model->encode(Context::inference(workspace_), source_of(item), types);
+    return opened_.model->encode(Context::inference(workspace_, observer), source_of(item), types);
   }
 
   // `logits` are those of the classes, or, in a model without any, of masked words.

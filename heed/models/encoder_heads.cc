@@ -36,7 +36,9 @@ Var EncoderHeads::of_sequences(const Context& context, const Var& hidden, const 
 
 Var EncoderHeads::pooled(const Context& context, const Var& hidden, const Tensor& lengths) const {
   HEED_CHECK(options_.pooler != PoolerKind::none, "EncoderHeads: the model has no pooler");
-  const Activation activation = options_.pooler == PoolerKind::tanh ? Activation::tanh : Activation::relu;
+  const Activation activation = options_.pooler == PoolerKind::tanh   ? Activation::tanh
+                                : options_.pooler == PoolerKind::relu ? Activation::relu
+                                                                      : Activation::gelu;
   return activate(context, activation, pooler_.forward(context, of_sequences(context, hidden, lengths)));
 }
 

@@ -15,9 +15,9 @@
 namespace heed {
 
 // What makes one vector of a sequence: a dense layer over its first token, in a decoder its last, and this activation.
-enum class PoolerKind { none, tanh, relu };
+enum class PoolerKind { none, tanh, relu, gelu };
 inline constexpr std::pair<std::string_view, PoolerKind> kPoolerKindNames[] = {
-    {"none", PoolerKind::none}, {"tanh", PoolerKind::tanh}, {"relu", PoolerKind::relu}};
+    {"none", PoolerKind::none}, {"tanh", PoolerKind::tanh}, {"relu", PoolerKind::relu}, {"gelu", PoolerKind::gelu}};
 inline std::span<const std::pair<std::string_view, PoolerKind>> enum_names(PoolerKind) { return kPoolerKindNames; }
 
 // What the classifier tells the class of.
@@ -50,7 +50,7 @@ struct EncoderHeadsOptions {
   template <typename V>
   friend void visit_fields(EncoderHeadsOptions& o, V&& visit) {
     visit("pooler", o.pooler,
-          "One vector for a sequence, of its first token, or a decoder's last: none, or by tanh or relu.");
+          "One vector for a sequence, of its first token, or a decoder's last: none, or by tanh, relu or gelu.");
     visit("classifier", o.classifier,
           "What has classes: none, sequence, next_sentence, tokens, or spans (where an answer begins and ends).");
     visit("labels", o.labels, "The names of the classes.");

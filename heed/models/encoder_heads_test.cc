@@ -71,7 +71,7 @@ TEST(EncoderHeads, GradientsAgreeWithFiniteDifferences) {
   const auto words = [](const EncoderHeads& heads, const Context& context, const Var& hidden) {
     return heads.masked_word_logits(context, hidden);
   };
-  for (PoolerKind pooler : {PoolerKind::none, PoolerKind::tanh, PoolerKind::relu}) {
+  for (PoolerKind pooler : {PoolerKind::none, PoolerKind::tanh, PoolerKind::relu, PoolerKind::gelu}) {
     check_gradients(small_config(pooler, ClassifierKind::sequence), classes);
   }
   check_gradients(small_config(PoolerKind::none, ClassifierKind::tokens), classes);

@@ -1,4 +1,5 @@
-// BERT (Devlin et al. 2019) and RoBERTa (Liu et al. 2019), of which CamemBERT and XLM-RoBERTa are.
+// BERT (Devlin et al. 2019), RoBERTa (Liu et al. 2019), of which CamemBERT and XLM-RoBERTa are, and ELECTRA (Clark et
+// al. 2020), whose embeddings may be narrower than the model.
 #include "heed/pretrained/bert_layers.h"
 #include "heed/pretrained/config_fields.h"
 #include "heed/pretrained/family_list.h"
@@ -78,6 +79,27 @@ FamilyModel describe_roberta(const Json& config) {
     heads.masked_norm = "lm_head.layer_norm";
     heads.masked_output = "lm_head.decoder";
     heads.masked_bias = {"lm_head.bias", "lm_head.decoder.bias"};
+  }
+  return model;
+}
+
+FamilyModel describe_electra(const Json& config) {
+  FamilyModel model = describe_encoder(config, "electra");
+  TransformerConfig& c = model.config;
+  const Index width = extent_or(config, {"embedding_size"}, 128);
+  if (width != c.width) c.factorised_embedding = width;
+  model.rules.push_back({"source_projection", {"electra.embeddings_project"}});
+  EncoderHeadNames& heads = *model.heads;
+  heads.pooler = "";
+  heads.sequence_pooler = "classifier.dense";
+  heads.sequence_pooler_kind = PoolerKind::gelu;
+  heads.sequences = "classifier.out_proj";
+  // Its layer for masked words has gelu, whatever the others have.
+  if (c.activation == Activation::gelu) {
+    heads.masked_dense = "generator_predictions.dense";
+    heads.masked_norm = "generator_predictions.LayerNorm";
+    heads.masked_output = "generator_lm_head";
+    heads.masked_bias = {"generator_lm_head.bias"};
   }
   return model;
 }

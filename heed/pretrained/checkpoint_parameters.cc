@@ -187,8 +187,8 @@ Var CheckpointParameters::value(const ParameterShape& wanted, const Initial&) {
   const auto [rule, names] = find(wanted.name);
   if (rule->computed) return Var::parameter(rule->computed());
   used_.insert(names.begin(), names.end());
-  const bool as_it_is =
-      names.size() == 1 && !names.front().empty() && rule->layout == TensorLayout::as_it_is && rule->first_row == 0;
+  const bool as_it_is = names.size() == 1 && !names.front().empty() && rule->layout == TensorLayout::as_it_is &&
+                        rule->first_row == 0 && rule->rows == 0;
   return as_it_is ? alone(names.front(), wanted) : adapted(*rule, names, wanted);
 }
 
@@ -232,7 +232,8 @@ Var CheckpointParameters::adapted(const TensorRule& rule, std::span<const std::s
     if (part.dtype() != type) part = widened(part, file_.scales(name));
     if (transposes && part.rank() == 2) part = transposed(part);
     if (rule.layout == TensorLayout::taps_last && part.rank() == 3) part = with_taps_first(part);
-    parts.push_back(part.rows(std::min(rule.first_row, part.dim(0)), part.dim(0)));
+    const Index first = std::min(rule.first_row, part.dim(0));
+    parts.push_back(part.rows(first, rule.rows == 0 ? part.dim(0) : std::min(first + rule.rows, part.dim(0))));
   }
   Index total = 0;
   for (const Tensor& part : parts) total += part.dim(0);

@@ -67,6 +67,17 @@ TEST_F(CheckpointParametersTest, ATensorThatSeveralShareIsFoundUnderAnyOfTheirNa
   EXPECT_EQ(numbers(scope.weight("embedding.weight", 3, 2, Initial::constant(0)).value()), numbers(counted({3, 2})));
 }
 
+TEST_F(CheckpointParametersTest, SeveralParametersMayShareATensorsRows) {
+  const Checkpoint file = saved({{"both", counted({4, 2})}});
+  CheckpointParameters loaded(file,
+                              {{.parameter = "gate", .tensors = {"both"}, .rows = 2},
+                               {.parameter = "up", .tensors = {"both"}, .first_row = 2, .rows = 2}},
+                              "", 1);
+  const ParameterScope scope(loaded);
+  EXPECT_EQ(numbers(scope.weight("gate", 2, 2, Initial::constant(0)).value()), (std::vector<float>{0, 1, 2, 3}));
+  EXPECT_EQ(numbers(scope.weight("up", 2, 2, Initial::constant(0)).value()), (std::vector<float>{4, 5, 6, 7}));
+}
+
 TEST_F(CheckpointParametersTest, WhatARuleNamesNothingForIsZero) {
   const Checkpoint file = saved({{"something", counted({1})}});
   CheckpointParameters loaded(file, {{"bias", {""}}}, "", 1);

@@ -36,6 +36,9 @@ TEST(Family, EveryParameterOfItsModelHasARule) {
            {"qwen2", {}},
            {"qwen3", {{"head_dim", 16}}},
            {"gemma", {}},
+           {"gemma3_text", {}},
+           {"phi", {}},
+           {"phi3", {}},
            {"gemma2", {{"sliding_window", 8}, {"attn_logit_softcapping", 50}, {"final_logit_softcapping", 30}}}}) {
     Json config = llama(more);
     config.set("model_type", type);

@@ -3,6 +3,7 @@
 #include "heed/pretrained/gguf.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <cmath>
@@ -65,44 +66,39 @@ Json llama3_scaling(const Checkpoint& file, const std::string& arch, Index width
   throw Error(file.name() + ": rope_freqs.weight: are not the factors of a Llama 3 that heed knows");
 }
 
-}  // namespace
-
-std::int32_t gguf_token_id(const Json& metadata, std::string_view key) {
-  const std::string name = fmt::format("tokenizer.ggml.{}", key);
-  if (!metadata.has(name)) return -1;
-  const Index id = metadata[name].integer();
-  return id >= 0 && id < metadata["tokenizer.ggml.tokens"].size() ? static_cast<std::int32_t>(id) : -1;
+// What config.json says of all families alike.
+Json extents_of(const Checkpoint& file, const std::string& arch) {
+  const Json& metadata = file.metadata();
+  Json config = Json::object({{"model_type", arch}, {"tie_word_embeddings", !file.has("output.weight")}});
+  for (const auto& [to, from] : {std::pair("hidden_size", "embedding_length"),
+                                 {"intermediate_size", "feed_forward_length"},
+                                 {"num_hidden_layers", "block_count"},
+                                 {"num_attention_heads", "attention.head_count"},
+                                 {"max_position_embeddings", "context_length"}}) {
+    config.set(to, metadata[fmt::format("{}.{}", arch, from)]);
+  }
+  const auto table = file.tensors().find("token_embd.weight");
+  config.set("vocab_size", table != file.tensors().end() && table->second.rank == 2
+                               ? table->second.shape[0]
+                               : metadata["tokenizer.ggml.tokens"].size());
+  return config;
 }
 
-FamilyModel describe_gguf(const Checkpoint& file) {
+// Of Llama and its like.
+FamilyModel describe_llama_file(const Checkpoint& file, const std::string& arch) {
   const Json& metadata = file.metadata();
-  const Json architecture = metadata["general.architecture"];
-  const std::string arch = architecture.string();
-  constexpr std::array<std::string_view, 5> kKnown{"llama", "qwen2", "qwen3", "gemma", "gemma2"};
-  if (std::ranges::find(kKnown, arch) == kKnown.end()) {
-    architecture.refuse("must be one of llama, qwen2, qwen3, gemma, gemma2");
-  }
   const auto key = [&](std::string_view name) { return fmt::format("{}.{}", arch, name); };
-  Json config = Json::object({{"model_type", arch}, {"tie_word_embeddings", !file.has("output.weight")}});
+  Json config = extents_of(file, arch);
   const auto copy = [&](std::string_view to, std::string_view from, bool needed) {
     const std::string name = key(from);
     if (needed || metadata.has(name)) config.set(to, metadata[name]);
   };
-  copy("hidden_size", "embedding_length", true);
-  copy("intermediate_size", "feed_forward_length", true);
-  copy("num_hidden_layers", "block_count", true);
-  copy("num_attention_heads", "attention.head_count", true);
   copy("rms_norm_eps", "attention.layer_norm_rms_epsilon", true);
-  copy("max_position_embeddings", "context_length", true);
   copy("rope_theta", "rope.freq_base", false);
   copy("attn_logit_softcapping", "attn_logit_softcapping", false);
   copy("final_logit_softcapping", "final_logit_softcapping", false);
   const bool is_gemma2 = arch == "gemma2";
   if (is_gemma2) copy("sliding_window", "attention.sliding_window", false);
-  const auto table = file.tensors().find("token_embd.weight");
-  config.set("vocab_size", table != file.tensors().end() && table->second.rank == 2
-                               ? table->second.shape[0]
-                               : metadata["tokenizer.ggml.tokens"].size());
   if (arch == "llama") config.set("attention_bias", file.has("blk.0.attn_q.bias"));
   // What is left out is llama.cpp's own, and not that of Hugging Face's class.
   const Index heads = extent(config, {"num_attention_heads"}), share = extent(config, {"hidden_size"}) / heads;
@@ -149,6 +145,49 @@ FamilyModel describe_gguf(const Checkpoint& file) {
     model.config.attention = AttentionChoice(text);
   }
   model.config.attention_out_bias = model.config.attention_bias && file.has("blk.0.attn_output.bias");
+  return model;
+}
+
+FamilyModel describe_gpt2_file(const Checkpoint& file, const std::string& arch) {
+  Json config = extents_of(file, arch);
+  config.set("n_inner", config["intermediate_size"]);
+  config.set("layer_norm_epsilon", file.metadata()[arch + ".attention.layer_norm_epsilon"]);
+  FamilyModel model = describe_model(config);
+  // Its matrices are turned when the file is written.
+  model.rules = {
+      {"embedding", {"token_embd"}},
+      {"target_positions", {"position_embd"}},
+      {"decoder.layers.*.self_attn.in_proj_weight", {"blk.*.attn_qkv.weight"}},
+      {"decoder.layers.*.self_attn.in_proj_bias", {"blk.*.attn_qkv.bias"}},
+      {"decoder.layers.*.self_attn.out_proj", {"blk.*.attn_output"}},
+      {"decoder.layers.*.linear1", {"blk.*.ffn_up"}},
+      {"decoder.layers.*.linear2", {"blk.*.ffn_down"}},
+      {"decoder.layers.*.norm1", {"blk.*.attn_norm"}},
+      {"decoder.layers.*.norm2", {"blk.*.ffn_norm"}},
+      {"decoder.norm", {"output_norm"}},
+      {"generator", {"output"}},
+  };
+  return model;
+}
+
+}  // namespace
+
+std::int32_t gguf_token_id(const Json& metadata, std::string_view key) {
+  const std::string name = fmt::format("tokenizer.ggml.{}", key);
+  if (!metadata.has(name)) return -1;
+  const Index id = metadata[name].integer();
+  return id >= 0 && id < metadata["tokenizer.ggml.tokens"].size() ? static_cast<std::int32_t>(id) : -1;
+}
+
+FamilyModel describe_gguf(const Checkpoint& file) {
+  const Json& metadata = file.metadata();
+  const Json architecture = metadata["general.architecture"];
+  const std::string arch = architecture.string();
+  constexpr std::array<std::string_view, 6> kKnown{"llama", "qwen2", "qwen3", "gemma", "gemma2", "gpt2"};
+  if (std::ranges::find(kKnown, arch) == kKnown.end()) {
+    architecture.refuse(fmt::format("must be one of {}", fmt::join(kKnown, ", ")));
+  }
+  FamilyModel model = arch == "gpt2" ? describe_gpt2_file(file, arch) : describe_llama_file(file, arch);
   model.prefix = "";
   model.parts = {"blk.*"};
   model.ignored = {};

@@ -36,6 +36,17 @@ TEST(DescribeGguf, WhatIsLeftOutIsLlamaCppsAndNotTheClasss) {
   }
 }
 
+TEST(DescribeGguf, AGpt2HasItsOwnEpsilonAndPositions) {
+  testing::GgufBytes file = bare("gpt2");
+  constexpr std::uint32_t kFloatNumber = 6;
+  file.value("gpt2.attention.layer_norm_epsilon", kFloatNumber, testing::bytes_of(1e-4f));
+  const FamilyModel model = described(file);
+  EXPECT_EQ(model.config.positions, PositionKind::learned);
+  EXPECT_EQ(model.config.max_length, 128);
+  EXPECT_EQ(model.config.ffn_width, 64);
+  EXPECT_NEAR(model.config.norm_epsilon, 1e-4, 1e-9);
+}
+
 TEST(DescribeGguf, ATextEndsWithTheFilesTokens) {
   testing::GgufBytes file = bare("llama");
   file.integer("tokenizer.ggml.eos_token_id", 2).integer("tokenizer.ggml.eot_token_id", 3);

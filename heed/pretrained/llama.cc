@@ -1,5 +1,5 @@
 // Llama 2 and 3 (Touvron et al. 2023; Dubey et al. 2024) and those of the same build: Mistral, Qwen 2 and 3, Gemma 1
-// to 3. ...ForCausalLM.
+// to 3, Phi 3. ...ForCausalLM.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -129,6 +129,22 @@ FamilyModel describe_llama(const Json& config) { return describe_decoder(config,
 FamilyModel describe_mistral(const Json& config) {
   FamilyModel model = describe_decoder(config, {.kv_heads = 8, .positions = 4096 * 32, .end = 2});
   model.config.attention = windowed(model.config.attention, nullable_extent(config, "sliding_window", 4096));
+  return model;
+}
+
+FamilyModel describe_phi3(const Json& config) {
+  FamilyModel model = describe_decoder(config, {.positions = 4096, .end = 32000});
+  TransformerConfig& c = model.config;
+  c.attention = windowed(c.attention, nullable_extent(config, "sliding_window", 0));
+  // Queries, keys and values are one matrix, and so are the gate, which is first, and what it gates.
+  c.separate_projections = false;
+  const std::string own = "decoder.layers.*.", theirs = "model.layers.*.";
+  const std::string gated = theirs + "mlp.gate_up_proj.weight";
+  const std::vector<TensorRule> rules{
+      {own + "self_attn.in_proj_weight", {theirs + "self_attn.qkv_proj.weight"}},
+      {.parameter = own + "linear_gate.weight", .tensors = {gated}, .rows = c.ffn_width},
+      {.parameter = own + "linear1.weight", .tensors = {gated}, .first_row = c.ffn_width, .rows = c.ffn_width}};
+  model.rules.insert(model.rules.begin(), rules.begin(), rules.end());
   return model;
 }
 

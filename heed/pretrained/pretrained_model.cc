@@ -17,6 +17,17 @@
 namespace heed {
 namespace {
 
+// Of before config.json had a model_type: that of the family whose name begins the tensors' names.
+Json with_model_type(Json config, const Checkpoint& file) {
+  if (config.has("model_type")) return config;
+  for (const char* family : {"albert", "bert", "distilbert", "gpt_neox", "roberta", "vit"}) {
+    const bool is_theirs = std::ranges::any_of(
+        file.tensors(), [&](const auto& tensor) { return tensor.first.starts_with(std::string(family) + "."); });
+    if (is_theirs) config.set("model_type", family);
+  }
+  return config;
+}
+
 FamilyModel describe_file(const std::filesystem::path& path, const Checkpoint& file) {
   switch (file.format()) {
     case CheckpointFormat::gguf:
@@ -32,7 +43,7 @@ FamilyModel describe_file(const std::filesystem::path& path, const Checkpoint& f
   const std::filesystem::path folder = std::filesystem::is_directory(path, error) ? path : path.parent_path();
   HEED_CHECK(file_exists(folder / "config.json"), "{}: has no config.json beside it, which says what model it is",
              path.string());
-  const Json config = read_json(folder / "config.json");
+  const Json config = with_model_type(read_json(folder / "config.json"), file);
   FamilyModel model = describe_model(config);
   const std::filesystem::path generation = folder / "generation_config.json";
   read_generation_tokens(file_exists(generation) ? read_json(generation) : config, model);

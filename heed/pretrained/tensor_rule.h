@@ -37,6 +37,8 @@ struct TensorRule {
   std::function<Tensor()> computed = nullptr;  // in place of the file's: a table of sinusoids
   // Other names of the same tensor: where several share one, a file may keep it under any of theirs.
   std::vector<std::string> otherwise{};
+  // Of how many rows of a tensor the parameter is made, from first_row on; 0: of all.
+  Index rows = 0;
 };
 
 }  // namespace heed

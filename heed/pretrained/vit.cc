@@ -23,6 +23,8 @@ FamilyModel describe_vit(const Json& config) {
   TransformerConfig& c = model.config;
   c = bert_encoder(config, "gelu");
   c.norm_place = NormPlace::pre;
+  const std::optional<Json> pooler = find_field(config, {"pooler_act"});
+  if (pooler && pooler->string() != "tanh") pooler->refuse("must be tanh, which heed has of these models");
   c.source_vocabulary = c.target_vocabulary = 1;  // it reads no tokens
   const auto [height, width] = height_and_width(config, "image_size");
   const auto [down, across] = height_and_width(config, "patch_size");

@@ -1,4 +1,4 @@
-"""Llama 2 and 3 (Touvron et al. 2023; Dubey et al. 2024), Mistral, Qwen 2 and 3, Gemma 1 and 2, and GPT-NeoX (Black et al. 2022), in float64,
+"""Llama 2 and 3 (Touvron et al. 2023; Dubey et al. 2024), Mistral, Phi 3, Qwen 2 and 3, Gemma 1 to 3, and GPT-NeoX (Black et al. 2022), in float64,
 from the papers' equations; parameters are named as Hugging Face names them."""
 
 import math
@@ -83,13 +83,16 @@ def llama_features(w, config, ids):
 
     def attend(x, at, layer):
         biased = kind == "qwen2" or config.get("attention_bias", False)
-        q, k, v = (w.linear(x, f"{at}.{part}_proj", count * head, biased).view(len(ids), count, head).transpose(0, 1)
-                   for part, count in (("q", heads), ("k", kv_heads), ("v", kv_heads)))
+        if kind == "phi3":  # all in one
+            parts = w.linear(x, f"{at}.qkv_proj", (heads + 2 * kv_heads) * head, False).split([c * head for c in (heads, kv_heads, kv_heads)], -1)
+        else:
+            parts = (w.linear(x, f"{at}.{part}_proj", count * head, biased) for part, count in (("q", heads), ("k", kv_heads), ("v", kv_heads)))
+        q, k, v = (part.view(len(ids), -1, head).transpose(0, 1) for part in parts)
         if kind in ("qwen3", "gemma3_text"):
             q, k = norm(q, f"{at}.q_norm"), norm(k, f"{at}.k_norm")
         is_local = kind == "gemma3_text" and (layer + 1) % config["sliding_window_pattern"] != 0
         q, k = (turned(t, head, *((config["rope_local_base_freq"], None) if is_local else (base, scaling))) for t in (q, k))
-        has_window = kind == "mistral" or (kind == "gemma2" and layer % 2 == 0) or is_local
+        has_window = kind in ("mistral", "phi3") or (kind == "gemma2" and layer % 2 == 0) or is_local
         if kind == "qwen2" and config.get("use_sliding_window"):
             has_window = layer >= config["max_window_layers"]
         window = config.get("sliding_window") if has_window else None
@@ -98,7 +101,10 @@ def llama_features(w, config, ids):
 
     def network(x, at):
         biased = config.get("mlp_bias", False)
-        gate, up = (w.linear(x, f"{at}.{part}_proj", config["intermediate_size"], biased) for part in ("gate", "up"))
+        if kind == "phi3":
+            gate, up = w.linear(x, f"{at}.gate_up_proj", 2 * config["intermediate_size"], False).chunk(2, -1)
+        else:
+            gate, up = (w.linear(x, f"{at}.{part}_proj", config["intermediate_size"], biased) for part in ("gate", "up"))
         return w.linear(activation(gate) * up, f"{at}.down_proj", width, biased)
 
     table = w("model.embed_tokens.weight", VOCABULARY, width)
@@ -228,6 +234,7 @@ def make(path):
         write_searches(path / f"llama-searches-{few}-ends", llama_config(eos_token_id=list(range(5, 5 + few))), seed)
     write(path / "mistral-window", config_of("mistral", "MistralForCausalLM", sliding_window=5), 51)
     write(path / "mistral-without-window", config_of("mistral", "MistralForCausalLM", sliding_window=None), 52)
+    write(path / "phi3", config_of("phi3", "Phi3ForCausalLM", sliding_window=6), 66)
     write(path / "qwen2", config_of("qwen2", "Qwen2ForCausalLM", use_sliding_window=False, sliding_window=8, tie_word_embeddings=True), 53)
     write(path / "qwen2-later-windows", config_of("qwen2", "Qwen2ForCausalLM", use_sliding_window=True, sliding_window=4, max_window_layers=1), 63)
     write(path / "qwen3", config_of("qwen3", "Qwen3ForCausalLM", head_dim=12, attention_bias=False), 54)

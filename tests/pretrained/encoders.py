@@ -1,4 +1,4 @@
-"""BERT (Devlin et al. 2019), RoBERTa (Liu et al. 2019), DistilBERT (Sanh et al. 2019) and ALBERT (Lan et al. 2020) with their heads, in
+"""BERT (Devlin et al. 2019), RoBERTa (Liu et al. 2019), ELECTRA (Clark et al. 2020), DistilBERT (Sanh et al. 2019) and ALBERT (Lan et al. 2020) with their heads, in
 float64, from the papers' equations; parameters are named as Hugging Face names them."""
 
 import math
@@ -15,12 +15,16 @@ def gelu_tanh(x):
     return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
 
 
+MAPS = []  # of all layers so far, [heads, queries, keys]
+
+
 def self_attention(w, x, length, names, output):
     """Over the first `length` keys."""
     q, k, v = (w.linear(x, name, WIDTH).view(len(x), HEADS, -1).transpose(0, 1) for name in names)
     scores = q @ k.transpose(1, 2) / math.sqrt(q.shape[-1])
     scores[:, :, length:] = -math.inf
-    return w.linear((scores.softmax(-1) @ v).transpose(0, 1).reshape(len(x), WIDTH), output, WIDTH)
+    MAPS.append(scores.softmax(-1))
+    return w.linear((MAPS[-1] @ v).transpose(0, 1).reshape(len(x), WIDTH), output, WIDTH)
 
 
 def bert_layer(w, x, length, at):
@@ -30,17 +34,19 @@ def bert_layer(w, x, length, at):
     return w.layer_norm(x + h, f"{at}.output.LayerNorm", 1e-12)
 
 
-def bert_hidden(w, ids, types, length, name="bert", padding=None, type_count=2):
-    """Where there is a `padding`, its position is its id, and those of the other tokens follow that."""
+def bert_hidden(w, ids, types, length, name="bert", padding=None, type_count=2, width=WIDTH):
+    """Where there is a `padding`, its position is its id, and those of the other tokens follow that. `width` is the embeddings'."""
     at = f"{name}.embeddings"
-    x = w(f"{at}.word_embeddings.weight", VOCABULARY, WIDTH)[ids]
+    x = w(f"{at}.word_embeddings.weight", VOCABULARY, width)[ids]
     places, first = list(range(len(ids))), 0
     if padding is not None:
         first = padding + 1
         places = [padding + (sum(i != padding for i in ids[:at + 1]) if token != padding else 0) for at, token in enumerate(ids)]
-    x = x + w(f"{at}.position_embeddings.weight", POSITIONS + first, WIDTH)[places]
-    x = x + w(f"{at}.token_type_embeddings.weight", type_count, WIDTH)[types]
+    x = x + w(f"{at}.position_embeddings.weight", POSITIONS + first, width)[places]
+    x = x + w(f"{at}.token_type_embeddings.weight", type_count, width)[types]
     x = w.layer_norm(x, f"{at}.LayerNorm", 1e-12)
+    if width != WIDTH:
+        x = w.linear(x, f"{name}.embeddings_project", WIDTH)
     for i in range(LAYERS):
         x = bert_layer(w, x, length, f"{name}.encoder.layer.{i}")
     return x
@@ -144,8 +150,9 @@ def make_bert(path):
         return name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
 
     def body(w, *a):
+        MAPS.clear()
         x = hidden(w, *a)
-        return {"last_hidden_state": x, "pooler_output": pooled(w, x, "bert.pooler.dense")[0]}
+        return {"last_hidden_state": x, "pooler_output": pooled(w, x, "bert.pooler.dense")[0], "attentions": torch.stack(MAPS)}
 
     def sequence(w, *a):
         return {"logits": w.linear(pooled(w, hidden(w, *a), "bert.pooler.dense"), "classifier", 3)}
@@ -162,6 +169,8 @@ def make_bert(path):
           rename=old_names)
     write(path / "bert-masked-untied", bert_config("BertForMaskedLM", tie_word_embeddings=False), 5,
           lambda w, *a: {"logits": words(w, hidden(w, *a), "cls.predictions.decoder.weight")})
+    unnamed = {name: value for name, value in bert_config("BertForMaskedLM").items() if name not in ("model_type", "architectures")}
+    write(path / "bert-without-model-type", unnamed, 9, lambda w, *a: {"logits": words(w, hidden(w, *a))})
     write(path / "bert-pretraining", bert_config("BertForPreTraining"), 6, pretraining)
     write(path / "bert-tokens", bert_config("BertForTokenClassification", id2label=THREE), 7,
           lambda w, *a: {"logits": w.linear(hidden(w, *a), "classifier", 3)})
@@ -201,6 +210,25 @@ def make_roberta(path):
     write(path / "roberta-tokens", config("RobertaForTokenClassification", num_labels=4), 14,
           lambda w, *a: {"logits": w.linear(hidden(w, *a), "classifier", 4)}, with_types=False)
     padding_within(path / "roberta-padding")
+
+
+def make_electra(path):
+    def config(architecture, width):
+        return bert_config(architecture, model_type="electra", embedding_size=width, id2label=THREE)
+
+    def hidden(w, ids, types, length, width=EMBEDDING):
+        return bert_hidden(w, ids, types, length, "electra", width=width)
+
+    def masked(w, *a):
+        return {"logits": masked_words(w, hidden(w, *a), "electra.embeddings.word_embeddings.weight", "generator_predictions.dense",
+                                       "generator_predictions.LayerNorm", "generator_lm_head.bias")}
+
+    def sequence(w, *a):
+        first = gelu(w.linear(hidden(w, *a, WIDTH)[:1], "classifier.dense", WIDTH))
+        return {"logits": w.linear(first, "classifier.out_proj", 3)}
+
+    write(path / "electra-masked", config("ElectraForMaskedLM", EMBEDDING), 16, masked)
+    write(path / "electra-sequence", config("ElectraForSequenceClassification", WIDTH), 17, sequence)
 
 
 def make_distilbert(path):
@@ -254,5 +282,6 @@ def make_albert(path):
 def make(path):
     make_bert(path)
     make_roberta(path)
+    make_electra(path)
     make_distilbert(path)
     make_albert(path)
