@@ -153,7 +153,7 @@ class ModelCases {
     return batch;
   }
 
-  // Of a classifier with an encoder the source behind the begin token, where the case has no other.
+  // Of a model with an encoder the source behind the begin token, where the case has no other.
   Ids decoder_input(const Json& item) const {
     const TransformerConfig& config = opened_.model->config();
     if (!config.has_encoder()) {
@@ -163,9 +163,7 @@ class ModelCases {
       }
       return tokens.ids;
     }
-    if (item.has("decoder_input_ids") || config.encoder_heads.classifier == ClassifierKind::none) {
-      return token_ids(item["decoder_input_ids"]);
-    }
+    if (item.has("decoder_input_ids") || !item.has("input_ids")) return token_ids(item["decoder_input_ids"]);
     Ids ids = without_padding(item).ids;
     ids.insert(ids.begin(), opened_.family.begin);
     ids.pop_back();

@@ -10,7 +10,8 @@
 namespace heed {
 
 // Takes the output projection away where it is not tied and the file has none, as where a model was saved without its
-// head, and its bias where the file has none; and adds the norms behind PyTorch's stacks where the file has some.
+// head, but not where config.json names an architecture with one; and its bias where the file has none; and adds the
+// norms behind PyTorch's stacks where the file has some.
 void fit_to_file(FamilyModel& model, const Checkpoint& file);
 
 }  // namespace heed

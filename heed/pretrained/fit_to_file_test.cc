@@ -11,7 +11,7 @@ namespace heed {
 namespace {
 
 // What is made of a decoder without tied output whose file has these tensors, of which the names alone count.
-TransformerConfig fitted(const std::vector<std::string>& tensors) {
+TransformerConfig fitted(const std::vector<std::string>& tensors, const std::string& architecture = "") {
   const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) / "heed_fit_to_file.safetensors";
   const Tensor number = Tensor::zeros(DType::f32, {1});
   std::map<std::string, ConstView> views;
@@ -23,6 +23,7 @@ TransformerConfig fitted(const std::vector<std::string>& tensors) {
   model.config.tie_output = false;
   model.config.output_bias = true;
   model.rules = {{"generator", {"lm_head"}}, {"decoder", {"stack"}}};
+  model.heads.emplace().architecture = architecture;
   fit_to_file(model, open_checkpoint(file));
   return model.config;
 }
@@ -30,6 +31,8 @@ TransformerConfig fitted(const std::vector<std::string>& tensors) {
 TEST(FitToFile, AFileOfTheStacksAloneHasNoOutput) {
   EXPECT_FALSE(fitted({"stack.layers.0.weight"}).has_output);
   EXPECT_TRUE(fitted({"lm_head.weight"}).has_output);
+  EXPECT_FALSE(fitted({"stack.layers.0.weight"}, "LlamaModel").has_output);
+  EXPECT_TRUE(fitted({"stack.layers.0.weight"}, "LlamaForCausalLM").has_output) << "which the file lacks, an error";
 }
 
 TEST(FitToFile, AnOutputHasABiasWhereTheFileHasOne) {

@@ -84,6 +84,23 @@ Json extents_of(const Checkpoint& file, const std::string& arch) {
   return config;
 }
 
+// What is left out is the family's own; llama.cpp multiplies YaRN's own attention factor by attn_factor.
+Json scaling_of_file(const Json& metadata, const std::string& arch) {
+  const auto key = [&](std::string_view name) { return fmt::format("{}.rope.scaling.{}", arch, name); };
+  Json scaling = Json::object({{"rope_type", metadata[key("type")]},
+                               {"factor", metadata[key("factor")]},
+                               {"original_max_position_embeddings", metadata[arch + ".context_length"]}});
+  for (const auto& [to, from] : {std::pair("original_max_position_embeddings", "original_context_length"),
+                                 {"beta_fast", "yarn_beta_fast"},
+                                 {"beta_slow", "yarn_beta_slow"}}) {
+    if (metadata.has(key(from))) scaling.set(to, metadata[key(from)]);
+  }
+  if (const double times = number_or(metadata, {key("attn_factor")}, 1); times != 1) {
+    scaling.set("attention_factor", times * (0.1 * std::log(scaling["factor"].number()) + 1));
+  }
+  return scaling;
+}
+
 // Of Llama and its like.
 FamilyModel describe_llama_file(const Checkpoint& file, const std::string& arch) {
   const Json& metadata = file.metadata();
@@ -99,7 +116,10 @@ FamilyModel describe_llama_file(const Checkpoint& file, const std::string& arch)
   copy("final_logit_softcapping", "final_logit_softcapping", false);
   const bool is_gemma2 = arch == "gemma2";
   if (is_gemma2) copy("sliding_window", "attention.sliding_window", false);
-  if (arch == "llama") config.set("attention_bias", file.has("blk.0.attn_q.bias"));
+  if (arch == "llama") {
+    config.set("attention_bias", file.has("blk.0.attn_q.bias"));
+    config.set("mlp_bias", file.has("blk.0.ffn_up.bias"));
+  }
   // What is left out is llama.cpp's own, and not that of Hugging Face's class.
   const Index heads = extent(config, {"num_attention_heads"}), share = extent(config, {"hidden_size"}) / heads;
   const Index width = extent_or(metadata, {key("attention.key_length")}, share);
@@ -117,13 +137,7 @@ FamilyModel describe_llama_file(const Checkpoint& file, const std::string& arch)
   }
   if (file.has("rope_freqs.weight")) config.set("rope_scaling", llama3_scaling(file, arch, width));
   if (metadata.has(key("rope.scaling.type")) && metadata[key("rope.scaling.type")].string() != "none") {
-    config.set(
-        "rope_scaling",
-        Json::object({{"rope_type", metadata[key("rope.scaling.type")]},
-                      {"factor", metadata[key("rope.scaling.factor")]},
-                      {"original_max_position_embeddings", metadata.has(key("rope.scaling.original_context_length"))
-                                                               ? metadata[key("rope.scaling.original_context_length")]
-                                                               : metadata[key("context_length")]}}));
+    config.set("rope_scaling", scaling_of_file(metadata, arch));
   }
 
   FamilyModel model = describe_model(config);

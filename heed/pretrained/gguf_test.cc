@@ -53,6 +53,18 @@ TEST(DescribeGguf, ATextEndsWithTheFilesTokens) {
   EXPECT_EQ(described(file).ends, (std::vector<std::int32_t>{2, 3}));
 }
 
+TEST(DescribeGguf, YarnHasTheFilesNumbers) {
+  testing::GgufBytes file = bare("llama");
+  constexpr std::uint32_t kFloatNumber = 6;
+  file.text("llama.rope.scaling.type", "yarn").integer("llama.rope.scaling.original_context_length", 32);
+  for (const auto& [name, number] : {std::pair("factor", 4.0f), {"yarn_beta_fast", 8.0f}, {"attn_factor", 2.0f}}) {
+    file.value(std::string("llama.rope.scaling.") + name, kFloatNumber, testing::bytes_of(number));
+  }
+  EXPECT_EQ(described(file).config.attention.text(),
+            "rotary_yarn(original_length=32, fast_turns=8, attention_factor=2.277258872223978, width=8, "
+            "interleaved=1)");
+}
+
 TEST(DescribeGguf, RefusesHeadsThatTurnInPart) {
   testing::GgufBytes file = bare("llama");
   EXPECT_EQ(described(file.integer("llama.rope.dimension_count", 8)).config.head_width, 8);
