@@ -93,7 +93,7 @@ void AddedTokens::add(const AddedToken& token, const PieceTable& pieces) {
   }
   int id = find(token.content);
   if (id < 0) id = pieces.find(token.content);
-  if (id < 0) id = static_cast<int>(std::max<Index>(largest_id_ + 1, pieces.count()));
+  if (id < 0) id = static_cast<int>(pieces.count() + new_tokens_++);
   HEED_CHECK(id < PieceTable::kMostPieces, "there are more than {} tokens", PieceTable::kMostPieces);
   ids_[token.content] = id;
   by_id_.insert_or_assign(id, token);

@@ -35,8 +35,9 @@ class AddedTokens {
   static constexpr std::size_t kLongest = 4096;                    // bytes of a token
   static constexpr std::size_t kMostBytes = std::size_t{1} << 20;  // of all together
 
-  // Adds a token under the model's id for it, or the next one that nobody has. Throws heed::Error for one of more than
-  // kLongest bytes, and where all have more than kMostBytes. Tokens must be added before split is called.
+  // Adds a token under the model's id for it, or behind as many ids as the model has pieces and new tokens came before
+  // it, whoever has that id. Throws heed::Error for one of more than kLongest bytes, and where all have more than
+  // kMostBytes. Tokens must be added before split is called.
   void add(const AddedToken& token, const PieceTable& pieces);
   // Prepares the search; call once, after all have been added.
   void finish(const Normaliser* normaliser);
@@ -84,6 +85,7 @@ class AddedTokens {
   std::unordered_set<std::string> special_;    // contents
   Trie plain_, normalised_;
   int largest_id_ = -1;
+  Index new_tokens_ = 0;  // that are no pieces of the model's
   std::size_t bytes_ = 0;
 };
 

@@ -95,6 +95,14 @@ TEST(Tokenizer, ATokenWithoutAnIdComesBehindAllThePiecesThatWereListed) {
   EXPECT_EQ(tokenizer.encode("new"), (Ids{3}));
 }
 
+TEST(Tokenizer, NewTokensAreCountedFromTheNumberOfPiecesWhateverIdsThoseHave) {
+  const Tokenizer tokenizer = Tokenizer::from_json(
+      R"({"added_tokens": [{"content": "x"}, {"content": "b"}, {"content": "y"}],
+          "model": {"type": "WordLevel", "unk_token": "a", "vocab": {"a": 0, "b": 7}}})",
+      "holes");
+  EXPECT_EQ(tokenizer.encode("xby"), (Ids{2, 7, 3}));
+}
+
 TEST(Tokenizer, SpecialTokensAreWrittenOrDropped) {
   const Tokenizer tokenizer = words();
   EXPECT_EQ(tokenizer.decode(Ids{1, 3, 6, 2}), "a Foo");
