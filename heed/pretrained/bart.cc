@@ -1,6 +1,6 @@
 // BART (Lewis et al. 2020), mBART (Liu et al. 2020), which normalises before its layers, Marian (Junczys-Dowmunt et al.
-// 2018) and, with mBART's norms and Marian's positions, Pegasus (Zhang et al. 2020): MarianMTModel,
-// ...ForConditionalGeneration.
+// 2018) and, with mBART's norms and sinusoids, Pegasus (Zhang et al. 2020) and M2M-100 (Fan et al. 2021), which NLLB is
+// too: MarianMTModel, ...ForConditionalGeneration.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -39,6 +39,20 @@ Tensor halves_of_sinusoids(Index length, Index width) {
     for (Index p = 0; p < length; ++p) {
       const double angle = static_cast<double>(p) * rate;
       table.at<float>({p, i}) = static_cast<float>(sine ? std::sin(angle) : std::cos(angle));
+    }
+  }
+  return table;
+}
+
+// The same with rates that reach 1/10000 in the last pair, at the places first, first + 1, ...
+Tensor sinusoids_to_the_last(Index first, Index length, Index width) {
+  const Tensor table = Tensor::empty(DType::f32, {length, width});
+  const Index half = width / 2;
+  for (Index i = 0; i < width; ++i) {
+    const double rate = std::pow(10000.0, -static_cast<double>(i % half) / static_cast<double>(half - 1));
+    for (Index p = 0; p < length; ++p) {
+      const double angle = static_cast<double>(first + p) * rate;
+      table.at<float>({p, i}) = static_cast<float>(i < half ? std::sin(angle) : std::cos(angle));
     }
   }
   return table;
@@ -93,6 +107,22 @@ FamilyModel describe_marian(const Json& config) {
   // Its row is of zeros, which may be more than what a token gets.
   if (model.pad >= 0) model.never = {model.pad};
   add_sinusoids(config, model);
+  return model;
+}
+
+FamilyModel describe_m2m_100(const Json& config) {
+  FamilyModel model = describe_encoder_decoder(config);
+  TransformerConfig& c = model.config;
+  c.norm_place = NormPlace::pre;
+  if (c.width % 2 != 0 || c.width < 4) config["d_model"].refuse("must be even, and 4 or more");
+  // Its positions begin behind the padding's id.
+  const Index first = id_or(config, {"pad_token_id"}, 1) + 1;
+  for (const char* side : {"source", "target"}) {
+    model.rules.push_back(
+        {fmt::format("{}_positions.weight", side), {}, {}, 0, [first, length = c.max_length, width = c.width] {
+           return sinusoids_to_the_last(first, length, width);
+         }});
+  }
   return model;
 }
 

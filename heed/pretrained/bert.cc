@@ -59,22 +59,12 @@ FamilyModel describe_bert(const Json& config) {
 
 FamilyModel describe_roberta(const Json& config) {
   FamilyModel model = describe_encoder(config, "roberta");
-  TransformerConfig& c = model.config;
-  // The padding's position is its id, and those of the other tokens are counted from behind it.
-  c.padding_token = id_or(config, {"pad_token_id"}, 1);
-  if (c.padding_token < 0) config["pad_token_id"].refuse("must be an id, from which positions are counted");
-  if (c.max_length < c.padding_token + 3) {
-    config["max_position_embeddings"].refuse("leaves no positions behind the padding's");
-  }
-  c.max_length -= c.padding_token + 1;
-  for (TensorRule& rule : model.rules) {
-    if (rule.parameter == "source_positions") rule.first_row = c.padding_token;
-  }
+  count_behind_padding(config, model);
   EncoderHeadNames& heads = *model.heads;
   heads.sequence_pooler = "classifier.dense";
   heads.sequences = "classifier.out_proj";
   // Its layer for masked words has gelu, whatever the others have.
-  if (c.activation == Activation::gelu) {
+  if (model.config.activation == Activation::gelu) {
     heads.masked_dense = "lm_head.dense";
     heads.masked_norm = "lm_head.layer_norm";
     heads.masked_output = "lm_head.decoder";

@@ -20,6 +20,19 @@ TransformerConfig bert_encoder(const Json& config, std::string_view activation) 
   return c;
 }
 
+void count_behind_padding(const Json& config, FamilyModel& model) {
+  TransformerConfig& c = model.config;
+  c.padding_token = id_or(config, {"pad_token_id"}, 1);
+  if (c.padding_token < 0) config["pad_token_id"].refuse("must be an id, from which positions are counted");
+  if (c.max_length < c.padding_token + 3) {
+    config["max_position_embeddings"].refuse("leaves no positions behind the padding's");
+  }
+  c.max_length -= c.padding_token + 1;
+  for (TensorRule& rule : model.rules) {
+    if (rule.parameter == "source_positions") rule.first_row = c.padding_token;
+  }
+}
+
 void add_bert_embeddings(const Json& config, TransformerConfig& to) {
   to.source_vocabulary = to.target_vocabulary = extent(config, {"vocab_size"});
   to.norm_place = NormPlace::post;

@@ -4,13 +4,17 @@
 #include <string_view>
 
 #include "heed/io/json.h"
-#include "heed/models/transformer_config.h"
+#include "heed/pretrained/family.h"
 
 namespace heed {
 
 // An encoder alone: its extents, its activation, by default `activation`, and the epsilon of its norms; positions are
 // learned. Throws heed::Error for what config.json does not say.
 TransformerConfig bert_encoder(const Json& config, std::string_view activation);
+
+// RoBERTa's positions: the padding's is its id, and those of the other tokens are counted from behind it. Throws
+// heed::Error where there is no padding, or no positions behind it.
+void count_behind_padding(const Json& config, FamilyModel& model);
 
 // Of those that read text: norms behind the layers and behind the sum of the embeddings of tokens, positions and types.
 void add_bert_embeddings(const Json& config, TransformerConfig& to);

@@ -1,4 +1,4 @@
-"""BERT (Devlin et al. 2019), RoBERTa (Liu et al. 2019), ELECTRA (Clark et al. 2020), DistilBERT (Sanh et al. 2019) and ALBERT (Lan et al. 2020) with their heads, in
+"""BERT (Devlin et al. 2019), RoBERTa (Liu et al. 2019), ELECTRA (Clark et al. 2020), MPNet (Song et al. 2020), DistilBERT (Sanh et al. 2019) and ALBERT (Lan et al. 2020) with their heads, in
 float64, from the papers' equations; parameters are named as Hugging Face names them."""
 
 import math
@@ -18,10 +18,10 @@ def gelu_tanh(x):
 MAPS = []  # of all layers so far, [heads, queries, keys]
 
 
-def self_attention(w, x, length, names, output):
-    """Over the first `length` keys."""
+def self_attention(w, x, length, names, output, bias=0.0):
+    """Over the first `length` keys; `bias` is added to scores."""
     q, k, v = (w.linear(x, name, WIDTH).view(len(x), HEADS, -1).transpose(0, 1) for name in names)
-    scores = q @ k.transpose(1, 2) / math.sqrt(q.shape[-1])
+    scores = q @ k.transpose(1, 2) / math.sqrt(q.shape[-1]) + bias
     scores[:, :, length:] = -math.inf
     MAPS.append(scores.softmax(-1))
     return w.linear((MAPS[-1] @ v).transpose(0, 1).reshape(len(x), WIDTH), output, WIDTH)
@@ -231,6 +231,35 @@ def make_electra(path):
     write(path / "electra-sequence", config("ElectraForSequenceClassification", WIDTH), 17, sequence)
 
 
+def mpnet_hidden(w, ids, types, length):
+    at = "mpnet.embeddings"
+    places = [1 + (sum(i != 1 for i in ids[:at + 1]) if token != 1 else 0) for at, token in enumerate(ids)]
+    x = w(f"{at}.word_embeddings.weight", VOCABULARY, WIDTH)[ids] + w(f"{at}.position_embeddings.weight", POSITIONS + 2, WIDTH)[places]
+    x = w.layer_norm(x, f"{at}.LayerNorm", 1e-12)
+    distance = torch.arange(len(ids)) - torch.arange(len(ids))[:, None]
+    far = distance.abs().clamp(min=1)
+    wide = (2 + (torch.log(far / 2) / math.log(128 / 2) * 2 + 1e-9).long()).clamp(max=3)  # of 8 buckets 4 are for each way, and 2 of these exact
+    table = w("mpnet.encoder.relative_attention_bias.weight", 8, HEADS, deviation=1.0)
+    bias = table[(distance > 0) * 4 + torch.where(distance.abs() < 2, distance.abs(), wide)].permute(2, 0, 1)
+    for i in range(LAYERS):
+        at = f"mpnet.encoder.layer.{i}"
+        names = [f"{at}.attention.attn.{part}" for part in "qkv"]
+        h = self_attention(w, x, length, names, f"{at}.attention.attn.o", bias)
+        x = w.layer_norm(x + h, f"{at}.attention.LayerNorm", 1e-12)
+        h = w.linear(gelu(w.linear(x, f"{at}.intermediate.dense", NETWORK)), f"{at}.output.dense", WIDTH)
+        x = w.layer_norm(x + h, f"{at}.output.LayerNorm", 1e-12)
+    return x
+
+
+def make_mpnet(path):
+    def body(w, *a):
+        x = mpnet_hidden(w, *a)
+        return {"last_hidden_state": x, "pooler_output": pooled(w, x, "mpnet.pooler.dense")[0]}
+
+    config = bert_config("MPNetModel", model_type="mpnet", pad_token_id=1, max_position_embeddings=POSITIONS + 2, relative_attention_num_buckets=8)
+    write(path / "mpnet", config, 18, body, with_types=False, rename=lambda name: name.removeprefix("mpnet."))
+
+
 def make_distilbert(path):
     def config(architecture, **others):
         return {"model_type": "distilbert", "architectures": [architecture], "vocab_size": VOCABULARY, "dim": WIDTH, "n_heads": HEADS,
@@ -283,5 +312,6 @@ def make(path):
     make_bert(path)
     make_roberta(path)
     make_electra(path)
+    make_mpnet(path)
     make_distilbert(path)
     make_albert(path)

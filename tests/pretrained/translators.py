@@ -41,12 +41,15 @@ def bart_table(w, config, side):
 
 def bart_stack(w, config, side, ids, hidden, memory=None, memory_hidden=None):
     kind = config["model_type"]
-    sinusoids, first = kind in ("marian", "pegasus"), kind in ("mbart", "pegasus")
+    sinusoids, first = kind in ("marian", "pegasus", "m2m_100"), kind in ("mbart", "pegasus", "m2m_100")
     activation = torch.nn.functional.silu if kind == "marian" else torch.nn.functional.gelu
     at = f"model.{side}"
     x = bart_table(w, config, side)[ids] * (WIDTH**0.5 if config["scale_embedding"] else 1)
     if sinusoids:  # sines of all frequencies, then cosines
-        angles = torch.arange(len(ids))[:, None] * 10000.0 ** (-torch.arange(0, WIDTH, 2) / WIDTH)
+        rates, places = 10000.0 ** (-torch.arange(0, WIDTH, 2) / WIDTH), torch.arange(len(ids))
+        if kind == "m2m_100":
+            rates, places = torch.exp(-math.log(10000) / (WIDTH // 2 - 1) * torch.arange(WIDTH // 2)), places + 2
+        angles = places[:, None] * rates
         x = x + torch.cat([angles.sin(), angles.cos()], -1)
     else:
         x = x + w(f"{at}.embed_positions.weight", config["max_position_embeddings"] + 2, WIDTH)[2:len(ids) + 2]
@@ -77,7 +80,8 @@ def bart_features(w, config, source, length, target):
 def bart(w, config, source, length, target):
     """The encoder's output, and the logits."""
     encoded, x = bart_features(w, config, source, length, target)
-    return encoded, x @ bart_table(w, config, "decoder").T + w("final_logits_bias", 1, VOCABULARY)[0]
+    logits = x @ bart_table(w, config, "decoder").T
+    return encoded, logits if config["model_type"] == "m2m_100" else logits + w("final_logits_bias", 1, VOCABULARY)[0]
 
 
 # --- T5 --------------------------------------------------------------------------------------------------------------------------------------
@@ -205,6 +209,8 @@ def make(path):
     write(path / "marian-two-tables", {**config, "share_encoder_decoder_embeddings": False}, 74, bart)
     write(path / "pegasus", {**config, "model_type": "pegasus", "architectures": ["PegasusForConditionalGeneration"], "activation_function": "gelu",
                              "decoder_start_token_id": 0}, 75, bart)
+    write(path / "m2m-100", {**config, "model_type": "m2m_100", "architectures": ["M2M100ForConditionalGeneration"], "activation_function": "gelu",
+                             "decoder_start_token_id": 2}, 77, bart)
     config = {"model_type": "t5", "architectures": ["T5ForConditionalGeneration"], "vocab_size": VOCABULARY, "d_model": WIDTH, "d_kv": T5_HEAD,
               "d_ff": NETWORK, "num_heads": HEADS, "num_layers": LAYERS, "num_decoder_layers": LAYERS, "feed_forward_proj": "relu",
               "relative_attention_num_buckets": BUCKETS, "relative_attention_max_distance": FARTHEST, "layer_norm_epsilon": 1e-6,

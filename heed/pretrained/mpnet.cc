@@ -1,0 +1,57 @@
+// MPNet (Song et al. 2020), with RoBERTa's positions and T5's distances.
+#include <fmt/format.h>
+
+#include "heed/pretrained/bert_layers.h"
+#include "heed/pretrained/config_fields.h"
+#include "heed/pretrained/family_list.h"
+
+namespace heed {
+
+FamilyModel describe_mpnet(const Json& config) {
+  FamilyModel model;
+  TransformerConfig& c = model.config;
+  c = bert_encoder(config, "gelu");
+  add_bert_embeddings(config, c);
+  c.token_types = 0;
+  constexpr Index kFarthest = 128;  // in every model
+  c.attention = AttentionChoice(
+      fmt::format("relative({}, {})", extent_or(config, {"relative_attention_num_buckets"}, 32), kFarthest));
+  model.prefix = "mpnet.";
+  const std::string own = "encoder.layers.*.", theirs = "mpnet.encoder.layer.*.",
+                    attention = theirs + "attention.attn.";
+  model.rules = {
+      {"embedding", {"mpnet.embeddings.word_embeddings"}},
+      {"source_positions", {"mpnet.embeddings.position_embeddings"}},
+      {"source_norm", {"mpnet.embeddings.LayerNorm"}},
+      {own + "self_attn.q_proj_weight", {attention + "q.weight"}},
+      {own + "self_attn.k_proj_weight", {attention + "k.weight"}},
+      {own + "self_attn.v_proj_weight", {attention + "v.weight"}},
+      {own + "self_attn.in_proj_bias", {attention + "q.bias", attention + "k.bias", attention + "v.bias"}},
+      {own + "self_attn.out_proj", {attention + "o"}},
+      {own + "self_attn.relative_bias", {"mpnet.encoder.relative_attention_bias.weight"}},
+      {own + "norm1", {theirs + "attention.LayerNorm"}},
+      {own + "linear1", {theirs + "intermediate.dense"}},
+      {own + "linear2", {theirs + "output.dense"}},
+      {own + "norm2", {theirs + "output.LayerNorm"}},
+  };
+  count_behind_padding(config, model);
+  model.parts = {"mpnet.encoder.layer.*"};
+  model.pad = static_cast<std::int32_t>(c.padding_token);
+  model.heads = encoder_head_names(config);
+  EncoderHeadNames& heads = *model.heads;
+  heads.pooler = "mpnet.pooler.dense";
+  heads.sequence_pooler = "classifier.dense";
+  heads.sequences = "classifier.out_proj";
+  heads.tokens = "classifier";
+  heads.spans = "qa_outputs";
+  // Its layer for masked words has gelu, whatever the others have.
+  if (c.activation == Activation::gelu) {
+    heads.masked_dense = "lm_head.dense";
+    heads.masked_norm = "lm_head.layer_norm";
+    heads.masked_output = "lm_head.decoder";
+    heads.masked_bias = {"lm_head.bias", "lm_head.decoder.bias"};
+  }
+  return model;
+}
+
+}  // namespace heed
