@@ -6,6 +6,8 @@
 //   ... when the command runs: given->apply(options);      // only what was given on the command line
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <concepts>
@@ -55,6 +57,10 @@ class FieldOptions {
       } else if constexpr (std::same_as<T, bool>) {
         if (text != "true" && text != "false") refuse(name, "true or false", text);
         member = text == "true";
+      } else if constexpr (std::same_as<T, std::vector<Index>>) {
+        member.clear();
+        for (std::string_view item : split_at_commas(text))
+          member.push_back(read_number<Index>(flag(name), item, range));
       } else if constexpr (NumberField<T>) {
         member = read_number<T>(flag(name), text, range);
       }
@@ -86,6 +92,8 @@ class FieldOptions {
     } else if constexpr (std::same_as<T, bool>) {
       // CLI11 gives the default to an option without its value, and true is what such an option means.
       option->expected(0, 1)->default_str("true")->option_text(member ? "[true|false]=true" : "[true|false]=false");
+    } else if constexpr (std::same_as<T, std::vector<Index>>) {
+      option->type_name("INT,INT,...")->default_str(fmt::format("{}", fmt::join(member, ",")));
     } else {
       static_assert(NumberField<T>, "an option of this type has no reading yet");
       option->type_name(number_type<T>())->default_str(fmt::format("{}", member));

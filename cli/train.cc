@@ -63,8 +63,10 @@ struct TrainCommand {
   std::string preset = "small";
 };
 
-// Fields that no option sets: the vocabularies come from the text, and --model is the style.
-const std::vector<std::string_view> kNoOption{"source_vocabulary", "target_vocabulary", "style"};
+// Fields that no option sets: the vocabularies come from the text, --model is the style, and what learns to predict has
+// an output, and padding of heed's own.
+const std::vector<std::string_view> kNoOption{"source_vocabulary", "target_vocabulary", "style", "has_output",
+                                              "padding_token"};
 
 // What a model that is gone on from leaves to options, and what is learned from the text where there is none.
 struct DropoutRates {

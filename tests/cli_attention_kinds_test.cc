@@ -89,6 +89,19 @@ TEST(CliAttentionKinds, EachIsTrainedShownAndTranslatesWithABeam) {
   }
 }
 
+TEST(CliAttentionKinds, SomeLayersAttendInAnotherWay) {
+  const std::filesystem::path folder = scratch_folder() / "model";
+  std::vector<std::string> options = kSmall;
+  options.insert(options.end(),
+                 {"--alternate", "--alternate-attention", "window(radius=2)", "--alternate-layers", "0"});
+  const CommandResult trained = train(folder, options);
+  ASSERT_EQ(trained.exit_code, 0) << trained.error;
+  const Json config = Json::parse(run_heed({"info", folder.string(), "--json"}).output)["config"];
+  EXPECT_EQ(config["alternate_layers"].integer_list(0), std::vector<Index>{0});
+  expect_translations(folder);
+  expect_refusal(train(folder, {"--alternate-layers", "0,two"}), kWrongUsage, {"--alternate-layers", "two"});
+}
+
 TEST(CliAttentionKinds, ARecurrentModelLooksAroundAPlace) {
   for (const std::string reach : {"local-m", "local-p"}) {
     const std::filesystem::path folder = scratch_folder() / "model";
