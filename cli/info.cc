@@ -16,6 +16,9 @@
 #include "heed/kernels/target.h"
 #include "heed/ops/attention/plans/plan.h"
 #include "heed/tasks/model_folder.h"
+#include "heed/tasks/pretrained_folder.h"
+#include "heed/tasks/pretrained_vocabulary.h"
+#include "heed/tasks/purpose.h"
 #include "output.h"
 
 namespace heed::cli {
@@ -64,16 +67,19 @@ Json vocabulary_json(const Vocabulary& vocabulary) {
   return Json::object({{"kind", vocabulary.kind()}, {"size", vocabulary.size()}});
 }
 
-// Without the vocabulary of a model that reads no text: one that sees has none.
+// Without the vocabulary of a model that reads no text: one that sees has none; or of one that has lost it.
 ModelFolder open_model(const std::string& path) {
-  if (handles_text(describe_model_folder(path))) return load_model_folder(path);
+  const bool has_vocabulary = !is_pretrained(path) || has_vocabularies(path);
+  if (has_vocabulary && handles_text(describe_model_folder(path))) return load_model_folder(path);
   ModelFolder model;
   static_cast<BareModel&>(model) = load_bare_model(path);
   return model;
 }
 
 std::string vocabulary_text(const ModelFolder& model) {
-  if (model.source_vocabulary == nullptr) return "none: it reads no text";
+  if (model.source_vocabulary == nullptr) {
+    return handles_text(model.config) ? "none: there is no tokenizer beside its weights" : "none: it reads no text";
+  }
   const Vocabulary &source = *model.source_vocabulary, &target = *model.target_vocabulary;
   if (&source == &target) return fmt::format("{}, {} pieces for both sides", source.kind(), source.size());
   return fmt::format("{}, {} source pieces; {}, {} target pieces", source.kind(), source.size(), target.kind(),
@@ -114,6 +120,7 @@ void show_model(const InfoCommand& command) {
   const std::map<DType, Index> bytes = bytes_by_type(parameters);
   if (command.json) {
     Json object = Json::object({{"model", config["model"]},
+                                {"purpose", purpose_of(model.config)},
                                 {"config", config["config"]},
                                 {"parameter_count", count},
                                 {"bytes", bytes_json(bytes)}});
@@ -132,8 +139,9 @@ void show_model(const InfoCommand& command) {
     }
     return print_line(object.dump(2));
   }
-  std::string text = fmt::format("model       {}\nparameters  {}, {}\nvocabulary  {}\nconfig\n",
-                                 config["model"].string(), count, bytes_text(bytes), vocabulary_text(model));
+  std::string text =
+      fmt::format("model       {}: it {}\nparameters  {}, {}\nvocabulary  {}\nconfig\n", config["model"].string(),
+                  purpose_of(model.config), count, bytes_text(bytes), vocabulary_text(model));
   for (const auto& [name, value] : config["config"].members()) {
     text += fmt::format("  {:<20} {}\n", name, value.kind() == Json::Kind::string ? value.string() : value.dump());
   }

@@ -9,6 +9,7 @@
 #include "heed/base/check.h"
 #include "heed/base/text_lines.h"
 #include "heed/io/json.h"
+#include "heed/tasks/purpose.h"
 #include "heed/tasks/score.h"
 #include "output.h"
 #include "progress_line.h"
@@ -60,6 +61,7 @@ std::vector<TokenScores> scores_of(const ScoreCommand& command, const ModelFolde
 
 void run(const ScoreCommand& command) {
   const ModelFolder folder = load_model_folder(command.model);
+  check_purpose(continues_text(folder.config) || translates_text(folder.config), folder, "scores no text");
   Index line = 0;
   for (const TokenScores& scores : scores_of(command, folder)) {
     print_scores(scores, *folder.target_vocabulary, ++line, command.json);

@@ -88,7 +88,6 @@ void run(const TranslateCommand& command, const CLI::App& sub) {
     return caption(command);
   }
   const ModelFolder folder = load_model_folder(command.model);
-  HEED_CHECK(!captions_pictures(folder.config), "{}: reads pictures: give it some with --image", command.model);
   Translator translator(folder, command.long_lines);
   const bool fail_at_long = command.long_lines == LongLines::fail;
   TextLineReader reader(command.input, fail_at_long ? TextLineReader::LongLine::refuse : TextLineReader::LongLine::cut);

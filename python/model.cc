@@ -18,6 +18,7 @@
 #include "heed/tasks/generate.h"
 #include "heed/tasks/model_batch.h"
 #include "heed/tasks/model_folder.h"
+#include "heed/tasks/purpose.h"
 #include "heed/tasks/score.h"
 #include "heed/tasks/trace.h"
 #include "heed/tasks/translate.h"
@@ -54,7 +55,6 @@ py::list translate(const ModelFolder& folder, const Lines& lines, const py::dict
   std::vector<std::vector<Translation>> translations;
   {
     const py::gil_scoped_release unlocked;
-    HEED_CHECK(folder.model->has_source(), "heed.Model.translate: the model is a language model: it has no source");
     translations = Translator(folder, treatment).translate(lines, beam, "heed.Model.translate: line", 1);
   }
   py::list all;
@@ -110,6 +110,7 @@ void check_length(const char* caller, const char* name, const Ids& ids, Index mo
 // A text, with its source where the model reads one, as the model is taught by it.
 SequenceBatch batch_of(const char* caller, const ModelFolder& folder, const std::string& text,
                        const std::optional<std::string>& source) {
+  check_purpose(continues_text(folder.config) || translates_text(folder.config), folder, "predicts no next token");
   HEED_CHECK(source.has_value() == folder.model->has_source(), "{}: {}", caller,
              source ? "the model is a language model: it has no source" : "the model translates: source must be given");
   const Index length = folder.model->max_length();
@@ -188,7 +189,8 @@ void add_model_class(py::module_& module) {
       .def("encode", [](const ModelFolder& folder, const std::string& text) { return source_of(folder).encode(text); })
       .def("decode", [](const ModelFolder& folder, const Ids& ids) { return folder.target_vocabulary->decode(ids); })
       .def("piece", [](const ModelFolder& folder, int id) { return folder.target_vocabulary->piece(id); })
-      .def_property_readonly("has_source", [](const ModelFolder& folder) { return folder.model->has_source(); })
+      .def_property_readonly("translates", [](const ModelFolder& folder) { return translates_text(folder.config); })
+      .def_property_readonly("purpose", [](const ModelFolder& folder) { return purpose_of(folder.config); })
       .def_property_readonly("max_length", [](const ModelFolder& folder) { return folder.model->max_length(); })
       .def_property_readonly("vocabulary", [](const ModelFolder& folder) { return folder.model->vocabulary(); })
       .def_property_readonly("config", [](const ModelFolder& folder) { return to_json(folder.config).dump(); })

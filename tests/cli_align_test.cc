@@ -171,7 +171,7 @@ TEST(CliAlign, WhatDoesNotGoTogetherIsNamed) {
   expect_refusal(run_heed(aligning({"--json"})), kWrongUsage, {"--gold"});
   expect_refusal(run_heed({"align", tiny_language_model().string(), "--source", corpus_file("test.de"), "--target",
                            corpus_file("test.en")}),
-                 kFailure, {"reads no source"});
+                 kFailure, {"aligns no words: it continues text"});
   expect_refusal(run_heed({"align", tiny_model().string(), "--source", corpus_file("test.de"), "--target",
                            corpus_file("train.en")}),
                  kFailure, {corpus_file("test.de") + " has 10 lines", corpus_file("train.en")});

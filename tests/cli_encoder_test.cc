@@ -150,7 +150,38 @@ TEST(CliEncoder, ClassifyPrintsTheLabelAndItsProbability) {
   EXPECT_TRUE(labelled.output.starts_with("the ")) << labelled.output << labelled.error;
   EXPECT_EQ(std::ranges::count(labelled.output, '\t'), 2);
   expect_refusal(run_heed({"classify", bert(folder / "none", "BertModel").string()}, {.input = "a\n"}), kFailure,
-                 {"the model tells the class of nothing"});
+                 {"none: tells the class of nothing: it turns text into vectors (embed)"});
+}
+
+TEST(CliEncoder, ACommandThatAnEncoderIsNotForNamesItAndWhatItIsFor) {
+  const fs::path folder = scratch_folder(), model = bert(folder / "model", "BertForMaskedLM");
+  const std::string text = (folder / "text").string(), purpose = "guesses masked words (fill)";
+  write_file(text, "the dog\n");
+  EXPECT_NE(run_heed({"info", model.string()}).output.find(purpose), std::string::npos);
+  EXPECT_EQ(Json::parse(run_heed({"info", model.string(), "--json"}).output)["purpose"].string(),
+            purpose + ", turns text into vectors (embed)");
+  const std::vector<std::string> commands[] = {
+      {"translate", model.string(), "--input", text},
+      {"generate", model.string(), "--prompt", "the"},
+      {"score", model.string(), "--text", text},
+      {"score", model.string(), "--source", text, "--target", text},
+      {"evaluate", "--model", model.string(), "--source", text, "--reference", text},
+      {"align", model.string(), "--source", text, "--target", text},
+      {"transcribe", model.string(), text},
+  };
+  for (const std::vector<std::string>& command : commands) {
+    expect_refusal(run_heed(command), kFailure, {model.string() + ": ", ": it " + purpose});
+  }
+}
+
+TEST(CliEncoder, AModelThatHasLostItsTokenizerIsStillDescribed) {
+  const fs::path model = bert(scratch_folder() / "model", "BertModel");
+  remove_file(model / "vocab.txt");
+  const CommandResult info = run_heed({"info", model.string()});
+  EXPECT_NE(info.output.find("vocabulary  none: there is no tokenizer beside its weights"), std::string::npos)
+      << info.error;
+  expect_refusal(run_heed({"embed", model.string(), "--cosine"}, {.input = "a\n"}), kFailure,
+                 {model.string() + ": has no tokenizer"});
 }
 
 // The probabilities of the stated logits of a real file, from its text on.

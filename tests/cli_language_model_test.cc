@@ -174,7 +174,7 @@ TEST(CliLanguageModel, ViewRefusesWhatIsATranslations) {
 
 TEST(CliLanguageModel, WhatNeedsASourceRefusesIt) {
   expect_refusal(run_heed({"translate", language_model(), "--input", corpus_file("test.de")}), kFailure,
-                 {"language model"});
+                 {language_model() + ": translates no text: it continues text (generate)"});
   expect_refusal(
       run_heed({"score", language_model(), "--source", corpus_file("test.de"), "--target", corpus_file("test.en")}),
       kWrongUsage, {"--text"});
@@ -182,10 +182,12 @@ TEST(CliLanguageModel, WhatNeedsASourceRefusesIt) {
 
 TEST(CliLanguageModel, WhatContinuesTextRefusesATranslator) {
   const std::string model = tiny_model().string(), text = corpus_file("test.en");
-  expect_refusal(run_heed({"generate", model, "--prompt", "Hello"}), kFailure, {"the model translates"});
+  expect_refusal(run_heed({"generate", model, "--prompt", "Hello"}), kFailure,
+                 {model + ": continues no text: it translates text (translate)"});
   expect_refusal(run_heed({"generate", model, "--prompt", "a\xFF"}), kFailure, {"--prompt: byte 2 is not valid UTF-8"});
   expect_refusal(run_heed({"score", model, "--text", text}), kWrongUsage, {"--source"});
-  expect_refusal(run_heed({"evaluate", "--model", model, "--text", text}), kFailure, {"the model translates"});
+  expect_refusal(run_heed({"evaluate", "--model", model, "--text", text}), kFailure,
+                 {model + ": scores no text by itself: it translates text (translate)"});
 }
 
 TEST(CliLanguageModel, OptionsOfTheOtherTaskAreWrongUsage) {

@@ -58,6 +58,7 @@ ModelFolder load_adapter(const std::filesystem::path& folder, const Json& config
   GivenParameters given(merged(model.parameters, factors, adapter.low_rank), where);
   model.model = make_model(given, model.config);
   model.parameters = given.list();
+  model.path = folder;
   return model;
 }
 

@@ -12,6 +12,7 @@
 #include "heed/observe/observer.h"
 #include "heed/tasks/model_batch.h"
 #include "heed/tasks/piece_shares.h"
+#include "heed/tasks/purpose.h"
 #include "heed/unicode/unicode.h"
 
 namespace heed {
@@ -77,9 +78,7 @@ struct PreparedText {
 };
 
 void check_translates_text(const ModelFolder& folder) {
-  HEED_CHECK(folder.model->has_source(), "align: the model reads no source, so there is nothing to align");
-  HEED_CHECK(folder.config.kind != ModelKind::transformer || !folder.config.transformer.signal.any(),
-             "align: the model's source is no text, so its words have none to be aligned with");
+  check_purpose(translates_text(folder.config), folder, "aligns no words");
 }
 
 std::vector<bool> punctuation_of(std::string_view sentence) {

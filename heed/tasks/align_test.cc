@@ -222,7 +222,7 @@ TEST(Align, RefusalsNameTheFileAndLineOrTheHead) {
             "t:3: the sentence has 8 tokens, and the model can hold 7");
   EXPECT_NE(refusal([&] { search_alignments(folder, {}); }), "no error");
   EXPECT_EQ(refusal([&] { cross_attention_heads(chance_model(0)); }),
-            "align: the model reads no source, so there is nothing to align");
+            "the model: aligns no words: it continues text (generate)");
 }
 
 TEST(Align, FilesThatDoNotCorrespondAreNamed) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "heed/base/check.h"
+#include "heed/tasks/purpose.h"
 #include "heed/tasks/trace_signal.h"
 
 namespace heed {
@@ -13,8 +14,7 @@ namespace {
 constexpr std::size_t kBatch = 32;  // pictures
 
 const SignalOptions& signal_of(const ModelFolder& folder) {
-  HEED_CHECK(captions_pictures(folder.config), "the model does not tell what pictures show: it {}",
-             folder.config.translates() ? "translates text" : "continues text");
+  check_purpose(captions_pictures(folder.config), folder, "does not tell what pictures show");
   return folder.config.transformer.signal;
 }
 

@@ -139,9 +139,11 @@ TEST(Caption, WhatTheModelCannotReadIsRefused) {
             "the caption has 12 tokens, and the model can hold 11");
   ModelFolder text = chance_captioner();
   text.config.transformer.signal = {};
-  EXPECT_EQ(refusal([&] { Captioner{text}; }), "the model does not tell what pictures show: it translates text");
+  EXPECT_EQ(refusal([&] { Captioner{text}; }),
+            "the model: does not tell what pictures show: it translates text (translate)");
   text.config.transformer.encoder_layers = 0;
-  EXPECT_EQ(refusal([&] { Captioner{text}; }), "the model does not tell what pictures show: it continues text");
+  EXPECT_EQ(refusal([&] { Captioner{text}; }),
+            "the model: does not tell what pictures show: it continues text (generate)");
 }
 
 }  // namespace

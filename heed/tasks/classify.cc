@@ -5,6 +5,7 @@
 
 #include "heed/base/check.h"
 #include "heed/ops/softmax.h"
+#include "heed/tasks/purpose.h"
 #include "heed/tasks/read_texts.h"
 
 namespace heed {
@@ -12,8 +13,8 @@ namespace {
 
 const EncoderHeadsOptions& heads_of(const ModelFolder& folder) {
   const auto* model = dynamic_cast<const Transformer*>(folder.model.get());
-  HEED_CHECK(model != nullptr && model->config().encoder_heads.classifier != ClassifierKind::none,
-             "classify: the model tells the class of nothing");
+  const bool has_classes = model != nullptr && model->config().encoder_heads.classifier != ClassifierKind::none;
+  check_purpose(has_classes, folder, "tells the class of nothing");
   HEED_CHECK(!model->config().has_encoder() || !model->config().has_decoder(),
              "classify: the model tells the class by its decoder, which heed has for models without an encoder alone");
   return model->config().encoder_heads;

@@ -185,8 +185,10 @@ TEST_F(EncoderTasksTest, EveryTokenOfTheTextHasAClassAndTheTemplatesHaveNone) {
 TEST_F(EncoderTasksTest, WhatTheModelHasNotIsRefused) {
   const ModelFolder bare = model_of(encoder());
   const std::vector<std::string> mask{"[MASK]"};
-  EXPECT_EQ(refusal([&] { fill_masks(bare, mask); }), "fill_masks: the model guesses no masked words");
-  EXPECT_EQ(refusal([&] { classify(bare, kLines); }), "classify: the model tells the class of nothing");
+  EXPECT_EQ(refusal([&] { fill_masks(bare, mask); }),
+            "the model: guesses no masked words: it turns text into vectors (embed)");
+  EXPECT_EQ(refusal([&] { classify(bare, kLines); }),
+            "the model: tells the class of nothing: it turns text into vectors (embed)");
   const ModelFolder tokens = model_of(with_classes(ClassifierKind::tokens, {"noun", "other"}));
   EXPECT_EQ(refusal([&] { classify(tokens, kLines); }),
             "classify: the model tells the classes of tokens, not of texts");

@@ -7,6 +7,7 @@
 #include "heed/base/check.h"
 #include "heed/base/replace_all.h"
 #include "heed/ops/softmax.h"
+#include "heed/tasks/purpose.h"
 #include "heed/tasks/read_texts.h"
 
 namespace heed {
@@ -37,7 +38,7 @@ std::vector<std::vector<MaskedWord>> fill_masks(const ModelFolder& folder, std::
                                                 const Progress& progress) {
   const TextReader reader(folder);
   const Vocabulary& vocabulary = reader.vocabulary();
-  HEED_CHECK(reader.model().config().encoder_heads.masked_words, "fill_masks: the model guesses no masked words");
+  check_purpose(reader.model().config().encoder_heads.masked_words, folder, "guesses no masked words");
   HEED_CHECK(vocabulary.mask() >= 0, "fill_masks: the model's vocabulary has no mask");
   std::vector<std::string> masked;
   for (const std::string& line : lines) masked.push_back(replace_all(line, kMask, vocabulary.piece(vocabulary.mask())));

@@ -6,6 +6,7 @@
 #include "heed/base/check.h"
 #include "heed/decode/sampler.h"
 #include "heed/tasks/model_batch.h"
+#include "heed/tasks/purpose.h"
 
 namespace heed {
 namespace {
@@ -41,7 +42,7 @@ std::vector<int> asked(const ChatTemplate& chat, const std::string& system, cons
 std::vector<Generated> generate(const ModelFolder& folder, std::span<const std::string> prompts,
                                 const GenerateOptions& options,
                                 const std::function<void(const GeneratedPart&)>& on_part, std::string_view name) {
-  HEED_CHECK(!folder.model->has_source(), "generate: the model translates: it continues no text");
+  check_purpose(continues_text(folder.config), folder, "continues no text");
   HEED_CHECK(options.max_tokens >= 1 && options.rows >= 1,
              "generate: max_tokens and rows must be at least 1, but are {} and {}", options.max_tokens, options.rows);
   const Vocabulary& vocabulary = *folder.target_vocabulary;

@@ -10,6 +10,7 @@
 #include "heed/tasks/adapter_folder.h"
 #include "heed/tasks/pretrained_folder.h"
 #include "heed/tasks/pretrained_vocabulary.h"
+#include "heed/tasks/purpose.h"
 
 namespace heed {
 namespace {
@@ -67,13 +68,12 @@ bool handles_text(const ModelConfig& config) {
 }
 
 void check_handles_text(const ModelConfig& config, const std::filesystem::path& path) {
-  HEED_CHECK(handles_text(config) || config.transformer.signal.kind != SignalKind::picture,
-             "{}: sees pictures and reads no text: see heed classify MODEL PICTURE", path.string());
-  HEED_CHECK(handles_text(config), "{}: hears sound and reads no text: see heed transcribe", path.string());
+  check_purpose(handles_text(config), config, path, "reads no text");
 }
 
 BareModel load_bare_model(const std::filesystem::path& path) {
   BareModel bare;
+  bare.path = path;
   if (is_pretrained(path)) {
     PretrainedModel opened = open_pretrained(path);
     bare.config.transformer = opened.family.config;

@@ -19,6 +19,7 @@ struct BareModel {
   ModelConfig config;
   std::unique_ptr<SequenceModel> model;
   ParameterList parameters;
+  std::filesystem::path path;  // what it was opened from, for errors
 };
 
 // About as many tokens as a batch holds where nobody says otherwise.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "heed/base/check.h"
+#include "heed/tasks/purpose.h"
 #include "heed/tasks/trace_signal.h"
 
 namespace heed {
@@ -16,8 +17,8 @@ const Transformer& transformer_of(const BareModel& opened) { return dynamic_cast
 PictureClassifier::PictureClassifier(const std::filesystem::path& folder)
     : opened_(load_bare_model(folder)), pixels_(read_pixel_options(folder)) {
   const TransformerConfig& config = opened_.config.transformer;
-  HEED_CHECK(config.signal.kind == SignalKind::picture && !config.has_decoder(),
-             "{}: is not a model that sees pictures and tells what they are", folder.string());
+  check_purpose(config.signal.kind == SignalKind::picture && !config.has_decoder(), opened_,
+                "tells no picture's class");
 }
 
 bool PictureClassifier::has_classes() const {
@@ -25,7 +26,7 @@ bool PictureClassifier::has_classes() const {
 }
 
 const std::vector<std::string>& PictureClassifier::labels() const {
-  HEED_CHECK(has_classes(), "classify: the model tells the class of nothing");
+  check_purpose(has_classes(), opened_, "tells no picture's class");
   return opened_.config.transformer.encoder_heads.labels;
 }
 

@@ -21,9 +21,9 @@ bool is_pretrained(const fs::path& path) {
     const Json config = read_json(path / "config.json");
     return config.kind() == Json::Kind::object && !config.has("model");
   }
-  if (file_exists(path / "model.bin")) return true;
-  return std::ranges::any_of(fs::directory_iterator(path, error),
-                             [](const fs::directory_entry& entry) { return entry.path().extension() == ".gguf"; });
+  return std::ranges::any_of(fs::directory_iterator(path, error), [](const fs::directory_entry& entry) {
+    return entry.path().extension() == ".gguf" || entry.path().extension() == ".bin";
+  });
 }
 
 ModelFolder load_pretrained(const fs::path& path) {
@@ -47,6 +47,7 @@ ModelFolder load_pretrained(const fs::path& path) {
                       model.config.translates());
   model.model = std::move(opened.model);
   model.parameters = std::move(opened.parameters);
+  model.path = path;
   return model;
 }
 

@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "heed/base/file_writer.h"
 #include "heed/io/json.h"
 #include "heed/io/npy.h"
 #include "heed/tasks/generate.h"
+#include "heed/tasks/pretrained_vocabulary.h"
 #include "heed/tasks/score.h"
 #include "heed/tasks/translate.h"
 #include "heed/testing/data_folder.h"
@@ -55,7 +57,7 @@ TEST(PretrainedFolder, CTranslate2sTransliterationsAreTheStatedOnes) {
   }
 }
 
-TEST(PretrainedFolder, AStoryIsTheSameFromThreeFormats) {
+TEST(PretrainedFolder, AStoryIsTheSameFromEachFormatAndFromItsFolder) {
   HEED_DATA_OR_SKIP(models, "models");
   const Tensor stated = read_npy(models / "stories260K" / "greedy_ids.npy");
   std::vector<std::int32_t> expected;
@@ -63,7 +65,7 @@ TEST(PretrainedFolder, AStoryIsTheSameFromThreeFormats) {
     expected.push_back(stated.dtype() == DType::i64 ? static_cast<std::int32_t>(stated.at<std::int64_t>({i}))
                                                     : stated.at<std::int32_t>({i}));
   }
-  for (const char* name : {"stories260K/stories260K.bin", "llama-stories260k-hf/stories260K.gguf"}) {
+  for (const char* name : {"stories260K/stories260K.bin", "stories260K", "llama-stories260k-hf/stories260K.gguf"}) {
     const ModelFolder model = load_model_folder(models / name);
     const std::vector<std::string> prompts{""};
     const Generated story =
@@ -71,6 +73,16 @@ TEST(PretrainedFolder, AStoryIsTheSameFromThreeFormats) {
     EXPECT_EQ(story.tokens, expected) << name;
     EXPECT_EQ(story.text.substr(0, 16), "Once upon a time") << name;
   }
+}
+
+TEST(PretrainedFolder, CTranslate2sPiecesThatAreNoTextAreNamed) {
+  HEED_DATA_OR_SKIP(from, "models/aren-transliteration");
+  const auto folder = std::filesystem::path(::testing::TempDir()) / "heed_pieces_that_are_no_text";
+  std::filesystem::remove_all(folder);
+  std::filesystem::copy(from, folder, std::filesystem::copy_options::recursive);
+  write_file(folder / "source_vocabulary.txt", "<unk>\na\xFF\n");
+  EXPECT_EQ(refusal([&] { open_vocabularies(folder); }),
+            folder.string() + ": the source vocabulary: piece 1 is not valid UTF-8");
 }
 
 TEST(PretrainedFolder, SaysWhatIsMissing) {

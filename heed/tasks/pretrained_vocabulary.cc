@@ -9,6 +9,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/file.h"
+#include "heed/base/utf8.h"
 #include "heed/io/json.h"
 #include "heed/io/llama2c.h"
 #include "heed/io/open_checkpoint.h"
@@ -17,7 +18,6 @@
 #include "heed/pretrained/gguf.h"
 #include "heed/text/open_tokenizer.h"
 #include "heed/text/plain_vocabulary.h"
-#include "heed/text/sentencepiece_tokenizer.h"
 #include "heed/text/tokenizer/tokenizer.h"
 
 namespace heed {
@@ -29,23 +29,16 @@ namespace fs = std::filesystem;
 std::shared_ptr<const Vocabulary> pieces_between_spaces(const fs::path& folder, std::string_view side) {
   const std::vector<std::string> pieces = ctranslate2_pieces(folder, side);
   std::vector<Json::Member> ids;
-  for (std::size_t id = 0; id < pieces.size(); ++id) ids.emplace_back(pieces[id], static_cast<Index>(id));
+  for (std::size_t id = 0; id < pieces.size(); ++id) {
+    HEED_CHECK(valid_utf8(pieces[id]), "{}: the {} vocabulary: piece {} is not valid UTF-8", folder.string(), side, id);
+    ids.emplace_back(pieces[id], static_cast<Index>(id));
+  }
   const Json tokenizer = Json::object(
       {{"added_tokens", Json::array()},
        {"pre_tokenizer", Json::object({{"type", "WhitespaceSplit"}})},
        {"model",
         Json::object({{"type", "WordLevel"}, {"vocab", Json::object(std::move(ids))}, {"unk_token", "<unk>"}})}});
   return std::make_shared<Tokenizer>(Tokenizer::from_json(tokenizer.dump(), folder.string()));
-}
-
-// The only file of the folder with this ending; nothing where there is none or there are several.
-fs::path only_file(const fs::path& folder, std::string_view extension) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() == extension) found.push_back(entry.path());
-  }
-  return found.size() == 1 ? found.front() : fs::path();
 }
 
 // GGUF's tokenizer.ggml.*.
@@ -97,7 +90,7 @@ std::shared_ptr<const Vocabulary> llama2c_vocabulary(const fs::path& path) {
   return std::make_shared<Tokenizer>(make_tokenizer(plain, path.string()));
 }
 
-// The vocabulary beside llama2.c's file: tokenizer.bin, or the only tok*.bin.
+// The vocabulary beside llama2.c's file: tokenizer.bin, or the only tok*.bin; nothing where there is none.
 fs::path llama2c_vocabulary_beside(const fs::path& model) {
   const fs::path folder = model.parent_path();
   if (file_exists(folder / "tokenizer.bin")) return folder / "tokenizer.bin";
@@ -107,8 +100,7 @@ fs::path llama2c_vocabulary_beside(const fs::path& model) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with("tok") && name.ends_with(".bin")) found.push_back(entry.path());
   }
-  HEED_CHECK(found.size() == 1, "{}: has no tokenizer.bin beside it", model.string());
-  return found.front();
+  return found.size() == 1 ? found.front() : fs::path();
 }
 
 bool has_file_of(const fs::path& folder, std::string_view side) {
@@ -116,33 +108,59 @@ bool has_file_of(const fs::path& folder, std::string_view side) {
          file_exists(folder / fmt::format("{}_vocabulary.json", side));
 }
 
-}  // namespace
+// Where a model's vocabularies are.
+struct VocabularyPlace {
+  enum class Kind { nowhere, gguf, llama2c, ctranslate2, tokenizer } kind = Kind::nowhere;
+  fs::path path{};  // of the file, or of the folder that has several
+};
 
-Vocabularies open_vocabularies(const fs::path& path) {
+VocabularyPlace place_of_vocabularies(const fs::path& path) {
   std::error_code error;
   const bool is_folder = fs::is_directory(path, error);
   const fs::path folder = is_folder ? path : path.parent_path();
-  if (!is_folder || (!has_tokenizer(folder) && !only_file(folder, ".gguf").empty())) {
-    const Checkpoint file = open_checkpoint(path);
-    std::shared_ptr<const Vocabulary> joint;
-    if (file.format() == CheckpointFormat::gguf) joint = vocabulary_in(file);
-    if (file.format() == CheckpointFormat::llama2c) joint = llama2c_vocabulary(llama2c_vocabulary_beside(path));
-    if (joint != nullptr) return {joint, joint};
+  if (!is_folder || !has_tokenizer(folder)) {
+    const fs::path weights = checkpoint_path(path);
+    const CheckpointFormat format = open_checkpoint(weights).format();
+    if (format == CheckpointFormat::gguf) return {VocabularyPlace::Kind::gguf, weights};
+    if (format == CheckpointFormat::llama2c) {
+      const fs::path beside = llama2c_vocabulary_beside(weights);
+      return beside.empty() ? VocabularyPlace{} : VocabularyPlace{VocabularyPlace::Kind::llama2c, beside};
+    }
   }
   if (file_exists(folder / "model.bin") && (has_file_of(folder, "target") || has_file_of(folder, "shared"))) {
-    std::shared_ptr<const Vocabulary> source = pieces_between_spaces(folder, "source");
-    return {source, has_file_of(folder, "shared") ? source : pieces_between_spaces(folder, "target")};
+    return {VocabularyPlace::Kind::ctranslate2, folder};
   }
-  if (has_tokenizer(folder)) {
-    const std::shared_ptr<const Vocabulary> source = open_tokenizer(folder, TokenizerSide::source);
-    const bool two = file_exists(folder / "source.spm") && file_exists(folder / "target.spm");
-    return {source, two ? open_tokenizer(folder, TokenizerSide::target) : source};
+  return has_tokenizer(folder) ? VocabularyPlace{VocabularyPlace::Kind::tokenizer, folder} : VocabularyPlace{};
+}
+
+Vocabularies joint(std::shared_ptr<const Vocabulary> vocabulary) { return {vocabulary, vocabulary}; }
+
+}  // namespace
+
+bool has_vocabularies(const fs::path& path) {
+  return place_of_vocabularies(path).kind != VocabularyPlace::Kind::nowhere;
+}
+
+Vocabularies open_vocabularies(const fs::path& path) {
+  const VocabularyPlace place = place_of_vocabularies(path);
+  switch (place.kind) {
+    case VocabularyPlace::Kind::gguf:
+      return joint(vocabulary_in(open_checkpoint(place.path)));
+    case VocabularyPlace::Kind::llama2c:
+      return joint(llama2c_vocabulary(place.path));
+    case VocabularyPlace::Kind::ctranslate2: {
+      const std::shared_ptr<const Vocabulary> source = pieces_between_spaces(place.path, "source");
+      return {source, has_file_of(place.path, "shared") ? source : pieces_between_spaces(place.path, "target")};
+    }
+    case VocabularyPlace::Kind::tokenizer: {
+      const std::shared_ptr<const Vocabulary> source = open_tokenizer(place.path, TokenizerSide::source);
+      const bool two = file_exists(place.path / "source.spm") && file_exists(place.path / "target.spm");
+      return {source, two ? open_tokenizer(place.path, TokenizerSide::target) : source};
+    }
+    case VocabularyPlace::Kind::nowhere:
+      break;
   }
-  const fs::path model = only_file(folder, ".model");
-  HEED_CHECK(!model.empty(), "{}: has no tokenizer: neither tokenizer.json nor another that heed reads",
-             folder.string());
-  const auto joint = std::make_shared<SentencePieceTokenizer>(SentencePieceTokenizer::load(model));
-  return {joint, joint};
+  fail("{}: has no tokenizer: neither tokenizer.json nor another that heed reads beside its weights", path.string());
 }
 
 }  // namespace heed

@@ -11,5 +11,7 @@ namespace heed {
 // lists of pieces, which are separated by spaces in texts. Of a file: GGUF's own vocabulary, or the files beside it.
 // Throws heed::Error that names the place where there is none.
 Vocabularies open_vocabularies(const std::filesystem::path& path);
+// Whether there is one, which may be broken.
+bool has_vocabularies(const std::filesystem::path& path);
 
 }  // namespace heed

@@ -5,6 +5,7 @@
 #include "heed/base/check.h"
 #include "heed/ops/softmax.h"
 #include "heed/tasks/model_batch.h"
+#include "heed/tasks/purpose.h"
 #include "heed/text/documents.h"
 
 namespace heed {
@@ -31,7 +32,7 @@ double TokenScores::sum() const { return std::accumulate(log_probabilities.begin
 std::vector<TokenScores> score_translations(const ModelFolder& folder, std::span<const std::string> sources,
                                             std::span<const std::string> targets, std::string_view name,
                                             Index batch_tokens, const Progress& progress) {
-  HEED_CHECK(folder.model->has_source(), "score_translations: the model is a language model: it reads no source");
+  check_purpose(translates_text(folder.config), folder, "scores no translations");
   HEED_CHECK(sources.size() == targets.size(), "score_translations: there are {} sources and {} targets",
              sources.size(), targets.size());
   const Index length = folder.model->max_length();
@@ -68,7 +69,7 @@ std::vector<TokenScores> score_translations(const ModelFolder& folder, std::span
 
 std::vector<TokenScores> score_documents(const ModelFolder& folder, std::span<const std::string> lines,
                                          Index batch_tokens, const Progress& progress) {
-  HEED_CHECK(!folder.model->has_source(), "score_documents: the model translates: its text has a source");
+  check_purpose(continues_text(folder.config), folder, "scores no text by itself");
   const Index longest = folder.model->max_length();
   std::vector<TokenScores> results(lines.size());
   Workspace workspace;

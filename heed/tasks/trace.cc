@@ -8,6 +8,7 @@
 #include "heed/models/transformer.h"
 #include "heed/observe/recorder.h"
 #include "heed/tasks/model_batch.h"
+#include "heed/tasks/purpose.h"
 #include "heed/tasks/read_texts.h"
 #include "heed/tasks/trace_side.h"
 #include "heed/tasks/trace_signal.h"
@@ -57,8 +58,7 @@ std::string text_of(const Vocabulary& vocabulary, const std::vector<int>& ids, c
 AttentionTrace trace_translation(const ModelFolder& folder, const std::string& source_text,
                                  std::span<const int> given_ids, const std::string& target_text, bool counted,
                                  const TraceOptions& options) {
-  HEED_CHECK(folder.model->has_source(), "trace_pair: the model is a language model: it reads no source");
-  HEED_CHECK(!is_encoder(folder), "trace_pair: the model is an encoder: it writes no target");
+  check_purpose(translates_text(folder.config), folder, "translates no text");
   const Index max_length = folder.model->max_length();
   const std::vector<int> all_ids = folder.source_ids(source_text);
   const std::vector<int> source_ids =
@@ -108,7 +108,7 @@ AttentionTrace trace_aligned_pair(const ModelFolder& folder, const std::string& 
 
 std::vector<AttentionTrace::Step> trace_search(const ModelFolder& folder, const std::string& source_text,
                                                const BeamOptions& beam, bool crop, Index likeliest) {
-  HEED_CHECK(folder.model->has_source(), "trace_search: the model is a language model: it reads no source");
+  check_purpose(translates_text(folder.config), folder, "translates no text");
   const std::vector<int> ids = fit_to_model("trace_search: the source", folder.source_ids(source_text),
                                             folder.source_room(folder.model->max_length()), crop);
   HEED_CHECK(!ids.empty(), "trace_search: the source has no tokens");

@@ -9,6 +9,7 @@
 #include "heed/decode/prompted_search.h"
 #include "heed/observe/recorder.h"
 #include "heed/sound/log_mel.h"
+#include "heed/tasks/purpose.h"
 #include "heed/tasks/time_warp.h"
 #include "heed/tasks/trace_signal.h"
 #include "heed/text/batching.h"
@@ -45,11 +46,10 @@ Index heard_positions(Index samples, Index positions) {
 
 }  // namespace
 
-Transcriber::Transcriber(const std::filesystem::path& folder)
-    : opened_(load_bare_model(folder)), vocabulary_(vocabularies_of(folder).target) {
+Transcriber::Transcriber(const std::filesystem::path& folder) : opened_(load_bare_model(folder)) {
   const TransformerConfig& config = opened_.config.transformer;
-  HEED_CHECK(config.signal.kind == SignalKind::sound && config.has_decoder(), "{}: is not a model that hears speech",
-             folder.string());
+  check_purpose(config.signal.kind == SignalKind::sound && config.has_decoder(), opened_, "hears no speech");
+  vocabulary_ = vocabularies_of(folder).target;
   HEED_CHECK(vocabulary_->size() <= config.target_vocabulary,
              "{}: its vocabulary has {} pieces, but its embedding has {} rows", folder.string(), vocabulary_->size(),
              config.target_vocabulary);

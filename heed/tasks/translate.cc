@@ -7,6 +7,7 @@
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
 #include "heed/tasks/model_batch.h"
+#include "heed/tasks/purpose.h"
 
 namespace heed {
 namespace {
@@ -55,15 +56,20 @@ LineBatches batch_lines_for_threads(std::span<const std::vector<int>> ids, Index
   return batch_lines(ids, std::min(budget_for_beam(share, beam), std::max<Index>(1, tokens / threads)));
 }
 
+const ModelFolder& checked(const ModelFolder& folder) {
+  check_purpose(translates_text(folder.config), folder, "translates no text");
+  return folder;
+}
+
 }  // namespace
 
 Translator::Translator(const SequenceModel& model, const TextCodec& codec, LongLines long_lines)
     : model_(model), codec_(codec), source_(codec.source_encoding()), treatment_(long_lines) {
-  HEED_CHECK(model.has_source(), "Translator: the model is a language model: it continues text (generate)");
+  HEED_CHECK(model.has_source(), "Translator: the model reads no source");
 }
 
 Translator::Translator(const ModelFolder& folder, LongLines long_lines)
-    : Translator(*folder.model, folder, long_lines) {}
+    : Translator(*checked(folder).model, folder, long_lines) {}
 
 std::vector<std::vector<Translation>> Translator::translate(std::span<const std::string> lines,
                                                             const BeamOptions& options, std::string_view name,

@@ -69,8 +69,8 @@ class Model:
 
     @property
     def translates(self) -> bool:
-        """Whether it reads a source, which it translates; otherwise it continues text."""
-        return self._model.has_source
+        """Whether it reads a source, which it translates."""
+        return self._model.translates
 
     @property
     def config(self) -> dict:
@@ -92,9 +92,13 @@ class Model:
         """The most tokens of a text."""
         return self._model.max_length
 
+    @property
+    def purpose(self) -> str:
+        """What it is for, with the call that has it do that: 'translates text (translate)'."""
+        return self._model.purpose
+
     def __repr__(self) -> str:
-        does = "translates" if self.translates else "continues text"
-        return f"<heed.Model {self._name}: {does}, {self.parameters / 1e6:.2f} M parameters>"
+        return f"<heed.Model {self._name}: {self.purpose}, {self.parameters / 1e6:.2f} M parameters>"
 
     def encode(self, text: str) -> List[int]:
         """The ids of a text to read: of a translator's source, or of a language model's text."""

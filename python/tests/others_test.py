@@ -50,8 +50,9 @@ class OthersModels(unittest.TestCase):
             hidden = hidden.reshape(-1, hidden.shape[-1])
             np.testing.assert_allclose(model.embed(case["text"]), hidden.mean(0), atol=1e-5)
             np.testing.assert_allclose(model.embed([case["text"]], pooling="first")[0], hidden[0], atol=1e-5)
-        with self.assertRaisesRegex(heed.Error, "no decoder"):
+        with self.assertRaisesRegex(heed.Error, r"bert-tiny-classifier: predicts no next token: it tells the class of a text"):
             model.logits("x", "y")
+        self.assertFalse(model.translates)
 
     def test_a_classifiers_probabilities_are_those_of_its_logits(self):
         model = heed.load(MODELS / "bert-tiny-classifier")
@@ -64,7 +65,7 @@ class OthersModels(unittest.TestCase):
             self.assertEqual(model.classify(case["text"]), classes)
         with self.assertRaisesRegex(heed.Error, "no masked words"):
             model.fill("a [MASK] b")
-        with self.assertRaisesRegex(heed.Error, "sees pictures"):
+        with self.assertRaisesRegex(heed.Error, "tells no picture's class: it tells the class of a text"):
             heed.PictureClassifier(MODELS / "bert-tiny-classifier")
         with self.assertRaisesRegex(heed.Error, "hears"):
             heed.Transcriber(MODELS / "bert-tiny-classifier")
