@@ -6,17 +6,31 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cmath>
 #include <string>
 
+#include "heed/base/check.h"
 #include "heed/io/fields.h"
 
 namespace heed::python {
 
 namespace py = pybind11;
 
-// What is told of a value that JSON cannot hold is Python's own.
+// Numbers of NumPy's, and of other libraries that have item(), are numbers too.
 inline Json to_json(const char* caller, const py::dict& given) {
-  return Json::parse(std::string(py::str(py::module_::import("json").attr("dumps")(given))), caller);
+  using namespace py::literals;
+  for (const auto& [name, value] : given) {
+    const bool is_finite = !py::isinstance<py::float_>(value) || std::isfinite(value.cast<double>());
+    HEED_CHECK(is_finite, "{}: {} must be finite, but is {}", caller, name.cast<std::string>(),
+               py::str(value).cast<std::string>());
+  }
+  const py::cpp_function other([caller](const py::object& value) -> py::object {
+    HEED_CHECK(py::hasattr(value, "item"), "{}: options are numbers, texts and lists of them, but one is of type {}",
+               caller, py::str(py::type::of(value).attr("__name__")).cast<std::string>());
+    return value.attr("item")();
+  });
+  const py::object text = py::module_::import("json").attr("dumps")(given, "default"_a = other);
+  return Json::parse(text.cast<std::string>(), caller);
 }
 
 // Sets the fields that are given. Throws heed::Error that begins with `caller` and names the field, for an unknown one,

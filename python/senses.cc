@@ -26,8 +26,6 @@ using Pixels = py::array_t<std::uint8_t, py::array::c_style>;
 using Samples = py::array_t<float, py::array::c_style>;
 
 Image image_of(const Pixels& pixels) {
-  HEED_CHECK(pixels.ndim() == 3 && pixels.shape(2) == 3 && pixels.size() > 0,
-             "picture: must be [height, width, 3] of uint8, red, green and blue");
   return {pixels.shape(0), pixels.shape(1), {pixels.data(), pixels.data() + pixels.size()}};
 }
 
@@ -65,7 +63,11 @@ void add_picture_classifier(py::module_& module) {
         return std::make_shared<AttentionTrace>(classifier.trace(image, {.scores = scores, .embeddings = embeddings}));
       });
   module.def("read_image", [](const std::filesystem::path& path) {
-    const Image image = read_image(path);
+    Image image;
+    {
+      const py::gil_scoped_release unlocked;
+      image = read_image(path);
+    }
     return Pixels({image.height, image.width, Index{3}}, image.pixels.data());
   });
 }
@@ -87,20 +89,22 @@ void add_transcriber(py::module_& module) {
       .def("transcribe",
            [](const Transcriber& transcriber, const Samples& samples, Index rate, const std::string& language,
               const std::string& task, Index beam, bool words) {
-             HEED_CHECK(samples.ndim() == 1 && samples.size() > 0, "sound: must be one row of samples");
              const Wave wave{.rate = rate, .samples = {samples.data(), samples.data() + samples.size()}};
              return transcribe(transcriber, wave, {.language = language, .task = task, .beam = beam, .words = words});
            })
       .def("trace", [](const Transcriber& transcriber, const Samples& samples, Index rate, const std::string& language,
                        const std::string& task, bool scores, bool embeddings) {
-        HEED_CHECK(samples.ndim() == 1 && samples.size() > 0, "sound: must be one row of samples");
         const Wave wave{.rate = rate, .samples = {samples.data(), samples.data() + samples.size()}};
         const py::gil_scoped_release unlocked;
         return std::make_shared<AttentionTrace>(transcriber.trace(wave, {.language = language, .task = task},
                                                                   {.scores = scores, .embeddings = embeddings}));
       });
   module.def("read_wave", [](const std::filesystem::path& path) {
-    const Wave wave = read_wave(path);
+    Wave wave;
+    {
+      const py::gil_scoped_release unlocked;
+      wave = read_wave(path);
+    }
     return py::make_tuple(Samples(static_cast<py::ssize_t>(wave.samples.size()), wave.samples.data()), wave.rate);
   });
 }

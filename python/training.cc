@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "bindings.h"
 #include "fields.h"
@@ -112,24 +113,83 @@ const char* name_of(TrainingStop stop) {
   return "";
 }
 
+constexpr const char* kTrain = "heed.train";
+
+Task task_of(const TrainPaths& paths) {
+  return paths.text.empty() && paths.valid.empty() ? Task::translation : Task::language_model;
+}
+
+// Takes what the options have of a new model.
+TrainOptions options_of_new_model(const TrainPaths& paths, const std::string& model, const std::string& preset,
+                                  py::dict& options) {
+  TrainOptions all;
+  choose_model(all.model, model);
+  all.task = task_of(paths);
+  const py::dict given = take_fields(options, all);
+  read_fields(kTrain, given, all);  // the preset asks for the task
+  apply_preset(all, preset);
+  read_fields(kTrain, given, all);
+  if (all.task == Task::language_model) all.model.transformer.encoder_layers = 0;
+  if (all.model.kind == ModelKind::transformer) {
+    from_json(to_json(kTrain, options), all.model.transformer, Missing::keep_default);
+  } else {
+    from_json(to_json(kTrain, options), all.model.rnn, Missing::keep_default);
+  }
+  return all;
+}
+
+// Takes what the options have of a run that goes on from a model, whose vocabulary and shape stay.
+TrainOptions options_from_model(const TrainPaths& paths, py::dict& options) {
+  for (const char* name : {"tokenizer", "vocabulary_size", "shared_vocabulary"}) {
+    HEED_CHECK(!options.contains(name), "{}: {} means nothing with start: the vocabulary is that model's", kTrain,
+               name);
+  }
+  TrainOptions all;
+  const py::dict factors = take_fields(options, all.low_rank);
+  read_fields(kTrain, factors, all.low_rank);
+  HEED_CHECK(all.low_rank.rank > 0 || factors.empty() || (factors.size() == 1 && factors.contains("lora")),
+             "{}: lora_alpha and lora_targets go with lora", kTrain);
+  apply_fine_tuning(all);
+  all.task = task_of(paths);
+  read_fields(kTrain, take_fields(options, all), all);
+  for (const auto& [name, value] : options) {
+    const auto field = name.cast<std::string>();
+    HEED_CHECK(field == "dropout" || field == "attention_dropout" || field == "activation_dropout",
+               "{}: {} means nothing with start: of the model that is gone on from only rates of dropout change",
+               kTrain, field);
+  }
+  from_json(to_json(kTrain, options), all.model.transformer, Missing::keep_default);
+  if (options.contains("dropout")) all.model.rnn.dropout = all.model.transformer.dropout;
+  return all;
+}
+
+// Each task reads its own files.
+void check_paths(const TrainPaths& p, Task task) {
+  const std::pair<const char*, const std::string*> pairs[] = {{"source", &p.source},
+                                                              {"target", &p.target},
+                                                              {"valid_source", &p.valid_source},
+                                                              {"valid_target", &p.valid_target}};
+  const std::pair<const char*, const std::string*> documents[] = {{"text", &p.text}, {"valid", &p.valid}};
+  const auto check = [&](const auto& needed, const auto& others) {
+    for (const auto& [name, path] : needed) {
+      HEED_CHECK(!path->empty(),
+                 "{}: {} must be given: source, target, valid_source and valid_target, or text and valid", kTrain,
+                 name);
+    }
+    for (const auto& [name, path] : others) {
+      HEED_CHECK(path->empty(), "{}: {} means nothing where the task is {}", kTrain, name, enum_name(task));
+    }
+  };
+  task == Task::language_model ? check(documents, pairs) : check(pairs, documents);
+}
+
 py::dict call_train(const TrainPaths& paths, const std::string& model, const std::string& preset, py::dict options,
                     const py::object& callback) {
-  const char* caller = "heed.train";
-  TrainOptions all;
   TrainLimits limits;
-  choose_model(all.model, model);
-  all.task = paths.text.empty() ? Task::translation : Task::language_model;
-  const py::dict given = take_fields(options, all);
-  read_fields(caller, given, all);  // the preset asks for the task
-  apply_preset(all, preset);
-  read_fields(caller, given, all);
-  if (all.task == Task::language_model) all.model.transformer.encoder_layers = 0;
-  read_fields(caller, take_fields(options, limits), limits);
-  if (all.model.kind == ModelKind::transformer) {
-    from_json(to_json(caller, options), all.model.transformer, Missing::keep_default);
-  } else {
-    from_json(to_json(caller, options), all.model.rnn, Missing::keep_default);
-  }
+  read_fields(kTrain, take_fields(options, limits), limits);
+  const TrainOptions all =
+      paths.from.empty() ? options_of_new_model(paths, model, preset, options) : options_from_model(paths, options);
+  check_paths(paths, all.task);
   PythonMonitor monitor(callback);
   TrainingResult result{};
   {
@@ -154,7 +214,8 @@ void add_training(py::module_& module) {
                        .valid_target = paths.at("valid_target"),
                        .text = paths.at("text"),
                        .valid = paths.at("valid"),
-                       .folder = paths.at("folder")},
+                       .folder = paths.at("folder"),
+                       .from = paths.at("start")},
                       model, preset, options.attr("copy")(), callback);
   });
   module.def(

@@ -69,9 +69,9 @@ class Transcriber:
     def transcribe(
         self, sound: Union[Path, Tuple[np.ndarray, int]], *, language: str = "", task: str = "transcribe", beam: int = 1, words: bool = False
     ) -> Transcription:
-        """What is said. sound: the path of a WAV file, or samples of one channel with how many a second there are. language: its code; '' is
-        the one that the model hears. task: or 'translate', into English. words: their times too."""
-        samples, rate = sound if isinstance(sound, tuple) else _heed.read_wave(os.fspath(sound))
+        """What is said. sound: the path of a WAV file, or samples of one channel [T], floats from -1 to 1 or integers, with how many a second
+        there are. language: its code; '' is the one that the model hears. task: or 'translate', into English. words: their times too."""
+        samples, rate = samples_of(sound)
         text, spoken, timed = self._transcriber.transcribe(samples, rate, language, task, beam, words)
         return Transcription(text, spoken, [TimedWord(*word) for word in timed])
 
@@ -81,15 +81,34 @@ class Transcriber:
     ) -> Attention:
         """What it attends to while it writes down the first thirty seconds, in every layer and head: for heed.view(). record: 'scores',
         'embeddings' or 'all'."""
-        samples, rate = sound if isinstance(sound, tuple) else _heed.read_wave(os.fspath(sound))
+        samples, rate = samples_of(sound)
         scores, embeddings, _ = recorded("heed.Transcriber.trace", record)
         return Attention(self._transcriber.trace(samples, rate, language, task, scores, embeddings), self._name)
 
 
 def pixels_of(picture: Union[Path, np.ndarray]) -> np.ndarray:
-    if not isinstance(picture, (str, os.PathLike)):
-        return np.asarray(picture)
-    return _heed.read_image(os.fspath(picture))
+    if isinstance(picture, (str, os.PathLike)):
+        return _heed.read_image(os.fspath(picture))
+    pixels = np.asarray(picture)
+    if pixels.dtype != np.uint8 or pixels.ndim != 3 or pixels.shape[2] != 3 or pixels.size == 0:
+        raise _heed.Error("heed.PictureClassifier: a picture must be [height, width, 3] of uint8, red, green and blue, but is "
+                          f"{pixels.dtype} {list(pixels.shape)}")
+    return pixels
+
+
+def samples_of(sound: Union[Path, Tuple[np.ndarray, int]]) -> Tuple[np.ndarray, int]:
+    """Samples as float32 from -1 to 1, of integers as a WAV file's are, and how many a second there are."""
+    if not isinstance(sound, tuple):
+        return _heed.read_wave(os.fspath(sound))
+    samples, rate = np.asarray(sound[0]), sound[1]
+    if samples.dtype.kind not in "fi" or samples.ndim != 1 or samples.size == 0:
+        raise _heed.Error("heed.Transcriber: sound must be one row of samples [T], floats from -1 to 1 or signed integers, but is "
+                          f"{samples.dtype} {list(samples.shape)}")
+    if samples.dtype.kind == "i":
+        return (samples / -float(np.iinfo(samples.dtype).min)).astype(np.float32), rate
+    if not np.isfinite(samples).all():
+        raise _heed.Error("heed.Transcriber: sound has samples that are not finite")
+    return samples.astype(np.float32, copy=False), rate
 
 
 def by_probability(labels: List[str], probabilities: List[float]) -> Dict[str, float]:

@@ -21,13 +21,16 @@ class TrainingResult(NamedTuple):
 
 def train(
     folder: Path, *, source: Path = "", target: Path = "", valid_source: Path = "", valid_target: Path = "", text: Path = "", valid: Path = "",
-    model: str = "transformer", preset: str = "small", callback: Optional[Callback] = None, **options: Any,
+    start: Path = "", model: str = "transformer", preset: str = "small", callback: Optional[Callback] = None, **options: Any,
 ) -> TrainingResult:
     """Trains, and leaves a model in the folder. A folder that holds an unfinished run with the same options is continued, to the same bits.
 
     source, target, valid_source and valid_target: UTF-8 files whose lines correspond, for a model that translates; or text and valid, documents,
     one a line, for one that continues text. With task='caption', source and valid_source are lists of pictures, and targets tell what they
     show. model: 'transformer', 'bahdanau' or 'luong'. preset: 'tiny', 'small' or 'base'.
+
+    start: a model to go on from, heed's own or another toolkit's, with its vocabulary and shape, in the place of model and preset. With lora=8
+    low-rank factors for its attention are learned (lora_alpha, lora_targets), and the folder is an adapter's, which heed.load() takes.
 
     options, by name, are those of `heed train --help` with _ for -: max_updates, max_minutes, patience, vocabulary_size, batch_tokens, rate,
     validate_every, seed, width, heads, decoder_layers, attention='alibi + window(8)', ...
@@ -37,5 +40,5 @@ def train(
     saves and stops; exceptions come out here. Raises heed.Error for options and files that make no sense.
     """
     paths = {"folder": folder, "source": source, "target": target, "valid_source": valid_source, "valid_target": valid_target, "text": text,
-             "valid": valid}
+             "valid": valid, "start": start}
     return TrainingResult(**_heed.train({name: os.fspath(path) for name, path in paths.items()}, model, preset, options, callback))

@@ -79,6 +79,34 @@ class Training(unittest.TestCase):
             train_translator(out, max_updates=50, callback=callback)
         self.assertTrue((out / "training" / "state.safetensors").exists())
 
+    def test_a_run_goes_on_from_a_model_in_full_or_by_factors(self):
+        start = pathlib.Path(folder.name) / "translator"
+        data = pathlib.Path(folder.name) / "data"
+        text = {name.replace("-", "_"): data / file for name, file in (
+            ("source", "train.de"), ("target", "train.en"), ("valid-source", "valid.de"), ("valid-target", "valid.en"))}
+        options = {"start": start, "max_updates": 2, "validate_every": 2, "batch_tokens": 600, **text}
+        full, adapter = pathlib.Path(folder.name) / "full", pathlib.Path(folder.name) / "adapter"
+        self.assertEqual(heed.train(full, **options).updates, 2)
+        self.assertEqual(heed.train(adapter, lora=2, dropout=0.1, **options).updates, 2)
+        self.assertEqual(heed.load(full).vocabulary, translator.vocabulary)
+        self.assertEqual(heed.load(adapter).parameters, translator.parameters)
+        self.assertLess((adapter / "model.safetensors").stat().st_size, (full / "model.safetensors").stat().st_size / 4)
+        for message, wrong in (("vocabulary_size means nothing with start", {"vocabulary_size": 10}),
+                               ("heads means nothing with start", {"heads": 4}),
+                               ("lora_alpha and lora_targets go with lora", {"lora_alpha": 2.0})):
+            with self.assertRaisesRegex(heed.Error, message):
+                heed.train(pathlib.Path(folder.name) / "refused", **options, **wrong)
+
+    def test_files_that_are_not_given_are_named(self):
+        out, data = pathlib.Path(folder.name) / "refused", pathlib.Path(folder.name) / "data"
+        with self.assertRaisesRegex(heed.Error, "heed.train: source must be given"):
+            heed.train(out)
+        with self.assertRaisesRegex(heed.Error, "heed.train: valid must be given"):
+            heed.train(out, text=data / "train.en")
+        with self.assertRaisesRegex(heed.Error, "heed.train: source means nothing where the task is language-model"):
+            heed.train(out, text=data / "train.en", valid=data / "valid.en", source=data / "train.de")
+        self.assertFalse(out.exists())
+
     def test_ctrl_c_saves_and_is_raised(self):
         for callback in (None, lambda event, report: None):
             out = pathlib.Path(folder.name) / f"interrupted-{callback is None}"
@@ -151,14 +179,24 @@ class Translating(unittest.TestCase):
         self.assertEqual(translator.score([best.text] * 2, ["Der Mann ruft."] * 2), [scores] * 2)
 
     def test_what_is_for_the_other_kind_of_model_is_refused(self):
-        with self.assertRaisesRegex(heed.Error, "language model"):
+        self.assertEqual((translator.translates, writer.translates), (True, False))
+        self.assertIn("writer: continues text (generate), ", repr(writer))
+        with self.assertRaisesRegex(heed.Error, r"writer: translates no text: it continues text \(generate\)"):
             writer.translate("x")
         with self.assertRaisesRegex(heed.Error, "language model"):
             writer.logits("x", "y")
         with self.assertRaisesRegex(heed.Error, "source must be given"):
             translator.logits("x")
-        with self.assertRaisesRegex(heed.Error, "it translates|the model translates"):
+        with self.assertRaisesRegex(heed.Error, r"translator: continues no text: it translates text \(translate\)"):
             list(translator.generate("x"))
+
+    def test_options_are_numbers_of_any_library_and_finite(self):
+        self.assertEqual(translator.translate("Der Mann ruft.", beam=np.int64(2), length_penalty=np.float32(0.5)),
+                         translator.translate("Der Mann ruft.", beam=2, length_penalty=0.5))
+        with self.assertRaisesRegex(heed.Error, "heed.Model.generate: temperature must be finite, but is nan"):
+            list(writer.generate("x", temperature=float("nan")))
+        with self.assertRaisesRegex(heed.Error, "heed.Model.generate: options are numbers, .* but one is of type object"):
+            list(writer.generate("x", top_k=object()))
 
     def test_embeddings(self):
         for model in (translator, writer):
