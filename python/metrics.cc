@@ -67,8 +67,12 @@ py::dict ter(const Lines& hypotheses, const std::vector<Lines>& references, cons
 }
 
 py::dict aer(const Lines& alignments, const Lines& gold, bool one_based) {
-  const AlignmentScore score = score_alignments(parse_alignments(alignments, {.name = "alignments"}),
-                                                parse_gold_alignments(gold, {.name = "gold", .one_based = one_based}));
+  AlignmentScore score;
+  {
+    const py::gil_scoped_release unlocked;
+    score = score_alignments(parse_alignments(alignments, {.name = "alignments"}),
+                             parse_gold_alignments(gold, {.name = "gold", .one_based = one_based}));
+  }
   py::dict result;
   result["error_rate"] = score.error_rate, result["precision"] = score.precision, result["recall"] = score.recall;
   result["f1"] = score.f1, result["links"] = score.links, result["summary"] = score.summary();

@@ -119,18 +119,18 @@ void add_pictures(py::module_& module) {
       .def_property_readonly("target_tokens", [](const AttentionTrace& trace) { return trace.target.tokens; })
       .def_property_readonly("maps", &maps_of)
       .def("renamed", &renamed);
-  module.def("traces_to_text", [](const std::vector<Trace>& traces) { return traces_to_text(copies(traces)); });
-  module.def("parse_traces",
-             [](const std::string& text, const std::string& name) { return shared(parse_traces(text, name)); });
-  module.def("read_traces", [](const std::filesystem::path& path) {
-    const py::gil_scoped_release unlocked;
-    return shared(read_traces(path));
-  });
-  module.def("write_traces", [](const std::filesystem::path& path, const std::vector<Trace>& traces) {
-    const std::vector<AttentionTrace> all = copies(traces);
-    const py::gil_scoped_release unlocked;
-    write_traces(path, all);
-  });
+  const py::call_guard<py::gil_scoped_release> unlocked;
+  module.def(
+      "traces_to_text", [](const std::vector<Trace>& traces) { return traces_to_text(copies(traces)); }, unlocked);
+  module.def(
+      "parse_traces", [](const std::string& text, const std::string& name) { return shared(parse_traces(text, name)); },
+      unlocked);
+  module.def(
+      "read_traces", [](const std::filesystem::path& path) { return shared(read_traces(path)); }, unlocked);
+  module.def(
+      "write_traces",
+      [](const std::filesystem::path& path, const std::vector<Trace>& traces) { write_traces(path, copies(traces)); },
+      unlocked);
   module.def(
       "lighten",
       [](const std::vector<Trace>& traces) {
@@ -138,19 +138,21 @@ void add_pictures(py::module_& module) {
         for (const Trace& trace : traces) all.push_back(trace.get());
         return lighten(all);
       },
-      "Leaves out what would make a page of them too large; tells what that was.");
+      unlocked, "Leaves out what would make a page of them too large; tells what that was.");
   module.def("picture", &picture);
   module.def(
       "page",
       [](const std::vector<Trace>& traces, const std::string& language, bool fragment) {
-        const std::vector<AttentionTrace> all = copies(traces);
-        const py::gil_scoped_release unlocked;
-        return attention_page(all, {.language = language, .fragment = fragment});
+        return attention_page(copies(traces), {.language = language, .fragment = fragment});
       },
-      "The page, or a fragment of one, as text.");
+      unlocked, "The page, or a fragment of one, as text.");
   module.def(
       "write_file",
-      [](const std::filesystem::path& path, const py::bytes& contents) { write_file(path, std::string(contents)); },
+      [](const std::filesystem::path& path, const py::bytes& contents) {
+        const std::string bytes = contents;
+        const py::gil_scoped_release while_writing;
+        write_file(path, bytes);
+      },
       "Replaces the file, whole or not at all.");
 }
 

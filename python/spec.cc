@@ -231,7 +231,7 @@ Mask predicate_mask(py::function allows) {
   const std::shared_ptr<void> held = hold(std::move(allows));
   return Mask::predicate([held](Index b, Index h, Index i, Index j) {
     const py::gil_scoped_acquire lock;
-    return py::handle(static_cast<PyObject*>(held.get()))(b, h, i, j).cast<bool>();
+    return py::bool_(py::handle(static_cast<PyObject*>(held.get()))(b, h, i, j)).cast<bool>();  // as `if` sees it
   });
 }
 

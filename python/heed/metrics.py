@@ -43,7 +43,7 @@ def bleu(hypotheses: Sequence[str], *references: Sequence[str], tokenizer: str =
          smoothing: str = "exp", smoothing_value: Optional[float] = None, effective_order: bool = False) -> BleuScore:
     """BLEU of a corpus (Papineni et al. 2002), against one or several lists of references.
 
-    tokenizer: '13a', 'none', 'intl', 'char', 'zh'. smoothing: 'exp', 'none', 'floor' or 'add-k'. effective_order: for single sentences.
+    tokenizer: '13a', 'none', 'intl', 'char'. smoothing: 'exp', 'none', 'floor' or 'add-k'. effective_order: for single sentences.
     """
     return BleuScore(**_heed.bleu(
         hypotheses, references, tokenizer, lowercase, max_order, smoothing, smoothing_value, effective_order))

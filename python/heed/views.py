@@ -67,7 +67,8 @@ class Attention:
         found = [one for one in self.maps if one.kind in kinds and layer in (None, one.layer)]
         if not found:
             there = ", ".join(f"{one.kind} {one.layer}" for one in self.maps)
-            raise _heed.Error(f"heed.Attention: there is no {kind or 'map'} of layer {layer}; there are: {there}")
+            wanted = f"{kind or 'map'}" if layer is None else f"{kind or 'map'} of layer {layer}"
+            raise _heed.Error(f"heed.Attention: there is no {wanted}; there are: {there}")
         return found[-1]
 
     def picture(self, format: str = "svg", *, kind: Optional[str] = None, layer: Optional[int] = None,

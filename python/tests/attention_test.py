@@ -101,7 +101,8 @@ class Definition(unittest.TestCase):
                 ("dilated", heed.longformer(1, dilation=2), (np.abs(distance) <= 2) & (distance % 2 == 0)),
                 ("around", heed.around(np.full((1, 1, L), 3.0, np.float32), 1), np.broadcast_to(np.abs(j - 3) <= 1, (L, L))),
                 ("tiles", heed.tiles(tiles, 2, 2), i // 2 == j // 2),
-                ("predicate", heed.predicate(lambda b, h, i, j: (i + j) % 2 == 0), (i + j) % 2 == 0)):
+                ("predicate", heed.predicate(lambda b, h, i, j: (i + j) % 2 == 0), (i + j) % 2 == 0),
+                ("what a condition takes", heed.predicate(lambda b, h, i, j: [[], ["yes"]][(i + j) % 2]), (i + j) % 2 == 1)):
             with self.subTest(name):
                 self.check({"mask": mask}, {"allowed": allowed})
                 if isinstance(mask, heed.Mask):

@@ -258,6 +258,9 @@ class ScaledDotProduct(unittest.TestCase):
             heed.torch.scaled_dot_product_attention(q, k, v, attn_mask=q[0, 0] > 0, is_causal=True)
         with self.assertRaisesRegex(heed.Error, "must broadcast"):
             heed.torch.scaled_dot_product_attention(q, k[:, :3], v)
+        for dropout in (-0.1, 1.0, float("nan")):
+            with self.assertRaisesRegex(heed.Error, r"dropout probability must be in \[0, 1\)"):
+                heed.torch.scaled_dot_product_attention(q, k, v, dropout_p=dropout)
 
     def test_dropout_keeps_the_expectation(self):
         torch.manual_seed(0)
@@ -316,6 +319,25 @@ class MultiheadAttention(unittest.TestCase):
         self.check(theirs, ours, draw(2, 5, 12), draw(2, 7, 12, seed=1), draw(2, 7, 12, seed=2))
         theirs, ours = self.pair()
         self.check(theirs, ours, draw(5, 12), draw(7, 12, seed=1), draw(7, 12, seed=2))
+
+    def test_refuses_other_shapes(self):
+        x, y = draw(2, 5, 12), draw(2, 7, 12)
+        for batch_first in (True, False):
+            _, ours = self.pair(batch_first=batch_first)
+            q, k = (x, y) if batch_first else (x.transpose(0, 1), y.transpose(0, 1))
+            padding = torch.zeros(2, 6, dtype=torch.bool)  # what a layer that adds keys has of them, and this one has not
+            for message, inputs, options in (
+                    ("query must have two axes", (q[None], k, k), {}),
+                    ("query must be ", (q[..., :8], k, k), {}),
+                    ("key must be ", (q, k[0], k), {}),
+                    ("value must be ", (q, k, q), {}),
+                    (r"key_padding_mask must be \[2, 7\], but is \[2, 6\]", (q, k, k), {"key_padding_mask": padding}),
+                    (r"attn_mask must be \[5, 7\] or \[6, 5, 7\]", (q, k, k), {"attn_mask": draw(4, 5, 7)})):
+                with self.subTest((message, batch_first)), self.assertRaisesRegex(heed.Error, message):
+                    ours(*inputs, **options)
+        _, ours = self.pair()
+        with self.assertRaisesRegex(heed.Error, r"key_padding_mask must be \[7\], but is \[2, 7\]"):
+            ours(x[0], y[0], y[0], key_padding_mask=torch.zeros(2, 7, dtype=torch.bool))
 
     def test_takes_heeds_options(self):
         _, ours = self.pair(batch_first=True)

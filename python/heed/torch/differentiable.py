@@ -117,7 +117,7 @@ def attention(
     if isinstance(bias, torch.Tensor):
         bias = heed.dense(bias)
     if isinstance(dropout, (int, float)):
-        dropout = heed.Dropout(dropout, int(torch.randint(1 << 62, ()))) if dropout > 0 else None
+        dropout = heed.Dropout(dropout, int(torch.randint(1 << 62, ()))) if dropout != 0 else None
     arrays: Dict[str, Any] = {}
     for part in (score, bias, normaliser):
         arrays.update(getattr(part, "arrays", {}))

@@ -49,6 +49,7 @@ class MultiheadAttention(torch.nn.MultiheadAttention):
         """
         if is_causal and attn_mask is None:
             raise heed.Error("heed.torch.MultiheadAttention: is_causal needs attn_mask, of which it is a hint")
+        self.check_shapes(query, key, value, key_padding_mask, attn_mask)
         batched = query.dim() == 3
         if not batched:
             query, key, value = query[None], key[None], value[None]
@@ -69,6 +70,30 @@ class MultiheadAttention(torch.nn.MultiheadAttention):
         if not batched:
             return out[0], None if weights is None else weights[0]
         return out if self.batch_first else out.transpose(0, 1), weights
+
+    def check_shapes(self, query, key, value, key_padding_mask, attn_mask):
+        """Raises heed.Error that names what has another shape than torch's forward takes."""
+        axes = query.dim()
+        batch = () if axes == 2 else (query.shape[0 if self.batch_first else 1],)
+        length_axis = 1 if axes == 3 and self.batch_first else 0
+
+        def check(name, tensor, *shapes):
+            if tensor is not None and tuple(tensor.shape) not in shapes:
+                expected = " or ".join(str(list(shape)) for shape in shapes)
+                raise heed.Error(f"heed.torch.MultiheadAttention: {name} must be {expected}, but is {list(tensor.shape)}")
+
+        def sequence(length, width):
+            return (*batch, length, width) if self.batch_first else (length, *batch, width)
+
+        if axes not in (2, 3):
+            raise heed.Error(f"heed.torch.MultiheadAttention: query must have two axes, or three with a batch, but is {list(query.shape)}")
+        queries = query.shape[length_axis]
+        keys = key.shape[length_axis] if key.dim() == axes else queries
+        check("query", query, sequence(queries, self.embed_dim))
+        check("key", key, sequence(keys, self.kdim))
+        check("value", value, sequence(keys, self.vdim))
+        check("key_padding_mask", key_padding_mask, (*batch, keys))
+        check("attn_mask", attn_mask, (queries, keys), (self.num_heads * (batch[0] if batch else 1), queries, keys))
 
     def heads_of(self, query, key, value):
         """The projected operands [N, heads, L, width], with the keys and values that the layer adds."""

@@ -16,7 +16,7 @@ def scaled_dot_product_attention(
 
     query [..., Hq, L, E], key [..., H, S, E], value [..., H, S, Ev]; the axes before the last two broadcast, and with enable_gqa, Hq may be
     a multiple of H. attn_mask: broadcasts to [..., Hq, L, S]; bool, True for attend; or of query's type, added to the scores. is_causal: query i
-    sees the keys up to i. dropout_p: always applied; its seed is drawn from torch's generator. scale: 1 / sqrt(E) where it is not given.
+    sees the keys up to i. dropout_p, in [0, 1): always applied; its seed is drawn from torch's generator. scale: 1 / sqrt(E) where it is not given.
 
     Returns [..., Hq, L, Ev]. A row that sees no key is zero (torch before 2.5: NaN). First and second derivatives, by attn_mask too. Raises
     heed.Error for operands that disagree, and for attn_mask beside is_causal.
