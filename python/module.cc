@@ -22,8 +22,6 @@ PYBIND11_MODULE(_heed, module) {
       PyErr_SetString(error, refused.what());
     }
   });
-  py::options options;
-  options.disable_function_signatures();
   heed::python::add_array(module);
   heed::python::add_spec(module);
   heed::python::add_attention(module);

@@ -4,6 +4,7 @@ heed imports neither torch nor anything else that takes a while."""
 import ast
 import inspect
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
@@ -42,14 +43,24 @@ class Stub(unittest.TestCase):
                 stub = public(defined_in(node.body)[0]) - {"arrays"}  # of each object
                 self.assertEqual(stub | {"__init__"}, public(vars(getattr(_heed, name))) | {"__init__"})
 
+    def test_has_the_parameters_that_the_extension_has(self):
+        for node in ast.parse((FOLDER / "_heed.pyi").read_text()).body:
+            if isinstance(node, ast.FunctionDef) and node.name in heed.__all__:
+                called = getattr(heed, node.name)
+                if inspect.isbuiltin(called):
+                    said = re.findall(r"(?:\(|, )(\w+): ", called.__doc__.splitlines()[0])
+                    self.assertEqual((node.name, [one.arg for one in node.args.args + node.args.kwonlyargs]), (node.name, said))
+
     def test_is_installed_with_the_mark_of_typed_packages(self):
         self.assertTrue((FOLDER / "py.typed").exists())
 
 
 class Public(unittest.TestCase):
     def test_everything_has_a_docstring(self):
-        bare = [name for name in public(vars(heed)) if not inspect.ismodule(getattr(heed, name)) and not inspect.getdoc(getattr(heed, name))]
-        self.assertEqual(bare, [])
+        public_here = {name: getattr(heed, name) for name in public(vars(heed)) if not inspect.ismodule(getattr(heed, name))}
+        docs = {name: inspect.getdoc(one) or "" for name, one in public_here.items()}
+        # Of the extension's functions the first line says how they are called.
+        self.assertEqual([name for name, doc in docs.items() if len(doc.splitlines()) <= 2 * inspect.isbuiltin(public_here[name])], [])
 
     def test_python_functions_are_annotated(self):
         for name in public(vars(heed)):
