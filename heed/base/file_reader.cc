@@ -11,6 +11,17 @@
 #include "heed/base/system_call.h"
 
 namespace heed {
+namespace {
+
+// What a terminal gives ends somewhere, and what /dev/zero gives does not: memory would.
+constexpr std::size_t kMostOfDevice = std::size_t{1} << 28;
+
+bool is_character_device(int descriptor) {
+  struct ::stat status {};
+  return ::fstat(descriptor, &status) == 0 && S_ISCHR(status.st_mode);
+}
+
+}  // namespace
 
 FileReader::FileReader(const std::filesystem::path& path)
     : name_(path.string()), descriptor_(uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); })) {
@@ -37,8 +48,13 @@ Index FileReader::read(void* to, Index bytes) {
 std::string FileReader::read_rest() {
   std::string contents;
   if (size_) contents.reserve(static_cast<std::size_t>(*size_));
+  const bool is_device = is_character_device(descriptor_.number());
   char buffer[1 << 16];
-  while (const Index got = read(buffer, sizeof buffer)) contents.append(buffer, static_cast<std::size_t>(got));
+  while (const Index got = read(buffer, sizeof buffer)) {
+    contents.append(buffer, static_cast<std::size_t>(got));
+    HEED_CHECK(!is_device || contents.size() < kMostOfDevice, "{}: is a device without an end: {} bytes are read",
+               name_, contents.size());
+  }
   return contents;
 }
 

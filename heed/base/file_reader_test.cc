@@ -55,6 +55,12 @@ TEST_F(FileReaderTest, WhatCannotBeReadIsNamed) {
             "/proc/self/mem: cannot read: Input/output error");
 }
 
+TEST_F(FileReaderTest, ADeviceWithoutAnEndIsRefusedBeforeMemoryEnds) {
+  if (!std::filesystem::exists("/dev/zero")) GTEST_SKIP() << "no /dev/zero";
+  EXPECT_EQ(refusal([] { FileReader("/dev/zero").read_rest(); }),
+            "/dev/zero: is a device without an end: 268435456 bytes are read");
+}
+
 TEST_F(FileReaderTest, AnErrorInTheMiddleIsNoEnd) {
   // Of two pages the second takes nothing: the first read stops there, and the next one fails.
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));

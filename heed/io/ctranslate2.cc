@@ -59,7 +59,7 @@ StoredTensor read_variable(ByteReader& reader, std::uint32_t version, const std:
   const Index said = Index{reader.number<std::uint32_t>("the size of a variable")} * (typed ? 1 : code);
   HEED_CHECK(said == needed, "{}: {} [{}] takes {} bytes, but the file says {}", where, name_of(variable.type),
              fmt::join(shape, ", "), needed, said);
-  variable.bytes = reader.take(static_cast<std::uint64_t>(needed), where);
+  variable.bytes = reader.take(static_cast<std::uint64_t>(needed), printable(name));
   return variable;
 }
 
