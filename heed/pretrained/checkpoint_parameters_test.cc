@@ -67,6 +67,13 @@ TEST_F(CheckpointParametersTest, ATensorThatSeveralShareIsFoundUnderAnyOfTheirNa
   EXPECT_EQ(numbers(scope.weight("embedding.weight", 3, 2, Initial::constant(0)).value()), numbers(counted({3, 2})));
 }
 
+TEST_F(CheckpointParametersTest, APathMayBeAWholeSide) {
+  const Checkpoint file = saved({{"encoder.positions.weight", counted({2, 2})}, {"encoder.pe", counted({2})}});
+  const CheckpointParameters loaded(file, {}, "", 1);
+  const std::vector<std::string> side{"encoder"}, table{".pe"};
+  EXPECT_NE(refusal([&] { loaded.check_used(side, table); }).find(": encoder.positions.weight"), std::string::npos);
+}
+
 TEST_F(CheckpointParametersTest, SeveralParametersMayShareATensorsRows) {
   const Checkpoint file = saved({{"both", counted({4, 2})}});
   CheckpointParameters loaded(file,

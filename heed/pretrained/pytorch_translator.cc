@@ -34,7 +34,8 @@ FamilyModel describe_pytorch_translator(const Json& config) {
       {"decoder", {"decoder.transformer_decoder"}},
       {"generator", {"decoder.linear"}},
   };
-  model.parts = {"encoder.transformer_encoder.layers.*", "decoder.transformer_decoder.layers.*"};
+  model.parts = {"encoder", "decoder"};
+  model.ignored = {".pe"};  // a table of sinusoids
   model.begin = id_or(config, {"decoder_start_token_id", "bos_token_id"}, 0);
   model.ends = end_ids(config);
   return model;
