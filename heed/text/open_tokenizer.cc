@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -67,7 +69,7 @@ std::string class_of_model(const Json& config) {
 // What the files beside a vocabulary say of it.
 class Settings {
  public:
-  explicit Settings(const fs::path& folder) {
+  explicit Settings(const fs::path& folder) : folder_(folder) {
     for (const std::string_view name : {"special_tokens_map.json", "tokenizer_config.json"}) {
       if (file_exists(folder / name)) files_.push_back(read_json(folder / name));
     }
@@ -97,6 +99,24 @@ class Settings {
   }
   // As the files name it, or else as the model's configuration does, or its type; empty where nothing does.
   const std::string& tokenizer_class() const { return class_; }
+  // What was added to the vocabulary's pieces, by id: tokenizer_config.json has it whole, added_tokens.json the ids.
+  std::vector<Json> added_tokens() const {
+    std::map<Index, Json> tokens;
+    for (const Json& file : files_) {
+      if (!is_given(file, "added_tokens_decoder")) continue;
+      for (auto [id, token] : file["added_tokens_decoder"].members()) {
+        token.set("id", number_of(id, token));
+        tokens.insert_or_assign(token["id"].integer(), std::move(token));
+      }
+    }
+    if (!tokens.empty() || !file_exists(folder_ / "added_tokens.json")) return values_of(tokens);
+    const std::vector<std::string> named = this->tokens();
+    for (const auto& [content, id] : read_json(folder_ / "added_tokens.json").members()) {
+      const bool special = std::ranges::find(named, content) != named.end();
+      tokens.insert_or_assign(id.integer(0), added_token(content, id.integer(), special));
+    }
+    return values_of(tokens);
+  }
   // The tokens that it names, whatever for.
   std::vector<std::string> tokens() const {
     std::vector<std::string> all;
@@ -108,6 +128,19 @@ class Settings {
   }
 
  private:
+  static Index number_of(const std::string& digits, const Json& token) {
+    Index number = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error != std::errc() || end != digits.data() + digits.size()) token.refuse("must have an id for its key");
+    return number;
+  }
+  static std::vector<Json> values_of(const std::map<Index, Json>& tokens) {
+    std::vector<Json> values;
+    for (const auto& [id, token] : tokens) values.push_back(token);
+    return values;
+  }
+
+  fs::path folder_;
   std::vector<Json> files_;
   std::string class_;
 };
@@ -117,6 +150,11 @@ std::unique_ptr<Vocabulary> with_settings(const Tokenizer& tokenizer, const Sett
   SymbolIds symbols = tokenizer.symbols();
   settings.name_symbols([&](std::string_view piece) { return tokenizer.id_of(piece); }, symbols);
   return std::make_unique<Tokenizer>(tokenizer.with_symbols(symbols));
+}
+
+std::unique_ptr<Vocabulary> tokenizer_of(const Json& definition, const fs::path& name, const Settings& settings) {
+  return with_settings(
+      Tokenizer::from_definition(with_added_tokens(definition, settings.added_tokens()), name.string()), settings);
 }
 
 std::unique_ptr<Vocabulary> open_sentencepiece(const fs::path& path, const Settings& settings) {
@@ -140,9 +178,15 @@ std::unique_ptr<Vocabulary> open_gpt2(const fs::path& folder, const Settings& se
   const Json pieces = read_json(folder / "vocab.json");
   const Json merges = merges_of(read_file(folder / "merges.txt"), (folder / "merges.txt").string());
   const std::string kind = settings.tokenizer_class();
-  const bool roberta = kind == "RobertaTokenizer" || kind == "BartTokenizer" || kind == "LongformerTokenizer" ||
-                       kind == "BlenderbotTokenizer" || (kind.empty() && pieces.has("<s>") && pieces.has("</s>"));
-  HEED_CHECK(roberta || kind.empty() || kind == "GPT2Tokenizer" || kind == "GPTNeoXTokenizer" || kind == "OPTTokenizer",
+  const auto is_one_of = [&](std::initializer_list<std::string_view> kinds) {
+    return std::ranges::find(kinds, kind) != kinds.end();
+  };
+  const bool clip = kind == "CLIPTokenizer" || (kind.empty() && pieces.has("<|startoftext|>") && pieces.has("a</w>"));
+  const bool roberta = is_one_of({"RobertaTokenizer", "BartTokenizer", "LongformerTokenizer", "BlenderbotTokenizer",
+                                  "LEDTokenizer", "MvpTokenizer"}) ||
+                       (kind.empty() && pieces.has("<s>") && pieces.has("</s>"));
+  HEED_CHECK(clip || roberta || kind.empty() ||
+                 is_one_of({"GPT2Tokenizer", "GPTNeoXTokenizer", "OPTTokenizer", "CodeGenTokenizer"}),
              "{}: vocab.json and merges.txt of a {}, which heed knows from tokenizer.json alone", folder.string(),
              kind);
   std::vector<std::string> tokens = settings.tokens();
@@ -150,18 +194,21 @@ std::unique_ptr<Vocabulary> open_gpt2(const fs::path& folder, const Settings& se
     if (std::ranges::find(tokens, usual) == tokens.end()) tokens.emplace_back(usual);
   }
   const bool prefix_space = settings.flag("add_prefix_space").value_or(false);
+  const auto token = [&](std::string_view key, std::string_view otherwise) {
+    const std::string text = settings.token(key, otherwise);
+    return Json::array({text, pieces[text]});
+  };
   Json definition;
-  if (roberta) {
-    const auto token = [&](std::string_view key, std::string_view otherwise) {
-      const std::string text = settings.token(key, otherwise);
-      return Json::array({text, pieces[text]});
-    };
+  if (clip) {
+    definition =
+        clip_definition(pieces, merges, token("bos_token", "<|startoftext|>"), token("eos_token", "<|endoftext|>"));
+  } else if (roberta) {
     definition = roberta_definition(pieces, merges, tokens, prefix_space, token("cls_token", "<s>"),
                                     token("sep_token", "</s>"), settings.token("mask_token", "<mask>"));
   } else {
     definition = gpt2_definition(pieces, merges, tokens, prefix_space);
   }
-  return with_settings(Tokenizer::from_definition(definition, folder.string()), settings);
+  return tokenizer_of(definition, folder, settings);
 }
 
 std::unique_ptr<Vocabulary> open_bert(const fs::path& folder, const Settings& settings) {
@@ -189,8 +236,7 @@ std::unique_ptr<Vocabulary> open_bert(const fs::path& folder, const Settings& se
                         .separator = settings.token("sep_token", "[SEP]"),
                         .pad = settings.token("pad_token", "[PAD]"),
                         .mask = settings.token("mask_token", "[MASK]")};
-  return with_settings(Tokenizer::from_definition(bert_definition(pieces, rules, path.string()), path.string()),
-                       settings);
+  return tokenizer_of(bert_definition(pieces, rules, path.string()), path, settings);
 }
 
 }  // namespace

@@ -19,12 +19,13 @@ enum class TokenizerSide { source, target };
 //   source.spm and target.spm with vocab.json           SentencePieceWords: Marian's
 //   tokenizer.model, spiece.model, spm.model,
 //   sentencepiece.model, sentencepiece.bpe.model        SentencePieceTokenizer
-//   vocab.json with merges.txt                          Tokenizer: GPT-2's, or RoBERTa's where the folder says so
+//   vocab.json with merges.txt                          Tokenizer: GPT-2's, or RoBERTa's or CLIP's where the folder
+//                                                       says so
 //   vocab.txt                                           Tokenizer: BERT's
 //   any other .model, where it is the only one          SentencePieceTokenizer
 // tokenizer_config.json and special_tokens_map.json beside them say which symbols there are and what goes around a
-// text, where they are there. Throws heed::Error that names the file and the place: where the folder has none of them,
-// or one that is not sound.
+// text, where they are there; they and added_tokens.json, which tokens were added to lists of pieces. Throws
+// heed::Error that names the file and the place: where the folder has none of them, or one that is not sound.
 std::unique_ptr<Vocabulary> open_tokenizer(const std::filesystem::path& folder,
                                            TokenizerSide side = TokenizerSide::source);
 

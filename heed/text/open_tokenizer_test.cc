@@ -79,6 +79,43 @@ TEST_F(OpenTokenizerTest, RobertasTextsHaveTokensAroundThem) {
   EXPECT_EQ(roberta->encode("a <mask>"), (Ids{4, 7})) << "its mask takes the space before it along";
 }
 
+TEST_F(OpenTokenizerTest, ClipsWordsAreOfLowerCaseAndEndWithAMark) {
+  write("vocab.json",
+        R"({"a": 0, "b": 1, "a</w>": 2, "b</w>": 3, "ab</w>": 4, "<|startoftext|>": 5, "<|endoftext|>": 6})");
+  write("merges.txt", "#version: 0.2\na b</w>\n");
+  for (const char* config :
+       {"{}", R"({"tokenizer_class": "CLIPTokenizer", "bos_token": {"content": "<|startoftext|>"}})"}) {
+    write("tokenizer_config.json", config);
+    const auto clip = open_tokenizer(folder_);
+    EXPECT_EQ(clip->encode_special("AB  b").ids, (Ids{5, 4, 3, 6}));
+    EXPECT_EQ(clip->encode("<|STARTOFTEXT|>a<|endoftext|>"), (Ids{5, 2, 6}));
+    EXPECT_EQ(clip->encode("x"), (Ids{6}));
+    EXPECT_EQ(clip->decode(Ids{4, 3}), "ab</w>b</w>");
+  }
+}
+
+TEST_F(OpenTokenizerTest, TokensWereAddedToListsOfPieces) {
+  write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n");
+  write("added_tokens.json", R"({"<y>": 7, "<x>": 6})");
+  write("special_tokens_map.json", R"({"bos_token": "<y>"})");
+  auto list = open_tokenizer(folder_);
+  EXPECT_EQ(list->encode("<x>a <y>"), (Ids{6, 5, 7}));
+  EXPECT_FALSE(list->is_special(6));
+  EXPECT_TRUE(list->is_special(7));
+  write("tokenizer_config.json", R"({"added_tokens_decoder": {
+      "6": {"content": "<x>", "rstrip": true, "special": true}, "4": {"content": "[MASK]", "lstrip": true}}})");
+  list = open_tokenizer(folder_);
+  EXPECT_EQ(list->encode("a [MASK]<x> [CLS]"), (Ids{5, 4, 6, 2}));
+  EXPECT_TRUE(list->is_special(6));
+  write("tokenizer_config.json", R"({"added_tokens_decoder": {"x": {"content": "y"}}})");
+  EXPECT_NE(refusal().find("added_tokens_decoder.x: must have an id"), std::string::npos) << refusal();
+}
+
+TEST_F(OpenTokenizerTest, OfAWordPieceThatComesTwiceTheLastCounts) {
+  write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\na\n");
+  EXPECT_EQ(open_tokenizer(folder_)->encode("a b"), (Ids{7, 6}));
+}
+
 TEST_F(OpenTokenizerTest, TheFilesBesideItNameTheSymbols) {
   write("tokenizer.json", R"({"model": {"type": "WordLevel", "vocab": {"<s>": 0, "</s>": 1, "x": 2, "y": 3}}})");
   EXPECT_EQ(open_tokenizer(folder_)->symbols(), (SymbolIds{.begin = 0, .end = 1}));

@@ -1,6 +1,9 @@
 #include "heed/text/tokenizer/definitions.h"
 
 #include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <utility>
 
 #include "heed/base/check.h"
 #include "heed/base/printable.h"
@@ -38,11 +41,15 @@ Json added_token(std::string_view content, Index id, bool is_special) {
 Json bert_definition(std::span<const std::string> pieces, const BertRules& rules, std::string_view name) {
   std::vector<Json::Member> vocabulary;
   vocabulary.reserve(pieces.size());
-  for (std::size_t id = 0; id < pieces.size(); ++id) vocabulary.emplace_back(pieces[id], static_cast<Index>(id));
+  std::unordered_map<std::string_view, Index> ids;  // of a piece that comes twice, the last
+  for (std::size_t id = 0; id < pieces.size(); ++id) ids[pieces[id]] = static_cast<Index>(id);
+  for (std::size_t id = 0; id < pieces.size(); ++id) {
+    if (ids[pieces[id]] == static_cast<Index>(id)) vocabulary.emplace_back(pieces[id], static_cast<Index>(id));
+  }
   const auto find = [&](const std::string& piece) {
-    const auto at = std::ranges::find(pieces, piece);
-    HEED_CHECK(at != pieces.end(), "{}: the vocabulary has no '{}'", name, printable(piece));
-    return static_cast<Index>(at - pieces.begin());
+    const auto at = ids.find(piece);
+    HEED_CHECK(at != ids.end(), "{}: the vocabulary has no '{}'", name, printable(piece));
+    return at->second;
   };
   const Index cls = find(rules.classifier), sep = find(rules.separator);
   find(rules.unknown);
@@ -113,6 +120,55 @@ Json roberta_definition(Json pieces, Json merges, std::span<const std::string> s
                                                  {"cls", begin},
                                                  {"trim_offsets", true},
                                                  {"add_prefix_space", prefix_space}}));
+  return definition;
+}
+
+Json clip_definition(Json pieces, Json merges, const Json& begin, const Json& end) {
+  const std::array<std::string, 2> tokens = {begin[Index{0}].string(), end[Index{0}].string()};
+  Json definition = gpt2_definition(std::move(pieces), std::move(merges), tokens, false);
+  // The one that begins a text may be spelled in capitals.
+  Json added = Json::array();
+  for (Json token : definition["added_tokens"].items()) {
+    if (token["content"].string() == tokens[0]) token.set("normalized", true);
+    added.append(std::move(token));
+  }
+  definition.set("added_tokens", std::move(added));
+  const auto step = [](std::string_view type) { return Json::object({{"type", type}}); };
+  const auto regex = [](std::string_view pattern) { return Json::object({{"Regex", pattern}}); };
+  definition.set(
+      "normalizer",
+      Json::object({{"type", "Sequence"},
+                    {"normalizers",
+                     Json::array({step("NFC"),
+                                  Json::object({{"type", "Replace"}, {"pattern", regex(R"(\s+)")}, {"content", " "}}),
+                                  step("Lowercase")})}}));
+  constexpr std::string_view kWords = R"('s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+)";
+  definition.set("pre_tokenizer", Json::object({{"type", "Sequence"},
+                                                {"pretokenizers", Json::array({Json::object({{"type", "Split"},
+                                                                                             {"pattern", regex(kWords)},
+                                                                                             {"behavior", "Removed"},
+                                                                                             {"invert", true}}),
+                                                                               byte_level(false, true)})}}));
+  definition.set("post_processor", Json::object({{"type", "RobertaProcessing"},
+                                                 {"sep", end},
+                                                 {"cls", begin},
+                                                 {"trim_offsets", false},
+                                                 {"add_prefix_space", false}}));
+  Json model = definition["model"];
+  model.set("unk_token", tokens[1]);
+  model.set("end_of_word_suffix", "</w>");
+  definition.set("model", std::move(model));
+  return definition;
+}
+
+Json with_added_tokens(Json definition, std::span<const Json> tokens) {
+  Json added = Json::array();
+  for (const Json& token : definition["added_tokens"].items()) {
+    const auto is_same = [&](const Json& one) { return one["content"].string() == token["content"].string(); };
+    if (std::ranges::none_of(tokens, is_same)) added.append(token);
+  }
+  for (const Json& token : tokens) added.append(token);
+  definition.set("added_tokens", std::move(added));
   return definition;
 }
 

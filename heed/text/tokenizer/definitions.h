@@ -27,6 +27,12 @@ Json gpt2_definition(Json pieces, Json merges, std::span<const std::string> spec
 Json roberta_definition(Json pieces, Json merges, std::span<const std::string> special_tokens, bool prefix_space,
                         const Json& begin, const Json& end, std::string_view mask);
 
+// CLIP's: lower case, words that end with "</w>", and two tokens, as ["<|startoftext|>", 0], around a text.
+Json clip_definition(Json pieces, Json merges, const Json& begin, const Json& end);
+
+// The definition with these tokens too, each in the place of one that is spelled alike.
+Json with_added_tokens(Json definition, std::span<const Json> tokens);
+
 // An item of "added_tokens".
 Json added_token(std::string_view content, Index id, bool is_special);
 
