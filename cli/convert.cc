@@ -1,10 +1,13 @@
 // heed convert
+#include <atomic>
+#include <csignal>
 #include <memory>
 #include <string>
 
 #include "commands.h"
 #include "field_options.h"
 #include "heed/tasks/convert.h"
+#include "output.h"
 
 namespace heed::cli {
 namespace {
@@ -14,10 +17,26 @@ struct ConvertCommand {
   FieldOptions given;
 };
 
+std::atomic<int> g_asked_to_stop{0};
+
+// A second signal ends the command at once, and what it has written stays beside --out until it is run again.
+extern "C" void note(int signal) {
+  g_asked_to_stop.store(signal);
+  std::signal(signal, SIG_DFL);
+}
+
+void stop_where_interrupted(Index) {
+  const int signal = g_asked_to_stop.load();
+  if (signal == 0) return;
+  print_message("interrupted: nothing is written");
+  throw Interrupted{signal};
+}
+
 void run(const ConvertCommand& command) {
   ConvertOptions options;
   command.given.apply(options);
-  convert_model(command.model, options, command.out);
+  for (int signal : {SIGINT, SIGTERM}) std::signal(signal, note);
+  convert_model(command.model, options, command.out, stop_where_interrupted);
 }
 
 }  // namespace

@@ -93,10 +93,11 @@ void copy_signal_options(SignalKind kind, const std::filesystem::path& from, con
 }  // namespace
 
 ParameterList with_weights(const ParameterList& parameters, std::span<const ParameterShape> shapes, WeightType type,
-                           std::string_view name) {
+                           std::string_view name, const Progress& progress) {
   const DType dtype = dtype_of(type);
   ParameterList list = parameters;
   for (std::size_t i = 0; i < list.size(); ++i) {
+    if (progress) progress(static_cast<Index>(i));
     if (!shapes[i].is_weight) continue;
     Var& weight = list[i].var;
     const std::string where = fmt::format("{}: {}", name, list[i].name);
@@ -105,21 +106,23 @@ ParameterList with_weights(const ParameterList& parameters, std::span<const Para
   return list;
 }
 
-void convert_model(const std::filesystem::path& model, const ConvertOptions& options,
-                   const std::filesystem::path& out) {
+void convert_model(const std::filesystem::path& model, const ConvertOptions& options, const std::filesystem::path& out,
+                   const Progress& progress) {
   const bool own = !is_pretrained(model);
   const ModelFolder loaded = open_model(model);
   const std::filesystem::path weights = own ? model / "model.safetensors" : model;
   if (own) refuse_narrow(loaded.parameters, dtype_of(options.type), weights.string());
   ListedParameters listed;
   make_model(listed, loaded.config);
-  const ParameterList parameters = with_weights(loaded.parameters, listed.shapes(), options.type, weights.string());
+  const ParameterList parameters =
+      with_weights(loaded.parameters, listed.shapes(), options.type, weights.string(), progress);
   FolderWriter folder(out);
   save_parameters(folder.path() / "model.safetensors", parameters,
                   own ? texts_of(open_safetensors(weights).metadata()) : std::map<std::string, std::string>());
   if (loaded.target_vocabulary) save_vocabularies(folder.path(), *loaded.source_vocabulary, *loaded.target_vocabulary);
   save_model_config(folder.path(), loaded.config, loaded);
   if (!handles_text(loaded.config)) copy_signal_options(loaded.config.transformer.signal.kind, model, folder.path());
+  if (progress) progress(std::ssize(parameters));
   folder.commit();
 }
 

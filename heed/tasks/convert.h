@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "heed/base/error.h"
+#include "heed/base/progress.h"
 #include "heed/layers/parameter_scope.h"
 
 namespace heed {
@@ -36,9 +37,9 @@ struct ConvertOptions {
 
 // The parameters, which have these shapes, with weights (ParameterShape::is_weight) of the type. One that has it
 // already stays as it is; a narrow one is widened before it is rounded again. `name` is what errors call the list.
-// Throws heed::Error for a weight that the type cannot hold.
+// Progress counts parameters. Throws heed::Error for a weight that the type cannot hold.
 ParameterList with_weights(const ParameterList& parameters, std::span<const ParameterShape> shapes, WeightType type,
-                           std::string_view name);
+                           std::string_view name, const Progress& progress = {});
 
 // Writes `out`, a folder of heed's own with all of the model at `model`, one that sees or hears included, and weights
 // (ParameterShape::is_weight) of the type: 16 bits rounded to nearest, ties to even; int8 as quantise_rows does. All
@@ -47,7 +48,9 @@ ParameterList with_weights(const ParameterList& parameters, std::span<const Para
 // model share (T5's distances, ALBERT's layers) are written for each. `out` is there whole or not at all.
 // Throws heed::Error where `out` is there already or is no place for a folder, for what is no model, for a weight that
 // the type cannot hold, and for one of heed's own that is narrow already, which would be rounded twice; others are
-// published narrow, and rounded from there.
-void convert_model(const std::filesystem::path& model, const ConvertOptions& options, const std::filesystem::path& out);
+// published narrow, and rounded from there. Progress counts parameters, and is told of all of them once more before `out`
+// comes to be there: what it throws leaves nothing behind.
+void convert_model(const std::filesystem::path& model, const ConvertOptions& options, const std::filesystem::path& out,
+                   const Progress& progress = {});
 
 }  // namespace heed

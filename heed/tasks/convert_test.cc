@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "heed/base/check.h"
 #include "heed/base/file.h"
 #include "heed/base/file_writer.h"
 #include "heed/io/fields.h"
@@ -273,6 +274,19 @@ std::vector<double> answers_of_any(const ModelFolder& model) {
     numbers.insert(numbers.end(), states.data<float>(), states.data<float>() + states.size());
   }
   return numbers;
+}
+
+TEST_F(ConvertTest, WhatProgressThrowsAtAnyMomentLeavesNothing) {
+  const std::filesystem::path model = write_model("model", small_transformer());
+  Index told = 0;
+  convert_model(model, {}, folder_ / "whole", [&](Index) { ++told; });
+  for (Index moment = 0; moment < told; ++moment) {
+    Index left = moment;
+    EXPECT_EQ(
+        refusal([&] { convert_model(model, {}, folder_ / "out", [&](Index) { HEED_CHECK(left-- > 0, "stopped"); }); }),
+        "stopped");
+    EXPECT_EQ(files_in(folder_).size(), 2u) << moment;
+  }
 }
 
 TEST_F(ConvertTest, AnothersModelBecomesHeedsOwnWithTheSameAnswers) {
