@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bindings.h"
+#include "ctrl_c.h"
 #include "heed/tasks/classify.h"
 #include "heed/tasks/fill.h"
 #include "heed/tasks/model_folder.h"
@@ -20,7 +21,7 @@ using Probabilities = std::vector<double>;
 
 std::vector<Probabilities> classes_of_texts(const ModelFolder& folder, const Lines& texts) {
   std::vector<Probabilities> rows;
-  for (Classified& text : classify(folder, texts, "heed.Model.classify: text")) {
+  for (Classified& text : classify(folder, texts, "heed.Model.classify: text", kBatchTokens, CtrlC())) {
     rows.push_back(std::move(text.probabilities));
   }
   return rows;
@@ -30,7 +31,8 @@ std::vector<Probabilities> classes_of_texts(const ModelFolder& folder, const Lin
 std::vector<std::vector<std::tuple<std::string, Probabilities>>> classes_of_tokens(const ModelFolder& folder,
                                                                                    const Lines& texts) {
   std::vector<std::vector<std::tuple<std::string, Probabilities>>> all;
-  for (std::vector<ClassifiedToken>& tokens : classify_tokens(folder, texts, "heed.Model.classify: text")) {
+  for (std::vector<ClassifiedToken>& tokens :
+       classify_tokens(folder, texts, "heed.Model.classify: text", kBatchTokens, CtrlC())) {
     auto& rows = all.emplace_back();
     for (ClassifiedToken& token : tokens) {
       rows.emplace_back(folder.source_vocabulary->piece(token.token), std::move(token.probabilities));
@@ -45,7 +47,8 @@ std::vector<std::vector<std::vector<std::tuple<std::string, double, std::string>
                                                                                          Index candidates) {
   const Vocabulary& vocabulary = *folder.source_vocabulary;
   std::vector<std::vector<std::vector<std::tuple<std::string, double, std::string>>>> all;
-  for (const std::vector<MaskedWord>& masks : fill_masks(folder, texts, candidates, "heed.Model.fill: text")) {
+  for (const std::vector<MaskedWord>& masks :
+       fill_masks(folder, texts, candidates, "heed.Model.fill: text", kBatchTokens, CtrlC())) {
     auto& of_text = all.emplace_back();
     for (const MaskedWord& mask : masks) {
       auto& of_mask = of_text.emplace_back();

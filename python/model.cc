@@ -11,6 +11,7 @@
 
 #include "array.h"
 #include "bindings.h"
+#include "ctrl_c.h"
 #include "fields.h"
 #include "heed/base/check.h"
 #include "heed/io/fields.h"
@@ -55,7 +56,8 @@ py::list translate(const ModelFolder& folder, const Lines& lines, const py::dict
   std::vector<std::vector<Translation>> translations;
   {
     const py::gil_scoped_release unlocked;
-    translations = Translator(folder, treatment).translate(lines, beam, "heed.Model.translate: line", 1);
+    translations =
+        Translator(folder, treatment).translate(lines, beam, "heed.Model.translate: line", 1, kBatchTokens, CtrlC());
   }
   py::list all;
   for (const std::vector<Translation>& best : translations) {
@@ -71,7 +73,7 @@ py::list continue_text(const ModelFolder& folder, const Lines& prompts, const py
                        const py::object& on_part) {
   GenerateOptions options{.max_tokens = max_tokens};
   read_fields("heed.Model.generate", sampling, options.sampling);
-  std::function<void(const GeneratedPart&)> tell;
+  std::function<void(const GeneratedPart&)> tell = CtrlC();
   if (!on_part.is_none()) {
     tell = [&](const GeneratedPart& part) {
       const py::gil_scoped_acquire lock;
@@ -92,8 +94,8 @@ py::list score(const ModelFolder& folder, const Lines& texts, const std::optiona
   std::vector<TokenScores> scores;
   {
     const py::gil_scoped_release unlocked;
-    scores = sources ? score_translations(folder, *sources, texts, "heed.Model.score: line")
-                     : score_documents(folder, texts);
+    scores = sources ? score_translations(folder, *sources, texts, "heed.Model.score: line", kBatchTokens, CtrlC())
+                     : score_documents(folder, texts, kBatchTokens, CtrlC());
   }
   py::list all;
   for (const TokenScores& one : scores) all.append(py::make_tuple(one.tokens, one.log_probabilities));
@@ -146,7 +148,7 @@ py::object embed_texts(const ModelFolder& folder, const Lines& texts, const std:
   Tensor vectors;
   {
     const py::gil_scoped_release unlocked;
-    vectors = embed(folder, texts, pool, "heed.Model.embed: line");
+    vectors = embed(folder, texts, pool, "heed.Model.embed: line", kBatchTokens, CtrlC());
   }
   return Library().give(vectors);
 }

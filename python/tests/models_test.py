@@ -190,6 +190,17 @@ class Translating(unittest.TestCase):
         with self.assertRaisesRegex(heed.Error, r"translator: continues no text: it translates text \(translate\)"):
             list(translator.generate("x"))
 
+    def test_ctrl_c_ends_a_long_call(self):
+        lines = ["The man calls the woman."] * 2000
+        calls = (lambda: translator.translate(lines * 10), lambda: writer.complete(lines, max_tokens=100), lambda: writer.score(lines * 100),
+                 lambda: writer.embed(lines * 100))
+        for call in calls:
+            timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+            timer.start()
+            with self.assertRaises(KeyboardInterrupt):
+                call()
+            self.assertFalse(timer.is_alive())
+
     def test_options_are_numbers_of_any_library_and_finite(self):
         self.assertEqual(translator.translate("Der Mann ruft.", beam=np.int64(2), length_penalty=np.float32(0.5)),
                          translator.translate("Der Mann ruft.", beam=2, length_penalty=0.5))
