@@ -48,8 +48,8 @@ ParameterList with_weights(const ParameterList& parameters, std::span<const Para
 // model share (T5's distances, ALBERT's layers) are written for each. `out` is there whole or not at all.
 // Throws heed::Error where `out` is there already or is no place for a folder, for what is no model, for a weight that
 // the type cannot hold, and for one of heed's own that is narrow already, which would be rounded twice; others are
-// published narrow, and rounded from there. Progress counts parameters, and is told of all of them once more before `out`
-// comes to be there: what it throws leaves nothing behind.
+// published narrow, and rounded from there. Progress counts parameters, and is told of all of them once more before
+// `out` comes to be there: what it throws leaves nothing behind.
 void convert_model(const std::filesystem::path& model, const ConvertOptions& options, const std::filesystem::path& out,
                    const Progress& progress = {});
 
