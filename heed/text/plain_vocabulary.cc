@@ -160,7 +160,6 @@ Json t5_definition(const PlainVocabulary& plain, const std::vector<std::string>&
 
 // --- Where text is cut -----------------------------------------------------------------------------------------------
 
-constexpr std::string_view kGpt2 = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 constexpr std::string_view kLlama3 =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|)"
     R"(\s+(?!\S)|\s+)";
@@ -175,70 +174,120 @@ constexpr std::string_view kTekken =
     R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|)"
     R"(\s*[\r\n]+|\s+(?!\S)|\s+)";
 constexpr std::string_view kBloom = R"( ?[^(\s|.,!?…。，、।۔،)]+)";
-// Digits one by one, and then as GPT-2.
-constexpr std::string_view kStarcoder = "digits";
-
-constexpr std::array<std::pair<std::string_view, std::string_view>, 27> kCuts = {{
-    {"", kGpt2},
-    {"default", kGpt2},
-    {"gpt-2", kGpt2},
-    {"gpt2", kGpt2},
-    {"phi-2", kGpt2},
-    {"roberta-bpe", kGpt2},
-    {"jina-es", kGpt2},
-    {"jina-de", kGpt2},
-    {"jina-v2-code", kGpt2},
-    {"mpt", kGpt2},
-    {"olmo", kGpt2},
-    {"llama3", kLlama3},
-    {"llama-v3", kLlama3},
-    {"llama-bpe", kLlama3},
-    {"falcon3", kLlama3},
-    {"dbrx", kLlama3},
-    {"smaug-bpe", kLlama3},
-    {"qwen2", kQwen2},
-    {"stablelm2", kQwen2},
-    {"deepseek-r1-qwen", kQwen2},
-    {"gpt-4o", kGpt4o},
-    {"tekken", kTekken},
-    {"bloom", kBloom},
-    {"starcoder", kStarcoder},
-    {"refact", kStarcoder},
-    {"smollm", kStarcoder},
-    {"command-r", kStarcoder},
-}};
+// DeepSeek's third model: words that may begin with a sign, and signs.
+constexpr std::string_view kDeepseek =
+    "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| "
+    "?[\\p{P}\\p{S}]+[\\r\\n]*|"
+    "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 
 Json byte_level(bool cuts) {
   return Json::object({{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", cuts}});
 }
-
-Json pre_tokenizer(std::string_view cut, std::string_view name) {
-  const auto known = std::ranges::find(kCuts, cut, &std::pair<std::string_view, std::string_view>::first);
-  HEED_CHECK(known != kCuts.end(), "{}: text is to be cut as '{}', which is not known", name, printable(cut));
-  if (known->second == kGpt2) return byte_level(true);
-  Json first;
-  if (known->second == kStarcoder) {
-    first = Json::object({{"type", "Digits"}, {"individual_digits", true}});
-  } else {
-    first = Json::object({{"type", "Split"},
-                          {"pattern", Json::object({{"Regex", known->second}})},
-                          {"behavior", "Isolated"},
-                          {"invert", false}});
-  }
+Json digits(bool each) { return Json::object({{"type", "Digits"}, {"individual_digits", each}}); }
+Json at_matches(std::string_view regex) {
   return Json::object(
-      {{"type", "Sequence"}, {"pretokenizers", Json::array({first, byte_level(known->second == kStarcoder)})}});
+      {{"type", "Split"}, {"pattern", Json::object({{"Regex", regex}})}, {"behavior", "Isolated"}, {"invert", false}});
+}
+
+// Steps of a pre-tokenizer, one behind the other.
+std::vector<Json> gpt2_steps() { return {byte_level(true)}; }
+std::vector<Json> llama3_steps() { return {at_matches(kLlama3), byte_level(false)}; }
+std::vector<Json> qwen2_steps() { return {at_matches(kQwen2), byte_level(false)}; }
+std::vector<Json> gpt4o_steps() { return {at_matches(kGpt4o), byte_level(false)}; }
+std::vector<Json> tekken_steps() { return {at_matches(kTekken), byte_level(false)}; }
+std::vector<Json> bloom_steps() { return {at_matches(kBloom), byte_level(false)}; }
+std::vector<Json> starcoder_steps() { return {digits(true), byte_level(true)}; }
+std::vector<Json> falcon_steps() {
+  return {Json::object({{"type", "Punctuation"}, {"behavior", "Contiguous"}}), byte_level(true), digits(false),
+          at_matches("[0-9][0-9][0-9]")};
+}
+std::vector<Json> deepseek_coder_steps() {
+  return {at_matches(R"([\r\n])"),
+          at_matches(R"(\s?\p{L}+)"),
+          at_matches(R"(\s?\p{P}+)"),
+          at_matches("[一-龥ࠀ-一가-\uD7FF]+"),
+          digits(true),
+          byte_level(false)};
+}
+std::vector<Json> deepseek_steps() {
+  return {at_matches(R"(\p{N}{1,3})"), at_matches("[一-龥\u3040-ゟ゠-ヿ]+"), at_matches(kDeepseek), byte_level(false)};
+}
+
+struct Cut {
+  std::string_view name;
+  std::vector<Json> (*steps)();
+  bool whole_pieces = false;  // a word that is a piece is that piece, whatever its merges would make of it
+};
+constexpr std::array<Cut, 48> kCuts = {{
+    {"", gpt2_steps},
+    {"default", gpt2_steps},
+    {"gpt-2", gpt2_steps},
+    {"gpt2", gpt2_steps},
+    {"phi-2", gpt2_steps},
+    {"roberta-bpe", gpt2_steps},
+    {"jina-es", gpt2_steps},
+    {"jina-de", gpt2_steps},
+    {"jina-v1-en", gpt2_steps},
+    {"jina-v2-es", gpt2_steps},
+    {"jina-v2-de", gpt2_steps},
+    {"jina-v2-code", gpt2_steps},
+    {"gigachat", gpt2_steps},
+    {"mellum", gpt2_steps},
+    {"mpt", gpt2_steps},
+    {"olmo", gpt2_steps},
+    {"llama3", llama3_steps, true},
+    {"llama-v3", llama3_steps, true},
+    {"llama-bpe", llama3_steps, true},
+    {"falcon3", llama3_steps, true},
+    {"falcon-h1", llama3_steps, true},
+    {"pixtral", llama3_steps, true},
+    {"midm-2.0", llama3_steps, true},
+    {"lfm2", llama3_steps, true},
+    {"dbrx", llama3_steps},
+    {"smaug-bpe", llama3_steps},
+    {"glm4", llama3_steps},
+    {"chatglm-bpe", llama3_steps},
+    {"qwen2", qwen2_steps},
+    {"stablelm2", qwen2_steps},
+    {"deepseek-r1-qwen", qwen2_steps},
+    {"megrez", qwen2_steps},
+    {"gpt-4o", gpt4o_steps},
+    {"llama4", gpt4o_steps},
+    {"tekken", tekken_steps, true},
+    {"bloom", bloom_steps},
+    {"gpt3-finnish", bloom_steps},
+    {"poro-chat", bloom_steps},
+    {"starcoder", starcoder_steps},
+    {"refact", starcoder_steps},
+    {"smollm", starcoder_steps},
+    {"command-r", starcoder_steps},
+    {"codeshell", starcoder_steps},
+    {"exaone", starcoder_steps},
+    {"minerva-7b", starcoder_steps},
+    {"falcon", falcon_steps},
+    {"deepseek-coder", deepseek_coder_steps},
+    {"deepseek-v3", deepseek_steps},
+}};
+
+const Cut& cut_named(std::string_view cut, std::string_view name) {
+  const auto known = std::ranges::find(kCuts, cut, &Cut::name);
+  HEED_CHECK(known != kCuts.end(), "{}: text is to be cut as '{}', which is not known", name, printable(cut));
+  return *known;
 }
 
 Json gpt2_definition(const PlainVocabulary& plain, const std::vector<std::string>& pieces, std::string_view name) {
   std::vector<Json::Member> vocabulary;
   vocabulary.reserve(pieces.size());
   for (std::size_t id = 0; id < pieces.size(); ++id) vocabulary.emplace_back(pieces[id], static_cast<Index>(id));
-  return Json::object({{"normalizer", nullptr},
-                       {"pre_tokenizer", pre_tokenizer(plain.cut, name)},
-                       {"decoder", step("ByteLevel")},
-                       {"model", Json::object({{"type", "BPE"},
-                                               {"vocab", Json::object(std::move(vocabulary))},
-                                               {"merges", Json::array_of(plain.merges)}})}});
+  const Cut& cut = cut_named(plain.cut, name);
+  return Json::object(
+      {{"normalizer", nullptr},
+       {"pre_tokenizer", Json::object({{"type", "Sequence"}, {"pretokenizers", Json::array(cut.steps())}})},
+       {"decoder", step("ByteLevel")},
+       {"model", Json::object({{"type", "BPE"},
+                               {"ignore_merges", cut.whole_pieces},
+                               {"vocab", Json::object(std::move(vocabulary))},
+                               {"merges", Json::array_of(plain.merges)}})}});
 }
 
 // llama.cpp writes "dog" as "▁dog" and "##s" as "s".

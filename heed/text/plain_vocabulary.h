@@ -32,7 +32,7 @@ struct PlainVocabulary {
   std::vector<Type> types{};          // one for each piece; empty: by their names and the symbols
   std::vector<std::string> merges{};  // of gpt2: "a b", the best first
   // Of gpt2, where text is cut, by llama.cpp's name for it: "" and "gpt-2", "llama-bpe", "qwen2", "gpt-4o", "tekken",
-  // "starcoder", "deepseek-llm", "bloom" and names of models that are cut like one of these.
+  // "starcoder", "falcon", "deepseek-coder", "deepseek-v3", "bloom" and names of models that are cut like one of these.
   std::string cut{};
   SymbolIds symbols{};
   bool begins = false;          // encode_special begins a text with the begin symbol

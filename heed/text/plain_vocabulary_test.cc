@@ -114,6 +114,30 @@ TEST(PlainVocabulary, MergesGiveGpt2sAndQwensIds) {
   }
 }
 
+TEST(PlainVocabulary, EachWayToCutCutsWhereItsModelsDo) {
+  PlainVocabulary plain{.kind = Kind::gpt2};
+  plain.pieces = {"1", "2", "3", "4", "Ġ", "a", ".", "b", "12", "23", "34", "Ġa", "..", "ab", "Ċ", ".b"};
+  plain.merges = {"1 2", "2 3", "3 4", "Ġ a", ". .", "a b", ". b"};
+  const auto pieces = [&](std::string_view cut, std::string_view text) {
+    plain.cut = cut;
+    const Tokenizer tokenizer = make_tokenizer(plain, "p");
+    std::string all;
+    for (const int id : tokenizer.encode(text)) all += tokenizer.piece(id) + "|";
+    return all;
+  };
+  EXPECT_EQ(pieces("gpt-2", "1234 a..b"), "12|34|Ġa|..|b|");
+  EXPECT_EQ(pieces("llama-bpe", "1234 a..b"), "12|3|4|Ġa|..|b|");
+  EXPECT_EQ(pieces("qwen2", "1234"), "1|2|3|4|");
+  EXPECT_EQ(pieces("starcoder", "12 a"), "1|2|Ġa|");
+  EXPECT_EQ(pieces("falcon", "1234 a..b"), "12|3|4|Ġa|..|b|");
+  EXPECT_EQ(pieces("deepseek-v3", "1234.b\n"), "12|3|4|.b|Ċ|");
+  EXPECT_EQ(pieces("deepseek-coder", "12 a.b\n"), "1|2|Ġa|.|b|Ċ|");
+  // Of Llama's third models a word that is a piece is taken for it, merges or none.
+  plain.merges = {"1 2"};
+  EXPECT_EQ(pieces("llama-bpe", "ab"), "ab|");
+  EXPECT_EQ(pieces("dbrx", "ab"), "a|b|");
+}
+
 TEST(PlainVocabulary, WordPiecesMayHaveMarksInsteadOfPrefixes) {
   PlainVocabulary plain{.kind = Kind::bert};
   plain.pieces = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "\u2581dog", "s", "\u2581a"};
