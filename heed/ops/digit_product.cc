@@ -6,6 +6,7 @@
 
 #include "heed/base/memory.h"
 #include "heed/base/parallel.h"
+#include "heed/kernels/block_rows.h"
 #include "heed/kernels/digit_rows.h"
 #include "heed/ops/gemm_library.h"
 
@@ -20,11 +21,14 @@ constexpr Index kSplitRows = 1024, kStepOutputs = 32;
 
 class SplitRows {
  public:
-  explicit SplitRows(const ConstView& x)
+  // With `summed`, what blocks ask for beside the digits.
+  SplitRows(const ConstView& x, bool summed)
       : count_(x.shape[0]),
         row_bytes_(kernels::digit_row_bytes(x.shape[1])),
         memory_(allocate(count_ * row_bytes_)),
-        terms_(static_cast<std::size_t>(count_)) {
+        terms_(static_cast<std::size_t>(count_)),
+        sums_row_(summed ? kernels::UnpackedRows::shares_of(x.shape[1]) : 0),
+        sums_(static_cast<std::size_t>(count_ * sums_row_)) {
     constexpr double kNumbersPerTask = 64 * 1024;
     parallel_for(count_, grain_of(static_cast<double>(x.shape[1]), kNumbersPerTask), [&](Index begin, Index end) {
       std::vector<float> copy;
@@ -33,6 +37,7 @@ class SplitRows {
   }
 
   kernels::DigitRows rows() const { return {digits(0), terms_.data(), count_}; }
+  kernels::SummedDigitRows summed() const { return {rows(), sums_.data()}; }
 
  private:
   std::int8_t* digits(Index row) const { return static_cast<std::int8_t*>(memory_.get()) + row * row_bytes_; }
@@ -45,11 +50,14 @@ class SplitRows {
       numbers = copy.data();
     }
     kernels::split_digits(numbers, x.shape[1], digits(row), &terms_[static_cast<std::size_t>(row)]);
+    if (sums_row_ > 0) kernels::sum_digits(digits(row), x.shape[1], sums_.data() + row * sums_row_);
   }
 
   Index count_, row_bytes_;
   std::shared_ptr<void> memory_;
   std::vector<DigitTerms> terms_;
+  Index sums_row_;
+  std::vector<float> sums_;
 };
 
 // The weight's outputs [first, last), after which the same thread reads those up to `next`.
@@ -116,17 +124,53 @@ void multiply_many(const SplitRows& x, const Weight& weight, const ConstView& bi
   });
 }
 
+// Blocks, unpacked for as many outputs at a time as stay in a core's first cache, or for many rows in its second.
+void multiply_blocks(const SplitRows& x, const Weight& weight, const ConstView& bias, const View& y) {
+  constexpr Index kFewOutputs = 8, kManyOutputs = 64, kMostSteps = 16, kTasksPerThread = 2;
+  constexpr double kNumbersPerTask = 64 * 1024;
+  const Index outputs = weight.outputs(), inputs = weight.inputs(), bytes = weight.values.shape[1];
+  const Index step = x.rows().count > kernels::kFewRows ? kManyOutputs : kFewOutputs, steps = ceil_div(outputs, step);
+  const Index grain = std::max(grain_of(static_cast<double>(step * inputs), kNumbersPerTask),
+                               std::min(kMostSteps, steps / (kTasksPerThread * thread_count())));
+  const Index lines = ceil_div(inputs, kernels::kDigitLine);
+  parallel_for(steps, grain, [&](Index begin, Index end) {
+    const auto numbers = allocate(step * lines * kernels::kDigitLine);
+    const Index shares = kernels::UnpackedRows::shares_of(inputs);
+    const auto floats = allocate(2 * step * shares * static_cast<Index>(sizeof(float)));
+    auto* const scale = static_cast<float*>(floats.get());
+    const Index stop = std::min(end * step, outputs);
+    for (Index first = begin * step; first < stop; first += step) {
+      const Index last = std::min(first + step, stop), next = std::min(last + step, stop);
+      const auto* const blocks = weight.values.as<unsigned char>();
+      const kernels::UnpackedRows rows{.type = weight.blocks,
+                                       .bytes = static_cast<std::uint8_t*>(numbers.get()),
+                                       .scale = scale,
+                                       .less = scale + step * shares,
+                                       .count = last - first,
+                                       .width = inputs,
+                                       .next = blocks + last * bytes,
+                                       .next_bytes = (next - last) * bytes};
+      kernels::unpack_blocks(blocks + first * bytes, rows);
+      kernels::block_products(x.summed(), rows, bias ? bias.as<float>() + first : nullptr,
+                              {y.as<float>() + first * y.stride[1], y.stride[0], y.stride[1]});
+    }
+  });
+}
+
 }  // namespace
 
 bool are_digits(const Weight& weight) {
-  return weight.scales && weight.values.shape[1] > 0 && kernels::has_digit_products();
+  return (weight.scales || weight.blocks != BlockType::none) && weight.values.shape[1] > 0 &&
+         kernels::has_digit_products();
 }
 
 void multiply_digits(const ConstView& x, const Weight& weight, const ConstView& bias, const View& y) {
   for (Index begin = 0; begin < x.shape[0]; begin += kSplitRows) {
     const Index end = std::min(begin + kSplitRows, x.shape[0]);
+    const bool blocks = weight.blocks != BlockType::none;
     const bool many = end - begin > kernels::kFewRows && library_is_exact(weight.inputs());
-    (many ? multiply_many : multiply_few)(SplitRows(slice(x, 0, begin, end)), weight, bias, slice(y, 0, begin, end));
+    const auto multiply = blocks ? multiply_blocks : many ? multiply_many : multiply_few;
+    multiply(SplitRows(slice(x, 0, begin, end), blocks), weight, bias, slice(y, 0, begin, end));
   }
 }
 

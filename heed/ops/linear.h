@@ -11,9 +11,10 @@ namespace heed {
 // y[r, o] = sum_i x[r, i] weight[o, i] + bias[o].
 // x [R, In], weight [Out, In], bias [Out] or empty, y [R, Out]; all f32 or all f64; x, weight and y as gemm takes them.
 // A narrow weight, with f32 elsewhere, is widened in scratch of each thread: 256 KB of outputs, or 16, at a time;
-// the bits are those of the same weight widened as a whole. With AVX512-VNNI an int8 weight is not: a row of x is
-// rounded to 24 bits of its largest magnitude, and its sums with the weight's integers are exact; one with a number that
-// is not finite gives NaN. A row of y depends, to the bit, on that row of x alone.
+// the bits are those of the same weight widened as a whole. With AVX512-VNNI a weight of int8 or of blocks is not: a
+// row of x is rounded to 24 bits of its largest magnitude and multiplied with the weight's integers, with sums that are
+// exact (of blocks: of four); one with a number that is not finite gives NaN. A row of y depends, to the bit, on that
+// row of x alone.
 // Throws heed::Error where shapes or types disagree.
 void linear(ConstView x, const Weight& weight, ConstView bias, View y);
 

@@ -1,8 +1,10 @@
-// A Llama whose weights are in blocks has the bits of the same Llama in f32, and keeps them in the file's memory.
+// A Llama whose weights are in blocks answers as the same Llama in f32, and keeps them in the file's memory.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,7 +12,6 @@
 #include "heed/base/file_writer.h"
 #include "heed/pretrained/pretrained_model.h"
 #include "heed/testing/file_bytes.h"
-#include "heed/testing/gradient_check.h"
 #include "heed/testing/random_blocks.h"
 
 namespace heed {
@@ -19,7 +20,6 @@ namespace {
 using testing::bytes_of;
 using testing::GgufBytes;
 using testing::random_blocks;
-using testing::same_bits;
 
 constexpr Index kWidth = 256, kVocabulary = 9;
 constexpr std::uint32_t kF32 = 0, kFloat = 6;  // GGUF's numbers of a type and of a kind of values
@@ -84,7 +84,7 @@ std::vector<Tensor> logits_of(const Transformer& model) {
   return {whole, model.step(context, *state, std::vector<std::int32_t>{ids.back()})};
 }
 
-TEST(GgufBlocks, AModelHasTheBitsOfItsNumbersInF32) {
+TEST(GgufBlocks, AModelAnswersAsItsNumbersInF32) {
   const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "heed_gguf_blocks_test";
   make_folder(folder);
   const Files files;
@@ -97,7 +97,13 @@ TEST(GgufBlocks, AModelHasTheBitsOfItsNumbersInF32) {
   const std::vector<Tensor> got = logits_of(*blocks.model), expected = logits_of(*wide.model);
   for (std::size_t i = 0; i < got.size(); ++i) {
     EXPECT_TRUE(std::isfinite(expected[i].data<float>()[0]));
-    EXPECT_TRUE(same_bits(got[i].view(), expected[i].view())) << i;
+    // Both round as f32 does: by a part of what is added up, not of what comes of it.
+    const auto largest =
+        std::ranges::max(std::span(expected[i].data<float>(), static_cast<std::size_t>(expected[i].size())), {},
+                         [](float x) { return std::abs(x); });
+    for (Index n = 0; n < expected[i].size(); ++n) {
+      ASSERT_NEAR(got[i].data<float>()[n], expected[i].data<float>()[n], 1e-5 * std::abs(largest)) << i << " " << n;
+    }
   }
   std::filesystem::remove_all(folder);
 }
