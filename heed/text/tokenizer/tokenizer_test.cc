@@ -103,6 +103,16 @@ TEST(Tokenizer, NewTokensAreCountedFromTheNumberOfPiecesWhateverIdsThoseHave) {
   EXPECT_EQ(tokenizer.encode("xby"), (Ids{2, 7, 3}));
 }
 
+TEST(Tokenizer, WhatFollowsSpaceThatIsStrippedIsNotTheFirst) {
+  const Tokenizer tokenizer = Tokenizer::from_json(
+      R"({"normalizer": {"type": "Strip", "strip_left": true, "strip_right": true},
+          "pre_tokenizer": {"type": "Metaspace", "replacement": "_", "prepend_scheme": "first"},
+          "model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0, "a": 1, "_a": 2}}})",
+      "strip");
+  EXPECT_EQ(tokenizer.encode("a a "), (Ids{2, 2}));
+  EXPECT_EQ(tokenizer.encode("  a a"), (Ids{1, 2}));
+}
+
 TEST(Tokenizer, SpecialTokensAreWrittenOrDropped) {
   const Tokenizer tokenizer = words();
   EXPECT_EQ(tokenizer.decode(Ids{1, 3, 6, 2}), "a Foo");
