@@ -12,11 +12,12 @@ namespace heed {
 namespace {
 
 constexpr Index kColours = 3;
+constexpr Index kMostPixelsOfSide = 1 << 16;
 
 std::array<Index, 2> size_of_picture(const Json& size) {
-  constexpr Index kMost = 1 << 16;
-  if (size.kind() == Json::Kind::integer) return {size.integer(1, kMost), size.integer(1, kMost)};
-  return {size["height"].integer(1, kMost), size["width"].integer(1, kMost)};
+  const auto side = [](const Json& pixels) { return pixels.integer(1, kMostPixelsOfSide); };
+  if (size.kind() == Json::Kind::integer) return {side(size), side(size)};
+  return {side(size["height"]), side(size["width"])};
 }
 
 // The Python Imaging Library's numbers.
@@ -36,6 +37,30 @@ std::array<double, kColours> of_colours(const Json& list) {
   return {list[Index{0}].number(), list[Index{1}].number(), list[Index{2}].number()};
 }
 
+// Height and width of a picture whose shorter side becomes so long; the longer is rounded down.
+std::array<Index, 2> with_shorter_side(const Image& image, Index shorter) {
+  const bool is_wide = image.height <= image.width;
+  const Index from = is_wide ? image.height : image.width, other = is_wide ? image.width : image.height;
+  HEED_CHECK(from >= 1, "pixel_values: a picture without pixels");
+  const Index longer = shorter * other / from;
+  HEED_CHECK(longer <= kMostPixelsOfSide, "pixel_values: a picture of {} x {} pixels is too long for a side of {}",
+             image.width, image.height, shorter);
+  return is_wide ? std::array{shorter, longer} : std::array{longer, shorter};
+}
+
+Image centre_of(const Image& image, const std::array<Index, 2>& size) {
+  HEED_CHECK(size[0] <= image.height && size[1] <= image.width,
+             "pixel_values: a centre of {} x {} pixels is to be cut of a picture of {} x {}", size[1], size[0],
+             image.width, image.height);
+  Image centre{.height = size[0], .width = size[1]};
+  const Index top = (image.height - size[0]) / 2, left = (image.width - size[1]) / 2;
+  for (Index y = 0; y < size[0]; ++y) {
+    const std::uint8_t* const row = image.at(top + y, left);
+    centre.pixels.insert(centre.pixels.end(), row, row + size[1] * kColours);
+  }
+  return centre;
+}
+
 }  // namespace
 
 PixelOptions read_pixel_options(const std::filesystem::path& folder) {
@@ -43,9 +68,15 @@ PixelOptions read_pixel_options(const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / "preprocessor_config.json";
   if (!file_exists(file)) return options;
   const Json config = read_json(file);
-  refuse_unless(config, "do_center_crop", false);
   options.resizes = flag_or(config, {"do_resize"}, true);
-  if (const auto size = find_field(config, {"size"})) options.size = size_of_picture(*size);
+  if (const auto size = find_field(config, {"size"})) {
+    if (size->kind() == Json::Kind::object && size->has("shortest_edge")) {
+      options.shorter_side = (*size)["shortest_edge"].integer(1, kMostPixelsOfSide);
+    } else {
+      options.size = size_of_picture(*size);
+    }
+  }
+  if (flag_or(config, {"do_center_crop"}, false)) options.crop = size_of_picture(config["crop_size"]);
   if (const auto number = find_field(config, {"resample"})) options.resampling = resampling_of(*number);
   const bool rescales = flag_or(config, {"do_rescale"}, true);
   options.scale = rescales ? number_or(config, {"rescale_factor"}, 1.0 / 255) : 1;
@@ -72,7 +103,15 @@ void save_pixel_options(const std::filesystem::path& folder, const PixelOptions&
                             {"rescale_factor", options.scale},
                             {"image_mean", Json::array_of(options.mean)},
                             {"image_std", Json::array_of(options.deviation)}});
-  if (options.size) json.set("size", Json::object({{"height", (*options.size)[0]}, {"width", (*options.size)[1]}}));
+  const auto sides = [](const std::array<Index, 2>& both) {
+    return Json::object({{"height", both[0]}, {"width", both[1]}});
+  };
+  if (options.size) json.set("size", sides(*options.size));
+  if (options.shorter_side > 0) json.set("size", Json::object({{"shortest_edge", options.shorter_side}}));
+  if (options.crop) {
+    json.set("do_center_crop", true);
+    json.set("crop_size", sides(*options.crop));
+  }
   write_json(folder / "preprocessor_config.json", json);
 }
 
@@ -80,8 +119,14 @@ Tensor pixel_values(const Image& image, const PixelOptions& options, const Signa
   HEED_CHECK(signal.kind == SignalKind::picture, "the model reads no pictures");
   HEED_CHECK(signal.channels == kColours, "the model reads pictures of {} channels, and files have the three colours",
              signal.channels);
-  const std::array<Index, 2> wanted{signal.height, signal.width}, size = options.size.value_or(wanted);
-  const Image seen = options.resizes ? resized(image, size[0], size[1], options.resampling) : image;
+  const std::array<Index, 2> wanted{signal.height, signal.width};
+  Image seen = image;
+  if (options.resizes) {
+    const std::array<Index, 2> size =
+        options.shorter_side > 0 ? with_shorter_side(image, options.shorter_side) : options.size.value_or(wanted);
+    seen = resized(image, size[0], size[1], options.resampling);
+  }
+  if (options.crop) seen = centre_of(seen, *options.crop);
   HEED_CHECK(seen.height == wanted[0] && seen.width == wanted[1],
              "a picture of {} x {} pixels is {} x {} as its model's preprocessor_config.json has it, but the model "
              "reads {} x {}",

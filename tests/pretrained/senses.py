@@ -81,17 +81,22 @@ def resized(pixels, height, width, resample):
     return pixels
 
 
-def add_pictures(folder, path, resample, config, outputs):
-    """Cases of files, with preprocessor_config.json beside the model."""
+def add_pictures(folder, path, resample, config, outputs, shorter=None):
+    """Cases of files, with preprocessor_config.json beside the model; with `shorter`, the length of the shorter side, the centre is kept."""
     mean, deviation = [0.4, 0.5, 0.6], [0.2, 0.25, 0.3]
     height, width = pair(config["image_size"])
     settings = {"do_resize": True, "size": {"height": height, "width": width}, "resample": resample, "do_rescale": True,
                 "rescale_factor": 1 / 255, "do_normalize": True, "image_mean": mean, "image_std": deviation}
+    if shorter:
+        settings |= {"size": {"shortest_edge": shorter}, "do_center_crop": True, "crop_size": {"height": height, "width": width}}
     (path / "preprocessor_config.json").write_text(json.dumps(settings))
     for name, shape in (("shrinks", (31, 57)), ("grows", (5, 9)), ("stays", (height, width))):
         picture = drawn_picture(len(name), *shape)
         write_png(path / f"{name}.png", picture)
-        seen = torch.tensor(resized(picture, height, width, resample)).to(torch.float64) / 255
+        to = [int(shorter * side / min(shape)) for side in shape] if shorter else [height, width]
+        top, left = ((side - kept) // 2 for side, kept in zip(to, (height, width)))
+        kept = resized(picture, *to, resample)[top:top + height, left:left + width]
+        seen = torch.tensor(kept).to(torch.float64) / 255
         values = ((seen - torch.tensor(mean)) / torch.tensor(deviation)).permute(2, 0, 1)
         folder.add(name, {"picture": f"{name}.png"}, {"pixel_values": values[None], **outputs(folder.weights, config, values)})
 
@@ -127,7 +132,7 @@ def vit(w, config, pixels, prefix="vit.", maps=None):
 def write_vit(path, config, seed, outputs, **options):
     w = Weights(seed)
     folder = CaseFolder(path, config, w, **options)
-    resample = config.pop("resample", None)
+    resample, shorter = config.pop("resample", None), config.pop("shorter", None)
     height, width = pair(config["image_size"])
     for count in range(2):
         pixels = torch.randn(config["num_channels"], height, width, generator=torch.Generator().manual_seed(seed + count))
@@ -136,7 +141,7 @@ def write_vit(path, config, seed, outputs, **options):
         expected = outputs(w, config, pixels.to(torch.float32).to(torch.float64))
         folder.add(f"picture {count}", {"pixel_values": file}, expected)
     if resample:
-        add_pictures(folder, path, resample, config, outputs)
+        add_pictures(folder, path, resample, config, outputs, shorter)
     folder.write()
 
 
@@ -161,6 +166,7 @@ def make_vit(path):
     write_vit(path / "vit-classes", vit_config("ViTForImageClassification", id2label=LABELS, resample=2), 71, vit_classes)
     write_vit(path / "vit-wide-grey", vit_config("ViTForImageClassification", id2label=LABELS, image_size=[8, 20], num_channels=1, qkv_bias=False), 72,
               vit_classes)
+    write_vit(path / "vit-centre", vit_config("ViTForImageClassification", id2label=LABELS, resample=3, shorter=15), 74, vit_classes)
     write_vit(path / "vit-body", vit_config("ViTModel", resample=3, image_size=[12, 16]), 73, body)
 
 
