@@ -15,8 +15,6 @@ const EncoderHeadsOptions& heads_of(const ModelFolder& folder) {
   const auto* model = dynamic_cast<const Transformer*>(folder.model.get());
   const bool has_classes = model != nullptr && model->config().encoder_heads.classifier != ClassifierKind::none;
   check_purpose(has_classes, folder, "tells the class of nothing");
-  HEED_CHECK(!model->config().has_encoder() || !model->config().has_decoder(),
-             "classify: the model tells the class by its decoder, which heed has for models without an encoder alone");
   return model->config().encoder_heads;
 }
 
@@ -46,7 +44,8 @@ std::vector<Classified> classify(const ModelFolder& folder, std::span<const std:
   const EncoderHeadsOptions& heads = heads_of(folder);
   HEED_CHECK(heads.classifier == ClassifierKind::sequence || heads.classifier == ClassifierKind::next_sentence,
              "classify: the model tells the classes of tokens, not of texts");
-  const TextReader reader(folder);
+  const bool has_decoder = folder.config.transformer.has_decoder();
+  const TextReader reader(folder, has_decoder ? ReadBy::decoder : ReadBy::encoder);
   std::vector<Classified> classified(texts.size());
   reader.read(
       reader.encode(texts, name), batch_tokens,

@@ -11,6 +11,7 @@
 #include "heed/tasks/classify.h"
 #include "heed/tasks/embed.h"
 #include "heed/tasks/fill.h"
+#include "heed/tasks/read_texts.h"
 #include "heed/testing/gradient_check.h"
 #include "heed/testing/refusal.h"
 #include "heed/text/open_tokenizer.h"
@@ -180,6 +181,32 @@ TEST_F(EncoderTasksTest, EveryTokenOfTheTextHasAClassAndTheTemplatesHaveNone) {
     EXPECT_EQ(tokens, folder.source_vocabulary->encode(kLines[i]));
   }
   EXPECT_EQ(lines[3].size(), 5U);  // of both texts
+}
+
+TEST_F(EncoderTasksTest, AClassifierWithADecoderReadsTheTextAgainAndTakesItsLastToken) {
+  TransformerConfig config = with_classes(ClassifierKind::sequence, {"no", "perhaps", "yes"});
+  config.decoder_layers = 1, config.token_types = 0, config.has_output = false;
+  config.share_embeddings = true;
+  ModelFolder folder = model_of(config);
+  folder.special.begin = -1;
+  EXPECT_EQ(refusal([&] { classify(folder, kLines); }),
+            "TextReader: the decoder begins with no token, so it cannot read the text again");
+  folder.special.begin = 3;
+  const auto& model = dynamic_cast<const Transformer&>(*folder.model);
+  const std::vector<Classified> classified = classify(folder, kLines);
+  for (std::size_t i = 0; i < kLines.size(); ++i) {
+    const std::vector<int> ids = TextReader(folder).encode({&kLines[i], 1}, "line")[0].ids;
+    const Index length = std::ssize(ids);
+    std::vector<int> again = ids;
+    again.insert(again.begin(), 3), again.pop_back();
+    Workspace workspace;
+    const Context context = Context::inference(workspace);
+    const TokenBatch source{Tensor::from(ids, {1, length}),
+                            Tensor::from(std::vector<std::int32_t>{static_cast<std::int32_t>(length)}, {1})};
+    const Var hidden = model.features(context, {.source = source, .input = Tensor::from(again, {1, length})});
+    const Tensor logits = model.heads().class_logits(context, hidden).value();
+    EXPECT_EQ(classified[i].probabilities, class_probabilities(config.encoder_heads, logits)[0].probabilities) << i;
+  }
 }
 
 TEST_F(EncoderTasksTest, WhatTheModelHasNotIsRefused) {

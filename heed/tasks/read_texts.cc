@@ -26,12 +26,29 @@ Tensor padded(std::span<const EncodedText> texts, std::span<const Index> chosen,
   return rows;
 }
 
+// Each row behind the token, without its last one.
+Tensor shifted(const Tensor& ids, std::int32_t begin) {
+  const Index rows = ids.dim(0), length = ids.dim(1);
+  const Tensor behind = Tensor::empty(DType::i32, {rows, length});
+  for (Index row = 0; row < rows; ++row) {
+    const std::int32_t* const from = ids.data<std::int32_t>() + row * length;
+    std::int32_t* const to = behind.data<std::int32_t>() + row * length;
+    to[0] = begin;
+    std::copy_n(from, length - 1, to + 1);
+  }
+  return behind;
+}
+
 }  // namespace
 
-TextReader::TextReader(const ModelFolder& folder)
+TextReader::TextReader(const ModelFolder& folder, ReadBy by)
     : folder_(folder),
       model_(transformer_of(folder)),
-      vocabulary_(model_.has_source() ? *folder.source_vocabulary : *folder.target_vocabulary) {}
+      vocabulary_(model_.has_source() ? *folder.source_vocabulary : *folder.target_vocabulary),
+      by_(by) {
+  const bool begins = by == ReadBy::encoder || !model_.has_source() || folder.special.begin >= 0;
+  HEED_CHECK(begins, "TextReader: the decoder begins with no token, so it cannot read the text again");
+}
 
 EncodedText TextReader::ids_of(const std::string& line) const {
   const std::size_t tab = line.find('\t');
@@ -65,6 +82,9 @@ std::vector<EncodedText> TextReader::encode(std::span<const std::string> lines, 
 }
 
 Var TextReader::hidden(const Context& context, const TokenBatch& tokens, const Tensor& types) const {
+  if (model_.has_source() && by_ == ReadBy::decoder) {
+    return model_.features(context, {.source = tokens, .input = shifted(tokens.ids, folder_.special.begin)});
+  }
   if (model_.has_source()) return model_.encode(context, tokens, types);
   return model_.features(context, {.input = tokens.ids});
 }

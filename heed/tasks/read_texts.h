@@ -24,12 +24,18 @@ struct ReadBatch {
   Var hidden;                // [rows, longest, width]
 };
 
+// What a text's vectors are of a model with an encoder and a decoder.
+enum class ReadBy {
+  encoder,
+  decoder,  // which reads the text again, behind the token that it begins with: a classifier's   (Lewis et al. 2020)
+};
+
 // Of a model with an encoder it takes the encoder's output, of a language model what its projection reads. The folder
 // outlives it.
 class TextReader {
  public:
-  // Throws heed::Error where the model is no Transformer.
-  explicit TextReader(const ModelFolder& folder);
+  // `by` is for a model that has both. Throws heed::Error where the model is no Transformer.
+  explicit TextReader(const ModelFolder& folder, ReadBy by = ReadBy::encoder);
 
   const Transformer& model() const { return model_; }
   const Vocabulary& vocabulary() const { return vocabulary_; }
@@ -52,6 +58,7 @@ class TextReader {
   const ModelFolder& folder_;
   const Transformer& model_;
   const Vocabulary& vocabulary_;
+  ReadBy by_;
 };
 
 }  // namespace heed
