@@ -57,6 +57,27 @@ struct BFloat16Row {
   }
 };
 
+struct Float16Row {
+  static constexpr Index kInWord = 2;
+  static constexpr bool kScaled = false;
+  using Number = hwy::float16_t;
+  template <int n>
+  static HWY_INLINE Vector of_words(WordVector words, Vector) {
+    const hn::RebindToUnsigned<Floats> d32;
+    const hn::Rebind<std::uint16_t, Floats> d16;
+    const hn::Rebind<hwy::float16_t, Floats> half;
+    auto bits = hn::BitCast(d32, words);
+    bits = n == 0 ? hn::And(bits, hn::Set(d32, 0xFFFFu)) : hn::ShiftRight<16>(bits);  // TruncateTo may saturate
+    return hn::PromoteTo(Floats(), hn::BitCast(half, hn::TruncateTo(d16, bits)));
+  }
+  static HWY_INLINE Vector load(const hwy::float16_t* from, std::size_t count, Vector) {
+    const hn::Rebind<std::uint16_t, Floats> d16;
+    const hn::Rebind<hwy::float16_t, Floats> half;
+    const auto* const bits = static_cast<const std::uint16_t*>(static_cast<const void*>(from));
+    return hn::PromoteTo(Floats(), hn::BitCast(half, load_some(d16, bits, count)));
+  }
+};
+
 struct Int8Row {
   static constexpr Index kInWord = 4;
   static constexpr bool kScaled = true;
@@ -347,6 +368,7 @@ void sums_of(Index rows, FewRows<const float> weights, const StoredRows& stored,
 void row_products_kernel(Index rows, const float* q, const StoredRows& stored, float alpha, FewRows<float> result) {
   if (stored.dtype == DType::i8) return products_of<Int8Row>(rows, q, stored, alpha, result);
   if (stored.dtype == DType::bf16) return products_of<BFloat16Row>(rows, q, stored, alpha, result);
+  if (stored.dtype == DType::f16) return products_of<Float16Row>(rows, q, stored, alpha, result);
   products_of<FloatRow>(rows, q, stored, alpha, result);
 }
 
@@ -354,6 +376,7 @@ void row_sums_kernel(Index rows, FewRows<const float> weights, const StoredRows&
                      FewRows<float> result) {
   if (stored.dtype == DType::i8) return sums_of<Int8Row>(rows, weights, stored, first, result);
   if (stored.dtype == DType::bf16) return sums_of<BFloat16Row>(rows, weights, stored, first, result);
+  if (stored.dtype == DType::f16) return sums_of<Float16Row>(rows, weights, stored, first, result);
   sums_of<FloatRow>(rows, weights, stored, first, result);
 }
 

@@ -13,7 +13,7 @@ namespace heed::kernels {
 // Rows of a head, wherever they lie.
 struct StoredRows {
   const void* data = nullptr;
-  DType dtype = DType::f32;  // f32, bf16 or i8
+  DType dtype = DType::f32;  // f32, bf16, f16 or i8
   Index count = 0, width = 0;
   Index row = 0;  // elements from row to row
   // i8: row j is data[j, :] * scales[j * scale_row], rounded to f32.

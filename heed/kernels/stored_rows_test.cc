@@ -34,6 +34,7 @@ struct Rows {
       char* to = bytes.data() + i * size;
       if (dtype == DType::f32) std::memcpy(to, &x, 4);
       if (const BFloat16 half = to_bfloat16(x); dtype == DType::bf16) std::memcpy(to, &half, 2);
+      if (const Float16 half = to_float16(x); dtype == DType::f16) std::memcpy(to, &half, 2);
       if (dtype == DType::i8) *to = static_cast<char>(static_cast<std::int8_t>(x * 40));
     }
     for (Index j = 0; j < count; ++j) {
@@ -41,6 +42,7 @@ struct Rows {
       float* to = wide.data() + j * width;
       if (dtype == DType::f32) std::memcpy(to, from, static_cast<std::size_t>(width * 4));
       if (dtype == DType::bf16) widen(reinterpret_cast<const BFloat16*>(from), width, to);
+      if (dtype == DType::f16) widen(reinterpret_cast<const Float16*>(from), width, to);
       if (dtype == DType::i8) {
         widen(reinterpret_cast<const std::int8_t*>(from), scales[static_cast<std::size_t>(2 * j)], width, to);
       }
@@ -63,7 +65,7 @@ template <typename F>
 void for_every_target_and_type(const F& f) {
   for (std::int64_t target : simd_targets()) {
     force_simd_target(target);
-    for (DType dtype : {DType::f32, DType::bf16, DType::i8}) {
+    for (DType dtype : {DType::f32, DType::bf16, DType::f16, DType::i8}) {
       SCOPED_TRACE(std::string(simd_target_name(target)) + ", " + std::string(name_of(dtype)));
       f(dtype);
     }

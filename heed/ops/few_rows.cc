@@ -17,10 +17,8 @@ using kernels::StoredRows;
 // first there are fewer, so that they stay in a core's own cache until they are multiplied.
 constexpr Index kOutputs = 32, kWidenedOutputs = 16;
 
-// Whether the weight's rows become f32 in scratch: the kernel reads f32, bf16 and i8.
-bool is_widened_first(const Weight& weight) {
-  return weight.blocks != BlockType::none || weight.values.dtype == DType::f16;
-}
+// Whether the weight's rows become f32 in scratch: the kernel reads all that have an address for each number.
+bool is_widened_first(const Weight& weight) { return weight.blocks != BlockType::none; }
 
 // Features [begin, end) of the weight's rows [first, last).
 StoredRows part_of(const Weight& weight, Index first, Index last, Index begin, Index end) {

@@ -10,8 +10,8 @@ namespace heed {
 // weight whose rows are contiguous and not empty.
 bool are_few_rows(const ConstView& x, const Weight& weight, const View& y);
 
-// y = x W^T + b with the bits of gemm over the widened weight, which is read once: f32, bf16 and i8 are widened in
-// registers, f16 and blocks in scratch, a few outputs at a time. `bias` may be empty.
+// y = x W^T + b with the bits of gemm over the widened weight, which is read once: blocks are widened in scratch, a few
+// outputs at a time, all others in registers. `bias` may be empty.
 void multiply_few_rows(const ConstView& x, const Weight& weight, const ConstView& bias, const View& y);
 
 }  // namespace heed

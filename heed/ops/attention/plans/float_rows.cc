@@ -72,7 +72,7 @@ kernels::StoredRows stored_run(const RowSource& source, Index b, Index g, Range 
   const ConstView& view = source.view();
   const RowSource::Run run = source.run(b, g, keys);
   kernels::StoredRows rows{.count = run.rows, .width = view.shape[3]};
-  if (!run.stored || view.dtype == DType::f16) {
+  if (!run.stored) {
     const FloatRows wide = float_rows(source, b, g, {keys.begin, keys.begin + run.rows}, scratch);
     rows.data = wide.data, rows.row = wide.row;
     return rows;

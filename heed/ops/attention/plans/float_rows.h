@@ -33,8 +33,8 @@ void store_rows(FloatRows from, const View& to, Index b, Index h, Range rows);
 // The first of some keys: those that lie one after another, for the kernels of stored rows. The keys up to `end` are
 // read after them.
 kernels::StoredRows stored_run(const RowSource& source, Index b, Index g, Range keys, Index end, float* scratch);
-// Calls f(which, rows) for keys that lie one after another, as they lie; those that no kernel reads so, and those in no
-// page, are read into scratch, [rows, D].
+// Calls f(which, rows) for keys that lie one after another, as they lie; those in no page are zeros in scratch,
+// [rows, D].
 template <typename F>
 void for_stored_rows(const RowSource& source, Index b, Index g, Range keys, Index end, float* scratch, const F& f) {
   while (!keys.empty()) {
