@@ -38,15 +38,6 @@ char32_t character_at(std::string_view text, std::size_t at) {
   return character(text.substr(at, character_end(text, at) - at));
 }
 
-// Whether nothing of a text's first character is left in what the normaliser made of it: what follows then does not
-// begin where the text does.
-bool loses_first(std::string_view text, const Normaliser& normaliser, std::string_view normalised) {
-  if (text.empty()) return false;
-  const char32_t first = character_at(text, 0);
-  if (!is_white_space(first) && !is_invisible(first) && !is_mark(first)) return false;  // others are never lost
-  return normaliser.normalise(text.substr(character_end(text, 0))) == normalised;
-}
-
 }  // namespace
 
 AddedToken read_added_token(const Json& json) {
@@ -133,7 +124,7 @@ void AddedTokens::split(std::string_view text, const Normaliser* normaliser, con
     std::string normalised;
     if (normaliser != nullptr) {
       normalised = normaliser->normalise(word.text);
-      word.first = word.first && !loses_first(word.text, *normaliser, normalised);
+      word.first = word.first && !normaliser->loses_first(word.text);
       word.text = normalised;
     }
     find_in(normalised_, word, use);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "heed/base/check.h"
+#include "heed/base/utf8.h"
 #include "heed/io/base64.h"
 #include "heed/text/tokenizer/byte_alphabet.h"
 #include "heed/text/tokenizer/character_map.h"
@@ -48,6 +49,14 @@ bool is_ascii(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
+// Whether a text begins with a character that a normaliser may drop: others are changed at most.
+bool may_go(std::string_view text) {
+  if (text.empty()) return false;
+  char32_t first = 0;
+  for_each_code_point(text.substr(0, utf8_length(text[0])), [&](char32_t c, Character) { first = c; });
+  return is_white_space(first) || is_invisible(first) || is_mark(first);
+}
+
 // A normaliser that is one function.
 template <typename Function>
 class FunctionNormaliser final : public Normaliser {
@@ -74,6 +83,16 @@ class NormaliserSequence final : public Normaliser {
       check_growth(normalised.size(), text.size(), "the tokenizer's normalizer");
     }
     return normalised;
+  }
+  bool loses_first(std::string_view text) const override {
+    if (!may_go(text)) return false;
+    std::string normalised(text);
+    for (const auto& step : steps_) {
+      if (step->loses_first(normalised)) return true;
+      normalised = step->normalise(normalised);
+      check_growth(normalised.size(), text.size(), "the tokenizer's normalizer");
+    }
+    return false;
   }
 
  private:
@@ -172,12 +191,23 @@ std::string strip(std::string_view text, bool left, bool right) {
   return std::string(text.substr(begin, end - begin));
 }
 
+// SentencePiece's table.
+class PrecompiledNormaliser final : public Normaliser {
+ public:
+  explicit PrecompiledNormaliser(CharacterMap map) : map_(std::move(map)) {}
+  std::string normalise(std::string_view text) const override { return map_.apply(text); }
+  // The library forgets what the table drops before anything is left.
+  bool loses_first(std::string_view /*text*/) const override { return false; }
+
+ private:
+  CharacterMap map_;
+};
+
 std::unique_ptr<const Normaliser> read_precompiled(const Json& json) {
   if (!is_given(json, "precompiled_charsmap"))
     return normaliser_of([](std::string_view text) { return std::string(text); });
   const Json map = json["precompiled_charsmap"];
-  return normaliser_of([map = CharacterMap(base64_bytes(map.string(), map.where()), map.where())](
-                           std::string_view text) { return map.apply(text); });
+  return std::make_unique<PrecompiledNormaliser>(CharacterMap(base64_bytes(map.string(), map.where()), map.where()));
 }
 
 std::unique_ptr<const Normaliser> read_form(NormalForm form) {
@@ -191,6 +221,10 @@ std::unique_ptr<const Normaliser> read_normalisers(const Json& json) {
 }
 
 }  // namespace
+
+bool Normaliser::loses_first(std::string_view text) const {
+  return may_go(text) && normalise(text.substr(utf8_length(text[0]))) == normalise(text);
+}
 
 std::unique_ptr<const Normaliser> read_normaliser(const Json& json) {
   if (json.is_null()) return nullptr;

@@ -18,6 +18,8 @@ class Normaliser {
   virtual ~Normaliser() = default;
   // The text is well-formed UTF-8, and so is what is made of it.
   virtual std::string normalise(std::string_view text) const = 0;
+  // Whether nothing is left of the text's first character, so that what is left does not begin where the text does.
+  virtual bool loses_first(std::string_view text) const;
 };
 
 // BertNormalizer, ByteLevel, Lowercase, NFC, NFD, NFKC, NFKD, Nmt, Precompiled, Prepend, Replace, Sequence, Strip,

@@ -56,6 +56,19 @@ TEST(Normaliser, SpacesAreStripped) {
   EXPECT_EQ(normalised(R"({"type": "Strip", "strip_left": true, "strip_right": false})", "  "), "");
 }
 
+TEST(Normaliser, WhatBeginsATextMayBeLost) {
+  const auto loses = [](std::string_view json, std::string_view text) {
+    return read_normaliser(Json::parse(json, "n"))->loses_first(text);
+  };
+  constexpr std::string_view kStrip = R"({"type": "Strip"})";
+  EXPECT_TRUE(loses(kStrip, " a"));
+  EXPECT_FALSE(loses(kStrip, "a "));
+  EXPECT_FALSE(loses(kStrip, ""));
+  EXPECT_TRUE(loses(R"({"type": "Nmt"})", "\u0001a"));
+  EXPECT_FALSE(loses(R"({"type": "Prepend", "prepend": "_"})", " a"));
+  EXPECT_TRUE(loses(R"({"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Strip"}]})", " a"));
+}
+
 TEST(Normaliser, TextIsReplacedAndPrepended) {
   EXPECT_EQ(normalised(R"({"type": "Replace", "pattern": {"String": "aa"}, "content": "b"})", "aaa"), "ba");
   EXPECT_EQ(normalised(R"({"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": "_"})", "a   b c"), "a_b c");
