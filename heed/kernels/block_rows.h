@@ -1,5 +1,4 @@
-// Products of rows of f32, as digits, with rows of ggml's blocks (heed/tensor/blocks.h), by AVX-512's dot products of
-// bytes. A row of blocks is unpacked first: to a byte without a sign for each number, and what 16 of them share.
+// Products of rows of f32, as digits, with unpacked rows of ggml's blocks, by AVX-512's dot products of bytes.
 //
 //   const UnpackedRows rows{BlockType::q4_k, bytes, scale, less, 1, 2048};
 //   unpack_blocks(blocks, rows);
@@ -9,31 +8,9 @@
 #include <cstdint>
 
 #include "heed/kernels/digit_rows.h"
-#include "heed/tensor/blocks.h"
+#include "heed/kernels/unpack_blocks.h"
 
 namespace heed::kernels {
-
-inline constexpr Index kShareNumbers = 16, kShares = 16;  // numbers of a share, shares that are read together
-
-// Rows of numbers scale * byte - less, in whole lines of bytes and whole sixteens of shares: those of one row after
-// those of another.
-struct UnpackedRows {
-  BlockType type;
-  std::uint8_t* bytes;  // [count, lines(), kDigitLine]
-  float *scale, *less;  // [count, shares()]
-  Index count, width;
-  // What is unpacked after these, asked for while they are multiplied. Null: nothing is.
-  const unsigned char* next = nullptr;
-  Index next_bytes = 0;
-
-  Index lines() const { return ceil_div(width, kDigitLine); }
-  Index shares() const { return shares_of(width); }
-  static Index shares_of(Index width) { return round_up(ceil_div(width, kShareNumbers), kShares); }
-};
-
-// Unpacks `count` rows of whole blocks. What a last line has beside its numbers counts as zero. The unit must be there
-// (has_digit_products), as for all that follows.
-void unpack_blocks(const unsigned char* blocks, const UnpackedRows& to);
 
 // Rows in digits, and what the numbers of each share add up to, rounded to f32.
 struct SummedDigitRows {

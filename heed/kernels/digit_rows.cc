@@ -1,13 +1,10 @@
 #include "heed/kernels/digit_rows.h"
 
-#include <hwy/detect_targets.h>
-
 #include "heed/base/check.h"
+#include "heed/kernels/digit_target.h"
 #include "heed/kernels/dot_features.h"
 
 #if HWY_ARCH_X86_64 && defined(__linux__)
-
-#include <immintrin.h>
 
 #include <algorithm>
 #include <bit>
@@ -16,9 +13,6 @@
 #include <numeric>
 
 #include "heed/kernels/lines_below.h"
-
-#define HEED_DIGIT_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
-#define HEED_DIGIT_INLINE HEED_DIGIT_TARGET __attribute__((always_inline)) inline
 
 namespace heed::kernels {
 namespace {
@@ -31,10 +25,6 @@ constexpr Index kMostInputs = 65536;
 // Digits go from -128 to 127, so that the largest number is 127 in each.
 constexpr std::int32_t kBias = 0x808080;
 constexpr std::uint32_t kInfinite = 0x7F800000, kMagnitude = 0x7FFFFFFF;
-
-// Of all lanes: GCC 12 warns of what the forms without a mask leave undefined.
-constexpr __mmask8 kEights = 0xFF;
-constexpr __mmask16 kWords = 0xFFFF;
 
 HEED_DIGIT_INLINE __mmask16 first_lanes(Index count) {
   return static_cast<__mmask16>(count >= kFloats ? 0xFFFF : (1u << count) - 1);

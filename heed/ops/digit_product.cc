@@ -74,6 +74,13 @@ kernels::StoredRows stored(const Weight& weight, Index first, Index last, Index 
           .next = last < next ? numbers + last * inputs : nullptr};
 }
 
+const float* bias_from(const ConstView& bias, Index first) { return bias ? bias.as<float>() + first : nullptr; }
+
+// Where products with the outputs from `first` on go.
+kernels::ProductPlaces places_from(const View& y, Index first) {
+  return {y.as<float>() + first * y.stride[1], y.stride[0], y.stride[1]};
+}
+
 // Few rows, for which a weight is read where it lies.
 void multiply_few(const SplitRows& x, const Weight& weight, const ConstView& bias, const View& y) {
   const Index outputs = weight.outputs(), steps = ceil_div(outputs, kStepOutputs);
@@ -86,8 +93,8 @@ void multiply_few(const SplitRows& x, const Weight& weight, const ConstView& bia
     const Index stop = std::min(end * kStepOutputs, outputs);
     for (Index first = begin * kStepOutputs; first < stop; first += kStepOutputs) {
       const Index last = std::min(first + kStepOutputs, stop);
-      kernels::digit_products(x.rows(), stored(weight, first, last, stop), bias ? bias.as<float>() + first : nullptr,
-                              {y.as<float>() + first * y.stride[1], y.stride[0], y.stride[1]});
+      kernels::digit_products(x.rows(), stored(weight, first, last, stop), bias_from(bias, first),
+                              places_from(y, first));
     }
   });
 }
@@ -114,10 +121,11 @@ void multiply_many(const SplitRows& x, const Weight& weight, const ConstView& bi
                                           .b = weight.values.as<std::int8_t>() + first * inputs,
                                           .b_row = inputs,
                                           .c = sums});
+        const kernels::ProductPlaces to = places_from(y, first);
         for (Index n = 0; n < some; ++n) {
           kernels::scale_digit_sums(sums + n * kernels::kDigits * count, count, rows.terms[r + n],
-                                    weight.scales.as<float>() + first, bias ? bias.as<float>() + first : nullptr,
-                                    y.as<float>() + (r + n) * y.stride[0] + first * y.stride[1], y.stride[1]);
+                                    weight.scales.as<float>() + first, bias_from(bias, first),
+                                    to.data + (r + n) * to.row, to.column);
         }
       }
     }
@@ -151,8 +159,7 @@ void multiply_blocks(const SplitRows& x, const Weight& weight, const ConstView& 
                                        .next = blocks + last * bytes,
                                        .next_bytes = (next - last) * bytes};
       kernels::unpack_blocks(blocks + first * bytes, rows);
-      kernels::block_products(x.summed(), rows, bias ? bias.as<float>() + first : nullptr,
-                              {y.as<float>() + first * y.stride[1], y.stride[0], y.stride[1]});
+      kernels::block_products(x.summed(), rows, bias_from(bias, first), places_from(y, first));
     }
   });
 }
