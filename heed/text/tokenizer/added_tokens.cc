@@ -38,6 +38,12 @@ char32_t character_at(std::string_view text, std::size_t at) {
   return character(text.substr(at, character_end(text, at) - at));
 }
 
+// Enough of a text to see what a normaliser makes of its first character.
+std::string_view beginning(std::string_view text) {
+  constexpr std::size_t kEnough = 256;
+  return text.size() <= kEnough ? text : text.substr(0, character_begin(text, kEnough));
+}
+
 }  // namespace
 
 AddedToken read_added_token(const Json& json) {
@@ -124,7 +130,7 @@ void AddedTokens::split(std::string_view text, const Normaliser* normaliser, con
     std::string normalised;
     if (normaliser != nullptr) {
       normalised = normaliser->normalise(word.text);
-      word.first = word.first && !normaliser->loses_first(word.text);
+      word.first = word.first && !normaliser->loses_first(beginning(word.text));
       word.text = normalised;
     }
     find_in(normalised_, word, use);

@@ -85,7 +85,6 @@ class NormaliserSequence final : public Normaliser {
     return normalised;
   }
   bool loses_first(std::string_view text) const override {
-    if (!may_go(text)) return false;
     std::string normalised(text);
     for (const auto& step : steps_) {
       if (step->loses_first(normalised)) return true;
@@ -191,6 +190,16 @@ std::string strip(std::string_view text, bool left, bool right) {
   return std::string(text.substr(begin, end - begin));
 }
 
+class ReplaceNormaliser final : public Normaliser {
+ public:
+  explicit ReplaceNormaliser(const Json& json) : replacement_(json) {}
+  std::string normalise(std::string_view text) const override { return replacement_.apply(text); }
+  bool loses_first(std::string_view text) const override { return replacement_.loses_first(text); }
+
+ private:
+  Replacement replacement_;
+};
+
 // SentencePiece's table.
 class PrecompiledNormaliser final : public Normaliser {
  public:
@@ -256,9 +265,7 @@ std::unique_ptr<const Normaliser> read_normaliser(const Json& json) {
       return text.empty() ? std::string() : prefix + std::string(text);
     });
   }
-  if (type == "Replace") {
-    return normaliser_of([replacement = Replacement(json)](std::string_view text) { return replacement.apply(text); });
-  }
+  if (type == "Replace") return std::make_unique<ReplaceNormaliser>(json);
   json["type"].refuse("must be a normalizer that heed has");
 }
 

@@ -65,6 +65,11 @@ TEST(Normaliser, WhatBeginsATextMayBeLost) {
   EXPECT_FALSE(loses(kStrip, "a "));
   EXPECT_FALSE(loses(kStrip, ""));
   EXPECT_TRUE(loses(R"({"type": "Nmt"})", "\u0001a"));
+  constexpr std::string_view kReplace = R"({"type": "Replace", "pattern": {"Regex": "a+|b"}, "content": "x"})";
+  EXPECT_TRUE(loses(kReplace, "aac"));
+  EXPECT_FALSE(loses(kReplace, "ac"));
+  EXPECT_FALSE(loses(kReplace, "caa"));
+  EXPECT_TRUE(loses(R"({"type": "Replace", "pattern": {"String": "b"}, "content": ""})", "bc"));
   EXPECT_FALSE(loses(R"({"type": "Prepend", "prepend": "_"})", " a"));
   EXPECT_TRUE(loses(R"({"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Strip"}]})", " a"));
 }

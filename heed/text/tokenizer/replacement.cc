@@ -1,5 +1,6 @@
 #include "heed/text/tokenizer/replacement.h"
 
+#include "heed/base/utf8.h"
 #include "heed/text/tokenizer/growth.h"
 
 namespace heed {
@@ -26,6 +27,11 @@ void Pattern::for_each_match(std::string_view text,
   }
 }
 
+std::size_t Pattern::match_at_start(std::string_view text) const {
+  if (regex_) return regex_->match_at_start(text);
+  return text.starts_with(text_) ? text_.size() : 0;
+}
+
 Replacement::Replacement(const Json& json) : pattern_(json["pattern"]), content_(json["content"].string()) {}
 
 std::string Replacement::apply(std::string_view text) const {
@@ -40,6 +46,11 @@ std::string Replacement::apply(std::string_view text) const {
   });
   replaced.append(text, kept);
   return replaced;
+}
+
+bool Replacement::loses_first(std::string_view text) const {
+  const std::size_t match = pattern_.match_at_start(text);
+  return match > 0 && (content_.empty() || match > utf8_length(text[0]));
 }
 
 }  // namespace heed

@@ -18,6 +18,8 @@ class Pattern {
 
   // Calls use(begin, end) for each match, from left to right.
   void for_each_match(std::string_view text, const std::function<void(std::size_t begin, std::size_t end)>& use) const;
+  // The bytes of the first match where that begins the text; 0 for any other.
+  std::size_t match_at_start(std::string_view text) const;
 
  private:
   std::string text_;
@@ -29,6 +31,9 @@ class Replacement {
   // {"pattern": ..., "content": "..."}
   explicit Replacement(const Json& json);
   std::string apply(std::string_view text) const;
+  // Whether what stands for the text's first character is not told from what stands for the next: a match of several
+  // characters, or one in whose place nothing is.
+  bool loses_first(std::string_view text) const;
 
  private:
   Pattern pattern_;
