@@ -16,9 +16,10 @@ namespace {
 // What a terminal gives ends somewhere, and what /dev/zero gives does not: memory would.
 constexpr std::size_t kMostOfDevice = std::size_t{1} << 28;
 
-bool is_character_device(int descriptor) {
+struct ::stat status_of(int descriptor, const std::string& name) {
   struct ::stat status {};
-  return ::fstat(descriptor, &status) == 0 && S_ISCHR(status.st_mode);
+  HEED_CHECK(::fstat(descriptor, &status) == 0, "{}: cannot look at it: {}", name, std::strerror(errno));
+  return status;
 }
 
 }  // namespace
@@ -26,8 +27,7 @@ bool is_character_device(int descriptor) {
 FileReader::FileReader(const std::filesystem::path& path)
     : name_(path.string()), descriptor_(uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); })) {
   HEED_CHECK(descriptor_.open(), "{}: cannot open: {}", name_, std::strerror(errno));
-  struct ::stat status {};
-  HEED_CHECK(::fstat(descriptor_.number(), &status) == 0, "{}: cannot look at it: {}", name_, std::strerror(errno));
+  const struct ::stat status = status_of(descriptor_.number(), name_);
   // The files of /proc say 0, whatever they hold.
   if (S_ISREG(status.st_mode) && status.st_size > 0) size_ = status.st_size;
 }
@@ -48,7 +48,7 @@ Index FileReader::read(void* to, Index bytes) {
 std::string FileReader::read_rest() {
   std::string contents;
   if (size_) contents.reserve(static_cast<std::size_t>(*size_));
-  const bool is_device = is_character_device(descriptor_.number());
+  const bool is_device = !size_ && S_ISCHR(status_of(descriptor_.number(), name_).st_mode);
   char buffer[1 << 16];
   while (const Index got = read(buffer, sizeof buffer)) {
     contents.append(buffer, static_cast<std::size_t>(got));
