@@ -78,21 +78,4 @@ std::string difference(const Array& got, const Array& expected, double rtol, dou
                      is_integral(wanted) ? 0 : atol + rtol * std::fabs(b), wrong, ours.size());
 }
 
-std::string inexact_difference(const Array& got, const Array& expected, double share) {
-  if (got.shape != expected.shape) {
-    return fmt::format("has the shape {}, expected {}", text_of(got.shape), text_of(expected.shape));
-  }
-  const Index size = expected.elements.size();
-  double mean = 0, errors = 0, spread = 0;
-  for (Index i = 0; i < size; ++i) mean += element(expected.elements, i) / static_cast<double>(size);
-  for (Index i = 0; i < size; ++i) {
-    const double stated = element(expected.elements, i), error = element(got.elements, i) - stated;
-    errors += error * error;
-    spread += (stated - mean) * (stated - mean);
-  }
-  const double is = std::sqrt(errors / spread);
-  if (is <= share) return {};
-  return fmt::format("the errors are {:.3g} of the numbers' spread, of which {:.3g} is allowed", is, share);
-}
-
 }  // namespace heed::conformance

@@ -3,10 +3,18 @@
 #include <algorithm>
 #include <map>
 
+#include "case.h"
+#include "heed/image/image.h"
+#include "heed/io/npy.h"
+#include "heed/pretrained/pixel_values.h"
+#include "heed/sound/log_mel.h"
+#include "heed/sound/wave.h"
 #include "token_ids.h"
 
 namespace heed::conformance {
 namespace {
+
+namespace fs = std::filesystem;
 
 using Ids = std::vector<std::int32_t>;
 
@@ -26,6 +34,24 @@ Tokens without_padding(const Json& item) {
 
 TokenBatch batch_of(const Ids& ids) {
   return {Tensor::from(ids, {1, std::ssize(ids)}), Tensor::from(Ids{static_cast<std::int32_t>(ids.size())}, {1})};
+}
+
+TokenBatch source_of(const Json& item, const fs::path& folder, const SignalOptions& signal) {
+  if (item.has("picture")) {
+    const Image image = read_image(folder / item["picture"].string());
+    return {.signal = pixel_values(image, read_pixel_options(folder), signal)};
+  }
+  if (item.has("wave")) {
+    const Wave wave = resampled(read_wave(folder / item["wave"].string()), kLogMelRate);
+    return {.signal = log_mel(wave.samples, {.bands = signal.channels, .frames = signal.frames})};
+  }
+  for (const char* array : {"pixel_values", "input_features"}) {
+    if (item.has(array)) return {.signal = read_npy(folder / item[array].string())};
+  }
+  const Tokens tokens = without_padding(item);
+  if (tokens.before > 0) throw Skip("padding before a source");
+  const Ids ids = token_ids(item["input_ids"]), length{static_cast<std::int32_t>(tokens.ids.size())};
+  return {Tensor::from(ids, {1, std::ssize(ids)}), Tensor::from(length, {1})};
 }
 
 Array rows_at(const Tensor& rows, const Json& item, std::string_view key, const Array& like, Index first) {

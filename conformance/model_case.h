@@ -4,6 +4,7 @@
 //   const Array rows = rows_at(hidden, item, "positions", stated, tokens.before);
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "array.h"
 #include "heed/io/json.h"
 #include "heed/models/next_token.h"
+#include "heed/models/signal_options.h"
 
 namespace heed::conformance {
 
@@ -24,6 +26,10 @@ struct Tokens {
 Tokens without_padding(const Json& item);
 
 TokenBatch batch_of(const std::vector<std::int32_t>& ids);
+
+// What an encoder reads: a sequence with its padding, or a picture or sound, as an array or as a file of the folder.
+// Throws Skip for padding before a sequence.
+TokenBatch source_of(const Json& item, const std::filesystem::path& folder, const SignalOptions& signal);
 
 // A sequence's rows [1, L, W] at the positions that the case has under `key`, else all, as the array [positions, W] or,
 // where the case has it, [1, positions, W]. Row 0 is position `first`.

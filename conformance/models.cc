@@ -3,30 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "attention_maps.h"
 #include "case.h"
 #include "compare.h"
-#include "heed/autograd/operators.h"
-#include "heed/base/check.h"
-#include "heed/decode/beam_search.h"
-#include "heed/decode/prompted_search.h"
-#include "heed/decode/sampler.h"
-#include "heed/image/image.h"
+#include "generation.h"
 #include "heed/io/npy.h"
-#include "heed/layers/given_parameters.h"
-#include "heed/layers/listed_parameters.h"
-#include "heed/pretrained/pixel_values.h"
-#include "heed/pretrained/pretrained_model.h"
-#include "heed/sound/log_mel.h"
-#include "heed/sound/wave.h"
 #include "heed/tasks/pretrained_vocabulary.h"
 #include "model_case.h"
+#include "model_outputs.h"
+#include "rounded_model.h"
 #include "token_ids.h"
 
 namespace heed::conformance {
@@ -36,26 +25,6 @@ namespace fs = std::filesystem;
 
 using Ids = std::vector<std::int32_t>;
 
-// Rounds the model's weights.
-void narrow(PretrainedModel& opened, WeightType type) {
-  const TransformerConfig config = opened.model->config();
-  ListedParameters listed;
-  const Transformer named(listed, config);
-  opened.parameters = with_weights(opened.parameters, listed.shapes(), type, "the model");
-  GivenParameters given(opened.parameters, "the model");
-  opened.model = std::make_unique<Transformer>(given, config);
-}
-
-// Which share of the numbers' spread the errors may be that rounded weights bring: each product on the way to the
-// output adds one of the size of its weights' own, in a direction of its own, so that they grow with the root of how
-// many there are. Rounding to bf16 brings at most 2^-9 of a weight; to int8, steps of 1/127 of a row's largest, about
-// four times its root mean square, 1/110 of that by root mean square.
-double share_of(const TransformerConfig& config, WeightType type) {
-  const Index products = 4 * config.encoder_layers + 6 * config.decoder_layers + 2;
-  const double of_weight = type == WeightType::bf16 ? 1.0 / 512 : 1.0 / 110;
-  return of_weight * std::sqrt(static_cast<double>(products));
-}
-
 class ModelCases {
  public:
   // `vocabulary` where the model has one.
@@ -63,10 +32,12 @@ class ModelCases {
              std::shared_ptr<const Vocabulary> vocabulary)
       : folder_(folder),
         tolerance_(cases["tolerance"]),
-        opened_(std::move(opened)),
-        type_(type),
+        opened_(type == WeightType::f32 ? std::move(opened) : with_weights(opened, type)),
+        outputs_(folder, opened_),
         vocabulary_(std::move(vocabulary)) {
-    if (type != WeightType::f32) narrow(opened_, type);
+    if (type == WeightType::f32) return;
+    twin_ = plainly_rounded(opened, type);
+    twin_outputs_.emplace(folder, *twin_);
   }
 
   std::string run(const Json& item) {
@@ -95,201 +66,18 @@ class ModelCases {
 
   std::string compare(const Json& item, const std::string& name, const Json& expected) {
     if (item.has("generate")) {
-      if (type_ != WeightType::f32) throw Skip("what rounded weights generate");
+      if (twin_) throw Skip("what rounded weights generate");
       return compare_generated(item, name, expected);
     }
     const Array stated = read_npy_array(folder_ / expected.string());
-    const Array got = computed(item, output_named(name), stated);
-    if (type_ != WeightType::f32) return inexact_difference(got, stated, share_of(opened_.model->config(), type_));
-    return difference(got, stated, tolerance(name, "rtol"), tolerance(name, "atol"));
-  }
-
-  Array computed(const Json& item, const std::string& name, const Array& like) {
-    const Transformer& model = *opened_.model;
-    const TransformerConfig& config = model.config();
-    const Context context = Context::inference(workspace_);
-    if (name == "pixel_values" || name == "input_features") {
-      const Tensor signal = source_of(item).signal;
-      return with_shape(signal, like.shape);
-    }
-    if (name.ends_with("attentions")) return maps_of(item, name, like);
-    if (name == "encoder_hidden") return rows_at(encoded(item).value(), item, "positions", like);
-    if (!config.has_decoder()) return of_encoder(item, name, like);
-    const SequenceBatch batch = sequences_of(item);
-    const char* const key = config.has_encoder() ? "decoder_positions" : "positions";
-    const Index first = config.has_encoder() ? 0 : without_padding(item).before;
-    const Var features = model.features(context, batch);
-    const Var hidden = config.logit_scale == 1 ? features : scale(context, features, 1 / config.logit_scale);
-    if (name == "last_hidden_state") return rows_at(hidden.value(), item, key, like, first);
-    if (config.encoder_heads.classifier != ClassifierKind::none) return of_classes(item, name, like, hidden, key);
-    if (name == "logits") return rows_at(model.project(context, features).value(), item, key, like, first);
-    throw Skip("the output " + name);
-  }
-
-  // The weights of all layers of a kind, [layers, heads, queries, keys], or, where the case has it, [layers, 1, heads,
-  // queries, keys].
-  Array maps_of(const Json& item, const std::string& name, const Array& like) {
-    const TransformerConfig& config = opened_.model->config();
-    const bool of_encoder = name == "encoder_attentions" || (name == "attentions" && !config.has_decoder());
-    AttentionMaps maps(name == "cross_attentions" ? AttentionKind::cross
-                       : of_encoder               ? AttentionKind::encoder
-                                                  : AttentionKind::decoder);
-    if (config.has_decoder()) {
-      opened_.model->features(Context::inference(workspace_, &maps), sequences_of(item));
-    } else {
-      encoded(item, &maps);
-    }
-    const Tensor all = maps.stacked();
-    Extents shape{all.dim(0), all.dim(1), all.dim(2), all.dim(3)};
-    if (like.shape.size() == 5) shape.insert(shape.begin() + 1, 1);
-    return with_shape(all, shape);
-  }
-
-  SequenceBatch sequences_of(const Json& item) const {
-    SequenceBatch batch;
-    const Ids ids = decoder_input(item);
-    batch.input = Tensor::from(ids, {1, std::ssize(ids)});
-    if (opened_.model->config().has_encoder()) batch.source = source_of(item);
-    return batch;
-  }
-
-  // Of a model with an encoder the source behind the begin token, where the case has no other.
-  Ids decoder_input(const Json& item) const {
-    const TransformerConfig& config = opened_.model->config();
-    if (!config.has_encoder()) {
-      const Tokens tokens = without_padding(item);
-      if (tokens.before > 0 && config.positions != PositionKind::none) {
-        throw Skip("positions that count the padding before a text");
-      }
-      return tokens.ids;
-    }
-    if (item.has("decoder_input_ids") || !item.has("input_ids")) return token_ids(item["decoder_input_ids"]);
-    Ids ids = without_padding(item).ids;
-    ids.insert(ids.begin(), opened_.family.begin);
-    ids.pop_back();
-    return ids;
-  }
-
-  // What the encoder reads: a sequence, or a picture or sound, as an array or as a file.
-  TokenBatch source_of(const Json& item) const {
-    const SignalOptions& signal = opened_.model->config().signal;
-    if (item.has("picture")) {
-      const Image image = read_image(folder_ / item["picture"].string());
-      return {.signal = pixel_values(image, read_pixel_options(folder_), signal)};
-    }
-    if (item.has("wave")) {
-      const Wave wave = resampled(read_wave(folder_ / item["wave"].string()), kLogMelRate);
-      return {.signal = log_mel(wave.samples, {.bands = signal.channels, .frames = signal.frames})};
-    }
-    for (const char* array : {"pixel_values", "input_features"}) {
-      if (item.has(array)) return {.signal = read_npy(folder_ / item[array].string())};
-    }
-    const Tokens tokens = without_padding(item);
-    if (tokens.before > 0) throw Skip("padding before a source");
-    const Ids ids = token_ids(item["input_ids"]), length{static_cast<std::int32_t>(tokens.ids.size())};
-    return {Tensor::from(ids, {1, std::ssize(ids)}), Tensor::from(length, {1})};
-  }
-
-  Var encoded(const Json& item, AttentionObserver* observer = nullptr) {
-    Tensor types;
-    if (item.has("token_type_ids")) {
-      const Ids ids = token_ids(item["token_type_ids"]);
-      // A tokenizer may say that all are of the one type, which a model without any leaves out.
-      const bool tells_apart = opened_.model->config().token_types > 0 || std::ranges::count(ids, 0) != std::ssize(ids);
-      if (tells_apart) types = Tensor::from(ids, {1, std::ssize(ids)});
-    }
-    return opened_.model->encode(Context::inference(workspace_, observer), source_of(item), types);
-  }
-
-  // `logits` are those of the classes, or, in a model without any, of masked words.
-  Array of_encoder(const Json& item, const std::string& name, const Array& like) {
-    const EncoderHeads& heads = opened_.model->heads();
-    const ClassifierKind classifier = opened_.model->config().encoder_heads.classifier;
-    const Context context = Context::inference(workspace_);
-    const Var hidden = encoded(item);
-    const bool has_classes = classifier != ClassifierKind::none;
-    if (name == "last_hidden_state") return rows_at(hidden.value(), item, "positions", like);
-    if (name == "pooler_output") return of_sequence(heads.pooled(context, hidden).value(), like);
-    if (name == "prediction_logits" || (name == "logits" && !has_classes)) {
-      return rows_at(heads.masked_word_logits(context, hidden).value(), item, "positions", like);
-    }
-    return of_classes(item, name, like, hidden, "positions");
-  }
-
-  Array of_classes(const Json& item, const std::string& name, const Array& like, const Var& hidden,
-                   const char* positions) {
-    const Context context = Context::inference(workspace_);
-    const Tensor logits = opened_.model->heads().class_logits(context, hidden).value();
-    const bool of_spans = opened_.model->config().encoder_heads.classifier == ClassifierKind::spans;
-    if (of_spans && (name == "start_logits" || name == "end_logits")) {
-      return of_sequence(one_of_two(logits, name == "end_logits", item, positions), like);
-    }
-    if (name != "logits" && name != "seq_relationship_logits") throw Skip("the output " + name);
-    if (logits.rank() == 3) return rows_at(logits, item, positions, like);
-    return of_sequence(logits, like);
-  }
-
-  // --- Generation ----------------------------------------------------------------------------------------------------
-
-  struct Generation {
-    Ids prompt;  // of the decoder: what it is given, with the padding before it, and what it begins with
-    Ids generated;
-    bool ended = false;
-  };
-
-  Generation generate(const Json& item) {
-    const Transformer& model = *opened_.model;
-    const Json how = item["generate"];
-    SpecialTokens special{.begin = opened_.family.begin,
-                          .ends = opened_.family.ends,
-                          .never = opened_.family.never,
-                          .first = opened_.family.first};
-    if (how.has("ignore_eos") && how["ignore_eos"].boolean()) special.ends.clear();
-    if (how.has("ban")) {
-      for (const std::int32_t id : token_ids(how["ban"])) special.never.push_back(id);
-    }
-    if (how.has("decoder_start"))
-      special.begin = static_cast<std::int32_t>(how["decoder_start"].integer(0, kLargestId));
-    Generation made;
-    Ids read = model.has_source() ? Ids{special.begin} : without_padding(item).ids;
-    made.prompt = model.has_source() ? read : token_ids(item["input_ids"]);
-    if (model.has_source() && item.has("decoder_input_ids")) made.prompt = read = token_ids(item["decoder_input_ids"]);
-    HEED_CHECK(!read.empty(), "{}: has no token to begin with", item.where());
-    const TokenBatch admitted = model.has_source() ? source_of(item) : batch_of(Ids(read.begin(), read.end() - 1));
-    Index most = how.has("max_new") ? how["max_new"].integer(1, kLargestId)
-                                    : how["max_length"].integer(1, kLargestId) - std::ssize(made.prompt);
-    most = std::min(most, model.max_steps(std::ssize(read) - 1));
-    HEED_CHECK(most >= 1, "{}: leaves no room for a token", how.where());
-    std::unique_ptr<Search> search = search_of(how, special, read, most);
-    if (model.has_source()) search = std::make_unique<PromptedSearch>(read, std::move(search));
-    Searches searches;
-    searches.push_back(std::move(search));
-    const Hypothesis best = decode(model, admitted, std::move(searches), workspace_)[0][0];
-    made.generated = best.tokens;
-    made.ended = best.end >= 0;
-    if (made.ended) made.generated.push_back(best.end);
-    return made;
-  }
-
-  static std::unique_ptr<Search> search_of(const Json& how, const SpecialTokens& special, const Ids& prompt,
-                                           Index most) {
-    const std::string method = how["method"].string();
-    if (method == "greedy") {
-      SamplingOptions options{.temperature = 0};
-      if (how.has("repetition_penalty")) options.repetition_penalty = how["repetition_penalty"].number();
-      return std::make_unique<Sampler>(options, special, prompt, 0, most);
-    }
-    if (method != "beam") how["method"].refuse("must be greedy or beam");
-    BeamOptions options{.beam = how["num_beams"].integer(1, kWidestBeam), .early_stopping = false, .complete = false};
-    if (how.has("length_penalty")) options.length_penalty = how["length_penalty"].number();
-    if (how.has("early_stopping")) options.early_stopping = how["early_stopping"].boolean();
-    auto search = std::make_unique<BeamSearch>(options, special, prompt.back(), most);
-    if (how.has("repetition_penalty")) search->penalise_repetition(how["repetition_penalty"].number(), prompt);
-    return search;
+    const std::string output = output_named(name);
+    const Array got = outputs_.of(item, output, stated);
+    const Array wanted = twin_ ? twin_outputs_->of(item, output, stated) : stated;
+    return difference(got, wanted, tolerance(name, "rtol"), tolerance(name, "atol"));
   }
 
   std::string compare_generated(const Json& item, const std::string& name, const Json& expected) {
-    const Generation made = generate(item);
+    const Generation made = generate(item, folder_, opened_, workspace_);
     if (name == "ends_with_eos") {
       return made.ended == expected.boolean() ? "" : fmt::format("is {}, but must be {}", made.ended, !made.ended);
     }
@@ -324,7 +112,10 @@ class ModelCases {
   fs::path folder_;
   Json tolerance_;
   PretrainedModel opened_;
-  WeightType type_;
+  ModelOutputs outputs_;
+  // Of rounded weights: what their outputs must be.
+  std::optional<PretrainedModel> twin_;
+  std::optional<ModelOutputs> twin_outputs_;
   std::shared_ptr<const Vocabulary> vocabulary_;
   Workspace workspace_;
 };

@@ -10,8 +10,8 @@ namespace heed::conformance {
 
 // Runs the cases of every folder at or below `folder` that has a cases.json: ids in; logits, hidden states, generated
 // ids and texts out, at the tolerance that the file states. A GGUF file beside the model is run too.
-// Weights of f32 are the file's; with others, the errors are held against what rounding them must bring
-// (docs/conformance.md), and what is generated, which any error may turn, is left out.
+// Weights of f32 are the file's; rounded ones are held, at the same tolerance, against f32 weights that were rounded by
+// definition (plainly_rounded), and what is generated, which any error may turn, is left out.
 void run_model_cases(const std::filesystem::path& folder, WeightType type, Report& report);
 
 }  // namespace heed::conformance

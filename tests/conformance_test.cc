@@ -96,7 +96,7 @@ TEST(Conformance, EveryTextOfOthersTokenizersIsMatched) {
   EXPECT_GE(std::stoi(result.output), 400) << result.output;
 }
 
-// Rounded weights: every output within what rounding must bring; what they generate is left out.
+// Rounded weights answer as f32 ones that were rounded by definition; what they generate is left out.
 TEST(Conformance, EveryModelOfOthersIsMatched) {
   HEED_DATA_OR_SKIP(folder, "models");
   const auto output = [&](const char* kind) {
