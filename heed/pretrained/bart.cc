@@ -3,11 +3,10 @@
 // too: MarianMTModel, ...ForConditionalGeneration.
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "heed/pretrained/bart_layers.h"
 #include "heed/pretrained/config_fields.h"
 #include "heed/pretrained/family_list.h"
+#include "heed/pretrained/sinusoids.h"
 
 namespace heed {
 namespace {
@@ -29,44 +28,21 @@ FamilyModel describe_encoder_decoder(const Json& config) {
   return model;
 }
 
-// Sines in the first half of a row and cosines in the second.
-Tensor halves_of_sinusoids(Index length, Index width) {
-  const Tensor table = Tensor::empty(DType::f32, {length, width});
-  const Index half = width / 2;
-  for (Index i = 0; i < width; ++i) {
-    const bool sine = i < half;
-    const double rate = std::pow(10000.0, -2.0 * static_cast<double>(sine ? i : i - half) / static_cast<double>(width));
-    for (Index p = 0; p < length; ++p) {
-      const double angle = static_cast<double>(p) * rate;
-      table.at<float>({p, i}) = static_cast<float>(sine ? std::sin(angle) : std::cos(angle));
-    }
-  }
-  return table;
-}
-
-// The same with rates that reach 1/10000 in the last pair, at the places first, first + 1, ...
-Tensor sinusoids_to_the_last(Index first, Index length, Index width) {
-  const Tensor table = Tensor::empty(DType::f32, {length, width});
-  const Index half = width / 2;
-  for (Index i = 0; i < width; ++i) {
-    const double rate = std::pow(10000.0, -static_cast<double>(i % half) / static_cast<double>(half - 1));
-    for (Index p = 0; p < length; ++p) {
-      const double angle = static_cast<double>(first + p) * rate;
-      table.at<float>({p, i}) = static_cast<float>(i < half ? std::sin(angle) : std::cos(angle));
-    }
-  }
-  return table;
-}
-
-// Files may leave the tables out, which are computed.
-void add_sinusoids(const Json& config, FamilyModel& model) {
+// Files may leave the tables out, which are computed. 1/10000 is the rate of the last pair, or would be that of one
+// more.
+void add_sinusoids(const Json& config, FamilyModel& model, Index first, bool reaches_last) {
   const TransformerConfig& c = model.config;
-  if (c.width % 2 != 0) config["d_model"].refuse("must be even");
+  if (c.width % 2 != 0 || c.width < 4) config["d_model"].refuse("must be even, and 4 or more");
+  if (c.max_length > kUnboundedLength) {
+    config["max_position_embeddings"].refuse(fmt::format("must be at most {}", kUnboundedLength));
+  }
+  const Index steps = c.width / 2 - (reaches_last ? 1 : 0);
   for (const char* side : {"source", "target"}) {
-    model.rules.push_back(
-        {fmt::format("{}_positions.weight", side), {}, {}, 0, [length = c.max_length, width = c.width] {
-           return halves_of_sinusoids(length, width);
-         }});
+    model.rules.push_back({.parameter = fmt::format("{}_positions.weight", side),
+                           .tensors = {},
+                           .computed = [first, steps, length = c.max_length, width = c.width] {
+                             return sines_and_cosines(first, length, width, steps);
+                           }});
   }
 }
 
@@ -90,6 +66,8 @@ FamilyModel describe_mbart(const Json& config) {
   FamilyModel model = describe_bart(config);
   model.config.norm_place = NormPlace::pre;
   model.config.embedding_norm = true;
+  // Its decoder would read a text behind the token of the text's language.
+  model.heads->sequences = model.heads->spans = "";
   return model;
 }
 
@@ -106,30 +84,26 @@ FamilyModel describe_marian(const Json& config) {
   }
   // Its row is of zeros, which may be more than what a token gets.
   if (model.pad >= 0) model.never = {model.pad};
-  add_sinusoids(config, model);
+  add_sinusoids(config, model, /*first=*/0, /*reaches_last=*/false);
   return model;
 }
 
 FamilyModel describe_m2m_100(const Json& config) {
-  FamilyModel model = describe_encoder_decoder(config);
-  TransformerConfig& c = model.config;
-  c.norm_place = NormPlace::pre;
-  if (c.width % 2 != 0 || c.width < 4) config["d_model"].refuse("must be even, and 4 or more");
+  Json complete = config;
+  if (!config.has("activation_function")) complete.set("activation_function", "relu");
+  if (!config.has("scale_embedding")) complete.set("scale_embedding", true);
+  FamilyModel model = describe_encoder_decoder(complete);
+  model.config.norm_place = NormPlace::pre;
   // Its positions begin behind the padding's id.
-  const Index first = id_or(config, {"pad_token_id"}, 1) + 1;
-  for (const char* side : {"source", "target"}) {
-    model.rules.push_back(
-        {fmt::format("{}_positions.weight", side), {}, {}, 0, [first, length = c.max_length, width = c.width] {
-           return sinusoids_to_the_last(first, length, width);
-         }});
-  }
+  add_sinusoids(config, model, /*first=*/id_or(config, {"pad_token_id"}, 1) + 1, /*reaches_last=*/true);
   return model;
 }
 
 FamilyModel describe_pegasus(const Json& config) {
   FamilyModel model = describe_encoder_decoder(config);
   model.config.norm_place = NormPlace::pre;
-  add_sinusoids(config, model);
+  model.begin = id_or(config, {"decoder_start_token_id"}, 0);
+  add_sinusoids(config, model, /*first=*/0, /*reaches_last=*/false);
   return model;
 }
 

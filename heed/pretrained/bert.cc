@@ -60,16 +60,7 @@ FamilyModel describe_bert(const Json& config) {
 FamilyModel describe_roberta(const Json& config) {
   FamilyModel model = describe_encoder(config, "roberta");
   count_behind_padding(config, model);
-  EncoderHeadNames& heads = *model.heads;
-  heads.sequence_pooler = "classifier.dense";
-  heads.sequences = "classifier.out_proj";
-  // Its layer for masked words has gelu, whatever the others have.
-  if (model.config.activation == Activation::gelu) {
-    heads.masked_dense = "lm_head.dense";
-    heads.masked_norm = "lm_head.layer_norm";
-    heads.masked_output = "lm_head.decoder";
-    heads.masked_bias = {"lm_head.bias", "lm_head.decoder.bias"};
-  }
+  name_roberta_heads(model);
   return model;
 }
 

@@ -33,6 +33,19 @@ void count_behind_padding(const Json& config, FamilyModel& model) {
   }
 }
 
+void name_roberta_heads(FamilyModel& model) {
+  EncoderHeadNames& heads = *model.heads;
+  heads.sequence_pooler = "classifier.dense";
+  heads.sequences = "classifier.out_proj";
+  // Its layer for masked words has gelu, whatever the others have.
+  if (model.config.activation == Activation::gelu) {
+    heads.masked_dense = "lm_head.dense";
+    heads.masked_norm = "lm_head.layer_norm";
+    heads.masked_output = "lm_head.decoder";
+    heads.masked_bias = {"lm_head.bias", "lm_head.decoder.bias"};
+  }
+}
+
 void add_bert_embeddings(const Json& config, TransformerConfig& to) {
   to.source_vocabulary = to.target_vocabulary = extent(config, {"vocab_size"});
   to.norm_place = NormPlace::post;

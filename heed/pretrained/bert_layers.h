@@ -1,4 +1,4 @@
-// What BERT and those that came of it (RoBERTa, ALBERT, ViT) have alike in their configurations.
+// What BERT and those that came of it (RoBERTa, ALBERT, MPNet, ViT) have alike in their configurations.
 #pragma once
 
 #include <string_view>
@@ -15,6 +15,9 @@ TransformerConfig bert_encoder(const Json& config, std::string_view activation);
 // RoBERTa's positions: the padding's is its id, and those of the other tokens are counted from behind it. Throws
 // heed::Error where there is no padding, or no positions behind it.
 void count_behind_padding(const Json& config, FamilyModel& model);
+
+// RoBERTa's names of the heads for sequences and for masked words.
+void name_roberta_heads(FamilyModel& model);
 
 // Of those that read text: norms behind the layers and behind the sum of the embeddings of tokens, positions and types.
 void add_bert_embeddings(const Json& config, TransformerConfig& to);

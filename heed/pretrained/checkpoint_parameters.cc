@@ -16,6 +16,8 @@ namespace heed {
 namespace {
 
 constexpr std::size_t kMostNamed = 8;  // tensors in one error
+// What classes with another head may call the model below it, whatever the language model's class calls it.
+constexpr std::string_view kBelowHead = "transformer.";
 
 std::span<const Index> shape_of(const StoredTensor& stored) {
   return std::span(stored.shape).first(static_cast<std::size_t>(stored.rank));
@@ -113,8 +115,10 @@ void CheckpointParameters::check_used(std::span<const std::string> paths, std::s
   std::vector<std::string> unknown, stars;
   std::size_t more = 0;
   for (const auto& [name, stored] : file_.tensors()) {
-    const bool is_part = std::ranges::any_of(paths, [&](const std::string& path) {
-      return begins_name(path, name, stars) || begins_name(path, prefix_ + name, stars);
+    const bool is_below = name.starts_with(kBelowHead);
+    const bool is_part = std::ranges::any_of(paths, [&, tensor = &name](const std::string& path) {
+      return begins_name(path, *tensor, stars) || begins_name(path, prefix_ + *tensor, stars) ||
+             (is_below && begins_name(path, prefix_ + tensor->substr(kBelowHead.size()), stars));
     });
     const bool is_ignored =
         std::ranges::any_of(ignored, [&, tensor = &name](const std::string& end) { return tensor->ends_with(end); });
@@ -125,16 +129,19 @@ void CheckpointParameters::check_used(std::span<const std::string> paths, std::s
              fmt::join(unknown, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-// Whichever of its names the file has: without the prefix, and of norms from before PyTorch, gamma and beta.
+// Whichever of its names the file has: without the prefix or with another, and of norms from before PyTorch, gamma and
+// beta.
 std::string CheckpointParameters::in_file(std::string name) const {
   if (name.empty() || file_.has(name)) return name;
   std::string spelled = name;
   if (name.ends_with("Norm.weight")) spelled.replace(name.size() - 6, 6, "gamma");
   if (name.ends_with("Norm.bias")) spelled.replace(name.size() - 4, 4, "beta");
   if (file_.has(spelled)) return spelled;
-  if (prefix_.empty() || !name.starts_with(prefix_)) return name;
-  for (const std::string& shorter : {name.substr(prefix_.size()), spelled.substr(prefix_.size())}) {
-    if (file_.has(shorter)) return shorter;
+  if (!name.starts_with(prefix_)) return name;
+  for (const std::string& below : {name.substr(prefix_.size()), spelled.substr(prefix_.size())}) {
+    for (std::string other : {below, std::string(kBelowHead) + below}) {
+      if (file_.has(other)) return other;
+    }
   }
   return name;
 }

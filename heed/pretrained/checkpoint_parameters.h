@@ -24,8 +24,8 @@ namespace heed {
 class CheckpointParameters final : public ParameterSource {
  public:
   // The names in the rules may begin with `prefix`, which the file may leave out in all of its names: a model saved
-  // without its head; norms may have gamma and beta, as in files from before PyTorch. `heads` is how many the layout
-  // heads_apart has.
+  // without its head; or it has `transformer.` in its place, as some classes with another head; norms may have gamma
+  // and beta, as in files from before PyTorch. `heads` is how many the layout heads_apart has.
   CheckpointParameters(const Checkpoint& file, std::vector<TensorRule> rules, std::string prefix, Index heads);
 
   // Whether a rule names this parameter and the file has what it is made of.

@@ -1,5 +1,6 @@
 #include "heed/pretrained/checkpoint_parameters.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -163,12 +164,16 @@ TEST_F(CheckpointParametersTest, TwoNamesOfOneTensorShareItsMemory) {
   EXPECT_EQ(source.value().data<float>(), target.value().data<float>());
 }
 
-TEST_F(CheckpointParametersTest, APrefixMayBeMissing) {
-  for (const std::string prefix : {"model.", ""}) {
-    const Checkpoint file = saved({{prefix + "a", counted({2})}});
+TEST_F(CheckpointParametersTest, APrefixMayBeMissingOrThatOfAClassWithAnotherHead) {
+  for (const std::string prefix : {"model.", "", "transformer."}) {
+    const Checkpoint file = saved({{prefix + "a", counted({2})}, {prefix + "layers.0", counted({2})}});
     CheckpointParameters loaded(file, {{"mine", {"model.a"}}}, "model.", 1);
     EXPECT_EQ(numbers(ParameterScope(loaded).vector("mine", 2, Initial::constant(0)).value()),
               (std::vector<float>{0, 1}));
+    const std::vector<std::string> parts{"model.layers"};
+    EXPECT_EQ(
+        refusal([&] { loaded.check_used(parts, {}); }),
+        fmt::format("{}: has tensors that a model of its configuration has not: {}layers.0", file.name(), prefix));
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "heed/base/check.h"
 #include "heed/base/printable.h"
 
@@ -47,7 +49,9 @@ class Choice {
   Choice(FamilyModel& model, const Checkpoint& file) : model_(model), file_(file), names_(*model.heads) {}
 
   void make() {
-    const Heads heads = names_.architecture.empty() ? heads_of_file() : heads_of_architecture();
+    Heads heads = names_.architecture.empty() ? heads_of_file() : heads_of_architecture();
+    // As sentence encoders are saved, whose configuration still names the model that they were made of.
+    if (!has_masked_words()) heads.masked_words = false;
     if (heads.masked_words) add_masked_words();
     add_classifier(heads.classifier);
     const bool of_sequences = heads.classifier == ClassifierKind::sequence;
@@ -65,6 +69,11 @@ class Choice {
            (name.starts_with(model_.prefix) && file_.has(std::string_view(name).substr(model_.prefix.size())));
   }
   bool has(const std::string& path) const { return !path.empty() && has_tensor(path + ".weight"); }
+
+  bool has_masked_words() const {
+    return has(names_.masked_dense) || has(names_.masked_norm) ||
+           std::ranges::any_of(names_.masked_bias, [&](auto& name) { return has_tensor(name); });
+  }
 
   void add(const std::string& parameter, const std::string& tensor) {
     model_.rules.insert(model_.rules.begin(), {parameter, {tensor}});

@@ -55,11 +55,12 @@ class ChooseHeadsTest : public ::testing::Test {
 };
 
 TEST_F(ChooseHeadsTest, TheArchitectureSaysWhichHeadsTheModelHas) {
-  const EncoderHeadsOptions words = chosen("bert", architecture("BertForMaskedLM"), {"cls.seq_relationship.weight"});
+  const EncoderHeadsOptions words =
+      chosen("bert", architecture("BertForMaskedLM"), {"cls.seq_relationship.weight", "cls.predictions.bias"});
   EXPECT_TRUE(words.masked_words);
   EXPECT_EQ(words.classifier, ClassifierKind::none);
   EXPECT_EQ(words.pooler, PoolerKind::none);
-  const EncoderHeadsOptions both = chosen("bert", architecture("BertForPreTraining"), {});
+  const EncoderHeadsOptions both = chosen("bert", architecture("BertForPreTraining"), {"cls.predictions.decoder.bias"});
   EXPECT_TRUE(both.masked_words);
   EXPECT_EQ(both.classifier, ClassifierKind::next_sentence);
   EXPECT_EQ(both.pooler, PoolerKind::tanh);
@@ -72,6 +73,13 @@ TEST_F(ChooseHeadsTest, TheArchitectureSaysWhichHeadsTheModelHas) {
   const EncoderHeadsOptions spans = chosen("albert", architecture("AlbertForQuestionAnswering"), {});
   EXPECT_EQ(spans.classifier, ClassifierKind::spans);
   EXPECT_EQ(spans.labels, (std::vector<std::string>{"start", "end"}));
+}
+
+TEST_F(ChooseHeadsTest, AnEncoderThatWasSavedWithoutItsMaskedWordsGivesVectors) {
+  const EncoderHeadsOptions heads = chosen("mpnet", architecture("MPNetForMaskedLM"), {"pooler.dense.weight"});
+  EXPECT_FALSE(heads.masked_words);
+  EXPECT_EQ(heads.pooler, PoolerKind::tanh);
+  EXPECT_TRUE(chosen("mpnet", architecture("MPNetForMaskedLM"), {"lm_head.bias"}).masked_words);
 }
 
 TEST_F(ChooseHeadsTest, APoolerIsThereWhereTheFileHasOne) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "heed/base/check.h"
 #include "heed/base/file.h"
@@ -11,6 +10,7 @@
 #include "heed/io/ctranslate2.h"
 #include "heed/io/json.h"
 #include "heed/pretrained/config_fields.h"
+#include "heed/pretrained/sinusoids.h"
 
 namespace heed {
 namespace {
@@ -123,21 +123,6 @@ void check_known(const Checkpoint& file) {
   }
 }
 
-// Sines in the first half of a row and cosines in the second, of places counted from 1.
-Tensor sinusoids(Index width) {
-  const Tensor table = Tensor::empty(DType::f32, {kPositions, width});
-  const Index half = width / 2;
-  for (Index i = 0; i < half; ++i) {
-    const double rate = std::exp(-std::log(10000.0) / static_cast<double>(half - 1) * static_cast<double>(i));
-    for (Index p = 0; p < kPositions; ++p) {
-      const double angle = static_cast<double>(p + 1) * rate;
-      table.at<float>({p, i}) = static_cast<float>(std::sin(angle));
-      table.at<float>({p, half + i}) = static_cast<float>(std::cos(angle));
-    }
-  }
-  return table;
-}
-
 void add_norm(std::vector<TensorRule>& rules, const std::string& own, const std::string& theirs) {
   rules.push_back({own + ".weight", {theirs + "/gamma"}});
   rules.push_back({own + ".bias", {theirs + "/beta"}});
@@ -223,7 +208,10 @@ FamilyModel describe_ctranslate2(const fs::path& path, const Checkpoint& file) {
       model.rules.push_back({own + "_positions.weight", {theirs + table}});
     } else {
       HEED_CHECK(c.width % 2 == 0, "{}: sinusoids need an even width, but it is {}", file.name(), c.width);
-      model.rules.push_back({own + "_positions.weight", {}, {}, 0, [width = c.width] { return sinusoids(width); }});
+      // Of places counted from 1.
+      model.rules.push_back({own + "_positions.weight", {}, {}, 0, [width = c.width] {
+                               return sines_and_cosines(1, kPositions, width, width / 2 - 1);
+                             }});
     }
     model.rules.push_back({own + "_embedding.weight", {own == "source" ? source : target}});
     add_norm(model.rules, own + "_norm", theirs + "/layernorm_embedding");

@@ -1,5 +1,6 @@
 #include "heed/pretrained/family.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -180,6 +181,9 @@ TEST(Family, Gemma3sWindowsTurnByABaseOfTheirOwn) {
   EXPECT_EQ(layers({{"rope_parameters",
                      Json::object({{"full_attention", turned(1e6)}, {"sliding_attention", turned(1e4)}})}}),
             expected);
+  Json without_length = of_type("gemma3_text");
+  without_length.set("max_position_embeddings", nullptr);
+  EXPECT_EQ(describe_model(without_length).config.max_length, 131072);
 }
 
 TEST(Family, GptNeosLayersAreOfTheKindsThatItLists) {
@@ -190,7 +194,7 @@ TEST(Family, GptNeosLayersAreOfTheKindsThatItLists) {
   };
   EXPECT_EQ(neo(R"([[["global", "local"], 1]])").alternate_attention.text(), "dot + window(radius=3)");
   EXPECT_EQ(neo(R"([[["global"], 2]])").attention.text(), "dot");
-  for (const char* wrong : {R"([[["global"], 1]])", R"([[["sparse"], 2]])"}) {
+  for (const char* wrong : {R"([[["global"], 1]])", R"([[["sparse"], 2]])", R"([[["global"], 2], [["local"], 2]])"}) {
     EXPECT_NE(refusal([&] { neo(wrong); }), "no error") << wrong;
   }
 }
@@ -225,6 +229,53 @@ TEST(Family, AnMt5IsGatedAndHasItsOwnOutput) {
   EXPECT_EQ(described("t5", {{"scale_decoder_outputs", true}}).logit_scale, described("t5").logit_scale);
   EXPECT_EQ(to_json(described("mt5")),
             to_json(described("t5", {{"feed_forward_proj", "gated-gelu"}, {"tie_word_embeddings", false}})));
+}
+
+TEST(Family, WhatAnM2M100LeavesOutIsTheClasssAndNotBarts) {
+  const auto described = [](const char* type, std::vector<Json::Member> more = {}) {
+    Json config = Json::object({{"model_type", type},
+                                {"vocab_size", 100},
+                                {"d_model", 16},
+                                {"encoder_attention_heads", 2},
+                                {"decoder_attention_heads", 2},
+                                {"encoder_ffn_dim", 32},
+                                {"decoder_ffn_dim", 32},
+                                {"encoder_layers", 1},
+                                {"decoder_layers", 1},
+                                {"max_position_embeddings", 20}});
+    for (const auto& [name, value] : more) config.set(name, value);
+    return describe_model(config);
+  };
+  const TransformerConfig m2m = described("m2m_100").config, bart = described("bart").config;
+  EXPECT_EQ(m2m.activation, Activation::relu);
+  EXPECT_EQ(bart.activation, Activation::gelu);
+  EXPECT_EQ(m2m.embedding_scale, 0);  // the root of the width
+  EXPECT_EQ(bart.embedding_scale, 1);
+  EXPECT_EQ(described("m2m_100", {{"scale_embedding", false}}).config.embedding_scale, 1);
+  EXPECT_EQ(described("pegasus").begin, 0);
+  EXPECT_EQ(described("bart").begin, 2);
+  for (const char* type : {"marian", "pegasus", "m2m_100"}) {
+    EXPECT_EQ(refusal([&] {
+                described(type, {{"max_position_embeddings", 1 << 24}});
+              }),
+              "JSON: max_position_embeddings: must be at most 65536, but is 16777216");
+  }
+}
+
+TEST(Family, AHeadTurnsInWholeOrInAShare) {
+  for (const auto& [type, field] : {std::pair("gpt_neox", "rotary_pct"), {"phi", "partial_rotary_factor"}}) {
+    for (const double wrong : {-0.5, 0.0, 1.5, 1e308}) {
+      EXPECT_NE(refusal([&] {
+                  describe_model(of_type(type, {{field, wrong}}));
+                }).find(": must be above 0 and at most 1"),
+                std::string::npos)
+          << type << " " << wrong;
+    }
+    EXPECT_EQ(refusal([&] {
+                describe_model(of_type(type, {{field, 0.1}}));
+              }),
+              fmt::format("JSON: {}: leaves no pair of a head's 8 features, but is 0.1", field));
+  }
 }
 
 TEST(Family, RefusesWhatHeedDoesNotCompute) {

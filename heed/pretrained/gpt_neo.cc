@@ -12,7 +12,7 @@ std::vector<bool> local_layers(const Json& config, Index layers) {
   std::vector<bool> all;
   for (const Json& repeated : types.items()) {
     const Index times = repeated[Index{1}].integer(1, layers);
-    for (Index time = 0; time < times; ++time) {
+    for (Index time = 0; time < times && std::ssize(all) <= layers; ++time) {
       for (const std::string& kind : repeated[Index{0}].string_list()) {
         if (kind != "global" && kind != "local") types.refuse("must be of global and local");
         all.push_back(kind == "local");

@@ -1,6 +1,4 @@
 // GPT-NeoX and Pythia (Black et al. 2022): GPTNeoXForCausalLM.
-#include <fmt/format.h>
-
 #include "heed/pretrained/config_fields.h"
 #include "heed/pretrained/family_list.h"
 #include "heed/pretrained/rotary_notation.h"
@@ -24,10 +22,8 @@ FamilyModel describe_gpt_neox(const Json& config) {
   c.positions = PositionKind::none;
   c.max_length = extent_or(config, {"max_position_embeddings"}, 2048);
   const Json rotary = rotary_parameters(config);
-  const double share = number_or(rotary, {"partial_rotary_factor"}, number_or(config, {"rotary_pct"}, 0.25));
   const double base = number_or(rotary, {"rope_theta"}, number_or(config, {"rotary_emb_base"}, 10000));
-  const Index head_width = c.width / c.heads;
-  c.attention = rotary_attention(config, static_cast<Index>(static_cast<double>(head_width) * share), base);
+  c.attention = rotary_attention(config, turned_features(config, "rotary_pct", 0.25, c.width / c.heads), base);
   model.ends_at_max_length = rotary_ends(config);
   c.embedding_scale = 1;
   c.tie_output = flag_or(config, {"tie_word_embeddings"}, false);

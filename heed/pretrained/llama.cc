@@ -177,10 +177,10 @@ FamilyModel describe_qwen3(const Json& config) {
 
 namespace {
 
-// What both generations have.
-FamilyModel describe_gemma(const Json& config, Index kv_heads) {
-  FamilyModel model =
-      describe_decoder(config, {.kv_heads = kv_heads, .head_width = 256, .positions = 8192, .end = 1, .tied = true});
+// What all generations have.
+FamilyModel describe_gemma(const Json& config, Index kv_heads, Index positions = 8192) {
+  FamilyModel model = describe_decoder(
+      config, {.kv_heads = kv_heads, .head_width = 256, .positions = positions, .end = 1, .tied = true});
   TransformerConfig& c = model.config;
   // Files from before hidden_activation say gelu, and the models were trained with its approximation.
   const Json act = find_field(config, {"hidden_activation", "hidden_act"}).value_or("gelu");
@@ -239,7 +239,7 @@ FamilyModel describe_gemma3(const Json& config) {
   } else if (!config.has("rope_theta") && !parameters.has("rope_theta")) {
     plain.set("rope_theta", 1e6);
   }
-  FamilyModel model = describe_gemma(plain, 4);
+  FamilyModel model = describe_gemma(plain, 4, 1 << 17);
   TransformerConfig& c = model.config;
   add_both_norms(model);
   c.query_key_norm = true;

@@ -38,19 +38,10 @@ FamilyModel describe_mpnet(const Json& config) {
   model.parts = {"mpnet.encoder.layer.*"};
   model.pad = static_cast<std::int32_t>(c.padding_token);
   model.heads = encoder_head_names(config);
-  EncoderHeadNames& heads = *model.heads;
-  heads.pooler = "mpnet.pooler.dense";
-  heads.sequence_pooler = "classifier.dense";
-  heads.sequences = "classifier.out_proj";
-  heads.tokens = "classifier";
-  heads.spans = "qa_outputs";
-  // Its layer for masked words has gelu, whatever the others have.
-  if (c.activation == Activation::gelu) {
-    heads.masked_dense = "lm_head.dense";
-    heads.masked_norm = "lm_head.layer_norm";
-    heads.masked_output = "lm_head.decoder";
-    heads.masked_bias = {"lm_head.bias", "lm_head.decoder.bias"};
-  }
+  model.heads->pooler = "mpnet.pooler.dense";
+  model.heads->tokens = "classifier";
+  model.heads->spans = "qa_outputs";
+  name_roberta_heads(model);
   return model;
 }
 

@@ -22,10 +22,9 @@ FamilyModel describe_phi(const Json& config) {
   c.positions = PositionKind::none;
   c.max_length = extent_or(config, {"max_position_embeddings"}, 2048);
   const Json rotary = rotary_parameters(config);
-  const double share = number_or(rotary, {"partial_rotary_factor"}, number_or(config, {"partial_rotary_factor"}, 0.5));
   const double base = number_or(rotary, {"rope_theta"}, number_or(config, {"rope_theta"}, 10000));
-  const double head_width = static_cast<double>(c.width / c.heads);
-  c.attention = rotary_attention(config, static_cast<Index>(head_width * share), base);
+  c.attention =
+      rotary_attention(config, turned_features(config, "partial_rotary_factor", 0.5, c.width / c.heads), base);
   model.ends_at_max_length = rotary_ends(config);
   c.separate_projections = true;
   c.embedding_scale = 1;

@@ -59,6 +59,16 @@ Json rotary_parameters(const Json& config) {
   return find_field(config, {"rope_scaling", "rope_parameters"}).value_or(Json::object());
 }
 
+Index turned_features(const Json& config, std::string_view name, double otherwise, Index head_width) {
+  std::optional<Json> said = find_field(rotary_parameters(config), {"partial_rotary_factor"});
+  if (!said) said = find_field(config, {name});
+  const double share = said ? said->number() : otherwise;
+  if (!(share > 0 && share <= 1)) said->refuse("must be above 0 and at most 1");
+  const Index features = static_cast<Index>(static_cast<double>(head_width) * share);
+  if (said && features < 2) said->refuse(fmt::format("leaves no pair of a head's {} features", head_width));
+  return features;
+}
+
 bool rotary_ends(const Json& config) { return kind_of(rotary_parameters(config)) == "dynamic"; }
 
 AttentionChoice rotary_attention(const Json& config, Index width, double base) {

@@ -4,6 +4,8 @@
 //   config.attention = rotary_attention(json, head_width, base);   // "rotary_llama3(base=500000, width=128)"
 #pragma once
 
+#include <string_view>
+
 #include "heed/io/json.h"
 #include "heed/layers/attention_choice.h"
 
@@ -14,6 +16,10 @@ Json rotary_parameters(const Json& config);
 
 // Whether the angles are others in texts longer than max_position_embeddings, which heed has not (dynamic).
 bool rotary_ends(const Json& config);
+
+// How many of a head's features turn: the share that rotary_parameters has as partial_rotary_factor, or else the
+// configuration under `name`, or `otherwise`. Throws heed::Error that names the place for a share that is none.
+Index turned_features(const Json& config, std::string_view name, double otherwise, Index head_width);
 
 // Of the first `width` features of a head, scaled as rotary_parameters says. Throws heed::Error that names the place
 // for a scaling that heed has not, or one for each kind of layer.

@@ -1,6 +1,5 @@
-// T5 1.0 (Raffel et al. 2020) and 1.1, whose feed-forward network is gated, and mT5 (Xue et al. 2021), which is 1.1 in
-// many languages, and UMT5 (Chung et al. 2023), each of whose layers has a table of distances:
-// ...ForConditionalGeneration.
+// T5 1.0 (Raffel et al. 2020) and 1.1, whose feed-forward network is gated, mT5 (Xue et al. 2021), which is 1.1 in many
+// languages, and UMT5 (Chung et al. 2023), each of whose layers has a table of distances: ...ForConditionalGeneration.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -80,7 +79,10 @@ FamilyModel describe(const Json& config, const char* feed_forward, bool tied) {
   // Some files of T5 1.0 have a table for cross-attention, which no program reads.
   model.ignored = {".EncDecAttention.relative_attention_bias.weight"};
   model.heads = translator_head_names(config);
-  if (model.heads->architecture.ends_with("EncoderModel")) {
+  // The classifier of tokens has the encoder alone.
+  model.heads->tokens = "classifier";
+  const std::string& architecture = model.heads->architecture;
+  if (architecture.ends_with("EncoderModel") || architecture.ends_with("ForTokenClassification")) {
     c.decoder_layers = 0;
     model.parts = {"encoder.block.*"};
   }

@@ -228,6 +228,8 @@ def make(path):
                   lambda w, *a: {"logits": w.linear(llama_features(w, *a)[-1:], "score", 3, bias=False)})
     write_outputs(path / "llama-tokens", config_of("llama", "LlamaForTokenClassification", num_labels=3), 62,
                   lambda w, *a: {"logits": w.linear(llama_features(w, *a), "score", 3)})
+    write_outputs(path / "llama-spans", config_of("llama", "LlamaForQuestionAnswering"), 65, lambda w, *a: {
+        "start_logits": w.linear(llama_features(w, *a), "qa_outputs", 2)[None, :, 0]}, rename=lambda name: name.replace("model.", "transformer."))
     write(path / "llama-f16", llama_config(), 49, store="F16")
     write(path / "llama-bf16-sharded", llama_config(), 50, store="BF16", shards=2)
     for few, seed in ((3, 91), (12, 92), (25, 93)):

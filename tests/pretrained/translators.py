@@ -178,16 +178,34 @@ def write_features(path, config, seed, features, **options):
     folder.write()
 
 
-def write_classes(path, config, seed):
-    """BART's classifier reads its decoder, which reads the source behind the begin token."""
+def of_sequence(w, x):
+    return {"logits": w.linear(torch.tanh(w.linear(x[-1:], "classification_head.dense", WIDTH)), "classification_head.out_proj", 3)}
+
+
+def of_spans(w, x):
+    logits = w.linear(x, "qa_outputs", 2)
+    return {"start_logits": logits[None, :, 0], "end_logits": logits[None, :, 1]}
+
+
+def write_classes(path, config, seed, features, outputs, **options):
+    """Classifiers read the decoder, which reads the source behind the begin token."""
     w = Weights(seed)
-    folder = CaseFolder(path, config, w)
+    folder = CaseFolder(path, config, w, **options)
     source = random_ids(seed, 12, VOCABULARY) + [config["eos_token_id"]]
     for name, padding in (("alone", 0), ("padded", 4)):
-        inputs = {"input_ids": source + [1] * padding, "attention_mask": [1] * len(source) + [0] * padding}
-        x = bart_features(w, config, inputs["input_ids"], len(source), [config["decoder_start_token_id"]] + source[:-1])[1]
-        pooled = torch.tanh(w.linear(x[-1:], "classification_head.dense", WIDTH))
-        folder.add(name, inputs, {"logits": w.linear(pooled, "classification_head.out_proj", 3)})
+        inputs = {"input_ids": source + [config["pad_token_id"]] * padding, "attention_mask": [1] * len(source) + [0] * padding}
+        x = features(w, config, inputs["input_ids"], len(source), [config["decoder_start_token_id"]] + source[:-1])[1]
+        folder.add(name, inputs, outputs(w, x))
+    folder.write()
+
+
+def write_tokens(path, config, seed):
+    """T5's classifier of tokens is its encoder alone."""
+    w = Weights(seed)
+    folder = CaseFolder(path, config, w, rename=lambda name: name if name.startswith("classifier") else f"transformer.{name}")
+    source = random_ids(seed, 13, VOCABULARY)
+    encoded = t5_stack(w, config, "encoder", source, padding_of(len(source), len(source), len(source)))
+    folder.add("tokens", {"input_ids": source}, {"logits": w.linear(encoded, "classifier", 3)})
     folder.write()
 
 
@@ -201,7 +219,8 @@ def make(path):
     write(path / "bart-scaled", {**config, "scale_embedding": True}, 62, bart, shards=2)
     write_features(path / "bart-without-output", {**config, "architectures": ["BartModel"]}, 66, bart_features,
                    rename=lambda name: name.removeprefix("model.").replace("shared", "encoder.embed_tokens"))
-    write_classes(path / "bart-sequence", {**config, "architectures": ["BartForSequenceClassification"], "num_labels": 3}, 67)
+    write_classes(path / "bart-sequence", {**config, "architectures": ["BartForSequenceClassification"], "num_labels": 3}, 67, bart_features, of_sequence)
+    write_classes(path / "bart-spans", {**config, "architectures": ["BartForQuestionAnswering"]}, 68, bart_features, of_spans)
     write(path / "mbart", {**config, "model_type": "mbart", "architectures": ["MBartForConditionalGeneration"], "scale_embedding": True}, 74, bart)
     config = {**both, "model_type": "marian", "architectures": ["MarianMTModel"], "activation_function": "swish", "scale_embedding": True,
               "normalize_embedding": False, "decoder_start_token_id": 1, "static_position_embeddings": True}
@@ -220,6 +239,10 @@ def make(path):
     write(path / "umt5", {**config, "model_type": "umt5", "architectures": ["UMT5ForConditionalGeneration"], "feed_forward_proj": "gated-gelu",
                           "tie_word_embeddings": False}, 76, t5)
     write_features(path / "t5-without-output", {**config, "architectures": ["T5Model"]}, 70, t5_features)
+    write_classes(path / "t5-sequence", {**config, "architectures": ["T5ForSequenceClassification"], "num_labels": 3}, 72, t5_features, of_sequence,
+                  rename=lambda name: name if name.startswith("classification_head") else f"transformer.{name}")
+    write_classes(path / "t5-spans", {**config, "architectures": ["T5ForQuestionAnswering"]}, 73, t5_features, of_spans)
+    write_tokens(path / "t5-tokens", {**config, "architectures": ["T5ForTokenClassification"], "num_labels": 3}, 78)
     encoder_alone = {**config, "architectures": ["T5EncoderModel"]}
     write_features(path / "t5-encoder", encoder_alone, 71, lambda w, c, source, length, target: (
         t5_stack(w, c, "encoder", source, padding_of(len(source), len(source), length)),) * 2, rename=lambda name: name.replace("shared", "encoder.embed_tokens"))
