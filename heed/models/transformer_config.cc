@@ -112,6 +112,10 @@ void TransformerConfig::check() const {
   HEED_CHECK(!signal.any() || (has_encoder() && token_types == 0 && factorised_embedding == 0),
              "Transformer: a signal is read by an encoder, in the place of tokens");
   HEED_CHECK(!signal.any() || !encoder_heads.masked_words, "Transformer: a signal has no words to be masked");
+  for (const Index layer : alternate_layers) {
+    HEED_CHECK(layer >= 0 && layer < std::max(encoder_layers, decoder_layers),
+               "Transformer: alternate_layers: there is no layer {}", layer);
+  }
   signal.check();
   check_cross(cross_attention);
 }

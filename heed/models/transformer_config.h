@@ -165,7 +165,7 @@ struct TransformerConfig {
     visit("output_bias", c.output_bias, "The output projection has a bias.");
     visit("logit_scale", c.logit_scale, "What the output projection's input is multiplied by.", NumberRange::above(0));
     visit("logit_soft_cap", c.logit_soft_cap, "Logits x become cap * tanh(x / cap); 0: they stay.",
-          NumberRange::at_least(0));
+          NumberRange::from(0, 1e6));
     visit("factorised_embedding", c.factorised_embedding,
           "Width of an encoder's embeddings, which a matrix maps to the model's (ALBERT); 0: they have the model's.",
           NumberRange::from(0, 1 << 24));

@@ -128,6 +128,16 @@ TEST(Transformer, GradientsOfALanguageModelsParallelBlocksAgreeWithFiniteDiffere
   }
 }
 
+TEST(Transformer, LayersThatAlternateAreLayers) {
+  TransformerConfig config = small_config();
+  config.alternate = true, config.alternate_layers = {config.decoder_layers - 1};
+  config.check();
+  for (const Index wrong : {Index{-1}, std::max(config.encoder_layers, config.decoder_layers)}) {
+    config.alternate_layers = {wrong};
+    EXPECT_THROW(config.check(), Error) << wrong;
+  }
+}
+
 TEST(Transformer, BoundedLogitsAreWithinTheirCapAndAreNotTrained) {
   TransformerConfig config = small_config();
   Workspace workspace;
