@@ -18,7 +18,8 @@ bool is_in(const std::array<Range, count>& ranges, char32_t c) {
   return range != ranges.end() && range->first <= c;
 }
 
-// What later versions have of each, but for what Unicode 15 and 16 added.
+// What versions after the library's have of each, up to 14, by their tables of general categories; what 15
+// and 16 added is later_category's. Ranges may span what is of another category.
 constexpr std::array<Range, 30> kLaterPunctuation = {{
     {0x61D, 0x61D},     {0x9FD, 0x9FD},     {0xA76, 0xA76},     {0xC77, 0xC77},     {0xC84, 0xC84},
     {0x1B7D, 0x1B7E},   {0x2E43, 0x2E4F},   {0x2E52, 0x2E5D},   {0x10EAD, 0x10EAD}, {0x10F55, 0x10F59},
@@ -66,18 +67,16 @@ constexpr std::array<Range, 4> kLaterInvisible = {{
     {0x110CD, 0x110CD},
     {0x13430, 0x13438},
 }};
-// Of which earlier versions know no decomposition.
-constexpr std::array<Range, 10> kWhole = {{
-    {0x32FF, 0x32FF},
-    {0xA7F2, 0xA7F4},
-    {0xAB69, 0xAB69},
-    {0x10781, 0x10785},
-    {0x10787, 0x107B0},
-    {0x107B2, 0x107BA},
-    {0x11938, 0x11938},
-    {0x1E030, 0x1E06D},
-    {0x1F16C, 0x1F16C},
-    {0x1FBF0, 0x1FBF9},
+// What Unicode 9 does not have and normal forms of later versions change, reorder or put together, and around it only
+// what Unicode 9 does not have either: the library leaves it as it is, and nothing goes past it.
+constexpr std::array<Range, 32> kInert = {{
+    {0x7FD, 0x7FD},     {0x897, 0x89F},     {0x8CA, 0x8D3},     {0x9FE, 0x9FE},     {0xC3C, 0xC3C},
+    {0xD3B, 0xD3C},     {0xEBA, 0xEBA},     {0x1715, 0x1715},   {0x1ABF, 0x1AEB},   {0x1DF6, 0x1DFA},
+    {0x32FF, 0x32FF},   {0xA7F1, 0xA7F4},   {0xA82C, 0xA82C},   {0xAB69, 0xAB69},   {0x105C9, 0x105E4},
+    {0x10781, 0x107BA}, {0x10D24, 0x10D6D}, {0x10EAB, 0x10F85}, {0x11070, 0x11070}, {0x1133B, 0x1133B},
+    {0x11382, 0x113D0}, {0x1145E, 0x1145E}, {0x11839, 0x1183A}, {0x11930, 0x11A99}, {0x11D42, 0x11F42},
+    {0x1611E, 0x1612F}, {0x16D63, 0x16D6A}, {0x16FF0, 0x16FF1}, {0x1CCD6, 0x1CCF9}, {0x1E030, 0x1E6F5},
+    {0x1F16C, 0x1F16C}, {0x1FBF0, 0x1FBF9},
 }};
 // Numbers of Unicode 17, and what it and 16 gave lower case: each so far behind.
 constexpr std::array<Range, 2> kLatestNumbers = {{
@@ -140,10 +139,14 @@ char32_t library_lower(char32_t c, char32_t* second) {
 }
 
 std::string library_normal_form(std::string_view text, NormalForm form) {
+  // None of those begins with a lesser byte: most texts are not looked at character by character.
+  constexpr unsigned char kLeastByte = 0xDF;
+  if (std::ranges::none_of(text, [](char byte) { return static_cast<unsigned char>(byte) >= kLeastByte; }))
+    return normal_form(text, form);
   std::string normal;
   std::size_t begin = 0;
   for_each_code_point(text, [&](char32_t c, std::string_view bytes) {
-    if (c < kWhole.front().first || !is_in(kWhole, c)) return;
+    if (!is_in(kInert, c)) return;
     const auto at = static_cast<std::size_t>(bytes.data() - text.data());
     normal += normal_form(text.substr(begin, at - begin), form);
     normal += bytes;

@@ -1,6 +1,9 @@
 // What the library of tokenizer.json knows of Unicode. Each of its parts has the version that it was written with:
-// punctuation, accents of words and control characters Unicode 8, marks 9, decompositions 11, words 16, numbers and
-// lower case 17.
+// punctuation, accents of words and control characters Unicode 8, marks and normal forms 9, words 16, numbers and lower
+// case 17. What is told here is that, whether utf8proc has Unicode 14, 15 or 16.
+//
+//   is_library_punctuation(U'\u2E52');                              // false: it is of Unicode 14
+//   library_normal_form("\u32FFe\u0301", NormalForm::nfkc);         // "\u32FF\u00E9": the era is of Unicode 12.1
 #pragma once
 
 #include <string>

@@ -32,6 +32,10 @@ TEST(Normaliser, MarksGo) {
 TEST(Normaliser, LaterVersionsOfUnicodeAreKnownInPart) {
   EXPECT_EQ(normalised(R"({"type": "NFKC"})", "\u32FFe\u0301\u32FE"), "\u32FF\u00E9ヲ");
   EXPECT_EQ(normalised(R"({"type": "NFD"})", "\U00011938\u00E9"), "\U00011938e\u0301");
+  EXPECT_EQ(normalised(R"({"type": "NFC"})", "\U00011935\U00011930"), "\U00011935\U00011930");
+  // A mark of Unicode 14 is no mark: others do not change places with it, and nothing is composed across it.
+  EXPECT_EQ(normalised(R"({"type": "NFC"})", "e\u0898\u0323\u0301"), "e\u0898\u0323\u0301");
+  EXPECT_EQ(normalised(R"({"type": "NFC"})", "e\u0301\u0323"), "\u1EB9\u0301");
   EXPECT_EQ(normalised(R"({"type": "Lowercase"})", "\u1C89\uA7CB\uA7D4\uA7D6\uA7DC\U00010D50\U00016EA0"),
             "\u1C8A\u0264\uA7D5\uA7D7\u019B\U00010D70\U00016EBB");
   EXPECT_EQ(normalised(R"({"type": "StripAccents"})", "a\u0898\u1CF2\u1DF5"), "a\u0898");
