@@ -70,14 +70,17 @@ std::string plain_jinja(std::string_view jinja) {
 
 // What a literal has between two marks; nothing where no literal holds both.
 std::string text_between(std::string_view plain, std::string_view begin, std::string_view end) {
-  for (std::size_t at = plain.find(begin); at != std::string_view::npos; at = plain.find(begin, at)) {
-    at += begin.size();
-    const std::string_view text = plain.substr(at, plain.substr(at).find(end));
-    if (text.size() < plain.size() - at && text.find("'+") == text.npos && text.find("'}") == text.npos &&
-        text.find("'-}") == text.npos)
+  for (std::size_t from = 0;;) {
+    const std::size_t first = plain.find(begin, from);
+    if (first == std::string_view::npos) return {};
+    const std::size_t last = plain.find(end, first + begin.size());
+    if (last == std::string_view::npos) return {};
+    const std::size_t at = plain.rfind(begin, last) + begin.size();  // of several, the nearest
+    const std::string_view text = plain.substr(at, last - at);
+    if (text.find("'+") == text.npos && text.find("'}") == text.npos && text.find("'-}") == text.npos)
       return std::string(text);
+    from = last;
   }
-  return {};
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -70,6 +70,12 @@ TEST(ChatTemplate, TheSystemMessageThatIsTheModelsOwnIsReadFromTheTemplate) {
             "<s><|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n");
 }
 
+TEST(ChatTemplate, ALongTextOfMarksIsReadInOnePass) {
+  std::string jinja = "{{ '";
+  for (int i = 0; i < 200'000; ++i) jinja += "<|im_start|>system\\n";
+  EXPECT_EQ(written(jinja, kQuestion), "<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n");
+}
+
 TEST(ChatTemplate, Llama31AlwaysHasATurnOfTheSystem) {
   constexpr std::string_view kJinja =
       R"({{- "<|start_header_id|>system<|end_header_id|>\n\n" }}{{- "Cutting Knowledge Date: December 2023\n" }})";
