@@ -68,11 +68,11 @@ struct Regex::Impl {
   }
 
   // Finds the first match at or after `from`; false where there is none.
-  bool find(const pcre2_code* with, std::string_view text, std::size_t from, std::size_t& begin,
+  bool find(const pcre2_code* expression, std::string_view text, std::size_t from, std::size_t& begin,
             std::size_t& end) const {
     pcre2_match_data* data = match_data_of_thread();
     const auto search = [&](std::uint32_t options) {
-      return pcre2_match(with, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from,
+      return pcre2_match(expression, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from,
                          PCRE2_NO_UTF_CHECK | options, data, context.get());
     };
     int found = search(0);

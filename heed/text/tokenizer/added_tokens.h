@@ -1,7 +1,8 @@
 // Tokens that are found in a text before anything else is done to it: tokenizer.json's "added_tokens".
 //
 //   AddedTokens tokens;
-//   tokens.add({.content = "<sep>", .special = true}, model, normaliser);
+//   tokens.add({.content = "<sep>", .special = true}, model.pieces());
+//   tokens.finish(normaliser);
 //   tokens.split(text, normaliser, [&](const Word& text, int id) { ... });   // id -1: between tokens
 #pragma once
 
