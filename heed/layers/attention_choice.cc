@@ -19,13 +19,17 @@ std::string_view trimmed(std::string_view text) {
   return begin == text.npos ? std::string_view() : text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
 }
 
-// Calls f with each part of text between separators, trimmed.
+// Calls f with each part of text between separators, trimmed. In brackets none separates: the "+" of 1e+300 is a
+// number's.
 template <typename F>
 void split(std::string_view text, char separator, F f) {
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, begin), text.size());
-    f(trimmed(text.substr(begin, end - begin)));
-    begin = end + 1;
+  bool in_brackets = false;
+  for (std::size_t begin = 0, at = 0; at <= text.size(); ++at) {
+    const bool ends = at == text.size();
+    if (!ends && (text[at] == '(' || text[at] == ')')) in_brackets = text[at] == '(';
+    if (!ends && (in_brackets || text[at] != separator)) continue;
+    f(trimmed(text.substr(begin, at - begin)));
+    begin = at + 1;
   }
 }
 

@@ -60,6 +60,21 @@ TEST(AttentionChoice, EveryTermComesBackFromItsText) {
   }
 }
 
+TEST(AttentionChoice, ANumberWithAnExponentComesBackFromItsText) {
+  EXPECT_EQ(read("dot(1e+300) + window(9)"), "dot(scale=1e+300) + window(radius=9)");
+  for (const AttentionTerm& term : attention_terms()) {
+    for (const AttentionTerm::Number& number : term.numbers) {
+      for (const double value : {1e300, 2.5e16, 1e-300}) {
+        if (number.whole || !number.range.contains(value)) continue;
+        const AttentionChoice choice(fmt::format("{}({}={})", term.name, number.name, value));
+        const auto place = static_cast<std::size_t>(&number - term.numbers.data());
+        EXPECT_EQ(choice.terms()[0].numbers[place], value) << term.name << " " << number.name;
+        EXPECT_EQ(AttentionChoice(choice.text()), choice) << choice.text();
+      }
+    }
+  }
+}
+
 TEST(AttentionChoice, EveryTermIsMadeAndOnlyWhatIsLearnedAsksForParameters) {
   for (const AttentionTerm& term : attention_terms()) {
     ListedParameters listed;
@@ -78,6 +93,7 @@ TEST(AttentionChoice, WhatHasNoMeaningIsRefusedByName) {
   EXPECT_THAT(refusal([] { read("sigmoid + sinks"); }), HasSubstr("both a normaliser"));
   EXPECT_THAT(refusal([] { read("alibi + alibi"); }), HasSubstr("alibi is given twice"));
   EXPECT_THAT(refusal([] { read("window(8"); }), HasSubstr("must end with a bracket"));
+  EXPECT_THAT(refusal([] { read("window(8 + alibi"); }), HasSubstr("\"window(8 + alibi\" must end with a bracket"));
   EXPECT_THAT(refusal([] { read("window(wide=8)"); }), HasSubstr("window has no number \"wide\""));
   EXPECT_THAT(refusal([] { read("window(1, 2)"); }), HasSubstr("window takes 1 numbers"));
   EXPECT_THAT(refusal([] { read("window(1.5)"); }), HasSubstr("radius must be a whole number, but is \"1.5\""));

@@ -116,6 +116,8 @@ TEST(Family, YarnsAttentionFactorIsOfItsMagnitudes) {
   EXPECT_EQ(yarn({{"mscale", 1.0}, {"mscale_all_dim", 1.0}}),
             "rotary_yarn(original_length=64, attention_factor=1, width=8)");
   EXPECT_EQ(yarn({{"attention_factor", 1.5}}), "rotary_yarn(original_length=64, attention_factor=1.5, width=8)");
+  EXPECT_EQ(yarn({{"factor", 1e300}, {"attention_factor", 1.5}}),
+            "rotary_yarn(factor=1e+300, original_length=64, attention_factor=1.5, width=8)");
   EXPECT_EQ(yarn({{"factor", nullptr}, {"original_max_position_embeddings", 16}}),
             yarn({{"original_max_position_embeddings", 16}}));
   EXPECT_EQ(refusal([&] {
