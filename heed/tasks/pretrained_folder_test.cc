@@ -1,6 +1,7 @@
 // Models that others trained, in forms of their own (shared/data), through what the commands do.
 #include "heed/tasks/pretrained_folder.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "heed/base/file.h"
 #include "heed/base/file_writer.h"
 #include "heed/io/json.h"
 #include "heed/io/npy.h"
@@ -83,6 +85,20 @@ TEST(PretrainedFolder, CTranslate2sPiecesThatAreNoTextAreNamed) {
   write_file(folder / "source_vocabulary.txt", "<unk>\na\xFF\n");
   EXPECT_EQ(refusal([&] { open_vocabularies(folder); }),
             folder.string() + ": the source vocabulary: piece 1 is not valid UTF-8");
+}
+
+TEST(PretrainedFolder, CTranslate2sPiecesAreAsManyAsItsRows) {
+  HEED_DATA_OR_SKIP(from, "models/aren-transliteration");
+  const auto folder = std::filesystem::path(::testing::TempDir()) / "heed_pieces_of_other_rows";
+  for (const std::string side : {"source", "target"}) {
+    std::filesystem::remove_all(folder);
+    std::filesystem::copy(from, folder, std::filesystem::copy_options::recursive);
+    const std::filesystem::path pieces = folder / (side + "_vocabulary.txt");
+    const std::string all = read_file(pieces);
+    write_file(pieces, all.substr(0, all.rfind('\n', all.size() - 2) + 1));
+    EXPECT_THAT(refusal([&] { load_model_folder(folder); }),
+                ::testing::HasSubstr(folder.string() + ": its " + side + " vocabulary has "));
+  }
 }
 
 TEST(PretrainedFolder, SaysWhatIsMissing) {

@@ -16,6 +16,7 @@
 #include "heed/pretrained/config_fields.h"
 #include "heed/pretrained/ctranslate2.h"
 #include "heed/pretrained/gguf.h"
+#include "heed/pretrained/pretrained_model.h"
 #include "heed/text/open_tokenizer.h"
 #include "heed/text/plain_vocabulary.h"
 #include "heed/text/tokenizer/tokenizer.h"
@@ -150,6 +151,10 @@ Vocabularies open_vocabularies(const fs::path& path) {
       return joint(llama2c_vocabulary(place.path));
     case VocabularyPlace::Kind::ctranslate2: {
       const std::shared_ptr<const Vocabulary> source = pieces_between_spaces(place.path, "source");
+      // The target's pieces are counted where the model is described.
+      const Index rows = describe_pretrained(place.path).config.source_vocabulary;
+      HEED_CHECK(source->size() == rows, "{}: its source vocabulary has {} pieces, but its embedding has {} rows",
+                 place.path.string(), source->size(), rows);
       return {source, has_file_of(place.path, "shared") ? source : pieces_between_spaces(place.path, "target")};
     }
     case VocabularyPlace::Kind::tokenizer: {
