@@ -42,8 +42,9 @@ bool classifies_tokens(const ModelFolder& folder) { return heads_of(folder).clas
 std::vector<Classified> classify(const ModelFolder& folder, std::span<const std::string> texts, std::string_view name,
                                  Index batch_tokens, const Progress& progress) {
   const EncoderHeadsOptions& heads = heads_of(folder);
-  HEED_CHECK(heads.classifier == ClassifierKind::sequence || heads.classifier == ClassifierKind::next_sentence,
-             "classify: the model tells the classes of tokens, not of texts");
+  const bool of_texts =
+      heads.classifier == ClassifierKind::sequence || heads.classifier == ClassifierKind::next_sentence;
+  check_purpose(of_texts, folder, "tells the class of no whole text");
   const bool has_decoder = folder.config.transformer.has_decoder();
   const TextReader reader(folder, has_decoder ? ReadBy::decoder : ReadBy::encoder);
   std::vector<Classified> classified(texts.size());
@@ -65,7 +66,7 @@ std::vector<std::vector<ClassifiedToken>> classify_tokens(const ModelFolder& fol
                                                           std::string_view name, Index batch_tokens,
                                                           const Progress& progress) {
   const EncoderHeadsOptions& heads = heads_of(folder);
-  HEED_CHECK(heads.classifier == ClassifierKind::tokens, "classify_tokens: the model does not tell tokens' classes");
+  check_purpose(heads.classifier == ClassifierKind::tokens, folder, "tells the classes of no tokens");
   const TextReader reader(folder);
   const std::vector<EncodedText> encoded = reader.encode(texts, name);
   std::vector<std::vector<ClassifiedToken>> classified(texts.size());

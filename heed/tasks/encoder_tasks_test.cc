@@ -190,7 +190,7 @@ TEST_F(EncoderTasksTest, AClassifierWithADecoderReadsTheTextAgainAndTakesItsLast
   ModelFolder folder = model_of(config);
   folder.special.begin = -1;
   EXPECT_EQ(refusal([&] { classify(folder, kLines); }),
-            "TextReader: the decoder begins with no token, so it cannot read the text again");
+            "the model: its decoder begins with no token, so it cannot read the text again");
   folder.special.begin = 3;
   const auto& model = dynamic_cast<const Transformer&>(*folder.model);
   const std::vector<Classified> classified = classify(folder, kLines);
@@ -218,14 +218,15 @@ TEST_F(EncoderTasksTest, WhatTheModelHasNotIsRefused) {
             "the model: tells the class of nothing: it turns text into vectors (embed)");
   const ModelFolder tokens = model_of(with_classes(ClassifierKind::tokens, {"noun", "other"}));
   EXPECT_EQ(refusal([&] { classify(tokens, kLines); }),
-            "classify: the model tells the classes of tokens, not of texts");
+            "the model: tells the class of no whole text: it tells the class of each token (classify), turns text into "
+            "vectors (embed)");
   ModelFolder recurrent = model_of(encoder());
   recurrent.config.kind = ModelKind::rnn;
   recurrent.config.set_vocabularies(12, 12);
   DrawnParameters drawn(Rng(3));
   recurrent.model = make_model(drawn, recurrent.config);
   EXPECT_EQ(refusal([&] { embed(recurrent, kLines, Pool::mean); }),
-            "TextReader: the model is no Transformer, which alone gives vectors of whole texts");
+            "the model: gives no vectors of whole texts: it translates text (translate)");
 }
 
 TEST_F(EncoderTasksTest, ATextThatDoesNotFitIsNamed) {

@@ -39,7 +39,7 @@ std::vector<std::vector<MaskedWord>> fill_masks(const ModelFolder& folder, std::
   const TextReader reader(folder);
   const Vocabulary& vocabulary = reader.vocabulary();
   check_purpose(reader.model().config().encoder_heads.masked_words, folder, "guesses no masked words");
-  HEED_CHECK(vocabulary.mask() >= 0, "fill_masks: the model's vocabulary has no mask");
+  HEED_CHECK(vocabulary.mask() >= 0, "{}: its vocabulary has no mask", folder.name());
   std::vector<std::string> masked;
   for (const std::string& line : lines) masked.push_back(replace_all(line, kMask, vocabulary.piece(vocabulary.mask())));
   const std::vector<EncodedText> texts = reader.encode(masked, name);

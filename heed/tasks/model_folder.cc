@@ -68,7 +68,7 @@ bool handles_text(const ModelConfig& config) {
 }
 
 void check_handles_text(const ModelConfig& config, const std::filesystem::path& path) {
-  check_purpose(handles_text(config), config, path, "reads no text");
+  check_purpose(handles_text(config), config, path.string(), "reads no text");
 }
 
 BareModel load_bare_model(const std::filesystem::path& path) {

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "heed/layers/parameters.h"
@@ -19,7 +20,10 @@ struct BareModel {
   ModelConfig config;
   std::unique_ptr<SequenceModel> model;
   ParameterList parameters;
-  std::filesystem::path path;  // what it was opened from, for errors
+  std::filesystem::path path;  // what it was opened from
+
+  // What errors call it.
+  std::string name() const { return path.empty() ? "the model" : path.string(); }
 };
 
 // About as many tokens as a batch holds where nobody says otherwise.

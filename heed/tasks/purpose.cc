@@ -58,13 +58,12 @@ std::string purpose_of(const ModelConfig& config) {
   return fmt::format("{}", fmt::join(purposes, ", "));
 }
 
-void check_purpose(bool is_for_it, const ModelConfig& config, const std::filesystem::path& path,
-                   std::string_view not_it) {
-  HEED_CHECK(is_for_it, "{}: {}: it {}", path.empty() ? "the model" : path.string(), not_it, purpose_of(config));
+void check_purpose(bool is_for_it, const ModelConfig& config, std::string_view name, std::string_view not_it) {
+  HEED_CHECK(is_for_it, "{}: {}: it {}", name, not_it, purpose_of(config));
 }
 
 void check_purpose(bool is_for_it, const BareModel& model, std::string_view not_it) {
-  check_purpose(is_for_it, model.config, model.path, not_it);
+  check_purpose(is_for_it, model.config, model.name(), not_it);
 }
 
 }  // namespace heed

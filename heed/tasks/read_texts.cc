@@ -4,13 +4,14 @@
 #include <numeric>
 
 #include "heed/base/check.h"
+#include "heed/tasks/purpose.h"
 
 namespace heed {
 namespace {
 
 const Transformer& transformer_of(const ModelFolder& folder) {
   const auto* model = dynamic_cast<const Transformer*>(folder.model.get());
-  HEED_CHECK(model != nullptr, "TextReader: the model is no Transformer, which alone gives vectors of whole texts");
+  check_purpose(model != nullptr, folder, "gives no vectors of whole texts");
   return *model;
 }
 
@@ -47,7 +48,7 @@ TextReader::TextReader(const ModelFolder& folder, ReadBy by)
       vocabulary_(model_.has_source() ? *folder.source_vocabulary : *folder.target_vocabulary),
       by_(by) {
   const bool begins = by == ReadBy::encoder || !model_.has_source() || folder.special.begin >= 0;
-  HEED_CHECK(begins, "TextReader: the decoder begins with no token, so it cannot read the text again");
+  HEED_CHECK(begins, "{}: its decoder begins with no token, so it cannot read the text again", folder.name());
 }
 
 EncodedText TextReader::ids_of(const std::string& line) const {
