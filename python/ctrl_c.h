@@ -7,14 +7,17 @@
 
 #include <chrono>
 
+#include "heed/base/index.h"
+
 namespace heed::python {
 
 // Told how far a call is, looks whether Python has a signal to answer, and raises what that raises. Only Python's main
-// thread answers any. A few times a second: it takes Python's lock, which another thread may hold for a while.
+// thread answers any, so the thread that makes it looks, and those that help it go on. A few times a second: it takes
+// Python's lock, which another thread may hold for a while.
 class CtrlC {
  public:
-  template <typename Done>
-  void operator()(const Done&) {
+  void operator()(Index) {
+    if (PyThread_get_thread_ident() != caller_) return;
     constexpr std::chrono::milliseconds kBetween{100};
     const auto now = std::chrono::steady_clock::now();
     if (now - last_ < kBetween) return;
@@ -24,6 +27,7 @@ class CtrlC {
   }
 
  private:
+  unsigned long caller_ = PyThread_get_thread_ident();
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 

@@ -16,7 +16,7 @@ namespace heed::python {
 
 namespace py = pybind11;
 
-// Numbers of NumPy's, and of other libraries that have item(), are numbers too.
+// Numbers and arrays of NumPy's, and of other libraries that have tolist(), are numbers and lists too.
 inline Json to_json(const char* caller, const py::dict& given) {
   using namespace py::literals;
   for (const auto& [name, value] : given) {
@@ -25,9 +25,9 @@ inline Json to_json(const char* caller, const py::dict& given) {
                py::str(value).cast<std::string>());
   }
   const py::cpp_function other([caller](const py::object& value) -> py::object {
-    HEED_CHECK(py::hasattr(value, "item"), "{}: options are numbers, texts and lists of them, but one is of type {}",
+    HEED_CHECK(py::hasattr(value, "tolist"), "{}: options are numbers, texts and lists of them, but one is of type {}",
                caller, py::str(py::type::of(value).attr("__name__")).cast<std::string>());
-    return value.attr("item")();
+    return value.attr("tolist")();
   });
   const py::object text = py::module_::import("json").attr("dumps")(given, "default"_a = other);
   return Json::parse(text.cast<std::string>(), caller);

@@ -73,7 +73,7 @@ py::list continue_text(const ModelFolder& folder, const Lines& prompts, const py
                        const py::object& on_part) {
   GenerateOptions options{.max_tokens = max_tokens};
   read_fields("heed.Model.generate", sampling, options.sampling);
-  std::function<void(const GeneratedPart&)> tell = CtrlC();
+  std::function<void(const GeneratedPart&)> tell;
   if (!on_part.is_none()) {
     tell = [&](const GeneratedPart& part) {
       const py::gil_scoped_acquire lock;
@@ -83,7 +83,7 @@ py::list continue_text(const ModelFolder& folder, const Lines& prompts, const py
   std::vector<Generated> generated;
   {
     const py::gil_scoped_release unlocked;
-    generated = generate(folder, prompts, options, tell, "heed.Model.generate: prompt");
+    generated = generate(folder, prompts, options, tell, "heed.Model.generate: prompt", CtrlC());
   }
   py::list all;
   for (const Generated& one : generated) all.append(py::make_tuple(one.text, one.tokens, one.token_scores));

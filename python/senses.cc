@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bindings.h"
+#include "ctrl_c.h"
 #include "heed/base/check.h"
 #include "heed/tasks/picture_classifier.h"
 #include "heed/tasks/transcribe.h"
@@ -77,7 +78,7 @@ using Transcript = std::tuple<std::string, std::string, std::vector<std::tuple<s
 
 Transcript transcribe(const Transcriber& transcriber, const Wave& wave, const TranscriptionOptions& options) {
   const py::gil_scoped_release unlocked;
-  const Transcription heard = transcriber.transcribe(wave, options);
+  const Transcription heard = transcriber.transcribe(wave, options, CtrlC());
   Transcript result{heard.text, heard.language, {}};
   for (const TimedWord& word : heard.words) std::get<2>(result).emplace_back(word.text, word.begin, word.end);
   return result;

@@ -123,6 +123,7 @@ Task task_of(const TrainPaths& paths) {
 TrainOptions options_of_new_model(const TrainPaths& paths, const std::string& model, const std::string& preset,
                                   py::dict& options) {
   TrainOptions all;
+  HEED_CHECK(take_fields(options, all.low_rank).empty(), "{}: lora, lora_alpha and lora_targets go with start", kTrain);
   choose_model(all.model, model);
   all.task = task_of(paths);
   const py::dict given = take_fields(options, all);

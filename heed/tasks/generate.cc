@@ -41,7 +41,8 @@ std::vector<int> asked(const ChatTemplate& chat, const std::string& system, cons
 
 std::vector<Generated> generate(const ModelFolder& folder, std::span<const std::string> prompts,
                                 const GenerateOptions& options,
-                                const std::function<void(const GeneratedPart&)>& on_part, std::string_view name) {
+                                const std::function<void(const GeneratedPart&)>& on_part, std::string_view name,
+                                const Progress& progress) {
   check_purpose(continues_text(folder.config), folder, "continues no text");
   HEED_CHECK(options.max_tokens >= 1 && options.rows >= 1,
              "generate: max_tokens and rows must be at least 1, but are {} and {}", options.max_tokens, options.rows);
@@ -90,6 +91,7 @@ std::vector<Generated> generate(const ModelFolder& folder, std::span<const std::
       if (on_part) on_part({i, text_of(i, drawn[i]), ended[i] != 0});
     }
     std::erase_if(running, [&](std::size_t i) { return ended[i] != 0; });
+    if (progress) progress(static_cast<Index>(next - running.size()));
     for (Session::Ended& one : session.take()) {
       Generated& result = results[static_cast<std::size_t>(one.sequence)];
       result.tokens = std::move(one.hypotheses[0].tokens);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "heed/base/progress.h"
 #include "heed/decode/sampling.h"
 #include "heed/tasks/model_folder.h"
 #include "heed/text/chat_template.h"
@@ -44,11 +45,12 @@ struct Generated {
 
 // Continues every prompt; result i is of prompt i. An empty prompt begins a text. A prompt enters when another has
 // ended, and its continuation has the bits that it has alone. on_part, where there is one, is called after each token,
-// from this thread. Throws heed::Error for a model that translates, for options out of range, and, naming `name` and
+// from this thread. Progress counts the prompts that have ended, and is told after each step. Throws heed::Error for a
+// model that translates, for options out of range, and, naming `name` and
 // the prompt, for one of as many tokens as the model can hold.
 std::vector<Generated> generate(const ModelFolder& folder, std::span<const std::string> prompts,
                                 const GenerateOptions& options,
                                 const std::function<void(const GeneratedPart&)>& on_part = {},
-                                std::string_view name = "prompt");
+                                std::string_view name = "prompt", const Progress& progress = {});
 
 }  // namespace heed

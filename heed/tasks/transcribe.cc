@@ -181,7 +181,8 @@ AttentionTrace Transcriber::trace(const Wave& wave, const TranscriptionOptions& 
                       trimmed(vocabulary_->decode(heard.tokens)), parts);
 }
 
-Transcription Transcriber::transcribe(const Wave& wave, const TranscriptionOptions& options) const {
+Transcription Transcriber::transcribe(const Wave& wave, const TranscriptionOptions& options,
+                                      const Progress& progress) const {
   const SignalOptions& signal = opened_.config.transformer.signal;
   const Wave sound = resampled(wave, kLogMelRate);
   const auto piece = static_cast<std::size_t>(signal.frames * kLogMelHop);
@@ -195,11 +196,13 @@ Transcription Transcriber::transcribe(const Wave& wave, const TranscriptionOptio
     language = heard.language;
     const std::string text = trimmed(vocabulary_->decode(heard.tokens));
     if (!text.empty()) all.text += (all.text.empty() ? "" : " ") + text;
-    if (!options.words) continue;
-    const double offset = static_cast<double>(begin) / static_cast<double>(kLogMelRate);
-    for (TimedWord& word : timed_words(heard, std::ssize(samples), workspace)) {
-      all.words.push_back({std::move(word.text), word.begin + offset, word.end + offset});
+    if (options.words) {
+      const double offset = static_cast<double>(begin) / static_cast<double>(kLogMelRate);
+      for (TimedWord& word : timed_words(heard, std::ssize(samples), workspace)) {
+        all.words.push_back({std::move(word.text), word.begin + offset, word.end + offset});
+      }
     }
+    if (progress) progress(static_cast<Index>(begin / piece) + 1);
   }
   for (const auto& [code, id] : speech_.languages) {
     if (id == language) all.language = code;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "heed/base/progress.h"
 #include "heed/decode/beam_search.h"
 #include "heed/observe/recorder.h"
 #include "heed/observe/trace.h"
@@ -47,8 +48,9 @@ class Transcriber {
   // The sound is cut into pieces as long as the model hears, thirty seconds, each of which is transcribed by itself. A
   // word is what stands between spaces. Its times are found by dynamic time warping (heed/tasks/time_warp.h) over the
   // cross-attention of the heads that the model's files call aligned, or of all in its upper half, in steps of 20 ms.
-  // Throws heed::Error for a language and a task that the model has not, and a beam out of range.
-  Transcription transcribe(const Wave& wave, const TranscriptionOptions& options) const;
+  // Progress counts pieces. Throws heed::Error for a language and a task that the model has not, and a beam out of
+  // range.
+  Transcription transcribe(const Wave& wave, const TranscriptionOptions& options, const Progress& progress = {}) const;
 
   // What it attends to in the first piece, in every layer: frames of sound, 20 ms each, and the tokens of what it
   // hears. The encoder attends to silence up to the end of the piece too, which is not kept.

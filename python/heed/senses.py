@@ -50,7 +50,6 @@ class PictureClassifier:
         is not given."""
         return np.stack(self._classifier.attention(pixels_of(picture), layer))
 
-
     def trace(self, picture: Union[Path, np.ndarray], *, record: Union[str, Sequence[str]] = ()) -> Attention:
         """What every token and patch attends to, in every layer and head, over the picture: for heed.view(). record: 'scores', 'embeddings'
         or 'all'."""
@@ -69,12 +68,11 @@ class Transcriber:
     def transcribe(
         self, sound: Union[Path, Tuple[np.ndarray, int]], *, language: str = "", task: str = "transcribe", beam: int = 1, words: bool = False
     ) -> Transcription:
-        """What is said. sound: the path of a WAV file, or samples of one channel [T], floats from -1 to 1 or integers, with how many a second
-        there are. language: its code; '' is the one that the model hears. task: or 'translate', into English. words: their times too."""
+        """What is said. sound: the path of a WAV file, or samples of one channel [T], floats from -1 to 1, int8, int16 or int32, with how
+        many a second there are. language: its code; '' is the one that the model hears. task: or 'translate', into English. words: their times too."""
         samples, rate = samples_of(sound)
         text, spoken, timed = self._transcriber.transcribe(samples, rate, language, task, beam, words)
         return Transcription(text, spoken, [TimedWord(*word) for word in timed])
-
 
     def trace(
         self, sound: Union[Path, Tuple[np.ndarray, int]], *, language: str = "", task: str = "transcribe", record: Union[str, Sequence[str]] = ()
@@ -101,8 +99,9 @@ def samples_of(sound: Union[Path, Tuple[np.ndarray, int]]) -> Tuple[np.ndarray, 
     if not isinstance(sound, tuple):
         return _heed.read_wave(os.fspath(sound))
     samples, rate = np.asarray(sound[0]), sound[1]
-    if samples.dtype.kind not in "fi" or samples.ndim != 1 or samples.size == 0:
-        raise _heed.Error("heed.Transcriber: sound must be one row of samples [T], floats from -1 to 1 or signed integers, but is "
+    # int64 is what NumPy makes of a list: it does not tell how loud the loudest may be.
+    if samples.dtype.kind not in "fi" or samples.dtype == np.int64 or samples.ndim != 1 or samples.size == 0:
+        raise _heed.Error("heed.Transcriber: sound must be one row of samples [T], floats from -1 to 1, int8, int16 or int32, but is "
                           f"{samples.dtype} {list(samples.shape)}")
     if samples.dtype.kind == "i":
         return (samples / -float(np.iinfo(samples.dtype).min)).astype(np.float32), rate

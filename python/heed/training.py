@@ -21,13 +21,13 @@ class TrainingResult(NamedTuple):
 
 def train(
     folder: Path, *, source: Path = "", target: Path = "", valid_source: Path = "", valid_target: Path = "", text: Path = "", valid: Path = "",
-    start: Path = "", model: str = "transformer", preset: str = "small", callback: Optional[Callback] = None, **options: Any,
+    start: Path = "", model: Optional[str] = None, preset: Optional[str] = None, callback: Optional[Callback] = None, **options: Any,
 ) -> TrainingResult:
     """Trains, and leaves a model in the folder. A folder that holds an unfinished run with the same options is continued, to the same bits.
 
     source, target, valid_source and valid_target: UTF-8 files whose lines correspond, for a model that translates; or text and valid, documents,
     one a line, for one that continues text. With task='caption', source and valid_source are lists of pictures, and targets tell what they
-    show. model: 'transformer', 'bahdanau' or 'luong'. preset: 'tiny', 'small' or 'base'.
+    show. model: 'transformer' (where none is given), 'bahdanau' or 'luong'. preset: 'tiny', 'small' (where none is given) or 'base'.
 
     start: a model to go on from, heed's own or another toolkit's, with its vocabulary and shape, in the place of model and preset. With lora=8
     low-rank factors for its attention are learned (lora_alpha, lora_targets), and the folder is an adapter's, which heed.load() takes.
@@ -41,4 +41,8 @@ def train(
     """
     paths = {"folder": folder, "source": source, "target": target, "valid_source": valid_source, "valid_target": valid_target, "text": text,
              "valid": valid, "start": start}
-    return TrainingResult(**_heed.train({name: os.fspath(path) for name, path in paths.items()}, model, preset, options, callback))
+    for name, given in (("model", model), ("preset", preset)):
+        if given is not None and os.fspath(start):
+            raise _heed.Error(f"heed.train: {name} means nothing with start: the shape is that model's")
+    return TrainingResult(**_heed.train({name: os.fspath(path) for name, path in paths.items()}, model or "transformer", preset or "small",
+                                        options, callback))
