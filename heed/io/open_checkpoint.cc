@@ -112,8 +112,7 @@ std::filesystem::path checkpoint_path(const std::filesystem::path& path) {
     if (known.empty() && !what.empty()) known = fmt::format("{}: is {}", file.string(), what);
   }
   HEED_CHECK(!files.empty() || known.empty(), "{}", known);
-  HEED_CHECK(!files.empty(),
-             "{}: holds no weights: there is no model.safetensors, {}, model.bin or *.gguf that heed reads",
+  HEED_CHECK(!files.empty(), "{}: holds no weights: there is no model.safetensors, {}, *.gguf or *.bin that heed reads",
              path.string(), kIndex);
   HEED_CHECK(files.size() == 1, "{}: holds several files of weights, of which one must be named: {}", path.string(),
              fmt::join(names_of(files), ", "));

@@ -90,8 +90,8 @@ TEST_F(OpenCheckpoint, OfAFolderTakesTheOnlyWeights) {
 TEST_F(OpenCheckpoint, AFolderWithoutWeightsSaysWhatItLacks) {
   EXPECT_EQ(
       refused(),
-      "F: holds no weights: there is no model.safetensors, model.safetensors.index.json, model.bin or *.gguf that "
-      "heed reads");
+      "F: holds no weights: there is no model.safetensors, model.safetensors.index.json, *.gguf or *.bin that heed "
+      "reads");
   EXPECT_EQ(refused("none"), "F/none: cannot open: No such file or directory");
 }
 
