@@ -75,7 +75,8 @@ class DescribeCtranslate2 : public ::testing::Test {
   void SetUp() override { std::filesystem::create_directories(folder_); }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_describe_ctranslate2";
+  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_describe_ctranslate2" /
+                                  ::testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
 TEST_F(DescribeCtranslate2, ReadsWhatTheVariablesSay) {

@@ -12,7 +12,9 @@ namespace {
 
 // What is made of a decoder without tied output whose file has these tensors, of which the names alone count.
 TransformerConfig fitted(const std::vector<std::string>& tensors, const std::string& architecture = "") {
-  const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) / "heed_fit_to_file.safetensors";
+  const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) /
+                                     (std::string("heed_fit_to_file_") +
+                                      ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".safetensors");
   const Tensor number = Tensor::zeros(DType::f32, {1});
   std::map<std::string, ConstView> views;
   for (const std::string& tensor : tensors) views.emplace(tensor, number.view());

@@ -19,7 +19,8 @@ class PixelValues : public ::testing::Test {
   void SetUp() override { std::filesystem::create_directories(folder_); }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_pixel_values";
+  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_pixel_values" /
+                                  ::testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
 constexpr std::string_view kCentre =
