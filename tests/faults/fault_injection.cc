@@ -32,6 +32,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 extern "C" {
 // NOLINTBEGIN(bugprone-reserved-identifier): the names that glibc gives them
@@ -158,11 +159,17 @@ void log_crash(int signal) {
   if (signal == SIGTRAP) ::raise(signal);  // GLib's way to abort, which would go on behind the trap
 }
 
-void watch_crashes() {
-  // A stack of its own: a crash may be that the other one ends.
-  static char stack[256 * 1024];
-  const stack_t other{.ss_sp = stack, .ss_flags = 0, .ss_size = sizeof stack};
+// Gives the thread a stack for log_crash: a crash may be that the other one ends.
+void watch_thread() {
+  thread_local bool watched = false;
+  if (std::exchange(watched, true)) return;
+  constexpr std::size_t kBytes = 256 * 1024;
+  const stack_t other{.ss_sp = __libc_malloc(kBytes), .ss_flags = 0, .ss_size = kBytes};
   ::sigaltstack(&other, nullptr);
+}
+
+void watch_crashes() {
+  watch_thread();
   struct sigaction watch {};
   watch.sa_handler = log_crash;
   watch.sa_flags = static_cast<int>(SA_RESETHAND) | SA_ONSTACK;  // what crashed is run again, or abort goes on
@@ -174,6 +181,7 @@ bool allocation_fails() {
   const long number = ++g_count[kAllocate];
   if (g_kind != kAllocate || number < g_number || (!g_onwards && number > g_number)) return false;
   if (number == g_number) log_callers(kNames[kAllocate], number);
+  watch_thread();  // Pango, too, has threads
   if (number > g_number + kMostRefusals) {
     log_callers("crash", 0);
     ::_exit(kAsksForEver);
