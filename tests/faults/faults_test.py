@@ -74,6 +74,8 @@ def excused(outcome, refused, crashed, lasts):
     although from there."""
     if outcome.status == -signal.SIGABRT and outermost(refused).startswith("libsentencepiece"):
         return "SentencePiece's own threads let an exception end the process"
+    if outcome.status == -signal.SIGABRT and "glibc error: failed to register TLS destructor" in outcome.error:
+        return "glibc ends the process where it has no memory to note what a thread leaves behind"
     failed_in, crashed_in = innermost(refused), innermost(crashed)
     if "libglib" in crashed_in and ("libglib" in failed_in or lasts):
         if outcome.status in (-signal.SIGTRAP, -signal.SIGABRT):
