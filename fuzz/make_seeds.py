@@ -387,6 +387,24 @@ def add_senses(seeds):
             seeds.add("image", subprocess.run(["cjpeg", *options], input=pixels, stdout=subprocess.PIPE, check=True).stdout)
 
 
+def add_family_configs(seeds, others):
+    """Those of others' models, and one of few fields for each family of heed/pretrained/family.cc."""
+    for path in sorted(others.glob("models/*/config.json")):
+        seeds.add("family_config", compact(path.read_bytes()))
+    source = (pathlib.Path(__file__).parents[1] / "heed" / "pretrained" / "family.cc").read_text(encoding="utf-8")
+    extents = dict.fromkeys("hidden_size n_embd d_model embedding_size num_attention_heads n_head num_heads n_heads".split(), 4)
+    extents |= dict.fromkeys("encoder_attention_heads decoder_attention_heads num_key_value_heads head_dim d_kv dim".split(), 2)
+    extents |= dict.fromkeys("num_hidden_layers n_layer num_layers n_layers encoder_layers decoder_layers num_hidden_groups".split(), 2)
+    extents |= dict.fromkeys("intermediate_size ffn_dim d_ff hidden_dim encoder_ffn_dim decoder_ffn_dim".split(), 8)
+    extents |= dict.fromkeys("vocab_size max_position_embeddings n_positions max_source_positions max_target_positions".split(), 16)
+    extents |= {"type_vocab_size": 2, "pad_token_id": 1, "bos_token_id": 2, "eos_token_id": 3, "decoder_start_token_id": 2, "image_size": 4,
+                "patch_size": 2, "num_channels": 3, "num_mel_bins": 4, "relative_attention_num_buckets": 8}
+    extents |= {"rope_scaling": {"rope_type": "yarn", "factor": 2.0, "original_max_position_embeddings": 8}, "hidden_act": "gelu_new",
+                "sliding_window": 4, "layer_types": ["sliding_attention", "full_attention"], "attention_types": [[["global", "local"], 1]]}
+    for family in re.findall(r'{"([^"]+)", describe_', source):
+        seeds.add("family_config", json.dumps({"model_type": family} | extents).encode())
+
+
 def main():
     heed, test_data, folder = map(pathlib.Path, sys.argv[1:])
     part = folder.with_name(folder.name + ".part")
@@ -399,10 +417,11 @@ def main():
     others = pathlib.Path(os.environ.get("HEED_DATA", pathlib.Path(__file__).parents[2] / "shared" / "data"))
     if others.is_dir():
         add_files_of_others(seeds, others)
+    add_family_configs(seeds, others)
     add_written_seeds(seeds)
     add_weights(seeds)
     add_senses(seeds)
-    for target in ("json", "tokenizer", "bench_report", "model_config", "trace", "training_state", "conformance_case", "npy", "safetensors_index"):
+    for target in ("json", "tokenizer", "bench_report", "model_config", "family_config", "trace", "training_state", "conformance_case", "npy", "safetensors_index"):
         seeds.write_dictionary(target)
     seeds.write_dictionary("safetensors", (b"F32", b"F64", b"F16", b"BF16", b"I8", b"I32", b"I64", b"BOOL", b"data_offsets"))
     targets = {source.name.removesuffix("_fuzz.cc") for source in pathlib.Path(__file__).parent.glob("*_fuzz.cc")}

@@ -1,0 +1,31 @@
+// config.json of models that others trained, of every family: what is made of it is a configuration like heed's own.
+#include "config_property.h"
+#include "heed/pretrained/family.h"
+#include "heed/pretrained/generation_tokens.h"
+#include "property.h"
+
+namespace heed::fuzz {
+namespace {
+
+void check(std::string_view text) {
+  const auto json = taken([&] { return Json::parse(text, "input"); });
+  if (!json) return;
+  auto family = taken([&] { return describe_model(*json); });
+  if (!family) return;
+  taken([&] {
+    read_generation_tokens(*json, *family);
+    return true;
+  });
+  ModelConfig config;
+  config.transformer = family->config;
+  // A configuration that no model can have is refused where its model is made.
+  if (taken([&] { return model_config_from_json(to_json(config)).kind; })) check_config(config);
+}
+
+}  // namespace
+}  // namespace heed::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  return 0;
+}
