@@ -23,8 +23,8 @@
 #include "heed/kernels/recurrent.h"
 #include "heed/kernels/softmax.h"
 #include "heed/kernels/state_rows.h"
+#include "heed/kernels/unpack_blocks.h"
 #include "heed/kernels/widen.h"
-#include "heed/kernels/widen_blocks.h"
 
 namespace heed::kernels {
 namespace {
@@ -57,8 +57,11 @@ const std::pair<const char*, std::function<void()>> kFirstCalls[] = {
     {"recurrent", [] { rnn_row(0, nullptr, nullptr, nullptr); }},
     {"softmax", [] { add_column_sums(nullptr, 0, 0, 0, nullptr); }},
     {"state_rows", [] { all_finite(0, nullptr); }},
+    {"unpack_blocks",
+     [] {
+       unpack_blocks(nullptr, {BlockType::q8_0, nullptr, nullptr, nullptr, 0, 0});
+     }},
     {"widen", [] { widen(static_cast<const BFloat16*>(nullptr), 0, nullptr); }},
-    {"widen_blocks", [] { widen(BlockType::q8_0, nullptr, 0, nullptr); }},
 };
 
 TEST_F(EnvironmentTarget, AWrongNameIsRefusedByEveryKernelEachTime) {

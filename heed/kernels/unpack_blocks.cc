@@ -1,31 +1,24 @@
 #include "heed/kernels/unpack_blocks.h"
 
-#include "heed/base/check.h"
-#include "heed/kernels/digit_target.h"
-
-#if HWY_ARCH_X86_64 && defined(__linux__)
-
 #include <algorithm>
 #include <cstring>
 
+#include "heed/base/check.h"
+#include "heed/base/float16.h"
+#include "heed/kernels/dispatch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "heed/kernels/unpack_blocks.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
 namespace heed::kernels {
-namespace {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
 
 using Byte = unsigned char;
-constexpr Index kHalf = 32;  // numbers: of a small block, and of a group of a large one
-
-HEED_DIGIT_INLINE float half_at(const Byte* at) {
-  std::uint16_t half;
-  std::memcpy(&half, at, sizeof half);
-  return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(half)));
-}
-
-HEED_DIGIT_INLINE __m256i load_half(const Byte* at) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)); }
-HEED_DIGIT_INLINE void store_half(__m256i numbers, std::uint8_t* to) {
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), numbers);
-}
-HEED_DIGIT_INLINE __m256i lower_nibbles(__m256i bytes) { return _mm256_and_si256(bytes, _mm256_set1_epi8(15)); }
-HEED_DIGIT_INLINE __m256i upper_nibbles(__m256i bytes) { return lower_nibbles(_mm256_srli_epi16(bytes, 4)); }
+constexpr int kHalf = 32;  // numbers: of a small block, and of a group of a large one
 
 // Where a row's numbers go.
 struct UnpackedRow {
@@ -33,157 +26,204 @@ struct UnpackedRow {
   float *scale, *less;
 };
 
+HWY_INLINE float half_at(const Byte* at) {
+  const hn::CappedTag<float, 1> d;
+  const hn::Rebind<hwy::float16_t, decltype(d)> d16;
+  const hn::Rebind<std::uint16_t, decltype(d)> bits;
+  std::uint16_t half;
+  std::memcpy(&half, at, sizeof half);
+  return hn::GetLane(hn::PromoteTo(d, hn::BitCast(d16, hn::Set(bits, half))));
+}
+
 // What half `nth` of a row has in common.
-HEED_DIGIT_INLINE void share(const UnpackedRow& to, Index nth, float scale, float less) {
+HWY_INLINE void share(const UnpackedRow& to, Index nth, float scale, float less) {
   to.scale[2 * nth] = to.scale[2 * nth + 1] = scale;
   to.less[2 * nth] = to.less[2 * nth + 1] = less;
 }
 
+// f(i) gives the numbers i, i + 1, ... of 32, some of which a vector has.
+using Bytes = hn::CappedTag<Byte, kHalf>;
+template <typename F>
+HWY_INLINE void store_half(const F& f, Byte* to) {
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(Bytes()));
+  for (int i = 0; i < kHalf; i += kLanes) hn::StoreU(f(i), Bytes(), to + i);
+}
+
+template <class V>
+HWY_INLINE V lower_nibbles(V bytes) {
+  return hn::And(bytes, hn::Set(hn::DFromV<V>(), 15));
+}
+template <class V>
+HWY_INLINE V upper_nibbles(V bytes) {
+  return hn::ShiftRight<4>(bytes);
+}
+
 // What lies where in a block is said in heed/tensor/blocks.cc.
 
-// Four or five bits: d, with a minimum m, with fifth bits, and 16 bytes. Of the number 2^4 or 2^5 half is taken away.
+// Adds 16 to the numbers from the nth on whose bits are set.
+template <class V>
+HWY_INLINE V with_fifth(V numbers, const Byte* bits, int nth) {
+  const hn::DFromV<V> d;
+#if HWY_TARGET == HWY_SCALAR
+  return hn::Or(numbers, hn::Set(d, static_cast<Byte>(((bits[nth / 8] >> (nth % 8)) & 1) << 4)));
+#else
+  return hn::Or(numbers, hn::IfThenElseZero(hn::LoadMaskBits(d, bits + nth / 8), hn::Set(d, 16)));
+#endif
+}
+
+// Four or five bits: d, with a minimum m, with fifth bits, and 16 bytes.
 template <bool kMinimum, bool kFifth>
-HEED_DIGIT_TARGET void unpack_simple(const Byte* block, Index blocks, UnpackedRow to) {
-  constexpr int kHead = kMinimum ? 4 : 2, kHigh = kFifth ? 4 : 0;
-  constexpr float kZero = kFifth ? 16 : 8;
-  for (Index n = 0; n < blocks; ++n, block += kHead + kHigh + 16) {
-    const __m128i packed = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + kHead + kHigh));
-    const __m128i upper = _mm_srli_epi16(packed, 4);
-    __m256i numbers = lower_nibbles(_mm256_inserti128_si256(_mm256_castsi128_si256(packed), upper, 1));
-    if constexpr (kFifth) {
-      std::uint32_t fifth;
-      std::memcpy(&fifth, block + kHead, sizeof fifth);
-      numbers = _mm256_mask_add_epi8(numbers, fifth, numbers, _mm256_set1_epi8(16));
+HWY_INLINE void unpack_simple(const Byte* block, Index blocks, BlockType type, const UnpackedRow& to) {
+  constexpr int kHead = kMinimum ? 4 : 2, kHigh = kFifth ? 4 : 0, kPacked = 16;
+  const hn::CappedTag<Byte, kPacked> bytes;
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(decltype(bytes)()));
+  for (Index n = 0; n < blocks; ++n, block += kHead + kHigh + kPacked) {
+    Byte* const numbers = to.bytes + n * kHalf;
+    for (int i = 0; i < kPacked; i += kLanes) {
+      const auto both = hn::LoadU(bytes, block + kHead + kHigh + i);
+      auto lower = lower_nibbles(both), upper = upper_nibbles(both);
+      if constexpr (kFifth) {
+        lower = with_fifth(lower, block + kHead, i), upper = with_fifth(upper, block + kHead, kPacked + i);
+      }
+      hn::StoreU(lower, bytes, numbers + i), hn::StoreU(upper, bytes, numbers + kPacked + i);
     }
+    const float d = half_at(block);
+    share(to, n, d, kMinimum ? -half_at(block + 2) : zero_of(type) * d);
+  }
+}
+
+HWY_INLINE void unpack_q8_0(const Byte* block, Index blocks, BlockType type, const UnpackedRow& to) {
+  const Bytes d8;
+  for (Index n = 0; n < blocks; ++n, block += 34) {
+    const auto numbers = [&](int i) HWY_ATTR { return hn::Xor(hn::LoadU(d8, block + 2 + i), hn::Set(d8, 128)); };
     store_half(numbers, to.bytes + n * kHalf);
     const float d = half_at(block);
-    share(to, n, d, kMinimum ? -half_at(block + 2) : kZero * d);
+    share(to, n, d, zero_of(type) * d);
   }
 }
 
-HEED_DIGIT_TARGET void unpack_q8_0(const Byte* block, Index blocks, UnpackedRow to) {
-  for (Index n = 0; n < blocks; ++n, block += 34) {
-    store_half(_mm256_xor_si256(load_half(block + 2), _mm256_set1_epi8(-128)), to.bytes + n * kHalf);
-    const float d = half_at(block);
-    share(to, n, d, 128 * d);
-  }
-}
-
-// The scales and minima of eight groups, of six bits each, from twelve bytes: eight bytes of each.
-HEED_DIGIT_INLINE void unpack_scales(const Byte* packed, std::uint64_t& scales, std::uint64_t& minima) {
+// The scales and minima of eight groups, of six bits each, from twelve bytes: four words of four.
+HWY_INLINE void unpack_scales(const Byte* packed, std::uint32_t (&scales)[2], std::uint32_t (&minima)[2]) {
   std::uint32_t words[3];
   std::memcpy(words, packed, sizeof words);
   constexpr std::uint32_t kSix = 0x3F3F3F3F, kFour = 0x0F0F0F0F, kTwo = 0x30303030;
-  const auto both = [](std::uint32_t lower, std::uint32_t upper) { return lower | std::uint64_t{upper} << 32; };
-  scales = both(words[0] & kSix, (words[2] & kFour) | (words[0] >> 2 & kTwo));
-  minima = both(words[1] & kSix, (words[2] >> 4 & kFour) | (words[1] >> 2 & kTwo));
+  scales[0] = words[0] & kSix, scales[1] = (words[2] & kFour) | (words[0] >> 2 & kTwo);
+  minima[0] = words[1] & kSix, minima[1] = (words[2] >> 4 & kFour) | (words[1] >> 2 & kTwo);
 }
 
-// factor times eight bytes without a sign.
-HEED_DIGIT_INLINE __m256 scaled_bytes(std::uint64_t bytes, float factor) {
-  const __m256i numbers = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<long long>(bytes)));
-  return _mm256_mul_ps(_mm256_cvtepi32_ps(numbers), _mm256_set1_ps(factor));
-}
-
-// Eight numbers, each twice.
-HEED_DIGIT_INLINE void store_twice(__m256 numbers, float* to) {
-  const __m512i each = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
-  _mm512_storeu_ps(to, _mm512_maskz_permutexvar_ps(kWords, each, _mm512_castps256_ps512(numbers)));
+// factor times eight bytes, each twice.
+HWY_INLINE void store_twice(const std::uint32_t (&words)[2], float factor, float* to) {
+  for (int word = 0; word < 2; ++word, to += 8) {
+#if HWY_TARGET == HWY_SCALAR
+    for (int i = 0; i < 4; ++i) to[2 * i] = to[2 * i + 1] = factor * static_cast<float>(words[word] >> (8 * i) & 255);
+#else
+    const hn::CappedTag<float, 4> d;
+    const hn::RebindToSigned<decltype(d)> d32;
+    const hn::Rebind<Byte, decltype(d)> d8;
+    const auto bytes = hn::LoadU(d8, static_cast<const Byte*>(static_cast<const void*>(&words[word])));
+    const auto numbers = hn::Mul(hn::ConvertTo(d, hn::PromoteTo(d32, bytes)), hn::Set(d, factor));
+    hn::StoreU(hn::InterleaveLower(d, numbers, numbers), d, to);
+    hn::StoreU(hn::InterleaveUpper(d, numbers, numbers), d, to + 4);
+#endif
+  }
 }
 
 template <bool kFifth>
-HEED_DIGIT_TARGET void unpack_k(const Byte* block, Index blocks, UnpackedRow to) {
+HWY_INLINE void unpack_k(const Byte* block, Index blocks, BlockType, UnpackedRow to) {
   constexpr int kHigh = 16, kLow = kFifth ? 48 : 16;
+  const Bytes d;
   for (Index n = 0; n < blocks; ++n, block += kLow + 128) {
-    std::uint64_t scales = 0, minima = 0;
+    std::uint32_t scales[2], minima[2];
     unpack_scales(block + 4, scales, minima);
-    store_twice(scaled_bytes(scales, half_at(block)), to.scale + n * 16);
-    store_twice(scaled_bytes(minima, half_at(block + 2)), to.less + n * 16);
-    for (int pair = 0; pair < 4; ++pair, to.bytes += kDigitLine) {
-      const __m256i packed = load_half(block + kLow + pair * kHalf);
-      __m256i lower = lower_nibbles(packed), upper = upper_nibbles(packed);
-      if constexpr (kFifth) {
-        const __m256i high = load_half(block + kHigh), sixteen = _mm256_set1_epi8(16);
-        const auto bit = [](int group) HEED_DIGIT_TARGET { return _mm256_set1_epi8(static_cast<char>(1 << group)); };
-        lower = _mm256_mask_add_epi8(lower, _mm256_test_epi8_mask(high, bit(2 * pair)), lower, sixteen);
-        upper = _mm256_mask_add_epi8(upper, _mm256_test_epi8_mask(high, bit(2 * pair + 1)), upper, sixteen);
-      }
-      store_half(lower, to.bytes), store_half(upper, to.bytes + kHalf);
-    }
-  }
-}
-
-HEED_DIGIT_TARGET void unpack_q6_k(const Byte* block, Index blocks, UnpackedRow to) {
-  const __m256i two = _mm256_set1_epi8(0x30);
-  for (Index n = 0; n < blocks; ++n, block += 210) {
-    const float d = half_at(block + 208);
-    for (int half = 0; half < 2; ++half) {
-      const __m256i first = load_half(block + 64 * half), second = load_half(block + 64 * half + kHalf),
-                    high = load_half(block + 128 + 32 * half);
-      const auto bits = [&](int left) HEED_DIGIT_TARGET {
-        return _mm256_and_si256(left >= 0 ? _mm256_slli_epi16(high, left) : _mm256_srli_epi16(high, -left), two);
+    store_twice(scales, half_at(block), to.scale + n * 16);
+    store_twice(minima, half_at(block + 2), to.less + n * 16);
+    for (int group = 0; group < 8; ++group, to.bytes += kHalf) {
+      const Byte *const low = block + kLow + group / 2 * kHalf, *const high = block + kHigh;
+      const auto fifth = hn::Set(d, static_cast<Byte>(1 << group));
+      const auto numbers = [&](int i) HWY_ATTR {
+        const auto both = hn::LoadU(d, low + i);
+        const auto nibbles = group % 2 == 0 ? lower_nibbles(both) : upper_nibbles(both);
+        if constexpr (!kFifth) return nibbles;
+        const auto set = hn::TestBit(hn::LoadU(d, high + i), fifth);
+        return hn::Or(nibbles, hn::IfThenElseZero(set, hn::Set(d, 16)));
       };
-      store_half(_mm256_or_si256(lower_nibbles(first), bits(4)), to.bytes);
-      store_half(_mm256_or_si256(lower_nibbles(second), bits(2)), to.bytes + kHalf);
-      store_half(_mm256_or_si256(upper_nibbles(first), bits(0)), to.bytes + 2 * kHalf);
-      store_half(_mm256_or_si256(upper_nibbles(second), bits(-2)), to.bytes + 3 * kHalf);
-      to.bytes += 4 * kHalf;
+      store_half(numbers, to.bytes);
     }
-    const __m128i scales = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + 192));
-    const __m512 scale =
-        _mm512_mul_ps(_mm512_maskz_cvtepi32_ps(kWords, _mm512_maskz_cvtepi8_epi32(kWords, scales)), _mm512_set1_ps(d));
-    _mm512_storeu_ps(to.scale + n * 16, scale);
-    _mm512_storeu_ps(to.less + n * 16, _mm512_mul_ps(scale, _mm512_set1_ps(32)));
   }
 }
 
-using Unpack = void (*)(const Byte*, Index, UnpackedRow);
-Unpack unpack_of(BlockType type) {
+HWY_INLINE void unpack_q6_k(const Byte* block, Index blocks, BlockType type, UnpackedRow to) {
+  const Bytes d8;
+  const hn::CappedTag<float, 16> d;
+  const hn::RebindToSigned<decltype(d)> d32;
+  const hn::Rebind<std::int8_t, decltype(d)> signed8;
+  for (Index n = 0; n < blocks; ++n, block += 210) {
+    for (int group = 0; group < 8; ++group, to.bytes += kHalf) {
+      const int half = group / 4, part = group % 4;
+      const Byte *const low = block + 64 * half + part % 2 * kHalf, *const high = block + 128 + 32 * half;
+      const auto numbers = [&](int i) HWY_ATTR {
+        const auto both = hn::LoadU(d8, low + i);
+        const auto upper = hn::And(hn::ShiftRightSame(hn::LoadU(d8, high + i), 2 * part), hn::Set(d8, 3));
+        return hn::Or(part < 2 ? lower_nibbles(both) : upper_nibbles(both), hn::ShiftLeft<4>(upper));
+      };
+      store_half(numbers, to.bytes);
+    }
+    const auto* const scales = static_cast<const std::int8_t*>(static_cast<const void*>(block + 192));
+    const auto factor = hn::Set(d, half_at(block + 208)), zero = hn::Set(d, zero_of(type));
+    for (std::size_t i = 0; i < 16; i += hn::Lanes(d)) {
+      const auto scale = hn::Mul(hn::ConvertTo(d, hn::PromoteTo(d32, hn::LoadU(signed8, scales + i))), factor);
+      hn::StoreU(scale, d, to.scale + n * 16 + static_cast<Index>(i));
+      hn::StoreU(hn::Mul(scale, zero), d, to.less + n * 16 + static_cast<Index>(i));
+    }
+  }
+}
+
+void unpack_row(BlockType type, const Byte* block, Index blocks, const UnpackedRow& to) {
   switch (type) {
     case BlockType::q4_0:
-      return unpack_simple<false, false>;
+      return unpack_simple<false, false>(block, blocks, type, to);
     case BlockType::q4_1:
-      return unpack_simple<true, false>;
+      return unpack_simple<true, false>(block, blocks, type, to);
     case BlockType::q5_0:
-      return unpack_simple<false, true>;
+      return unpack_simple<false, true>(block, blocks, type, to);
     case BlockType::q5_1:
-      return unpack_simple<true, true>;
+      return unpack_simple<true, true>(block, blocks, type, to);
     case BlockType::q8_0:
-      return unpack_q8_0;
+      return unpack_q8_0(block, blocks, type, to);
     case BlockType::q4_k:
-      return unpack_k<false>;
+      return unpack_k<false>(block, blocks, type, to);
     case BlockType::q5_k:
-      return unpack_k<true>;
+      return unpack_k<true>(block, blocks, type, to);
     case BlockType::q6_k:
-      return unpack_q6_k;
+      return unpack_q6_k(block, blocks, type, to);
     case BlockType::none:
-      break;
+      return;
   }
-  fail("unpack_blocks: {} is no block", name_of(type));
 }
 
-}  // namespace
-
-void unpack_blocks(const unsigned char* blocks, const UnpackedRows& to) {
-  const BlockType type = to.type;
-  const Unpack unpack = unpack_of(type);
-  const Index lines = to.lines(), shares = to.shares(), count = to.width / layout_of(type).numbers;
-  for (Index j = 0; j < to.count; ++j, blocks += count * layout_of(type).bytes) {
+void unpack_kernel(const Byte* blocks, const UnpackedRows& to) {
+  const Index lines = to.lines(), shares = to.shares(), count = to.width / layout_of(to.type).numbers;
+  for (Index j = 0; j < to.count; ++j, blocks += count * layout_of(to.type).bytes) {
     const UnpackedRow row{to.bytes + j * lines * kDigitLine, to.scale + j * shares, to.less + j * shares};
     const Index known = to.width / kShareNumbers;  // the rest are zeros times what lies there
     std::fill(row.scale + known, row.scale + shares, 0.0f), std::fill(row.less + known, row.less + shares, 0.0f);
-    unpack(blocks, count, row);
+    unpack_row(to.type, blocks, count, row);
   }
 }
 
+}  // namespace HWY_NAMESPACE
 }  // namespace heed::kernels
+HWY_AFTER_NAMESPACE();
 
-#else
-
+#if HWY_ONCE
 namespace heed::kernels {
 
-void unpack_blocks(const unsigned char*, const UnpackedRows&) { fail("unpack_blocks: there is no unit"); }
+HWY_EXPORT(unpack_kernel);
+
+void unpack_blocks(const unsigned char* blocks, const UnpackedRows& to) {
+  HEED_CHECK(to.type != BlockType::none, "unpack_blocks: {} is no type of blocks", name_of(to.type));
+  HEED_DISPATCH(unpack_kernel)(blocks, to);
+}
 
 }  // namespace heed::kernels
-
 #endif

@@ -1,5 +1,5 @@
 // Rows of ggml's blocks (heed/tensor/blocks.h), unpacked to a byte without a sign for each number, and what 16 of them
-// share: the form that products of bytes read (block_rows.h).
+// share: the form that products of bytes read (block_rows.h), and that is widened to f32 (widen_blocks.h).
 //
 //   unpack_blocks(blocks, {BlockType::q4_k, bytes, scale, less, 1, 2048});
 #pragma once
@@ -29,8 +29,17 @@ struct UnpackedRows {
   static Index shares_of(Index width) { return round_up(ceil_div(width, kShareNumbers), kShares); }
 };
 
-// Unpacks `count` rows of whole blocks. What a last line has beside its numbers counts as zero. The unit must be there
-// (has_digit_products), as for all that follows.
+// What is taken from the integers of a type without minima, which are kept without a sign; 0 with minima.
+constexpr float zero_of(BlockType type) {
+  return type == BlockType::q4_0   ? 8
+         : type == BlockType::q5_0 ? 16
+         : type == BlockType::q8_0 ? 128
+         : type == BlockType::q6_k ? 32
+                                   : 0;
+}
+
+// Unpacks `count` rows of whole blocks. What a last line has beside its numbers counts as zero. Throws heed::Error where
+// the type is no block.
 void unpack_blocks(const unsigned char* blocks, const UnpackedRows& to);
 
 }  // namespace heed::kernels

@@ -33,9 +33,9 @@ TEST(WidenBlocks, HasTheBitsOfTheDefinitionOnEveryTarget) {
   force_simd_target(0);
 }
 
-TEST(WidenBlocks, NoBlocksAreNone) {
-  EXPECT_EQ(refusal([] { kernels::widen(BlockType::none, nullptr, 0, nullptr); }),
-            "kernels::widen: none is no type of blocks");
+TEST(WidenBlocks, WhatIsNoBlockIsRefused) {
+  EXPECT_EQ(refusal([] { kernels::widen(BlockType::none, nullptr, 1, nullptr); }),
+            "unpack_blocks: none is no type of blocks");
 }
 
 }  // namespace
