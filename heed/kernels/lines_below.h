@@ -11,8 +11,26 @@ namespace heed::kernels {
 
 inline constexpr Index kLineBytes = 64, kAheadBytes = 16384;
 
-// Of rows that are read some at a time, a line of each after the other. HWY_INLINE: GCC takes a function that only asks
-// for one without effect, and leaves its calls out.
+// All functions that ask are HWY_INLINE: GCC takes one that only asks for one without effect, and leaves its calls out.
+
+// Of bytes that lie one after another, spread over so many steps of work.
+class SpreadBelow {
+ public:
+  SpreadBelow(const void* bytes, Index count, Index steps)
+      : bytes_(static_cast<const char*>(bytes)), lines_(ceil_div(count, kLineBytes)), steps_(steps) {}
+
+  bool empty() const { return lines_ == 0; }
+  HWY_INLINE void ask_beside(Index step) const {
+    for (Index n = step * lines_ / steps_; n < (step + 1) * lines_ / steps_; ++n)
+      __builtin_prefetch(bytes_ + n * kLineBytes, 0, 2);
+  }
+
+ private:
+  const char* bytes_;
+  Index lines_, steps_;
+};
+
+// Of rows that are read some at a time, a line of each after the other.
 class LinesBelow {
  public:
   // Rows of so many bytes of which `line_bytes` are read, `together` at a time.
@@ -21,21 +39,16 @@ class LinesBelow {
         next_(static_cast<const char*>(stored.next)),
         row_bytes_(row_bytes),
         count_(stored.count),
-        next_lines_(ceil_div(stored.next_bytes, kLineBytes)),
         lines_(ceil_div(line_bytes, kLineBytes)),
-        together_(together) {
+        together_(together),
+        spread_(stored.next, stored.next_bytes, ceil_div(count_, together) * lines_) {
     const Index ahead = kAheadBytes / kLineBytes / together;
     down_ = ahead / lines_ * together, along_ = ahead % lines_;
   }
 
   // While that line of the rows from `row` on is read.
   HWY_INLINE void ask_beside(Index row, Index line) const {
-    if (next_lines_ > 0) {
-      const Index step = row / together_ * lines_ + line, steps = ceil_div(count_, together_) * lines_;
-      for (Index n = step * next_lines_ / steps; n < (step + 1) * next_lines_ / steps; ++n)
-        __builtin_prefetch(next_ + n * kLineBytes, 0, 2);
-      return;
-    }
+    if (!spread_.empty()) return spread_.ask_beside(row / together_ * lines_ + line);
     row += down_, line += along_;
     if (line >= lines_) row += together_, line -= lines_;
     if (row >= count_ && next_ == nullptr) return;
@@ -46,7 +59,8 @@ class LinesBelow {
 
  private:
   const char *data_, *next_;
-  Index row_bytes_, count_, next_lines_, lines_, together_, down_, along_;
+  Index row_bytes_, count_, lines_, together_, down_, along_;
+  SpreadBelow spread_;
 };
 
 // Of rows that are read one after another.

@@ -9,6 +9,7 @@
 #include "heed/kernels/block_rows.h"
 #include "heed/kernels/digit_rows.h"
 #include "heed/ops/gemm_library.h"
+#include "heed/ops/output_steps.h"
 
 namespace heed {
 namespace {
@@ -84,11 +85,7 @@ kernels::ProductPlaces places_from(const View& y, Index first) {
 // Few rows, for which a weight is read where it lies.
 void multiply_few(const SplitRows& x, const Weight& weight, const ConstView& bias, const View& y) {
   const Index outputs = weight.outputs(), steps = ceil_div(outputs, kStepOutputs);
-  constexpr double kBytesPerTask = 64 * 1024;  // fewer are not worth a hand-over
-  // A task begins with rows that nobody has asked for, and should be many steps; the last one to end is waited for.
-  constexpr Index kMostSteps = 16, kTasksPerThread = 2;
-  const Index grain = std::max(grain_of(static_cast<double>(kStepOutputs * weight.inputs()), kBytesPerTask),
-                               std::min(kMostSteps, steps / (kTasksPerThread * thread_count())));
+  const Index grain = steps_together(steps, static_cast<double>(kStepOutputs * weight.inputs()));
   parallel_for(steps, grain, [&](Index begin, Index end) {
     const Index stop = std::min(end * kStepOutputs, outputs);
     for (Index first = begin * kStepOutputs; first < stop; first += kStepOutputs) {
@@ -134,12 +131,10 @@ void multiply_many(const SplitRows& x, const Weight& weight, const ConstView& bi
 
 // Blocks, unpacked for as many outputs at a time as stay in a core's first cache, or for many rows in its second.
 void multiply_blocks(const SplitRows& x, const Weight& weight, const ConstView& bias, const View& y) {
-  constexpr Index kFewOutputs = 8, kManyOutputs = 64, kMostSteps = 16, kTasksPerThread = 2;
-  constexpr double kNumbersPerTask = 64 * 1024;
+  constexpr Index kFewOutputs = 8, kManyOutputs = 64;
   const Index outputs = weight.outputs(), inputs = weight.inputs(), bytes = weight.values.shape[1];
   const Index step = x.rows().count > kernels::kFewRows ? kManyOutputs : kFewOutputs, steps = ceil_div(outputs, step);
-  const Index grain = std::max(grain_of(static_cast<double>(step * inputs), kNumbersPerTask),
-                               std::min(kMostSteps, steps / (kTasksPerThread * thread_count())));
+  const Index grain = steps_together(steps, static_cast<double>(step * inputs));  // the numbers, once unpacked
   const Index lines = ceil_div(inputs, kernels::kDigitLine);
   parallel_for(steps, grain, [&](Index begin, Index end) {
     const auto numbers = allocate(step * lines * kernels::kDigitLine);

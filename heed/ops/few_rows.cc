@@ -6,6 +6,7 @@
 #include "heed/base/parallel.h"
 #include "heed/kernels/gemm_tile.h"
 #include "heed/kernels/stored_rows.h"
+#include "heed/ops/output_steps.h"
 
 namespace heed {
 namespace {
@@ -101,14 +102,8 @@ bool are_few_rows(const ConstView& x, const Weight& weight, const View& y) {
 void multiply_few_rows(const ConstView& x, const Weight& weight, const ConstView& bias, const View& y) {
   const FewRowsProduct product(x, weight, bias, y);
   const Index outputs = weight.outputs(), step = product.step();
-  constexpr double kBytesPerTask = 64 * 1024;  // fewer are not worth a hand-over
-  // A task begins with rows that nobody has asked for, and should be many steps; the last one to end is waited for.
-  constexpr Index kMostSteps = 16, kTasksPerThread = 2;
-  const Index steps = ceil_div(outputs, step);
-  const Index grain =
-      std::max(grain_of(static_cast<double>(step * weight.inputs() * size_of(weight.values.dtype)), kBytesPerTask),
-               std::min(kMostSteps, steps / (kTasksPerThread * thread_count())));
-  parallel_for(steps, grain, [&](Index begin, Index end) {
+  const Index steps = ceil_div(outputs, step), bytes = weight.inputs() * size_of(weight.values.dtype);
+  parallel_for(steps, steps_together(steps, static_cast<double>(step * bytes)), [&](Index begin, Index end) {
     const Index floats = product.scratch(), stop = std::min(end * step, outputs);
     const auto scratch = floats > 0 ? allocate(floats * static_cast<Index>(sizeof(float))) : nullptr;
     for (Index first = begin * step; first < stop; first += step) {
