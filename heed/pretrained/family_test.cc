@@ -99,6 +99,17 @@ TEST(Family, RotaryPositionsAreReadFromEitherPlace) {
             "rotary(base=500000, width=8)");
 }
 
+TEST(Family, ARotaryBaseThatIsNoneIsRefusedByItsPlace) {
+  for (const double base : {0.0, 1.0, -2.5}) {
+    const std::string rule = fmt::format(": must be above 1, but is {}", base);
+    const auto refused = [](const Json& config) { return refusal([&] { attention_of(config); }); };
+    EXPECT_EQ(refused(llama({{"rope_theta", base}})), "JSON: rope_theta" + rule);
+    EXPECT_EQ(refused(llama({{"rope_parameters", Json::object({{"rope_theta", base}})}})),
+              "JSON: rope_parameters.rope_theta" + rule);
+    EXPECT_EQ(refused(of_type("gpt_neox", {{"rotary_emb_base", base}})), "JSON: rotary_emb_base" + rule);
+  }
+}
+
 TEST(Family, DynamicPositionsArePlainAndEnd) {
   const FamilyModel dynamic =
       describe_model(llama({{"rope_scaling", Json::object({{"type", "dynamic"}, {"factor", 2}})}}));

@@ -21,9 +21,8 @@ FamilyModel describe_gpt_neox(const Json& config) {
   c.attention_bias = flag_or(config, {"attention_bias"}, true);
   c.positions = PositionKind::none;
   c.max_length = extent_or(config, {"max_position_embeddings"}, 2048);
-  const Json rotary = rotary_parameters(config);
-  const double base = number_or(rotary, {"rope_theta"}, number_or(config, {"rotary_emb_base"}, 10000));
-  c.attention = rotary_attention(config, turned_features(config, "rotary_pct", 0.25, c.width / c.heads), base);
+  c.attention =
+      rotary_attention(config, turned_features(config, "rotary_pct", 0.25, c.width / c.heads), "rotary_emb_base");
   model.ends_at_max_length = rotary_ends(config);
   c.embedding_scale = 1;
   c.tie_output = flag_or(config, {"tie_word_embeddings"}, false);

@@ -26,13 +26,11 @@ struct ClassDefaults {
 
 // Rotary positions of whole heads: the only ones that these classes have, whatever they read of a share.
 AttentionChoice all_features_turned(const Json& config, Index head_width) {
-  const Json rotary = rotary_parameters(config);
-  for (const Json& place : {config, rotary}) {
+  for (const Json& place : {config, rotary_parameters(config)}) {
     const std::optional<Json> share = find_field(place, {"partial_rotary_factor"});
     if (share && share->number() != 1) share->refuse("heed has models of this type with 1 alone");
   }
-  const double base = number_or(rotary, {"rope_theta"}, number_or(config, {"rope_theta"}, 10000));
-  return rotary_attention(config, head_width, base);
+  return rotary_attention(config, head_width);
 }
 
 // What all of them have.
@@ -255,8 +253,7 @@ FamilyModel describe_gemma3(const Json& config) {
     }
     return AttentionChoice(text);
   };
-  const AttentionChoice turned_locally =
-      rotary_attention(Json::object({{"rope_scaling", local}}), c.head_width, local["rope_theta"].number());
+  const AttentionChoice turned_locally = rotary_attention(Json::object({{"rope_scaling", local}}), c.head_width);
   const Index pattern = extent_or(config, {"sliding_window_pattern", "_sliding_window_pattern"}, 6);
   attend_by_layer(
       c, {choice(c.attention), windowed(choice(turned_locally), nullable_extent(config, "sliding_window", 4096))},

@@ -21,10 +21,7 @@ FamilyModel describe_phi(const Json& config) {
   c.norm_place = NormPlace::parallel;
   c.positions = PositionKind::none;
   c.max_length = extent_or(config, {"max_position_embeddings"}, 2048);
-  const Json rotary = rotary_parameters(config);
-  const double base = number_or(rotary, {"rope_theta"}, number_or(config, {"rope_theta"}, 10000));
-  c.attention =
-      rotary_attention(config, turned_features(config, "partial_rotary_factor", 0.5, c.width / c.heads), base);
+  c.attention = rotary_attention(config, turned_features(config, "partial_rotary_factor", 0.5, c.width / c.heads));
   model.ends_at_max_length = rotary_ends(config);
   c.separate_projections = true;
   c.embedding_scale = 1;

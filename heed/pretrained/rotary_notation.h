@@ -1,7 +1,6 @@
 // The rotary positions that a Hugging Face config.json describes, as a choice of attention.
 //
-//   const double base = number_or(rotary_parameters(json), {"rope_theta"}, 10000);
-//   config.attention = rotary_attention(json, head_width, base);   // "rotary_llama3(base=500000, width=128)"
+//   config.attention = rotary_attention(json, head_width);   // "rotary_llama3(base=500000, width=128)"
 #pragma once
 
 #include <string_view>
@@ -21,8 +20,9 @@ bool rotary_ends(const Json& config);
 // configuration under `name`, or `otherwise`. Throws heed::Error that names the place for a share that is none.
 Index turned_features(const Json& config, std::string_view name, double otherwise, Index head_width);
 
-// Of the first `width` features of a head, scaled as rotary_parameters says. Throws heed::Error that names the place
-// for a scaling that heed has not, or one for each kind of layer.
-AttentionChoice rotary_attention(const Json& config, Index width, double base);
+// Of the first `width` features of a head, scaled as rotary_parameters says. The base is the rope_theta of these, or
+// else what the configuration has under `base_name`, or 10,000. Throws heed::Error that names the place for a base not
+// above 1, a scaling that heed has not, or one for each kind of layer.
+AttentionChoice rotary_attention(const Json& config, Index width, std::string_view base_name = "rope_theta");
 
 }  // namespace heed
