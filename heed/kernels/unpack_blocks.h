@@ -38,8 +38,8 @@ constexpr float zero_of(BlockType type) {
                                    : 0;
 }
 
-// Unpacks `count` rows of whole blocks; what a last line has beside its numbers counts as zero. heed::Error where
-// the type is no block.
+// Unpacks `count` rows of whole blocks; what a last line has beside its numbers counts as zero. Throws heed::Error for
+// a type that is no block.
 void unpack_blocks(const unsigned char* blocks, const UnpackedRows& to);
 
 }  // namespace heed::kernels

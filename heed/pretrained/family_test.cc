@@ -191,9 +191,17 @@ TEST(Family, Gemma3sWindowsTurnByABaseOfTheirOwn) {
   EXPECT_EQ(layers({{"rope_theta", 5e5}, {"rope_scaling", Json::object({{"rope_type", "linear"}, {"factor", 8}})}}),
             std::pair(expected.first, head + "rotary_linear(factor=8, base=500000, width=256)"));
   const auto turned = [](double base) { return Json::object({{"rope_type", "default"}, {"rope_theta", base}}); };
-  EXPECT_EQ(layers({{"rope_parameters",
-                     Json::object({{"full_attention", turned(1e6)}, {"sliding_attention", turned(1e4)}})}}),
-            expected);
+  const auto apart = [&](Json full, Json sliding) {
+    return layers({{"rope_parameters",
+                    Json::object({{"full_attention", std::move(full)}, {"sliding_attention", std::move(sliding)}})}});
+  };
+  EXPECT_EQ(apart(turned(1e6), turned(1e4)), expected);
+  EXPECT_EQ(apart(Json::object(), Json::object()), expected);  // the class's own bases
+  EXPECT_EQ(layers({{"rope_local_base_freq", 5e5}}).first, head + "rotary(base=500000, width=256) + window(radius=3)");
+  EXPECT_EQ(refusal([&] {
+              layers({{"rope_local_base_freq", 0.0}});
+            }),
+            "JSON: rope_local_base_freq: must be above 1, but is 0");
   Json without_length = of_type("gemma3_text");
   without_length.set("max_position_embeddings", nullptr);
   EXPECT_EQ(describe_model(without_length).config.max_length, 131072);

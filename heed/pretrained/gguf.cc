@@ -11,6 +11,7 @@
 
 #include "heed/ops/rotary/rotary.h"
 #include "heed/pretrained/config_fields.h"
+#include "heed/pretrained/rotary_notation.h"
 
 namespace heed {
 namespace {
@@ -43,11 +44,9 @@ std::string in_gguf(const std::string& tensor, bool gemma2) {
 
 // The factors that Llama 3.1 and its like divide the frequencies by are a tensor in GGUF, from which its `factor` and
 // length follow: they are those of one of the published models.
-Json llama3_scaling(const Checkpoint& file, const std::string& arch, Index width) {
+Json llama3_scaling(const Checkpoint& file, const Rotary& plain) {
   const Tensor factors = file.tensor("rope_freqs.weight").to(DType::f32);
-  const double base = number_or(file.metadata(), {arch + ".rope.freq_base"}, 10000);
   for (const double factor : {8.0, 32.0, 16.0, 4.0}) {
-    const Rotary plain{.width = width, .base = base};
     Rotary scaled = plain;
     scaled.scaling = RotaryScaling::llama3(factor, 8192);
     const std::vector<double> of_plain = rotary_frequencies(plain), of_scaled = rotary_frequencies(scaled);
@@ -111,9 +110,10 @@ FamilyModel describe_llama_file(const Checkpoint& file, const std::string& arch)
     if (needed || metadata.has(name)) config.set(to, metadata[name]);
   };
   copy("rms_norm_eps", "attention.layer_norm_rms_epsilon", true);
-  copy("rope_theta", "rope.freq_base", false);
   copy("attn_logit_softcapping", "attn_logit_softcapping", false);
   copy("final_logit_softcapping", "final_logit_softcapping", false);
+  const double base = rotary_base(metadata, key("rope.freq_base"));
+  config.set("rope_theta", base);
   const bool is_gemma2 = arch == "gemma2";
   if (is_gemma2) copy("sliding_window", "attention.sliding_window", false);
   if (arch == "llama") {
@@ -135,7 +135,7 @@ FamilyModel describe_llama_file(const Checkpoint& file, const std::string& arch)
   if (is_gemma2) {
     config.set("query_pre_attn_scalar", extent(config, {"num_hidden_layers"}) == kLayersOf27B ? share : width);
   }
-  if (file.has("rope_freqs.weight")) config.set("rope_scaling", llama3_scaling(file, arch, width));
+  if (file.has("rope_freqs.weight")) config.set("rope_scaling", llama3_scaling(file, {.width = width, .base = base}));
   if (metadata.has(key("rope.scaling.type")) && metadata[key("rope.scaling.type")].string() != "none") {
     config.set("rope_scaling", scaling_of_file(metadata, arch));
   }

@@ -9,6 +9,8 @@
 namespace heed {
 namespace {
 
+constexpr std::uint32_t kFloatNumber = 6;  // GGUF's number for the type of a value
+
 // What llama.cpp's files always say, and no more.
 testing::GgufBytes bare(const std::string& architecture, std::uint32_t layers = 2) {
   testing::GgufBytes file;
@@ -16,7 +18,6 @@ testing::GgufBytes bare(const std::string& architecture, std::uint32_t layers = 
   file.text("general.architecture", architecture);
   set("embedding_length", 32), set("feed_forward_length", 64), set("block_count", layers);
   set("attention.head_count", 4), set("context_length", 128);
-  constexpr std::uint32_t kFloatNumber = 6;
   file.value(architecture + ".attention.layer_norm_rms_epsilon", kFloatNumber, testing::bytes_of(1e-5f));
   file.texts("tokenizer.ggml.tokens", {"<unk>", "<s>", "</s>", "<eot>"});
   return file;
@@ -38,7 +39,6 @@ TEST(DescribeGguf, WhatIsLeftOutIsLlamaCppsAndNotTheClasss) {
 
 TEST(DescribeGguf, AGpt2HasItsOwnEpsilonAndPositions) {
   testing::GgufBytes file = bare("gpt2");
-  constexpr std::uint32_t kFloatNumber = 6;
   file.value("gpt2.attention.layer_norm_epsilon", kFloatNumber, testing::bytes_of(1e-4f));
   const FamilyModel model = described(file);
   EXPECT_EQ(model.config.positions, PositionKind::learned);
@@ -55,7 +55,6 @@ TEST(DescribeGguf, ATextEndsWithTheFilesTokens) {
 
 TEST(DescribeGguf, YarnHasTheFilesNumbers) {
   testing::GgufBytes file = bare("llama");
-  constexpr std::uint32_t kFloatNumber = 6;
   file.text("llama.rope.scaling.type", "yarn").integer("llama.rope.scaling.original_context_length", 32);
   for (const auto& [name, number] : {std::pair("factor", 4.0f), {"yarn_beta_fast", 8.0f}, {"attn_factor", 2.0f}}) {
     file.value(std::string("llama.rope.scaling.") + name, kFloatNumber, testing::bytes_of(number));
@@ -63,6 +62,16 @@ TEST(DescribeGguf, YarnHasTheFilesNumbers) {
   EXPECT_EQ(described(file).config.attention.text(),
             "rotary_yarn(original_length=32, fast_turns=8, attention_factor=2.277258872223978, width=8, "
             "interleaved=1)");
+}
+
+TEST(DescribeGguf, ARotaryBaseThatIsNoneIsRefusedByItsKey) {
+  const auto based = [](float base) {
+    testing::GgufBytes file = bare("llama");
+    file.value("llama.rope.freq_base", kFloatNumber, testing::bytes_of(base));
+    return described(file).config.attention.text();
+  };
+  EXPECT_EQ(based(5e5f), "rotary(base=500000, width=8, interleaved=1)");
+  EXPECT_EQ(testing::refusal([&] { based(1); }), "m.gguf: llama.rope.freq_base: must be above 1, but is 1");
 }
 
 TEST(DescribeGguf, RefusesHeadsThatTurnInPart) {

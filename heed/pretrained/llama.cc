@@ -228,15 +228,12 @@ FamilyModel describe_gemma2(const Json& config) {
 
 FamilyModel describe_gemma3(const Json& config) {
   // Layers with a window turn by a base of their own; newer files say it for each kind of layer.
-  Json plain = config;
-  Json local = Json::object({{"rope_theta", number_or(config, {"rope_local_base_freq"}, 10000)}});
+  Json plain = config, local = config;
   const Json parameters = rotary_parameters(config);
-  if (parameters.has("full_attention")) {
-    local = parameters["sliding_attention"];
-    plain.set("rope_parameters", parameters["full_attention"]);
-  } else if (!config.has("rope_theta") && !parameters.has("rope_theta")) {
-    plain.set("rope_theta", 1e6);
-  }
+  const bool apart = parameters.has("full_attention");
+  if (apart) plain.set("rope_scaling", parameters["full_attention"]);
+  local.set("rope_scaling", apart ? parameters["sliding_attention"] : Json::object());
+  if (!plain.has("rope_theta") && !rotary_parameters(plain).has("rope_theta")) plain.set("rope_theta", 1e6);
   FamilyModel model = describe_gemma(plain, 4, 1 << 17);
   TransformerConfig& c = model.config;
   add_both_norms(model);
@@ -253,7 +250,7 @@ FamilyModel describe_gemma3(const Json& config) {
     }
     return AttentionChoice(text);
   };
-  const AttentionChoice turned_locally = rotary_attention(Json::object({{"rope_scaling", local}}), c.head_width);
+  const AttentionChoice turned_locally = rotary_attention(local, c.head_width, "rope_local_base_freq");
   const Index pattern = extent_or(config, {"sliding_window_pattern", "_sliding_window_pattern"}, 6);
   attend_by_layer(
       c, {choice(c.attention), windowed(choice(turned_locally), nullable_extent(config, "sliding_window", 4096))},

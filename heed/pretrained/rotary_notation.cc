@@ -53,14 +53,6 @@ Scaling scaling_of(const Json& config, const Json& scaling) {
                       number_or(scaling, {"attention_factor"}, yarn_attention_factor(scaling, factor)))};
 }
 
-double base_of(const Json& config, const Json& parameters, std::string_view name) {
-  std::optional<Json> said = find_field(parameters, {"rope_theta"});
-  if (!said) said = find_field(config, {name});
-  if (!said) return 10000;
-  if (!(said->number() > 1)) said->refuse("must be above 1");
-  return said->number();
-}
-
 }  // namespace
 
 Json rotary_parameters(const Json& config) {
@@ -79,14 +71,22 @@ Index turned_features(const Json& config, std::string_view name, double otherwis
 
 bool rotary_ends(const Json& config) { return kind_of(rotary_parameters(config)) == "dynamic"; }
 
+double rotary_base(const Json& place, std::string_view name) {
+  const std::optional<Json> said = find_field(place, {name});
+  if (!said) return 10000;
+  if (!(said->number() > 1)) said->refuse("must be above 1");
+  return said->number();
+}
+
 AttentionChoice rotary_attention(const Json& config, Index width, std::string_view base_name) {
   const Json parameters = rotary_parameters(config);
   for (const char* layers : {"full_attention", "sliding_attention"}) {
     if (parameters.has(layers)) parameters[layers].refuse("heed has models whose layers all turn alike");
   }
   const auto [term, numbers] = scaling_of(config, parameters);
-  return AttentionChoice(
-      fmt::format("{}({}base={}, width={})", term, numbers, base_of(config, parameters, base_name), width));
+  const double base =
+      find_field(parameters, {"rope_theta"}) ? rotary_base(parameters, "rope_theta") : rotary_base(config, base_name);
+  return AttentionChoice(fmt::format("{}({}base={}, width={})", term, numbers, base, width));
 }
 
 }  // namespace heed

@@ -20,9 +20,12 @@ bool rotary_ends(const Json& config);
 // configuration under `name`, or `otherwise`. Throws heed::Error that names the place for a share that is none.
 Index turned_features(const Json& config, std::string_view name, double otherwise, Index head_width);
 
+// The base that a field says, 10,000 where it is not there. Throws heed::Error that names the place of one not above 1.
+double rotary_base(const Json& place, std::string_view name);
+
 // Of the first `width` features of a head, scaled as rotary_parameters says. The base is the rope_theta of these, or
-// else what the configuration has under `base_name`, or 10,000. Throws heed::Error that names the place for a base not
-// above 1, a scaling that heed has not, or one for each kind of layer.
+// else the configuration's under `base_name`. Throws heed::Error that names the place for a scaling that heed has not,
+// or one for each kind of layer.
 AttentionChoice rotary_attention(const Json& config, Index width, std::string_view base_name = "rope_theta");
 
 }  // namespace heed
