@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { loadavg } from "node:os";
 import { long } from "./traces.mjs";
 
-const [heed, chromium = "/usr/bin/chromium"] = process.argv.slice(2);
+const [heed, chromium = "/usr/bin/chromium-headless-shell"] = process.argv.slice(2);
 Object.assign(process.env, { HEED: heed, CHROMIUM: chromium });
 const { open } = await import("./browser.mjs");
 const browser = await open();

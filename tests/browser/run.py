@@ -31,7 +31,7 @@ def main():
     if which == "modules":
         files = sorted((HERE.parent.parent / "heed" / "viz" / "page" / "tests").glob("*.test.js"))
     else:
-        chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+        chromium = next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"))), None)
         if chromium is None:
             skip("Chromium is not installed")
         for package in ("playwright-core", "axe-core"):

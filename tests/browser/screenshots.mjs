@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { chromium } from "playwright-core";
 
-const [file, folder, executablePath = "/usr/bin/chromium"] = process.argv.slice(2);
+const [file, folder, executablePath = "/usr/bin/chromium-headless-shell"] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 for (const [look, width, height, colorScheme] of [["wide", 1280, 900, "light"], ["dark", 1280, 900, "dark"], ["narrow", 390, 844, "light"]]) {
