@@ -74,7 +74,7 @@ HEED_DIGIT_TARGET void products_of_rows(const SummedDigitRows& x, const Unpacked
     const Index of = std::min<Index>(r, x.rows.count - 1);
     digits[r] = x.rows.digits + of * kDigits * place, sums[r] = x.sums + of * shares;
   }
-  const SpreadBelow below(stored.next, stored.next_bytes, ceil_div(stored.count, O) * lines);
+  SpreadBelow below(stored.next, stored.next_bytes, ceil_div(stored.count, O) * lines);
   for (Index j = 0; j < stored.count; j += O) {
     const std::uint8_t* bytes[O];
     const float *scale[O], *less[O];
@@ -87,7 +87,7 @@ HEED_DIGIT_TARGET void products_of_rows(const SummedDigitRows& x, const Unpacked
     for (int i = 0; i < R * O; ++i) totals[i] = _mm512_setzero_ps();
     for (Index first = 0; first < lines; first += kShareLines) {
       for (Index line = first; line < std::min(first + kShareLines, lines); ++line) {
-        below.ask_beside(j / O * lines + line);
+        below.ask_beside(1);
         __m512i numbers[O];
         __m512 scales[O];
 #pragma GCC unroll 8

@@ -1,33 +1,52 @@
-// Asks for lines of memory a while before they are read, while rows that lie there are multiplied. Fewer bytes ahead
-// come too late; more than a core keeps requests for only hold up what is being read. They go into the second cache,
-// which has room for them beside what is being read.
+// Asks for lines of memory a while before they are read (ask_ahead.h), while rows that lie there are multiplied.
 #pragma once
 
 #include <hwy/base.h>
 
+#include <algorithm>
+
+#include "heed/kernels/ask_ahead.h"
 #include "heed/kernels/stored_rows.h"
 
 namespace heed::kernels {
 
-inline constexpr Index kLineBytes = 64, kAheadBytes = 16384;
+inline constexpr Index kLineBytes = 64;
 
 // All functions that ask are HWY_INLINE: GCC takes one that only asks for one without effect, and leaves its calls out.
 
-// Of bytes that lie one after another, spread over so many steps of work.
+// A line from each of `count` addresses, so many bytes apart.
+HWY_INLINE void ask_lines(const char* at, Index apart, Index count, bool into_first_cache) {
+  if (into_first_cache) {
+    for (Index n = 0; n < count; ++n, at += apart) __builtin_prefetch(at, 0, 3);
+  } else {
+    for (Index n = 0; n < count; ++n, at += apart) __builtin_prefetch(at, 0, 2);
+  }
+}
+
+// Of bytes that lie one after another, evenly beside some work.
 class SpreadBelow {
  public:
-  SpreadBelow(const void* bytes, Index count, Index steps)
-      : bytes_(static_cast<const char*>(bytes)), lines_(ceil_div(count, kLineBytes)), steps_(steps) {}
+  // `work` in all, in the unit in which ask_beside() counts what is done.
+  SpreadBelow(const void* bytes, Index count, Index work)
+      : next_(static_cast<const char*>(bytes)),
+        left_(ceil_div(count, kLineBytes)),
+        lines_of_work_(ceil_div(left_ << kFraction, std::max<Index>(work, 1))),
+        into_first_cache_(ask_ahead().into_first_cache) {}
 
-  bool empty() const { return lines_ == 0; }
-  HWY_INLINE void ask_beside(Index step) const {
-    for (Index n = step * lines_ / steps_; n < (step + 1) * lines_ / steps_; ++n)
-      __builtin_prefetch(bytes_ + n * kLineBytes, 0, 2);
+  bool empty() const { return lines_of_work_ == 0; }
+  HWY_INLINE void ask_beside(Index work) {
+    due_ += work * lines_of_work_;
+    const Index count = std::min(left_, due_ >> kFraction);
+    ask_lines(next_, kLineBytes, count, into_first_cache_);
+    next_ += count * kLineBytes, left_ -= count, due_ -= count << kFraction;
   }
 
  private:
-  const char* bytes_;
-  Index lines_, steps_;
+  static constexpr int kFraction = 32;  // bits
+
+  const char* next_;
+  Index left_, lines_of_work_, due_ = 0;  // lines_of_work_, due_: in 2^-kFraction lines
+  bool into_first_cache_;
 };
 
 // Of rows that are read some at a time, a line of each after the other.
@@ -41,29 +60,30 @@ class LinesBelow {
         count_(stored.count),
         lines_(ceil_div(line_bytes, kLineBytes)),
         together_(together),
+        into_first_cache_(ask_ahead().into_first_cache),
         spread_(stored.next, stored.next_bytes, ceil_div(count_, together) * lines_) {
-    const Index ahead = kAheadBytes / kLineBytes / together;
+    const Index ahead = ask_ahead().bytes / kLineBytes / together;
     down_ = ahead / lines_ * together, along_ = ahead % lines_;
   }
 
   // While that line of the rows from `row` on is read.
-  HWY_INLINE void ask_beside(Index row, Index line) const {
-    if (!spread_.empty()) return spread_.ask_beside(row / together_ * lines_ + line);
+  HWY_INLINE void ask_beside(Index row, Index line) {
+    if (!spread_.empty()) return spread_.ask_beside(1);
     row += down_, line += along_;
     if (line >= lines_) row += together_, line -= lines_;
     if (row >= count_ && next_ == nullptr) return;
-    const char* at = row < count_ ? data_ + row * row_bytes_ : next_ + (row - count_) * row_bytes_;
-    at += line * kLineBytes;
-    for (Index n = 0; n < together_; ++n, at += row_bytes_) __builtin_prefetch(at, 0, 2);
+    const char* const at = row < count_ ? data_ + row * row_bytes_ : next_ + (row - count_) * row_bytes_;
+    ask_lines(at + line * kLineBytes, row_bytes_, together_, into_first_cache_);
   }
 
  private:
   const char *data_, *next_;
   Index row_bytes_, count_, lines_, together_, down_, along_;
+  bool into_first_cache_;
   SpreadBelow spread_;
 };
 
-// Of rows that are read one after another.
+// Of rows that are read one after another, each whole or some columns of all before the next.
 class RowsBelow {
  public:
   // Rows of so many bytes, of which `read_bytes` are read in the end.
@@ -72,21 +92,24 @@ class RowsBelow {
         next_(static_cast<const char*>(stored.next)),
         row_bytes_(row_bytes),
         count_(stored.count),
-        down_(ceil_div(kAheadBytes, read_bytes)) {}
+        down_(ceil_div(ask_ahead().bytes, read_bytes)),
+        into_first_cache_(ask_ahead().into_first_cache),
+        spread_(stored.next, stored.next_bytes, stored.count * read_bytes) {}
 
   // While those bytes of a row are read.
-  HWY_INLINE void ask_beside(Index row, Index first, Index bytes) const {
+  HWY_INLINE void ask_beside(Index row, Index first, Index bytes) {
+    if (!spread_.empty()) return spread_.ask_beside(bytes);
     row += down_;
     if (row >= count_ && next_ == nullptr) return;
-    const char* at = row < count_ ? data_ + row * row_bytes_ : next_ + (row - count_) * row_bytes_;
-    for (const char *line = at + first, *end = line + bytes; line < end; line += kLineBytes) {
-      __builtin_prefetch(line, 0, 2);
-    }
+    const char* const at = row < count_ ? data_ + row * row_bytes_ : next_ + (row - count_) * row_bytes_;
+    ask_lines(at + first, kLineBytes, ceil_div(bytes, kLineBytes), into_first_cache_);
   }
 
  private:
   const char *data_, *next_;
   Index row_bytes_, count_, down_;
+  bool into_first_cache_;
+  SpreadBelow spread_;
 };
 
 }  // namespace heed::kernels

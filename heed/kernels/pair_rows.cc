@@ -59,7 +59,7 @@ template <int R>
 HEED_PAIR_TARGET void products_of_rows(Index rows, const BFloat16* a, Index a_row, const StoredRows& stored,
                                        float alpha, FewRows<float> products) {
   constexpr Index kSize = sizeof(BFloat16);
-  const LinesBelow below(stored, stored.row * kSize, stored.width * kSize, kRowLanes);
+  LinesBelow below(stored, stored.row * kSize, stored.width * kSize, kRowLanes);
   const auto* const first = static_cast<const BFloat16*>(stored.data);
   for (Index key = 0; key < stored.count; key += kRowLanes) {
     __m512 sums[R];
@@ -97,7 +97,7 @@ HEED_PAIR_INLINE __m512i pairs_of(__m512i lower, __m512i upper, int half) {
 // R rows of weights with kLines lines of all values, from `column` on.
 template <int R, int kLines>
 HEED_PAIR_TARGET void sums_of_lines(Index rows, const BFloat16* weights, Index weights_row, const StoredRows& stored,
-                                    Index column, const float* decays, FewRows<float> result) {
+                                    Index column, const float* decays, RowsBelow& below, FewRows<float> result) {
   constexpr int kVectors = 2 * kLines;
   __m512 sums[R][kVectors];
 #pragma GCC unroll 8
@@ -105,7 +105,6 @@ HEED_PAIR_TARGET void sums_of_lines(Index rows, const BFloat16* weights, Index w
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) sums[r][v] = _mm512_setzero_ps();
   constexpr Index kSize = sizeof(BFloat16);
-  const RowsBelow below(stored, stored.row * kSize, stored.width * kSize);
   const auto* row = static_cast<const BFloat16*>(stored.data) + column;
   for (Index key = 0; key < stored.count; key += 2, row += 2 * stored.row) {
     __m512i pairs[kVectors];
@@ -142,11 +141,13 @@ template <int R>
 HEED_PAIR_TARGET void sums_of_rows(Index rows, const BFloat16* weights, Index weights_row, const StoredRows& stored,
                                    const float* decays, FewRows<float> sums) {
   constexpr int kLines = std::min(8 / R, 4);  // as many sums as registers hold beside what is added to them
+  constexpr Index kSize = sizeof(BFloat16);
+  RowsBelow below(stored, stored.row * kSize, stored.width * kSize);
   Index column = 0;
   for (; column + kLines * kLineNumbers <= stored.width; column += kLines * kLineNumbers)
-    sums_of_lines<R, kLines>(rows, weights, weights_row, stored, column, decays, sums);
+    sums_of_lines<R, kLines>(rows, weights, weights_row, stored, column, decays, below, sums);
   for (; column < stored.width; column += kLineNumbers)
-    sums_of_lines<R, 1>(rows, weights, weights_row, stored, column, decays, sums);
+    sums_of_lines<R, 1>(rows, weights, weights_row, stored, column, decays, below, sums);
 }
 
 }  // namespace

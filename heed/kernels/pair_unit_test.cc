@@ -122,7 +122,8 @@ struct FewRowsSample {
             .count = count,
             .width = width,
             .row = kRow,
-            .next = stored.data() + stored.size()};
+            .next = stored.data() + stored.size(),
+            .next_bytes = count == 33 ? 1000 : 0};
   }
 };
 

@@ -221,7 +221,7 @@ HWY_INLINE void copy_lines(const char* HWY_RESTRICT rows, Index row_bytes, Index
 // on repeat the last row.
 template <class Row, int R, bool kAllPresent>
 HWY_INLINE void lane_products(const float* HWY_RESTRICT q, const char* HWY_RESTRICT rows, Index row_bytes,
-                              Index present, Vector scale, Index count, const LinesBelow& below, Index first,
+                              Index present, Vector scale, Index count, LinesBelow& below, Index first,
                               Index first_line, Vector (&sums)[R]) {
   constexpr Index kStep = kTurned * Row::kInWord, kInLine = kLineBytes / kWordBytes * Row::kInWord;
   Index left = count;
@@ -252,8 +252,8 @@ HWY_INLINE void lane_products(const float* HWY_RESTRICT q, const char* HWY_RESTR
 }
 
 template <class Row, int R, bool kAllPresent>
-HWY_INLINE void group_products(const float* q, const StoredRows& stored, Index first, float alpha,
-                               const LinesBelow& below, FewRows<float> result) {
+HWY_INLINE void group_products(const float* q, const StoredRows& stored, Index first, float alpha, LinesBelow& below,
+                               FewRows<float> result) {
   const Floats d;
   constexpr Index kSize = sizeof(typename Row::Number);
   const Index present = kAllPresent ? kLanes : stored.count - first;
@@ -287,7 +287,7 @@ HWY_INLINE void group_products(const float* q, const StoredRows& stored, Index f
 template <class Row, int R>
 HWY_INLINE void products(const float* q, const StoredRows& stored, float alpha, FewRows<float> result) {
   constexpr Index kSize = sizeof(typename Row::Number);
-  const LinesBelow below(stored, stored.row * kSize, stored.width * kSize, kLanes);
+  LinesBelow below(stored, stored.row * kSize, stored.width * kSize, kLanes);
   Index first = 0;
   for (; first + kLanes <= stored.count; first += kLanes)
     group_products<Row, R, true>(q, stored, first, alpha, below, result);
@@ -297,7 +297,7 @@ HWY_INLINE void products(const float* q, const StoredRows& stored, float alpha, 
 // R rows of weights with kVectors vectors of columns of all rows. Without kWhole, the last columns fill no vector.
 template <class Row, int R, int kVectors, bool kWhole>
 HWY_INLINE void column_sums(FewRows<const float> weights, const StoredRows& stored, Index column, bool first,
-                            FewRows<float> result) {
+                            RowsBelow& below, FewRows<float> result) {
   const Floats d;
   const std::size_t there = kWhole ? kLanes : static_cast<std::size_t>(stored.width - column);
   float* to = result.data + column;
@@ -309,7 +309,6 @@ HWY_INLINE void column_sums(FewRows<const float> weights, const StoredRows& stor
     }
   const auto* row = static_cast<const typename Row::Number*>(stored.data) + column;
   constexpr Index kSize = sizeof(typename Row::Number), kBytes = kVectors * kLanes * kSize;
-  const RowsBelow below(stored, stored.row * kSize, stored.width * kSize);
   for (Index j = 0; j < stored.count; ++j, row += stored.row) {
     below.ask_beside(j, column * kSize, kBytes);
     Vector scale = hn::Zero(d);
@@ -329,14 +328,14 @@ HWY_INLINE void column_sums(FewRows<const float> weights, const StoredRows& stor
 
 template <class Row, int R, int kVectors>
 HWY_INLINE void sums_from(FewRows<const float> weights, const StoredRows& stored, Index column, bool first,
-                          FewRows<float> result) {
+                          RowsBelow& below, FewRows<float> result) {
   for (; column + kVectors * kLanes <= stored.width; column += kVectors * kLanes) {
-    column_sums<Row, R, kVectors, true>(weights, stored, column, first, result);
+    column_sums<Row, R, kVectors, true>(weights, stored, column, first, below, result);
   }
   if constexpr (kVectors > 1) {
-    sums_from<Row, R, kVectors / 2>(weights, stored, column, first, result);
+    sums_from<Row, R, kVectors / 2>(weights, stored, column, first, below, result);
   } else if (column < stored.width) {
-    column_sums<Row, R, 1, false>(weights, stored, column, first, result);
+    column_sums<Row, R, 1, false>(weights, stored, column, first, below, result);
   }
 }
 
@@ -344,7 +343,9 @@ HWY_INLINE void sums_from(FewRows<const float> weights, const StoredRows& stored
 template <class Row, int R>
 HWY_INLINE void sums(FewRows<const float> weights, const StoredRows& stored, bool first, FewRows<float> result) {
   constexpr int kSums = kManyRegisters ? 16 : 8;
-  sums_from<Row, R, std::min(kSums / R, 8)>(weights, stored, 0, first, result);
+  constexpr Index kSize = sizeof(typename Row::Number);
+  RowsBelow below(stored, stored.row * kSize, stored.width * kSize);
+  sums_from<Row, R, std::min(kSums / R, 8)>(weights, stored, 0, first, below, result);
 }
 
 // Calls f(rows in a type, how many).

@@ -21,7 +21,8 @@ struct StoredRows {
   Index scale_row = 0;
   // Where the rows lie that are read after these, as far apart: asked for meanwhile, and need not be there. Null: none.
   const void* next = nullptr;
-  // Of rows that are copies: so many bytes, one after another, are asked for there in their place.
+  // Not 0: nothing of these rows is asked for, for it has been or they are copies; but so many bytes there, one after
+  // another.
   Index next_bytes = 0;
 };
 

@@ -79,7 +79,7 @@ TEST(StoredRows, ProductsHaveTheBitsOfTheTileOverWidenedRows) {
       for (Index count : {1, 3, 16, 21, 37, 64}) {
         for (Index width : {1, 2, 3, 5, 16, 31, 64, 130, 512, 1030}) {
           Rows keys(dtype, count, width);
-          keys.stored.next_bytes = count == 21 ? 1000 : 0;  // as of copies
+          keys.stored.next_bytes = count == 21 ? 1000 : 0;  // of what follows, in their place
           const std::vector<float> q = random_floats(width * rows, 7);
           std::vector<float> expected(static_cast<std::size_t>(rows * 70), 9), got = expected;
           in_chains({.m = rows,
@@ -105,7 +105,8 @@ TEST(StoredRows, SumsHaveTheBitsOfTheTileOverWidenedRowsInOnePartOrInTwo) {
     for (Index rows : {1, 2, 4, 8}) {
       for (Index count : {1, 3, 16, 21, 64}) {
         for (Index width : {1, 3, 16, 31, 64, 130, 300}) {
-          const Rows values(dtype, count, width);
+          Rows values(dtype, count, width);
+          values.stored.next_bytes = count == 21 ? 1000 : 0;
           const std::vector<float> weights = random_floats(rows * 70, 8);
           std::vector<float> expected(static_cast<std::size_t>(rows * width), 9);
           gemm_tile({.m = rows,

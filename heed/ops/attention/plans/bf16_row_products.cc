@@ -46,23 +46,20 @@ void Bf16RowProducts::read_query(Index row, Index b, Index h, Index i) {
   copy_bf16_row(c_.q.as<BFloat16>() + c_.q.offset({b, h, i}), c_.width, depth_, queries_ + row * depth_);
 }
 
-kernels::StoredRows Bf16RowProducts::block_rows(const RowSource& source, Index b, Index g, Range keys, Index end,
+kernels::StoredRows Bf16RowProducts::block_rows(const RowsInTurn& turn, Index b, Index g, Range keys, Index end,
                                                 BFloat16* to) const {
-  const Bf16Rows rows = bf16_block_rows(source, b, g, keys, false, to);
+  const Bf16Rows rows = bf16_block_rows(turn.rows, b, g, keys, false, to);
   kernels::StoredRows stored{.data = rows.data,
                              .dtype = DType::bf16,
                              .count = keys.size(),
-                             .width = round_up(source.view().shape[3], kPairDepth),
+                             .width = round_up(turn.rows.view().shape[3], kPairDepth),
                              .row = rows.row};
-  if (rows.data != to && keys.end < end) {
-    const RowSource::Run next = source.run(b, g, {keys.end, end});
-    if (next.stored) stored.next = source.view().as<BFloat16>() + next.offset;
-  }
+  if (rows.data != to) ask_for_next(turn, b, g, keys, end, stored);
   return stored;
 }
 
 void Bf16RowProducts::scores(Index b, Index g, Range keys, Index end, float* to) {
-  const kernels::StoredRows rows = block_rows(c_.k, b, g, keys, end, k_);
+  const kernels::StoredRows rows = block_rows({c_.k, c_.v, 0}, b, g, keys, end, k_);
   const float scale = static_cast<float>(c_.scale);
   if (reads_in_place(count_)) return unit_.row_products(count_, queries_, depth_, rows, scale, {to, kLaneKeys});
   // Rows are turned sixteen at a time, which is no order in which memory reads ahead, and as floats, as which they need
@@ -87,7 +84,7 @@ void Bf16RowProducts::scores(Index b, Index g, Range keys, Index end, float* to)
 }
 
 void Bf16RowProducts::add_values(Index b, Index g, Range keys, Index end, const float* weights, const float* decays) {
-  const kernels::StoredRows rows = block_rows(c_.v, b, g, keys, end, v_);
+  const kernels::StoredRows rows = block_rows({c_.v, c_.k, kLaneKeys}, b, g, keys, end, v_);
   const Index depth = round_up(rows.count, kPairDepth);
   for (Index row = 0; row < count_; ++row) {
     float* const own = by_row_ + row * kLaneKeys;

@@ -5,6 +5,7 @@
 
 #include "heed/kernels/stored_rows.h"
 #include "heed/ops/attention/plans/bf16_block_rows.h"
+#include "heed/ops/attention/plans/float_rows.h"
 #include "heed/ops/attention/plans/scratch_cut.h"
 #include "heed/ops/attention/problem/attention_problem.h"
 
@@ -31,7 +32,7 @@ class Bf16RowProducts {
   const float* out(Index row) const { return out_ + row * value_sums_; }
 
  private:
-  kernels::StoredRows block_rows(const RowSource& source, Index b, Index g, Range keys, Index end, BFloat16* to) const;
+  kernels::StoredRows block_rows(const RowsInTurn& turn, Index b, Index g, Range keys, Index end, BFloat16* to) const;
 
   const AttentionProblem& c_;
   const kernels::PairUnit& unit_;

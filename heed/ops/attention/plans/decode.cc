@@ -38,13 +38,13 @@ class FloatRowProducts {
   }
 
   void scores(Index b, Index g, Range keys, Index end, float* to) const {
-    for_stored_rows(c.k, b, g, keys, end, k_, [&](Range run, const kernels::StoredRows& k) {
+    for_stored_rows({c.k, c.v, 0}, b, g, keys, end, k_, [&](Range run, const kernels::StoredRows& k) {
       kernels::row_products(met_, q_, k, static_cast<float>(c.scale), {to + (run.begin - keys.begin), kLaneKeys});
     });
   }
 
   void add_values(Index b, Index g, Range keys, Index end, const float* weights, const float* decays) {
-    for_stored_rows(c.v, b, g, keys, end, v_, [&](Range run, const kernels::StoredRows& v) {
+    for_stored_rows({c.v, c.k, kLaneKeys}, b, g, keys, end, v_, [&](Range run, const kernels::StoredRows& v) {
       kernels::row_sums(met_, {weights + (run.begin - keys.begin), kLaneKeys}, v, run.begin == keys.begin,
                         {added_, c.value_width});
     });

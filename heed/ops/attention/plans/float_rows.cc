@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heed/kernels/ask_ahead.h"
 #include "heed/kernels/attention_rows.h"
 #include "heed/kernels/narrow.h"
 #include "heed/kernels/prefetch.h"
@@ -68,7 +69,26 @@ void store_rows(FloatRows from, const View& to, Index b, Index h, Range rows) {
   }
 }
 
-kernels::StoredRows stored_run(const RowSource& source, Index b, Index g, Range keys, Index end, float* scratch) {
+void ask_for_next(const RowsInTurn& turn, Index b, Index g, Range read, Index end, kernels::StoredRows& stored) {
+  const auto address = [](const ConstView& view, Index offset) {
+    return static_cast<const char*>(view.data) + offset * size_of(view.dtype);
+  };
+  if (const ConstView& view = turn.other.view(); view && kernels::ask_ahead().by_address) {
+    const Index width = view.shape[3];
+    const Range rows{read.begin + turn.later, std::min(read.end + turn.later, end)};
+    const RowSource::Run run = rows.empty() ? RowSource::Run{} : turn.other.run(b, g, rows);
+    if (run.stored && run.stride == width) {
+      stored.next = address(view, run.offset), stored.next_bytes = run.rows * width * size_of(view.dtype);
+      return;
+    }
+  }
+  if (read.end == end) return;
+  const RowSource::Run run = turn.rows.run(b, g, {read.end, end});
+  if (run.stored) stored.next = address(turn.rows.view(), run.offset);
+}
+
+kernels::StoredRows stored_run(const RowsInTurn& turn, Index b, Index g, Range keys, Index end, float* scratch) {
+  const RowSource& source = turn.rows;
   const ConstView& view = source.view();
   const RowSource::Run run = source.run(b, g, keys);
   kernels::StoredRows rows{.count = run.rows, .width = view.shape[3]};
@@ -77,13 +97,9 @@ kernels::StoredRows stored_run(const RowSource& source, Index b, Index g, Range 
     rows.data = wide.data, rows.row = wide.row;
     return rows;
   }
-  const auto at = [&](Index offset) { return static_cast<const char*>(view.data) + offset * size_of(view.dtype); };
-  rows.data = at(run.offset), rows.dtype = view.dtype;
+  rows.data = static_cast<const char*>(view.data) + run.offset * size_of(view.dtype), rows.dtype = view.dtype;
   rows.row = run.stride, rows.scales = run.scales, rows.scale_row = run.scale_stride;
-  if (const Index behind = keys.begin + run.rows; behind < end) {
-    const RowSource::Run next = source.run(b, g, {behind, end});
-    if (next.stored) rows.next = at(next.offset);
-  }
+  ask_for_next(turn, b, g, {keys.begin, keys.begin + run.rows}, end, rows);
   return rows;
 }
 

@@ -30,15 +30,25 @@ FloatRows float_rows(const RowSource& source, Index b, Index g, Range keys, floa
 // Stores rows of f32, rounded to the type of the [B, H, L, D] view.
 void store_rows(FloatRows from, const View& to, Index b, Index h, Range rows);
 
-// The first of some keys: those that lie one after another, for the kernels of stored rows. The keys up to `end` are
-// read after them.
-kernels::StoredRows stored_run(const RowSource& source, Index b, Index g, Range keys, Index end, float* scratch);
+// Rows that are read a block at a time, in turn with another's: after row j, row j + later of that one.
+struct RowsInTurn {
+  const RowSource& rows;
+  const RowSource& other;
+  Index later;
+};
+
+// Has the kernels of stored rows ask for what is read after some of the rows of a head, of which those up to `end` are
+// read in all.
+void ask_for_next(const RowsInTurn& turn, Index b, Index g, Range read, Index end, kernels::StoredRows& stored);
+
+// The first of some keys: those that lie one after another, for the kernels of stored rows.
+kernels::StoredRows stored_run(const RowsInTurn& turn, Index b, Index g, Range keys, Index end, float* scratch);
 // Calls f(which, rows) for keys that lie one after another, as they lie; those in no page are zeros in scratch,
 // [rows, D].
 template <typename F>
-void for_stored_rows(const RowSource& source, Index b, Index g, Range keys, Index end, float* scratch, const F& f) {
+void for_stored_rows(const RowsInTurn& turn, Index b, Index g, Range keys, Index end, float* scratch, const F& f) {
   while (!keys.empty()) {
-    const kernels::StoredRows run = stored_run(source, b, g, keys, end, scratch);
+    const kernels::StoredRows run = stored_run(turn, b, g, keys, end, scratch);
     const Range which{keys.begin, keys.begin + run.count};
     f(which, run);
     keys.begin = which.end;
