@@ -122,7 +122,7 @@ HEED_DIGIT_TARGET void products_of_rows(const DigitRows& x, const StoredRows& st
                                         const ProductPlaces& y) {
   constexpr int kTogether = kPairs / R;
   const Index width = stored.width, row_bytes = digit_row_bytes(width), place = row_bytes / kDigits;
-  LinesBelow below(stored, stored.row, width, kTogether);
+  LinesBelow<kTogether> below(stored, stored.row, width);
   const auto* const first = static_cast<const std::int8_t*>(stored.data);
   const __m512i sign = _mm512_set1_epi8(-128);
 

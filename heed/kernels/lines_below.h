@@ -17,9 +17,11 @@ inline constexpr Index kLineBytes = 64;
 // A line from each of `count` addresses, so many bytes apart.
 HWY_INLINE void ask_lines(const char* at, Index apart, Index count, bool into_first_cache) {
   if (into_first_cache) {
-    for (Index n = 0; n < count; ++n, at += apart) __builtin_prefetch(at, 0, 3);
+    HWY_UNROLL(16)
+    for (Index n = 0; n < count; ++n) __builtin_prefetch(at + n * apart, 0, 3);
   } else {
-    for (Index n = 0; n < count; ++n, at += apart) __builtin_prefetch(at, 0, 2);
+    HWY_UNROLL(16)
+    for (Index n = 0; n < count; ++n) __builtin_prefetch(at + n * apart, 0, 2);
   }
 }
 
@@ -49,36 +51,36 @@ class SpreadBelow {
   bool into_first_cache_;
 };
 
-// Of rows that are read some at a time, a line of each after the other.
+// Of rows that are read kTogether at a time, a line of each after the other.
+template <Index kTogether>
 class LinesBelow {
  public:
-  // Rows of so many bytes of which `line_bytes` are read, `together` at a time.
-  LinesBelow(const StoredRows& stored, Index row_bytes, Index line_bytes, Index together)
+  // Rows of so many bytes, of which `line_bytes` are read.
+  LinesBelow(const StoredRows& stored, Index row_bytes, Index line_bytes)
       : data_(static_cast<const char*>(stored.data)),
         next_(static_cast<const char*>(stored.next)),
         row_bytes_(row_bytes),
         count_(stored.count),
         lines_(ceil_div(line_bytes, kLineBytes)),
-        together_(together),
         into_first_cache_(ask_ahead().into_first_cache),
-        spread_(stored.next, stored.next_bytes, ceil_div(count_, together) * lines_) {
-    const Index ahead = ask_ahead().bytes / kLineBytes / together;
-    down_ = ahead / lines_ * together, along_ = ahead % lines_;
+        spread_(stored.next, stored.next_bytes, ceil_div(count_, kTogether) * lines_) {
+    const Index ahead = ask_ahead().bytes / kLineBytes / kTogether;
+    down_ = ahead / lines_ * kTogether, along_ = ahead % lines_;
   }
 
   // While that line of the rows from `row` on is read.
   HWY_INLINE void ask_beside(Index row, Index line) {
     if (!spread_.empty()) return spread_.ask_beside(1);
     row += down_, line += along_;
-    if (line >= lines_) row += together_, line -= lines_;
+    if (line >= lines_) row += kTogether, line -= lines_;
     if (row >= count_ && next_ == nullptr) return;
     const char* const at = row < count_ ? data_ + row * row_bytes_ : next_ + (row - count_) * row_bytes_;
-    ask_lines(at + line * kLineBytes, row_bytes_, together_, into_first_cache_);
+    ask_lines(at + line * kLineBytes, row_bytes_, kTogether, into_first_cache_);
   }
 
  private:
   const char *data_, *next_;
-  Index row_bytes_, count_, lines_, together_, down_, along_;
+  Index row_bytes_, count_, lines_, down_, along_;
   bool into_first_cache_;
   SpreadBelow spread_;
 };

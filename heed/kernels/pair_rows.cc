@@ -59,7 +59,7 @@ template <int R>
 HEED_PAIR_TARGET void products_of_rows(Index rows, const BFloat16* a, Index a_row, const StoredRows& stored,
                                        float alpha, FewRows<float> products) {
   constexpr Index kSize = sizeof(BFloat16);
-  LinesBelow below(stored, stored.row * kSize, stored.width * kSize, kRowLanes);
+  LinesBelow<kRowLanes> below(stored, stored.row * kSize, stored.width * kSize);
   const auto* const first = static_cast<const BFloat16*>(stored.data);
   for (Index key = 0; key < stored.count; key += kRowLanes) {
     __m512 sums[R];

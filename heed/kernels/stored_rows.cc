@@ -180,31 +180,74 @@ HWY_INLINE void add_turned(const float* HWY_RESTRICT q, const F& row_at, Index n
   for (Index w = 0; w < kTurned; ++w) add_word<Row, R, kWhole>(q, turned[w], w * Row::kInWord, numbers, scale, sums);
 }
 
-// And of a line of kLanes rows. Where a vector has a line, each is read once, whole: rows that lie a power of two apart
-// would push each other out of the first cache.
-template <class Row, int R>
-HWY_INLINE void add_line(const float* HWY_RESTRICT q, const char* rows, Index row_bytes, Vector scale,
-                         Vector (&sums)[R]) {
-  if constexpr (kManyRegisters && kLanes * kWordBytes == kLineBytes) {
-    Vector turned[kLanes];
-    HWY_UNROLL(16)
-    for (Index r = 0; r < kLanes; ++r) {
-      turned[r] = hn::LoadU(Floats(), static_cast<const float*>(static_cast<const void*>(rows + r * row_bytes)));
+#if HWY_TARGET != HWY_SCALAR
+// turned[w] has word w of row r in lane r, of sixteen rows and eight words: rows r and 8 + r are read into the halves
+// of one vector.
+HWY_INLINE void turn_half_line(const char* rows, Index row_bytes, Vector (&turned)[8]) {
+  const Floats d;
+  const hn::Half<Floats> half;
+  const hn::RepartitionToWide<Floats> pairs;
+  const auto row_at = [&](Index r) HWY_ATTR {
+    return hn::LoadU(half, static_cast<const float*>(static_cast<const void*>(rows + r * row_bytes)));
+  };
+  Vector quads[8];  // [g + j]: in its blocks, words j and 4 + j of rows g .. g + 3, and the same of rows 8 + g on
+  HWY_UNROLL(2)
+  for (Index g = 0; g < 8; g += 4) {
+    Vector both[4];
+    HWY_UNROLL(4)
+    for (Index j = 0; j < 4; ++j) both[j] = hn::Combine(d, row_at(8 + g + j), row_at(g + j));
+    const auto lower01 = hn::BitCast(pairs, hn::InterleaveLower(d, both[0], both[1]));
+    const auto lower23 = hn::BitCast(pairs, hn::InterleaveLower(d, both[2], both[3]));
+    const auto upper01 = hn::BitCast(pairs, hn::InterleaveUpper(d, both[0], both[1]));
+    const auto upper23 = hn::BitCast(pairs, hn::InterleaveUpper(d, both[2], both[3]));
+    quads[g] = hn::BitCast(d, hn::InterleaveLower(pairs, lower01, lower23));
+    quads[g + 1] = hn::BitCast(d, hn::InterleaveUpper(pairs, lower01, lower23));
+    quads[g + 2] = hn::BitCast(d, hn::InterleaveLower(pairs, upper01, upper23));
+    quads[g + 3] = hn::BitCast(d, hn::InterleaveUpper(pairs, upper01, upper23));
+  }
+  HWY_UNROLL(4)
+  for (Index j = 0; j < 4; ++j) {
+    turned[j] = hn::OddEvenBlocks(hn::SwapAdjacentBlocks(quads[4 + j]), quads[j]);
+    turned[4 + j] = hn::OddEvenBlocks(quads[4 + j], hn::SwapAdjacentBlocks(quads[j]));
+  }
+}
+#endif
+
+// Whether a vector has a line.
+constexpr bool kTurnsHalfLines = kManyRegisters && kLanes * kWordBytes == kLineBytes;
+
+// And of a line of kGroups times kLanes rows, each group with chains of its own. Where a vector has a line, half of
+// each is turned at once, so that registers hold two groups: few rows of q alone would wait for their sums.
+template <class Row, int R, int kGroups>
+HWY_INLINE void add_line(const float* HWY_RESTRICT q, const char* rows, Index row_bytes, const Vector (&scale)[kGroups],
+                         Vector (&sums)[kGroups][R]) {
+  if constexpr (kTurnsHalfLines) {
+    HWY_UNROLL(2)
+    for (Index part = 0; part < 2; ++part) {
+      const char* const half = rows + part * kLineBytes / 2;
+      Vector turned[kGroups][8];
+      turn_half_line(half, row_bytes, turned[0]);
+      if constexpr (kGroups == 2) turn_half_line(half + kLanes * row_bytes, row_bytes, turned[1]);
+      HWY_UNROLL(8)
+      for (Index w = 0; w < 8; ++w) {
+        const Index p = (8 * part + w) * Row::kInWord;
+        add_word<Row, R, true>(q, turned[0][w], p, 0, scale[0], sums[0]);
+        if constexpr (kGroups == 2) add_word<Row, R, true>(q, turned[1][w], p, 0, scale[1], sums[1]);
+      }
     }
-    transpose_block(turned);
-    HWY_UNROLL(16)
-    for (Index w = 0; w < kLanes; ++w) add_word<Row, R, true>(q, turned[w], w * Row::kInWord, 0, scale, sums);
   } else {
+    static_assert(kGroups == 1);
     for (Index at = 0; at < kLineBytes; at += kTurnedBytes, q += kTurned * Row::kInWord * R) {
       const auto row_at = [&](Index r) HWY_ATTR { return rows + r * row_bytes + at; };
-      add_turned<Row, R, true>(q, row_at, 0, scale, sums);
+      add_turned<Row, R, true>(q, row_at, 0, scale[0], sums[0]);
     }
   }
 }
 
 // Rows so far apart have one set of the first cache to share, and push out what is read ahead of each other: some lines
 // of each row are copied together then, and more while these are multiplied.
-constexpr Index kSharedSet = 4096, kCopiedLines = 4, kCopied = kCopiedLines * kLineBytes;
+constexpr bool share_a_set(Index row_bytes) { return row_bytes % 4096 == 0; }
+constexpr Index kCopiedLines = 4, kCopied = kCopiedLines * kLineBytes;
 
 // The rows [begin, end) of kLanes.
 HWY_INLINE void copy_lines(const char* HWY_RESTRICT rows, Index row_bytes, Index begin, Index end,
@@ -217,81 +260,103 @@ HWY_INLINE void copy_lines(const char* HWY_RESTRICT rows, Index row_bytes, Index
   }
 }
 
-// The same for `count` numbers of kLanes rows, the first of which is `first`. Without kAllPresent, lanes from `present`
-// on repeat the last row.
-template <class Row, int R, bool kAllPresent>
+// The same for `count` numbers of kGroups times kLanes rows, the first of which is `first`. Without kAllPresent, lanes
+// from `present` on repeat the last row.
+template <class Row, int R, int kGroups, bool kAllPresent, class Below>
 HWY_INLINE void lane_products(const float* HWY_RESTRICT q, const char* HWY_RESTRICT rows, Index row_bytes,
-                              Index present, Vector scale, Index count, LinesBelow& below, Index first,
-                              Index first_line, Vector (&sums)[R]) {
+                              Index present, const Vector (&scale)[kGroups], Index count, Below& below, Index first,
+                              Index first_line, Vector (&sums)[kGroups][R]) {
   constexpr Index kStep = kTurned * Row::kInWord, kInLine = kLineBytes / kWordBytes * Row::kInWord;
   Index left = count;
-  const auto add_next_line = [&](const char* from, Index from_row) HWY_ATTR {
-    below.ask_beside(first, first_line++);
-    add_line<Row, R>(q, from, from_row, scale, sums);
-    q += kInLine * R, rows += kLineBytes, left -= kInLine;
-  };
   if constexpr (kAllPresent) {
-    constexpr Index kChunk = kCopiedLines * kInLine;
+    const auto go_on = [&]() HWY_ATTR { rows += kLineBytes, q += kInLine * R, left -= kInLine; };
+    const Index copied = kGroups == 1 && share_a_set(row_bytes) ? left / (kCopiedLines * kInLine) * kCopiedLines : 0;
     HWY_ALIGN char copies[2][kLanes * kCopied];
-    if (row_bytes % kSharedSet == 0 && left >= kChunk) copy_lines(rows, row_bytes, 0, kLanes, copies[0]);
-    for (Index nth = 0; row_bytes % kSharedSet == 0 && left >= kChunk; ++nth) {
-      const char *const copy = copies[nth % 2], *const next = rows + kCopied;
-      const Index more = left >= 2 * kChunk ? kLanes : 0;
-      for (Index line = 0; line < kCopiedLines; ++line) {
-        copy_lines(next, row_bytes, line * more / kCopiedLines, (line + 1) * more / kCopiedLines, copies[1 - nth % 2]);
-        add_next_line(copy + line * kLineBytes, kCopied);
-      }
+    if (copied > 0) copy_lines(rows, row_bytes, 0, kLanes, copies[0]);
+    for (Index line = 0; line < copied; ++line, go_on()) {
+      const Index nth = line / kCopiedLines, of_these = line % kCopiedLines;
+      const Index more = (nth + 1) * kCopiedLines < copied ? kLanes : 0;
+      copy_lines(rows + (kCopiedLines - of_these) * kLineBytes, row_bytes, of_these * more / kCopiedLines,
+                 (of_these + 1) * more / kCopiedLines, copies[(nth + 1) % 2]);
+      below.ask_beside(first, first_line++);
+      add_line<Row, R, kGroups>(q, copies[nth % 2] + of_these * kLineBytes, kCopied, scale, sums);
     }
-    while (left >= kInLine) add_next_line(rows, row_bytes);
+    for (; left >= kInLine; go_on()) {
+      below.ask_beside(first, first_line++);
+      add_line<Row, R, kGroups>(q, rows, row_bytes, scale, sums);
+    }
   }
-  const auto row_at = [&](Index r) HWY_ATTR { return rows + (kAllPresent ? r : std::min(r, present - 1)) * row_bytes; };
-  for (; left >= kStep; left -= kStep, rows += kTurnedBytes, q += kStep * R) {
-    add_turned<Row, R, true>(q, row_at, kStep, scale, sums);
+  for (; left > 0; left -= kStep, rows += kTurnedBytes, q += kStep * R) {
+    HWY_UNROLL(2)
+    for (int g = 0; g < kGroups; ++g) {
+      const auto row_at = [&](Index r) HWY_ATTR {
+        return rows + (kAllPresent ? g * kLanes + r : std::min(r, present - 1)) * row_bytes;
+      };
+      left >= kStep ? add_turned<Row, R, true>(q, row_at, kStep, scale[g], sums[g])
+                    : add_turned<Row, R, false>(q, row_at, left, scale[g], sums[g]);
+    }
   }
-  if (left > 0) add_turned<Row, R, false>(q, row_at, left, scale, sums);
 }
 
-template <class Row, int R, bool kAllPresent>
-HWY_INLINE void group_products(const float* q, const StoredRows& stored, Index first, float alpha, LinesBelow& below,
+template <class Row, int R, int kGroups, bool kAllPresent, class Below>
+HWY_INLINE void group_products(const float* q, const StoredRows& stored, Index first, float alpha, Below& below,
                                FewRows<float> result) {
   const Floats d;
   constexpr Index kSize = sizeof(typename Row::Number);
-  const Index present = kAllPresent ? kLanes : stored.count - first;
-  Vector scale = hn::Zero(d);
-  if constexpr (Row::kScaled) {
-    HWY_ALIGN float lanes[kLanes] = {};
-    const float* from = stored.scales + first * stored.scale_row;
-    for (Index r = 0; r < present; ++r) lanes[r] = from[r * stored.scale_row];
-    scale = hn::Load(d, lanes);
+  const Index present = kAllPresent ? kGroups * kLanes : stored.count - first;
+  Vector scale[kGroups];
+  for (int g = 0; g < kGroups; ++g) {
+    scale[g] = hn::Zero(d);
+    if constexpr (Row::kScaled) {
+      HWY_ALIGN float lanes[kLanes] = {};
+      const float* from = stored.scales + (first + g * kLanes) * stored.scale_row;
+      for (Index r = 0; r < std::min(present, kLanes); ++r) lanes[r] = from[r * stored.scale_row];
+      scale[g] = hn::Load(d, lanes);
+    }
   }
   const char* rows = static_cast<const char*>(stored.data) + first * stored.row * kSize;
   for (Index from = 0; from < stored.width; from += kGemmTileDepth) {
-    Vector sums[R];
-    for (Vector& sum : sums) sum = hn::Zero(d);
-    lane_products<Row, R, kAllPresent>(q + from * R, rows + from * kSize, stored.row * kSize, present, scale,
-                                       std::min(stored.width - from, kGemmTileDepth), below, first,
-                                       from * kSize / kLineBytes, sums);
-    for (int n = 0; n < R; ++n) {
-      float* to = result.data + n * result.row + first;
-      if (from == 0) {
-        store_first(hn::Mul(sums[n], hn::Set(d, alpha)), to, present);
-        continue;
+    Vector sums[kGroups][R];
+    for (auto& group : sums)
+      for (Vector& sum : group) sum = hn::Zero(d);
+    lane_products<Row, R, kGroups, kAllPresent>(q + from * R, rows + from * kSize, stored.row * kSize, present, scale,
+                                                std::min(stored.width - from, kGemmTileDepth), below, first,
+                                                from * kSize / kLineBytes, sums);
+    for (int g = 0; g < kGroups; ++g) {
+      for (int n = 0; n < R; ++n) {
+        float* to = result.data + n * result.row + first + g * kLanes;
+        if (from == 0) {
+          store_first(hn::Mul(sums[g][n], hn::Set(d, alpha)), to, present);
+          continue;
+        }
+        // Rounded before it is added: of a product and a sum a compiler may make one step, of this it does not.
+        const Vector scaled = hn::MulAdd(sums[g][n], hn::Set(d, alpha), hn::Set(d, -0.0f));
+        store_first(hn::Add(scaled, load_first(to, present)), to, present);
       }
-      // Rounded before it is added: of a product and a sum a compiler may make one step, of this it does not.
-      const Vector scaled = hn::MulAdd(sums[n], hn::Set(d, alpha), hn::Set(d, -0.0f));
-      store_first(hn::Add(scaled, load_first(to, present)), to, present);
     }
   }
+}
+
+template <class Row, int R, int kGroups>
+HWY_INLINE void products_by_groups(const float* q, const StoredRows& stored, float alpha, FewRows<float> result) {
+  constexpr Index kSize = sizeof(typename Row::Number);
+  LinesBelow<kGroups * kLanes> below(stored, stored.row * kSize, stored.width * kSize);
+  Index first = 0;
+  for (; first + kGroups * kLanes <= stored.count; first += kGroups * kLanes)
+    group_products<Row, R, kGroups, true>(q, stored, first, alpha, below, result);
+  for (; first + kLanes <= stored.count; first += kLanes)
+    group_products<Row, R, 1, true>(q, stored, first, alpha, below, result);
+  if (first < stored.count) group_products<Row, R, 1, false>(q, stored, first, alpha, below, result);
 }
 
 template <class Row, int R>
 HWY_INLINE void products(const float* q, const StoredRows& stored, float alpha, FewRows<float> result) {
-  constexpr Index kSize = sizeof(typename Row::Number);
-  LinesBelow below(stored, stored.row * kSize, stored.width * kSize, kLanes);
-  Index first = 0;
-  for (; first + kLanes <= stored.count; first += kLanes)
-    group_products<Row, R, true>(q, stored, first, alpha, below, result);
-  if (first < stored.count) group_products<Row, R, false>(q, stored, first, alpha, below, result);
+  // Copies of two groups take as much of the first cache as half of it.
+  if constexpr (kTurnsHalfLines && R <= 4) {
+    if (!share_a_set(stored.row * Index{sizeof(typename Row::Number)}))
+      return products_by_groups<Row, R, 2>(q, stored, alpha, result);
+  }
+  products_by_groups<Row, R, 1>(q, stored, alpha, result);
 }
 
 // R rows of weights with kVectors vectors of columns of all rows. Without kWhole, the last columns fill no vector.
