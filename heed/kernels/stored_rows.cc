@@ -126,18 +126,11 @@ HWY_INLINE Vector gather_blocks(const F& row_at, Index j, Index bytes) {
   }
   return words;
 }
-#endif
 
-// turned[w] has word w of row r in lane r.
-template <class F>
-HWY_INLINE void turn_words(const F& row_at, Index bytes, Vector (&turned)[kTurned]) {
-#if HWY_TARGET == HWY_SCALAR
-  turned[0] = load_words(row_at(0), bytes);
-#else
+// turned[w] has, in each block of four lanes, word w of the same block of four vectors.
+HWY_INLINE void turn_blocks(Vector row0, Vector row1, Vector row2, Vector row3, Vector* turned) {
   const Floats d;
   const hn::RepartitionToWide<Floats> pairs;
-  const Vector row0 = gather_blocks(row_at, 0, bytes), row1 = gather_blocks(row_at, 1, bytes),
-               row2 = gather_blocks(row_at, 2, bytes), row3 = gather_blocks(row_at, 3, bytes);
   const auto lower01 = hn::BitCast(pairs, hn::InterleaveLower(d, row0, row1));
   const auto lower23 = hn::BitCast(pairs, hn::InterleaveLower(d, row2, row3));
   const auto upper01 = hn::BitCast(pairs, hn::InterleaveUpper(d, row0, row1));
@@ -146,6 +139,17 @@ HWY_INLINE void turn_words(const F& row_at, Index bytes, Vector (&turned)[kTurne
   turned[1] = hn::BitCast(d, hn::InterleaveUpper(pairs, lower01, lower23));
   turned[2] = hn::BitCast(d, hn::InterleaveLower(pairs, upper01, upper23));
   turned[3] = hn::BitCast(d, hn::InterleaveUpper(pairs, upper01, upper23));
+}
+#endif
+
+// turned[w] has word w of row r in lane r.
+template <class F>
+HWY_INLINE void turn_words(const F& row_at, Index bytes, Vector (&turned)[kTurned]) {
+#if HWY_TARGET == HWY_SCALAR
+  turned[0] = load_words(row_at(0), bytes);
+#else
+  turn_blocks(gather_blocks(row_at, 0, bytes), gather_blocks(row_at, 1, bytes), gather_blocks(row_at, 2, bytes),
+              gather_blocks(row_at, 3, bytes), turned);
 #endif
 }
 
@@ -186,24 +190,14 @@ HWY_INLINE void add_turned(const float* HWY_RESTRICT q, const F& row_at, Index n
 HWY_INLINE void turn_half_line(const char* rows, Index row_bytes, Vector (&turned)[8]) {
   const Floats d;
   const hn::Half<Floats> half;
-  const hn::RepartitionToWide<Floats> pairs;
   const auto row_at = [&](Index r) HWY_ATTR {
     return hn::LoadU(half, static_cast<const float*>(static_cast<const void*>(rows + r * row_bytes)));
   };
   Vector quads[8];  // [g + j]: in its blocks, words j and 4 + j of rows g .. g + 3, and the same of rows 8 + g on
   HWY_UNROLL(2)
   for (Index g = 0; g < 8; g += 4) {
-    Vector both[4];
-    HWY_UNROLL(4)
-    for (Index j = 0; j < 4; ++j) both[j] = hn::Combine(d, row_at(8 + g + j), row_at(g + j));
-    const auto lower01 = hn::BitCast(pairs, hn::InterleaveLower(d, both[0], both[1]));
-    const auto lower23 = hn::BitCast(pairs, hn::InterleaveLower(d, both[2], both[3]));
-    const auto upper01 = hn::BitCast(pairs, hn::InterleaveUpper(d, both[0], both[1]));
-    const auto upper23 = hn::BitCast(pairs, hn::InterleaveUpper(d, both[2], both[3]));
-    quads[g] = hn::BitCast(d, hn::InterleaveLower(pairs, lower01, lower23));
-    quads[g + 1] = hn::BitCast(d, hn::InterleaveUpper(pairs, lower01, lower23));
-    quads[g + 2] = hn::BitCast(d, hn::InterleaveLower(pairs, upper01, upper23));
-    quads[g + 3] = hn::BitCast(d, hn::InterleaveUpper(pairs, upper01, upper23));
+    const auto both = [&](Index r) HWY_ATTR { return hn::Combine(d, row_at(8 + r), row_at(r)); };
+    turn_blocks(both(g), both(g + 1), both(g + 2), both(g + 3), quads + g);
   }
   HWY_UNROLL(4)
   for (Index j = 0; j < 4; ++j) {
@@ -351,7 +345,7 @@ HWY_INLINE void products_by_groups(const float* q, const StoredRows& stored, flo
 
 template <class Row, int R>
 HWY_INLINE void products(const float* q, const StoredRows& stored, float alpha, FewRows<float> result) {
-  // Copies of two groups take as much of the first cache as half of it.
+  // Of rows that are copied two groups were slower.
   if constexpr (kTurnsHalfLines && R <= 4) {
     if (!share_a_set(stored.row * Index{sizeof(typename Row::Number)}))
       return products_by_groups<Row, R, 2>(q, stored, alpha, result);
