@@ -54,7 +54,7 @@ bool comes_true_soon(const Condition& done) {
 
 struct Job {
   const std::function<void(int)>* work;
-  int wanted;                   // threads besides the caller that may still join
+  std::atomic<int> wanted;      // threads besides the caller that may still join; once none may, the job is not open
   int joined = 0;               // that have joined
   std::atomic<int> at_work{0};  // of these, that have not left
 };
@@ -63,15 +63,18 @@ class ThreadPool {
  public:
   void run(int threads, const std::function<void(int)>& work) {
     Job job{.work = &work, .wanted = threads - 1};
+    int to_wake = 0;
     {
       const std::lock_guard lock(mutex_);
       grow(threads - 1);
       open_.push_back(&job);
-      opened_.fetch_add(1, std::memory_order_release);
-      for (int i = std::min(sleeping_, job.wanted); i > 0; --i) job_opened_.notify_one();
+      to_wake = std::min(sleeping_, threads - 1);
     }
+    // Without the lock, which those who look out for this take at once.
+    opened_.fetch_add(1, std::memory_order_release);
+    for (; to_wake > 0; --to_wake) job_opened_.notify_one();
     work(0);
-    {
+    if (job.wanted.load(std::memory_order_acquire) > 0) {
       const std::lock_guard lock(mutex_);
       std::erase(open_, &job);
     }
@@ -104,9 +107,10 @@ class ThreadPool {
         const int thread = job->joined;
         lock.unlock();
         (*job->work)(thread);
+        // From here on the job may be gone.
+        const bool last = job->at_work.fetch_sub(1, std::memory_order_acq_rel) == 1;
         lock.lock();
-        // Under the lock: the caller, who may go as soon as it sees this, must not take the job away before.
-        if (job->at_work.fetch_sub(1, std::memory_order_release) == 1) all_left_.notify_all();
+        if (last) all_left_.notify_all();
         continue;
       }
       const unsigned seen = opened_.load(std::memory_order_relaxed);
@@ -114,9 +118,9 @@ class ThreadPool {
       lock.unlock();
       const bool soon = comes_true_soon(another);
       lock.lock();
-      if (soon || another()) continue;
+      if (soon) continue;
       ++sleeping_;
-      job_opened_.wait(lock, another);
+      job_opened_.wait(lock, [&] { return !open_.empty(); });
       --sleeping_;
     }
   }
@@ -126,7 +130,7 @@ class ThreadPool {
     Job* const job = open_.front();
     ++job->joined;
     job->at_work.fetch_add(1, std::memory_order_relaxed);
-    if (--job->wanted == 0) open_.erase(open_.begin());
+    if (job->wanted.fetch_sub(1, std::memory_order_release) == 1) open_.erase(open_.begin());
     return job;
   }
 

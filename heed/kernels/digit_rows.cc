@@ -116,16 +116,46 @@ HEED_DIGIT_INLINE __m256 scaled(__m512d totals, __m512d units, __m256 scales) {
   return _mm512_maskz_cvtpd_ps(kEights, _mm512_mul_pd(totals, factors));
 }
 
-// R rows by all stored rows, as many at a time as make eight products.
+// The products of R rows with kPairs / R stored rows.
+template <int R>
+HEED_DIGIT_INLINE __m512d products_of(const std::int8_t* const (&rows)[R], Index place,
+                                      const std::int8_t* const (&weights)[kPairs / R], Index width) {
+  constexpr int kTogether = kPairs / R;
+  const __m512i sign = _mm512_set1_epi8(-128);
+  const Index ahead = ask_ahead().line_bytes;
+  const bool into_first_cache = ask_ahead().into_first_cache;
+  __m512d totals = _mm512_setzero_pd();
+  for (Index begin = 0; begin < width; begin += kMostInputs) {
+    const Index end = std::min(begin + kMostInputs, width);
+    __m512i high[kPairs], middle[kPairs], low[kPairs];
+#pragma GCC unroll 8
+    for (int i = 0; i < kPairs; ++i) high[i] = middle[i] = low[i] = _mm512_setzero_si512();
+    for (Index at = begin; at < end; at += kDigitLine) {
+#pragma GCC unroll 8
+      for (int o = 0; o < kTogether; ++o) ask_line(weights[o] + at + ahead, into_first_cache);
+      const __mmask64 there = ~std::uint64_t{0} >> (kDigitLine - std::min(end - at, kDigitLine));
+      __m512i line[kTogether];
+#pragma GCC unroll 8
+      for (int i = 0; i < kPairs; ++i) {
+        const std::int8_t* const digits = rows[i / kTogether] + at;
+        if (i < kTogether) line[i] = _mm512_xor_si512(_mm512_maskz_loadu_epi8(there, weights[i] + at), sign);
+        high[i] = _mm512_dpbusd_epi32(high[i], line[i % kTogether], _mm512_loadu_si512(digits));
+        middle[i] = _mm512_dpbusd_epi32(middle[i], line[i % kTogether], _mm512_loadu_si512(digits + place));
+        low[i] = _mm512_dpbusd_epi32(low[i], line[i % kTogether], _mm512_loadu_si512(digits + 2 * place));
+      }
+    }
+    totals = _mm512_add_pd(totals, total_of(sums_of(high), sums_of(middle), sums_of(low)));
+  }
+  return totals;
+}
+
+// R rows by all stored rows, as many at a time as make eight products. Those lie as far apart as they can, so that each
+// is the next piece of a long run of memory: of so many runs a core reads more than of one, or of rows side by side.
 template <int R>
 HEED_DIGIT_TARGET void products_of_rows(const DigitRows& x, const StoredRows& stored, const float* bias,
                                         const ProductPlaces& y) {
   constexpr int kTogether = kPairs / R;
-  const Index width = stored.width, row_bytes = digit_row_bytes(width), place = row_bytes / kDigits;
-  LinesBelow<kTogether> below(stored, stored.row, width);
-  const auto* const first = static_cast<const std::int8_t*>(stored.data);
-  const __m512i sign = _mm512_set1_epi8(-128);
-
+  const Index row_bytes = digit_row_bytes(stored.width), place = row_bytes / kDigits;
   alignas(64) double units[kPairs], offsets[kPairs];
   const std::int8_t* rows[R];
   for (int r = 0; r < R; ++r) {
@@ -136,43 +166,23 @@ HEED_DIGIT_TARGET void products_of_rows(const DigitRows& x, const StoredRows& st
     }
   }
 
-  for (Index j = 0; j < stored.count; j += kTogether) {
+  const Index most_apart = stored.count / kTogether, met = most_apart * kTogether;
+  for (Index nth = 0; nth < most_apart + (met < stored.count ? 1 : 0); ++nth) {
+    const bool left = nth == most_apart;  // rows that are too few for another group
+    const Index first = left ? met : nth, apart = left ? 1 : most_apart, count = left ? stored.count - met : kTogether;
     const std::int8_t* weights[kTogether];
-    for (int o = 0; o < kTogether; ++o) weights[o] = first + std::min(j + o, stored.count - 1) * stored.row;
-    __m512d totals = _mm512_setzero_pd();
-    for (Index begin = 0; begin < width; begin += kMostInputs) {
-      const Index end = std::min(begin + kMostInputs, width);
-      __m512i high[kPairs], middle[kPairs], low[kPairs];
-#pragma GCC unroll 8
-      for (int i = 0; i < kPairs; ++i) high[i] = middle[i] = low[i] = _mm512_setzero_si512();
-      for (Index at = begin; at < end; at += kDigitLine) {
-        below.ask_beside(j, at / kDigitLine);
-        const __mmask64 there = ~std::uint64_t{0} >> (kDigitLine - std::min(end - at, kDigitLine));
-        __m512i line[kTogether];
-#pragma GCC unroll 8
-        for (int i = 0; i < kPairs; ++i) {
-          const std::int8_t* const digits = rows[i / kTogether] + at;
-          if (i < kTogether) line[i] = _mm512_xor_si512(_mm512_maskz_loadu_epi8(there, weights[i] + at), sign);
-          high[i] = _mm512_dpbusd_epi32(high[i], line[i % kTogether], _mm512_loadu_si512(digits));
-          middle[i] = _mm512_dpbusd_epi32(middle[i], line[i % kTogether], _mm512_loadu_si512(digits + place));
-          low[i] = _mm512_dpbusd_epi32(low[i], line[i % kTogether], _mm512_loadu_si512(digits + 2 * place));
-        }
-      }
-      totals = _mm512_add_pd(totals, total_of(sums_of(high), sums_of(middle), sums_of(low)));
-    }
-    totals = _mm512_sub_pd(totals, _mm512_load_pd(offsets));
-
     float scales[kPairs], added[kPairs], results[kPairs];
     for (int i = 0; i < kPairs; ++i) {
-      const Index of = std::min(j + i % kTogether, stored.count - 1);
+      const Index of = first + std::min<Index>(i % kTogether, count - 1) * apart;
+      if (i < kTogether) weights[i] = static_cast<const std::int8_t*>(stored.data) + of * stored.row;
       scales[i] = stored.scales[of * stored.scale_row];
       added[i] = bias != nullptr ? bias[of] : 0.0f;
     }
+    const __m512d totals = _mm512_sub_pd(products_of<R>(rows, place, weights, stored.width), _mm512_load_pd(offsets));
     const __m256 products = scaled(totals, _mm512_load_pd(units), _mm256_loadu_ps(scales));
     _mm256_storeu_ps(results, bias != nullptr ? _mm256_add_ps(products, _mm256_loadu_ps(added)) : products);
     for (int r = 0; r < std::min<Index>(R, x.count); ++r) {
-      for (int o = 0; o < std::min<Index>(kTogether, stored.count - j); ++o)
-        y.data[r * y.row + (j + o) * y.column] = results[r * kTogether + o];
+      for (Index o = 0; o < count; ++o) y.data[r * y.row + (first + o * apart) * y.column] = results[r * kTogether + o];
     }
   }
 }

@@ -208,25 +208,36 @@ HWY_INLINE void turn_half_line(const char* rows, Index row_bytes, Vector (&turne
 #endif
 
 // Whether a vector has a line.
-constexpr bool kTurnsHalfLines = kManyRegisters && kLanes * kWordBytes == kLineBytes;
+constexpr bool kTurnsLines = kManyRegisters && kLanes * kWordBytes == kLineBytes;
 
-// And of a line of kGroups times kLanes rows, each group with chains of its own. Where a vector has a line, half of
-// each is turned at once, so that registers hold two groups: few rows of q alone would wait for their sums.
+// And of a line of kGroups times kLanes rows, each group with chains of its own. Where a vector has a line, that of one
+// group is turned whole. Of two it is half at a time, so that registers hold both: few rows of q alone would wait for
+// their sums.
 template <class Row, int R, int kGroups>
 HWY_INLINE void add_line(const float* HWY_RESTRICT q, const char* rows, Index row_bytes, const Vector (&scale)[kGroups],
                          Vector (&sums)[kGroups][R]) {
-  if constexpr (kTurnsHalfLines) {
+  if constexpr (kTurnsLines && kGroups == 1) {
+    Vector turned[kLanes];
+    HWY_UNROLL(16)
+    for (Index r = 0; r < kLanes; ++r) {
+      turned[r] = hn::LoadU(Floats(), static_cast<const float*>(static_cast<const void*>(rows + r * row_bytes)));
+    }
+    transpose_block(turned);
+    HWY_UNROLL(16)
+    for (Index w = 0; w < kLanes; ++w) add_word<Row, R, true>(q, turned[w], w * Row::kInWord, 0, scale[0], sums[0]);
+  } else if constexpr (kTurnsLines) {
+    static_assert(kGroups == 2);
     HWY_UNROLL(2)
     for (Index part = 0; part < 2; ++part) {
       const char* const half = rows + part * kLineBytes / 2;
       Vector turned[kGroups][8];
       turn_half_line(half, row_bytes, turned[0]);
-      if constexpr (kGroups == 2) turn_half_line(half + kLanes * row_bytes, row_bytes, turned[1]);
+      turn_half_line(half + kLanes * row_bytes, row_bytes, turned[1]);
       HWY_UNROLL(8)
       for (Index w = 0; w < 8; ++w) {
         const Index p = (8 * part + w) * Row::kInWord;
         add_word<Row, R, true>(q, turned[0][w], p, 0, scale[0], sums[0]);
-        if constexpr (kGroups == 2) add_word<Row, R, true>(q, turned[1][w], p, 0, scale[1], sums[1]);
+        add_word<Row, R, true>(q, turned[1][w], p, 0, scale[1], sums[1]);
       }
     }
   } else {
@@ -235,22 +246,6 @@ HWY_INLINE void add_line(const float* HWY_RESTRICT q, const char* rows, Index ro
       const auto row_at = [&](Index r) HWY_ATTR { return rows + r * row_bytes + at; };
       add_turned<Row, R, true>(q, row_at, 0, scale[0], sums[0]);
     }
-  }
-}
-
-// Rows so far apart have one set of the first cache to share, and push out what is read ahead of each other: some lines
-// of each row are copied together then, and more while these are multiplied.
-constexpr bool share_a_set(Index row_bytes) { return row_bytes % 4096 == 0; }
-constexpr Index kCopiedLines = 4, kCopied = kCopiedLines * kLineBytes;
-
-// The rows [begin, end) of kLanes.
-HWY_INLINE void copy_lines(const char* HWY_RESTRICT rows, Index row_bytes, Index begin, Index end,
-                           char* HWY_RESTRICT to) {
-  const Floats d;
-  for (Index r = begin; r < end; ++r) {
-    const auto* from = static_cast<const float*>(static_cast<const void*>(rows + r * row_bytes));
-    auto* row = static_cast<float*>(static_cast<void*>(to + r * kCopied));
-    for (Index i = 0; i < kCopied / kWordBytes; i += kLanes) hn::Store(hn::LoadU(d, from + i), d, row + i);
   }
 }
 
@@ -263,19 +258,7 @@ HWY_INLINE void lane_products(const float* HWY_RESTRICT q, const char* HWY_RESTR
   constexpr Index kStep = kTurned * Row::kInWord, kInLine = kLineBytes / kWordBytes * Row::kInWord;
   Index left = count;
   if constexpr (kAllPresent) {
-    const auto go_on = [&]() HWY_ATTR { rows += kLineBytes, q += kInLine * R, left -= kInLine; };
-    const Index copied = kGroups == 1 && share_a_set(row_bytes) ? left / (kCopiedLines * kInLine) * kCopiedLines : 0;
-    HWY_ALIGN char copies[2][kLanes * kCopied];
-    if (copied > 0) copy_lines(rows, row_bytes, 0, kLanes, copies[0]);
-    for (Index line = 0; line < copied; ++line, go_on()) {
-      const Index nth = line / kCopiedLines, of_these = line % kCopiedLines;
-      const Index more = (nth + 1) * kCopiedLines < copied ? kLanes : 0;
-      copy_lines(rows + (kCopiedLines - of_these) * kLineBytes, row_bytes, of_these * more / kCopiedLines,
-                 (of_these + 1) * more / kCopiedLines, copies[(nth + 1) % 2]);
-      below.ask_beside(first, first_line++);
-      add_line<Row, R, kGroups>(q, copies[nth % 2] + of_these * kLineBytes, kCopied, scale, sums);
-    }
-    for (; left >= kInLine; go_on()) {
+    for (; left >= kInLine; left -= kInLine, rows += kLineBytes, q += kInLine * R) {
       below.ask_beside(first, first_line++);
       add_line<Row, R, kGroups>(q, rows, row_bytes, scale, sums);
     }
@@ -345,9 +328,10 @@ HWY_INLINE void products_by_groups(const float* q, const StoredRows& stored, flo
 
 template <class Row, int R>
 HWY_INLINE void products(const float* q, const StoredRows& stored, float alpha, FewRows<float> result) {
-  // Of rows that are copied two groups were slower.
-  if constexpr (kTurnsHalfLines && R <= 4) {
-    if (!share_a_set(stored.row * Index{sizeof(typename Row::Number)}))
+  // Rows that share one set of the first cache push each other out of it: no line of them should be read twice.
+  constexpr Index kSetBytes = 4096;
+  if constexpr (kTurnsLines && R <= 4) {
+    if (stored.row * Index{sizeof(typename Row::Number)} % kSetBytes != 0)
       return products_by_groups<Row, R, 2>(q, stored, alpha, result);
   }
   products_by_groups<Row, R, 1>(q, stored, alpha, result);

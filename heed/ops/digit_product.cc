@@ -16,9 +16,8 @@ namespace {
 
 using kernels::DigitTerms;
 
-// Rows whose digits are made before they are multiplied, and outputs that meet few rows together: their weights stay in
-// a core's own cache for the next four.
-constexpr Index kSplitRows = 1024, kStepOutputs = 32;
+// Rows whose digits are made before they are multiplied.
+constexpr Index kSplitRows = 1024;
 
 class SplitRows {
  public:
@@ -61,18 +60,15 @@ class SplitRows {
   std::vector<float> sums_;
 };
 
-// The weight's outputs [first, last), after which the same thread reads those up to `next`.
-kernels::StoredRows stored(const Weight& weight, Index first, Index last, Index next) {
-  const auto* const numbers = weight.values.as<std::int8_t>();
+kernels::StoredRows stored(const Weight& weight, Index first, Index last) {
   const Index inputs = weight.inputs();
-  return {.data = numbers + first * inputs,
+  return {.data = weight.values.as<std::int8_t>() + first * inputs,
           .dtype = DType::i8,
           .count = last - first,
           .width = inputs,
           .row = inputs,
           .scales = weight.scales.as<float>() + first,
-          .scale_row = 1,
-          .next = last < next ? numbers + last * inputs : nullptr};
+          .scale_row = 1};
 }
 
 const float* bias_from(const ConstView& bias, Index first) { return bias ? bias.as<float>() + first : nullptr; }
@@ -84,15 +80,12 @@ kernels::ProductPlaces places_from(const View& y, Index first) {
 
 // Few rows, for which a weight is read where it lies.
 void multiply_few(const SplitRows& x, const Weight& weight, const ConstView& bias, const View& y) {
+  constexpr Index kStepOutputs = 32;
   const Index outputs = weight.outputs(), steps = ceil_div(outputs, kStepOutputs);
   const Index grain = steps_together(steps, static_cast<double>(kStepOutputs * weight.inputs()));
   parallel_for(steps, grain, [&](Index begin, Index end) {
-    const Index stop = std::min(end * kStepOutputs, outputs);
-    for (Index first = begin * kStepOutputs; first < stop; first += kStepOutputs) {
-      const Index last = std::min(first + kStepOutputs, stop);
-      kernels::digit_products(x.rows(), stored(weight, first, last, stop), bias_from(bias, first),
-                              places_from(y, first));
-    }
+    const Index first = begin * kStepOutputs, last = std::min(end * kStepOutputs, outputs);
+    kernels::digit_products(x.rows(), stored(weight, first, last), bias_from(bias, first), places_from(y, first));
   });
 }
 

@@ -42,13 +42,20 @@ class FewRowsProduct {
         y_(y),
         rows_(x.shape[0]),
         computed_(kernels::few_rows_for(rows_)),
-        inputs_(weight.inputs()),
-        memory_(allocate(computed_ * inputs_ * static_cast<Index>(sizeof(float)))),
-        x_(static_cast<float*>(memory_.get())) {
-    // Feature by feature, as the kernel meets them, with zeros for rows that are not there.
-    for (Index d = 0; d < inputs_; ++d) {
-      for (Index n = 0; n < computed_; ++n) x_[d * computed_ + n] = n < rows_ ? x.at<float>({n, d}) : 0.0f;
+        inputs_(weight.inputs()) {
+    if (rows_ == 1 && x.stride[1] == 1) {
+      x_ = x.as<float>();
+      return;
     }
+    // Feature by feature, as the kernel meets them, with zeros for rows that are not there.
+    memory_ = allocate(computed_ * inputs_ * static_cast<Index>(sizeof(float)));
+    auto* const to = static_cast<float*>(memory_.get());
+    std::fill_n(to, computed_ * inputs_, 0.0f);
+    for (Index n = 0; n < rows_; ++n) {
+      const float* const row = x.as<float>() + n * x.stride[0];
+      for (Index d = 0; d < inputs_; ++d) to[d * computed_ + n] = row[d * x.stride[1]];
+    }
+    x_ = to;
   }
 
   // How many outputs to compute at a time, and the floats of scratch that this needs.
@@ -89,7 +96,7 @@ class FewRowsProduct {
   const View& y_;
   Index rows_, computed_, inputs_;
   decltype(allocate(0)) memory_;
-  float* x_;
+  const float* x_;
 };
 
 }  // namespace
