@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <limits>
 #include <thread>
 #include <vector>
@@ -112,6 +113,20 @@ TEST(ParallelFor, RunsOnSeveralThreads) {
   });
   set_thread_count(before);
   EXPECT_EQ(at_work, 2);
+}
+
+TEST(ParallelFor, WakesAThreadThatHasGoneToSleep) {
+  const int before = thread_count();
+  set_thread_count(2);
+  for (int pause = 0; pause < 20; ++pause) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // longer than a thread looks out for a loop
+    std::atomic<int> at_work{0};
+    parallel_for(2, 1, [&](Index, Index) {
+      ++at_work;
+      while (at_work < 2) std::this_thread::yield();
+    });
+  }
+  set_thread_count(before);
 }
 
 TEST(ParallelFor, AChildOfForkRunsLoopsToo) {

@@ -10,8 +10,6 @@ struct AskAhead {
   // So many bytes before they are read, of rows that are read in turn: fewer come too late, and more than a core keeps
   // requests for only hold up what is being read.
   Index bytes = 16384;
-  // And of each of them, or of a run of memory that is one of several, no more.
-  Index line_bytes = 1024;
   // Else into the second cache, which has room for them beside what is being read.
   bool into_first_cache = false;
   // Whether what follows a block of rows is asked for by its addresses, one line after the other, while the block is

@@ -116,13 +116,14 @@ HEED_DIGIT_INLINE __m256 scaled(__m512d totals, __m512d units, __m256 scales) {
   return _mm512_maskz_cvtpd_ps(kEights, _mm512_mul_pd(totals, factors));
 }
 
-// The products of R rows with kPairs / R stored rows.
+// The products of R rows with kPairs / R stored rows, so many bytes apart where all are there.
 template <int R>
 HEED_DIGIT_INLINE __m512d products_of(const std::int8_t* const (&rows)[R], Index place,
-                                      const std::int8_t* const (&weights)[kPairs / R], Index width) {
-  constexpr int kTogether = kPairs / R;
+                                      const std::int8_t* const (&weights)[kPairs / R], Index apart, Index width) {
+  constexpr int kTogether = kPairs / R, kAskedTogether = 16;  // as far ahead as if so many rows were read together
   const __m512i sign = _mm512_set1_epi8(-128);
-  const Index ahead = ask_ahead().line_bytes;
+  const char* const asked =
+      static_cast<const char*>(static_cast<const void*>(weights[0])) + ask_ahead().bytes / kAskedTogether;
   const bool into_first_cache = ask_ahead().into_first_cache;
   __m512d totals = _mm512_setzero_pd();
   for (Index begin = 0; begin < width; begin += kMostInputs) {
@@ -131,8 +132,7 @@ HEED_DIGIT_INLINE __m512d products_of(const std::int8_t* const (&rows)[R], Index
 #pragma GCC unroll 8
     for (int i = 0; i < kPairs; ++i) high[i] = middle[i] = low[i] = _mm512_setzero_si512();
     for (Index at = begin; at < end; at += kDigitLine) {
-#pragma GCC unroll 8
-      for (int o = 0; o < kTogether; ++o) ask_line(weights[o] + at + ahead, into_first_cache);
+      ask_lines(asked + at, apart, kTogether, into_first_cache);
       const __mmask64 there = ~std::uint64_t{0} >> (kDigitLine - std::min(end - at, kDigitLine));
       __m512i line[kTogether];
 #pragma GCC unroll 8
@@ -178,7 +178,8 @@ HEED_DIGIT_TARGET void products_of_rows(const DigitRows& x, const StoredRows& st
       scales[i] = stored.scales[of * stored.scale_row];
       added[i] = bias != nullptr ? bias[of] : 0.0f;
     }
-    const __m512d totals = _mm512_sub_pd(products_of<R>(rows, place, weights, stored.width), _mm512_load_pd(offsets));
+    const __m512d totals =
+        _mm512_sub_pd(products_of<R>(rows, place, weights, apart * stored.row, stored.width), _mm512_load_pd(offsets));
     const __m256 products = scaled(totals, _mm512_load_pd(units), _mm256_loadu_ps(scales));
     _mm256_storeu_ps(results, bias != nullptr ? _mm256_add_ps(products, _mm256_loadu_ps(added)) : products);
     for (int r = 0; r < std::min<Index>(R, x.count); ++r) {

@@ -46,7 +46,8 @@ bool has_digit_products();
 void split_digits(const float* x, Index width, std::int8_t* digits, DigitTerms* terms);
 
 // y[r, j] = (the sum of x[r, :] stored[j, :]) * unit[r] * scale[j], rounded to f32, + bias[j]. The stored rows are i8
-// with scales, of the digits' width, and are read once for four rows of x. bias may be null.
+// with scales, of the digits' width, and are read once for four rows of x; `next` does not count. The more they are,
+// the faster they come from memory. bias may be null.
 void digit_products(const DigitRows& x, const StoredRows& stored, const float* bias, const ProductPlaces& y);
 
 // The same where the products of each place's digits, from the highest on, have been summed: sums[place, j], j < count,

@@ -14,10 +14,6 @@ inline constexpr Index kLineBytes = 64;
 
 // All functions that ask are HWY_INLINE: GCC takes one that only asks for one without effect, and leaves its calls out.
 
-HWY_INLINE void ask_line(const void* at, bool into_first_cache) {
-  into_first_cache ? __builtin_prefetch(at, 0, 3) : __builtin_prefetch(at, 0, 2);
-}
-
 // A line from each of `count` addresses, so many bytes apart.
 HWY_INLINE void ask_lines(const char* at, Index apart, Index count, bool into_first_cache) {
   if (into_first_cache) {
@@ -68,7 +64,7 @@ class LinesBelow {
         lines_(ceil_div(line_bytes, kLineBytes)),
         into_first_cache_(ask_ahead().into_first_cache),
         spread_(stored.next, stored.next_bytes, ceil_div(count_, kTogether) * lines_) {
-    const Index ahead = std::min(ask_ahead().bytes / kTogether, ask_ahead().line_bytes) / kLineBytes;
+    const Index ahead = ask_ahead().bytes / kLineBytes / kTogether;
     down_ = ahead / lines_ * kTogether, along_ = ahead % lines_;
   }
 

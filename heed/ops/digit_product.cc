@@ -60,6 +60,7 @@ class SplitRows {
   std::vector<float> sums_;
 };
 
+// The weight's outputs [first, last).
 kernels::StoredRows stored(const Weight& weight, Index first, Index last) {
   const Index inputs = weight.inputs();
   return {.data = weight.values.as<std::int8_t>() + first * inputs,
