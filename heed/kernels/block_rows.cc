@@ -87,7 +87,7 @@ HEED_DIGIT_TARGET void products_of_rows(const SummedDigitRows& x, const Unpacked
     for (int i = 0; i < R * O; ++i) totals[i] = _mm512_setzero_ps();
     for (Index first = 0; first < lines; first += kShareLines) {
       for (Index line = first; line < std::min(first + kShareLines, lines); ++line) {
-        below.ask_beside(1);
+        below.ask_beside_step();
         __m512i numbers[O];
         __m512 scales[O];
 #pragma GCC unroll 8

@@ -28,26 +28,24 @@ HWY_INLINE void ask_lines(const char* at, Index apart, Index count, bool into_fi
 // Of bytes that lie one after another, evenly beside some work.
 class SpreadBelow {
  public:
-  // `work` in all, in the unit in which ask_beside() counts what is done.
-  SpreadBelow(const void* bytes, Index count, Index work)
+  // The work is done in so many steps.
+  SpreadBelow(const void* bytes, Index count, Index steps)
       : next_(static_cast<const char*>(bytes)),
-        left_(ceil_div(count, kLineBytes)),
-        lines_of_work_(ceil_div(left_ << kFraction, std::max<Index>(work, 1))),
+        end_(next_ + count),
+        bytes_a_step_(round_up(ceil_div(count, std::max<Index>(steps, 1)), kTogether * kLineBytes)),
         into_first_cache_(ask_ahead().into_first_cache) {}
 
-  bool empty() const { return lines_of_work_ == 0; }
-  HWY_INLINE void ask_beside(Index work) {
-    due_ += work * lines_of_work_;
-    const Index count = std::min(left_, due_ >> kFraction);
-    ask_lines(next_, kLineBytes, count, into_first_cache_);
-    next_ += count * kLineBytes, left_ -= count, due_ -= count << kFraction;
+  bool empty() const { return bytes_a_step_ == 0; }
+  HWY_INLINE void ask_beside_step() {
+    const char* const until = std::min(next_ + bytes_a_step_, end_);
+    for (; next_ < until; next_ += kTogether * kLineBytes) ask_lines(next_, kLineBytes, kTogether, into_first_cache_);
   }
 
  private:
-  static constexpr int kFraction = 32;  // bits
+  static constexpr Index kTogether = 2;  // lines that are asked for without a look at how many are left
 
-  const char* next_;
-  Index left_, lines_of_work_, due_ = 0;  // lines_of_work_, due_: in 2^-kFraction lines
+  const char *next_, *end_;
+  Index bytes_a_step_;
   bool into_first_cache_;
 };
 
@@ -70,7 +68,7 @@ class LinesBelow {
 
   // While that line of the rows from `row` on is read.
   HWY_INLINE void ask_beside(Index row, Index line) {
-    if (!spread_.empty()) return spread_.ask_beside(1);
+    if (!spread_.empty()) return spread_.ask_beside_step();
     row += down_, line += along_;
     if (line >= lines_) row += kTogether, line -= lines_;
     if (row >= count_ && next_ == nullptr) return;
@@ -88,19 +86,19 @@ class LinesBelow {
 // Of rows that are read one after another, each whole or some columns of all before the next.
 class RowsBelow {
  public:
-  // Rows of so many bytes, of which `read_bytes` are read in the end.
-  RowsBelow(const StoredRows& stored, Index row_bytes, Index read_bytes)
+  // Rows of so many bytes, of which `read_bytes` are read in the end, `at_once` or fewer at a time.
+  RowsBelow(const StoredRows& stored, Index row_bytes, Index read_bytes, Index at_once)
       : data_(static_cast<const char*>(stored.data)),
         next_(static_cast<const char*>(stored.next)),
         row_bytes_(row_bytes),
         count_(stored.count),
         down_(ceil_div(ask_ahead().bytes, read_bytes)),
         into_first_cache_(ask_ahead().into_first_cache),
-        spread_(stored.next, stored.next_bytes, stored.count * read_bytes) {}
+        spread_(stored.next, stored.next_bytes, stored.count * ceil_div(read_bytes, at_once)) {}
 
   // While those bytes of a row are read.
   HWY_INLINE void ask_beside(Index row, Index first, Index bytes) {
-    if (!spread_.empty()) return spread_.ask_beside(bytes);
+    if (!spread_.empty()) return spread_.ask_beside_step();
     row += down_;
     if (row >= count_ && next_ == nullptr) return;
     const char* const at = row < count_ ? data_ + row * row_bytes_ : next_ + (row - count_) * row_bytes_;

@@ -142,7 +142,7 @@ HEED_PAIR_TARGET void sums_of_rows(Index rows, const BFloat16* weights, Index we
                                    const float* decays, FewRows<float> sums) {
   constexpr int kLines = std::min(8 / R, 4);  // as many sums as registers hold beside what is added to them
   constexpr Index kSize = sizeof(BFloat16);
-  RowsBelow below(stored, stored.row * kSize, stored.width * kSize);
+  RowsBelow below(stored, stored.row * kSize, stored.width * kSize, kLines * kLineBytes);
   Index column = 0;
   for (; column + kLines * kLineNumbers <= stored.width; column += kLines * kLineNumbers)
     sums_of_lines<R, kLines>(rows, weights, weights_row, stored, column, decays, below, sums);

@@ -385,10 +385,10 @@ HWY_INLINE void sums_from(FewRows<const float> weights, const StoredRows& stored
 // As many sums as registers hold beside what is added to them, and no fewer than a unit's latency wants.
 template <class Row, int R>
 HWY_INLINE void sums(FewRows<const float> weights, const StoredRows& stored, bool first, FewRows<float> result) {
-  constexpr int kSums = kManyRegisters ? 16 : 8;
+  constexpr int kSums = kManyRegisters ? 16 : 8, kVectors = std::min(kSums / R, 8);
   constexpr Index kSize = sizeof(typename Row::Number);
-  RowsBelow below(stored, stored.row * kSize, stored.width * kSize);
-  sums_from<Row, R, std::min(kSums / R, 8)>(weights, stored, 0, first, below, result);
+  RowsBelow below(stored, stored.row * kSize, stored.width * kSize, kVectors * kLanes * kSize);
+  sums_from<Row, R, kVectors>(weights, stored, 0, first, below, result);
 }
 
 // Calls f(rows in a type, how many).

@@ -26,17 +26,17 @@ PagedCache::PagedCache(const PagedCacheOptions& options, Index batch) : options_
 
 void PagedCache::resize_pools(Index pages) {
   const auto moved = [&](const Tensor& pool, const Tensor& larger) {
-    const Index had = pool.is_empty() ? 0 : pool.dim(0);
-    if (had > 0) copy(pool, larger.rows(0, had));
-    fill(larger.rows(had, pages), 0);
+    const Index had = pool.is_empty() ? 0 : pool.dim(1);
+    if (had > 0) copy(pool, slice(larger.view(), 1, 0, had));
+    fill(slice(larger.view(), 1, had, pages), 0);
     return larger;
   };
   const auto resized = [&](const Tensor& pool, Index width) {
-    return moved(pool, Tensor::empty(options_.dtype, {pages, options_.key_heads, options_.page, width}));
+    return moved(pool, Tensor::empty(options_.dtype, {options_.key_heads, pages, options_.page, width}));
   };
   const auto resized_scales = [&](const Tensor& pool) {
     if (options_.dtype != DType::i8) return pool;
-    return moved(pool, Tensor::empty(DType::f32, {pages, options_.key_heads, options_.page}));
+    return moved(pool, Tensor::empty(DType::f32, {options_.key_heads, pages, options_.page}));
   };
   // All memory is there before anything is changed.
   Tensor keys = resized(keys_, options_.width), values = resized(values_, options_.value_width);
@@ -90,7 +90,7 @@ Index PagedCache::writable_page(std::size_t b) {
   } else if (const Index shared = table.back(); users_[static_cast<std::size_t>(shared)] > 1) {
     const Index own = take_page();
     const auto rows = [&](const Tensor& pool, Index page) {
-      return slice(select(pool.view(), 0, page), 1, 0, lengths_[b] % options_.page);
+      return slice(select(pool.view(), 1, page), 1, 0, lengths_[b] % options_.page);
     };
     for (const Tensor* pool : {&keys_, &values_, &key_scales_, &value_scales_}) {
       if (!pool->is_empty()) copy(rows(*pool, shared), rows(*pool, own));
@@ -121,7 +121,7 @@ void PagedCache::write(std::size_t b, const ConstView& k, const ConstView& v, In
   for (Index done = 0; done < count;) {
     const Index page = writable_page(b), at = lengths_[b] % options_.page;
     const Index rows = std::min(count - done, options_.page - at);
-    const auto place = [&](const Tensor& pool) { return slice(select(pool.view(), 0, page), 1, at, at + rows); };
+    const auto place = [&](const Tensor& pool) { return slice(select(pool.view(), 1, page), 1, at, at + rows); };
     const auto put = [&](const ConstView& all, const Tensor& pool, const Tensor& scales) {
       const ConstView given = slice(select(all, 0, from), 1, done, done + rows);
       scales.is_empty() ? copy(given, place(pool)) : quantise_rows(given, place(pool), place(scales));
@@ -209,9 +209,10 @@ void PagedCache::publish() {
 }
 
 AttentionSpec PagedCache::spec(const Mask& mask) const {
+  const auto scales = [](const Tensor& pool) { return pool.is_empty() ? pool : pool.through(by_pages(pool.view())); };
   return {.mask = mask & Mask::key_lengths(length_table_),
           .sequences = {.pages = page_table_},
-          .scales = {.k = key_scales_, .v = value_scales_}};
+          .scales = {.k = scales(key_scales_), .v = scales(value_scales_)}};
 }
 
 }  // namespace heed

@@ -50,9 +50,9 @@ class PagedCache {
   // that nobody uses any more are free again. Throws heed::Error for an index that there is not.
   void reorder(std::span<const Index> from);
 
-  // The pools: [pages, Hk, page, D] and [pages, Hk, page, Dv].
-  ConstView keys() const { return keys_; }
-  ConstView values() const { return values_; }
+  // The pools: [pages, Hk, page, D] and [pages, Hk, page, Dv], with strides: each head's pages lie one after another.
+  ConstView keys() const { return by_pages(keys_.view()); }
+  ConstView values() const { return by_pages(values_.view()); }
   // What attention() reads them with: the page table, the lengths, the scales of i8, and a mask of one's own beside. It
   // is of the cache as it stands: the next append or reorder needs another one.
   AttentionSpec spec(const Mask& mask = {}) const;
@@ -71,9 +71,14 @@ class PagedCache {
   void write(std::size_t b, const ConstView& k, const ConstView& v, Index from, Index count);
   void publish();
 
+  // A pool by its pages, [pages, Hk, page, ...].
+  static View by_pages(const View& pool) { return transpose(pool, 0, 1); }
+
   PagedCacheOptions options_;
+  // The pools, [Hk, pages, page, ...]: a sequence that takes pages in turn lies in one run of each head, which memory
+  // gives faster than pieces.
   Tensor keys_, values_;
-  Tensor key_scales_, value_scales_;        // i8: [pages, Hk, page]
+  Tensor key_scales_, value_scales_;        // i8
   std::vector<Index> free_;                 // pages, the next to be taken last
   std::vector<Index> users_;                // of each page
   std::vector<std::vector<Index>> tables_;  // of each sequence

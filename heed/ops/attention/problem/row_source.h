@@ -30,9 +30,17 @@ class RowSource {
   // The first rows of `keys` that are one run.
   Run run(Index b, Index head, Range keys) const {
     if (!paged()) return at(b, head, keys.begin, keys.size());
-    const Index size = view_.shape[2], row = keys.begin % size, page = integer_at(pages_, {b, keys.begin / size});
-    const Index rows = std::min(keys.size(), size - row);
-    if (page < 0 || page >= view_.shape[0]) return {false, 0, rows, view_.stride[2]};
+    const Index size = view_.shape[2], row = keys.begin % size, pages = view_.shape[0];
+    const auto page_of = [&](Index key) { return integer_at(pages_, {b, key / size}); };
+    const Index page = page_of(keys.begin);
+    Index rows = std::min(keys.size(), size - row);
+    if (page < 0 || page >= pages) return {false, 0, rows, view_.stride[2]};
+    // Pages that lie one after another are one run.
+    if (are_adjacent(view_) && (!scales_ || are_adjacent(scales_))) {
+      for (Index next = page + 1; rows < keys.size() && next < pages && page_of(keys.begin + rows) == next; ++next) {
+        rows = std::min(keys.size(), rows + size);
+      }
+    }
     return at(page, head, row, rows);
   }
 
@@ -52,6 +60,9 @@ class RowSource {
   }
 
  private:
+  // Whether rows of one page follow those of the page before.
+  static bool are_adjacent(const ConstView& pool) { return pool.stride[0] == pool.shape[2] * pool.stride[2]; }
+
   // Rows from `row` on of element b of the view's first axis.
   Run at(Index b, Index head, Index row, Index rows) const {
     Run run{true, view_.offset({b, head, row}), rows, view_.stride[2]};
