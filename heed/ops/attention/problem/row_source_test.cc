@@ -8,7 +8,7 @@ namespace heed {
 namespace {
 
 // Pages 2, 3, 4, 0 and none, of a pool in which each head's pages lie one after another.
-class RowSourceOfPages : public testing::Test {
+class RowSourceOfPages : public ::testing::Test {
  protected:
   static constexpr Index kPages = 5, kHeads = 2, kPage = 4, kWidth = 3;
 
