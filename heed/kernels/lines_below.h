@@ -31,20 +31,19 @@ class SpreadBelow {
   // The work is done in so many steps.
   SpreadBelow(const void* bytes, Index count, Index steps)
       : next_(static_cast<const char*>(bytes)),
+        due_(next_),
         end_(next_ + count),
-        bytes_a_step_(round_up(ceil_div(count, std::max<Index>(steps, 1)), kTogether * kLineBytes)),
+        bytes_a_step_(ceil_div(count, std::max<Index>(steps, 1))),
         into_first_cache_(ask_ahead().into_first_cache) {}
 
   bool empty() const { return bytes_a_step_ == 0; }
   HWY_INLINE void ask_beside_step() {
-    const char* const until = std::min(next_ + bytes_a_step_, end_);
-    for (; next_ < until; next_ += kTogether * kLineBytes) ask_lines(next_, kLineBytes, kTogether, into_first_cache_);
+    due_ = std::min(due_ + bytes_a_step_, end_);
+    for (; next_ < due_; next_ += kLineBytes) ask_lines(next_, kLineBytes, 1, into_first_cache_);
   }
 
  private:
-  static constexpr Index kTogether = 2;  // lines that are asked for without a look at how many are left
-
-  const char *next_, *end_;
+  const char *next_, *due_, *end_;
   Index bytes_a_step_;
   bool into_first_cache_;
 };

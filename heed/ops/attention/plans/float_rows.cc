@@ -83,7 +83,7 @@ void ask_for_next(const RowsInTurn& turn, Index b, Index g, Range read, Index en
     }
   }
   if (read.end == end) return;
-  const RowSource::Run run = turn.rows.run(b, g, {read.end, end});
+  const RowSource::Run run = turn.rows.run(b, g, {read.end, read.end + 1});  // where it begins
   if (run.stored) stored.next = address(turn.rows.view(), run.offset);
 }
 

@@ -27,7 +27,7 @@ class RowSource {
     const float* scales = nullptr;  // i8: of the rows
     Index scale_stride = 0;
   };
-  // The first rows of `keys` that are one run.
+  // The first rows of `keys` that are one run, found by a look at each of its pages.
   Run run(Index b, Index head, Range keys) const {
     if (!paged()) return at(b, head, keys.begin, keys.size());
     const Index size = view_.shape[2], row = keys.begin % size, pages = view_.shape[0];

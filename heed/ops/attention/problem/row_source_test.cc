@@ -13,7 +13,6 @@ class RowSourceOfPages : public ::testing::Test {
   static constexpr Index kPages = 5, kHeads = 2, kPage = 4, kWidth = 3;
 
   RowSource source() const { return RowSource(transpose(pool_.view(), 0, 1), table_, transpose(scales_.view(), 0, 1)); }
-  RowSource source_by_pages() const { return RowSource(by_pages_, table_); }
   static Index offset_of(Index head, Index page, Index row) { return ((head * kPages + page) * kPage + row) * kWidth; }
 
   Tensor pool_ = Tensor::zeros(DType::i8, {kHeads, kPages, kPage, kWidth});
@@ -43,9 +42,14 @@ TEST_F(RowSourceOfPages, ARunEndsWhereTheNextPageLiesElsewhereOrNowhere) {
 }
 
 TEST_F(RowSourceOfPages, APoolOfPagesWithAllHeadsHasRunsOfOnePage) {
-  const RowSource::Run run = source_by_pages().run(0, 1, {1, 11});
+  const RowSource::Run run = RowSource(by_pages_, table_).run(0, 1, {1, 11});
   EXPECT_EQ(run.rows, 3);
   EXPECT_EQ(run.offset, ((2 * kHeads + 1) * kPage + 1) * kWidth);
+}
+
+TEST_F(RowSourceOfPages, ScalesThatLieByPagesEndARunToo) {
+  const Tensor scales = Tensor::zeros(DType::f32, {kPages, kHeads, kPage});
+  EXPECT_EQ(RowSource(transpose(pool_.view(), 0, 1), table_, scales.view()).run(0, 1, {1, 11}).rows, 3);
 }
 
 }  // namespace
