@@ -1,5 +1,7 @@
 #include "heed/autograd/operators.h"
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "heed/autograd/record.h"
@@ -55,22 +57,50 @@ void add_repeated_grad(const Var& b, const Tensor& dy) {
   b.add_grad(db);
 }
 
+// What linear makes of maps whose weights have no factors.
+Var products(const Context& context, const Var& x, std::span<const AffineVars> maps) {
+  std::vector<AffineMap> read;
+  std::vector<Var> inputs{x};
+  Index outputs = 0;
+  for (const auto& [weight, bias] : maps) {
+    check_trains("linear", context, weight);
+    read.push_back({weight, bias});
+    inputs.insert(inputs.end(), {weight, bias});
+    outputs += weight.dim(0);
+  }
+  Tensor y = empty_with_width(x.value(), outputs);
+  linear(as_rows(x.value()), read, as_rows(y));
+  return record(context, y, inputs, [x, outputs, kept = std::vector(maps.begin(), maps.end())](const Tensor& dy) {
+    // From the last map to the first, as if each had been recorded by itself.
+    Index end = outputs;
+    for (auto map = kept.rbegin(); map != kept.rend(); ++map) {
+      const auto& [weight, bias] = *map;
+      const Index begin = end - weight.dim(0);
+      const Tensor dx = x.new_grad();
+      linear_backward(as_rows(x.value()), weight, slice(as_rows(dy), 1, begin, end), as_rows_or_none(dx),
+                      weight.grad_accumulator(), bias.grad_accumulator());
+      x.add_grad(dx);
+      end = begin;
+    }
+  });
+}
+
 }  // namespace
 
 Var linear(const Context& context, const Var& x, const Var& weight, const Var& bias) {
-  check_trains("linear", context, weight);
-  Tensor y = empty_with_width(x.value(), weight.dim(0));
-  linear(as_rows(x.value()), weight, bias, as_rows(y));
-  const Var product = record(context, y, {x, weight, bias}, [=](const Tensor& dy) {
-    const Tensor dx = x.new_grad();
-    linear_backward(as_rows(x.value()), weight, as_rows(dy), as_rows_or_none(dx), weight.grad_accumulator(),
-                    bias.grad_accumulator());
-    x.add_grad(dx);
-  });
+  const Var product = products(context, x, std::array{AffineVars{weight, bias}});
   const LowRank* factors = weight.low_rank();
   if (factors == nullptr) return product;
   const Var inner = scale(context, linear(context, x, factors->down, {}), factors->scale);
   return add(context, product, linear(context, inner, factors->up, {}));
+}
+
+Var linear(const Context& context, const Var& x, std::span<const AffineVars> maps) {
+  const auto is_adapted = [](const AffineVars& map) { return map.weight.low_rank() != nullptr; };
+  if (std::ranges::none_of(maps, is_adapted)) return products(context, x, maps);
+  std::vector<Var> parts;
+  for (const auto& [weight, bias] : maps) parts.push_back(linear(context, x, weight, bias));
+  return concatenate(context, parts);
 }
 
 Var activate(const Context& context, Activation activation, const Var& x) {
@@ -79,6 +109,17 @@ Var activate(const Context& context, Activation activation, const Var& x) {
   return record(context, y, {x}, [=](const Tensor& dy) {
     const Tensor dx = x.new_grad();
     activate_backward(activation, x, dy, dx);
+    x.add_grad(dx);
+  });
+}
+
+Var activate_gated(const Context& context, Activation activation, const Var& x) {
+  HEED_CHECK(x.rank() > 0, "activate_gated: needs x [..., 2 D], but it is {}", describe(x.value().view()));
+  Tensor y = empty_with_width(x.value(), x.dim(x.rank() - 1) / 2);
+  activate_gated(activation, as_rows(x.value()), as_rows(y));
+  return record(context, y, {x}, [=](const Tensor& dy) {
+    const Tensor dx = x.new_grad();
+    activate_gated_backward(activation, as_rows(x.value()), as_rows(dy), as_rows(dx));
     x.add_grad(dx);
   });
 }

@@ -7,6 +7,7 @@
 
 #include <span>
 
+#include "heed/autograd/affine_vars.h"
 #include "heed/autograd/context.h"
 #include "heed/autograd/var.h"
 #include "heed/ops/activation.h"
@@ -16,7 +17,11 @@ namespace heed {
 // x [..., In] W^T + b, W [Out, In], b [Out] or empty: [..., Out]. Where W is adapted (Var::adapted), x times
 // scale (up down)^T is added, by way of rank features.
 Var linear(const Context& context, const Var& x, const Var& weight, const Var& bias);
+// The same for several maps of the same x, a map's outputs after those of the one before it: [..., Out of all].
+Var linear(const Context& context, const Var& x, std::span<const AffineVars> maps);
 Var activate(const Context& context, Activation activation, const Var& x);
+// x[..., :D] f(x[..., D:]) of x [..., 2 D].
+Var activate_gated(const Context& context, Activation activation, const Var& x);
 // a + b and a b. b has a's shape, or is repeated along its axes of extent 1 and those that it lacks, aligned at the
 // last (heed/ops/broadcast.h): a row [D] or [1, 1, D], a number for each sequence [B, 1, 1].
 Var add(const Context& context, const Var& a, const Var& b);

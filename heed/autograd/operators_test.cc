@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 #include <string>
 #include <vector>
@@ -54,6 +55,18 @@ TEST(Operators, GradientsAgreeWithFiniteDifferences) {
   const Var x = input({2, 3, 4}, 1), w = input({5, 4}, 2), b = input({5}, 3), gain = input({4}, 4),
             shift = input({4}, 5);
   check("linear", {x, w, b}, [&](const Context& c) { return linear(c, x, w, b); });
+  const Var v = input({2, 3, 4}, 12), w1 = input({2, 4}, 13), b1 = input({2}, 14), w2 = input({3, 4}, 15),
+            w3 = input({3, 4}, 21);
+  check("linear, of several maps", {v, w1, b1, w3}, [&](const Context& c) {
+    return linear(c, v, std::array{AffineVars{w1, b1}, AffineVars{w3, {}}});
+  });
+  const Var u = input({2, 3, 4}, 17), down = input({2, 4}, 18), up = input({5, 2}, 19);
+  const Var adapted = Var::adapted(random_tensor(DType::f64, {5, 4}, 20), {.down = down, .up = up, .scale = 2});
+  check("linear, of a map with factors and one without", {u, down, up, w2}, [&](const Context& c) {
+    return linear(c, u, std::array{AffineVars{adapted, {}}, AffineVars{w2, {}}});
+  });
+  const Var g = input({2, 3, 6}, 16);
+  check("activate_gated", {g}, [&](const Context& c) { return activate_gated(c, Activation::silu, g); });
   const Var y = input({2, 3, 4}, 6), z = input({2, 3, 4}, 7);
   check("activate", {y}, [&](const Context& c) { return activate(c, Activation::gelu, y); });
   check("add", {z}, [&](const Context& c) { return add(c, z, add(c, z, y)); });

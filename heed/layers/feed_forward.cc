@@ -1,5 +1,7 @@
 #include "heed/layers/feed_forward.h"
 
+#include <array>
+
 #include "heed/autograd/operators.h"
 
 namespace heed {
@@ -10,12 +12,14 @@ FeedForward::FeedForward(const ParameterScope& scope, const FeedForwardOptions& 
   linear2_ = Linear(scope / "linear2", options.ffn_width, options.width, options.bias);
 }
 
+Var FeedForward::hidden(const Context& context, const Var& x) const {
+  if (!options_.gated) return activate(context, options_.activation, linear1_.forward(context, x));
+  const Var both = linear(context, x, std::array{linear1_.map(), linear_gate_.map()});
+  return activate_gated(context, options_.activation, both);
+}
+
 Var FeedForward::forward(const Context& context, const Var& x) const {
-  const Var up = linear1_.forward(context, x);
-  const Var hidden =
-      options_.gated ? multiply(context, activate(context, options_.activation, linear_gate_.forward(context, x)), up)
-                     : activate(context, options_.activation, up);
-  return linear2_.forward(context, dropout(context, hidden, options_.dropout));
+  return linear2_.forward(context, dropout(context, hidden(context, x), options_.dropout));
 }
 
 }  // namespace heed

@@ -25,6 +25,8 @@ class FeedForward {
   Var forward(const Context& context, const Var& x) const;
 
  private:
+  Var hidden(const Context& context, const Var& x) const;
+
   Linear linear1_, linear_gate_, linear2_;
   FeedForwardOptions options_;
 };

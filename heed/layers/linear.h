@@ -1,6 +1,7 @@
 // A learned affine map (torch.nn.Linear).
 #pragma once
 
+#include "heed/autograd/affine_vars.h"
 #include "heed/autograd/context.h"
 #include "heed/layers/parameter_scope.h"
 
@@ -19,6 +20,7 @@ class Linear {
   Var forward(const Context& context, const Var& x) const;
 
   const Var& weight() const { return weight_; }
+  AffineVars map() const { return {weight_, bias_}; }
 
  private:
   Var weight_, bias_;

@@ -104,23 +104,25 @@ MultiheadAttention::MultiheadAttention(const ParameterScope& scope, AttentionKin
 
 // --- Projections -----------------------------------------------------------------------------------------------------
 
-Var MultiheadAttention::project(const Context& context, const Var& x, const Var& separate, Index begin,
-                                Index end) const {
+AffineVars MultiheadAttention::projection(const Context& context, const Var& separate, Index begin, Index end) const {
   const auto rows = [&](const Var& all) {
     return all.empty() || all.dim(0) == end - begin ? all : all.parameter_rows(begin, end, context.tape);
   };
-  return linear(context, x, packed() ? rows(in_proj_weight_) : separate, rows(in_proj_bias_));
+  return {packed() ? rows(in_proj_weight_) : separate, rows(in_proj_bias_)};
 }
 
 Var MultiheadAttention::project_queries(const Context& context, const Var& query) const {
-  return project(context, query, q_proj_weight_, 0, query_width());
+  const auto [weight, bias] = projection(context, q_proj_weight_, 0, query_width());
+  return linear(context, query, weight, bias);
 }
 
 Var MultiheadAttention::project_keys_and_values(const Context& context, const Var& key, const Var& value) const {
   const Index keys = query_width(), values = keys + key_width(), end = values + key_width();
-  if (packed() && key == value) return project(context, key, {}, keys, end);
-  const std::array<Var, 2> both{project(context, key, k_proj_weight_, keys, values),
-                                project(context, value, v_proj_weight_, values, end)};
+  if (packed() && key == value) return linear(context, key, std::array{projection(context, {}, keys, end)});
+  const AffineVars k = projection(context, k_proj_weight_, keys, values);
+  const AffineVars v = projection(context, v_proj_weight_, values, end);
+  if (key == value) return linear(context, key, std::array{k, v});
+  const std::array both{linear(context, key, k.weight, k.bias), linear(context, value, v.weight, v.bias)};
   return concatenate(context, both);
 }
 
@@ -159,13 +161,15 @@ Var MultiheadAttention::placed(const Context& context, const Var& projection, In
 }
 
 Var MultiheadAttention::project_self(const Context& context, const Var& x, const Tensor& positions) const {
-  const MultiheadAttentionOptions& o = options_;
+  const Index keys = query_width(), values = keys + key_width(), end = values + key_width();
+  const auto part = [&](const Var& separate, Index from, Index to) { return projection(context, separate, from, to); };
+  std::vector<AffineVars> maps;
   if (packed()) {
-    const Var projection = project(context, x, {}, 0, query_width() + 2 * key_width());
-    return placed(context, projection, o.num_heads, o.num_kv_heads, positions);
+    maps = {part({}, 0, end)};
+  } else {
+    maps = {part(q_proj_weight_, 0, keys), part(k_proj_weight_, keys, values), part(v_proj_weight_, values, end)};
   }
-  const std::array<Var, 2> parts{project_queries(context, x), project_keys_and_values(context, x, x)};
-  return placed(context, concatenate(context, parts), o.num_heads, o.num_kv_heads, positions);
+  return placed(context, linear(context, x, maps), options_.num_heads, options_.num_kv_heads, positions);
 }
 
 Var MultiheadAttention::relaid(const Context& context, const Var& x) const {

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 
+#include "heed/autograd/affine_vars.h"
 #include "heed/autograd/attention.h"
 #include "heed/layers/attention_arguments.h"
 #include "heed/layers/attention_choice.h"
@@ -111,8 +112,8 @@ class MultiheadAttention {
   bool packed() const { return !q_proj_weight_; }
   // Keys behind those given.
   Index extra() const { return Index{options_.add_bias_kv} + Index{options_.add_zero_attn}; }
-  // x times rows of in_proj_weight, or times the separate weight, of which these are the rows in in_proj_bias.
-  Var project(const Context& context, const Var& x, const Var& separate, Index begin, Index end) const;
+  // Rows of in_proj_weight, or the separate weight, with those rows of in_proj_bias.
+  AffineVars projection(const Context& context, const Var& separate, Index begin, Index end) const;
   Var project_queries(const Context& context, const Var& query) const;
   Var project_keys_and_values(const Context& context, const Var& key, const Var& value) const;
   Var with_extra_keys(const Context& context, const Var& keys_and_values) const;

@@ -3,7 +3,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "heed/base/check.h"
 #include "heed/base/parallel.h"
+#include "heed/kernels/elementwise.h"
 #include "heed/ops/sigmoid.h"
 #include "heed/tensor/operands.h"
 #include "heed/tensor/rows.h"
@@ -65,6 +67,25 @@ double slope(Activation activation, double x) {
   return 0;
 }
 
+// Calls f(where values are in x, where gates are, where products are in y, how many) for parts of the rows of
+// x [R, 2 D] and y [R, D].
+template <typename F>
+void for_gated_parts(std::string_view function, const ConstView& x, const ConstView& y, const F& f) {
+  HEED_CHECK(x.rank == 2 && y.rank == 2 && x.shape[0] == y.shape[0] && x.shape[1] == 2 * y.shape[1] &&
+                 x.dtype == y.dtype && x.contiguous() && y.contiguous() && !is_narrow(x.dtype),
+             "{}: needs contiguous [R, 2 D] and [R, D] of one type, f32 or f64, but got {} and {}", function,
+             describe(x), describe(y));
+  const Index width = y.shape[1], part = std::min(width, kElementsPerTask);
+  if (y.size() == 0) return;
+  const Index parts = ceil_div(width, part);
+  parallel_for(y.shape[0] * parts, std::max<Index>(1, kElementsPerTask / part), [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      const Index row = i / parts, first = i % parts * part;
+      f(2 * row * width + first, (2 * row + 1) * width + first, row * width + first, std::min(part, width - first));
+    }
+  });
+}
+
 }  // namespace
 
 void activate(Activation activation, ConstView x, View y) {
@@ -88,6 +109,43 @@ void activate_backward(Activation activation, ConstView x, ConstView dy, View dx
     }
     for (Index i = begin; i < end; ++i) {
       dx.as<double>()[i] = slope(activation, x.as<double>()[i]) * dy.as<double>()[i];
+    }
+  });
+}
+
+void activate_gated(Activation activation, ConstView x, View y) {
+  check_operands("activate_gated", {{"x", x}}, {{"y", y}});
+  for_gated_parts("activate_gated", x, y, [&](Index value_at, Index gate_at, Index to, Index count) {
+    if (x.dtype == DType::f32) {
+      const auto *from = x.as<float>(), *values = from + value_at;
+      float* const products = y.as<float>() + to;
+      kernels::activate(activation, from + gate_at, products, count);
+      return kernels::multiply(products, values, products, count);
+    }
+    const auto* const from = x.as<double>();
+    for (Index i = 0; i < count; ++i) {
+      y.as<double>()[to + i] = value(activation, from[gate_at + i]) * from[value_at + i];
+    }
+  });
+}
+
+void activate_gated_backward(Activation activation, ConstView x, ConstView dy, View dx) {
+  check_operands("activate_gated_backward", {{"x", x}, {"dy", dy}}, {{"dx", dx}});
+  HEED_CHECK(same_shape(x, dx) && x.dtype == dx.dtype && dx.contiguous(),
+             "activate_gated_backward: needs a contiguous dx as x, {}, but got {}", describe(x), describe(dx));
+  for_gated_parts("activate_gated_backward", x, dy, [&](Index value_at, Index gate_at, Index at, Index count) {
+    if (x.dtype == DType::f32) {
+      const auto *from = x.as<float>(), *flow = dy.as<float>() + at;
+      float *const dvalues = dx.as<float>() + value_at, *const dgates = dx.as<float>() + gate_at;
+      kernels::activate(activation, from + gate_at, dvalues, count);
+      kernels::multiply(flow, dvalues, dvalues, count);
+      kernels::multiply(flow, from + value_at, dgates, count);
+      return kernels::activate_backward(activation, from + gate_at, dgates, dgates, count);
+    }
+    const auto *const from = x.as<double>(), *const flow = dy.as<double>() + at;
+    for (Index i = 0; i < count; ++i) {
+      dx.as<double>()[value_at + i] = flow[i] * value(activation, from[gate_at + i]);
+      dx.as<double>()[gate_at + i] = slope(activation, from[gate_at + i]) * (flow[i] * from[value_at + i]);
     }
   });
 }

@@ -24,4 +24,11 @@ void activate(Activation activation, ConstView x, View y);
 // dx = f'(x) dy (overwritten), where f'(0) is 0 for relu. dx may be x or dy.
 void activate_backward(Activation activation, ConstView x, ConstView dy, View dx);
 
+// y = x[..., :D] f(x[..., D:]), the product of a gated linear unit (Shazeer 2020), with the bits of activate and
+// multiply (elementwise.h). x contiguous [R, 2 D], y contiguous [R, D], of one type, f32 or f64. Throws heed::Error.
+void activate_gated(Activation activation, ConstView x, View y);
+
+// dx [R, 2 D] (overwritten) for dy [R, D].
+void activate_gated_backward(Activation activation, ConstView x, ConstView dy, View dx);
+
 }  // namespace heed

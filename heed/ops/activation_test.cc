@@ -8,6 +8,7 @@
 #include "heed/base/error.h"
 #include "heed/base/parallel.h"
 #include "heed/kernels/target.h"
+#include "heed/ops/elementwise.h"
 #include "heed/testing/gradient_check.h"
 
 namespace heed {
@@ -138,6 +139,36 @@ TEST(Activation, RefusesWhatIsNotContiguousOrOfOneShapeAndType) {
   EXPECT_THROW(activate(Activation::relu, x, View()), Error);
   EXPECT_THROW(activate(Activation::relu, transpose(x, 0, 1), y), Error);
   EXPECT_THROW(activate_backward(Activation::relu, x, x, y), Error);
+}
+
+TEST(Activation, GatedIsAProductWithTheBitsOfItsParts) {
+  for (Index width : {1, 17, 40000}) {
+    const Tensor x = random_tensor(DType::f32, {3, 2 * width}, 5), y = Tensor::empty(DType::f32, {3, width});
+    const Tensor expected = Tensor::copy_of(slice(x.view(), 1, width, 2 * width));
+    activate(Activation::silu, expected, expected);
+    multiply(expected, Tensor::copy_of(slice(x.view(), 1, 0, width)), expected);
+    activate_gated(Activation::silu, x, y);
+    EXPECT_TRUE(same_bits(y, expected)) << width;
+  }
+}
+
+TEST(Activation, GatedBackwardIsTheDerivative) {
+  for (Activation activation : kActivations) {
+    const Tensor x = random_tensor(DType::f64, {3, 14}, 1, 2.0), dy = random_tensor(DType::f64, {3, 7}, 2);
+    const Tensor y = Tensor::empty_like(dy), dx = Tensor::empty_like(x);
+    activate_gated_backward(activation, x, dy, dx);
+    const auto loss = [&] { return activate_gated(activation, x, y), weighted_sum(y, dy); };
+    EXPECT_LT(gradient_error(loss, x, dx), 1e-8) << static_cast<int>(activation);
+    const Tensor single = Tensor::empty(DType::f32, {3, 14});
+    activate_gated_backward(activation, x.to(DType::f32), dy.to(DType::f32), single);
+    EXPECT_LT(largest_difference(single, dx), 1e-5) << static_cast<int>(activation);
+  }
+}
+
+TEST(Activation, GatedRefusesWhatDoesNotFit) {
+  const Tensor x = Tensor::zeros(DType::f32, {3, 8}), y = Tensor::zeros(DType::f32, {3, 5});
+  EXPECT_THROW(activate_gated(Activation::silu, x, y), Error);
+  EXPECT_THROW(activate_gated_backward(Activation::silu, x, Tensor::zeros(DType::f32, {3, 4}), y), Error);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "heed/kernels/block_rows.h"
 #include "heed/kernels/digit_rows.h"
 #include "heed/ops/gemm_library.h"
-#include "heed/ops/output_steps.h"
+#include "heed/ops/output_shares.h"
 
 namespace heed {
 namespace {
@@ -79,19 +79,20 @@ kernels::ProductPlaces places_from(const View& y, Index first) {
   return {y.as<float>() + first * y.stride[1], y.stride[0], y.stride[1]};
 }
 
-// Few rows, for which a weight is read where it lies.
-void multiply_few(const SplitRows& x, const Weight& weight, const ConstView& bias, const View& y) {
+// Few rows, for which weights are read where they lie.
+void multiply_few(const SplitRows& x, std::span<const AffineMap> maps, const View& y) {
   constexpr Index kStepOutputs = 32;
-  const Index outputs = weight.outputs(), steps = ceil_div(outputs, kStepOutputs);
-  const Index grain = steps_together(steps, static_cast<double>(kStepOutputs * weight.inputs()));
-  parallel_for(steps, grain, [&](Index begin, Index end) {
-    const Index first = begin * kStepOutputs, last = std::min(end * kStepOutputs, outputs);
-    kernels::digit_products(x.rows(), stored(weight, first, last), bias_from(bias, first), places_from(y, first));
+  const auto step_of = [](const Weight&) { return kStepOutputs; };
+  const double bytes = static_cast<double>(kStepOutputs * maps[0].weight.inputs());
+  for_each_share(maps, y, step_of, bytes, [&](const OutputShare& share) {
+    kernels::digit_products(x.rows(), stored(share.map.weight, share.first, share.last),
+                            bias_from(share.map.bias, share.first), places_from(share.y, share.first));
   });
 }
 
 // Many rows, by the library. Exact sums may be cut wherever it is fastest, also by the count of threads.
-void multiply_many(const SplitRows& x, const Weight& weight, const ConstView& bias, const View& y) {
+void multiply_many(const SplitRows& x, const AffineMap& map, const View& y) {
+  const auto& [weight, bias] = map;
   constexpr Index kRows = 128, kLeast = 64, kMost = 256, kTasksPerThread = 4;
   const kernels::DigitRows rows = x.rows();
   const Index outputs = weight.outputs(), inputs = weight.inputs();
@@ -124,22 +125,21 @@ void multiply_many(const SplitRows& x, const Weight& weight, const ConstView& bi
 }
 
 // Blocks, unpacked for as many outputs at a time as stay in a core's first cache, or for many rows in its second.
-void multiply_blocks(const SplitRows& x, const Weight& weight, const ConstView& bias, const View& y) {
+void multiply_blocks(const SplitRows& x, std::span<const AffineMap> maps, const View& y) {
   constexpr Index kFewOutputs = 8, kManyOutputs = 64;
-  const Index outputs = weight.outputs(), inputs = weight.inputs(), bytes = weight.values.shape[1];
-  const Index step = x.rows().count > kernels::kFewRows ? kManyOutputs : kFewOutputs, steps = ceil_div(outputs, step);
-  const Index grain = steps_together(steps, static_cast<double>(step * inputs));  // the numbers, once unpacked
-  const Index lines = ceil_div(inputs, kernels::kDigitLine);
-  parallel_for(steps, grain, [&](Index begin, Index end) {
+  const Index inputs = maps[0].weight.inputs(), step = x.rows().count > kernels::kFewRows ? kManyOutputs : kFewOutputs;
+  const Index lines = ceil_div(inputs, kernels::kDigitLine), shares = kernels::UnpackedRows::shares_of(inputs);
+  const double unpacked = static_cast<double>(step * inputs);
+  const auto step_of = [step](const Weight&) { return step; };
+  for_each_share(maps, y, step_of, unpacked, [&](const OutputShare& share) {
     const auto numbers = allocate(step * lines * kernels::kDigitLine);
-    const Index shares = kernels::UnpackedRows::shares_of(inputs);
     const auto floats = allocate(2 * step * shares * static_cast<Index>(sizeof(float)));
     auto* const scale = static_cast<float*>(floats.get());
-    const Index stop = std::min(end * step, outputs);
-    for (Index first = begin * step; first < stop; first += step) {
-      const Index last = std::min(first + step, stop), next = std::min(last + step, stop);
-      const auto* const blocks = weight.values.as<unsigned char>();
-      const kernels::UnpackedRows rows{.type = weight.blocks,
+    const auto* const blocks = share.map.weight.values.as<unsigned char>();
+    const Index bytes = share.map.weight.values.shape[1];
+    for (Index first = share.first; first < share.last; first += step) {
+      const Index last = std::min(first + step, share.last), next = std::min(last + step, share.last);
+      const kernels::UnpackedRows rows{.type = share.map.weight.blocks,
                                        .bytes = static_cast<std::uint8_t*>(numbers.get()),
                                        .scale = scale,
                                        .less = scale + step * shares,
@@ -148,25 +148,35 @@ void multiply_blocks(const SplitRows& x, const Weight& weight, const ConstView& 
                                        .next = blocks + last * bytes,
                                        .next_bytes = (next - last) * bytes};
       kernels::unpack_blocks(blocks + first * bytes, rows);
-      kernels::block_products(x.summed(), rows, bias_from(bias, first), places_from(y, first));
+      kernels::block_products(x.summed(), rows, bias_from(share.map.bias, first), places_from(share.y, first));
     }
   });
 }
 
 }  // namespace
 
-bool are_digits(const Weight& weight) {
-  return (weight.scales || weight.blocks != BlockType::none) && weight.values.shape[1] > 0 &&
-         kernels::has_digit_products();
+bool are_digits(std::span<const AffineMap> maps) {
+  const auto is_of_blocks = [](const AffineMap& map) { return map.weight.blocks != BlockType::none; };
+  const auto is_one = [&](const AffineMap& map) {
+    return (map.weight.scales || is_of_blocks(map)) && is_of_blocks(map) == is_of_blocks(maps[0]) &&
+           map.weight.values.shape[1] > 0;
+  };
+  return kernels::has_digit_products() && std::ranges::all_of(maps, is_one);
 }
 
-void multiply_digits(const ConstView& x, const Weight& weight, const ConstView& bias, const View& y) {
+void multiply_digits(const ConstView& x, std::span<const AffineMap> maps, const View& y) {
+  const bool blocks = maps[0].weight.blocks != BlockType::none;
   for (Index begin = 0; begin < x.shape[0]; begin += kSplitRows) {
     const Index end = std::min(begin + kSplitRows, x.shape[0]);
-    const bool blocks = weight.blocks != BlockType::none;
-    const bool many = end - begin > kernels::kFewRows && library_is_exact(weight.inputs());
-    const auto multiply = blocks ? multiply_blocks : many ? multiply_many : multiply_few;
-    multiply(SplitRows(slice(x, 0, begin, end), blocks), weight, bias, slice(y, 0, begin, end));
+    const SplitRows rows(slice(x, 0, begin, end), blocks);
+    const View to = slice(y, 0, begin, end);
+    if (blocks) {
+      multiply_blocks(rows, maps, to);
+    } else if (end - begin <= kernels::kFewRows || !library_is_exact(x.shape[1])) {
+      multiply_few(rows, maps, to);
+    } else {
+      for_each_map(maps, to, [&](const AffineMap& map, const View& own) { multiply_many(rows, map, own); });
+    }
   }
 }
 

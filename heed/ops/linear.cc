@@ -8,6 +8,7 @@
 #include "heed/ops/digit_product.h"
 #include "heed/ops/few_rows.h"
 #include "heed/ops/gemm.h"
+#include "heed/ops/output_shares.h"
 #include "heed/tensor/operands.h"
 
 namespace heed {
@@ -51,9 +52,16 @@ void multiply_narrow(const ConstView& x, const Weight& weight, const ConstView& 
   });
 }
 
-}  // namespace
+void multiply_one(const ConstView& x, const AffineMap& map, const View& y) {
+  const std::span one(&map, 1);
+  if (are_digits(one)) return multiply_digits(x, one, y);
+  if (are_few_rows(x, one, y)) return multiply_few_rows(x, one, y);
+  if (is_narrow(map.weight.values.dtype)) return multiply_narrow(x, map.weight, map.bias, y);
+  gemm(x, transpose(map.weight.values, 0, 1), y, {.bias = map.bias});
+}
 
-void linear(ConstView x, const Weight& weight, ConstView bias, View y) {
+void check_one(const ConstView& x, const AffineMap& map, const View& y) {
+  const auto& [weight, bias] = map;
   const ConstView& values = weight.values;
   check_operands("linear",
                  {{"x", x}, {"weight", values}, {"scales", weight.scales, kOptional}, {"bias", bias, kOptional}},
@@ -67,10 +75,26 @@ void linear(ConstView x, const Weight& weight, ConstView bias, View y) {
   check_weight("linear", weight);
   HEED_CHECK(!bias || is_vector(bias, y.dtype, y.shape[1]),
              "linear: bias must be contiguous [Out] for weight {}, but is {}", describe_weight(weight), describe(bias));
-  if (are_digits(weight)) return multiply_digits(x, weight, bias, y);
-  if (are_few_rows(x, weight, y)) return multiply_few_rows(x, weight, bias, y);
-  if (is_narrow(values.dtype)) return multiply_narrow(x, weight, bias, y);
-  gemm(x, transpose(values, 0, 1), y, {.bias = bias});
+}
+
+}  // namespace
+
+void linear(ConstView x, const Weight& weight, ConstView bias, View y) {
+  const AffineMap map{weight, bias};
+  check_one(x, map, y);
+  multiply_one(x, map, y);
+}
+
+void linear(ConstView x, std::span<const AffineMap> maps, View y) {
+  Index outputs = 0;
+  for (const AffineMap& map : maps) outputs += map.weight.outputs();
+  HEED_CHECK(!maps.empty() && y.rank == 2 && y.shape[1] == outputs, "linear: needs y [R, {}] for {} maps, but got {}",
+             outputs, maps.size(), describe(y));
+  for_each_map(maps, y, [&](const AffineMap& map, const View& own) { check_one(x, map, own); });
+  if (are_digits(maps)) return multiply_digits(x, maps, y);
+  const auto is_digits = [](const AffineMap& map) { return are_digits({&map, 1}); };
+  if (are_few_rows(x, maps, y) && std::ranges::none_of(maps, is_digits)) return multiply_few_rows(x, maps, y);
+  for_each_map(maps, y, [&](const AffineMap& map, const View& own) { multiply_one(x, map, own); });
 }
 
 void linear_backward(ConstView x, ConstView weight, ConstView dy, View dx, View dweight, View dbias) {

@@ -4,7 +4,9 @@
 //   linear_backward(x, weight, dy, dx, dweight, dbias);
 #pragma once
 
-#include "heed/ops/weight.h"
+#include <span>
+
+#include "heed/ops/affine_map.h"
 
 namespace heed {
 
@@ -17,6 +19,9 @@ namespace heed {
 // row of x alone.
 // Throws heed::Error where shapes or types disagree.
 void linear(ConstView x, const Weight& weight, ConstView bias, View y);
+// The same for several maps of the same rows, a map's outputs after those of the one before it in y: to the bit as by
+// itself, and few rows in one pass over all weights. Throws heed::Error for no map, too.
+void linear(ConstView x, std::span<const AffineMap> maps, View y);
 
 // dx = dy weight (overwritten), dweight += dy^T x, dbias += sum over rows of dy (both accumulated); an empty view is
 // not wanted. x may be empty where dweight is, weight where dx is. The same bits for any thread count. Throws as linear

@@ -2,11 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "heed/base/parallel.h"
+#include "heed/tensor/quantise_rows.h"
 #include "heed/tensor/tensor.h"
 #include "heed/testing/gradient_check.h"
+#include "heed/testing/random_blocks.h"
 #include "heed/testing/refusal.h"
 
 namespace heed {
@@ -99,6 +105,54 @@ TEST(Linear, NoRowsLeaveTheParameterGradientsAlone) {
   EXPECT_TRUE(same_bits(dbias, bias_before));
 }
 
+// A weight in some type, and what it refers to.
+struct StoredWeight {
+  Tensor values, scales;
+  BlockType blocks = BlockType::none;
+  operator Weight() const { return {values.view(), scales.view(), blocks}; }  // NOLINT
+};
+
+StoredWeight stored(std::string_view type, Index outputs, Index inputs) {
+  const Tensor wide = random_tensor(DType::f32, {outputs, inputs}, static_cast<std::uint64_t>(outputs));
+  if (type == "q8_0") return {testing::random_blocks(BlockType::q8_0, outputs, inputs, 1), {}, BlockType::q8_0};
+  if (type == "q4_k") return {testing::random_blocks(BlockType::q4_k, outputs, inputs, 1), {}, BlockType::q4_k};
+  if (type == "bf16") return {wide.to(DType::bf16), {}};
+  if (type == "f32") return {wide, {}};
+  StoredWeight bytes{Tensor::empty(DType::i8, {outputs, inputs}), Tensor::empty(DType::f32, {outputs})};
+  quantise_rows(wide, bytes.values, bytes.scales);
+  return bytes;
+}
+
+TEST(Linear, SeveralMapsGiveTheBitsOfEachByItself) {
+  constexpr Index kInputs = 512, kOutputs[] = {70, 1, 40};
+  const int saved = thread_count();
+  for (const std::array types :
+       {std::array{"f32", "f32", "f32"}, std::array{"bf16", "bf16", "bf16"}, std::array{"i8", "i8", "i8"},
+        std::array{"q4_k", "q8_0", "q4_k"}, std::array{"i8", "q8_0", "f32"}, std::array{"bf16", "i8", "i8"}}) {
+    for (Index rows : {0, 1, 3, 8, 9, 40}) {
+      SCOPED_TRACE(std::string(types[0]) + " " + types[1] + " " + types[2] + ", rows: " + std::to_string(rows));
+      const Tensor x = random_tensor(DType::f32, {rows, kInputs}, 9), bias = random_tensor(DType::f32, {70}, 8);
+      std::vector<StoredWeight> weights;
+      std::vector<AffineMap> maps;
+      for (std::size_t i = 0; i < 3; ++i) weights.push_back(stored(types[i], kOutputs[i], kInputs));
+      for (std::size_t i = 0; i < 3; ++i) maps.push_back({weights[i], i == 0 ? ConstView(bias) : ConstView()});
+      const Tensor expected = Tensor::empty(DType::f32, {rows, 111});
+      Index begin = 0;
+      for (const AffineMap& map : maps) {
+        linear(x, map.weight, map.bias, slice(expected.view(), 1, begin, begin + map.weight.outputs()));
+        begin += map.weight.outputs();
+      }
+      for (int threads : {1, 2, 3}) {
+        set_thread_count(threads);
+        const Tensor y = Tensor::zeros(DType::f32, {rows, 111});
+        linear(x, maps, y);
+        EXPECT_TRUE(same_bits(y, expected)) << threads << " threads";
+      }
+    }
+  }
+  set_thread_count(saved);
+}
+
 TEST(Linear, NamesTheShapesItRefuses) {
   const Tensor x = Tensor::zeros(DType::f32, {2, 4}), weight = Tensor::zeros(DType::f32, {3, 5}),
                y = Tensor::zeros(DType::f32, {2, 3});
@@ -107,6 +161,12 @@ TEST(Linear, NamesTheShapesItRefuses) {
               linear(x, Tensor::zeros(DType::f32, {3, 4}), x, y);
             }).find("bias must be"),
             std::string::npos);
+  const Tensor fits = Tensor::zeros(DType::f32, {2, 4});
+  const std::array maps{AffineMap{fits, {}}, AffineMap{weight, {}}};
+  EXPECT_NE(refusal([&] { linear(x, std::span<const AffineMap>(), y); }).find("0 maps"), std::string::npos);
+  EXPECT_NE(refusal([&] { linear(x, maps, y); }).find("needs y [R, 5] for 2 maps, but got f32 [2, 3]"),
+            std::string::npos);
+  EXPECT_NE(refusal([&] { linear(x, maps, Tensor::zeros(DType::f32, {2, 5})); }).find("f32 [3, 5]"), std::string::npos);
   EXPECT_NE(refusal([&] { linear_backward(x, weight, y, x, {}, {}); }).find("f32 [3, 5]"), std::string::npos);
   EXPECT_NE(refusal([&] { linear_backward(x, weight, y, {}, weight, {}); }).find("dweight"), std::string::npos);
   EXPECT_NE(refusal([&] { linear_backward(x, weight, y, {}, {}, x); }).find("dbias"), std::string::npos);
