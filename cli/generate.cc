@@ -23,7 +23,7 @@ namespace {
 struct GenerateCommand {
   std::string model, prompt, input, system;
   Index max_tokens = 100, samples = 1;
-  FieldOptions sampling;
+  FieldOptions sampling, decoding;
   bool json = false, chat = false;
 };
 
@@ -61,6 +61,7 @@ void run(const GenerateCommand& command) {
   if (!command.chat && !command.system.empty()) throw CLI::ValidationError("--system", "goes with --chat");
   GenerateOptions options{.max_tokens = command.max_tokens};
   command.sampling.apply(options.sampling);
+  command.decoding.apply(options);
   if (command.chat) options.chat = chat_template_of(command.model), options.system = command.system;
   for (const auto& [option, text] : {std::pair("--prompt", &command.prompt), std::pair("--system", &command.system)}) {
     Index at = 0;
@@ -104,6 +105,7 @@ void add_generate_command(CLI::App& app) {
   add_number(*sub, "--max-tokens", command->max_tokens, "Tokens of a continuation, at most.", NumberRange::at_least(1));
   add_number(*sub, "--samples", command->samples, "Continuations of each prompt.", NumberRange::from(1, 1 << 20));
   command->sampling.add(*sub, SamplingOptions{}, "Sampling");
+  command->decoding.add(*sub, GenerateOptions{}, "Memory");
   sub->add_flag("--json", command->json, "Print one JSON object a continuation, with the score of every token.");
   sub->footer(
       "Example:\n  heed generate model --prompt 'The man' --temperature 0.8 --top-p 0.95\n"

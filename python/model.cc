@@ -69,10 +69,12 @@ py::list translate(const ModelFolder& folder, const Lines& lines, const py::dict
 }
 
 // on_part(prompt, text, ended) is called after each token; what it raises ends the call.
-py::list continue_text(const ModelFolder& folder, const Lines& prompts, const py::dict& sampling, Index max_tokens,
+py::list continue_text(const ModelFolder& folder, const Lines& prompts, py::dict given, Index max_tokens,
                        const py::object& on_part) {
   GenerateOptions options{.max_tokens = max_tokens};
-  read_fields("heed.Model.generate", sampling, options.sampling);
+  given = given.attr("copy")();
+  read_fields("heed.Model.generate", take_fields(given, options), options);
+  read_fields("heed.Model.generate", given, options.sampling);
   std::function<void(const GeneratedPart&)> tell;
   if (!on_part.is_none()) {
     tell = [&](const GeneratedPart& part) {

@@ -74,6 +74,22 @@ TEST(CliLanguageModel, APromptGivesTheSameBytesAloneAndBesideOthers) {
   }
 }
 
+TEST(CliLanguageModel, KeysAndValuesAreKeptInTheTypeThatIsAskedFor) {
+  const auto scores = [](const std::string& cache) {
+    const Json json = Json::parse(output_of({"generate", language_model(), "--prompt", "The man", "--max-tokens", "6",
+                                             "--temperature", "0", "--cache", cache, "--json"}));
+    std::vector<double> all;
+    for (Index i = 0; i < json["token_scores"].size(); ++i) all.push_back(json["token_scores"][i].number());
+    return all;
+  };
+  const std::vector<double> exact = scores("f32");
+  for (const char* cache : {"bf16", "f16", "int8"}) {
+    EXPECT_NE(scores(cache), exact) << cache;
+    EXPECT_NEAR(scores(cache).at(0), exact.at(0), 0.05) << cache;
+  }
+  expect_refusal(run_heed({"generate", language_model(), "--cache", "int4"}), kWrongUsage, {"--cache"});
+}
+
 TEST(CliLanguageModel, AnotherSeedIsAnotherTextAndSamplesOfAPromptDiffer) {
   const auto sampled = [](const char* seed) {
     return lines_of({"generate", language_model(), "--prompt", "The", "--samples", "3", "--max-tokens", "20",

@@ -27,7 +27,7 @@ Index Session::admit(const TokenBatch& sequences, Searches searches) {
                length, model_.max_length());
   }
   if (searches.empty()) return first;
-  if (state_ == nullptr) state_ = model_.start();
+  if (state_ == nullptr) state_ = model_.start(cache_);
   model_.admit(Context::inference(workspace_), *state_, sequences);
   for (std::unique_ptr<Search>& search : searches) slots_.push_back({admitted_++, std::move(search), 1});
   rows_ += std::ssize(searches);

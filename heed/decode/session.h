@@ -27,8 +27,10 @@ class Session {
     std::vector<Hypothesis> hypotheses;
   };
 
-  // Holds on to the model and the workspace, which must outlive it.
-  Session(const NextToken& model, Workspace& workspace) : model_(model), workspace_(workspace) {}
+  // Holds on to the model and the workspace, which must outlive it. What a model keeps of keys and values is in the
+  // cache's type.
+  Session(const NextToken& model, Workspace& workspace, CacheType cache = CacheType::f32)
+      : model_(model), workspace_(workspace), cache_(cache) {}
 
   // Admits sequences, each with the search that goes on from it. They are numbered as they come, from 0 up; returns the
   // number of the first. What comes of a sequence has the bits that it has alone. Throws heed::Error where there are
@@ -50,6 +52,7 @@ class Session {
 
   const NextToken& model_;
   Workspace& workspace_;
+  CacheType cache_;
   std::unique_ptr<DecoderState> state_;  // none while there are no rows
   std::vector<Slot> slots_;              // their rows follow one another
   std::vector<Ended> ended_;

@@ -26,7 +26,7 @@ Mask beside_extra_keys(const Mask& mask, const Tensor& lengths, Index heads) {
 
 }  // namespace
 
-std::unique_ptr<DecodingMemory> MultiheadAttention::make_memory(DType dtype) const {
+std::unique_ptr<DecodingMemory> MultiheadAttention::make_memory(DType dtype, CacheType cache) const {
   const MultiheadAttentionOptions& o = options_;
   // Sums stand for the tokens only where each is weighted by its features alone.
   const AttentionSpec spec = unmasked_spec(dtype);
@@ -34,7 +34,7 @@ std::unique_ptr<DecodingMemory> MultiheadAttention::make_memory(DType dtype) con
   if (is_linear() && features && spec.bias.is_empty() && own_mask_.is_open() && extra() == 0) {
     return std::make_unique<LinearMemory>(o.num_kv_heads, o.head_dim, dtype, spec.score);
   }
-  return std::make_unique<PagedMemory>(o.num_kv_heads, o.head_dim, dtype);
+  return std::make_unique<PagedMemory>(o.num_kv_heads, o.head_dim, kept_as(cache, dtype));
 }
 
 Var MultiheadAttention::step(const Context& context, const Var& x, DecodingMemory& memory) const {
@@ -104,8 +104,8 @@ Var MultiheadAttention::admit(const Context& context, const Var& x, std::span<co
   return y;
 }
 
-PagedMemory MultiheadAttention::make_source_memory(DType dtype) const {
-  return PagedMemory(options_.num_kv_heads, options_.head_dim, dtype);
+PagedMemory MultiheadAttention::make_source_memory(DType dtype, CacheType cache) const {
+  return PagedMemory(options_.num_kv_heads, options_.head_dim, kept_as(cache, dtype));
 }
 
 void MultiheadAttention::keep_memory(const Context& context, const Var& memory, std::span<const Index> lengths,

@@ -100,9 +100,9 @@ void TransformerBlock::Memory::select_rows(std::span<const Index> rows) {
   if (source) source->select_rows(rows);
 }
 
-TransformerBlock::Memory TransformerBlock::make_memory(DType dtype) const {
-  Memory memory{self_attention_.make_memory(dtype), {}};
-  if (options_.cross) memory.source = cross_attention_.make_source_memory(dtype);
+TransformerBlock::Memory TransformerBlock::make_memory(DType dtype, CacheType cache) const {
+  Memory memory{self_attention_.make_memory(dtype, cache), {}};
+  if (options_.cross) memory.source = cross_attention_.make_source_memory(dtype, cache);
   return memory;
 }
 

@@ -8,6 +8,7 @@
 #include "heed/autograd/operators.h"
 #include "heed/autograd/recurrent.h"
 #include "heed/base/check.h"
+#include "heed/io/fields.h"
 
 namespace heed {
 
@@ -170,7 +171,11 @@ Var RnnTranslator::features(const Context& context, const SequenceBatch& batch) 
   return dropout(context, read_target(context, e, begin(context, batch.source)), config_.dropout);
 }
 
-std::unique_ptr<DecoderState> RnnTranslator::start() const { return std::make_unique<State>(); }
+std::unique_ptr<DecoderState> RnnTranslator::start(CacheType cache) const {
+  HEED_CHECK(cache == CacheType::f32, "RnnTranslator: keeps no keys and values, so there are none to keep in {}",
+             enum_name(cache));
+  return std::make_unique<State>();
+}
 
 void RnnTranslator::admit(const Context& context, DecoderState& state, const TokenBatch& sources) const {
   HEED_CHECK(context.tape == nullptr,

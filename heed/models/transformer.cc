@@ -6,6 +6,7 @@
 
 #include "heed/autograd/operators.h"
 #include "heed/base/check.h"
+#include "heed/io/fields.h"
 
 namespace heed {
 namespace {
@@ -125,12 +126,15 @@ Var Transformer::features(const Context& context, const SequenceBatch& batch) co
 
 // --- Decoding --------------------------------------------------------------------------------------------------------
 
-std::unique_ptr<DecoderState> Transformer::start() const {
+std::unique_ptr<DecoderState> Transformer::start(CacheType cache) const {
   HEED_CHECK(config_.has_decoder(), "Transformer: has no decoder, so it predicts no next token");
   auto state = std::make_unique<State>();
+  HEED_CHECK(config_.causal || cache == CacheType::f32,
+             "Transformer: a decoder that is not causal keeps no keys and values, so there are none to keep in {}",
+             enum_name(cache));
   if (!config_.causal) return state;
   const DType dtype = Weight(target_embedding_.weight()).wide();
-  for (const TransformerBlock& block : decoder_) state->blocks.push_back(block.make_memory(dtype));
+  for (const TransformerBlock& block : decoder_) state->blocks.push_back(block.make_memory(dtype, cache));
   return state;
 }
 

@@ -13,6 +13,7 @@
 #include "heed/models/model_config.h"
 #include "heed/models/small_batch.h"
 #include "heed/testing/gradient_check.h"
+#include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
@@ -303,12 +304,49 @@ TEST(Transformer, SteppingGivesTheBitsOfTeacherForcingInAnyBatch) {
   const Context context = Context::inference(workspace);
   const TokenBatch both{Tensor::from(Ids{4, 5, 6, 3, 7, 8, 3, 0}, {2, 4}), Tensor::from(Ids{4, 3}, {2})};
   const TokenBatch second{Tensor::from(Ids{7, 8, 3}, {1, 3}), Tensor::from(Ids{3}, {1})};
-  const auto state = admitted(model, context, both), alone = admitted(model, context, second);
-  for (std::int32_t token : {2, 9, 4, 6}) {
-    const Tensor logits = model.step(context, *state, Ids{5, token}),
-                 of_second = model.step(context, *alone, Ids{token});
-    EXPECT_TRUE(testing::same_bits(slice(logits.view(), 0, 1, 2), of_second)) << token;
+  for (const auto& [name, cache] : kCacheTypeNames) {
+    const auto state = admitted(model, context, both, cache), alone = admitted(model, context, second, cache);
+    for (std::int32_t token : {2, 9, 4, 6}) {
+      const Tensor logits = model.step(context, *state, Ids{5, token}),
+                   of_second = model.step(context, *alone, Ids{token});
+      EXPECT_TRUE(testing::same_bits(slice(logits.view(), 0, 1, 2), of_second)) << name << ", token " << token;
+    }
   }
+}
+
+TEST(Transformer, ANarrowCacheRoundsKeysAndValues) {
+  TransformerConfig config = small_config();
+  config.width = 32, config.heads = 4, config.ffn_width = 64;
+  config.attention = AttentionChoice("rotary");
+  const auto logits_of = [&](const TransformerConfig& shape, CacheType cache) {
+    DrawnParameters drawn(Rng(1));
+    const Transformer model(drawn, shape);
+    Workspace workspace;
+    const Context context = Context::inference(workspace);
+    const auto state = admitted(model, context, small_batch().source, cache);
+    Tensor logits;
+    for (std::int32_t token : {2, 9, 4, 6}) logits = model.step(context, *state, Ids{5, token});
+    return logits;
+  };
+  for (const Index encoders : {1, 0}) {
+    config.encoder_layers = encoders;
+    const Tensor exact = logits_of(config, CacheType::f32);
+    // Half a unit in the last place of numbers of about 1, and half a hundred-and-twenty-seventh of the largest.
+    for (const auto& [cache, rounding] : {std::pair(CacheType::bf16, 1.0 / 256), std::pair(CacheType::f16, 1.0 / 2048),
+                                          std::pair(CacheType::int8, 1.0 / 127)}) {
+      const double difference = testing::largest_difference(logits_of(config, cache), exact);
+      EXPECT_GT(difference, 0) << enum_name(cache);
+      EXPECT_LT(difference, rounding) << enum_name(cache);
+    }
+  }
+}
+
+TEST(Transformer, ADecoderThatKeepsNoKeysRefusesToKeepThemNarrow) {
+  TransformerConfig config = small_config();
+  config.causal = false;
+  DrawnParameters drawn(Rng(1));
+  const Transformer model(drawn, config);
+  EXPECT_NE(testing::refusal([&] { model.start(CacheType::int8); }).find("none to keep in int8"), std::string::npos);
 }
 
 TEST(Transformer, SelectingRowsMovesEverythingThatBelongsToThem) {

@@ -63,7 +63,7 @@ std::vector<Generated> generate(const ModelFolder& folder, std::span<const std::
   std::vector<std::size_t> running;
   std::vector<Generated> results(prompts.size());
   Workspace workspace;
-  Session session(*folder.model, workspace);
+  Session session(*folder.model, workspace, options.cache);
   std::size_t next = 0;
   const auto text_of = [&](std::size_t i, std::span<const std::int32_t> tokens) {
     std::vector<int> ids = options.chat ? std::vector<int>() : written[i];

@@ -20,12 +20,21 @@ namespace heed {
 
 struct GenerateOptions {
   SamplingOptions sampling{};
+  CacheType cache = CacheType::f32;
   Index max_tokens = 100;  // of a continuation; at most what the model can hold behind its prompt
   Index rows = 32;         // prompts that are continued at once
   // A prompt is then what a user says to the model, behind what `system` says where it says anything; the text is the
   // answer alone.
   std::optional<ChatTemplate> chat = {};
   std::string system = {};
+
+  template <typename V>
+  friend void visit_fields(GenerateOptions& o, V&& visit) {
+    visit(
+        "cache", o.cache,
+        "What is kept of each token read, keys and values: f32, or bf16, f16 or int8, which take less memory and time "
+        "and are rounded.");
+  }
 };
 
 // A step of one continuation.

@@ -135,7 +135,8 @@ class Model:
     def generate(self, prompt: str = "", *, max_tokens: int = 100, **options: Any) -> Iterator[str]:
         """Continues a text, and gives what is new of it as it comes; joined, the pieces are the continuation.
 
-        options: temperature (1; 0 takes the likeliest token), top_k (0: all), top_p (1), repetition_penalty (1), seed (1). The model computes
+        options: temperature (1; 0 takes the likeliest token), top_k (0: all), top_p (1), repetition_penalty (1), seed (1), cache
+        ('f32'; 'bf16', 'f16' or 'int8' keep keys and values in less memory, which is read faster, and round them). The model computes
         while the caller waits for the next piece, and stops where the caller does.
         """
         parts: "queue.Queue[Any]" = queue.Queue()

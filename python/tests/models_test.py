@@ -257,6 +257,13 @@ class Generating(unittest.TestCase):
         self.assertGreater(len(pieces), 3)
         self.assertEqual(len(whole.tokens), 12)
 
+    def test_keys_and_values_are_kept_in_the_type_that_is_asked_for(self):
+        exact, rounded = (writer.complete(["The man"], max_tokens=6, temperature=0, cache=cache)[0] for cache in ("f32", "int8"))
+        self.assertNotEqual(exact.token_scores, rounded.token_scores)
+        self.assertAlmostEqual(exact.token_scores[0], rounded.token_scores[0], delta=0.05)
+        with self.assertRaisesRegex(heed.Error, "heed.Model.generate: cache"):
+            writer.complete(["x"], cache="int4")
+
     def test_a_stream_may_be_left(self):
         before = threading.active_count()
         stream = writer.generate("The man", max_tokens=40)

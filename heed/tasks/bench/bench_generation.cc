@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "heed/autograd/operators.h"
@@ -25,13 +26,21 @@ struct Size {
 };
 // Those of llama2.c's stories110M and of TinyLlama.
 constexpr Size kSizes[] = {{"llama-110m", 768, 12, 12, 2048, 12, true}, {"llama-1.1b", 2048, 32, 4, 5632, 22, false}};
-constexpr std::pair<std::string_view, DType> kTypes[] = {
-    {"f32", DType::f32}, {"bf16", DType::bf16}, {"int8", DType::i8}};
-constexpr std::string_view kWork[] = {"token", "prompt"};
+constexpr std::tuple<std::string_view, DType, CacheType> kTypes[] = {
+    {"f32", DType::f32, CacheType::f32}, {"bf16", DType::bf16, CacheType::bf16}, {"int8", DType::i8, CacheType::int8}};
 
-std::string name_of_row(std::string_view work, const Size& size, std::string_view type) {
-  return fmt::format("{}/{}/{}", work, size.name, type);
-}
+// The rows of a model in some type: of a token, with what was read kept in f32 and in that type, and of a prompt.
+struct RowNames {
+  std::string token, narrow_token, prompt;
+
+  RowNames(const Size& size, std::string_view type)
+      : token(fmt::format("token/{}/{}", size.name, type)), prompt(fmt::format("prompt/{}/{}", size.name, type)) {
+    if (type != "f32") narrow_token = fmt::format("{}/cache-{}", token, type);
+  }
+  std::vector<std::string> list() const {
+    return narrow_token.empty() ? std::vector{token, prompt} : std::vector{token, narrow_token, prompt};
+  }
+};
 
 TransformerConfig config_of(const Size& size) {
   TransformerConfig config;
@@ -68,19 +77,23 @@ class GenerationRun {
                "the filter matches the name of no row");
     limits_.write_head("generation", options_.version);
     for (const Size& size : kSizes) {
-      for (const auto& [type_name, type] : kTypes) measure(size, type_name, type);
+      for (const auto& [type_name, type, cache] : kTypes) measure(size, RowNames(size, type_name), type, cache);
     }
     return std::move(report_);
   }
 
  private:
-  void measure(const Size& size, std::string_view type_name, DType type) {
-    const std::string token = name_of_row("token", size, type_name), prompt = name_of_row("prompt", size, type_name);
-    if (!options_.filter.wants(token) && !options_.filter.wants(prompt)) return;
+  void measure(const Size& size, const RowNames& names, DType type, CacheType cache) {
+    const auto is_wanted = [&](const std::string& name) { return !name.empty() && options_.filter.wants(name); };
+    if (std::ranges::none_of(names.list(), is_wanted)) return;
     NoiseParameters parameters(type);
     const Transformer model(parameters, config_of(size));
-    if (options_.filter.wants(token)) add(measure_token(token, model, parameters.list()));
-    if (options_.filter.wants(prompt)) add(measure_prompt(prompt, model, parameters.list()));
+    const auto add_token = [&](const std::string& name, CacheType kept) {
+      if (is_wanted(name)) add(measure_token(name, model, parameters.list(), kept));
+    };
+    add_token(names.token, CacheType::f32);
+    add_token(names.narrow_token, cache);
+    if (is_wanted(names.prompt)) add(measure_prompt(names.prompt, model, parameters.list()));
   }
 
   void add(BenchRow row) {
@@ -93,18 +106,19 @@ class GenerationRun {
     return parameter.name == "embedding.weight" && !model.config().tie_output;
   }
 
-  BenchRow measure_token(const std::string& name, const Transformer& model, const ParameterList& parameters) {
+  BenchRow measure_token(const std::string& name, const Transformer& model, const ParameterList& parameters,
+                         CacheType cache) {
     const Context context = Context::inference(workspace_);
     const std::vector<std::int32_t> next{7};
     // Every so many steps the text begins again, so that all are of about one length.
     constexpr Index kSteps = 64;
     Index steps = 0;
-    std::unique_ptr<DecoderState> current = model.start();
+    std::unique_ptr<DecoderState> current = model.start(cache);
     model.admit(context, *current, tokens(kPrompt));
     const Timing timing = time_work(
         [&] {
           if (++steps % kSteps == 0) {
-            current = model.start();
+            current = model.start(cache);
             model.admit(context, *current, tokens(kPrompt));
           }
           model.step(context, *current, next);
@@ -122,8 +136,10 @@ class GenerationRun {
       row.bytes += static_cast<double>(value.size() * size_of(value.dtype()) + parameter.var.scales().size() * 4);
       row.operations += value.rank() == 2 ? 2.0 * static_cast<double>(value.size()) : 0;
     }
-    const Index keys = c.kv_heads * c.width / c.heads * c.decoder_layers * kPrompt;
-    row.bytes += 2.0 * static_cast<double>(keys * size_of(DType::f32));
+    const Index keys = c.kv_heads * c.decoder_layers * kPrompt, width = c.width / c.heads;
+    const DType kept = kept_as(cache, DType::f32);
+    const Index key_bytes = width * size_of(kept) + (kept == DType::i8 ? Index{sizeof(float)} : 0);
+    row.bytes += 2.0 * static_cast<double>(keys * key_bytes);
     const BenchLimit limit = limits_.of(Limit::dram_read);
     row.peak = limit.name, row.unit = limit.unit;
     row.rate = row.bytes / row.seconds / kGiga;
@@ -186,7 +202,7 @@ std::vector<std::string> generation_bench_names() {
   std::vector<std::string> names;
   for (const Size& size : kSizes) {
     for (const auto& type : kTypes) {
-      for (std::string_view work : kWork) names.push_back(name_of_row(work, size, type.first));
+      for (std::string& name : RowNames(size, std::get<0>(type)).list()) names.push_back(std::move(name));
     }
   }
   return names;
