@@ -276,8 +276,8 @@ HWY_INLINE void lane_products(const float* HWY_RESTRICT q, const char* HWY_RESTR
 }
 
 template <class Row, int R, int kGroups, bool kAllPresent, class Below>
-HWY_INLINE void group_products(const float* q, const StoredRows& stored, Index first, float alpha, Below& below,
-                               FewRows<float> result) {
+HWY_NOINLINE void group_products(const float* q, const StoredRows& stored, Index first, float alpha, Below& below,
+                                 FewRows<float> result) {
   const Floats d;
   constexpr Index kSize = sizeof(typename Row::Number);
   const Index present = kAllPresent ? kGroups * kLanes : stored.count - first;
