@@ -65,7 +65,9 @@ void add_rotary(py::module_& m) {
       .def_static("llama3", &RotaryScaling::llama3, py::arg("factor"), py::arg("original_length"),
                   py::arg("slow_turns") = 1.0, py::arg("fast_turns") = 4.0, "Llama 3.1's.")
       .def_static("yarn", &RotaryScaling::yarn, py::arg("factor"), py::arg("original_length"),
-                  py::arg("slow_turns") = 1.0, py::arg("fast_turns") = 32.0, "YaRN (Peng et al. 2023).");
+                  py::arg("slow_turns") = 1.0, py::arg("fast_turns") = 32.0, "YaRN (Peng et al. 2023).")
+      .def_static("longrope", &RotaryScaling::longrope, py::arg("factors"), py::arg("attention_factor") = 1.0,
+                  "LongRoPE (Ding et al. 2024): a factor for each pair.");
   m.def("rotary_tables", &make_rotary_tables, py::arg("positions"), py::arg("width"), py::arg("base") = 10000.0,
         py::arg("scaling") = RotaryScaling{}, py::arg("dtype") = "f32",
         "(cos, sin) of every position's angles, NumPy arrays [positions, width / 2].\n\n"

@@ -1,10 +1,11 @@
 #include "heed/layers/attention_choice.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <span>
 
 #include "heed/base/check.h"
 #include "heed/base/printable.h"
@@ -42,6 +43,26 @@ const AttentionTerm& term_named(std::string_view name) {
   fail("attention: there is no \"{}\"; there are {}", printable(name), known);
 }
 
+double read_value(const AttentionTerm& term, const AttentionTerm::Number& number, std::string_view value) {
+  double read = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), read);
+  HEED_CHECK(error == std::errc() && end == value.data() + value.size() && (!number.whole || std::rint(read) == read),
+             "attention: {}'s {} must be a {}, but is \"{}\"", term.name, number.name,
+             number.whole ? "whole number" : "number", printable(value));
+  number.range.check("attention: " + std::string(term.name), number.name, read);
+  return read;
+}
+
+// The values of "name=1:2.5" where that is the term's list, which nothing has set.
+bool read_list(const AttentionTerm& term, std::string_view text, std::vector<double>& list) {
+  const std::size_t equals = text.find('=');
+  if (term.list.empty() || equals == text.npos || trimmed(text.substr(0, equals)) != term.list) return false;
+  HEED_CHECK(list.empty(), "attention: {}'s {} are given twice", term.name, term.list);
+  const AttentionTerm::Number each{term.list, 1, NumberRange::above(0), false};
+  split(text.substr(equals + 1), ':', [&](std::string_view value) { list.push_back(read_value(term, each, value)); });
+  return true;
+}
+
 // Sets the number that "name=value" names, or, of a bare value, the one at `place`, which none before has set.
 void read_number(const AttentionTerm& term, std::string_view text, std::size_t place, std::vector<bool>& given,
                  std::vector<double>& numbers) {
@@ -59,13 +80,7 @@ void read_number(const AttentionTerm& term, std::string_view text, std::size_t p
   const AttentionTerm::Number& number = term.numbers[place];
   HEED_CHECK(!given[place], "attention: {}'s {} is given twice", term.name, number.name);
   given[place] = true;
-  double read = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), read);
-  HEED_CHECK(error == std::errc() && end == value.data() + value.size() && (!number.whole || std::rint(read) == read),
-             "attention: {}'s {} must be a {}, but is \"{}\"", term.name, number.name,
-             number.whole ? "whole number" : "number", printable(value));
-  number.range.check("attention: " + std::string(term.name), number.name, read);
-  numbers[place] = read;
+  numbers[place] = read_value(term, number, value);
 }
 
 }  // namespace
@@ -93,9 +108,12 @@ void AttentionChoice::add(std::string_view text) {
   if (bracket == text.npos) return;
   HEED_CHECK(text.back() == ')', "attention: \"{}\" must end with a bracket", printable(text));
   std::vector<bool> given(term.numbers.size());
+  std::vector<double> list;
   std::size_t place = 0;
-  split(text.substr(bracket + 1, text.size() - bracket - 2), ',',
-        [&](std::string_view number) { read_number(term, number, place++, given, chosen.numbers); });
+  split(text.substr(bracket + 1, text.size() - bracket - 2), ',', [&](std::string_view number) {
+    if (!read_list(term, number, list)) read_number(term, number, place++, given, chosen.numbers);
+  });
+  chosen.numbers.insert(chosen.numbers.end(), list.begin(), list.end());
 }
 
 std::string AttentionChoice::text() const {
@@ -103,10 +121,14 @@ std::string AttentionChoice::text() const {
   std::string all;
   for (const Chosen& chosen : chosen_) {
     std::string numbers;
-    for (std::size_t i = 0; i < chosen.numbers.size(); ++i) {
+    const std::size_t in_order = chosen.term->numbers.size();
+    for (std::size_t i = 0; i < in_order; ++i) {
       const AttentionTerm::Number& number = chosen.term->numbers[i];
       if (chosen.numbers[i] == number.value) continue;
       numbers += fmt::format("{}{}={}", numbers.empty() ? "" : ", ", number.name, chosen.numbers[i]);
+    }
+    if (const std::span list = std::span(chosen.numbers).subspan(in_order); !list.empty()) {
+      numbers += fmt::format("{}{}={}", numbers.empty() ? "" : ", ", chosen.term->list, fmt::join(list, ":"));
     }
     all += (all.empty() ? "" : " + ") + std::string(chosen.term->name);
     if (!numbers.empty()) all += "(" + numbers + ")";

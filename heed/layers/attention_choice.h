@@ -19,7 +19,7 @@ namespace heed {
 
 class AttentionChoice {
  public:
-  // A term with its numbers, in the order of term->numbers.
+  // A term with its numbers, in the order of term->numbers, and those of its list.
   struct Chosen {
     const AttentionTerm* term;
     std::vector<double> numbers;
@@ -27,7 +27,8 @@ class AttentionChoice {
   };
 
   AttentionChoice() = default;
-  // Reads the notation: terms joined by "+", numbers in brackets by name or in order: "window(radius=8)", "window(8)".
+  // Reads the notation: terms joined by "+", numbers in brackets by name or in order: "window(radius=8)", "window(8)";
+  // a list by its name, with colons: "rotary_longrope(factors=1:1.5:4)".
   // Throws heed::Error that quotes the term, for one that is unknown, given twice, or second in a role that takes one;
   // for a number without a meaning or out of its range.
   explicit AttentionChoice(std::string_view text);

@@ -75,6 +75,17 @@ TEST(AttentionChoice, ANumberWithAnExponentComesBackFromItsText) {
   }
 }
 
+TEST(AttentionChoice, AListStandsBehindTheNumbers) {
+  EXPECT_EQ(read("rotary_longrope(factors=1: 1.5 :4e1, base=500) + window"),
+            "rotary_longrope(base=500, factors=1:1.5:40) + window");
+  const std::vector<double> numbers = AttentionChoice("rotary_longrope(factors=1:2)").terms()[0].numbers;
+  EXPECT_EQ(numbers, (std::vector<double>{1, 10000, 0, 0, 1, 2}));
+  EXPECT_THAT(refusal([] { read("rotary_longrope(factors=1:x)"); }), HasSubstr("factors must be a number"));
+  EXPECT_THAT(refusal([] { read("rotary_longrope(factors=1:0)"); }), HasSubstr("factors must be above 0"));
+  EXPECT_THAT(refusal([] { read("rotary_longrope(factors=)"); }), HasSubstr("factors must be a number"));
+  EXPECT_THAT(refusal([] { read("rotary_longrope(factors=1, factors=1)"); }), HasSubstr("factors are given twice"));
+}
+
 TEST(AttentionChoice, EveryTermIsMadeAndOnlyWhatIsLearnedAsksForParameters) {
   for (const AttentionTerm& term : attention_terms()) {
     ListedParameters listed;

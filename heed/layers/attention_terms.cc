@@ -158,6 +158,14 @@ std::vector<AttentionTerm> all_terms() {
          turn(n.subspan(5), layer, scaling, made);
        },
        true},
+      {"rotary_longrope", Role::position,
+       "rotary with each pair divided by its own of `factors`, scores sharpened (LongRoPE; Ding et al. 2024)",
+       rotary_numbers({{"attention_factor", 1, NumberRange::above(0), false}}),
+       [](Numbers n, const Layer& layer, LayerAttention& made) {
+         const Numbers factors = n.subspan(4);
+         turn(n.subspan(1), layer, RotaryScaling::longrope({factors.begin(), factors.end()}, n[0]), made);
+       },
+       true, false, "factors"},
       // Biases.
       {"alibi", Role::bias, "minus a slope for each head times the distance (Press et al. 2022)", {}, alibi, true},
       {"relative",

@@ -49,10 +49,11 @@ struct AttentionTerm {
   Role role;
   std::string_view doc;
   std::vector<Number> numbers;
-  // Sets its part of `made`; `numbers` are those of the row, in order.
+  // Sets its part of `made`; `numbers` are those of the row, in order, and behind them those of the list.
   void (*apply)(std::span<const double> numbers, const Layer& layer, LayerAttention& made);
   bool goes_by_positions = false;  // looks at where a query and a key stand in one sequence, so not for cross-attention
   bool sums = false;               // a score that sum normalises where no normaliser is chosen
+  std::string_view list = {};      // the name of a list of numbers above 0, empty at first; without: there is none
 };
 
 // In the order that AttentionChoice writes them in.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "heed/io/fields.h"
 #include "heed/layers/listed_parameters.h"
@@ -71,11 +72,11 @@ TEST(Family, RotaryScalingsAreTermsOfTheChoice) {
                                     {"original_max_position_embeddings", 4096}})),
             "rotary_llama3(factor=32, original_length=4096, base=500000, width=8)");
   EXPECT_EQ(refusal([&] {
-              attention(Json::object({{"rope_type", "longrope"}, {"factor", 2}}));
+              attention(Json::object({{"rope_type", "xpos"}, {"factor", 2}}));
             }),
             "JSON: rope_scaling.rope_type: must be a rotary scaling that heed has (default, dynamic, linear, llama3, "
-            "yarn), but "
-            "is \"longrope\"");
+            "yarn, longrope), but "
+            "is \"xpos\"");
 }
 
 // --- What Hugging Face's classes have where a configuration leaves it out --------------------------------------------
@@ -116,6 +117,31 @@ TEST(Family, DynamicPositionsArePlainAndEnd) {
   EXPECT_EQ(dynamic.config.attention.text(), "rotary(width=8)");
   EXPECT_TRUE(dynamic.ends_at_max_length);
   EXPECT_FALSE(describe_model(llama()).ends_at_max_length);
+}
+
+TEST(Family, LongRopeHasTheAnglesOfTextsOfItsOriginalLengthAndEndsThere) {
+  const auto phi = [](std::vector<double> factors, std::vector<Json::Member> more = {}) {
+    Json scaling = Json::object({{"type", "longrope"}, {"short_factor", Json::array_of(factors)}});
+    for (const auto& [name, value] : more) scaling.set(name, value);
+    return of_type("phi3", {{"original_max_position_embeddings", 16}, {"rope_scaling", scaling}});
+  };
+  const FamilyModel model = describe_model(phi({1, 1.5, 4, 8}));
+  EXPECT_EQ(model.config.max_length, 16);
+  EXPECT_TRUE(model.ends_at_max_length);
+  const Index longest = describe_model(llama()).config.max_length;
+  EXPECT_EQ(model.config.attention.text(),
+            fmt::format("rotary_longrope(attention_factor={}, width=8, factors=1:1.5:4:8)",
+                        std::sqrt(1 + std::log(static_cast<double>(longest) / 16) / std::log(16))));
+  EXPECT_EQ(attention_of(phi({1, 2, 3, 4}, {{"attention_factor", 1.25}, {"type", "su"}})),
+            "rotary_longrope(attention_factor=1.25, width=8, factors=1:2:3:4)");
+  EXPECT_EQ(refusal([&] {
+              attention_of(phi({1, 2, 3}));
+            }),
+            "JSON: rope_scaling.short_factor: must have a factor for each of 4 pairs, but is an array of 3");
+  EXPECT_EQ(refusal([&] {
+              attention_of(phi({1, 2, 0, 3}));
+            }),
+            "JSON: rope_scaling.short_factor[2]: must be above 0, but is 0");
 }
 
 TEST(Family, YarnsAttentionFactorIsOfItsMagnitudes) {

@@ -23,7 +23,7 @@ FamilyModel describe_gpt_neox(const Json& config) {
   c.max_length = extent_or(config, {"max_position_embeddings"}, 2048);
   c.attention =
       rotary_attention(config, turned_features(config, "rotary_pct", 0.25, c.width / c.heads), "rotary_emb_base");
-  model.ends_at_max_length = rotary_ends(config);
+  end_where_angles_change(config, model);
   c.embedding_scale = 1;
   c.tie_output = flag_or(config, {"tie_word_embeddings"}, false);
   model.prefix = "gpt_neox.";

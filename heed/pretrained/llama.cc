@@ -22,10 +22,14 @@ struct ClassDefaults {
   Index positions = 2048;
   std::int32_t end = -1;
   bool tied = false;
+  bool turns_share = false;  // of a head's features, as partial_rotary_factor says
 };
 
-// Rotary positions of whole heads: the only ones that these classes have, whatever they read of a share.
-AttentionChoice all_features_turned(const Json& config, Index head_width) {
+// Rotary positions of whole heads: the only ones that most of these classes have, whatever they read of a share.
+AttentionChoice features_turned(const Json& config, const ClassDefaults& defaults, Index head_width) {
+  if (defaults.turns_share) {
+    return rotary_attention(config, turned_features(config, "partial_rotary_factor", 1, head_width));
+  }
   for (const Json& place : {config, rotary_parameters(config)}) {
     const std::optional<Json> share = find_field(place, {"partial_rotary_factor"});
     if (share && share->number() != 1) share->refuse("heed has models of this type with 1 alone");
@@ -55,8 +59,8 @@ FamilyModel describe_decoder(const Json& config, const ClassDefaults& defaults) 
   c.norm_epsilon = number_or(config, {"rms_norm_eps"}, 1e-6);
   c.positions = PositionKind::none;
   c.max_length = extent_or(config, {"max_position_embeddings"}, defaults.positions);
-  c.attention = all_features_turned(config, c.head_width);
-  model.ends_at_max_length = rotary_ends(config);
+  c.attention = features_turned(config, defaults, c.head_width);
+  end_where_angles_change(config, model);
   c.attention_bias = c.attention_out_bias = flag_or(config, {"attention_bias"}, false);
   c.ffn_bias = flag_or(config, {"mlp_bias"}, false);
   c.separate_projections = true;
@@ -131,7 +135,7 @@ FamilyModel describe_mistral(const Json& config) {
 }
 
 FamilyModel describe_phi3(const Json& config) {
-  FamilyModel model = describe_decoder(config, {.positions = 4096, .end = 32000});
+  FamilyModel model = describe_decoder(config, {.positions = 4096, .end = 32000, .turns_share = true});
   TransformerConfig& c = model.config;
   c.attention = windowed(c.attention, nullable_extent(config, "sliding_window", 0));
   // Queries, keys and values are one matrix, and so are the gate, which is first, and what it gates.

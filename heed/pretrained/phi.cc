@@ -22,7 +22,7 @@ FamilyModel describe_phi(const Json& config) {
   c.positions = PositionKind::none;
   c.max_length = extent_or(config, {"max_position_embeddings"}, 2048);
   c.attention = rotary_attention(config, turned_features(config, "partial_rotary_factor", 0.5, c.width / c.heads));
-  model.ends_at_max_length = rotary_ends(config);
+  end_where_angles_change(config, model);
   c.separate_projections = true;
   c.embedding_scale = 1;
   c.tie_output = flag_or(config, {"tie_word_embeddings"}, false);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <vector>
 
 #include "heed/pretrained/config_fields.h"
 
@@ -26,16 +27,43 @@ std::string kind_of(const Json& scaling) {
   return named ? named->string() : "default";
 }
 
-Scaling scaling_of(const Json& config, const Json& scaling) {
+// Phi 3 has had it under either name.
+bool is_longrope(std::string_view kind) { return kind == "longrope" || kind == "su"; }
+
+Index original_length(const Json& config, const Json& scaling) {
+  return extent_or(scaling, {"original_max_position_embeddings"},
+                   extent_or(config, {"original_max_position_embeddings", "max_position_embeddings"}, 1));
+}
+
+// The factors of texts of the original length or less. Where the configuration does not say what cosines and sines are
+// multiplied by, it is sqrt(1 + ln s / ln L) of texts s times as long as the L of training.
+Scaling longrope_of(const Json& config, const Json& scaling, Index width) {
+  const Json list = field(scaling, {"short_factor"});
+  std::vector<double> factors;
+  for (const Json& factor : list.items()) {
+    if (!(factor.number() > 0)) factor.refuse("must be above 0");
+    factors.push_back(factor.number());
+  }
+  if (std::ssize(factors) != width / 2) list.refuse(fmt::format("must have a factor for each of {} pairs", width / 2));
+  const double length = static_cast<double>(original_length(config, scaling));
+  const bool says_length = find_field(config, {"original_max_position_embeddings"}).has_value();
+  const double times = says_length ? static_cast<double>(extent(config, {"max_position_embeddings"})) / length
+                                   : number_or(scaling, {"factor"}, 1);
+  const double sharper = times > 1 ? std::sqrt(1 + std::log(times) / std::log(length)) : 1;
+  return {"rotary_longrope", fmt::format("attention_factor={}, factors={}, ",
+                                         number_or(scaling, {"attention_factor"}, sharper), fmt::join(factors, ":"))};
+}
+
+Scaling scaling_of(const Json& config, const Json& scaling, Index width) {
   const std::string kind = kind_of(scaling);
   // What is dynamic is plain up to max_position_embeddings.
   if (kind == "default" || kind == "dynamic") return {"rotary", ""};
+  if (is_longrope(kind)) return longrope_of(config, scaling, width);
   if (kind != "linear" && kind != "llama3" && kind != "yarn") {
     field(scaling, {"rope_type", "type"})
-        .refuse("must be a rotary scaling that heed has (default, dynamic, linear, llama3, yarn)");
+        .refuse("must be a rotary scaling that heed has (default, dynamic, linear, llama3, yarn, longrope)");
   }
-  const Index length = extent_or(scaling, {"original_max_position_embeddings"},
-                                 extent_or(config, {"original_max_position_embeddings", "max_position_embeddings"}, 1));
+  const Index length = original_length(config, scaling);
   const bool says_no_factor = kind == "yarn" && !find_field(scaling, {"factor"});
   const double factor =
       says_no_factor ? static_cast<double>(extent(config, {"max_position_embeddings"})) / static_cast<double>(length)
@@ -69,7 +97,12 @@ Index turned_features(const Json& config, std::string_view name, double otherwis
   return features;
 }
 
-bool rotary_ends(const Json& config) { return kind_of(rotary_parameters(config)) == "dynamic"; }
+void end_where_angles_change(const Json& config, FamilyModel& model) {
+  const Json scaling = rotary_parameters(config);
+  const std::string kind = kind_of(scaling);
+  if (is_longrope(kind)) model.config.max_length = original_length(config, scaling);
+  model.ends_at_max_length = is_longrope(kind) || kind == "dynamic";
+}
 
 double rotary_base(const Json& place, std::string_view name) {
   const std::optional<Json> said = find_field(place, {name});
@@ -83,7 +116,7 @@ AttentionChoice rotary_attention(const Json& config, Index width, std::string_vi
   for (const char* layers : {"full_attention", "sliding_attention"}) {
     if (parameters.has(layers)) parameters[layers].refuse("heed has models whose layers all turn alike");
   }
-  const auto [term, numbers] = scaling_of(config, parameters);
+  const auto [term, numbers] = scaling_of(config, parameters, width);
   const double base =
       find_field(parameters, {"rope_theta"}) ? rotary_base(parameters, "rope_theta") : rotary_base(config, base_name);
   return AttentionChoice(fmt::format("{}({}base={}, width={})", term, numbers, base, width));

@@ -7,14 +7,17 @@
 
 #include "heed/io/json.h"
 #include "heed/layers/attention_choice.h"
+#include "heed/pretrained/family.h"
 
 namespace heed {
 
 // rope_scaling, or else rope_parameters, which newer files have in its place; an empty object where neither is there.
 Json rotary_parameters(const Json& config);
 
-// Whether the angles are others in texts longer than max_position_embeddings, which heed has not (dynamic).
-bool rotary_ends(const Json& config);
+// Where the angles are others in longer texts, which heed has not: no text may be longer than those that have the
+// angles of rotary_attention. That is the model's max_length for dynamic scaling, and for longrope
+// original_max_position_embeddings.
+void end_where_angles_change(const Json& config, FamilyModel& model);
 
 // How many of a head's features turn: the share that rotary_parameters has as partial_rotary_factor, or else the
 // configuration under `name`, or `otherwise`. Throws heed::Error that names the place for a share that is none.

@@ -20,6 +20,9 @@ def frequencies(width, base, scaling):
     kind = (scaling or {}).get("rope_type") or (scaling or {}).get("type", "default")
     if kind == "default":
         return plain, 1.0
+    if kind == "longrope":  # Ding et al. 2024; of texts of the original length
+        times, length = scaling["factor"], scaling["original_max_position_embeddings"]
+        return plain / torch.tensor(scaling["short_factor"], dtype=plain.dtype), math.sqrt(1 + math.log(times) / math.log(length))
     factor = scaling["factor"]
     if kind == "linear":
         return plain / factor, 1.0
@@ -91,7 +94,8 @@ def llama_features(w, config, ids):
         if kind in ("qwen3", "gemma3_text"):
             q, k = norm(q, f"{at}.q_norm"), norm(k, f"{at}.k_norm")
         is_local = kind == "gemma3_text" and (layer + 1) % config["sliding_window_pattern"] != 0
-        q, k = (turned(t, head, *((config["rope_local_base_freq"], None) if is_local else (base, scaling))) for t in (q, k))
+        turning = int(head * config.get("partial_rotary_factor", 1))
+        q, k = (turned(t, turning, *((config["rope_local_base_freq"], None) if is_local else (base, scaling))) for t in (q, k))
         has_window = kind in ("mistral", "phi3") or (kind == "gemma2" and layer % 2 == 0) or is_local
         if kind == "qwen2" and config.get("use_sliding_window"):
             has_window = layer >= config["max_window_layers"]
@@ -237,6 +241,9 @@ def make(path):
     write(path / "mistral-window", config_of("mistral", "MistralForCausalLM", sliding_window=5), 51)
     write(path / "mistral-without-window", config_of("mistral", "MistralForCausalLM", sliding_window=None), 52)
     write(path / "phi3", config_of("phi3", "Phi3ForCausalLM", sliding_window=6), 66)
+    longrope = {"type": "longrope", "short_factor": [1.0, 1.25, 3.5], "long_factor": [2.0, 8.0, 40.0], "factor": 2.0,
+                "original_max_position_embeddings": 48}
+    write(path / "phi3-longrope", config_of("phi3", "Phi3ForCausalLM", sliding_window=None, rope_scaling=longrope, partial_rotary_factor=0.75), 67)
     write(path / "qwen2", config_of("qwen2", "Qwen2ForCausalLM", use_sliding_window=False, sliding_window=8, tie_word_embeddings=True), 53)
     write(path / "qwen2-later-windows", config_of("qwen2", "Qwen2ForCausalLM", use_sliding_window=True, sliding_window=4, max_window_layers=1), 63)
     write(path / "qwen3", config_of("qwen3", "Qwen3ForCausalLM", head_dim=12, attention_bias=False), 54)

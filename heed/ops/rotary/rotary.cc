@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 #include <string_view>
+#include <utility>
 
 #include "heed/base/check.h"
 #include "heed/base/parallel.h"
@@ -25,6 +26,14 @@ void check_options(const Rotary& rotary) {
              s.factor);
   HEED_CHECK(s.kind != RotaryScaling::Kind::ntk || rotary.width > 2,
              "rotary: a change of base needs a width above 2, since a single pair does not depend on it");
+  if (s.kind == RotaryScaling::Kind::longrope) {
+    HEED_CHECK(s.attention_factor > 0, "rotary: needs attention_factor > 0, but it is {}", s.attention_factor);
+    HEED_CHECK(s.factors.empty() || std::ssize(s.factors) == rotary.width / 2,
+               "rotary: needs a factor for each of {} pairs, or none, but has {}", rotary.width / 2, s.factors.size());
+    for (double factor : s.factors)
+      HEED_CHECK(factor > 0 && std::isfinite(factor), "rotary: a pair's factor must be above 0, but is {}", factor);
+    return;
+  }
   if (s.kind != RotaryScaling::Kind::llama3 && s.kind != RotaryScaling::Kind::yarn) return;
   HEED_CHECK(s.original_length >= 1 && s.slow_turns > 0 && s.fast_turns > s.slow_turns && s.attention_factor > 0,
              "rotary: needs original_length >= 1, 0 < slow_turns < fast_turns and attention_factor > 0, but they are "
@@ -174,6 +183,10 @@ RotaryScaling RotaryScaling::yarn(double factor, Index original_length, double s
           .attention_factor = 0.1 * std::log(factor) + 1};
 }
 
+RotaryScaling RotaryScaling::longrope(std::vector<double> factors, double attention_factor) {
+  return {.kind = Kind::longrope, .attention_factor = attention_factor, .factors = std::move(factors)};
+}
+
 std::vector<double> rotary_frequencies(const Rotary& rotary) {
   check_options(rotary);
   const RotaryScaling& scaling = rotary.scaling;
@@ -185,6 +198,10 @@ std::vector<double> rotary_frequencies(const Rotary& rotary) {
     frequencies.push_back(std::pow(base, -2 * static_cast<double>(i) / width));
   }
   if (scaling.kind == RotaryScaling::Kind::none || rebased) return frequencies;
+  if (scaling.kind == RotaryScaling::Kind::longrope) {
+    for (std::size_t i = 0; i < scaling.factors.size(); ++i) frequencies[i] /= scaling.factors[i];
+    return frequencies;
+  }
   std::vector<double> kept(frequencies.size(), 0.0);
   if (scaling.kind != RotaryScaling::Kind::linear) kept = kept_shares(rotary, frequencies);
   for (std::size_t i = 0; i < frequencies.size(); ++i) {
@@ -199,8 +216,9 @@ RotaryTables rotary_tables(const Rotary& rotary, Index positions, DType dtype) {
              name_of(dtype));
   const std::vector<double> frequencies = rotary_frequencies(rotary);
   const Index pairs = static_cast<Index>(frequencies.size());
-  const bool yarn = rotary.scaling.kind == RotaryScaling::Kind::yarn;
-  const double scale = yarn ? rotary.scaling.attention_factor : 1;
+  const RotaryScaling::Kind kind = rotary.scaling.kind;
+  const bool sharpens = kind == RotaryScaling::Kind::yarn || kind == RotaryScaling::Kind::longrope;
+  const double scale = sharpens ? rotary.scaling.attention_factor : 1;
   RotaryTables tables{Tensor::empty(dtype, {positions, pairs}), Tensor::empty(dtype, {positions, pairs})};
   std::vector<double> cos(frequencies.size()), sin(frequencies.size());
   for (Index p = 0; p < positions; ++p) {

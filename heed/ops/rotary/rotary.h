@@ -32,13 +32,15 @@ struct RotaryScaling {
     yarn,  // the same, but the mix is linear in i between the pairs of fast_turns and slow_turns, rounded outwards, as
            // in the authors' code and the published models (equation 18 of Peng et al. 2023 is linear in the turns);
            // cos and sin are multiplied by attention_factor
+    longrope,  // theta_i / factors[i], found by a search (Ding et al. 2024); attention_factor as yarn's
   };
   Kind kind = Kind::none;
-  double factor = 1;            // s >= 1
-  Index original_length = 0;    // llama3, yarn
-  double slow_turns = 1;        // llama3: low_freq_factor; yarn: beta_slow, alpha in the paper
-  double fast_turns = 1;        // llama3: high_freq_factor; yarn: beta_fast, beta in the paper; above slow_turns
-  double attention_factor = 1;  // yarn
+  double factor = 1;              // s >= 1
+  Index original_length = 0;      // llama3, yarn
+  double slow_turns = 1;          // llama3: low_freq_factor; yarn: beta_slow, alpha in the paper
+  double fast_turns = 1;          // llama3: high_freq_factor; yarn: beta_fast, beta in the paper; above slow_turns
+  double attention_factor = 1;    // yarn, longrope
+  std::vector<double> factors{};  // longrope: R / 2 above 0; none: all 1
 
   friend bool operator==(const RotaryScaling&, const RotaryScaling&) = default;
 
@@ -48,6 +50,7 @@ struct RotaryScaling {
   static RotaryScaling llama3(double factor, Index original_length, double slow_turns = 1, double fast_turns = 4);
   // The paper's defaults; attention_factor is 0.1 ln s + 1, its equation 22.
   static RotaryScaling yarn(double factor, Index original_length, double slow_turns = 1, double fast_turns = 32);
+  static RotaryScaling longrope(std::vector<double> factors, double attention_factor = 1);
 };
 
 // What the angles are made of.
@@ -90,7 +93,8 @@ struct RotaryAngles {
 void rotary(ConstView x, const RotaryAngles& angles, RotaryPairing pairing, View out);
 
 // dx from dout: the turn back, dx_a = cos dout_a + sin dout_b, dx_b = cos dout_b - sin dout_a. Overwrites dx, which may
-// be dout. It is also the inverse of rotary() where cos^2 + sin^2 = 1, as everywhere but in YaRN's tables.
+// be dout. It is also the inverse of rotary() where cos^2 + sin^2 = 1, as everywhere but in tables with
+// an attention_factor.
 void rotary_backward(ConstView dout, const RotaryAngles& angles, RotaryPairing pairing, View dx);
 
 }  // namespace heed

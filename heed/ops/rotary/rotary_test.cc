@@ -231,10 +231,19 @@ TEST(RotaryScaling, YarnOfQwen) {
   EXPECT_NEAR(tables.sin.at<double>({1, 0}), 1.138629436111989 * std::sin(1.0), 1e-14);
 }
 
+TEST(RotaryScaling, LongRopeDividesEachPairByItsOwn) {
+  const Rotary options{.width = 8, .scaling = RotaryScaling::longrope({1, 2, 5.5, 40}, 1.19)};
+  const std::vector<double> plain = rotary_frequencies({.width = 8}), scaled = rotary_frequencies(options);
+  EXPECT_EQ(scaled, (std::vector<double>{plain[0], plain[1] / 2, plain[2] / 5.5, plain[3] / 40}));
+  const RotaryTables tables = rotary_tables(options, 3, DType::f64);
+  EXPECT_DOUBLE_EQ(tables.cos.at<double>({2, 3}), 1.19 * std::cos(2 * plain[3] / 40));
+  EXPECT_DOUBLE_EQ(tables.sin.at<double>({2, 0}), 1.19 * std::sin(2.0));
+}
+
 TEST(RotaryScaling, AFactorOfOneChangesNothing) {
   const std::vector<double> plain = rotary_frequencies({.width = 16});
-  for (const RotaryScaling& scaling :
-       {RotaryScaling::linear(1), RotaryScaling::ntk(1), RotaryScaling::llama3(1, 512), RotaryScaling::yarn(1, 512)}) {
+  for (const RotaryScaling& scaling : {RotaryScaling::linear(1), RotaryScaling::ntk(1), RotaryScaling::llama3(1, 512),
+                                       RotaryScaling::yarn(1, 512), RotaryScaling::longrope({})}) {
     const Rotary options{.width = 16, .scaling = scaling};
     for (std::size_t i = 0; i < plain.size(); ++i) {
       EXPECT_NEAR(rotary_frequencies(options).at(i) / plain[i], 1, 1e-15) << i;
@@ -261,6 +270,9 @@ TEST(RotaryScaling, RefusesOptionsWithoutMeaning) {
   EXPECT_TRUE(refused({.width = 2, .scaling = RotaryScaling::ntk(2)}));
   EXPECT_TRUE(refused({.width = 4, .scaling = RotaryScaling::llama3(2, 0)}));
   EXPECT_TRUE(refused({.width = 4, .scaling = RotaryScaling::yarn(2, 100, 4, 4)}));
+  EXPECT_TRUE(refused({.width = 4, .scaling = RotaryScaling::longrope({1})}));
+  EXPECT_TRUE(refused({.width = 4, .scaling = RotaryScaling::longrope({1, 0})}));
+  EXPECT_TRUE(refused({.width = 4, .scaling = RotaryScaling::longrope({1, 1}, 0)}));
   EXPECT_THROW(rotary_tables({.width = 4}, 3, DType::i32), Error);
 }
 
