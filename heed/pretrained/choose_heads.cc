@@ -80,6 +80,9 @@ class Choice {
   }
 
   Heads heads_of_architecture() const {
+    // It tells which tokens are not the text's own, which nobody asks of a model that has been trained: what it is
+    // published for is its vectors.
+    if (names_.architecture == "ElectraForPreTraining") return {};
     const bool decodes = model_.config.has_decoder();
     const std::span<const Architecture> architectures =
         decodes ? std::span<const Architecture>(kOfDecoders) : std::span<const Architecture>(kOfEncoders);

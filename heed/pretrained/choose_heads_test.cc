@@ -128,6 +128,12 @@ TEST_F(ChooseHeadsTest, ALanguageModelMayBeAClassifier) {
   EXPECT_EQ(chosen("gpt_neox", {}, {"score.weight"}).classifier, ClassifierKind::sequence);
 }
 
+TEST_F(ChooseHeadsTest, ElectrasDiscriminatorIsItsEncoder) {
+  EXPECT_FALSE(chosen("electra", architecture("ElectraForPreTraining"),
+                      {"discriminator_predictions.dense.weight", "discriminator_predictions.dense_prediction.weight"})
+                   .any());
+}
+
 TEST_F(ChooseHeadsTest, AnotherArchitectureIsRefused) {
   for (const char* name : {"BertForMultipleChoice", "BertLMHead"}) {
     EXPECT_EQ(refusal([&] { chosen("bert", architecture(name), {}); }),

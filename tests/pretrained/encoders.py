@@ -227,7 +227,13 @@ def make_electra(path):
         first = gelu(w.linear(hidden(w, *a, WIDTH)[:1], "classifier.dense", WIDTH))
         return {"logits": w.linear(first, "classifier.out_proj", 3)}
 
+    def discriminator(w, *a):
+        x = hidden(w, *a)
+        w.linear(w.linear(x, "discriminator_predictions.dense", WIDTH), "discriminator_predictions.dense_prediction", 1)  # in the file, and passed over
+        return {"last_hidden_state": x}
+
     write(path / "electra-masked", config("ElectraForMaskedLM", EMBEDDING), 16, masked)
+    write(path / "electra-discriminator", config("ElectraForPreTraining", EMBEDDING), 20, discriminator)
     write(path / "electra-sequence", config("ElectraForSequenceClassification", WIDTH), 17, sequence)
 
 
