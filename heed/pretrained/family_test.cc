@@ -138,6 +138,10 @@ TEST(Family, LongRopeHasTheAnglesOfTextsOfItsOriginalLengthAndEndsThere) {
               attention_of(phi({1, 2, 3}));
             }),
             "JSON: rope_scaling.short_factor: must have a factor for each of 4 pairs, but is an array of 3");
+  EXPECT_NE(refusal([&] {
+              attention_of(phi({1, 2, 3, 4}, {{"original_max_position_embeddings", 1}}));
+            }).find("JSON: rope_scaling: must be of a model that was trained on 2 positions or more"),
+            std::string::npos);
   EXPECT_EQ(refusal([&] {
               attention_of(phi({1, 2, 0, 3}));
             }),

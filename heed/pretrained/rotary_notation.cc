@@ -46,9 +46,12 @@ Scaling longrope_of(const Json& config, const Json& scaling, Index width) {
   }
   if (std::ssize(factors) != width / 2) list.refuse(fmt::format("must have a factor for each of {} pairs", width / 2));
   const double length = static_cast<double>(original_length(config, scaling));
+  if (length < 2) scaling.refuse("must be of a model that was trained on 2 positions or more");
   const bool says_length = find_field(config, {"original_max_position_embeddings"}).has_value();
-  const double times = says_length ? static_cast<double>(extent(config, {"max_position_embeddings"})) / length
-                                   : number_or(scaling, {"factor"}, 1);
+  const std::optional<Json> factor = find_field(scaling, {"factor"});
+  const double times = factor && !says_length
+                           ? factor->number()
+                           : static_cast<double>(extent(config, {"max_position_embeddings"})) / length;
   const double sharper = times > 1 ? std::sqrt(1 + std::log(times) / std::log(length)) : 1;
   return {"rotary_longrope", fmt::format("attention_factor={}, factors={}, ",
                                          number_or(scaling, {"attention_factor"}, sharper), fmt::join(factors, ":"))};
