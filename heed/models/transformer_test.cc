@@ -341,6 +341,24 @@ TEST(Transformer, ANarrowCacheRoundsKeysAndValues) {
   }
 }
 
+TEST(Transformer, EverySelfAttentionReadsANarrowCache) {
+  for (const auto& [name, config] : variants()) {
+    DrawnParameters drawn(Rng(1));
+    const Transformer model(drawn, config);
+    Workspace workspace;
+    const Context context = Context::inference(workspace);
+    const TokenBatch source = small_batch().source;
+    for (const auto& [type, cache] : kCacheTypeNames) {
+      const auto exact = admitted(model, context, source), state = admitted(model, context, source, cache);
+      for (std::int32_t token : {2, 9, 4, 6}) {
+        const Tensor logits = model.step(context, *state, Ids{5, token});
+        EXPECT_LT(testing::largest_difference(logits, model.step(context, *exact, Ids{5, token})), 0.05)
+            << name << ", " << type;
+      }
+    }
+  }
+}
+
 TEST(Transformer, ADecoderThatKeepsNoKeysRefusesToKeepThemNarrow) {
   TransformerConfig config = small_config();
   config.causal = false;
