@@ -92,7 +92,8 @@ void multiply_few(const SplitRows& x, std::span<const AffineMap> maps, const Vie
 
 // Many rows, by the library. Exact sums may be cut wherever it is fastest, also by the count of threads.
 void multiply_many(const SplitRows& x, const AffineMap& map, const View& y) {
-  const auto& [weight, bias] = map;
+  const Weight& weight = map.weight;
+  const ConstView& bias = map.bias;
   constexpr Index kRows = 128, kLeast = 64, kMost = 256, kTasksPerThread = 4;
   const kernels::DigitRows rows = x.rows();
   const Index outputs = weight.outputs(), inputs = weight.inputs();

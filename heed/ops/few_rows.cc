@@ -55,7 +55,8 @@ class TurnedRows {
   // Outputs [first, last) of a map, whose outputs are y; [last, next) are computed after them by the same thread. The
   // scratch has kWidenedOutputs rows where the weight is widened first.
   void multiply(const AffineMap& map, const View& y, Index first, Index last, Index next, float* scratch) const {
-    const auto& [weight, bias] = map;
+    const Weight& weight = map.weight;
+    const ConstView& bias = map.bias;
     const bool widened = is_widened_first(weight);
     if (widened) widen_rows(weight, first, last, scratch);
     const Weight read = widened ? Weight(make_view(scratch, {last - first, inputs_})) : weight.rows(first, last);

@@ -61,7 +61,8 @@ void multiply_one(const ConstView& x, const AffineMap& map, const View& y) {
 }
 
 void check_one(const ConstView& x, const AffineMap& map, const View& y) {
-  const auto& [weight, bias] = map;
+  const Weight& weight = map.weight;
+  const ConstView& bias = map.bias;
   const ConstView& values = weight.values;
   check_operands("linear",
                  {{"x", x}, {"weight", values}, {"scales", weight.scales, kOptional}, {"bias", bias, kOptional}},

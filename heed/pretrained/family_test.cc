@@ -314,7 +314,8 @@ TEST(Family, WhatAnM2M100LeavesOutIsTheClasssAndNotBarts) {
 }
 
 TEST(Family, AHeadTurnsInWholeOrInAShare) {
-  for (const auto& [type, field] : {std::pair("gpt_neox", "rotary_pct"), {"phi", "partial_rotary_factor"}}) {
+  for (const auto& names : {std::pair("gpt_neox", "rotary_pct"), {"phi", "partial_rotary_factor"}}) {
+    const char *const type = names.first, *const field = names.second;
     for (const double wrong : {-0.5, 0.0, 1.5, 1e308}) {
       EXPECT_NE(refusal([&] {
                   describe_model(of_type(type, {{field, wrong}}));
