@@ -86,8 +86,8 @@ TEST(CliBench, ATokenOfAModelIsHeldAgainstReadingMemory) {
   const BenchRow& row = report.rows[0];
   EXPECT_NE(line_of(text, row.name), "") << text;
   EXPECT_EQ(row.peak, "limit/dram-read");
-  // 110 million weights of a byte each, and for each of 512 tokens, 12 layers and 12 heads a key and a value of 64 bytes
-  // with their scales.
+  // 110 million weights of a byte each, and for each of 512 tokens, 12 layers and 12 heads a key and a value of 64
+  // bytes with their scales.
   constexpr double kKept = 512.0 * 12 * 12 * 2 * (64 + 4);
   EXPECT_GT(row.bytes, 109e6 + kKept);
   EXPECT_LT(row.bytes, 112e6 + kKept);
