@@ -72,7 +72,6 @@ py::list translate(const ModelFolder& folder, const Lines& lines, const py::dict
 py::list continue_text(const ModelFolder& folder, const Lines& prompts, py::dict given, Index max_tokens,
                        const py::object& on_part) {
   GenerateOptions options{.max_tokens = max_tokens};
-  given = given.attr("copy")();
   read_fields("heed.Model.generate", take_fields(given, options), options);
   read_fields("heed.Model.generate", given, options.sampling);
   std::function<void(const GeneratedPart&)> tell;

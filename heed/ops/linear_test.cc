@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "heed/base/parallel.h"
+#include "heed/kernels/target.h"
 #include "heed/tensor/quantise_rows.h"
 #include "heed/tensor/tensor.h"
 #include "heed/testing/gradient_check.h"
@@ -123,33 +124,39 @@ StoredWeight stored(std::string_view type, Index outputs, Index inputs) {
   return bytes;
 }
 
+// On every target: which of them multiply bytes in whole numbers decides what goes together.
 TEST(Linear, SeveralMapsGiveTheBitsOfEachByItself) {
   constexpr Index kInputs = 512, kOutputs[] = {70, 1, 40};
   const int saved = thread_count();
-  for (const std::array types :
-       {std::array{"f32", "f32", "f32"}, std::array{"bf16", "bf16", "bf16"}, std::array{"i8", "i8", "i8"},
-        std::array{"q4_k", "q8_0", "q4_k"}, std::array{"i8", "q8_0", "f32"}, std::array{"bf16", "i8", "i8"}}) {
-    for (Index rows : {0, 1, 3, 8, 9, 40}) {
-      SCOPED_TRACE(std::string(types[0]) + " " + types[1] + " " + types[2] + ", rows: " + std::to_string(rows));
-      const Tensor x = random_tensor(DType::f32, {rows, kInputs}, 9), bias = random_tensor(DType::f32, {70}, 8);
-      std::vector<StoredWeight> weights;
-      std::vector<AffineMap> maps;
-      for (std::size_t i = 0; i < 3; ++i) weights.push_back(stored(types[i], kOutputs[i], kInputs));
-      for (std::size_t i = 0; i < 3; ++i) maps.push_back({weights[i], i == 0 ? ConstView(bias) : ConstView()});
-      const Tensor expected = Tensor::empty(DType::f32, {rows, 111});
-      Index begin = 0;
-      for (const AffineMap& map : maps) {
-        linear(x, map.weight, map.bias, slice(expected.view(), 1, begin, begin + map.weight.outputs()));
-        begin += map.weight.outputs();
-      }
-      for (int threads : {1, 2, 3}) {
-        set_thread_count(threads);
-        const Tensor y = Tensor::zeros(DType::f32, {rows, 111});
-        linear(x, maps, y);
-        EXPECT_TRUE(same_bits(y, expected)) << threads << " threads";
+  for (std::int64_t target : simd_targets()) {
+    force_simd_target(target);
+    SCOPED_TRACE(simd_target_name(target));
+    for (const std::array types :
+         {std::array{"f32", "f32", "f32"}, std::array{"bf16", "bf16", "bf16"}, std::array{"i8", "i8", "i8"},
+          std::array{"q4_k", "q8_0", "q4_k"}, std::array{"i8", "q8_0", "f32"}, std::array{"bf16", "i8", "i8"}}) {
+      for (Index rows : {0, 1, 3, 8, 9, 40}) {
+        SCOPED_TRACE(std::string(types[0]) + " " + types[1] + " " + types[2] + ", rows: " + std::to_string(rows));
+        const Tensor x = random_tensor(DType::f32, {rows, kInputs}, 9), bias = random_tensor(DType::f32, {70}, 8);
+        std::vector<StoredWeight> weights;
+        std::vector<AffineMap> maps;
+        for (std::size_t i = 0; i < 3; ++i) weights.push_back(stored(types[i], kOutputs[i], kInputs));
+        for (std::size_t i = 0; i < 3; ++i) maps.push_back({weights[i], i == 0 ? ConstView(bias) : ConstView()});
+        const Tensor expected = Tensor::empty(DType::f32, {rows, 111});
+        Index begin = 0;
+        for (const AffineMap& map : maps) {
+          linear(x, map.weight, map.bias, slice(expected.view(), 1, begin, begin + map.weight.outputs()));
+          begin += map.weight.outputs();
+        }
+        for (int threads : {1, 2, 3}) {
+          set_thread_count(threads);
+          const Tensor y = Tensor::zeros(DType::f32, {rows, 111});
+          linear(x, maps, y);
+          EXPECT_TRUE(same_bits(y, expected)) << threads << " threads";
+        }
       }
     }
   }
+  force_simd_target(0);
   set_thread_count(saved);
 }
 
