@@ -22,6 +22,7 @@ namespace {
 
 struct EmbedCommand {
   std::string model, text = "-", out, pool = "mean";
+  Index layer = -1;
   bool cosine = false;
 };
 
@@ -54,7 +55,7 @@ void run(const EmbedCommand& command) {
   if (pairs) lines = both_texts(lines, name);
   HEED_CHECK(!lines.empty(), "{}: holds no lines", name);
   ProgressLine progress("texts", std::ssize(lines));
-  const Tensor vectors = embed(folder, lines, pool, name, kBatchTokens, progress.listener());
+  const Tensor vectors = embed(folder, lines, {.pool = pool, .layer = command.layer}, name, progress.listener());
   if (!command.out.empty()) write_npy(command.out, vectors);
   if (!command.cosine) return;
   for (Index i = 0; i + 1 < vectors.dim(0); i += pairs ? 2 : 1)
@@ -75,6 +76,11 @@ void add_embed_command(CLI::App& app) {
   sub->add_option("--pool", command->pool,
                   "What a line's vector is: the mean of its tokens', or its first or last token's.")
       ->check(CLI::IsMember({"mean", "first", "last"}))
+      ->capture_default_str();
+  sub->add_option(
+         "--layer", command->layer,
+         "Whose vectors: 0 is what the first layer reads, 1 what it gives, and so on, or from the end: -1 is the "
+         "last.")
       ->capture_default_str();
   sub->add_flag("--cosine", command->cosine,
                 "Print how alike lines are, from -1 to 1: each and the next, or the two that a tab parts.");

@@ -1,12 +1,14 @@
 // heed: train a model that translates or continues text, run it, and see what it attends to.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <filesystem>
 #include <new>
 #include <sstream>
 #include <string>
-#include <vector>
+#include <string_view>
+#include <utility>
 
 #include "commands.h"
 #include "heed/base/error.h"
@@ -23,6 +25,35 @@ constexpr int kFailure = 1, kWrongUsage = 2;
 int fail(const std::string& message, int code) {
   heed::cli::print_message(message);
   return code;
+}
+
+// In the order in which --help lists them.
+constexpr std::pair<std::string_view, void (*)(CLI::App&)> kCommands[] = {
+    {"corpus", &heed::cli::add_corpus_command},
+    {"train", &heed::cli::add_train_command},
+    {"translate", &heed::cli::add_translate_command},
+    {"generate", &heed::cli::add_generate_command},
+    {"score", &heed::cli::add_score_command},
+    {"embed", &heed::cli::add_embed_command},
+    {"fill", &heed::cli::add_fill_command},
+    {"classify", &heed::cli::add_classify_command},
+    {"transcribe", &heed::cli::add_transcribe_command},
+    {"align", &heed::cli::add_align_command},
+    {"evaluate", &heed::cli::add_evaluate_command},
+    {"view", &heed::cli::add_view_command},
+    {"explain", &heed::cli::add_explain_command},
+    {"convert", &heed::cli::add_convert_command},
+    {"bench", &heed::cli::add_bench_command},
+    {"info", &heed::cli::add_info_command},
+};
+
+// Adds the command that the first argument names, and where it names none, all: to put the options of all together
+// takes longer than reading the line.
+void add_commands(CLI::App& app, std::string_view first) {
+  const bool known = std::ranges::any_of(kCommands, [&](const auto& command) { return command.first == first; });
+  for (const auto& [name, add] : kCommands) {
+    if (!known || name == first) add(app);
+  }
 }
 
 // What --help and --version print.
@@ -48,22 +79,7 @@ int run(int argc, char** argv) {
   heed::cli::add_number<int>(app, "--threads", heed::set_thread_count,
                              "Threads to use; by default every core. Results do not depend on it.",
                              heed::NumberRange::from(1, 1024));
-  heed::cli::add_corpus_command(app);
-  heed::cli::add_train_command(app);
-  heed::cli::add_translate_command(app);
-  heed::cli::add_generate_command(app);
-  heed::cli::add_score_command(app);
-  heed::cli::add_embed_command(app);
-  heed::cli::add_fill_command(app);
-  heed::cli::add_classify_command(app);
-  heed::cli::add_transcribe_command(app);
-  heed::cli::add_align_command(app);
-  heed::cli::add_evaluate_command(app);
-  heed::cli::add_view_command(app);
-  heed::cli::add_explain_command(app);
-  heed::cli::add_convert_command(app);
-  heed::cli::add_bench_command(app);
-  heed::cli::add_info_command(app);
+  add_commands(app, argc > 1 ? argv[1] : "");
   heed::cli::require_values(app);
   try {
     app.parse(argc, argv);

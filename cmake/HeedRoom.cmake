@@ -1,10 +1,13 @@
-# heed_room(NAME [ROOMS lower rooms...] [LIBRARIES third-party libraries...] [HEADER_LIBRARIES third-party libraries of headers alone...]
+# heed_room(NAME [COMPUTES] [ROOMS lower rooms...] [LIBRARIES third-party libraries...] [HEADER_LIBRARIES third-party libraries of headers alone...]
 #           [TEST_ROOMS rooms that only its tests use...] [TEST_LIBRARIES third-party libraries that only its tests use...])
 #
 # A room is a folder of heed/: every .cc in it is one static library heed_NAME, which links only the lower rooms it names;
 # every *_test.cc in it is one test program heed_NAME_test, every *_bench.cc one benchmark program. A folder within a room's is a
 # room of its own (ops/attention: heed_ops_attention) where it is declared before the one around it. Rooms are how heed is built and
 # tested; what is installed is made of them (HeedLibrary.cmake).
+#
+# In a build for development a room that COMPUTES is optimised as the preset says, any other one less, which compiles in three quarters of
+# the time, and of what their tests do themselves less still.
 set(HEED_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-psabi)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 raises false alarms in std::string (its bug 105651), at -O3 and wherever more is inlined than usual.
@@ -25,18 +28,18 @@ function(heed_precompile kind target)
   endif()
 endfunction()
 
-# What every test program is compiled with. GoogleTest is parsed once, for the first of them, and what a test does itself is not worth
-# more than -O1: together that is a third of the time that a test's source takes.
-function(heed_test_program test_program)
-  target_compile_options(${test_program} PRIVATE ${HEED_WARNINGS} $<$<CONFIG:RelWithDebInfo>:-O1>)
+# heed_test_program(target O0|O1): what every test program is compiled with, in a build for development so much optimised. GoogleTest is
+# parsed once for all of a kind: with O0, that is half of the time that a test's source takes.
+function(heed_test_program test_program level)
+  target_compile_options(${test_program} PRIVATE ${HEED_WARNINGS} $<$<CONFIG:RelWithDebInfo>:-${level}>)
   target_compile_definitions(${test_program} PRIVATE HEED_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${test_program} PRIVATE GTest::gtest_main)
   add_dependencies(${test_program} heed_test_data)
-  heed_precompile(TESTS ${test_program} <gtest/gtest.h>)
+  heed_precompile(TESTS_${level} ${test_program} <gtest/gtest.h>)
 endfunction()
 
 function(heed_room folder)
-  cmake_parse_arguments(room "" "" "ROOMS;LIBRARIES;HEADER_LIBRARIES;TEST_ROOMS;TEST_LIBRARIES" ${ARGN})
+  cmake_parse_arguments(room "COMPUTES" "" "ROOMS;LIBRARIES;HEADER_LIBRARIES;TEST_ROOMS;TEST_LIBRARIES" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
   file(GLOB_RECURSE sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS ${folder}/*.cc)
   get_property(rooms GLOBAL PROPERTY HEED_ROOM_FOLDERS)
@@ -57,6 +60,14 @@ function(heed_room folder)
   endforeach()
 
   add_library(heed_${name} STATIC ${sources})
+  if(room_COMPUTES)
+    set(kind COMPUTING_ROOMS)
+    set(of_tests O1)
+  else()
+    set(kind OTHER_ROOMS)
+    set(of_tests O0)
+    target_compile_options(heed_${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
+  endif()
   target_compile_options(heed_${name} PRIVATE ${HEED_WARNINGS})
   target_compile_features(heed_${name} PUBLIC cxx_std_20)
   target_include_directories(heed_${name} PUBLIC ${PROJECT_SOURCE_DIR})
@@ -64,13 +75,13 @@ function(heed_room folder)
   set_target_properties(heed_${name} PROPERTIES HEED_LIBRARIES "${room_LIBRARIES}")
   # What most of its sources include of the standard library: a third of what a small source costs. The release preset goes without, and
   # so shows that each source includes what it uses.
-  heed_precompile(ROOMS heed_${name} <algorithm> <filesystem> <functional> <map> <memory> <optional> <span> <string> <vector>)
+  heed_precompile(${kind} heed_${name} <algorithm> <filesystem> <functional> <map> <memory> <optional> <span> <string> <vector>)
 
   if(HEED_BUILD_TESTS AND tests)
     add_executable(heed_${name}_test ${tests})
     target_link_libraries(heed_${name}_test PRIVATE heed_${name} ${room_TEST_ROOMS} ${room_LIBRARIES}
       ${room_HEADER_LIBRARIES} ${room_TEST_LIBRARIES})
-    heed_test_program(heed_${name}_test)
+    heed_test_program(heed_${name}_test ${of_tests})
     gtest_discover_tests(heed_${name}_test TEST_PREFIX "${folder}/" DISCOVERY_TIMEOUT 60
       PROPERTIES TIMEOUT 600 LABELS ${folder})
   endif()

@@ -54,15 +54,19 @@ TokenBatch source_of(const Json& item, const fs::path& folder, const SignalOptio
   return {Tensor::from(ids, {1, std::ssize(ids)}), Tensor::from(length, {1})};
 }
 
-Array rows_at(const Tensor& rows, const Json& item, std::string_view key, const Array& like, Index first) {
+Tensor chosen_rows(const Tensor& rows, const Json& item, std::string_view key, Index first) {
   std::vector<Index> positions;
   if (item.has(key)) {
     for (Index position : item[key].integer_list(first, first + rows.dim(1) - 1)) positions.push_back(position - first);
   } else {
     for (Index i = 0; i < rows.dim(1); ++i) positions.push_back(i);
   }
-  const Tensor chosen = rows.reshape({rows.dim(1), rows.dim(2)}).gather_rows(positions);
-  Extents shape{std::ssize(positions), rows.dim(2)};
+  return rows.reshape({rows.dim(1), rows.dim(2)}).gather_rows(positions);
+}
+
+Array rows_at(const Tensor& rows, const Json& item, std::string_view key, const Array& like, Index first) {
+  const Tensor chosen = chosen_rows(rows, item, key, first);
+  Extents shape{chosen.dim(0), chosen.dim(1)};
   if (like.shape.size() == 3) shape.insert(shape.begin(), 1);
   return with_shape(chosen, shape);
 }

@@ -31,8 +31,10 @@ TokenBatch batch_of(const std::vector<std::int32_t>& ids);
 // Throws Skip for padding before a sequence.
 TokenBatch source_of(const Json& item, const std::filesystem::path& folder, const SignalOptions& signal);
 
-// A sequence's rows [1, L, W] at the positions that the case has under `key`, else all, as the array [positions, W] or,
-// where the case has it, [1, positions, W]. Row 0 is position `first`.
+// A sequence's rows [1, L, W] at the positions that the case has under `key`, else all, [positions, W]. Row 0 is
+// position `first`.
+Tensor chosen_rows(const Tensor& rows, const Json& item, std::string_view key, Index first = 0);
+// The same as an array, [1, positions, W] where the case has it so.
 Array rows_at(const Tensor& rows, const Json& item, std::string_view key, const Array& like, Index first = 0);
 
 // A sequence's numbers [1, W], as [W] where the case has it.

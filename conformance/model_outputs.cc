@@ -5,6 +5,7 @@
 #include "attention_maps.h"
 #include "case.h"
 #include "heed/autograd/operators.h"
+#include "heed/observe/hidden_recorder.h"
 #include "model_case.h"
 #include "token_ids.h"
 
@@ -20,17 +21,43 @@ Array ModelOutputs::of(const Json& item, const std::string& name, const Array& l
     return with_shape(signal, like.shape);
   }
   if (name.ends_with("attentions")) return maps_of(item, name, like);
+  if (name.ends_with("hidden_states")) return states_of(item, name, like);
   if (name == "encoder_hidden") return rows_at(encoded(item).value(), item, "positions", like);
   if (!config_.has_decoder()) return of_encoder(item, name, like);
   const SequenceBatch batch = sequences_of(item);
-  const char* const key = config_.has_encoder() ? "decoder_positions" : "positions";
-  const Index first = config_.has_encoder() ? 0 : without_padding(item).before;
+  const auto [key, first] = decoder_rows(item);
   const Var features = model_.features(context, batch);
   const Var hidden = config_.logit_scale == 1 ? features : scale(context, features, 1 / config_.logit_scale);
   if (name == "last_hidden_state") return rows_at(hidden.value(), item, key, like, first);
   if (config_.encoder_heads.classifier != ClassifierKind::none) return of_classes(item, name, like, hidden, key);
   if (name == "logits") return rows_at(model_.project(context, features).value(), item, key, like, first);
   throw Skip("the output " + name);
+}
+
+ModelOutputs::Rows ModelOutputs::decoder_rows(const Json& item) const {
+  if (config_.has_encoder()) return {"decoder_positions", 0};
+  return {"positions", without_padding(item).before};
+}
+
+// What each layer of a side reads and the last one gives, [layers + 1, rows, width], or, where the case has it,
+// [layers + 1, 1, rows, width].
+Array ModelOutputs::states_of(const Json& item, const std::string& name, const Array& like) {
+  const bool of_encoder = name == "encoder_hidden_states" || (name == "hidden_states" && !config_.has_decoder());
+  const Index layers = of_encoder ? config_.encoder_layers : config_.decoder_layers;
+  HiddenRecorder recorder(of_encoder ? EmbeddedSide::source : EmbeddedSide::decoder, 0, layers);
+  if (of_encoder) {
+    encoded(item, &recorder);
+  } else {
+    model_.features(Context::inference(workspace_, &recorder), sequences_of(item));
+  }
+  const auto [key, first] = of_encoder ? Rows{"positions", 0} : decoder_rows(item);
+  Tensor all;
+  for (Index layer = 0; layer <= layers; ++layer) {
+    all = join_rows(all, chosen_rows(recorder.layer(layer), item, key, first));
+  }
+  const Index rows = all.dim(0) / (layers + 1);
+  return with_shape(
+      all, like.shape.size() == 4 ? Extents{layers + 1, 1, rows, all.dim(1)} : Extents{layers + 1, rows, all.dim(1)});
 }
 
 // The weights of all layers of a kind, [layers, heads, queries, keys], or, where the case has it, [layers, 1, heads,

@@ -26,6 +26,14 @@ class ModelOutputs {
  private:
   using Ids = std::vector<std::int32_t>;
 
+  // The key of the rows of a decoder that a case has, and the number of the first one.
+  struct Rows {
+    const char* key;
+    Index first;
+  };
+
+  Rows decoder_rows(const Json& item) const;
+  Array states_of(const Json& item, const std::string& name, const Array& like);
   Array maps_of(const Json& item, const std::string& name, const Array& like);
   SequenceBatch sequences_of(const Json& item) const;
   Ids decoder_input(const Json& item) const;

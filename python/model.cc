@@ -142,16 +142,26 @@ py::object logits(const ModelFolder& folder, const std::string& text, const std:
 }
 
 // A vector for each text, [N, width].
-py::object embed_texts(const ModelFolder& folder, const Lines& texts, const std::string& pooling) {
+py::object embed_texts(const ModelFolder& folder, const Lines& texts, const std::string& pooling, Index layer) {
   Pool pool{};
   HEED_CHECK(enum_from_name(pooling, pool), "heed.Model.embed: pooling must be one of {}, but is '{}'",
              enum_choices<Pool>(), pooling);
   Tensor vectors;
   {
     const py::gil_scoped_release unlocked;
-    vectors = embed(folder, texts, pool, "heed.Model.embed: line", kBatchTokens, CtrlC());
+    vectors = embed(folder, texts, {.pool = pool, .layer = layer}, "heed.Model.embed: line", CtrlC());
   }
   return Library().give(vectors);
+}
+
+// What each layer makes of a text's tokens, [layers + 1, L, width].
+py::object hidden_states_of(const ModelFolder& folder, const std::string& text) {
+  Tensor states;
+  {
+    const py::gil_scoped_release unlocked;
+    states = hidden_states(folder, text, "heed.Model.hidden_states: line");
+  }
+  return Library().give(states);
 }
 
 // --- Attention -------------------------------------------------------------------------------------------------------
@@ -188,6 +198,7 @@ void add_model_class(py::module_& module) {
       .def("score", &score)
       .def("logits", &logits)
       .def("embed", &embed_texts)
+      .def("hidden_states", &hidden_states_of)
       .def("trace", &trace)
       .def("encode", [](const ModelFolder& folder, const std::string& text) { return source_of(folder).encode(text); })
       .def("decode", [](const ModelFolder& folder, const Ids& ids) { return folder.target_vocabulary->decode(ids); })

@@ -160,7 +160,8 @@ TEST(CliBench, AFileThatIsNoReportIsOneLine) {
 
 TEST(CliBench, WhatCannotBeMeantIsWrongUsage) {
   const std::string file = report_file(scratch_folder() / "report.json", 8, 3);
-  expect_refusal(run_heed({"bench", "--filter", "("}), kWrongUsage, {"--filter: must be a regular expression"});
+  expect_refusal(run_heed({"bench", "--filter", "("}), kWrongUsage,
+                 {"--filter: not a filter: the regular expression '(' "});
   expect_refusal(run_heed({"bench", "--filter", "no such row"}), kWrongUsage, {"--filter", "heed bench --list"});
   expect_refusal(run_heed({"bench", "--list", "--filter", "no such row"}), kWrongUsage, {"--filter"});
   expect_refusal(run_heed({"bench", "--seconds", "0"}), kWrongUsage, {"--seconds: must be a number above 0"});

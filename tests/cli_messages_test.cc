@@ -59,7 +59,7 @@ TEST(CliMessages, ArgumentsAreShownAndCut) {
     expect_plain_refusal({"explain", "--out", argument}, kWrongUsage, part);
     expect_plain_refusal({"info", argument}, kFailure, part);
     expect_plain_refusal({"bench", argument}, kFailure, part);
-    expect_plain_refusal({"bench", "--filter", "(" + argument}, kWrongUsage, part);
+    expect_plain_refusal({"bench", "--filter", "(" + argument.substr(0, 10'000)}, kWrongUsage, part);
   }
 }
 

@@ -89,6 +89,20 @@ Var Transformer::normed(const Context& context, const Var& x, const Norm& norm) 
   return config_.has_final_norm() ? norm.forward(context, x) : x;
 }
 
+template <class F>
+Var Transformer::through(const Context& context, EmbeddedSide side, Var x, const F& forward) const {
+  const bool encodes = side == EmbeddedSide::source;
+  const std::vector<TransformerBlock>& blocks = encodes ? encoder_ : decoder_;
+  const Index layers = std::ssize(blocks);
+  for (Index layer = 0; layer < layers; ++layer) {
+    show_hidden(context.observer, side, layer, x.value().view());
+    x = forward(blocks[static_cast<std::size_t>(layer)], x);
+  }
+  x = normed(context, x, encodes ? encoder_norm_ : decoder_norm_);
+  show_hidden(context.observer, side, layers, x.value().view());
+  return x;
+}
+
 Var Transformer::encode(const Context& context, const TokenBatch& source, const Tensor& types) const {
   HEED_CHECK(config_.signal.any() == !source.signal.is_empty(), "Transformer: the encoder reads {}",
              config_.signal.any() ? "a signal, and there is none" : "tokens, and is given a signal");
@@ -96,8 +110,9 @@ Var Transformer::encode(const Context& context, const TokenBatch& source, const 
   if (!config_.signal.any()) arguments.mask = Mask::key_lengths(source.lengths);
   Var x = config_.signal.any() ? signal_input_.forward(context, source.signal)
                                : source_input_.forward(context, source.ids, {}, types);
-  for (const TransformerBlock& block : encoder_) x = block.forward(context, x, arguments);
-  return normed(context, x, encoder_norm_);
+  return through(context, EmbeddedSide::source, std::move(x), [&](const TransformerBlock& block, const Var& read) {
+    return block.forward(context, read, arguments);
+  });
 }
 
 Var Transformer::decode(const Context& context, const Tensor& input, const Tensor& offsets, const Var& encoded,
@@ -107,10 +122,10 @@ Var Transformer::decode(const Context& context, const Tensor& input, const Tenso
   Mask memory_mask;
   if (!source_lengths.is_empty()) memory_mask = Mask::key_lengths(source_lengths);
   Var x = target_input_.forward(context, input, offsets.is_empty() ? Tensor() : positions_within(offsets));
-  for (const TransformerBlock& block : decoder_) {
-    x = block.forward(context, x, self, has_source() ? block.project_memory(context, encoded) : Var(), memory_mask);
-  }
-  x = normed(context, x, decoder_norm_);
+  x = through(context, EmbeddedSide::decoder, std::move(x), [&](const TransformerBlock& block, const Var& read) {
+    const Var memory = has_source() ? block.project_memory(context, encoded) : Var();
+    return block.forward(context, read, self, memory, memory_mask);
+  });
   return config_.logit_scale == 1 ? x : scale(context, x, config_.logit_scale);
 }
 

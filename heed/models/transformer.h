@@ -52,6 +52,9 @@ class Transformer : public SequenceModel {
   class State;
 
   Var normed(const Context& context, const Var& x, const Norm& norm) const;
+  // x through a side's blocks and its final norm; forward(block, x) is what a block gives.
+  template <class F>
+  Var through(const Context& context, EmbeddedSide side, Var x, const F& forward) const;
   // The decoder's output for its input ids over the encoder's, where there is one: what the projection reads.
   Var decode(const Context& context, const Tensor& input, const Tensor& offsets, const Var& encoded,
              const Tensor& source_lengths) const;

@@ -13,4 +13,9 @@ void show_embeddings(AttentionObserver* observer, EmbeddedSide side, const Const
   observer->on_embeddings(side, before, after);
 }
 
+void show_hidden(AttentionObserver* observer, EmbeddedSide side, Index layer, const ConstView& hidden) {
+  if (observer == nullptr || hidden.dtype != DType::f32 || !observer->wants_hidden(side, layer)) return;
+  observer->on_hidden(side, layer, hidden);
+}
+
 }  // namespace heed

@@ -34,7 +34,7 @@ struct AttentionScores {
   ConstView bias{};  // f32 [B, H, Lq, Lk]; empty: nothing is added
 };
 
-// Which of a model's tables of tokens.
+// Which of a model's stacks of blocks, with its table of tokens.
 enum class EmbeddedSide : std::uint8_t { source, decoder };
 
 // Called by attention layers during a forward pass, from the thread that runs it, in the order of the layers.
@@ -53,9 +53,16 @@ struct AttentionObserver {
   // The vectors of a side's tokens, f32 [B, L, width], before and after their positions are added.
   virtual bool wants_embeddings(EmbeddedSide) const { return false; }
   virtual void on_embeddings(EmbeddedSide, ConstView /*before*/, ConstView /*after*/) {}
+  // What a Transformer's side hands from block to block where it reads whole texts, f32 [B, L, width]: layer 0 is what
+  // its first block reads, n what block n gives, and the last has been through the final norm, where there is one.
+  virtual bool wants_hidden(EmbeddedSide, Index /*layer*/) const { return false; }
+  virtual void on_hidden(EmbeddedSide, Index /*layer*/, ConstView) {}
 };
 
 // Calls observer->on_embeddings, if there is one that wants them and they are f32.
 void show_embeddings(AttentionObserver* observer, EmbeddedSide side, const ConstView& before, const ConstView& after);
+
+// The same of on_hidden.
+void show_hidden(AttentionObserver* observer, EmbeddedSide side, Index layer, const ConstView& hidden);
 
 }  // namespace heed

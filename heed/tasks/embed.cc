@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "heed/base/check.h"
+#include "heed/observe/hidden_recorder.h"
 #include "heed/tasks/read_texts.h"
 
 namespace heed {
@@ -24,23 +25,45 @@ void pool_rows(const float* rows, Index length, Index width, Pool pool, float* v
 
 }  // namespace
 
-Tensor embed(const ModelFolder& folder, std::span<const std::string> texts, Pool pool, std::string_view name,
-             Index batch_tokens, const Progress& progress) {
+Tensor embed(const ModelFolder& folder, std::span<const std::string> texts, const EmbedOptions& options,
+             std::string_view name, const Progress& progress) {
   const TextReader reader(folder);
-  const Index width = reader.model().config().width;
+  const Index width = reader.model().config().width, layers = reader.layers();
+  const Index layer = options.layer < 0 ? layers + 1 + options.layer : options.layer;
+  HEED_CHECK(layer >= 0 && layer <= layers, "{}: has layers 0 to {}, or {} to -1 from the end, and none of number {}",
+             folder.name(), layers, -layers - 1, options.layer);
+  HiddenRecorder recorder(reader.side(), layer, layer);
   const Tensor vectors = Tensor::zeros(DType::f32, {std::ssize(texts), width});
   reader.read(
-      reader.encode(texts, name), batch_tokens,
+      reader.encode(texts, name), options.batch_tokens,
       [&](const ReadBatch& batch) {
-        const Tensor& hidden = batch.hidden.value();
+        const Tensor& hidden = recorder.layer(layer);
         for (std::size_t row = 0; row < batch.texts.size(); ++row) {
           const Index at = static_cast<Index>(row), length = batch.tokens.lengths.at<std::int32_t>({at});
-          pool_rows(hidden.data<float>() + at * hidden.dim(1) * width, length, width, pool,
+          pool_rows(hidden.data<float>() + at * hidden.dim(1) * width, length, width, options.pool,
                     vectors.data<float>() + batch.texts[row] * width);
         }
       },
-      progress);
+      progress, &recorder);
   return vectors;
+}
+
+Tensor hidden_states(const ModelFolder& folder, const std::string& text, std::string_view name) {
+  const TextReader reader(folder);
+  const Index layers = reader.layers();
+  HiddenRecorder recorder(reader.side(), 0, layers);
+  Tensor states;
+  reader.read(
+      reader.encode({&text, 1}, name), kBatchTokens,
+      [&](const ReadBatch&) {
+        const Index tokens = recorder.layer(0).dim(1), width = recorder.layer(0).dim(2);
+        states = Tensor::empty(DType::f32, {layers + 1, tokens, width});
+        for (Index layer = 0; layer <= layers; ++layer)
+          std::copy_n(recorder.layer(layer).data<float>(), tokens * width,
+                      states.data<float>() + layer * tokens * width);
+      },
+      {}, &recorder);
+  return states;
 }
 
 double cosine(const Tensor& vectors, Index a, Index b) {

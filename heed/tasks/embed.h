@@ -1,7 +1,7 @@
 // One vector for each text, made of the model's vectors of its tokens.
 //
 //   ModelFolder folder = load_model_folder("bert-base-uncased");
-//   const Tensor vectors = embed(folder, lines, Pool::mean);          // f32 [lines, width]
+//   const Tensor vectors = embed(folder, lines, {.pool = Pool::mean});   // f32 [lines, width]
 //   cosine(vectors, 0, 1);
 #pragma once
 
@@ -24,12 +24,22 @@ inline constexpr std::pair<std::string_view, Pool> kPoolNames[] = {
     {"mean", Pool::mean}, {"first", Pool::first}, {"last", Pool::last}};
 inline std::span<const std::pair<std::string_view, Pool>> enum_names(Pool) { return kPoolNames; }
 
-// Of each text, f32 [texts, width]: the model's encoder's, or where it has none what its projection reads. A tab parts
-// two texts that are read together. Batches hold about batch_tokens tokens; a text's vector has the same bits in any.
-// Throws heed::Error where the model is no Transformer and, naming `name` and the line, for a text of no tokens or of
-// more than the model can hold. Progress counts texts.
-Tensor embed(const ModelFolder& folder, std::span<const std::string> texts, Pool pool, std::string_view name = "input",
-             Index batch_tokens = kBatchTokens, const Progress& progress = {});
+struct EmbedOptions {
+  Pool pool = Pool::mean;
+  Index layer = -1;  // as hidden_states counts them, or from the end: -1 is the last
+  Index batch_tokens = kBatchTokens;
+};
+
+// Of each text, f32 [texts, width], from a layer of the model's encoder, or where it has none of its decoder
+// (hidden_states). A tab parts two texts that are read together. Batches hold about batch_tokens tokens; a text's
+// vector has the same bits in any. Throws heed::Error where the model is no Transformer or has no such layer and,
+// naming `name` and the line, for a text of no tokens or of more than the model can hold. Progress counts texts.
+Tensor embed(const ModelFolder& folder, std::span<const std::string> texts, const EmbedOptions& options = {},
+             std::string_view name = "input", const Progress& progress = {});
+
+// f32 [layers + 1, tokens, width]: what each layer makes of a text's tokens. Layer 0 is what the first block reads, n
+// what block n gives; the last has been through the model's final norm, where there is one. Throws as embed does.
+Tensor hidden_states(const ModelFolder& folder, const std::string& text, std::string_view name = "input");
 
 // Of two rows: their product over their lengths', from -1 to 1; 0 where one has no length.
 double cosine(const Tensor& vectors, Index a, Index b);

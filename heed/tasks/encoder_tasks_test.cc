@@ -76,8 +76,8 @@ Tensor hidden_of(const ModelFolder& folder, const EncodedText& text) {
 
 TEST_F(EncoderTasksTest, AVectorIsTheMeanOfTheTokensVectorsOrOneOfThem) {
   const ModelFolder folder = model_of(encoder());
-  const Tensor mean = embed(folder, kLines, Pool::mean), first = embed(folder, kLines, Pool::first),
-               last = embed(folder, kLines, Pool::last);
+  const Tensor mean = embed(folder, kLines, {.pool = Pool::mean}), first = embed(folder, kLines, {.pool = Pool::first}),
+               last = embed(folder, kLines, {.pool = Pool::last});
   for (std::size_t line = 0; line < kLines.size(); ++line) {
     const EncodedText text = line < 3 ? folder.source_vocabulary->encode_special(kLines[line])
                                       : folder.source_vocabulary->encode_special("a dog", "the dog runs");
@@ -95,9 +95,28 @@ TEST_F(EncoderTasksTest, AVectorIsTheMeanOfTheTokensVectorsOrOneOfThem) {
 
 TEST_F(EncoderTasksTest, VectorsAreTheSameInEveryBatch) {
   const ModelFolder folder = model_of(encoder());
-  const Tensor together = embed(folder, kLines, Pool::mean, "input", 1000);
-  EXPECT_TRUE(same_bits(embed(folder, kLines, Pool::mean, "input", 1).view(), together.view()));
-  EXPECT_TRUE(same_bits(embed(folder, kLines, Pool::mean, "input", 20).view(), together.view()));
+  const Tensor together = embed(folder, kLines, {.pool = Pool::mean, .batch_tokens = 1000});
+  EXPECT_TRUE(same_bits(embed(folder, kLines, {.pool = Pool::mean, .batch_tokens = 1}).view(), together.view()));
+  EXPECT_TRUE(same_bits(embed(folder, kLines, {.pool = Pool::mean, .batch_tokens = 20}).view(), together.view()));
+}
+
+TEST_F(EncoderTasksTest, AVectorMayBeOfAnyLayer) {
+  const ModelFolder folder = model_of(encoder());
+  const Tensor states = hidden_states(folder, "the dog runs");
+  const Index layers = states.dim(0) - 1, tokens = states.dim(1);
+  ASSERT_EQ(layers, encoder().encoder_layers);
+  const std::vector<std::string> lines{"a dog", "the dog runs"};
+  for (Index layer = 0; layer <= layers; ++layer) {
+    const Tensor first = embed(folder, lines, {.pool = Pool::first, .layer = layer}),
+                 from_end = embed(folder, lines, {.pool = Pool::last, .layer = layer - layers - 1});
+    for (Index i = 0; i < states.dim(2); ++i) {
+      EXPECT_EQ(first.at<float>({1, i}), states.at<float>({layer, 0, i}));
+      EXPECT_EQ(from_end.at<float>({1, i}), states.at<float>({layer, tokens - 1, i}));
+    }
+  }
+  EXPECT_EQ(refusal([&] { embed(folder, lines, {.layer = layers + 1}); }),
+            fmt::format("the model: has layers 0 to {0}, or -{1} to -1 from the end, and none of number {1}", layers,
+                        layers + 1));
 }
 
 TEST_F(EncoderTasksTest, ALanguageModelHasVectorsToo) {
@@ -105,7 +124,7 @@ TEST_F(EncoderTasksTest, ALanguageModelHasVectorsToo) {
   config.encoder_layers = 0, config.decoder_layers = 1, config.token_types = 0;
   const ModelFolder folder = model_of(config);
   const std::vector<std::string> lines{"the dog", "the dog runs"};
-  const Tensor first = embed(folder, lines, Pool::first), last = embed(folder, lines, Pool::last);
+  const Tensor first = embed(folder, lines, {.pool = Pool::first}), last = embed(folder, lines, {.pool = Pool::last});
   EXPECT_EQ(first.at<float>({0, 3}), first.at<float>({1, 3}));  // what has seen [CLS] alone
   EXPECT_NE(last.at<float>({0, 3}), last.at<float>({1, 3}));
 }
@@ -225,7 +244,7 @@ TEST_F(EncoderTasksTest, WhatTheModelHasNotIsRefused) {
   recurrent.config.set_vocabularies(12, 12);
   DrawnParameters drawn(Rng(3));
   recurrent.model = make_model(drawn, recurrent.config);
-  EXPECT_EQ(refusal([&] { embed(recurrent, kLines, Pool::mean); }),
+  EXPECT_EQ(refusal([&] { embed(recurrent, kLines, {.pool = Pool::mean}); }),
             "the model: gives no vectors of whole texts: it translates text (translate)");
 }
 
@@ -233,10 +252,11 @@ TEST_F(EncoderTasksTest, ATextThatDoesNotFitIsNamed) {
   const ModelFolder folder = model_of(encoder());
   const std::vector<std::string> long_line{"the dog",
                                            "the dog runs and runs and runs and runs and runs and runs and runs"};
-  EXPECT_EQ(refusal([&] { embed(folder, long_line, Pool::mean, "some.txt"); }),
+  EXPECT_EQ(refusal([&] { embed(folder, long_line, {.pool = Pool::mean}, "some.txt"); }),
             "some.txt:2: has 17 tokens, and the model can hold 16");
   const std::vector<std::string> tabs{"a\tb\tc"};
-  EXPECT_EQ(refusal([&] { embed(folder, tabs, Pool::mean); }), "input:1: has several tabs, but one parts two texts");
+  EXPECT_EQ(refusal([&] { embed(folder, tabs, {.pool = Pool::mean}); }),
+            "input:1: has several tabs, but one parts two texts");
 }
 
 }  // namespace

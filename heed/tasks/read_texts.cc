@@ -82,22 +82,29 @@ std::vector<EncodedText> TextReader::encode(std::span<const std::string> lines, 
   return texts;
 }
 
+EmbeddedSide TextReader::side() const {
+  return model_.has_source() && by_ == ReadBy::encoder ? EmbeddedSide::source : EmbeddedSide::decoder;
+}
+
+Index TextReader::layers() const {
+  return side() == EmbeddedSide::source ? model_.config().encoder_layers : model_.config().decoder_layers;
+}
+
 Var TextReader::hidden(const Context& context, const TokenBatch& tokens, const Tensor& types) const {
-  if (model_.has_source() && by_ == ReadBy::decoder) {
-    return model_.features(context, {.source = tokens, .input = shifted(tokens.ids, folder_.special.begin)});
-  }
-  if (model_.has_source()) return model_.encode(context, tokens, types);
-  return model_.features(context, {.input = tokens.ids});
+  if (side() == EmbeddedSide::source) return model_.encode(context, tokens, types);
+  if (!model_.has_source()) return model_.features(context, {.input = tokens.ids});
+  return model_.features(context, {.source = tokens, .input = shifted(tokens.ids, folder_.special.begin)});
 }
 
 void TextReader::read(std::span<const EncodedText> texts, Index batch_tokens,
-                      const std::function<void(const ReadBatch&)>& use, const Progress& progress) const {
+                      const std::function<void(const ReadBatch&)>& use, const Progress& progress,
+                      AttentionObserver* observer) const {
   const auto length = [&](Index text) { return std::ssize(texts[static_cast<std::size_t>(text)].ids); };
   std::vector<Index> by_length(texts.size());
   std::iota(by_length.begin(), by_length.end(), Index{0});
   std::ranges::stable_sort(by_length, {}, length);
   Workspace workspace;
-  const Context context = Context::inference(workspace);
+  const Context context = Context::inference(workspace, observer);
   // Longest first, so that each batch is as wide as the first of it.
   while (!by_length.empty()) {
     const Index longest = length(by_length.back());

@@ -47,9 +47,13 @@ class TextReader {
   std::vector<EncodedText> encode(std::span<const std::string> lines, std::string_view name) const;
 
   // Calls `use` with batches that hold about batch_tokens tokens, until every text has been in one. A text's vectors
-  // have the same bits in any. Progress counts texts.
+  // have the same bits in any. Progress counts texts. The observer has been shown each batch before it is used.
   void read(std::span<const EncodedText> texts, Index batch_tokens, const std::function<void(const ReadBatch&)>& use,
-            const Progress& progress) const;
+            const Progress& progress, AttentionObserver* observer = nullptr) const;
+
+  // Whose vectors a text's are.
+  EmbeddedSide side() const;
+  Index layers() const;
 
  private:
   EncodedText ids_of(const std::string& line) const;

@@ -138,6 +138,11 @@ void Regex::for_each_match(std::string_view text,
   }
 }
 
+bool Regex::occurs_in(std::string_view text) const {
+  std::size_t begin = 0, end = 0;
+  return impl_->find(impl_->code_for(text), text, 0, begin, end);
+}
+
 std::size_t Regex::match_at_start(std::string_view text) const {
   std::size_t begin = 0, end = 0;
   return impl_->find(impl_->code_for(text), text, 0, begin, end) && begin == 0 ? end : 0;

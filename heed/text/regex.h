@@ -28,6 +28,9 @@ class Regex {
   // expression does.
   void for_each_match(std::string_view text, const std::function<void(std::size_t begin, std::size_t end)>& use) const;
 
+  // Whether anything in well-formed UTF-8 matches.
+  bool occurs_in(std::string_view text) const;
+
   // The bytes of the first match where that begins the text; 0 for any other.
   std::size_t match_at_start(std::string_view text) const;
 

@@ -32,6 +32,12 @@ TEST(Regex, AnEmptyMatchIsToldOnceAndNotBehindAnother) {
   EXPECT_EQ(matches("", "éa").size(), 3u);
 }
 
+TEST(Regex, AMatchIsFoundAnywhere) {
+  EXPECT_TRUE(Regex("^ab|c$", "test").occurs_in("xyz c"));
+  EXPECT_FALSE(Regex("^ab|c$", "test").occurs_in("xab cd"));
+  EXPECT_TRUE(Regex("", "test").occurs_in(""));
+}
+
 TEST(Regex, MatchesAreReplaced) {
   EXPECT_EQ(Regex(" {2,}", "test").replace("a  b   c d", "_"), "a_b_c d");
   EXPECT_EQ(Regex("x", "test").replace("abc", "_"), "abc");

@@ -229,11 +229,18 @@ class Translating(unittest.TestCase):
             list(writer.generate("x", top_k=object()))
 
     def test_embeddings(self):
-        for model in (translator, writer):
+        for model, layers in ((translator, 1), (writer, 2)):
             vectors = model.embed(["The man calls.", "The woman calls."])
             self.assertEqual(vectors.shape, (2, 16))
             np.testing.assert_array_equal(model.embed("The man calls."), vectors[0])
             self.assertFalse(np.allclose(model.embed("The man calls.", pooling="first"), vectors[0]))
+            states = model.hidden_states("The man calls.")
+            self.assertEqual(states.shape[::2], (layers + 1, 16))
+            for layer, tokens in enumerate(states):
+                np.testing.assert_array_equal(model.embed("The man calls.", pooling="first", layer=layer), tokens[0])
+                np.testing.assert_array_equal(model.embed("The man calls.", pooling="last", layer=layer - layers - 1), tokens[-1])
+            with self.assertRaisesRegex(heed.Error, f"has layers 0 to {layers}, or -{layers + 1} to -1 from the end, and none of number 9"):
+                model.embed("x", layer=9)
             with self.assertRaisesRegex(heed.Error, "pooling must be one of mean, first, last, but is 'max'"):
                 model.embed("x", pooling="max")
 

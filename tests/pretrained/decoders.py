@@ -73,6 +73,11 @@ LLAMA = {"vocab_size": VOCABULARY, "hidden_size": 32, "num_attention_heads": 4, 
 
 def llama_features(w, config, ids):
     """What the output projection reads."""
+    return llama_states(w, config, ids)[-1]
+
+
+def llama_states(w, config, ids):
+    """What each layer reads, and what the output projection reads."""
     kind = config["model_type"]
     gemma, both_norms = kind in ("gemma", "gemma2", "gemma3_text"), kind in ("gemma2", "gemma3_text")
     heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
@@ -113,7 +118,9 @@ def llama_features(w, config, ids):
 
     table = w("model.embed_tokens.weight", VOCABULARY, width)
     x = table[ids] * (width**0.5 if gemma else 1)
+    states = []
     for i in range(config["num_hidden_layers"]):
+        states.append(x)
         at = f"model.layers.{i}"
         h = attend(norm(x, f"{at}.input_layernorm"), f"{at}.self_attn", i)
         if both_norms:
@@ -122,7 +129,7 @@ def llama_features(w, config, ids):
         else:
             x = x + h
             x = x + network(norm(x, f"{at}.post_attention_layernorm"), f"{at}.mlp")
-    return norm(x, "model.norm")
+    return [*states, norm(x, "model.norm")]
 
 
 def llama(w, config, ids):
@@ -226,7 +233,8 @@ def make(path):
     write(path / "llama-sharded", llama_config(), 48, shards=3)
     write(path / "llama-table-under-the-outputs-name", llama_config(tie_word_embeddings=True), 59,
           rename=lambda name: name.replace("model.embed_tokens", "lm_head"))
-    write_outputs(path / "llama-without-output", config_of("llama", "LlamaModel"), 60, lambda *a: {"last_hidden_state": llama_features(*a)},
+    write_outputs(path / "llama-without-output", config_of("llama", "LlamaModel"), 60,
+                  lambda *a: {"last_hidden_state": llama_features(*a), "hidden_states": torch.stack(llama_states(*a))},
                   before=(0, 3), rename=lambda name: name.removeprefix("model."))
     write_outputs(path / "llama-sequence", config_of("llama", "LlamaForSequenceClassification", num_labels=3), 61,
                   lambda w, *a: {"logits": w.linear(llama_features(w, *a)[-1:], "score", 3, bias=False)})

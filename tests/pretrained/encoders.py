@@ -16,6 +16,7 @@ def gelu_tanh(x):
 
 
 MAPS = []  # of all layers so far, [heads, queries, keys]
+STATES = []  # what each layer so far has read, [tokens, width]
 
 
 def self_attention(w, x, length, names, output, bias=0.0):
@@ -48,6 +49,7 @@ def bert_hidden(w, ids, types, length, name="bert", padding=None, type_count=2, 
     if width != WIDTH:
         x = w.linear(x, f"{name}.embeddings_project", WIDTH)
     for i in range(LAYERS):
+        STATES.append(x)
         x = bert_layer(w, x, length, f"{name}.encoder.layer.{i}")
     return x
 
@@ -151,8 +153,11 @@ def make_bert(path):
 
     def body(w, *a):
         MAPS.clear()
+        STATES.clear()
         x = hidden(w, *a)
-        return {"last_hidden_state": x, "pooler_output": pooled(w, x, "bert.pooler.dense")[0], "attentions": torch.stack(MAPS)}
+        states = torch.stack([*STATES, x])[:, :a[-1]]
+        return {"last_hidden_state": x, "pooler_output": pooled(w, x, "bert.pooler.dense")[0], "attentions": torch.stack(MAPS),
+                "hidden_states": states}
 
     def sequence(w, *a):
         return {"logits": w.linear(pooled(w, hidden(w, *a), "bert.pooler.dense"), "classifier", 3)}

@@ -3,7 +3,6 @@
 //   if (BenchFilter("^bf16-|decode").wants(row.name)) time(row);
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,18 +11,18 @@
 
 namespace heed {
 
+class Regex;
+
 class BenchFilter {
  public:
-  static constexpr std::size_t kLongestPattern = 1000;
-  // A regular expression in ECMAScript's grammar, looked for anywhere in a name; an empty one wants everything. Throws
-  // heed::Error where it is none, or longer than kLongestPattern.
+  // A regular expression as tokenizers have them (heed/text/regex.h), looked for anywhere in a name; an empty one wants
+  // everything. Throws heed::Error, which begins with "not a filter: ", where it is none, or too long.
   explicit BenchFilter(const std::string& pattern = {});
 
   bool wants(std::string_view name) const;
 
  private:
-  struct Pattern;  // <regex> is large
-  std::shared_ptr<const Pattern> pattern_;
+  std::shared_ptr<const Regex> pattern_;
 };
 
 }  // namespace heed
