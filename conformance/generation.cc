@@ -27,8 +27,9 @@ std::unique_ptr<Search> search_of(const Json& how, const SpecialTokens& special,
   BeamOptions options{.beam = how["num_beams"].integer(1, kWidestBeam), .early_stopping = false, .complete = false};
   if (how.has("length_penalty")) options.length_penalty = how["length_penalty"].number();
   if (how.has("early_stopping")) options.early_stopping = how["early_stopping"].boolean();
+  if (how.has("repetition_penalty")) options.repetition_penalty = how["repetition_penalty"].number();
   auto search = std::make_unique<BeamSearch>(options, special, prompt.back(), most);
-  if (how.has("repetition_penalty")) search->penalise_repetition(how["repetition_penalty"].number(), prompt);
+  search->continues(prompt);
   return search;
 }
 

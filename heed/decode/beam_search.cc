@@ -19,6 +19,8 @@ void check_options(const BeamOptions& options) {
              "beam_search: best must be from 1 to the beam of {}, but is {}", options.beam, options.best);
   HEED_CHECK(std::isfinite(options.length_penalty), "beam_search: length_penalty must be finite, but is {}",
              options.length_penalty);
+  HEED_CHECK(std::isfinite(options.repetition_penalty) && options.repetition_penalty > 0,
+             "beam_search: repetition_penalty must be above 0, but is {}", options.repetition_penalty);
   HEED_CHECK(options.max_ratio >= 0 && options.max_extra >= 0 && std::isfinite(options.max_ratio),
              "beam_search: max_ratio and max_extra must not be negative, but are {} and {}", options.max_ratio,
              options.max_extra);
@@ -27,17 +29,10 @@ void check_options(const BeamOptions& options) {
 }  // namespace
 
 BeamSearch::BeamSearch(const BeamOptions& options, const SpecialTokens& special, std::int32_t first, Index max_tokens)
-    : options_(options), special_(special), first_(first), max_tokens_(max_tokens) {
+    : options_(options), special_(special), first_(first), max_tokens_(max_tokens), written_{first} {
   check_options(options);
   HEED_CHECK(!options.complete || !special.ends.empty(),
              "beam_search: a search for whole sequences needs an end token");
-}
-
-void BeamSearch::penalise_repetition(double penalty, std::vector<std::int32_t> written) {
-  HEED_CHECK(std::isfinite(penalty) && penalty > 0, "beam_search: repetition_penalty must be above 0, but is {}",
-             penalty);
-  repetition_penalty_ = penalty;
-  written_ = std::move(written);
 }
 
 void BeamSearch::penalise(const View& log_probs) const {
@@ -48,7 +43,7 @@ void BeamSearch::penalise(const View& log_probs) const {
       HEED_CHECK(token >= 0 && token < log_probs.shape[1], "beam_search: token {} is none of the model's {}", token,
                  log_probs.shape[1]);
       float& score = log_probs.at<float>({beam, token});
-      score = static_cast<float>(repetition_penalty_ * score);
+      score = static_cast<float>(options_.repetition_penalty * score);
     }
   }
 }
@@ -63,7 +58,7 @@ std::vector<std::int32_t> BeamSearch::next_tokens() const {
 
 std::vector<Index> BeamSearch::advance(const View& logits) {
   log_softmax(logits, logits);
-  if (repetition_penalty_ != 1) penalise(logits);
+  if (options_.repetition_penalty != 1) penalise(logits);
   const std::vector<Candidate> candidates = best_candidates(logits);
   std::vector<Beam> next;
   std::vector<Index> parents, kept_of_next;

@@ -3,6 +3,7 @@
 //   std::vector<std::vector<Hypothesis>> best = beam_search(model, source, {.beam = 5}, special, workspace);
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "heed/decode/session.h"
@@ -15,6 +16,7 @@ inline constexpr Index kWidestBeam = 1000;
 struct BeamOptions {
   Index beam = 5;
   double length_penalty = 1;
+  double repetition_penalty = 1;
   Index best = 1;  // at most `beam`
   bool early_stopping = true;
   bool complete = true;
@@ -28,6 +30,11 @@ struct BeamOptions {
     visit("length_penalty", o.length_penalty,
           "A finished hypothesis scores the sum of its log-probabilities divided by its length, the end token counted, "
           "to this power.");
+    visit(
+        "repetition_penalty", o.repetition_penalty,
+        "Above 1, tokens that came already are less likely: their log-probabilities are multiplied by this; 1: as the "
+        "model has them.",
+        NumberRange::above(0));
     visit("best", o.best, "Hypotheses returned for each sentence, at most as many as are kept.",
           NumberRange::from(1, kWidestBeam));
     visit("early_stopping", o.early_stopping,
@@ -60,18 +67,16 @@ struct SearchStep {
 // The search for one sequence. It stops when `beam` hypotheses have ended among its best (and, without early_stopping,
 // the best other's sum(log p) / length^length_penalty is no better), or at max_tokens, where the end token is forced
 // or hypotheses are taken as they are. Ties go to the earlier hypothesis and then the smaller id. A hypothesis' score
-// is sum(log p) / length^length_penalty.
+// is sum(log p) / length^length_penalty. A repetition_penalty multiplies the log-probability of each token that came,
+// however often (Keskar et al. 2019, section 4.1, over log-probabilities, which stay as they are then).
 class BeamSearch : public Search {
  public:
   // The first step reads `first`: the begin token, or the last of a prompt. Throws heed::Error for options out of
   // range, and where there is no end token.
   BeamSearch(const BeamOptions& options, const SpecialTokens& special, std::int32_t first, Index max_tokens);
 
-  // Makes tokens that came already less likely: the log-probability of each token of `written`, which is what the model
-  // continues, and of each of a hypothesis' own is multiplied by `penalty`, however often it came (Keskar et al. 2019,
-  // section 4.1, over log-probabilities, which stay as they are then). Throws heed::Error for a penalty that is not
-  // above 0.
-  void penalise_repetition(double penalty, std::vector<std::int32_t> written);
+  // The tokens that the model continues, in place of `first` alone: they came already.
+  void continues(std::vector<std::int32_t> written) { written_ = std::move(written); }
   // Adds each step from now on to `steps`, which must outlive the search, with so many of the likeliest tokens.
   void record(std::vector<SearchStep>* steps, Index likeliest);
 
@@ -110,7 +115,6 @@ class BeamSearch : public Search {
   Index max_tokens_;  // without the end token
   std::vector<Beam> beams_{Beam{}};
   std::vector<Hypothesis> finished_;
-  double repetition_penalty_ = 1;
   std::vector<std::int32_t> written_;
   std::vector<SearchStep>* steps_ = nullptr;
   Index likeliest_ = 0;

@@ -285,8 +285,9 @@ TEST(BeamSearch, ARepetitionIsPenalised) {
   const TableModel model;
   SpecialTokens endless;
   endless.ends.clear();
-  BeamSearch search({.beam = 1, .complete = false}, endless, /*first=*/4, /*max_tokens=*/3);
-  search.penalise_repetition(kPenalty, {5, 4, 4});
+  BeamOptions options{.beam = 1, .repetition_penalty = kPenalty, .complete = false};
+  BeamSearch search(options, endless, /*first=*/4, /*max_tokens=*/3);
+  search.continues({5, 4, 4});
   std::vector<std::int32_t> read{4}, came{4, 5};
   double sum = 0;
   for (int step = 0; step < 3; ++step) {
@@ -305,7 +306,8 @@ TEST(BeamSearch, ARepetitionIsPenalised) {
   EXPECT_EQ(found.tokens, (std::vector<std::int32_t>{read.begin() + 1, read.end()}));
   EXPECT_NEAR(found.score, sum / 3, 1e-5);
   EXPECT_EQ(found.end, -1);
-  EXPECT_THROW(search.penalise_repetition(0, {}), Error);
+  options.repetition_penalty = 0;
+  EXPECT_THROW(BeamSearch(options, endless, 4, 3), Error);
 }
 
 }  // namespace

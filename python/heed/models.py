@@ -126,9 +126,9 @@ class Model:
     def translations(self, lines: Sequence[str], *, long_lines: str = "fail", **options: Any) -> List[List[Translation]]:
         """The best translations of each line, best first, by beam search.
 
-        options: beam (5), best (1, of how many), length_penalty (1), max_ratio (2), max_extra (10). long_lines: what becomes of a line that
-        is too long for the model: 'fail' raises heed.Error, 'crop' translates its first tokens, 'empty' gives nothing. A line's
-        translation does not depend on the other lines.
+        options: beam (5), best (1, of how many), length_penalty (1), repetition_penalty (1), max_ratio (2), max_extra (10). long_lines: what
+        becomes of a line that is too long for the model: 'fail' raises heed.Error, 'crop' translates its first tokens, 'empty' gives nothing.
+        A line's translation does not depend on the other lines.
         """
         return [[Translation(*one) for one in best] for best in self._model.translate(list(lines), options, long_lines)]
 
