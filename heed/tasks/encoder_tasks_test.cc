@@ -1,4 +1,5 @@
 // embed, fill and classify, of small models of random weights whose heads say what can be known beforehand.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
