@@ -13,6 +13,7 @@
 #include "heed/io/fields.h"
 #include "heed/io/npy.h"
 #include "heed/tasks/embed.h"
+#include "numbers.h"
 #include "output.h"
 #include "output_files.h"
 #include "progress_line.h"
@@ -77,11 +78,9 @@ void add_embed_command(CLI::App& app) {
                   "What a line's vector is: the mean of its tokens', or its first or last token's.")
       ->check(CLI::IsMember({"mean", "first", "last"}))
       ->capture_default_str();
-  sub->add_option(
-         "--layer", command->layer,
-         "Whose vectors: 0 is what the first layer reads, 1 what it gives, and so on, or from the end: -1 is the "
-         "last.")
-      ->capture_default_str();
+  add_number(*sub, "--layer", command->layer,
+             "Whose vectors: 0 is what the first layer reads, 1 what it gives, and so on, or from the end: -1 is the "
+             "last.");
   sub->add_flag("--cosine", command->cosine,
                 "Print how alike lines are, from -1 to 1: each and the next, or the two that a tab parts.");
   sub->footer(

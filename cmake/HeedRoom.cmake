@@ -28,8 +28,8 @@ function(heed_precompile kind target)
   endif()
 endfunction()
 
-# heed_test_program(target O0|O1): what every test program is compiled with, in a build for development so much optimised. GoogleTest is
-# parsed once for all of a kind: with O0, that is half of the time that a test's source takes.
+# heed_test_program(target O0|O1): what every test program is compiled with, in a build for development so much optimised: with O0 in two
+# thirds of the time. GoogleTest is parsed once for all of a kind.
 function(heed_test_program test_program level)
   target_compile_options(${test_program} PRIVATE ${HEED_WARNINGS} $<$<CONFIG:RelWithDebInfo>:-${level}>)
   target_compile_definitions(${test_program} PRIVATE HEED_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

@@ -94,6 +94,14 @@ TEST(CliEncoder, EmbedWritesARowALineAndSaysHowAlikeLinesAre) {
   const CommandResult pairs =
       run_heed({"embed", model.string(), "--cosine"}, {.input = "the dog runs\ta small dog\na\ta\n"});
   EXPECT_EQ(pairs.output, cosines[1] + "\n1.000000\n") << pairs.error;
+  const auto of_layer = [&](const std::string& layer) {
+    const CommandResult made = run_heed({"embed", model.string(), "--out", out.string(), "--layer", layer},
+                                        {.input = "the dog runs\nthe dog runs\na small dog\n"});
+    EXPECT_EQ(made.exit_code, 0) << made.error;
+    return read_npy(out);
+  };
+  EXPECT_TRUE(testing::same_bits(of_layer("-1").view(), vectors.view()));
+  EXPECT_FALSE(testing::same_bits(of_layer("0").view(), vectors.view()));
 }
 
 TEST(CliEncoder, EmbedRefusesWhatMakesNoSense) {
@@ -104,6 +112,10 @@ TEST(CliEncoder, EmbedRefusesWhatMakesNoSense) {
   expect_refusal(run_heed({"embed", model.string(), "--cosine", "--pool", "best"}), kWrongUsage, {"--pool"});
   expect_refusal(run_heed({"embed", model.string(), "--out", (model / "config.json").string()}, {.input = "a\n"}),
                  kWrongUsage, {"--out"});
+  expect_refusal(run_heed({"embed", model.string(), "--cosine", "--layer", "9"}, {.input = "the dog\n"}), kFailure,
+                 {"and none of number 9"});
+  expect_refusal(run_heed({"embed", model.string(), "--cosine", "--layer", "0.5"}), kWrongUsage,
+                 {"--layer: must be an integer"});
   std::string long_line;
   for (int i = 0; i < 15; ++i) long_line += "dog ";
   expect_refusal(run_heed({"embed", model.string(), "--cosine"}, {.input = long_line}), kFailure,

@@ -81,6 +81,8 @@ TEST(CliUsage, ANumberIsPlainDecimalOrRefused) {
     expect_refusal(run_heed({"translate", "m", "--length-penalty", text}), kWrongUsage,
                    {"--length-penalty: must be a finite number, but is " + shown});
   }
+  expect_refusal(run_heed({"translate", "m", "--repetition-penalty", "0"}), kWrongUsage,
+                 {"--repetition-penalty: must be a number above 0"});
   expect_refusal(run_heed({"translate", "no/model", "--length-penalty", "-5e-1"}), kFailure, {"no/model"});
 }
 

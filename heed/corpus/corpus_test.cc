@@ -18,9 +18,9 @@
 namespace heed {
 namespace {
 
-// Sixty thousand pairs, drawn once for the tests that look at many.
+// Two hundred thousand pairs, drawn once for the tests that look at many.
 const Corpus& large_corpus() {
-  static const Corpus corpus = generate_corpus({.pairs = 60000, .seed = 5, .validation = 1000, .test = 1000});
+  static const Corpus corpus = generate_corpus({.pairs = 200000, .seed = 5, .validation = 1000, .test = 1000});
   return corpus;
 }
 

@@ -249,34 +249,39 @@ HWY_INLINE void add_line(const float* HWY_RESTRICT q, const char* rows, Index ro
   }
 }
 
-// The same for `count` numbers of kGroups times kLanes rows, the first of which is `first`.
-template <class Row, int R, int kGroups, class Below>
+// The same for `count` numbers of kGroups times kLanes rows, the first of which is `first`. Without kAllPresent, lanes
+// from `present` on repeat the last row.
+template <class Row, int R, int kGroups, bool kAllPresent>
 HWY_INLINE void lane_products(const float* HWY_RESTRICT q, const char* HWY_RESTRICT rows, Index row_bytes,
-                              const Vector (&scale)[kGroups], Index count, Below& below, Index first, Index first_line,
+                              Index present, const Vector (&scale)[kGroups], Index count,
+                              LinesBelow<kGroups * kLanes>& below, Index first, Index first_line,
                               Vector (&sums)[kGroups][R]) {
   constexpr Index kStep = kTurned * Row::kInWord, kInLine = kLineBytes / kWordBytes * Row::kInWord;
   Index left = count;
-  for (; left >= kInLine; left -= kInLine, rows += kLineBytes, q += kInLine * R) {
-    below.ask_beside(first, first_line++);
-    add_line<Row, R, kGroups>(q, rows, row_bytes, scale, sums);
+  if constexpr (kAllPresent) {
+    for (; left >= kInLine; left -= kInLine, rows += kLineBytes, q += kInLine * R) {
+      below.ask_beside(first, first_line++);
+      add_line<Row, R, kGroups>(q, rows, row_bytes, scale, sums);
+    }
   }
   for (; left > 0; left -= kStep, rows += kTurnedBytes, q += kStep * R) {
     HWY_UNROLL(2)
     for (int g = 0; g < kGroups; ++g) {
-      const auto row_at = [&](Index r) HWY_ATTR { return rows + (g * kLanes + r) * row_bytes; };
+      const auto row_at = [&](Index r) HWY_ATTR {
+        return rows + (kAllPresent ? g * kLanes + r : std::min(r, present - 1)) * row_bytes;
+      };
       left >= kStep ? add_turned<Row, R, true>(q, row_at, kStep, scale[g], sums[g])
                     : add_turned<Row, R, false>(q, row_at, left, scale[g], sums[g]);
     }
   }
 }
 
-// The products of kGroups times kLanes rows; of one group, only `present` rows need be there.
-template <class Row, int R, int kGroups, class Below>
-HWY_NOINLINE void group_products(const float* q, const StoredRows& stored, Index first, Index present, float alpha,
-                                 Below& below, FewRows<float> result) {
-  using Number = typename Row::Number;
+template <class Row, int R, int kGroups, bool kAllPresent>
+HWY_NOINLINE void group_products(const float* q, const StoredRows& stored, Index first, float alpha,
+                                 LinesBelow<kGroups * kLanes>& below, FewRows<float> result) {
   const Floats d;
-  constexpr Index kSize = sizeof(Number);
+  constexpr Index kSize = sizeof(typename Row::Number);
+  const Index present = kAllPresent ? kGroups * kLanes : stored.count - first;
   Vector scale[kGroups];
   for (int g = 0; g < kGroups; ++g) {
     scale[g] = hn::Zero(d);
@@ -287,29 +292,14 @@ HWY_NOINLINE void group_products(const float* q, const StoredRows& stored, Index
       scale[g] = hn::Load(d, lanes);
     }
   }
-  const auto* const begin = static_cast<const Number*>(stored.data) + first * stored.row;
+  const char* rows = static_cast<const char*>(stored.data) + first * stored.row * kSize;
   for (Index from = 0; from < stored.width; from += kGemmTileDepth) {
-    const Index count = std::min(stored.width - from, kGemmTileDepth);
-    const Number* rows = begin + from;
-    Index row = stored.row;
-    // Rows that are not there are zeros.
-    HWY_ALIGN Number copy[kGroups == 1 ? kLanes * kGemmTileDepth : 1];
-    if (kGroups == 1 && present < kLanes) {
-      for (Index r = 0; r < kLanes; ++r) {
-        Number* const to = copy + r * kGemmTileDepth;
-        if (r < present) {
-          std::copy_n(rows + r * row, count, to);
-        } else {
-          std::fill_n(to, count, Number{});
-        }
-      }
-      rows = copy, row = kGemmTileDepth;
-    }
     Vector sums[kGroups][R];
     for (auto& group : sums)
       for (Vector& sum : group) sum = hn::Zero(d);
-    lane_products<Row, R, kGroups>(q + from * R, static_cast<const char*>(static_cast<const void*>(rows)), row * kSize,
-                                   scale, count, below, first, from * kSize / kLineBytes, sums);
+    lane_products<Row, R, kGroups, kAllPresent>(q + from * R, rows + from * kSize, stored.row * kSize, present, scale,
+                                                std::min(stored.width - from, kGemmTileDepth), below, first,
+                                                from * kSize / kLineBytes, sums);
     for (int g = 0; g < kGroups; ++g) {
       for (int n = 0; n < R; ++n) {
         float* to = result.data + n * result.row + first + g * kLanes;
@@ -325,18 +315,19 @@ HWY_NOINLINE void group_products(const float* q, const StoredRows& stored, Index
   }
 }
 
+// The rows from `first` on. Those that are left are asked for as one group reads them.
 template <class Row, int R, int kGroups>
 HWY_INLINE void products_by_groups(const float* q, const StoredRows& stored, Index first, float alpha,
                                    FewRows<float> result) {
   constexpr Index kSize = sizeof(typename Row::Number), kTogether = kGroups * kLanes;
   LinesBelow<kTogether> below(stored, stored.row * kSize, stored.width * kSize);
   for (; first + kTogether <= stored.count; first += kTogether)
-    group_products<Row, R, kGroups>(q, stored, first, kTogether, alpha, below, result);
+    group_products<Row, R, kGroups, true>(q, stored, first, alpha, below, result);
   if (first == stored.count) return;
   if constexpr (kGroups > 1) {
     products_by_groups<Row, R, 1>(q, stored, first, alpha, result);
   } else {
-    group_products<Row, R, 1>(q, stored, first, stored.count - first, alpha, below, result);
+    group_products<Row, R, 1, false>(q, stored, first, alpha, below, result);
   }
 }
 

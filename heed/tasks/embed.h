@@ -31,9 +31,10 @@ struct EmbedOptions {
 };
 
 // Of each text, f32 [texts, width], from a layer of the model's encoder, or where it has none of its decoder
-// (hidden_states). A tab parts two texts that are read together. Batches hold about batch_tokens tokens; a text's
-// vector has the same bits in any. Throws heed::Error where the model is no Transformer or has no such layer and,
-// naming `name` and the line, for a text of no tokens or of more than the model can hold. Progress counts texts.
+// (hidden_states); layers behind it are computed, too. A tab parts two texts that are read together. Batches hold
+// about batch_tokens tokens; a text's vector has the same bits in any. Throws heed::Error where the model is no
+// Transformer or has no such layer and, naming `name` and the line, for a text of no tokens or of more than the model
+// can hold. Progress counts texts.
 Tensor embed(const ModelFolder& folder, std::span<const std::string> texts, const EmbedOptions& options = {},
              std::string_view name = "input", const Progress& progress = {});
 

@@ -219,6 +219,8 @@ class Translating(unittest.TestCase):
                     call()
 
     def test_options_are_numbers_of_any_library_and_finite(self):
+        once = translator.translations(["Der Mann ruft."], repetition_penalty=1e6)[0][0].tokens
+        self.assertEqual(len(once), len(set(once)))
         self.assertEqual(translator.translate("Der Mann ruft.", beam=np.int64(2), length_penalty=np.float32(0.5)),
                          translator.translate("Der Mann ruft.", beam=2, length_penalty=0.5))
         with self.assertRaisesRegex(heed.Error, "heed.Model.generate: temperature must be finite, but is nan"):

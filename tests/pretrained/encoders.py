@@ -16,7 +16,6 @@ def gelu_tanh(x):
 
 
 MAPS = []  # of all layers so far, [heads, queries, keys]
-STATES = []  # what each layer so far has read, [tokens, width]
 
 
 def self_attention(w, x, length, names, output, bias=0.0):
@@ -35,8 +34,12 @@ def bert_layer(w, x, length, at):
     return w.layer_norm(x + h, f"{at}.output.LayerNorm", 1e-12)
 
 
-def bert_hidden(w, ids, types, length, name="bert", padding=None, type_count=2, width=WIDTH):
-    """Where there is a `padding`, its position is its id, and those of the other tokens follow that. `width` is the embeddings'."""
+def bert_hidden(*arguments, **options):
+    return bert_states(*arguments, **options)[-1]
+
+
+def bert_states(w, ids, types, length, name="bert", padding=None, type_count=2, width=WIDTH):
+    """What each layer reads, and what the last one gives. Where there is a `padding`, its position is its id, and those of the other tokens follow that. `width` is the embeddings'."""
     at = f"{name}.embeddings"
     x = w(f"{at}.word_embeddings.weight", VOCABULARY, width)[ids]
     places, first = list(range(len(ids))), 0
@@ -48,10 +51,10 @@ def bert_hidden(w, ids, types, length, name="bert", padding=None, type_count=2, 
     x = w.layer_norm(x, f"{at}.LayerNorm", 1e-12)
     if width != WIDTH:
         x = w.linear(x, f"{name}.embeddings_project", WIDTH)
+    states = [x]
     for i in range(LAYERS):
-        STATES.append(x)
-        x = bert_layer(w, x, length, f"{name}.encoder.layer.{i}")
-    return x
+        states.append(bert_layer(w, states[-1], length, f"{name}.encoder.layer.{i}"))
+    return states
 
 
 def distilbert_hidden(w, ids, length):
@@ -153,11 +156,10 @@ def make_bert(path):
 
     def body(w, *a):
         MAPS.clear()
-        STATES.clear()
-        x = hidden(w, *a)
-        states = torch.stack([*STATES, x])[:, :a[-1]]
+        states = bert_states(w, *a)
+        x = states[-1]
         return {"last_hidden_state": x, "pooler_output": pooled(w, x, "bert.pooler.dense")[0], "attentions": torch.stack(MAPS),
-                "hidden_states": states}
+                "hidden_states": torch.stack(states)[:, :a[-1]]}
 
     def sequence(w, *a):
         return {"logits": w.linear(pooled(w, hidden(w, *a), "bert.pooler.dense"), "classifier", 3)}
