@@ -153,9 +153,13 @@ void log_callers(std::string_view kind, long number) {
   log_call(kind, number, libraries);
 }
 
-// Says where the process crashes; it then ends by the same signal.
+// Says where the process crashes; it then ends by the same signal. A second thread that crashes meanwhile waits: it
+// would end the process before the first has said so.
 void log_crash(int signal) {
+  static std::atomic_flag crashed = ATOMIC_FLAG_INIT;
+  while (crashed.test_and_set()) ::pause();
   log_callers("crash", signal);
+  ::signal(signal, SIG_DFL);               // what crashed is run again, or abort goes on
   if (signal == SIGTRAP) ::raise(signal);  // GLib's way to abort, which would go on behind the trap
 }
 
@@ -172,7 +176,7 @@ void watch_crashes() {
   watch_thread();
   struct sigaction watch {};
   watch.sa_handler = log_crash;
-  watch.sa_flags = static_cast<int>(SA_RESETHAND) | SA_ONSTACK;  // what crashed is run again, or abort goes on
+  watch.sa_flags = SA_ONSTACK;
   for (int signal : {SIGSEGV, SIGABRT, SIGTRAP}) ::sigaction(signal, &watch, nullptr);
 }
 

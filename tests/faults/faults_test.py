@@ -81,12 +81,14 @@ def excused(outcome, refused, crashed, lasts):
         return None
     if "terminate called after throwing" in outcome.error:
         return None
+    pango = ("libpango", "libglib", "libfontconfig")
     # Pango has a thread of its own: where every allocation fails, the first to be refused need not be the one that crashes.
-    below_pango = crashed_in.startswith(("libglib", "libfontconfig"))
-    if crashed_in != failed_in and not (below_pango and lasts):
+    if crashed_in.startswith(pango) and (lasts or failed_in.startswith(pango)):
+        return "Pango, and GLib and Fontconfig below it, end the process without memory, use what they could not allocate, or ask for ever"
+    if crashed_in != failed_in:
         return None
-    if below_pango:
-        return "GLib and Fontconfig, below Pango, end the process where they have no memory, use what they could not allocate, or ask for ever"
+    if failed_in.startswith("libpixman"):
+        return "Pixman, below Cairo, uses what it could not allocate"
     if "libsentencepiece" in failed_in and outcome.status != ASKED_FOR_EVER:
         return "Protobuf, in SentencePiece, cannot take a message apart that it could not put together"
     if "libdnnl" in failed_in and outcome.status != ASKED_FOR_EVER:
