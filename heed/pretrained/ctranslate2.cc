@@ -53,7 +53,7 @@ Index layers_of(const Checkpoint& file, std::string_view side) {
   return layers;
 }
 
-Activation activation_of(const Checkpoint& file) {
+Activation stored_activation(const Checkpoint& file) {
   const double number = scalar_or(file, "encoder/activation", 0);
   if (number == 0) return Activation::relu;
   if (number == 1) return Activation::gelu_tanh;
@@ -184,7 +184,7 @@ FamilyModel describe_ctranslate2(const fs::path& path, const Checkpoint& file) {
   c.encoder_layers = layers_of(file, "encoder");
   c.decoder_layers = layers_of(file, "decoder");
   c.ffn_width = dimension(file, "encoder/layer_0/ffn/linear_0/weight", 0);
-  c.activation = activation_of(file);
+  c.activation = stored_activation(file);
   c.norm_place = scalar_or(file, "encoder/pre_norm", 1) != 0 ? NormPlace::pre : NormPlace::post;
   if (c.norm_place == NormPlace::post && file.has("encoder/layer_norm/gamma")) c.final_norm = FinalNorm::always;
   c.norm = file.has("encoder/layer_0/ffn/layer_norm/beta") ? NormKind::layer : NormKind::rms;

@@ -18,7 +18,7 @@
 namespace heed {
 namespace {
 
-constexpr Index kBatchTokens = 1024;  // weights are as many as their squares
+constexpr Index kAlignedTokens = 1024;  // weights are as many as their squares
 
 // The weights of layers of cross-attention over a batch: [B, H, Lq, Lk] of each.
 class MapRecorder : public AttentionObserver {
@@ -149,7 +149,7 @@ std::vector<std::string> paths_of(std::span<const AttentionHead> heads, const st
 
 BatchPlan plan(const EncodedCorpus& corpus) {
   const std::vector<PairLength> lengths = padded_lengths(corpus);
-  Index budget = kBatchTokens;
+  Index budget = kAlignedTokens;
   for (const PairLength& length : lengths) budget = std::max({budget, length.source, length.target});
   return plan_batches(lengths, {.token_budget = budget}, /*seed=*/0, /*epoch=*/0);
 }

@@ -103,15 +103,16 @@ class NormaliserSequence final : public Normaliser {
 // What BERT writes with spaces around it. The fourth range begins later than the block does (U+2B820), in the library
 // that tokenizer.json is of as it does here.
 bool is_chinese(char32_t c) {
-  constexpr std::array<std::array<char32_t, 2>, 8> kRanges = {{{0x4E00, 0x9FFF},
-                                                               {0x3400, 0x4DBF},
-                                                               {0x20000, 0x2A6DF},
-                                                               {0x2A700, 0x2B73F},
-                                                               {0x2B740, 0x2B81F},
-                                                               {0x2B920, 0x2CEAF},
-                                                               {0xF900, 0xFAFF},
-                                                               {0x2F800, 0x2FA1F}}};
-  return c >= 0x3400 && std::ranges::any_of(kRanges, [&](const auto& range) { return c >= range[0] && c <= range[1]; });
+  constexpr std::array<std::array<char32_t, 2>, 8> kIdeographs = {{{0x4E00, 0x9FFF},
+                                                                   {0x3400, 0x4DBF},
+                                                                   {0x20000, 0x2A6DF},
+                                                                   {0x2A700, 0x2B73F},
+                                                                   {0x2B740, 0x2B81F},
+                                                                   {0x2B920, 0x2CEAF},
+                                                                   {0xF900, 0xFAFF},
+                                                                   {0x2F800, 0x2FA1F}}};
+  return c >= 0x3400 &&
+         std::ranges::any_of(kIdeographs, [&](const auto& range) { return c >= range[0] && c <= range[1]; });
 }
 
 void append_clean(char32_t c, Character bytes, std::string& text) {
