@@ -1,97 +1,24 @@
-#include "heed/kernels/stored_rows.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
 
 #include "heed/kernels/dispatch.h"
 #include "heed/kernels/lines_below.h"
 #include "heed/kernels/sized_vectors.h"
+#include "heed/kernels/stored_rows.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "heed/kernels/stored_rows.cc"
+#define HWY_TARGET_INCLUDE "heed/kernels/row_products.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 #include "heed/kernels/gemm_tile-inl.h"
 #include "heed/kernels/lanes-inl.h"
+#include "heed/kernels/stored_numbers-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels {
 namespace HWY_NAMESPACE {
-
-using Words = hn::RebindToSigned<Floats>;  // as many bits as a float has
-using WordVector = hn::Vec<Words>;
-
-constexpr Index kWordBytes = 4;
-
-// How many numbers of a type a word holds, and those numbers as floats: number n of each lane's word (a key's), and a
-// vector of numbers that follow each other (a value's). `scale` counts where the type has one.
-struct FloatRow {
-  static constexpr Index kInWord = 1;
-  static constexpr bool kScaled = false;
-  using Number = float;
-  template <int n>
-  static HWY_INLINE Vector of_words(WordVector words, Vector) {
-    return hn::BitCast(Floats(), words);
-  }
-  static HWY_INLINE Vector load(const float* from, std::size_t count, Vector) {
-    return load_some(Floats(), from, count);
-  }
-};
-
-struct BFloat16Row {
-  static constexpr Index kInWord = 2;
-  static constexpr bool kScaled = false;
-  using Number = std::uint16_t;
-  template <int n>
-  static HWY_INLINE Vector of_words(WordVector words, Vector) {
-    if constexpr (n == 0) return hn::BitCast(Floats(), hn::ShiftLeft<16>(words));
-    return hn::BitCast(Floats(), hn::And(words, hn::Set(Words(), static_cast<std::int32_t>(0xFFFF0000u))));
-  }
-  static HWY_INLINE Vector load(const std::uint16_t* from, std::size_t count, Vector) {
-    const hn::RebindToUnsigned<Floats> d32;
-    const hn::Rebind<std::uint16_t, Floats> d16;
-    return hn::BitCast(Floats(), hn::ShiftLeft<16>(hn::PromoteTo(d32, load_some(d16, from, count))));
-  }
-};
-
-struct Float16Row {
-  static constexpr Index kInWord = 2;
-  static constexpr bool kScaled = false;
-  using Number = hwy::float16_t;
-  template <int n>
-  static HWY_INLINE Vector of_words(WordVector words, Vector) {
-    const hn::RebindToUnsigned<Floats> d32;
-    const hn::Rebind<std::uint16_t, Floats> d16;
-    const hn::Rebind<hwy::float16_t, Floats> half;
-    auto bits = hn::BitCast(d32, words);
-    bits = n == 0 ? hn::And(bits, hn::Set(d32, 0xFFFFu)) : hn::ShiftRight<16>(bits);  // TruncateTo may saturate
-    return hn::PromoteTo(Floats(), hn::BitCast(half, hn::TruncateTo(d16, bits)));
-  }
-  static HWY_INLINE Vector load(const hwy::float16_t* from, std::size_t count, Vector) {
-    const hn::Rebind<std::uint16_t, Floats> d16;
-    const hn::Rebind<hwy::float16_t, Floats> half;
-    const auto* const bits = static_cast<const std::uint16_t*>(static_cast<const void*>(from));
-    return hn::PromoteTo(Floats(), hn::BitCast(half, load_some(d16, bits, count)));
-  }
-};
-
-struct Int8Row {
-  static constexpr Index kInWord = 4;
-  static constexpr bool kScaled = true;
-  using Number = std::int8_t;
-  template <int n>
-  static HWY_INLINE Vector of_words(WordVector words, Vector scale) {
-    if constexpr (n < 3) words = hn::ShiftLeft<24 - 8 * n>(words);
-    return hn::Mul(hn::ConvertTo(Floats(), hn::ShiftRight<24>(words)), scale);
-  }
-  static HWY_INLINE Vector load(const std::int8_t* from, std::size_t count, Vector scale) {
-    const hn::Rebind<std::int8_t, Floats> d8;
-    return hn::Mul(hn::ConvertTo(Floats(), hn::PromoteTo(Words(), load_some(d8, from, count))), scale);
-  }
-};
 
 // How many words of a row are turned into lanes together.
 #if HWY_TARGET == HWY_SCALAR
@@ -249,39 +176,30 @@ HWY_INLINE void add_line(const float* HWY_RESTRICT q, const char* rows, Index ro
   }
 }
 
-// The same for `count` numbers of kGroups times kLanes rows, the first of which is `first`. Without kAllPresent, lanes
-// from `present` on repeat the last row.
-template <class Row, int R, int kGroups, bool kAllPresent>
-HWY_INLINE void lane_products(const float* HWY_RESTRICT q, const char* HWY_RESTRICT rows, Index row_bytes,
-                              Index present, const Vector (&scale)[kGroups], Index count,
-                              LinesBelow<kGroups * kLanes>& below, Index first, Index first_line,
-                              Vector (&sums)[kGroups][R]) {
-  constexpr Index kStep = kTurned * Row::kInWord, kInLine = kLineBytes / kWordBytes * Row::kInWord;
-  Index left = count;
-  if constexpr (kAllPresent) {
-    for (; left >= kInLine; left -= kInLine, rows += kLineBytes, q += kInLine * R) {
-      below.ask_beside(first, first_line++);
-      add_line<Row, R, kGroups>(q, rows, row_bytes, scale, sums);
-    }
+// The same for `numbers` numbers of `present` rows, at most kLanes, that fill no line or not all lanes: those that are
+// left repeat the last row. Few rows have such, so one function has them all.
+template <class Row, int R>
+HWY_NOINLINE void add_rest(const float* HWY_RESTRICT q, const char* HWY_RESTRICT rows, Index row_bytes, Index present,
+                           Index numbers, Vector scale, Vector (&all_sums)[R]) {
+  constexpr Index kStep = kTurned * Row::kInWord;
+  Vector sums[R];
+  for (int n = 0; n < R; ++n) sums[n] = all_sums[n];
+  for (; numbers > 0; numbers -= kStep, rows += kTurnedBytes, q += kStep * R) {
+    const auto row_at = [&](Index r) HWY_ATTR { return rows + std::min(r, present - 1) * row_bytes; };
+    numbers >= kStep ? add_turned<Row, R, true>(q, row_at, kStep, scale, sums)
+                     : add_turned<Row, R, false>(q, row_at, numbers, scale, sums);
   }
-  for (; left > 0; left -= kStep, rows += kTurnedBytes, q += kStep * R) {
-    HWY_UNROLL(2)
-    for (int g = 0; g < kGroups; ++g) {
-      const auto row_at = [&](Index r) HWY_ATTR {
-        return rows + (kAllPresent ? g * kLanes + r : std::min(r, present - 1)) * row_bytes;
-      };
-      left >= kStep ? add_turned<Row, R, true>(q, row_at, kStep, scale[g], sums[g])
-                    : add_turned<Row, R, false>(q, row_at, left, scale[g], sums[g]);
-    }
-  }
+  for (int n = 0; n < R; ++n) all_sums[n] = sums[n];
 }
 
-template <class Row, int R, int kGroups, bool kAllPresent>
+// The products of kGroups times kLanes rows from `first` on, or of fewer where they are the last and kGroups is one.
+template <class Row, int R, int kGroups>
 HWY_NOINLINE void group_products(const float* q, const StoredRows& stored, Index first, float alpha,
                                  LinesBelow<kGroups * kLanes>& below, FewRows<float> result) {
   const Floats d;
-  constexpr Index kSize = sizeof(typename Row::Number);
-  const Index present = kAllPresent ? kGroups * kLanes : stored.count - first;
+  constexpr Index kSize = sizeof(typename Row::Number), kInLine = kLineBytes / kSize;
+  static_assert(kGemmTileDepth % kInLine == 0);
+  const Index present = std::min(stored.count - first, kGroups * kLanes), row_bytes = stored.row * kSize;
   Vector scale[kGroups];
   for (int g = 0; g < kGroups; ++g) {
     scale[g] = hn::Zero(d);
@@ -292,14 +210,24 @@ HWY_NOINLINE void group_products(const float* q, const StoredRows& stored, Index
       scale[g] = hn::Load(d, lanes);
     }
   }
-  const char* rows = static_cast<const char*>(stored.data) + first * stored.row * kSize;
+  const char* rows = static_cast<const char*>(stored.data) + first * row_bytes;
   for (Index from = 0; from < stored.width; from += kGemmTileDepth) {
     Vector sums[kGroups][R];
     for (auto& group : sums)
       for (Vector& sum : group) sum = hn::Zero(d);
-    lane_products<Row, R, kGroups, kAllPresent>(q + from * R, rows + from * kSize, stored.row * kSize, present, scale,
-                                                std::min(stored.width - from, kGemmTileDepth), below, first,
-                                                from * kSize / kLineBytes, sums);
+    const Index end = std::min(stored.width, from + kGemmTileDepth);
+    Index at = from;
+    if (present == kGroups * kLanes) {
+      for (; at + kInLine <= end; at += kInLine) {
+        below.ask_beside(first, at / kInLine);
+        add_line<Row, R, kGroups>(q + at * R, rows + at * kSize, row_bytes, scale, sums);
+      }
+    }
+    if (at < end) {
+      for (int g = 0; g < kGroups; ++g)
+        add_rest<Row, R>(q + at * R, rows + g * kLanes * row_bytes + at * kSize, row_bytes, std::min(present, kLanes),
+                         end - at, scale[g], sums[g]);
+    }
     for (int g = 0; g < kGroups; ++g) {
       for (int n = 0; n < R; ++n) {
         float* to = result.data + n * result.row + first + g * kLanes;
@@ -321,14 +249,9 @@ HWY_INLINE void products_by_groups(const float* q, const StoredRows& stored, Ind
                                    FewRows<float> result) {
   constexpr Index kSize = sizeof(typename Row::Number), kTogether = kGroups * kLanes;
   LinesBelow<kTogether> below(stored, stored.row * kSize, stored.width * kSize);
-  for (; first + kTogether <= stored.count; first += kTogether)
-    group_products<Row, R, kGroups, true>(q, stored, first, alpha, below, result);
-  if (first == stored.count) return;
-  if constexpr (kGroups > 1) {
-    products_by_groups<Row, R, 1>(q, stored, first, alpha, result);
-  } else {
-    group_products<Row, R, 1, false>(q, stored, first, alpha, below, result);
-  }
+  for (; first + (kGroups > 1 ? kTogether : 1) <= stored.count; first += kTogether)
+    group_products<Row, R, kGroups>(q, stored, first, alpha, below, result);
+  if constexpr (kGroups > 1) products_by_groups<Row, R, 1>(q, stored, first, alpha, result);
 }
 
 template <class Row, int R>
@@ -342,91 +265,9 @@ HWY_INLINE void products(const float* q, const StoredRows& stored, float alpha, 
   products_by_groups<Row, R, 1>(q, stored, 0, alpha, result);
 }
 
-// R rows of weights with kVectors vectors of columns of all rows. Without kWhole, the last columns fill no vector.
-template <class Row, int R, int kVectors, bool kWhole>
-HWY_INLINE void column_sums(FewRows<const float> weights, const StoredRows& stored, Index column, bool first,
-                            RowsBelow& below, FewRows<float> result) {
-  const Floats d;
-  const std::size_t there = kWhole ? kLanes : static_cast<std::size_t>(stored.width - column);
-  float* to = result.data + column;
-  Vector sums[R][kVectors];
-  HWY_UNROLL(8)
-  for (int n = 0; n < R; ++n)
-    for (int v = 0; v < kVectors; ++v) {
-      sums[n][v] = first ? hn::Zero(d) : load_some(d, to + n * result.row + v * kLanes, there);
-    }
-  const auto* row = static_cast<const typename Row::Number*>(stored.data) + column;
-  constexpr Index kSize = sizeof(typename Row::Number), kBytes = kVectors * kLanes * kSize;
-  for (Index j = 0; j < stored.count; ++j, row += stored.row) {
-    below.ask_beside(j, column * kSize, kBytes);
-    Vector scale = hn::Zero(d);
-    if constexpr (Row::kScaled) scale = hn::Set(d, stored.scales[j * stored.scale_row]);
-    Vector values[kVectors];
-    for (int v = 0; v < kVectors; ++v) values[v] = Row::load(row + v * kLanes, there, scale);
-    HWY_UNROLL(8)
-    for (int n = 0; n < R; ++n) {
-      const Vector weight = hn::Set(d, weights.data[n * weights.row + j]);
-      for (int v = 0; v < kVectors; ++v) sums[n][v] = hn::MulAdd(weight, values[v], sums[n][v]);
-    }
-  }
-  HWY_UNROLL(8)
-  for (int n = 0; n < R; ++n)
-    for (int v = 0; v < kVectors; ++v) store_some(sums[n][v], d, to + n * result.row + v * kLanes, there);
-}
-
-template <class Row, int R, int kVectors>
-HWY_INLINE void sums_from(FewRows<const float> weights, const StoredRows& stored, Index column, bool first,
-                          RowsBelow& below, FewRows<float> result) {
-  for (; column + kVectors * kLanes <= stored.width; column += kVectors * kLanes) {
-    column_sums<Row, R, kVectors, true>(weights, stored, column, first, below, result);
-  }
-  if constexpr (kVectors > 1) {
-    sums_from<Row, R, kVectors / 2>(weights, stored, column, first, below, result);
-  } else if (column < stored.width) {
-    column_sums<Row, R, 1, false>(weights, stored, column, first, below, result);
-  }
-}
-
-// As many sums as registers hold beside what is added to them, and no fewer than a unit's latency wants.
-template <class Row, int R>
-HWY_INLINE void sums(FewRows<const float> weights, const StoredRows& stored, bool first, FewRows<float> result) {
-  constexpr int kSums = kManyRegisters ? 16 : 8, kVectors = std::min(kSums / R, 8);
-  constexpr Index kSize = sizeof(typename Row::Number);
-  RowsBelow below(stored, stored.row * kSize, stored.width * kSize, kVectors * kLanes * kSize);
-  sums_from<Row, R, kVectors>(weights, stored, 0, first, below, result);
-}
-
-// Calls f(rows in a type, how many).
-template <class F>
-HWY_INLINE void with_rows(Index rows, const F& f) {
-  if (rows == 1) return f(std::integral_constant<int, 1>());
-  if (rows == 2) return f(std::integral_constant<int, 2>());
-  if (rows == 4) return f(std::integral_constant<int, 4>());
-  f(std::integral_constant<int, 8>());
-}
-
-template <class Row>
-void products_of(Index rows, const float* q, const StoredRows& stored, float alpha, FewRows<float> result) {
-  with_rows(rows, [&](auto r) HWY_ATTR { products<Row, r()>(q, stored, alpha, result); });
-}
-template <class Row>
-void sums_of(Index rows, FewRows<const float> weights, const StoredRows& stored, bool first, FewRows<float> result) {
-  with_rows(rows, [&](auto r) HWY_ATTR { sums<Row, r()>(weights, stored, first, result); });
-}
-
 void row_products_kernel(Index rows, const float* q, const StoredRows& stored, float alpha, FewRows<float> result) {
-  if (stored.dtype == DType::i8) return products_of<Int8Row>(rows, q, stored, alpha, result);
-  if (stored.dtype == DType::bf16) return products_of<BFloat16Row>(rows, q, stored, alpha, result);
-  if (stored.dtype == DType::f16) return products_of<Float16Row>(rows, q, stored, alpha, result);
-  products_of<FloatRow>(rows, q, stored, alpha, result);
-}
-
-void row_sums_kernel(Index rows, FewRows<const float> weights, const StoredRows& stored, bool first,
-                     FewRows<float> result) {
-  if (stored.dtype == DType::i8) return sums_of<Int8Row>(rows, weights, stored, first, result);
-  if (stored.dtype == DType::bf16) return sums_of<BFloat16Row>(rows, weights, stored, first, result);
-  if (stored.dtype == DType::f16) return sums_of<Float16Row>(rows, weights, stored, first, result);
-  sums_of<FloatRow>(rows, weights, stored, first, result);
+  with_type_and_rows(stored.dtype, rows,
+                     [&](auto row, auto r) HWY_ATTR { products<decltype(row), r()>(q, stored, alpha, result); });
 }
 
 }  // namespace HWY_NAMESPACE
@@ -437,14 +278,9 @@ HWY_AFTER_NAMESPACE();
 namespace heed::kernels {
 
 HWY_EXPORT(row_products_kernel);
-HWY_EXPORT(row_sums_kernel);
 
 void row_products(Index rows, const float* q, const StoredRows& stored, float alpha, FewRows<float> products) {
   HEED_DISPATCH(row_products_kernel)(rows, q, stored, alpha, products);
-}
-
-void row_sums(Index rows, FewRows<const float> weights, const StoredRows& stored, bool first, FewRows<float> sums) {
-  HEED_DISPATCH(row_sums_kernel)(rows, weights, stored, first, sums);
 }
 
 }  // namespace heed::kernels
