@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "align_output.h"
+#include "beam_option.h"
 #include "commands.h"
 #include "evaluate_captions.h"
 #include "evaluate_text.h"
@@ -19,7 +20,6 @@
 #include "heed/metrics/chrf.h"
 #include "heed/metrics/ter.h"
 #include "heed/tasks/translate.h"
-#include "numbers.h"
 #include "option_names.h"
 #include "output.h"
 #include "progress_line.h"
@@ -34,7 +34,7 @@ struct EvaluateCommand {
   std::vector<std::string> metrics = {"bleu", "chrf", "ter"};
   std::string tokenize = "13a", smoothing = "exp";
   EvaluateText text;
-  BeamOptions beam;
+  std::optional<Index> beam;
   bool lowercase = false, one_based = false, json = false;
 };
 
@@ -50,8 +50,8 @@ std::vector<std::string> translations_of(const EvaluateCommand& command, const M
   std::vector<std::string> best;
   const std::vector<std::string> source = read_segments(command.source);
   ProgressLine progress("sentences", std::ssize(source));
-  for (const auto& list : Translator(folder).translate(source, command.beam, text_name(command.source), 1, kBatchTokens,
-                                                       progress.listener())) {
+  for (const auto& list : Translator(folder).translate(
+           source, search_of(folder, command.beam), text_name(command.source), 1, kBatchTokens, progress.listener())) {
     best.push_back(list.front().text);
   }
   return best;
@@ -237,9 +237,7 @@ void add_evaluate_command(CLI::App& app) {
   CLI::Option* source = sub->add_option("--source", command->source,
                                         "What the model translates; of a model that captions, a list of pictures.")
                             ->needs(model);
-  add_number(*sub, "--beam", command->beam.beam, "Hypotheses that the model's search keeps.",
-             NumberRange::from(1, kWidestBeam))
-      ->needs(model);
+  add_beam(*sub, command->beam)->needs(model);
   sub->add_option("--metrics", command->metrics, "Any of bleu, chrf, chrf++, ter, separated by commas.")
       ->delimiter(',')
       ->check(CLI::IsMember({"bleu", "chrf", "chrf++", "ter"}))

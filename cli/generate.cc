@@ -60,7 +60,7 @@ void run(const GenerateCommand& command) {
   }
   if (!command.chat && !command.system.empty()) throw CLI::ValidationError("--system", "goes with --chat");
   GenerateOptions options{.max_tokens = command.max_tokens};
-  command.sampling.apply(options.sampling);
+  command.sampling.apply(options.sampling);  // what is wrong without a model is said before one is opened
   command.decoding.apply(options);
   if (command.chat) options.chat = chat_template_of(command.model), options.system = command.system;
   for (const auto& [option, text] : {std::pair("--prompt", &command.prompt), std::pair("--system", &command.system)}) {
@@ -68,6 +68,8 @@ void run(const GenerateCommand& command) {
     HEED_CHECK(valid_utf8(*text, &at), "{}: byte {} is not valid UTF-8", option, at + 1);
   }
   const ModelFolder folder = load_model_folder(command.model);
+  options.sampling = folder.decoding.sampling;
+  command.sampling.apply(options.sampling);
   std::vector<std::string> given{command.prompt};
   if (!command.input.empty()) given = read_text_lines(command.input);
   std::vector<std::string> prompts;
@@ -109,7 +111,8 @@ void add_generate_command(CLI::App& app) {
   sub->add_flag("--json", command->json, "Print one JSON object a continuation, with the score of every token.");
   sub->footer(
       "Example:\n  heed generate model --prompt 'The man' --temperature 0.8 --top-p 0.95\n"
-      "The same seed gives the same text, whatever else is generated beside it.");
+      "The same seed gives the same text, whatever else is generated beside it.\n"
+      "What a folder of others says of decoding (generation_config.json) is the default of the sampling.");
   sub->callback([command] { run(*command); });
 }
 

@@ -24,8 +24,7 @@ namespace {
 struct TranslateCommand {
   std::string model, input = "-";
   std::vector<std::string> images;
-  FieldOptions search;  // of `beam`
-  BeamOptions beam;
+  FieldOptions search;  // over what the model's folder says
   Index chunk = 2048;
   LongLines long_lines = LongLines::fail;
   bool scores = false, json = false;
@@ -40,8 +39,23 @@ Json to_json(const Translation& translation, const Vocabulary& target) {
                        {"token_scores", Json::array_of(translation.token_scores)}});
 }
 
-void print_translations(const TranslateCommand& command, const std::vector<Translation>& best, Index line,
-                        const Vocabulary& target) {
+void check_best(const BeamOptions& search) {
+  if (search.best > search.beam) {
+    throw CLI::ValidationError("--best",
+                               fmt::format("must be at most --beam, which is {}, but is {}", search.beam, search.best));
+  }
+}
+
+// The model's own way to search, but for what was given.
+BeamOptions search_of(const TranslateCommand& command, const ModelFolder& folder) {
+  BeamOptions search = folder.decoding.search;
+  command.search.apply(search);
+  check_best(search);
+  return search;
+}
+
+void print_translations(const TranslateCommand& command, const BeamOptions& search,
+                        const std::vector<Translation>& best, Index line, const Vocabulary& target) {
   if (command.json) {
     Json list = Json::array();
     for (const Translation& translation : best) list.append(to_json(translation, target));
@@ -49,7 +63,7 @@ void print_translations(const TranslateCommand& command, const std::vector<Trans
   }
   for (const Translation& translation : best) {
     std::string text;
-    if (command.beam.best > 1) text += fmt::format("{}\t", line);
+    if (search.best > 1) text += fmt::format("{}\t", line);
     if (command.scores) text += fmt::format("{:.4f}\t", translation.score);
     print_line(text + translation.text);
   }
@@ -58,12 +72,13 @@ void print_translations(const TranslateCommand& command, const std::vector<Trans
 // What pictures show, in the place of sentences.
 void caption(const TranslateCommand& command) {
   const ModelFolder folder = load_model_folder(command.model);
+  const BeamOptions search = search_of(command, folder);
   const Captioner captioner(folder);
   for (Index i = 0; i < std::ssize(command.images); ++i) {
     const std::string& name = command.images[static_cast<std::size_t>(i)];
     const Image image = read_image(name);
     try {
-      print_translations(command, captioner.caption({&image, 1}, command.beam).front(), i + 1,
+      print_translations(command, search, captioner.caption({&image, 1}, search).front(), i + 1,
                          *folder.target_vocabulary);
     } catch (const Error& error) {
       fail("{}: {}", name, error.what());
@@ -79,15 +94,12 @@ void refuse_options_of_text(const CLI::App& sub) {
 }
 
 void run(const TranslateCommand& command, const CLI::App& sub) {
-  if (command.beam.best > command.beam.beam) {
-    throw CLI::ValidationError(
-        "--best", fmt::format("must be at most --beam, which is {}, but is {}", command.beam.beam, command.beam.best));
-  }
   if (!command.images.empty()) {
     refuse_options_of_text(sub);
     return caption(command);
   }
   const ModelFolder folder = load_model_folder(command.model);
+  const BeamOptions search = search_of(command, folder);
   Translator translator(folder, command.long_lines);
   const bool fail_at_long = command.long_lines == LongLines::fail;
   TextLineReader reader(command.input, fail_at_long ? TextLineReader::LongLine::refuse : TextLineReader::LongLine::cut);
@@ -98,10 +110,10 @@ void run(const TranslateCommand& command, const CLI::App& sub) {
   Index first = 1;
   ProgressLine progress("sentences", reader.count_ahead());
   const auto translate = [&](std::span<const std::string> lines) {
-    const auto all = translator.translate(lines, command.beam, name, first, kBatchTokens,
+    const auto all = translator.translate(lines, search, name, first, kBatchTokens,
                                           [&](Index done) { progress.show(first - 1 + done); });
     for (const auto& best : all) {
-      print_translations(command, best, first++, *folder.target_vocabulary);
+      print_translations(command, search, best, first++, *folder.target_vocabulary);
     }
     warning.add(translator.long_lines());
   };
@@ -140,9 +152,12 @@ void add_translate_command(CLI::App& app) {
   sub->add_flag("--scores", command->scores, "Print each translation's score before it.");
   sub->add_flag("--json", command->json, "Print one JSON object a sentence, with the score of every token.");
   sub->footer(
-      "Examples:\n  echo 'Guten Morgen.' | heed translate model --beam 5\n  heed translate captioner --image x.png");
+      "Examples:\n  echo 'Guten Morgen.' | heed translate model --beam 5\n  heed translate captioner --image x.png\n"
+      "What a folder of others says of decoding (generation_config.json) is the default of the search.");
   sub->callback([command, sub] {
-    command->search.apply(command->beam);
+    BeamOptions given;  // what is wrong without a model is said before one is opened
+    command->search.apply(given);
+    if (was_given(*sub, "--beam")) check_best(given);
     run(*command, *sub);
   });
 }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <span>
 
+#include "beam_option.h"
 #include "heed/base/check.h"
 #include "heed/base/name_ending.h"
 #include "heed/base/text_lines.h"
@@ -15,7 +16,6 @@
 #include "heed/tasks/picture_classifier.h"
 #include "heed/tasks/transcribe.h"
 #include "long_lines.h"
-#include "numbers.h"
 #include "option_names.h"
 #include "output.h"
 #include "progress_line.h"
@@ -79,6 +79,7 @@ class TextViews {
       : viewed_(viewed),
         folder_(folder),
         wanted_(wanted),
+        search_(search_of(folder, viewed.beam)),
         options_{.crop = viewed.long_lines == LongLines::crop, .parts = wanted.parts} {}
 
   Views make(const CLI::App& sub) const {
@@ -103,7 +104,7 @@ class TextViews {
     Translator translator(folder_, viewed_.long_lines);
     ProgressLine translated("sentences translated", std::ssize(read.lines));
     const auto translations =
-        translator.translate(read.lines, viewed_.beam, read.name, 1, kBatchTokens, translated.listener());
+        translator.translate(read.lines, search_, read.name, 1, kBatchTokens, translated.listener());
     ProgressLine traced("sentences traced", std::ssize(read.lines));
     Views views;
     for (std::size_t i = 0; i < read.lines.size(); ++i) {
@@ -113,7 +114,7 @@ class TextViews {
       const bool was_read = !best.token_scores.empty();
       if (!was_read) continue;
       AttentionTrace trace = trace_pair(folder_, read.lines[i], best.tokens, options_);
-      if (wanted_.steps) trace.steps = trace_search(folder_, read.lines[i], viewed_.beam, options_.crop);
+      if (wanted_.steps) trace.steps = trace_search(folder_, read.lines[i], search_, options_.crop);
       views.traces.push_back(std::move(trace));
     }
     return checked(std::move(views), read, viewed_.long_lines, translator.long_lines());
@@ -166,6 +167,7 @@ class TextViews {
   const Viewed& viewed_;
   const ModelFolder& folder_;
   const Wanted& wanted_;
+  BeamOptions search_;
   TraceOptions options_;
 };
 
@@ -179,9 +181,9 @@ Views view_of_image(const Viewed& viewed, const Wanted& wanted, const CLI::App& 
     return {{PictureClassifier(viewed.of).trace(image, wanted.parts)}, {}};
   }
   const ModelFolder folder = load_model_folder(viewed.of);
-  const std::vector<int> ids = viewed.target
-                                   ? folder.target_ids(*viewed.target)
-                                   : Captioner(folder).caption({&image, 1}, viewed.beam).front().front().tokens;
+  const std::vector<int> ids =
+      viewed.target ? folder.target_ids(*viewed.target)
+                    : Captioner(folder).caption({&image, 1}, search_of(folder, viewed.beam)).front().front().tokens;
   const AttentionTrace trace = trace_caption(folder, image, ids, wanted.parts);
   return {{trace}, {trace.target.text}};
 }
@@ -189,8 +191,8 @@ Views view_of_image(const Viewed& viewed, const Wanted& wanted, const CLI::App& 
 Views views_of(const Viewed& viewed, const Wanted& wanted, const CLI::App& sub) {
   if (!viewed.image.empty()) return view_of_image(viewed, wanted, sub);
   if (!viewed.sound.empty()) {
-    const AttentionTrace trace =
-        Transcriber(viewed.of).trace(read_wave(viewed.sound), {.beam = viewed.beam.beam}, wanted.parts);
+    const AttentionTrace trace = Transcriber(viewed.of).trace(
+        read_wave(viewed.sound), {.beam = viewed.beam.value_or(BeamOptions().beam)}, wanted.parts);
     return {{trace}, {trace.target.text}};
   }
   const ModelFolder folder = load_model_folder(viewed.of);
@@ -219,7 +221,7 @@ void add_viewed_options(CLI::App& sub, Viewed& viewed) {
                  "possible), to show beside the model's.")
       ->needs(target)
       ->needs(text);
-  add_number(sub, "--beam", viewed.beam.beam, "Hypotheses that the search keeps.", NumberRange::from(1, kWidestBeam));
+  add_beam(sub, viewed.beam);
   add_long_lines(sub, viewed.long_lines);
   CLI::Option* image = sub.add_option("--image", viewed.image,
                                       "A PNG or JPEG file, for a model that sees: what its class is told by, "

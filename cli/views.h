@@ -16,7 +16,7 @@ struct Viewed {
   std::string of;  // a model, or a file of traces
   std::string input, image, sound, gold;
   std::optional<std::string> text, text_pair, target;
-  BeamOptions beam{};
+  std::optional<Index> beam;  // without it, as the model's folder says
   LongLines long_lines = LongLines::fail;
   std::vector<std::string> record{};
 };

@@ -21,6 +21,7 @@ std::unique_ptr<Search> search_of(const Json& how, const SpecialTokens& special,
   if (method == "greedy") {
     SamplingOptions options{.temperature = 0};
     if (how.has("repetition_penalty")) options.repetition_penalty = how["repetition_penalty"].number();
+    if (how.has("no_repeat_ngram_size")) options.no_repeat_ngram = how["no_repeat_ngram_size"].integer(0, kLargestId);
     return std::make_unique<Sampler>(options, special, prompt, 0, most);
   }
   if (method != "beam") how["method"].refuse("must be greedy or beam");
@@ -28,6 +29,8 @@ std::unique_ptr<Search> search_of(const Json& how, const SpecialTokens& special,
   if (how.has("length_penalty")) options.length_penalty = how["length_penalty"].number();
   if (how.has("early_stopping")) options.early_stopping = how["early_stopping"].boolean();
   if (how.has("repetition_penalty")) options.repetition_penalty = how["repetition_penalty"].number();
+  if (how.has("no_repeat_ngram_size")) options.no_repeat_ngram = how["no_repeat_ngram_size"].integer(0, kLargestId);
+  if (how.has("min_new")) options.min_tokens = how["min_new"].integer(0, most);
   auto search = std::make_unique<BeamSearch>(options, special, prompt.back(), most);
   search->continues(prompt);
   return search;

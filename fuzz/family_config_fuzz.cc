@@ -1,6 +1,8 @@
 // config.json of models that others trained, of every family: what is made of it is a configuration like heed's own.
 #include "config_property.h"
+#include "heed/io/fields.h"
 #include "heed/pretrained/family.h"
+#include "heed/pretrained/generation_options.h"
 #include "heed/pretrained/generation_tokens.h"
 #include "property.h"
 
@@ -14,8 +16,11 @@ void check(std::string_view text) {
   if (!family) return;
   taken([&] {
     read_generation_tokens(*json, *family);
+    read_generation_options(*json, *family);
     return true;
   });
+  check_ranges(family->decoding.search, "search");
+  check_ranges(family->decoding.sampling, "sampling");
   ModelConfig config;
   config.transformer = family->config;
   // A configuration that no model can have is refused where its model is made.

@@ -50,14 +50,14 @@ LongLines long_lines_of(const std::string& name) {
 // For each line its translations, (text, score, tokens, token_scores), best first.
 py::list translate(const ModelFolder& folder, const Lines& lines, const py::dict& options,
                    const std::string& long_lines) {
-  BeamOptions beam;
-  read_fields("heed.Model.translate", options, beam);
+  BeamOptions search = folder.decoding.search;
+  read_fields("heed.Model.translate", options, search);
   const LongLines treatment = long_lines_of(long_lines);
   std::vector<std::vector<Translation>> translations;
   {
     const py::gil_scoped_release unlocked;
     translations =
-        Translator(folder, treatment).translate(lines, beam, "heed.Model.translate: line", 1, kBatchTokens, CtrlC());
+        Translator(folder, treatment).translate(lines, search, "heed.Model.translate: line", 1, kBatchTokens, CtrlC());
   }
   py::list all;
   for (const std::vector<Translation>& best : translations) {
@@ -71,7 +71,7 @@ py::list translate(const ModelFolder& folder, const Lines& lines, const py::dict
 // on_part(prompt, text, ended) is called after each token; what it raises ends the call.
 py::list continue_text(const ModelFolder& folder, const Lines& prompts, py::dict given, Index max_tokens,
                        const py::object& on_part) {
-  GenerateOptions options{.max_tokens = max_tokens};
+  GenerateOptions options{.sampling = folder.decoding.sampling, .max_tokens = max_tokens};
   read_fields("heed.Model.generate", take_fields(given, options), options);
   read_fields("heed.Model.generate", given, options.sampling);
   std::function<void(const GeneratedPart&)> tell;
@@ -184,9 +184,9 @@ std::shared_ptr<AttentionTrace> trace(const ModelFolder& folder, const std::stri
   } else if (target) {
     seen = trace_pair(folder, text, folder.target_ids(*target), options);
   } else {
-    const auto best = Translator(folder).translate({&text, 1}, {}, caller);
+    const auto best = Translator(folder).translate({&text, 1}, folder.decoding.search, caller);
     seen = trace_pair(folder, text, best[0][0].tokens, options);
-    if (steps) seen.steps = trace_search(folder, text, {});
+    if (steps) seen.steps = trace_search(folder, text, folder.decoding.search);
   }
   return std::make_shared<AttentionTrace>(std::move(seen));
 }

@@ -3,27 +3,22 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <set>
 
 #include "heed/base/check.h"
+#include "heed/decode/repeated_ngrams.h"
+#include "heed/io/fields.h"
 #include "heed/ops/softmax.h"
 
 namespace heed {
 namespace {
 
 void check_options(const BeamOptions& options) {
-  HEED_CHECK(options.beam >= 1 && options.beam <= kWidestBeam, "beam_search: beam must be from 1 to {}, but is {}",
-             kWidestBeam, options.beam);
-  HEED_CHECK(options.best >= 1 && options.best <= options.beam,
-             "beam_search: best must be from 1 to the beam of {}, but is {}", options.beam, options.best);
-  HEED_CHECK(std::isfinite(options.length_penalty), "beam_search: length_penalty must be finite, but is {}",
-             options.length_penalty);
-  HEED_CHECK(std::isfinite(options.repetition_penalty) && options.repetition_penalty > 0,
-             "beam_search: repetition_penalty must be above 0, but is {}", options.repetition_penalty);
-  HEED_CHECK(options.max_ratio >= 0 && options.max_extra >= 0 && std::isfinite(options.max_ratio),
-             "beam_search: max_ratio and max_extra must not be negative, but are {} and {}", options.max_ratio,
-             options.max_extra);
+  check_ranges(options, "beam_search");
+  HEED_CHECK(options.best <= options.beam, "beam_search: best must be at most the beam of {}, but is {}", options.beam,
+             options.best);
 }
 
 }  // namespace
@@ -35,15 +30,27 @@ BeamSearch::BeamSearch(const BeamOptions& options, const SpecialTokens& special,
              "beam_search: a search for whole sequences needs an end token");
 }
 
-void BeamSearch::penalise(const View& log_probs) const {
+std::vector<std::int32_t> BeamSearch::all_tokens(Index beam) const {
+  std::vector<std::int32_t> all = written_;
+  all.insert(all.end(), beams_[beam].tokens.begin(), beams_[beam].tokens.end());
+  return all;
+}
+
+void BeamSearch::discourage_repetition(const View& log_probs) const {
+  if (options_.repetition_penalty == 1 && options_.no_repeat_ngram == 0) return;
+  const auto score_of = [&](Index beam, std::int32_t token) -> float& {
+    HEED_CHECK(token >= 0 && token < log_probs.shape[1], "beam_search: token {} is none of the model's {}", token,
+               log_probs.shape[1]);
+    return log_probs.at<float>({beam, token});
+  };
   for (Index beam = 0; beam < std::ssize(beams_); ++beam) {
-    std::set<std::int32_t> came(written_.begin(), written_.end());
-    came.insert(beams_[beam].tokens.begin(), beams_[beam].tokens.end());
-    for (const std::int32_t token : came) {
-      HEED_CHECK(token >= 0 && token < log_probs.shape[1], "beam_search: token {} is none of the model's {}", token,
-                 log_probs.shape[1]);
-      float& score = log_probs.at<float>({beam, token});
+    const std::vector<std::int32_t> all = all_tokens(beam);
+    for (const std::int32_t token : std::set<std::int32_t>(all.begin(), all.end())) {
+      float& score = score_of(beam, token);
       score = static_cast<float>(options_.repetition_penalty * score);
+    }
+    for (const std::int32_t token : repeated_ngram_ends(all, options_.no_repeat_ngram)) {
+      score_of(beam, token) = -std::numeric_limits<float>::infinity();
     }
   }
 }
@@ -58,7 +65,7 @@ std::vector<std::int32_t> BeamSearch::next_tokens() const {
 
 std::vector<Index> BeamSearch::advance(const View& logits) {
   log_softmax(logits, logits);
-  if (options_.repetition_penalty != 1) penalise(logits);
+  discourage_repetition(logits);
   const std::vector<Candidate> candidates = best_candidates(logits);
   std::vector<Beam> next;
   std::vector<Index> parents, kept_of_next;
@@ -163,14 +170,19 @@ std::vector<BeamSearch::Candidate> BeamSearch::best_candidates(const ConstView& 
       offer({sum, beam, special_.first, 0});
       continue;
     }
+    const bool too_short = std::ssize(beams_[beam].tokens) < options_.min_tokens;
     for (Index token = 0; token < vocabulary; ++token) {
       // Most tokens are far below the worst kept candidate; a comparison is all that they cost.
       if (best.size() == wanted && sum + row[token] < best.back().sum) continue;
       const std::int32_t id = static_cast<std::int32_t>(token);
-      if (!special_.excludes(id)) offer({sum + row[token], beam, id, row[token]});
+      if (!special_.excludes(id) && !(too_short && special_.is_end(id)))
+        offer({sum + row[token], beam, id, row[token]});
     }
   }
   HEED_CHECK(!best.empty(), "beam_search: every score of a sentence is NaN: the model's parameters are broken");
+  // What cannot be goes on only where nothing else can.
+  const auto impossible = [](const Candidate& c) { return c.sum == -std::numeric_limits<double>::infinity(); };
+  if (!impossible(best.front())) std::erase_if(best, impossible);
   return best;
 }
 
@@ -190,8 +202,8 @@ std::unique_ptr<BeamSearch> search_for(const NextToken& model, const TokenBatch&
   // The first token and all others are read before the sequence can be made to end.
   const double most = static_cast<double>(model.max_steps(length) - 1);
   const double limit = options.max_ratio * static_cast<double>(length) + static_cast<double>(options.max_extra);
-  return std::make_unique<BeamSearch>(options, special, special.begin,
-                                      static_cast<Index>(has_length ? std::min(limit, most) : most));
+  const auto tokens = static_cast<Index>(has_length ? std::min(limit, most) : most);
+  return std::make_unique<BeamSearch>(options, special, special.begin, std::min(tokens, options.max_tokens));
 }
 
 }  // namespace

@@ -12,16 +12,20 @@
 namespace heed {
 
 inline constexpr Index kWidestBeam = 1000;
+inline constexpr Index kAnyLength = 1 << 24;
 
 struct BeamOptions {
   Index beam = 5;
   double length_penalty = 1;
   double repetition_penalty = 1;
+  Index no_repeat_ngram = 0;
   Index best = 1;  // at most `beam`
   bool early_stopping = true;
   bool complete = true;
   double max_ratio = 2;
   Index max_extra = 10;
+  Index min_tokens = 0;
+  Index max_tokens = kAnyLength;
 
   template <typename V>
   friend void visit_fields(BeamOptions& o, V&& visit) {
@@ -35,6 +39,8 @@ struct BeamOptions {
         "Above 1, tokens that came already are less likely: their log-probabilities are multiplied by this; 1: as the "
         "model has them.",
         NumberRange::above(0));
+    visit("no_repeat_ngram", o.no_repeat_ngram, "No so many tokens in a row come twice; 0: they may.",
+          NumberRange::at_least(0));
     visit("best", o.best, "Hypotheses returned for each sentence, at most as many as are kept.",
           NumberRange::from(1, kWidestBeam));
     visit("early_stopping", o.early_stopping,
@@ -46,6 +52,10 @@ struct BeamOptions {
           "more; and at most what the model can hold.",
           NumberRange::at_least(0));
     visit("max_extra", o.max_extra, "See max_ratio.", NumberRange::at_least(0));
+    visit("min_tokens", o.min_tokens, "A translation of fewer tokens does not end, the end token not counted.",
+          NumberRange::from(0, kAnyLength));
+    visit("max_tokens", o.max_tokens, "Nor has it more than so many, whatever its source.",
+          NumberRange::from(1, kAnyLength));
   }
 };
 
@@ -68,7 +78,8 @@ struct SearchStep {
 // the best other's sum(log p) / length^length_penalty is no better), or at max_tokens, where the end token is forced
 // or hypotheses are taken as they are. Ties go to the earlier hypothesis and then the smaller id. A hypothesis' score
 // is sum(log p) / length^length_penalty. A repetition_penalty multiplies the log-probability of each token that came,
-// however often (Keskar et al. 2019, section 4.1, over log-probabilities, which stay as they are then).
+// however often (Keskar et al. 2019, section 4.1, over log-probabilities, which stay as they are then); then tokens
+// that would end no_repeat_ngram tokens again get the probability 0 (repeated_ngram_ends).
 class BeamSearch : public Search {
  public:
   // The first step reads `first`: the begin token, or the last of a prompt. Throws heed::Error for options out of
@@ -100,7 +111,9 @@ class BeamSearch : public Search {
     double token_score;
   };
   static bool better(const Candidate& a, const Candidate& b);
-  void penalise(const View& log_probs) const;
+  // What a beam continues and has written itself.
+  std::vector<std::int32_t> all_tokens(Index beam) const;
+  void discourage_repetition(const View& log_probs) const;
   // So many of the best candidates, best first, that `beam` can go on, however many of them end.
   std::vector<Candidate> best_candidates(const ConstView& log_probs) const;
   // The likeliest tokens that may follow each beam.

@@ -241,6 +241,8 @@ TEST(BeamSearch, RefusesBrokenScoresAndBadOptions) {
   Workspace workspace;
   EXPECT_THROW(beam_search(model, sources({4}, 3), {.beam = 0}, {}, workspace), Error);
   EXPECT_THROW(beam_search(model, sources({4}, 3), {.beam = 2, .best = 3}, {}, workspace), Error);
+  EXPECT_THROW(beam_search(model, sources({4}, 3), {.no_repeat_ngram = -1}, {}, workspace), Error);
+  EXPECT_THROW(beam_search(model, sources({4}, 3), {.max_tokens = 0}, {}, workspace), Error);
   model.broken = true;
   EXPECT_THROW(beam_search(model, sources({4}, 3), {}, {}, workspace), Error);
 }
@@ -308,6 +310,55 @@ TEST(BeamSearch, ARepetitionIsPenalised) {
   EXPECT_EQ(found.end, -1);
   options.repetition_penalty = 0;
   EXPECT_THROW(BeamSearch(options, endless, 4, 3), Error);
+}
+
+// Of what a hypothesis continues and has written, also where all else is less likely.
+TEST(BeamSearch, NoTokensInARowComeTwiceWhereTheyMustNot) {
+  const TableModel model;
+  SpecialTokens endless;
+  endless.ends.clear();
+  for (const Index n : {1, 2, 3}) {
+    BeamSearch search({.beam = 2, .no_repeat_ngram = n, .best = 2, .complete = false}, endless, /*first=*/4, 12);
+    search.continues({6, 4});
+    std::vector<std::vector<std::int32_t>> read{{6, 4}};
+    const Index longest = n == 1 ? 2 : 9;  // where none may come twice, 3 and 5 are left
+    for (Index step = 0; step < longest; ++step) {
+      Tensor logits = Tensor::empty(DType::f32, {static_cast<Index>(read.size()), kTokens});
+      for (std::size_t row = 0; row < read.size(); ++row) {
+        const std::vector<float> values = model.logits_of(read[row]);
+        std::ranges::copy(values, &logits.at<float>({static_cast<Index>(row), 0}));
+      }
+      std::vector<std::vector<std::int32_t>> next;
+      for (const Index row : search.advance(logits.view())) next.push_back(read[static_cast<std::size_t>(row)]);
+      const std::vector<std::int32_t> tokens = search.next_tokens();
+      for (std::size_t row = 0; row < next.size(); ++row) next[row].push_back(tokens[row]);
+      if (!next.empty()) read = next;
+    }
+    for (const std::vector<std::int32_t>& all : read) {
+      std::set<std::vector<std::int32_t>> rows;
+      for (auto at = all.begin(); all.end() - at >= n; ++at) {
+        EXPECT_TRUE(rows.insert({at, at + n}).second) << n << " tokens come again at " << at - all.begin();
+      }
+    }
+  }
+}
+
+TEST(BeamSearch, IsAsLongAsItMustBeAndNoLonger) {
+  const TableModel model;
+  Workspace workspace;
+  std::size_t shortest = 100, longest = 0;
+  for (std::int32_t first = 0; first < 50; ++first) {
+    const auto tokens = [&](const BeamOptions& options) {
+      return beam_search(model, sources({first}, 8), options, {}, workspace)[0][0].tokens.size();
+    };
+    shortest = std::min(shortest, tokens({})), longest = std::max(longest, tokens({}));
+    EXPECT_GE(tokens({.min_tokens = 5}), 5u);
+    EXPECT_LE(tokens({.max_tokens = 3}), 3u);
+    EXPECT_EQ(tokens({.min_tokens = 4, .max_tokens = 4}), 4u);
+    EXPECT_LE(tokens({.min_tokens = 1000}), 26u) << "the most that its source allows";
+  }
+  EXPECT_LT(shortest, 4u);
+  EXPECT_GT(longest, 4u);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/random.h"
+#include "heed/decode/repeated_ngrams.h"
 #include "heed/io/fields.h"
 
 namespace heed {
@@ -23,7 +24,8 @@ bool likelier(const Candidate& a, const Candidate& b) {
 }
 
 std::vector<Candidate> candidates_of(std::span<const float> logits, std::span<const std::int32_t> so_far,
-                                     double penalty) {
+                                     double penalty, Index no_repeat_ngram) {
+  constexpr double kNever = -std::numeric_limits<double>::infinity();
   std::vector<double> penalised(logits.begin(), logits.end());
   for (std::int32_t token : so_far) {
     HEED_CHECK(token >= 0 && token < std::ssize(logits), "sample_token: token {} came, but there are logits of {}",
@@ -31,11 +33,14 @@ std::vector<Candidate> candidates_of(std::span<const float> logits, std::span<co
     const double x = logits[static_cast<std::size_t>(token)];
     penalised[static_cast<std::size_t>(token)] = x > 0 ? x / penalty : x * penalty;
   }
+  for (std::int32_t token : repeated_ngram_ends(so_far, no_repeat_ngram)) {
+    penalised[static_cast<std::size_t>(token)] = kNever;
+  }
   std::vector<Candidate> candidates;
   candidates.reserve(penalised.size());
   for (std::size_t token = 0; token < penalised.size(); ++token) {
     // False for NaN too.
-    if (!(penalised[token] > -std::numeric_limits<double>::infinity())) continue;
+    if (!(penalised[token] > kNever)) continue;
     candidates.push_back({penalised[token], 0, static_cast<std::int32_t>(token)});
   }
   return candidates;
@@ -82,7 +87,8 @@ std::int32_t at_share(const std::vector<Candidate>& candidates, double u) {
 std::int32_t sample_token(std::span<const float> logits, std::span<const std::int32_t> so_far,
                           const SamplingOptions& options, Draw draw) {
   check_ranges(options, "sample_token");
-  std::vector<Candidate> candidates = candidates_of(logits, so_far, options.repetition_penalty);
+  std::vector<Candidate> candidates =
+      candidates_of(logits, so_far, options.repetition_penalty, options.no_repeat_ngram);
   HEED_CHECK(!candidates.empty(), "sample_token: of {} logits none is a number above -infinity", logits.size());
   const Candidate best = *std::min_element(candidates.begin(), candidates.end(), likelier);
   if (options.temperature == 0) return best.token;

@@ -1,4 +1,4 @@
-// Drawing the next token from a model's logits: the repetition penalty, then temperature, top-k, top-p, and the draw.
+// Drawing the next token from a model's logits: what keeps from repetition, temperature, top-k, top-p, and the draw.
 //
 //   SamplingOptions options{.temperature = 0.8, .top_k = 40, .top_p = 0.95, .seed = 7};
 //   std::int32_t next = sample_token(logits, so_far, options, {.sequence = 0, .position = std::ssize(so_far)});
@@ -17,6 +17,7 @@ struct SamplingOptions {
   Index top_k = 0;
   double top_p = 1;
   double repetition_penalty = 1;
+  Index no_repeat_ngram = 0;
   Index seed = 1;
 
   template <typename V>
@@ -29,6 +30,8 @@ struct SamplingOptions {
     visit("repetition_penalty", o.repetition_penalty,
           "Above 1, tokens that came already are less likely; below 1, more; 1: as the model has them.",
           NumberRange::above(0));
+    visit("no_repeat_ngram", o.no_repeat_ngram,
+          "No so many tokens in a row come twice, those of the prompt counted; 0: they may.", NumberRange::at_least(0));
     visit("seed", o.seed, "Seed of the draws.");
   }
 };
@@ -41,10 +44,11 @@ struct Draw {
 // Draws a token, an index into `logits`. In this order:
 //   1. the logit x of each token in so_far becomes x / penalty where it is positive, else x * penalty, however often
 //      the token came (Keskar et al. 2019, section 4.1, with a product for negative logits, so that they fall too);
-//   2. p = softmax(x / temperature); temperature 0 ends here, with the largest logit;
-//   3. the top_k largest stay (Fan et al. 2018);
-//   4. of these, the fewest of the largest whose share reaches top_p stay, at least one (Holtzman et al. 2020);
-//   5. one of those that stay is drawn by their p.
+//   2. tokens that would end no_repeat_ngram tokens of so_far again go (repeated_ngram_ends);
+//   3. p = softmax(x / temperature); temperature 0 ends here, with the largest logit;
+//   4. the top_k largest stay (Fan et al. 2018);
+//   5. of these, the fewest of the largest whose share reaches top_p stay, at least one (Holtzman et al. 2020);
+//   6. one of those that stay is drawn by their p.
 // Of equal logits that of the smaller index counts as the larger. A logit of NaN or -infinity is never drawn; where
 // some are +infinity, one of these is. A pure function of its arguments: the draw is that of (seed, sequence,
 // position). Costs one pass over the logits, and as many steps of a heap as tokens reach top_p. Throws heed::Error for

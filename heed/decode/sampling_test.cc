@@ -93,6 +93,17 @@ TEST(Sampling, ThePenaltyComesBeforeTheTemperatureAndTheCuts) {
   expect_drawn_by(frequencies(kLogits, {.top_k = 1, .repetition_penalty = 2}, {2}), probabilities(kLogits, 1, {5}));
 }
 
+TEST(Sampling, ATokenThatWouldEndARepetitionNeverComes) {
+  const std::vector<std::int32_t> so_far{2, 5, 1, 2};
+  expect_drawn_by(frequencies(kLogits, {.no_repeat_ngram = 2}, so_far), probabilities(kLogits, 1, {0, 1, 2, 3, 4}));
+  expect_drawn_by(frequencies(kLogits, {.no_repeat_ngram = 1}, so_far), probabilities(kLogits, 1, {0, 3, 4}));
+  EXPECT_EQ(frequencies(kLogits, {.no_repeat_ngram = 3}, so_far), frequencies(kLogits, {}));
+  EXPECT_EQ(refusal([] {
+              sample_token(kLogits, std::vector<std::int32_t>{0, 1, 2, 3, 4, 5}, {.no_repeat_ngram = 1}, {});
+            }),
+            "sample_token: of 6 logits none is a number above -infinity");
+}
+
 TEST(Sampling, TemperatureZeroTakesTheLikeliestAndTheSmallestOfEquals) {
   EXPECT_EQ(sample_token(kLogits, {}, {.temperature = 0}, {}), 2);
   EXPECT_EQ(sample_token(std::vector<float>{1, 3, 3, 2}, {}, {.temperature = 0}, {}), 1);
@@ -152,7 +163,8 @@ TEST(Sampling, RefusesOptionsOutOfRangeAndLogitsWithoutANumber) {
 }
 
 TEST(Sampling, OptionsSurviveJson) {
-  const SamplingOptions options{.temperature = 0.7, .top_k = 40, .top_p = 0.9, .repetition_penalty = 1.2, .seed = 9};
+  const SamplingOptions options{
+      .temperature = 0.7, .top_k = 40, .top_p = 0.9, .repetition_penalty = 1.2, .no_repeat_ngram = 3, .seed = 9};
   SamplingOptions read;
   from_json(to_json(options), read);
   EXPECT_EQ(to_json(read), to_json(options));

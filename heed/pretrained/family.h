@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "heed/decode/search.h"
+#include "heed/decode/decoding_options.h"
 #include "heed/io/json.h"
 #include "heed/models/transformer_config.h"
 #include "heed/pretrained/encoder_head_names.h"
@@ -35,6 +35,7 @@ struct FamilyModel {
   std::vector<std::int32_t> ends;
   std::int32_t first = -1;          // what a translation is made to begin with; -1: with anything
   std::vector<std::int32_t> never;  // what is never written
+  DecodingOptions decoding{};
   // Of a model whose heads are left to choose_heads.
   std::optional<EncoderHeadNames> heads;
 };

@@ -10,6 +10,7 @@
 #include "heed/pretrained/choose_heads.h"
 #include "heed/pretrained/ctranslate2.h"
 #include "heed/pretrained/fit_to_file.h"
+#include "heed/pretrained/generation_options.h"
 #include "heed/pretrained/generation_tokens.h"
 #include "heed/pretrained/gguf.h"
 #include "heed/pretrained/llama2c.h"
@@ -46,7 +47,9 @@ FamilyModel describe_file(const std::filesystem::path& path, const Checkpoint& f
   const Json config = with_model_type(read_json(folder / "config.json"), file);
   FamilyModel model = describe_model(config);
   const std::filesystem::path generation = folder / "generation_config.json";
-  read_generation_tokens(file_exists(generation) ? read_json(generation) : config, model);
+  const Json told = file_exists(generation) ? read_json(generation) : config;
+  read_generation_tokens(told, model);
+  read_generation_options(told, model);
   choose_heads(model, file);
   fit_to_file(model, file);
   return model;

@@ -45,6 +45,7 @@ ModelFolder load_pretrained(const fs::path& path) {
       codec_of_others(std::move(vocabularies),
                       {.begin = family.begin, .ends = std::move(ends), .never = family.never, .first = family.first},
                       model.config.translates());
+  model.decoding = family.decoding;
   model.model = std::move(opened.model);
   model.parameters = std::move(opened.parameters);
   model.path = path;

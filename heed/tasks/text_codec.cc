@@ -4,8 +4,24 @@
 #include <utility>
 
 #include "heed/base/check.h"
+#include "heed/io/fields.h"
 
 namespace heed {
+namespace {
+
+// The fields that are not as they are without a folder.
+template <HasFields Options>
+Json changed_fields(Options options, const Options& otherwise) {
+  const Json standard = to_json(otherwise);
+  Json changed = Json::object();
+  visit_fields(options, [&](std::string_view name, const auto& value, std::string_view, NumberRange = {}) {
+    const Json json = field_to_json(value);
+    if (json != standard[name]) changed.set(name, json);
+  });
+  return changed;
+}
+
+}  // namespace
 
 std::vector<int> TextCodec::source_ids(std::string_view text) const {
   return templated ? source_vocabulary->encode_special(text).ids : source_vocabulary->encode(text);
@@ -72,11 +88,14 @@ Json to_json(const TextCodec& codec) {
   Json json = Json::object({{"begin", codec.special.begin}, {"ends", list(codec.special.ends)}});
   if (codec.special.first >= 0) json.set("first", codec.special.first);
   if (!codec.special.never.empty()) json.set("never", list(codec.special.never));
+  const Json decoding = Json::object({{"search", changed_fields(codec.decoding.search, {})},
+                                      {"sampling", changed_fields(codec.decoding.sampling, {})}});
+  if (decoding["search"].size() + decoding["sampling"].size() > 0) json.set("decoding", decoding);
   return json;
 }
 
 TextCodec codec_from_json(const Json& json, Vocabularies vocabularies, bool translates) {
-  json.allow_only({"begin", "ends", "first", "never"});
+  json.allow_only({"begin", "ends", "first", "never", "decoding"});
   // A model may name ids that its vocabulary lacks, which then never come.
   constexpr Index kMostPieces = 1 << 24;
   const auto id = [&](const char* name) { return static_cast<std::int32_t>(json[name].integer(-1, kMostPieces)); };
@@ -87,7 +106,13 @@ TextCodec codec_from_json(const Json& json, Vocabularies vocabularies, bool tran
   SpecialTokens special{.begin = id("begin"), .ends = ids("ends"), .never = {}};
   if (json.has("first")) special.first = id("first");
   if (json.has("never")) special.never = ids("never");
-  return codec_of_others(std::move(vocabularies), std::move(special), translates);
+  TextCodec codec = codec_of_others(std::move(vocabularies), std::move(special), translates);
+  if (json.has("decoding")) {
+    from_json(json["decoding"], codec.decoding, Missing::keep_default);
+    check_ranges(codec.decoding.search, json["decoding"]["search"].where());
+    check_ranges(codec.decoding.sampling, json["decoding"]["sampling"].where());
+  }
+  return codec;
 }
 
 }  // namespace heed

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heed/decode/decoding_options.h"
 #include "heed/decode/search.h"
 #include "heed/io/json.h"
 #include "heed/text/text_encoding.h"
@@ -28,6 +29,7 @@ struct TextCodec {
   // which is in the ids already; only the target of a translation has a begin and an end token.
   SymbolIds source_symbols = kOwnSymbols, target_symbols = kOwnSymbols;
   SpecialTokens special{};
+  DecodingOptions decoding{};  // where nobody says otherwise
   bool templated = false;
   bool translates = false;  // of others: there is a source and a target
 
@@ -54,7 +56,7 @@ TextCodec codec_of(Vocabularies vocabularies);
 TextCodec codec_of_others(Vocabularies vocabularies, SpecialTokens special, bool translates);
 
 // What a folder keeps of it beside the vocabularies, where it is of others: {"begin": 0, "ends": [1], "first": -1,
-// "never": []}, the last two only where there are some.
+// "never": [], "decoding": {"search": {"beam": 4}}}, the last three only where there is something to say.
 Json to_json(const TextCodec& codec);
 // Throws heed::Error that names the place for what is none.
 TextCodec codec_from_json(const Json& json, Vocabularies vocabularies, bool translates);

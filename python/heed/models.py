@@ -126,18 +126,20 @@ class Model:
     def translations(self, lines: Sequence[str], *, long_lines: str = "fail", **options: Any) -> List[List[Translation]]:
         """The best translations of each line, best first, by beam search.
 
-        options: beam (5), best (1, of how many), length_penalty (1), repetition_penalty (1), max_ratio (2), max_extra (10). long_lines: what
-        becomes of a line that is too long for the model: 'fail' raises heed.Error, 'crop' translates its first tokens, 'empty' gives nothing.
-        A line's translation does not depend on the other lines.
+        options: beam (5), best (1, of how many), length_penalty (1), repetition_penalty (1), no_repeat_ngram (0), early_stopping (True), max_ratio
+        (2), max_extra (10), min_tokens (0), max_tokens (as max_ratio says); where the model's folder says otherwise (generation_config.json),
+        that. long_lines: what becomes of a line that is too long for the model: 'fail' raises heed.Error, 'crop' translates its first tokens,
+        'empty' gives nothing. A line's translation does not depend on the other lines.
         """
         return [[Translation(*one) for one in best] for best in self._model.translate(list(lines), options, long_lines)]
 
     def generate(self, prompt: str = "", *, max_tokens: int = 100, **options: Any) -> Iterator[str]:
         """Continues a text, and gives what is new of it as it comes; joined, the pieces are the continuation.
 
-        options: temperature (1; 0 takes the likeliest token), top_k (0: all), top_p (1), repetition_penalty (1), seed (1), cache
-        ('f32'; 'bf16', 'f16' or 'int8' keep keys and values in less memory, which is read faster, and round them). The model computes
-        while the caller waits for the next piece, and stops where the caller does.
+        options: temperature (1; 0 takes the likeliest token), top_k (0: all), top_p (1), repetition_penalty (1), no_repeat_ngram (0), seed (1);
+        where the model's folder says otherwise (generation_config.json), that; and cache ('f32'; 'bf16', 'f16' or 'int8' keep keys and
+        values in less memory, which is read faster, and round them). The model computes while the caller waits for the next piece, and
+        stops where the caller does.
         """
         parts: "queue.Queue[Any]" = queue.Queue()
         wanted = threading.Semaphore(0)

@@ -3,7 +3,9 @@
 import json
 import os
 import pathlib
+import shutil
 import sys
+import tempfile
 import unittest
 
 import numpy as np
@@ -32,6 +34,17 @@ class OthersModels(unittest.TestCase):
             log_softmax = stated.astype(np.float64) - np.log(np.exp(stated.astype(np.float64)).sum(-1, keepdims=True))
             wanted = log_softmax.reshape(-1, log_softmax.shape[-1])[np.arange(len(case["input_ids"]) - 1), case["input_ids"][1:]]
             np.testing.assert_allclose(scores.log_probabilities, wanted, atol=1e-5)
+
+    def test_a_folder_says_how_it_is_decoded(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            told = pathlib.Path(scratch) / "told"
+            shutil.copytree(MODELS / "t5-tiny-d8", told)
+            (told / "generation_config.json").write_text('{"num_beams": 2, "no_repeat_ngram_size": 2, "max_length": 12}')
+            plain, model = heed.load(MODELS / "t5-tiny-d8"), heed.load(told)
+            options = {"beam": 2, "no_repeat_ngram": 2, "max_tokens": 10}
+            self.assertEqual(model.translate("summarize: a"), plain.translate("summarize: a", **options))
+            self.assertEqual(model.translate("summarize: a", max_tokens=3), plain.translate("summarize: a", **{**options, "max_tokens": 3}))
+            self.assertNotEqual(model.translate("summarize: a"), plain.translate("summarize: a"))
 
     def test_its_maps_are_of_its_tokens(self):
         model = heed.load(MODELS / "bloom-tiny")

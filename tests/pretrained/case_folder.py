@@ -8,6 +8,7 @@ forward in float64 makes of some inputs (cases.json and .npy), for heed-conforma
 """
 
 import json
+import math
 import struct
 
 import numpy
@@ -119,7 +120,13 @@ def greedy(next_logits, begin, most, end=None):
     return made
 
 
-def beam(next_logits, begin, most, beams, ends, length_penalty=1.0, repetition_penalty=1.0, early_stopping=False):
+def ngram_ends(ids, size):
+    """The ids that would write `size` of them in a row again."""
+    came = [tuple(ids[at:at + size]) for at in range(len(ids) - size + 1)] if size else []
+    return [ngram[-1] for ngram in came if list(ngram[:-1]) == ids[len(ids) - size + 1:]]
+
+
+def beam(next_logits, begin, most, beams, ends, length_penalty=1.0, repetition_penalty=1.0, no_repeat_ngram_size=0, min_new=0, early_stopping=False):
     """The new tokens that Hugging Face's beam search finds, with the end token where it comes: a step at a time over all candidates, of which
     those that end, or have the most tokens, are set aside with their score where they are among the best `beams`."""
     running, finished = [(0.0, [])], []
@@ -129,6 +136,8 @@ def beam(next_logits, begin, most, beams, ends, length_penalty=1.0, repetition_p
             scores = next_logits(begin + made).log_softmax(-1)
             for token in set(begin + made):
                 scores[token] *= repetition_penalty
+            for token in ngram_ends(begin + made, no_repeat_ngram_size) + (ends if len(made) < min_new else []):
+                scores[token] = -math.inf
             candidates += [(total + score, made + [token]) for token, score in enumerate(scores.tolist())]
         candidates = sorted(candidates, key=lambda c: -c[0])[:max(2, 1 + len(ends)) * beams]
         ended = [made[-1] in ends or length == most for _, made in candidates]

@@ -191,7 +191,8 @@ def write_searches(path, config, seed):
 
     for number, (beams, how) in enumerate([(1, {}), (2, {}), (3, {"early_stopping": True}), (3, {"length_penalty": 2.0}), (4, {"length_penalty": 0.0}),
                                            (4, {"length_penalty": -1.0}), (2, {"repetition_penalty": 1.5}),
-                                           (3, {"repetition_penalty": 0.7, "length_penalty": 0.5})]):
+                                           (3, {"repetition_penalty": 0.7, "length_penalty": 0.5}),
+                                           (3, {"repetition_penalty": 0.5, "no_repeat_ngram_size": 2}), (2, {"no_repeat_ngram_size": 1, "min_new": 5})]):
         for length in (1, 4):
             prompt = random_ids(seed + number, length, VOCABULARY)
             made = beam(next_logits, prompt, 7, beams, ends, **how)

@@ -1,0 +1,78 @@
+#include "heed/pretrained/generation_options.h"
+
+#include <gtest/gtest.h>
+
+#include "heed/base/error.h"
+
+namespace heed {
+namespace {
+
+DecodingOptions decoding_of(std::string_view text, Index encoder_layers) {
+  FamilyModel model;
+  model.config.encoder_layers = encoder_layers;
+  read_generation_options(Json::parse(text, "generation_config.json"), model);
+  return model.decoding;
+}
+
+TEST(GenerationOptions, OfATranslationAreThoseOfItsSearch) {
+  const std::string_view summaries =
+      R"({"num_beams": 4, "length_penalty": 2.0, "early_stopping": true, "min_length": 56,
+    "max_length": 142, "no_repeat_ngram_size": 3, "repetition_penalty": 1.1, "temperature": 0.5})";
+  const BeamOptions search = decoding_of(summaries, 12).search;
+  EXPECT_EQ(search.beam, 4);
+  EXPECT_EQ(search.length_penalty, 2);
+  EXPECT_TRUE(search.early_stopping);
+  EXPECT_EQ(search.min_tokens, 55) << "the begin token is none of them";
+  EXPECT_EQ(search.max_tokens, 140) << "nor is the end token";
+  EXPECT_EQ(search.no_repeat_ngram, 3);
+  EXPECT_EQ(search.repetition_penalty, 1.1);
+  EXPECT_EQ(decoding_of(summaries, 12).sampling.temperature, 1);
+  EXPECT_FALSE(decoding_of(R"({"early_stopping": "never"})", 12).search.early_stopping);
+  EXPECT_FALSE(decoding_of(R"({"early_stopping": false})", 12).search.early_stopping);
+}
+
+TEST(GenerationOptions, NewTokensAreCountedWithoutTheBeginToken) {
+  const BeamOptions search = decoding_of(R"({"max_length": 20, "max_new_tokens": 9, "min_new_tokens": 4})", 6).search;
+  EXPECT_EQ(search.max_tokens, 8);
+  EXPECT_EQ(search.min_tokens, 4);
+  EXPECT_EQ(decoding_of(R"({"max_length": 1000000000000})", 6).search.max_tokens, kAnyLength);
+  EXPECT_EQ(decoding_of(R"({"max_length": 0, "min_length": 0})", 6).search.max_tokens, 1);
+}
+
+TEST(GenerationOptions, OfATextThatGoesOnAreThoseOfItsSampling) {
+  const std::string_view chat = R"({"do_sample": true, "temperature": 0.6, "top_p": 0.9, "top_k": 20,
+    "repetition_penalty": 1.05, "no_repeat_ngram_size": 2, "num_beams": 7})";
+  const SamplingOptions sampling = decoding_of(chat, 0).sampling;
+  EXPECT_EQ(sampling.temperature, 0.6);
+  EXPECT_EQ(sampling.top_p, 0.9);
+  EXPECT_EQ(sampling.top_k, 20);
+  EXPECT_EQ(sampling.repetition_penalty, 1.05);
+  EXPECT_EQ(sampling.no_repeat_ngram, 2);
+  EXPECT_EQ(decoding_of(chat, 0).search.beam, BeamOptions().beam);
+  EXPECT_EQ(decoding_of(R"({"do_sample": false, "temperature": 0.6})", 0).sampling.temperature, 0) << "greedy";
+}
+
+TEST(GenerationOptions, WhatIsLeftOutOrNullStays) {
+  for (const char* text : {"{}", R"({"num_beams": null, "max_length": null, "temperature": null, "top_k": null})"}) {
+    EXPECT_EQ(to_json(decoding_of(text, 6)), to_json(DecodingOptions())) << text;
+    EXPECT_EQ(to_json(decoding_of(text, 0)), to_json(DecodingOptions())) << text;
+  }
+}
+
+TEST(GenerationOptions, OutOfRangeAreRefused) {
+  const auto refusal = [](std::string_view text, Index encoder_layers) {
+    try {
+      decoding_of(text, encoder_layers);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(refusal(R"({"num_beams": 0})", 6),
+            "generation_config.json: num_beams: must be an integer from 1 to 1000, but is 0");
+  EXPECT_EQ(refusal(R"({"top_p": 1.5})", 0), "generation_config.json: top_p: must be from 0 to 1, but is 1.5");
+  EXPECT_EQ(refusal(R"({"temperature": -1})", 0), "generation_config.json: temperature: must be from 0 up, but is -1");
+}
+
+}  // namespace
+}  // namespace heed
