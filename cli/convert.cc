@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "field_options.h"
 #include "heed/tasks/convert.h"
+#include "language_options.h"
 #include "output.h"
 
 namespace heed::cli {
@@ -14,6 +15,7 @@ namespace {
 
 struct ConvertCommand {
   std::string model, out;
+  Languages languages;
   FieldOptions given;
 };
 
@@ -33,7 +35,7 @@ void stop_where_interrupted(Index) {
 }
 
 void run(const ConvertCommand& command) {
-  ConvertOptions options;
+  ConvertOptions options{.languages = command.languages};
   command.given.apply(options);
   for (int signal : {SIGINT, SIGTERM}) std::signal(signal, note);
   convert_model(command.model, options, command.out, stop_where_interrupted);
@@ -48,6 +50,7 @@ void add_convert_command(CLI::App& app) {
   sub->add_option("model", command->model, "The model's folder, heed's own or another toolkit's, or its file.")
       ->required();
   command->given.add(*sub, ConvertOptions{}, "Weights");
+  add_languages(*sub, command->languages);
   sub->add_option("--out", command->out, "The new model's folder, which must not be there yet.")->required();
   sub->footer(
       "Every command takes the new model as it takes the old one (train with --from). Norms, biases and other\n"

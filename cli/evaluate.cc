@@ -20,6 +20,7 @@
 #include "heed/metrics/chrf.h"
 #include "heed/metrics/ter.h"
 #include "heed/tasks/translate.h"
+#include "language_options.h"
 #include "option_names.h"
 #include "output.h"
 #include "progress_line.h"
@@ -35,6 +36,7 @@ struct EvaluateCommand {
   std::string tokenize = "13a", smoothing = "exp";
   EvaluateText text;
   std::optional<Index> beam;
+  Languages languages;
   bool lowercase = false, one_based = false, json = false;
 };
 
@@ -161,7 +163,8 @@ void require(bool given, const char* option, const char* with) {
 
 // An option that would be ignored is a mistake.
 void refuse_options_of_translations(const CLI::App& sub, const char* what) {
-  for (const char* option : {"--beam", "--metrics", "--tokenize", "--smoothing", "--lowercase"}) {
+  for (const char* option :
+       {"--beam", "--from-language", "--to-language", "--metrics", "--tokenize", "--smoothing", "--lowercase"}) {
     if (was_given(sub, option)) throw CLI::ValidationError(option, fmt::format("means nothing to {}", what));
   }
 }
@@ -169,7 +172,7 @@ void refuse_options_of_translations(const CLI::App& sub, const char* what) {
 void evaluate_model(const EvaluateCommand& command, const CLI::App& sub) {
   require(!command.source.empty(), "--source", "--model");
   require(!command.references.empty(), "--reference", "--model");
-  const ModelFolder folder = load_model_folder(command.model);
+  const ModelFolder folder = load_model_folder(command.model, command.languages);
   if (!captions_pictures(folder.config)) {
     HEED_CHECK(command.captions.places.empty(), "--places: {} reads no pictures", command.model);
     const std::vector<Segments> references = read_references(command);  // first: to translate takes long
@@ -238,6 +241,7 @@ void add_evaluate_command(CLI::App& app) {
                                         "What the model translates; of a model that captions, a list of pictures.")
                             ->needs(model);
   add_beam(*sub, command->beam)->needs(model);
+  add_languages(*sub, command->languages);
   sub->add_option("--metrics", command->metrics, "Any of bleu, chrf, chrf++, ter, separated by commas.")
       ->delimiter(',')
       ->check(CLI::IsMember({"bleu", "chrf", "chrf++", "ter"}))

@@ -11,6 +11,7 @@
 #include "heed/io/json.h"
 #include "heed/tasks/purpose.h"
 #include "heed/tasks/score.h"
+#include "language_options.h"
 #include "output.h"
 #include "progress_line.h"
 
@@ -19,6 +20,7 @@ namespace {
 
 struct ScoreCommand {
   std::string model, text, source, target;
+  Languages languages;
   bool json = false;
 };
 
@@ -60,7 +62,7 @@ std::vector<TokenScores> scores_of(const ScoreCommand& command, const ModelFolde
 }
 
 void run(const ScoreCommand& command) {
-  const ModelFolder folder = load_model_folder(command.model);
+  const ModelFolder folder = load_model_folder(command.model, command.languages);
   check_purpose(continues_text(folder.config) || translates_text(folder.config), folder, "scores no text");
   Index line = 0;
   for (const TokenScores& scores : scores_of(command, folder)) {
@@ -78,6 +80,7 @@ void add_score_command(CLI::App& app) {
   sub->add_option("--text", command->text, "Language models: the text, one document a line; - is standard input.");
   sub->add_option("--source", command->source, "Translation models: what was translated.");
   sub->add_option("--target", command->target, "Its translation, line by line.");
+  add_languages(*sub, command->languages);
   sub->add_flag("--json", command->json, "Print one JSON object a line.");
   sub->footer(
       "A line has the sum, a tab, and each token with its log-probability, the end token last.\n"

@@ -12,6 +12,7 @@
 #include "heed/base/text_lines.h"
 #include "heed/io/json.h"
 #include "heed/tasks/caption.h"
+#include "language_options.h"
 #include "long_lines.h"
 #include "numbers.h"
 #include "option_names.h"
@@ -24,6 +25,7 @@ namespace {
 struct TranslateCommand {
   std::string model, input = "-";
   std::vector<std::string> images;
+  Languages languages;
   FieldOptions search;  // over what the model's folder says
   Index chunk = 2048;
   LongLines long_lines = LongLines::fail;
@@ -88,7 +90,7 @@ void caption(const TranslateCommand& command) {
 
 // An option that would be ignored is a mistake.
 void refuse_options_of_text(const CLI::App& sub) {
-  for (const char* option : {"--chunk", "--long-lines"}) {
+  for (const char* option : {"--chunk", "--long-lines", "--from-language", "--to-language"}) {
     if (was_given(sub, option)) throw CLI::ValidationError(option, "means nothing with --image");
   }
 }
@@ -98,7 +100,7 @@ void run(const TranslateCommand& command, const CLI::App& sub) {
     refuse_options_of_text(sub);
     return caption(command);
   }
-  const ModelFolder folder = load_model_folder(command.model);
+  const ModelFolder folder = load_model_folder(command.model, command.languages);
   const BeamOptions search = search_of(command, folder);
   Translator translator(folder, command.long_lines);
   const bool fail_at_long = command.long_lines == LongLines::fail;
@@ -144,6 +146,7 @@ void add_translate_command(CLI::App& app) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->excludes(input);
+  add_languages(*sub, command->languages);
   command->search.add(*sub, BeamOptions{}, "Search");
   add_number(*sub, "--chunk", command->chunk,
              "Sentences that are translated together, at most; fewer where no more are there yet.",

@@ -15,6 +15,7 @@
 #include "heed/tasks/light_traces.h"
 #include "heed/tasks/picture_classifier.h"
 #include "heed/tasks/transcribe.h"
+#include "language_options.h"
 #include "long_lines.h"
 #include "option_names.h"
 #include "output.h"
@@ -195,7 +196,7 @@ Views views_of(const Viewed& viewed, const Wanted& wanted, const CLI::App& sub) 
         read_wave(viewed.sound), {.beam = viewed.beam.value_or(BeamOptions().beam)}, wanted.parts);
     return {{trace}, {trace.target.text}};
   }
-  const ModelFolder folder = load_model_folder(viewed.of);
+  const ModelFolder folder = load_model_folder(viewed.of, viewed.languages);
   return TextViews(viewed, folder, wanted).make(sub);
 }
 
@@ -222,6 +223,7 @@ void add_viewed_options(CLI::App& sub, Viewed& viewed) {
       ->needs(target)
       ->needs(text);
   add_beam(sub, viewed.beam);
+  add_languages(sub, viewed.languages);
   add_long_lines(sub, viewed.long_lines);
   CLI::Option* image = sub.add_option("--image", viewed.image,
                                       "A PNG or JPEG file, for a model that sees: what its class is told by, "
@@ -239,8 +241,8 @@ void add_viewed_options(CLI::App& sub, Viewed& viewed) {
 }
 
 std::vector<const char*> viewed_option_names() {
-  return {"--text", "--text-pair",  "--input", "--target", "--gold",
-          "--beam", "--long-lines", "--image", "--sound",  "--record"};
+  return {"--text",       "--text-pair", "--input", "--target",        "--gold",        "--beam",
+          "--long-lines", "--image",     "--sound", "--from-language", "--to-language", "--record"};
 }
 
 void check_viewed(const Viewed& viewed, const CLI::App& sub) {

@@ -17,6 +17,7 @@ struct Viewed {
   std::string input, image, sound, gold;
   std::optional<std::string> text, text_pair, target;
   std::optional<Index> beam;  // without it, as the model's folder says
+  Languages languages;
   LongLines long_lines = LongLines::fail;
   std::vector<std::string> record{};
 };

@@ -30,8 +30,9 @@ namespace {
 using Lines = std::vector<std::string>;
 using Ids = std::vector<int>;
 
-std::shared_ptr<ModelFolder> load(const std::filesystem::path& folder) {
-  return std::make_shared<ModelFolder>(load_model_folder(folder));
+std::shared_ptr<ModelFolder> load(const std::filesystem::path& folder, const std::string& from_language,
+                                  const std::string& to_language) {
+  return std::make_shared<ModelFolder>(load_model_folder(folder, {from_language, to_language}));
 }
 
 const Vocabulary& source_of(const ModelFolder& folder) {

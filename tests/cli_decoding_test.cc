@@ -75,6 +75,15 @@ TEST(CliDecoding, ATextGoesOnAsTheFolderSays) {
   EXPECT_NE(text(warm, {}), text(warm, {"--no-repeat-ngram", "0"}));
 }
 
+TEST(CliDecoding, ALanguageThatIsNotThereIsRefused) {
+  HEED_DATA_OR_SKIP(t5, "models/t5-tiny-d8");
+  for (const char* option : {"--from-language", "--to-language"}) {
+    expect_refusal(
+        run_heed({"translate", t5.string(), option, "deu_Latn"}), kFailure,
+        {t5.string() + ": 'deu_Latn' is no language of the model: its vocabulary has no tokens for languages"});
+  }
+}
+
 TEST(CliDecoding, AFolderThatSaysWhatCannotBeIsRefused) {
   HEED_DATA_OR_SKIP(t5, "models/t5-tiny-d8");
   expect_refusal(run_heed({"translate", told(t5, scratch_folder() / "broken", R"({"num_beams": 0})")}), kFailure,

@@ -69,9 +69,11 @@ void refuse_narrow(const ParameterList& parameters, DType dtype, const std::stri
 }
 
 // With the vocabulary of a model that hears, which has no template around a text; that of one that sees has none.
-ModelFolder open_model(const std::filesystem::path& path) {
+ModelFolder open_model(const std::filesystem::path& path, const Languages& languages) {
   const ModelConfig config = describe_model_folder(path);
-  if (handles_text(config)) return load_model_folder(path);
+  if (handles_text(config)) return load_model_folder(path, languages);
+  HEED_CHECK(languages.source.empty() && languages.target.empty(), "{}: reads no text, so it has no languages",
+             path.string());
   ModelFolder model;
   static_cast<BareModel&>(model) = load_bare_model(path);
   if (config.transformer.signal.kind == SignalKind::sound) {
@@ -109,7 +111,7 @@ ParameterList with_weights(const ParameterList& parameters, std::span<const Para
 void convert_model(const std::filesystem::path& model, const ConvertOptions& options, const std::filesystem::path& out,
                    const Progress& progress) {
   const bool own = !is_pretrained(model);
-  const ModelFolder loaded = open_model(model);
+  const ModelFolder loaded = open_model(model, options.languages);
   const std::filesystem::path weights = own ? model / "model.safetensors" : model;
   if (own) refuse_narrow(loaded.parameters, dtype_of(options.type), weights.string());
   ListedParameters listed;

@@ -13,6 +13,7 @@
 #include "heed/base/error.h"
 #include "heed/base/progress.h"
 #include "heed/layers/parameter_scope.h"
+#include "heed/tasks/text_codec.h"
 
 namespace heed {
 
@@ -28,6 +29,7 @@ inline std::span<const std::pair<std::string_view, WeightType>> enum_names(Weigh
 
 struct ConvertOptions {
   WeightType type = WeightType::bf16;
+  Languages languages = {};  // that the new folder has for its own
 
   template <typename V>
   friend void visit_fields(ConvertOptions& o, V&& visit) {

@@ -49,6 +49,18 @@ Json own_config(const std::filesystem::path& folder) {
   return read_json(folder / "config.json");
 }
 
+ModelFolder open_any(const std::filesystem::path& path) {
+  if (is_pretrained(path)) return load_pretrained(path);
+  const Json config = own_config(path);
+  if (is_adapter(config)) return load_adapter(path, config);
+  ModelFolder model;
+  model.config = model_config_from_json(config);
+  check_handles_text(model.config, path);
+  static_cast<TextCodec&>(model) = load_codec(path, config, model.config);
+  static_cast<BareModel&>(model) = load_bare_model(path);
+  return model;
+}
+
 }  // namespace
 
 ModelConfig describe_model_folder(const std::filesystem::path& path) {
@@ -95,15 +107,13 @@ BareModel load_bare_model(const std::filesystem::path& path) {
   return bare;
 }
 
-ModelFolder load_model_folder(const std::filesystem::path& path) {
-  if (is_pretrained(path)) return load_pretrained(path);
-  const Json config = own_config(path);
-  if (is_adapter(config)) return load_adapter(path, config);
-  ModelFolder model;
-  model.config = model_config_from_json(config);
-  check_handles_text(model.config, path);
-  static_cast<TextCodec&>(model) = load_codec(path, config, model.config);
-  static_cast<BareModel&>(model) = load_bare_model(path);
+ModelFolder load_model_folder(const std::filesystem::path& path, const Languages& languages) {
+  ModelFolder model = open_any(path);
+  try {
+    model.choose(languages);
+  } catch (const Error& refused) {
+    fail("{}: {}", path.string(), refused.what());
+  }
   return model;
 }
 

@@ -48,8 +48,8 @@ BareModel load_bare_model(const std::filesystem::path& path);
 
 // Reads a folder of heed's own, an adapter's (heed/tasks/adapter_folder.h), or what open_pretrained reads. Throws
 // heed::Error that names the file and what is wrong with it: not a model, a broken file, a configuration that does not
-// match the weights or the vocabulary, a model that handles no text.
-ModelFolder load_model_folder(const std::filesystem::path& path);
+// match the weights or the vocabulary, a model that handles no text, a language that it has not (TextCodec::choose).
+ModelFolder load_model_folder(const std::filesystem::path& path, const Languages& languages = {});
 
 // Every name that a vocabulary's file may have in a model's folder, whether it is there or not.
 std::vector<std::filesystem::path> vocabulary_files(const std::filesystem::path& folder);

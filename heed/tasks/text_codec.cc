@@ -5,6 +5,7 @@
 
 #include "heed/base/check.h"
 #include "heed/io/fields.h"
+#include "heed/text/language_tokens.h"
 
 namespace heed {
 namespace {
@@ -28,7 +29,30 @@ std::vector<int> TextCodec::source_ids(std::string_view text) const {
 }
 
 std::vector<int> TextCodec::target_ids(std::string_view text) const {
-  return templated && !translates ? target_vocabulary->encode_special(text).ids : target_vocabulary->encode(text);
+  if (templated && !translates) return target_vocabulary->encode_special(text).ids;
+  std::vector<int> ids = target_vocabulary->encode(text);
+  if (special.first >= 0 && !ids.empty()) ids.insert(ids.begin(), special.first);
+  return ids;
+}
+
+void TextCodec::choose(const Languages& languages) {
+  if (languages.source.empty() && languages.target.empty()) return;
+  HEED_CHECK(templated && translates, "a language can be chosen of another toolkit's model that translates alone");
+  if (!languages.source.empty()) {
+    const bool is_joint = source_vocabulary == target_vocabulary;
+    source_vocabulary = with_language(*source_vocabulary, languages.source);
+    if (is_joint) target_vocabulary = source_vocabulary;
+  }
+  if (languages.target.empty()) return;
+  const int target = language_id(*target_vocabulary, languages.target);
+  // mBART's decoder begins with the language, where others have it behind what they begin with.
+  const bool begins = special.begin >= 0 && special.begin < target_vocabulary->size() &&
+                      is_language_token(target_vocabulary->piece(special.begin));
+  if (begins) {
+    special.begin = target_symbols.begin = target;
+  } else {
+    special.first = target;
+  }
 }
 
 std::vector<int> TextCodec::prompt_ids(std::string_view text) const {

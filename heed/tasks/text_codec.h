@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,12 @@ struct Vocabularies {
   std::shared_ptr<const Vocabulary> source, target;  // one object where the vocabulary is joint
 };
 
+// Of a model of many languages (heed/text/language_tokens.h): that of sources, and that of what is written. Empty: as
+// the folder has it.
+struct Languages {
+  std::string source{}, target{};
+};
+
 struct TextCodec {
   std::shared_ptr<const Vocabulary> source_vocabulary, target_vocabulary;  // one object where the vocabulary is joint
 
@@ -33,12 +40,15 @@ struct TextCodec {
   bool templated = false;
   bool translates = false;  // of others: there is a source and a target
 
-  // The ids of a source, and of a target or of a language model's text, for batches with those symbols around them.
+  // The ids of a source, and of a target or of a language model's text, for batches with those symbols around them. A
+  // target has the token that each is made to begin with.
   std::vector<int> source_ids(std::string_view text) const;
   std::vector<int> target_ids(std::string_view text) const;
   // The most of those ids that a model of `length` positions holds with the symbols around them.
   Index source_room(Index length) const { return length - Index{source_symbols.end >= 0}; }
   Index target_room(Index length) const { return length - Index{target_symbols.begin >= 0}; }
+  // Throws heed::Error for a language that the model has not, and where it does not translate.
+  void choose(const Languages& languages);
   // What a language model reads before it goes on: never empty.
   std::vector<int> prompt_ids(std::string_view text) const;
 

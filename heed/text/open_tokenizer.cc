@@ -46,15 +46,11 @@ bool has_all(const fs::path& folder, std::span<const std::string_view> names) {
 }
 
 // Of types of models whose tokenizers do more than their files say.
-constexpr std::pair<std::string_view, std::string_view> kClassesOfModels[] = {{"albert", "AlbertTokenizer"},
-                                                                              {"camembert", "CamembertTokenizer"},
-                                                                              {"gemma", "GemmaTokenizer"},
-                                                                              {"gemma2", "GemmaTokenizer"},
-                                                                              {"llama", "LlamaTokenizer"},
-                                                                              {"mistral", "LlamaTokenizer"},
-                                                                              {"mt5", "T5Tokenizer"},
-                                                                              {"t5", "T5Tokenizer"},
-                                                                              {"xlm-roberta", "XLMRobertaTokenizer"}};
+constexpr std::pair<std::string_view, std::string_view> kClassesOfModels[] = {
+    {"albert", "AlbertTokenizer"}, {"camembert", "CamembertTokenizer"},   {"gemma", "GemmaTokenizer"},
+    {"gemma2", "GemmaTokenizer"},  {"llama", "LlamaTokenizer"},           {"m2m_100", "M2M100Tokenizer"},
+    {"mbart", "MBartTokenizer"},   {"mistral", "LlamaTokenizer"},         {"mt5", "T5Tokenizer"},
+    {"t5", "T5Tokenizer"},         {"xlm-roberta", "XLMRobertaTokenizer"}};
 
 // The class that a model's config.json names, or that goes with its type.
 std::string class_of_model(const Json& config) {
@@ -159,8 +155,10 @@ std::unique_ptr<Vocabulary> tokenizer_of(const Json& definition, const fs::path&
 
 std::unique_ptr<Vocabulary> open_sentencepiece(const fs::path& path, const Settings& settings) {
   const std::string kind = settings.tokenizer_class();
-  HEED_CHECK(kind != "XLMRobertaTokenizer" && kind != "CamembertTokenizer" && kind != "MBartTokenizer" &&
-                 kind != "NllbTokenizer",
+  constexpr std::array<std::string_view, 8> kOtherIds{"XLMRobertaTokenizer", "CamembertTokenizer", "BarthezTokenizer",
+                                                      "XGLMTokenizer",       "MBartTokenizer",     "MBart50Tokenizer",
+                                                      "NllbTokenizer",       "M2M100Tokenizer"};
+  HEED_CHECK(std::ranges::find(kOtherIds, kind) == kOtherIds.end(),
              "{}: {} gives its pieces other ids than the model does, and heed knows those from tokenizer.json alone",
              path.string(), kind);
   HEED_CHECK(kind != "AlbertTokenizer",

@@ -142,8 +142,10 @@ TEST_F(OpenTokenizerTest, SentencePieceModelsMayHaveSymbolsAroundTexts) {
   EXPECT_TRUE(llama->is_special(3));
   llama->save(folder_, "kept");
   EXPECT_EQ(load_vocabulary(folder_, "kept")->encode_special("a cat").ids, ids);
-  write("tokenizer_config.json", R"({"tokenizer_class": "XLMRobertaTokenizer"})");
-  EXPECT_NE(refusal().find("XLMRobertaTokenizer"), std::string::npos);
+  for (const std::string of_other_ids : {"XLMRobertaTokenizer", "MBart50Tokenizer", "M2M100Tokenizer"}) {
+    write("tokenizer_config.json", R"({"tokenizer_class": ")" + of_other_ids + R"("})");
+    EXPECT_NE(refusal().find(of_other_ids), std::string::npos);
+  }
 }
 
 TEST_F(OpenTokenizerTest, WhereNothingNamesItsClassTheModelsTypeDoes) {
@@ -154,6 +156,8 @@ TEST_F(OpenTokenizerTest, WhereNothingNamesItsClassTheModelsTypeDoes) {
   EXPECT_EQ(open_tokenizer(folder_)->encode_special("a cat").ids.back(), 3);
   write("config.json", R"({"model_type": "xlm-roberta"})");
   EXPECT_NE(refusal().find("XLMRobertaTokenizer"), std::string::npos);
+  write("config.json", R"({"model_type": "m2m_100"})");
+  EXPECT_NE(refusal().find("M2M100Tokenizer"), std::string::npos);
   write("config.json", R"({"model_type": "albert"})");
   EXPECT_NE(refusal().find("AlbertTokenizer"), std::string::npos);
   write("config.json", R"({"model_type": "t5", "tokenizer_class": "CamembertTokenizer"})");

@@ -55,16 +55,20 @@ class Closed(Exception):
     """Nobody reads a stream any more."""
 
 
-def load(folder: Union[str, "os.PathLike[str]"]) -> "Model":
-    """Reads a model's folder. Raises heed.Error that names the file and what is wrong with it."""
-    return Model(folder)
+def load(folder: Union[str, "os.PathLike[str]"], *, from_language: str = "", to_language: str = "") -> "Model":
+    """Reads a model's folder. Raises heed.Error that names the file and what is wrong with it.
+
+    from_language, to_language: of a model that translates between many languages, what sources are in and what is written, by their tokens
+    ('deu_Latn', 'de_DE'); else as the folder says.
+    """
+    return Model(folder, from_language, to_language)
 
 
 class Model:
     """A model, which translates or continues text. Its methods may be called from several threads, and let others run."""
 
-    def __init__(self, folder: Union[str, "os.PathLike[str]"]) -> None:
-        self._model = _heed.load(os.fspath(folder))
+    def __init__(self, folder: Union[str, "os.PathLike[str]"], from_language: str = "", to_language: str = "") -> None:
+        self._model = _heed.load(os.fspath(folder), from_language, to_language)
         self._name = os.path.basename(os.path.abspath(folder))
 
     @property

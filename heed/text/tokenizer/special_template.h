@@ -4,13 +4,20 @@
 //   around.apply(ids);   // [CLS] ids [SEP]
 #pragma once
 
+#include <functional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "heed/io/json.h"
 #include "heed/text/vocabulary.h"
 
 namespace heed {
+
+// A post-processor like this one, with the token of that id wherever it has one of those that are `replaced`: of
+// NLLB's, the language that a text is in. Throws heed::Error naming the place where it has none around a text.
+Json with_special_token(const Json& json, const std::function<bool(std::string_view)>& replaced, std::string_view token,
+                        int id);
 
 class SpecialTemplate {
  public:

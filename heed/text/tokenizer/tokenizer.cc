@@ -103,6 +103,14 @@ Tokenizer Tokenizer::with_symbols(const SymbolIds& symbols) const {
   return Tokenizer(impl_, symbols);
 }
 
+Tokenizer Tokenizer::with_special_token(const std::function<bool(std::string_view)>& replaced, int id) const {
+  Json json = Json::parse(impl_->definition, "tokenizer");
+  const Json around = json.has("post_processor") ? json["post_processor"] : Json();
+  json.set("post_processor", heed::with_special_token(around, replaced, piece(id), id));
+  json.set("symbols", symbols_json(symbols()));
+  return read(json.dump(), json);
+}
+
 Tokenizer Tokenizer::load(const std::filesystem::path& path) { return from_json(read_file(path), path.string()); }
 
 std::filesystem::path Tokenizer::path_in(const std::filesystem::path& folder, std::string_view stem) {

@@ -9,8 +9,10 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "heed/io/json.h"
@@ -34,6 +36,9 @@ class Tokenizer final : public Vocabulary {
   static Tokenizer from_definition(const Json& definition, std::string_view name);
   // The same tokenizer with other symbols. Throws heed::Error for an id outside [-1, size()).
   Tokenizer with_symbols(const SymbolIds& symbols) const;
+  // The same tokenizer, whose template has the token of that id wherever it has one of those that are `replaced`.
+  // Throws heed::Error where it has none around a text, and for an id outside [0, size()).
+  Tokenizer with_special_token(const std::function<bool(std::string_view)>& replaced, int id) const;
   // folder/stem.tokenizer.json
   static std::filesystem::path path_in(const std::filesystem::path& folder, std::string_view stem);
 
