@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "commands.h"
 #include "heed/base/parallel.h"
@@ -19,6 +20,7 @@
 #include "heed/tasks/pretrained_folder.h"
 #include "heed/tasks/pretrained_vocabulary.h"
 #include "heed/tasks/purpose.h"
+#include "heed/text/language_tokens.h"
 #include "output.h"
 
 namespace heed::cli {
@@ -86,6 +88,22 @@ std::string vocabulary_text(const ModelFolder& model) {
                      target.size());
 }
 
+bool is_told_how_to_decode(const ModelFolder& model) {
+  return model.templated && (continues_text(model.config) || translates_text(model.config));
+}
+
+// What there is to say of a model's languages, and of how another toolkit's model is decoded.
+std::string text_lines(const ModelFolder& model) {
+  if (model.target_vocabulary == nullptr) return {};
+  std::string text;
+  const std::vector<std::string> languages = languages_of(*model.target_vocabulary);
+  if (!languages.empty()) text += fmt::format("languages   {}\n", fmt::join(languages, " "));
+  if (is_told_how_to_decode(model)) {
+    text += fmt::format("decoding    {}\n", to_json(static_cast<const TextCodec&>(model)).dump());
+  }
+  return text;
+}
+
 // The bytes of the weights of each type, scales among those of f32.
 std::map<DType, Index> bytes_by_type(const ParameterList& parameters) {
   std::map<DType, Index> bytes;
@@ -128,6 +146,8 @@ void show_model(const InfoCommand& command) {
       object.set("joint_vocabulary", model.source_vocabulary == model.target_vocabulary);
       object.set("source_vocabulary", vocabulary_json(*model.source_vocabulary));
       object.set("target_vocabulary", vocabulary_json(*model.target_vocabulary));
+      object.set("languages", Json::array_of(languages_of(*model.target_vocabulary)));
+      if (is_told_how_to_decode(model)) object.set("text", to_json(static_cast<const TextCodec&>(model)));
     }
     if (command.parameters) {
       Json list = Json::array();
@@ -140,8 +160,8 @@ void show_model(const InfoCommand& command) {
     return print_line(object.dump(2));
   }
   std::string text =
-      fmt::format("model       {}: it {}\nparameters  {}, {}\nvocabulary  {}\nconfig\n", config["model"].string(),
-                  purpose_of(model.config), count, bytes_text(bytes), vocabulary_text(model));
+      fmt::format("model       {}: it {}\nparameters  {}, {}\nvocabulary  {}\n{}config\n", config["model"].string(),
+                  purpose_of(model.config), count, bytes_text(bytes), vocabulary_text(model), text_lines(model));
   for (const auto& [name, value] : config["config"].members()) {
     text += fmt::format("  {:<20} {}\n", name, value.kind() == Json::Kind::string ? value.string() : value.dump());
   }

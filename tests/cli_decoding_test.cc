@@ -52,6 +52,10 @@ TEST(CliDecoding, ATranslationIsSearchedForAsTheFolderSays) {
   greedy[3] = "1";
   EXPECT_EQ(with("translate", other, {"--input", text, "--json", "--beam", "1"}), with("translate", plain, greedy));
 
+  EXPECT_NE(output_of({"info", other}).find(R"("no_repeat_ngram":2)"), std::string::npos);
+  const Json decoding = Json::parse(output_of({"info", other, "--json"}))["text"]["decoding"];
+  EXPECT_EQ(decoding["search"]["beam"].integer(), 3);
+
   const std::string converted = (scratch / "converted").string();
   output_of({"convert", other, "--type", "f32", "--out", converted});
   EXPECT_EQ(with("translate", converted, {"--input", text, "--json"}), expected) << "heed's folder keeps it";
