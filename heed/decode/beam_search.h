@@ -12,7 +12,7 @@
 namespace heed {
 
 inline constexpr Index kWidestBeam = 1000;
-inline constexpr Index kAnyLength = 1 << 24;
+inline constexpr Index kAnyLength = 1 << 24;  // tokens: no model holds so many
 
 struct BeamOptions {
   Index beam = 5;
