@@ -242,6 +242,7 @@ void add_evaluate_command(CLI::App& app) {
                             ->needs(model);
   add_beam(*sub, command->beam)->needs(model);
   add_languages(*sub, command->languages);
+  for (const char* option : {"--from-language", "--to-language"}) sub->get_option(option)->needs(model);
   sub->add_option("--metrics", command->metrics, "Any of bleu, chrf, chrf++, ter, separated by commas.")
       ->delimiter(',')
       ->check(CLI::IsMember({"bleu", "chrf", "chrf++", "ter"}))

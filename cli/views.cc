@@ -255,9 +255,9 @@ void check_viewed(const Viewed& viewed, const CLI::App& sub) {
   if (is_trace_file(viewed.of)) {
     refuse_beside("a file of traces", viewed_option_names());
   } else if (!viewed.image.empty()) {
-    refuse_beside("--image", {"--input", "--long-lines"});
+    refuse_beside("--image", {"--input", "--long-lines", "--from-language", "--to-language"});
   } else if (!viewed.sound.empty()) {
-    refuse_beside("--sound", {"--input", "--target", "--long-lines"});
+    refuse_beside("--sound", {"--input", "--target", "--long-lines", "--from-language", "--to-language"});
   } else if (viewed.text.has_value() == !viewed.input.empty()) {
     throw CLI::RequiredError("One of --text, --input, --image and --sound");
   }

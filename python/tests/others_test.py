@@ -46,6 +46,10 @@ class OthersModels(unittest.TestCase):
             self.assertEqual(model.translate("summarize: a", max_tokens=3), plain.translate("summarize: a", **{**options, "max_tokens": 3}))
             self.assertNotEqual(model.translate("summarize: a"), plain.translate("summarize: a"))
 
+    def test_a_language_that_is_not_there_is_refused(self):
+        with self.assertRaisesRegex(heed.Error, "t5-tiny-d8: 'deu_Latn' is no language of the model"):
+            heed.load(MODELS / "t5-tiny-d8", to_language="deu_Latn")
+
     def test_its_maps_are_of_its_tokens(self):
         model = heed.load(MODELS / "bloom-tiny")
         case = cases("bloom-tiny")[0]

@@ -77,38 +77,43 @@ void SpecialTemplate::read_cls_and_sep(const Json& json, bool roberta) {
 
 Json with_special_token(const Json& json, const std::function<bool(std::string_view)>& replaced, std::string_view token,
                         int id) {
+  constexpr std::string_view kNone = "must have a token around a text that can be replaced";
+  const std::string type = json.is_null() ? "" : type_of(json);
   Json changed = json;
-  bool is_there = false;
+  if (type == "Sequence") {
+    Json steps = Json::array();
+    bool has_template = false;
+    for (const Json& step : json["processors"].items()) {
+      const bool is_template = !step.is_null() && type_of(step) == "TemplateProcessing";
+      steps.append(is_template ? with_special_token(step, replaced, token, id) : step);
+      has_template = has_template || is_template;
+    }
+    if (!has_template) json.refuse(kNone);
+    changed.set("processors", steps);
+    return changed;
+  }
+  if (type != "TemplateProcessing") json.refuse(kNone);
+  const auto is_replaced = [&](const Json& part) {
+    return part.has("SpecialToken") && replaced(part["SpecialToken"]["id"].string());
+  };
   const auto with_token = [&](const Json& parts) {
     Json list = Json::array();
     for (Json part : parts.items()) {
-      if (part.has("SpecialToken") && replaced(part["SpecialToken"]["id"].string())) {
+      if (is_replaced(part)) {
         Json special = part["SpecialToken"];
         special.set("id", token);
         part.set("SpecialToken", special);
-        is_there = true;
       }
       list.append(part);
     }
     return list;
   };
-  if (!json.is_null() && type_of(json) == "Sequence") {
-    Json steps = Json::array();
-    for (const Json& step : json["processors"].items()) {
-      const bool is_template = !step.is_null() && type_of(step) == "TemplateProcessing";
-      steps.append(is_template ? with_special_token(step, replaced, token, id) : step);
-      is_there = is_there || is_template;
-    }
-    changed.set("processors", steps);
-  } else if (!json.is_null() && type_of(json) == "TemplateProcessing") {
-    changed.set("pair", with_token(json["pair"]));
-    is_there = false;
-    changed.set("single", with_token(json["single"]));
-    Json tokens = json["special_tokens"];
-    tokens.set(token, Json::object({{"id", token}, {"ids", Json::array({id})}, {"tokens", Json::array({token})}}));
-    changed.set("special_tokens", tokens);
-  }
-  if (!is_there) json.refuse("must have a token around a text that can be replaced");
+  if (std::ranges::none_of(json["single"].items(), is_replaced)) json.refuse(kNone);
+  changed.set("single", with_token(json["single"]));
+  changed.set("pair", with_token(json["pair"]));
+  Json tokens = json["special_tokens"];
+  tokens.set(token, Json::object({{"id", token}, {"ids", Json::array({id})}, {"tokens", Json::array({token})}}));
+  changed.set("special_tokens", tokens);
   return changed;
 }
 
