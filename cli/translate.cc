@@ -49,7 +49,7 @@ void check_best(const BeamOptions& search) {
 }
 
 // The model's own way to search, but for what was given.
-BeamOptions search_of(const TranslateCommand& command, const ModelFolder& folder) {
+BeamOptions chosen_search(const TranslateCommand& command, const ModelFolder& folder) {
   BeamOptions search = folder.decoding.search;
   command.search.apply(search);
   check_best(search);
@@ -74,7 +74,7 @@ void print_translations(const TranslateCommand& command, const BeamOptions& sear
 // What pictures show, in the place of sentences.
 void caption(const TranslateCommand& command) {
   const ModelFolder folder = load_model_folder(command.model);
-  const BeamOptions search = search_of(command, folder);
+  const BeamOptions search = chosen_search(command, folder);
   const Captioner captioner(folder);
   for (Index i = 0; i < std::ssize(command.images); ++i) {
     const std::string& name = command.images[static_cast<std::size_t>(i)];
@@ -101,7 +101,7 @@ void run(const TranslateCommand& command, const CLI::App& sub) {
     return caption(command);
   }
   const ModelFolder folder = load_model_folder(command.model, command.languages);
-  const BeamOptions search = search_of(command, folder);
+  const BeamOptions search = chosen_search(command, folder);
   Translator translator(folder, command.long_lines);
   const bool fail_at_long = command.long_lines == LongLines::fail;
   TextLineReader reader(command.input, fail_at_long ? TextLineReader::LongLine::refuse : TextLineReader::LongLine::cut);
