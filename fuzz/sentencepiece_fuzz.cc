@@ -1,9 +1,13 @@
-// SentencePiece's models: one that is taken is safe to use, and what it encodes and decodes is as Vocabulary says.
+// SentencePiece's models: one that is taken is safe to use, and what it encodes and decodes is as Vocabulary says;
+// taken apart, too.
 #include <algorithm>
 
 #include "heed/base/control_characters.h"
 #include "heed/base/utf8.h"
+#include "heed/text/renumbered_pieces.h"
+#include "heed/text/sentencepiece_pieces.h"
 #include "heed/text/sentencepiece_vocabulary.h"
+#include "heed/text/tokenizer/tokenizer.h"
 #include "property.h"
 
 namespace heed::fuzz {
@@ -22,7 +26,23 @@ void check_decoding(const SentencePieceVocabulary& vocabulary, const std::vector
           "every piece has a word or none");
 }
 
+void check_renumbered(std::string_view bytes) {
+  const auto model = taken([&] { return read_sentencepiece_pieces(bytes, "input"); });
+  if (!model) return;
+  for (const char* kind : {"MBart50Tokenizer", "PegasusTokenizer"}) {
+    const auto tokenizer = taken([&] {
+      return Tokenizer::from_definition(renumbered_definition(*model, {.tokenizer_class = kind}, "input"), "input");
+    });
+    if (!tokenizer) continue;
+    for (const std::string_view text : kTexts) {
+      const auto ids = taken([&] { return tokenizer->encode(text); });
+      if (ids) require(valid_utf8(tokenizer->decode(*ids)), "what is decoded is UTF-8");
+    }
+  }
+}
+
 void check(std::string_view bytes) {
+  check_renumbered(bytes);
   const auto vocabulary = taken([&] { return SentencePieceVocabulary::from_bytes(bytes, "input"); });
   if (!vocabulary) return;
   require(vocabulary->bytes() == bytes, "a model is kept as it is");

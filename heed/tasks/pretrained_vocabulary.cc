@@ -75,8 +75,10 @@ std::shared_ptr<const Vocabulary> vocabulary_in(const Checkpoint& file) {
                    .separator = id("seperator_token_id"),  // as the format spells it
                    .mask = id("mask_token_id")};
   const bool is_llama = plain.kind == PlainVocabulary::Kind::llama;
-  plain.begins = flag_or(metadata, {key("add_bos_token")}, is_llama) && plain.symbols.begin >= 0;
-  plain.ends = flag_or(metadata, {key("add_eos_token")}, false) && plain.symbols.end >= 0;
+  if (flag_or(metadata, {key("add_bos_token")}, is_llama) && plain.symbols.begin >= 0) {
+    plain.before = {plain.symbols.begin};
+  }
+  if (flag_or(metadata, {key("add_eos_token")}, false) && plain.symbols.end >= 0) plain.behind = {plain.symbols.end};
   plain.space_prefix = flag_or(metadata, {key("add_space_prefix")}, true);
   plain.single_spaces = flag_or(metadata, {key("remove_extra_whitespaces")}, false);
   return std::make_shared<Tokenizer>(make_tokenizer(plain, file.name()));
@@ -87,7 +89,7 @@ std::shared_ptr<const Vocabulary> llama2c_vocabulary(const fs::path& path) {
   const Llama2cVocabulary read = read_llama2c_vocabulary(path);
   PlainVocabulary plain{.pieces = read.pieces, .scores = read.scores};
   plain.symbols = {.unknown = 0, .begin = 1, .end = 2};
-  plain.begins = true;
+  plain.before = {1};
   return std::make_shared<Tokenizer>(make_tokenizer(plain, path.string()));
 }
 

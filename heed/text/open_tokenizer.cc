@@ -14,6 +14,8 @@
 #include "heed/base/check.h"
 #include "heed/base/file.h"
 #include "heed/io/json.h"
+#include "heed/text/renumbered_pieces.h"
+#include "heed/text/sentencepiece_pieces.h"
 #include "heed/text/sentencepiece_tokenizer.h"
 #include "heed/text/sentencepiece_words.h"
 #include "heed/text/tokenizer/definitions.h"
@@ -47,10 +49,13 @@ bool has_all(const fs::path& folder, std::span<const std::string_view> names) {
 
 // Of types of models whose tokenizers do more than their files say.
 constexpr std::pair<std::string_view, std::string_view> kClassesOfModels[] = {
-    {"albert", "AlbertTokenizer"}, {"camembert", "CamembertTokenizer"},   {"gemma", "GemmaTokenizer"},
-    {"gemma2", "GemmaTokenizer"},  {"llama", "LlamaTokenizer"},           {"m2m_100", "M2M100Tokenizer"},
-    {"mbart", "MBartTokenizer"},   {"mistral", "LlamaTokenizer"},         {"mt5", "T5Tokenizer"},
-    {"t5", "T5Tokenizer"},         {"xlm-roberta", "XLMRobertaTokenizer"}};
+    {"albert", "AlbertTokenizer"},         {"big_bird", "BigBirdTokenizer"},
+    {"camembert", "CamembertTokenizer"},   {"gemma", "GemmaTokenizer"},
+    {"gemma2", "GemmaTokenizer"},          {"llama", "LlamaTokenizer"},
+    {"m2m_100", "M2M100Tokenizer"},        {"mbart", "MBartTokenizer"},
+    {"mistral", "LlamaTokenizer"},         {"mt5", "T5Tokenizer"},
+    {"pegasus", "PegasusTokenizer"},       {"t5", "T5Tokenizer"},
+    {"xlm-roberta", "XLMRobertaTokenizer"}};
 
 // The class that a model's config.json names, or that goes with its type.
 std::string class_of_model(const Json& config) {
@@ -82,6 +87,12 @@ class Settings {
   std::optional<bool> flag(std::string_view key) const {
     for (const Json& file : files_) {
       if (is_given(file, key)) return file[key].boolean();
+    }
+    return std::nullopt;
+  }
+  std::optional<Index> number(std::string_view key) const {
+    for (const Json& file : files_) {
+      if (is_given(file, key)) return file[key].integer(0);
     }
     return std::nullopt;
   }
@@ -153,21 +164,36 @@ std::unique_ptr<Vocabulary> tokenizer_of(const Json& definition, const fs::path&
       Tokenizer::from_definition(with_added_tokens(definition, settings.added_tokens()), name.string()), settings);
 }
 
+std::unique_ptr<Vocabulary> open_renumbered(const fs::path& path, const Settings& settings) {
+  Renumbering how{.tokenizer_class = settings.tokenizer_class(),
+                  .source_language = settings.token("src_lang", ""),
+                  .language_set = settings.token("language_codes", "")};
+  if (const fs::path list = path.parent_path() / "vocab.json"; file_exists(list)) how.list = read_json(list);
+  const std::string name = path.string();
+  const PlainVocabulary model = read_sentencepiece_pieces(read_file(path), name);
+  return tokenizer_of(renumbered_definition(model, how, name), path, settings);
+}
+
 std::unique_ptr<Vocabulary> open_sentencepiece(const fs::path& path, const Settings& settings) {
   const std::string kind = settings.tokenizer_class();
-  constexpr std::array<std::string_view, 8> kOtherIds{"XLMRobertaTokenizer", "CamembertTokenizer", "BarthezTokenizer",
-                                                      "XGLMTokenizer",       "MBartTokenizer",     "MBart50Tokenizer",
-                                                      "NllbTokenizer",       "M2M100Tokenizer"};
+  // PEGASUS' ids may also be the model's own.
+  if (is_renumbered(kind) && !(kind == "PegasusTokenizer" && settings.number("offset") == 0)) {
+    return open_renumbered(path, settings);
+  }
+  constexpr std::array<std::string_view, 4> kOtherIds{"CamembertTokenizer", "BarthezTokenizer", "XGLMTokenizer",
+                                                      "NllbTokenizer"};
   HEED_CHECK(std::ranges::find(kOtherIds, kind) == kOtherIds.end(),
              "{}: {} gives its pieces other ids than the model does, and heed knows those from tokenizer.json alone",
              path.string(), kind);
-  HEED_CHECK(kind != "AlbertTokenizer",
-             "{}: an AlbertTokenizer does more to a text than its model says, and heed knows that from tokenizer.json "
-             "alone",
-             path.string());
+  for (const std::string_view other : {"AlbertTokenizer", "BigBirdTokenizer"}) {
+    HEED_CHECK(kind != other,
+               "{}: a tokenizer of the class {} does more to a text than its model says, and heed knows that from "
+               "tokenizer.json alone",
+               path.string(), kind);
+  }
   // Of Llama's and Gemma's, texts begin with a symbol where nothing else is said, and of T5's they end with one.
   const bool begins = kind == "LlamaTokenizer" || kind == "CodeLlamaTokenizer" || kind == "GemmaTokenizer";
-  const bool ends = kind == "T5Tokenizer" || kind == "PegasusTokenizer" || kind == "BigBirdTokenizer";
+  const bool ends = kind == "T5Tokenizer" || kind == "PegasusTokenizer";
   return std::make_unique<SentencePieceTokenizer>(SentencePieceTokenizer::load(
       path, {settings.flag("add_bos_token").value_or(begins), settings.flag("add_eos_token").value_or(ends)}));
 }

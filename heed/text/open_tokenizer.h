@@ -18,7 +18,8 @@ enum class TokenizerSide { source, target };
 //   tokenizer.json                                      Tokenizer
 //   source.spm and target.spm with vocab.json           SentencePieceWords: Marian's
 //   tokenizer.model, spiece.model, spm.model,
-//   sentencepiece.model, sentencepiece.bpe.model        SentencePieceTokenizer
+//   sentencepiece.model, sentencepiece.bpe.model        SentencePieceTokenizer; Tokenizer of the classes that give the
+//                                                       pieces other ids (heed/text/renumbered_pieces.h)
 //   vocab.json with merges.txt                          Tokenizer: GPT-2's, or RoBERTa's or CLIP's where the folder
 //                                                       says so
 //   vocab.txt                                           Tokenizer: BERT's

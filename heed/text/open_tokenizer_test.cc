@@ -155,9 +155,14 @@ TEST_F(OpenTokenizerTest, WhereNothingNamesItsClassTheModelsTypeDoes) {
   write("config.json", R"({"model_type": "t5"})");
   EXPECT_EQ(open_tokenizer(folder_)->encode_special("a cat").ids.back(), 3);
   write("config.json", R"({"model_type": "xlm-roberta"})");
-  EXPECT_NE(refusal().find("XLMRobertaTokenizer"), std::string::npos);
+  EXPECT_NE(refusal().find("of a XLMRobertaTokenizer, the piece 0 must be '<unk>', but is '<pad>'"), std::string::npos);
   write("config.json", R"({"model_type": "m2m_100"})");
-  EXPECT_NE(refusal().find("M2M100Tokenizer"), std::string::npos);
+  EXPECT_NE(refusal().find("M2M100Tokenizer, vocab.json has the ids"), std::string::npos);
+  write("config.json", R"({"model_type": "pegasus"})");
+  EXPECT_NE(refusal().find("PegasusTokenizer, the piece 1 must be '</s>'"), std::string::npos);
+  write("tokenizer_config.json", R"({"offset": 0})");
+  EXPECT_EQ(open_tokenizer(folder_)->encode_special("a cat").ids.back(), 3);
+  write("tokenizer_config.json", "{}");
   write("config.json", R"({"model_type": "albert"})");
   EXPECT_NE(refusal().find("AlbertTokenizer"), std::string::npos);
   write("config.json", R"({"model_type": "t5", "tokenizer_class": "CamembertTokenizer"})");

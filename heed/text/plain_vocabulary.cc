@@ -82,11 +82,18 @@ Json added_tokens(const std::vector<std::string>& pieces, const std::vector<Type
 }
 
 Json post_processor(const PlainVocabulary& plain, const std::vector<std::string>& pieces, std::string_view name) {
-  const int begin = plain.begins ? plain.symbols.begin : -1, end = plain.ends ? plain.symbols.end : -1;
-  HEED_CHECK(!plain.begins || begin >= 0, "{}: texts begin with a symbol that the vocabulary has not", name);
-  HEED_CHECK(!plain.ends || end >= 0, "{}: texts end with a symbol that the vocabulary has not", name);
-  const auto piece = [&](int id) { return id < 0 ? std::string() : pieces[static_cast<std::size_t>(id)]; };
-  return ends_definition(piece(begin), begin, piece(end), end);
+  const auto tokens = [&](const std::vector<int>& ids) {
+    std::vector<TemplateToken> list;
+    for (const int id : ids) {
+      HEED_CHECK(id >= 0 && id < std::ssize(pieces), "{}: a text has a symbol around it that the vocabulary has not",
+                 name);
+      list.push_back({pieces[static_cast<std::size_t>(id)], id});
+    }
+    return list;
+  };
+  TemplateTokens around{tokens(plain.before), tokens(plain.behind), {}};
+  if (plain.between) around.between = tokens(*plain.between);
+  return template_definition(around);
 }
 
 Json step(std::string_view type) { return Json::object({{"type", type}}); }
@@ -94,6 +101,7 @@ Json replace(Json pattern, std::string_view content) {
   return Json::object({{"type", "Replace"}, {"pattern", std::move(pattern)}, {"content", content}});
 }
 Json text(std::string_view literal) { return Json::object({{"String", literal}}); }
+Json regex(std::string_view pattern) { return Json::object({{"Regex", pattern}}); }
 
 // SentencePiece's: its table, its treatment of spaces, and a mark for each.
 Json sentencepiece_normaliser(const PlainVocabulary& plain) {
@@ -102,8 +110,8 @@ Json sentencepiece_normaliser(const PlainVocabulary& plain) {
     steps.push_back(Json::object({{"type", "Precompiled"}, {"precompiled_charsmap", base64(plain.character_map)}}));
   }
   if (plain.single_spaces) {
-    steps.push_back(Json::object({{"type", "Strip"}, {"strip_left", true}, {"strip_right", true}}));
-    steps.push_back(replace(Json::object({{"Regex", " {2,}"}}), " "));
+    steps.push_back(replace(regex(R"(\A +| +\z)"), ""));  // no other blanks
+    steps.push_back(replace(regex(" {2,}"), " "));
   }
   if (plain.space_prefix) steps.push_back(Json::object({{"type", "Prepend"}, {"prepend", kSpaceMark}}));
   steps.push_back(replace(text(" "), kSpaceMark));
@@ -183,9 +191,8 @@ Json byte_level(bool cuts) {
   return Json::object({{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", cuts}});
 }
 Json digits(bool each) { return Json::object({{"type", "Digits"}, {"individual_digits", each}}); }
-Json at_matches(std::string_view regex) {
-  return Json::object(
-      {{"type", "Split"}, {"pattern", Json::object({{"Regex", regex}})}, {"behavior", "Isolated"}, {"invert", false}});
+Json at_matches(std::string_view pattern) {
+  return Json::object({{"type", "Split"}, {"pattern", regex(pattern)}, {"behavior", "Isolated"}, {"invert", false}});
 }
 
 // Steps of a pre-tokenizer, one behind the other.
@@ -322,7 +329,7 @@ Json bert_definition(const PlainVocabulary& plain, const std::vector<std::string
 
 }  // namespace
 
-Tokenizer make_tokenizer(const PlainVocabulary& plain, std::string_view name) {
+Json tokenizer_definition(const PlainVocabulary& plain, std::string_view name) {
   check(plain, name);
   const std::vector<Type> types = types_of(plain);
   std::vector<std::string> pieces = plain.kind == Kind::bert ? word_pieces(plain.pieces, types) : plain.pieces;
@@ -345,7 +352,11 @@ Tokenizer make_tokenizer(const PlainVocabulary& plain, std::string_view name) {
     definition.set("added_tokens", added_tokens(pieces, types));
     definition.set("post_processor", post_processor(plain, pieces, name));
   }
-  return Tokenizer::from_definition(definition, name).with_symbols(plain.symbols);
+  return definition;
+}
+
+Tokenizer make_tokenizer(const PlainVocabulary& plain, std::string_view name) {
+  return Tokenizer::from_definition(tokenizer_definition(plain, name), name).with_symbols(plain.symbols);
 }
 
 }  // namespace heed

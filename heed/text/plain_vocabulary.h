@@ -3,14 +3,16 @@
 //
 //   PlainVocabulary plain{.kind = PlainVocabulary::Kind::llama, .pieces = pieces, .scores = scores};
 //   plain.symbols = {.unknown = 0, .begin = 1, .end = 2};
-//   plain.begins = true;
+//   plain.before = {1};
 //   const Tokenizer tokenizer = make_tokenizer(plain, "stories260K.gguf");
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "heed/io/json.h"
 #include "heed/text/tokenizer/tokenizer.h"
 #include "heed/text/vocabulary.h"
 
@@ -35,8 +37,10 @@ struct PlainVocabulary {
   // "starcoder", "falcon", "deepseek-coder", "deepseek-v3", "bloom" and names of models that are cut like one of these.
   std::string cut{};
   SymbolIds symbols{};
-  bool begins = false;          // encode_special begins a text with the begin symbol
-  bool ends = false;            // and ends it with the end symbol
+  // What encode_special puts around a text, by id; not of bert. Between two texts: behind and before, unless it is
+  // said, which then also says that both texts have the type 0.
+  std::vector<int> before{}, behind{};
+  std::optional<std::vector<int>> between{};
   bool space_prefix = true;     // of llama and t5: a text begins as if a space stood before it
   bool single_spaces = false;   // of llama and t5: runs of spaces are one, and those at the ends go
   bool lower = true;            // of bert
@@ -47,5 +51,8 @@ struct PlainVocabulary {
 // Throws heed::Error that begins with `name` for lists whose lengths differ, symbols that are not there, and a cut that
 // is not known.
 Tokenizer make_tokenizer(const PlainVocabulary& plain, std::string_view name);
+
+// The same as the content of a tokenizer.json, which does not say `symbols`.
+Json tokenizer_definition(const PlainVocabulary& plain, std::string_view name);
 
 }  // namespace heed

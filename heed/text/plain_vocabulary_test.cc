@@ -37,7 +37,7 @@ PlainVocabulary read_llama2c(const fs::path& path) {
     at += 8 + static_cast<std::size_t>(length);
   }
   plain.symbols = {.unknown = 0, .begin = 1, .end = 2};
-  plain.begins = true;
+  plain.before = {1};
   return plain;
 }
 
@@ -154,7 +154,7 @@ TEST(PlainVocabulary, UnigramModelsCutByScore) {
   plain.pieces = {"<pad>", "</s>", "<unk>", "\u2581a", "b", "\u2581ab", "\u2581"};
   plain.scores = {0, 0, 0, -1, -1, -1.5, -4};
   plain.symbols = {.pad = 0, .unknown = 2, .end = 1};
-  plain.ends = true;
+  plain.behind = {1};
   plain.single_spaces = true;
   const Tokenizer tokenizer = make_tokenizer(plain, "t5");
   EXPECT_EQ(tokenizer.encode_special(" ab   a ").ids, (Ids{5, 3, 1}));
@@ -177,9 +177,11 @@ TEST(PlainVocabulary, ListsThatDoNotFitAreRefused) {
   plain.symbols.end = 2;
   EXPECT_EQ(refusal(plain), "x.gguf: the symbol end has the id 2, in a vocabulary of 2");
   plain.symbols = {.unknown = 0};
-  plain.begins = true;
-  EXPECT_NE(refusal(plain).find("texts begin with a symbol"), std::string::npos);
-  plain.begins = false;
+  for (const int id : {-1, 2}) {
+    plain.before = {id};
+    EXPECT_EQ(refusal(plain), "x.gguf: a text has a symbol around it that the vocabulary has not");
+  }
+  plain.before.clear();
   plain.scores[1] = std::numeric_limits<float>::quiet_NaN();
   EXPECT_NE(refusal(plain).find("the piece 1 has the score nan"), std::string::npos) << refusal(plain);
   PlainVocabulary gpt2{.kind = Kind::gpt2};

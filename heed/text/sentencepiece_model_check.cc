@@ -12,84 +12,10 @@
 #include "heed/base/control_characters.h"
 #include "heed/base/printable.h"
 #include "heed/base/utf8.h"
+#include "heed/text/sentencepiece_fields.h"
 
 namespace heed {
 namespace {
-
-enum class WireType { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
-
-struct Field {
-  std::uint64_t number;
-  WireType type;
-  std::uint64_t value;     // of varint, fixed32 and fixed64
-  std::string_view bytes;  // of bytes
-};
-
-// Reads the fields of one message in turn.
-class MessageReader {
- public:
-  MessageReader(std::string_view bytes, std::string_view name) : rest_(bytes), name_(name) {}
-
-  bool done() const { return rest_.empty(); }
-
-  Field next() {
-    const std::uint64_t tag = varint();
-    Field field{tag >> 3, static_cast<WireType>(tag & 7), 0, {}};
-    HEED_CHECK(field.number > 0, "{}: not a SentencePiece model: a field has the number 0", name_);
-    switch (field.type) {
-      case WireType::varint:
-        field.value = varint();
-        break;
-      case WireType::fixed64:
-        field.value = fixed<std::uint64_t>();
-        break;
-      case WireType::fixed32:
-        field.value = fixed<std::uint32_t>();
-        break;
-      case WireType::bytes:
-        field.bytes = take(varint());
-        break;
-      default:
-        fail("{}: not a SentencePiece model: a field has the wire type {}", name_, tag & 7);
-    }
-    return field;
-  }
-
- private:
-  std::string_view take(std::uint64_t count) {
-    HEED_CHECK(count <= rest_.size(),
-               "{}: not a SentencePiece model, or cut short: a field needs {} bytes, {} are left", name_, count,
-               rest_.size());
-    const std::string_view taken = rest_.substr(0, count);
-    rest_.remove_prefix(count);
-    return taken;
-  }
-
-  std::uint64_t varint() {
-    std::uint64_t value = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      const auto byte = static_cast<std::uint64_t>(static_cast<unsigned char>(take(1)[0]));
-      value |= (byte & 0x7F) << shift;
-      if (byte < 0x80) return value;
-    }
-    fail("{}: not a SentencePiece model: a number runs over 64 bits", name_);
-  }
-
-  template <typename T>
-  T fixed() {
-    T value;
-    std::memcpy(&value, take(sizeof value).data(), sizeof value);
-    return value;
-  }
-
-  std::string_view rest_;
-  std::string_view name_;
-};
-
-void check_type(const Field& field, WireType type, std::string_view what, std::string_view name) {
-  HEED_CHECK(field.type == type, "{}: not a SentencePiece model: its {} has the wire type {}", name, what,
-             static_cast<int>(field.type));
-}
 
 // message SentencePiece { string piece = 1; float score = 2; Type type = 3; }
 // Adds the piece to `user_defined` where it is that.
@@ -100,19 +26,17 @@ void check_piece(std::string_view bytes, std::string_view name, SentencePieceRul
   constexpr float kLargestScore = 1e9F;
   std::string_view piece;
   std::uint64_t type = 1;
-  for (MessageReader reader(bytes, name); !reader.done();) {
-    const Field field = reader.next();
+  for (SentencePieceMessage reader(bytes, name); !reader.done();) {
+    const SentencePieceField field = reader.next();
     if (field.number == 1) {
-      check_type(field, WireType::bytes, "piece", name);
+      field.expect(WireType::bytes, "piece", name);
       piece = field.bytes;
     } else if (field.number == 2) {
-      check_type(field, WireType::fixed32, "score", name);
-      const auto bits = static_cast<std::uint32_t>(field.value);
-      float score;
-      std::memcpy(&score, &bits, sizeof score);
+      field.expect(WireType::fixed32, "score", name);
+      const float score = field.number32();
       HEED_CHECK(std::abs(score) <= kLargestScore, "{}: the score of a piece is {}", name, score);
     } else if (field.number == 3) {
-      check_type(field, WireType::varint, "piece type", name);
+      field.expect(WireType::varint, "piece type", name);
       type = field.value;
       HEED_CHECK(type >= 1 && type <= kLastType, "{}: a piece has the unknown type {}", name, type);
     }
@@ -231,10 +155,10 @@ namespace {
 
 // message NormalizerSpec { string name = 1; bytes precompiled_charsmap = 2; ...; bool escape_whitespaces = 5; ... }
 void check_normalizer(std::string_view bytes, std::string_view name, SentencePieceRules rules) {
-  for (MessageReader reader(bytes, name); !reader.done();) {
-    const Field field = reader.next();
+  for (SentencePieceMessage reader(bytes, name); !reader.done();) {
+    const SentencePieceField field = reader.next();
     if (field.number == 2) {
-      check_type(field, WireType::bytes, "normaliser's table", name);
+      field.expect(WireType::bytes, "normaliser's table", name);
       check_character_map(field.bytes, name);
     } else if (field.number == 5) {
       HEED_CHECK(rules == SentencePieceRules::library || field.value != 0,
@@ -245,10 +169,10 @@ void check_normalizer(std::string_view bytes, std::string_view name, SentencePie
 
 // message TrainerSpec { ...; bool treat_whitespace_as_suffix = 24; ...; string unk_surface = 44; ... }
 void check_trainer(std::string_view bytes, std::string_view name, SentencePieceRules rules) {
-  for (MessageReader reader(bytes, name); !reader.done();) {
-    const Field field = reader.next();
+  for (SentencePieceMessage reader(bytes, name); !reader.done();) {
+    const SentencePieceField field = reader.next();
     if (field.number == 44) {  // what the library decodes an unknown piece to
-      check_type(field, WireType::bytes, "unknown piece's text", name);
+      field.expect(WireType::bytes, "unknown piece's text", name);
       HEED_CHECK(
           valid_utf8(field.bytes) && (rules == SentencePieceRules::library || !has_control_character(field.bytes)),
           "{}: the text for an unknown piece is not UTF-8 without control characters: '{}'", name,
@@ -270,10 +194,10 @@ void check_sentencepiece_model(std::string_view bytes, std::string_view name, Se
              name);
   bool has_pieces = false;
   std::vector<std::string_view> user_defined;
-  for (MessageReader reader(bytes, name); !reader.done();) {
-    const Field field = reader.next();
+  for (SentencePieceMessage reader(bytes, name); !reader.done();) {
+    const SentencePieceField field = reader.next();
     if (field.number < 1 || field.number > 5) continue;
-    check_type(field, WireType::bytes, "message", name);
+    field.expect(WireType::bytes, "message", name);
     if (field.number == 1) check_piece(field.bytes, name, rules, user_defined);
     if (field.number == 2) check_trainer(field.bytes, name, rules);
     if (field.number == 3 || field.number == 5) check_normalizer(field.bytes, name, rules);

@@ -11,10 +11,15 @@
 
 #include "heed/base/error.h"
 #include "heed/base/random.h"
+#include "heed/testing/protobuf_field.h"
 #include "heed/text/sentencepiece_vocabulary.h"
 
 namespace heed {
 namespace {
+
+using testing::field;
+using testing::float_field;
+using testing::number_field;
 
 const std::vector<std::string> kTrainedLines = {"the cat sat on the mat", "Der Hund läuft über das grüne Gras.",
                                                 "日本語の文章です。"};
@@ -48,20 +53,7 @@ bool survives(std::string_view bytes) {
   }
 }
 
-// One protobuf field of bytes, and the parts of a model.
-std::string field(int number, std::string_view bytes) {
-  std::string out(1, static_cast<char>(number << 3 | 2));
-  std::size_t size = bytes.size();
-  for (; size >= 128; size >>= 7) out += static_cast<char>(size | 128);
-  out += static_cast<char>(size);
-  return out + std::string(bytes);
-}
-std::string number_field(int number, int value) { return {static_cast<char>(number << 3), static_cast<char>(value)}; }
-std::string float_field(int number, float value) {
-  std::string out(5, static_cast<char>(number << 3 | 5));
-  std::memcpy(out.data() + 1, &value, sizeof value);
-  return out;
-}
+// The parts of a model.
 std::string piece(std::string_view text, int type = 1, float score = -1) {
   return field(1, field(1, text) + float_field(2, score) + number_field(3, type));
 }

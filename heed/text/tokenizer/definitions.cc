@@ -172,27 +172,33 @@ Json with_added_tokens(Json definition, std::span<const Json> tokens) {
   return definition;
 }
 
-Json ends_definition(std::string_view begin, Index begin_id, std::string_view end, Index end_id) {
-  std::vector<Json> single, pair;
-  std::vector<Json::Member> tokens;
-  const auto add = [&](std::string_view token, Index id) {
-    if (std::ranges::none_of(tokens, [&](const Json::Member& one) { return one.first == token; }))
-      tokens.emplace_back(std::string(token), template_token(token, id));
+Json template_definition(const TemplateTokens& tokens) {
+  std::vector<Json::Member> known;
+  const auto add = [&](std::vector<Json>& list, const std::vector<TemplateToken>& added, int type) {
+    for (const TemplateToken& token : added) {
+      list.push_back(special(token.text, type));
+      if (std::ranges::none_of(known, [&](const Json::Member& one) { return one.first == token.text; }))
+        known.emplace_back(token.text, template_token(token.text, token.id));
+    }
   };
-  for (const int text : {0, 1}) {
-    std::vector<Json> around;
-    if (begin_id >= 0) around.push_back(special(begin, text));
-    around.push_back(sequence(text == 0 ? "A" : "B", text));
-    if (end_id >= 0) around.push_back(special(end, text));
-    if (text == 0) single = around;
-    pair.insert(pair.end(), around.begin(), around.end());
+  std::vector<Json> single;
+  add(single, tokens.before, 0);
+  single.push_back(sequence("A", 0));
+  std::vector<Json> pair = single;
+  add(single, tokens.behind, 0);
+  const int second = tokens.between ? 0 : 1;
+  if (tokens.between) {
+    add(pair, *tokens.between, 0);
+  } else {
+    add(pair, tokens.behind, 0);
+    add(pair, tokens.before, second);
   }
-  if (begin_id >= 0) add(begin, begin_id);
-  if (end_id >= 0) add(end, end_id);
+  pair.push_back(sequence("B", second));
+  add(pair, tokens.behind, second);
   return Json::object({{"type", "TemplateProcessing"},
                        {"single", Json::array(std::move(single))},
                        {"pair", Json::array(std::move(pair))},
-                       {"special_tokens", Json::object(std::move(tokens))}});
+                       {"special_tokens", Json::object(std::move(known))}});
 }
 
 Json merges_of(std::string_view text, std::string_view name) {

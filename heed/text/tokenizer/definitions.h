@@ -1,6 +1,7 @@
 // tokenizer.json's of what came before it: vocab.txt, and vocab.json with merges.txt.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,8 +37,19 @@ Json with_added_tokens(Json definition, std::span<const Json> tokens);
 // An item of "added_tokens".
 Json added_token(std::string_view content, Index id, bool is_special);
 
-// A "post_processor" that puts a token before each text and one behind it; none of an id below 0.
-Json ends_definition(std::string_view begin, Index begin_id, std::string_view end, Index end_id);
+struct TemplateToken {
+  std::string text;
+  Index id;
+};
+// What stands around a text, and around two.
+struct TemplateTokens {
+  std::vector<TemplateToken> before, behind;
+  // Between two texts, whose types are both 0; nothing: each text has its own before and behind it, the second's type
+  // is 1.
+  std::optional<std::vector<TemplateToken>> between;
+};
+// A "post_processor" that puts them there.
+Json template_definition(const TemplateTokens& tokens);
 
 // The lines of merges.txt as such a list.
 Json merges_of(std::string_view text, std::string_view name);
