@@ -1,6 +1,7 @@
 // SentencePiece's models: one that is taken is safe to use, and what it encodes and decodes is as Vocabulary says;
 // taken apart, too.
 #include <algorithm>
+#include <array>
 
 #include "heed/base/control_characters.h"
 #include "heed/base/utf8.h"
@@ -27,9 +28,11 @@ void check_decoding(const SentencePieceVocabulary& vocabulary, const std::vector
 }
 
 void check_renumbered(std::string_view bytes) {
-  const auto model = taken([&] { return read_sentencepiece_pieces(bytes, "input"); });
-  if (!model) return;
-  for (const char* kind : {"MBart50Tokenizer", "PegasusTokenizer"}) {
+  auto model = taken([&] { return read_sentencepiece_pieces(bytes, "input"); });
+  constexpr std::array<std::string_view, 3> kSymbols = {"<unk>", "<s>", "</s>"};
+  if (!model || model->pieces.size() < kSymbols.size()) return;
+  std::ranges::copy(kSymbols, model->pieces.begin());
+  for (const char* kind : {"MBart50Tokenizer", "XLMRobertaTokenizer"}) {
     const auto tokenizer = taken([&] {
       return Tokenizer::from_definition(renumbered_definition(*model, {.tokenizer_class = kind}, "input"), "input");
     });
