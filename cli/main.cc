@@ -5,6 +5,7 @@
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -47,12 +48,22 @@ constexpr std::pair<std::string_view, void (*)(CLI::App&)> kCommands[] = {
     {"info", &heed::cli::add_info_command},
 };
 
-// Adds the command that the first argument names, and where it names none, all: to put the options of all together
-// takes longer than reading the line.
-void add_commands(CLI::App& app, std::string_view first) {
-  const bool known = std::ranges::any_of(kCommands, [&](const auto& command) { return command.first == first; });
+// The first argument behind options of heed's own; empty where there is none.
+std::string_view named_command(std::span<char* const> arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string_view argument = arguments[i];
+    if (argument == "--threads") ++i;
+    if (!argument.starts_with('-')) return argument;
+  }
+  return {};
+}
+
+// Adds the command of this name, and where there is none, all: to put the options of all together takes longer than
+// reading the line.
+void add_commands(CLI::App& app, std::string_view named) {
+  const bool known = std::ranges::any_of(kCommands, [&](const auto& command) { return command.first == named; });
   for (const auto& [name, add] : kCommands) {
-    if (!known || name == first) add(app);
+    if (!known || name == named) add(app);
   }
 }
 
@@ -79,7 +90,7 @@ int run(int argc, char** argv) {
   heed::cli::add_number<int>(app, "--threads", heed::set_thread_count,
                              "Threads to use; by default every core. Results do not depend on it.",
                              heed::NumberRange::from(1, 1024));
-  add_commands(app, argc > 1 ? argv[1] : "");
+  add_commands(app, named_command(std::span(argv, static_cast<std::size_t>(argc)).subspan(1)));
   heed::cli::require_values(app);
   try {
     app.parse(argc, argv);

@@ -11,6 +11,8 @@
 namespace heed {
 namespace {
 
+constexpr std::string_view kAround = "__";  // of M2M-100's
+
 bool is_small(char c) { return c >= 'a' && c <= 'z'; }
 bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
 
@@ -25,7 +27,6 @@ bool is_script(std::string_view text) {
 }  // namespace
 
 bool is_language_token(std::string_view piece) {
-  constexpr std::string_view kAround = "__";
   if (piece.size() > 2 * kAround.size() && piece.starts_with(kAround) && piece.ends_with(kAround)) {
     return is_language(piece.substr(kAround.size(), piece.size() - 2 * kAround.size()));
   }
@@ -45,8 +46,10 @@ std::vector<std::string> languages_of(const Vocabulary& vocabulary) {
 }
 
 int language_id(const Vocabulary& vocabulary, std::string_view language) {
-  const int id = vocabulary.id_of(language);
-  if (id >= 0 && vocabulary.is_special(id) && is_language_token(language)) return id;
+  for (const std::string& piece : {std::string(language), fmt::format("{0}{1}{0}", kAround, language)}) {
+    const int id = vocabulary.id_of(piece);
+    if (id >= 0 && vocabulary.is_special(id) && is_language_token(piece)) return id;
+  }
   constexpr std::size_t kShown = 10;
   const std::vector<std::string> all = languages_of(vocabulary);
   HEED_CHECK(!all.empty(), "'{}' is no language of the model: its vocabulary has no tokens for languages", language);

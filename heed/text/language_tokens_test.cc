@@ -49,6 +49,12 @@ TEST(LanguageTokens, AreSpecialOnes) {
   const Tokenizer many = of_many(kTemplate);
   EXPECT_EQ(languages_of(many), (std::vector<std::string>{"deu_Latn", "eng_Latn", "zho_Hans"})) << "fra_Latn is a word";
   EXPECT_EQ(language_id(many, "zho_Hans"), 6);
+  const Tokenizer m2m = Tokenizer::from_json(
+      R"({"added_tokens": [{"id": 1, "content": "__de__", "special": true}],
+          "model": {"type": "WordLevel", "unk_token": "<unk>", "vocab": {"<unk>": 0, "__de__": 1, "de": 2}}})",
+      "m2m.json");
+  EXPECT_EQ(language_id(m2m, "__de__"), 1);
+  EXPECT_EQ(language_id(m2m, "de"), 1);
   EXPECT_EQ(refusal([&] { language_id(many, "fra_Latn"); }),
             "'fra_Latn' is none of the model's 3 languages: deu_Latn, eng_Latn, zho_Hans");
   EXPECT_EQ(refusal([&] { language_id(many, "guten"); }),
