@@ -41,14 +41,14 @@ int fail(std::string_view message, int code) {
 
 using Run = void (*)(const std::filesystem::path& place, heed::conformance::Report& report);
 
-template <heed::WeightType type>
+template <heed::Precision type>
 void models(const std::filesystem::path& folder, heed::conformance::Report& report) {
   heed::conformance::run_model_cases(folder, type, report);
 }
 
 constexpr std::pair<std::string_view, Run> kKinds[] = {
-    {"--pytorch", heed::conformance::run_pytorch_cases},      {"--models", models<heed::WeightType::f32>},
-    {"--models-bf16", models<heed::WeightType::bf16>},        {"--models-int8", models<heed::WeightType::int8>},
+    {"--pytorch", heed::conformance::run_pytorch_cases},      {"--models", models<heed::Precision::f32>},
+    {"--models-bf16", models<heed::Precision::bf16>},         {"--models-int8", models<heed::Precision::int8>},
     {"--tokenizers", heed::conformance::run_tokenizer_cases},
 };
 

@@ -28,14 +28,14 @@ using Ids = std::vector<std::int32_t>;
 class ModelCases {
  public:
   // `vocabulary` where the model has one.
-  ModelCases(const fs::path& folder, const Json& cases, PretrainedModel opened, WeightType type,
+  ModelCases(const fs::path& folder, const Json& cases, PretrainedModel opened, Precision type,
              std::shared_ptr<const Vocabulary> vocabulary)
       : folder_(folder),
         tolerance_(cases["tolerance"]),
-        opened_(type == WeightType::f32 ? std::move(opened) : with_weights(opened, type)),
+        opened_(type == Precision::f32 ? std::move(opened) : with_weights(opened, type)),
         outputs_(folder, opened_),
         vocabulary_(std::move(vocabulary)) {
-    if (type == WeightType::f32) return;
+    if (type == Precision::f32) return;
     twin_ = plainly_rounded(opened, type);
     twin_outputs_.emplace(folder, *twin_);
   }
@@ -135,7 +135,7 @@ Index longest(const Json& cases) {
   return most;
 }
 
-void run_cases(const fs::path& folder, const fs::path& model, WeightType type, Report& report) {
+void run_cases(const fs::path& folder, const fs::path& model, Precision type, Report& report) {
   const Json cases = read_json(folder / "cases.json");
   const std::string name = model == folder ? folder.filename().string() : model.filename().string();
   const bool has_text = std::ranges::any_of(
@@ -166,7 +166,7 @@ void run_cases(const fs::path& folder, const fs::path& model, WeightType type, R
 
 }  // namespace
 
-void run_model_cases(const fs::path& folder, WeightType type, Report& report) {
+void run_model_cases(const fs::path& folder, Precision type, Report& report) {
   std::vector<fs::path> folders;
   if (fs::exists(folder / "cases.json")) folders.push_back(folder);
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {

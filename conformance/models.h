@@ -12,6 +12,6 @@ namespace heed::conformance {
 // ids and texts out, at the tolerance that the file states. A GGUF file beside the model is run too.
 // Weights of f32 are the file's; rounded ones are held, at the same tolerance, against f32 weights that were rounded by
 // definition (plainly_rounded), and what is generated, which any error may turn, is left out.
-void run_model_cases(const std::filesystem::path& folder, WeightType type, Report& report);
+void run_model_cases(const std::filesystem::path& folder, Precision type, Report& report);
 
 }  // namespace heed::conformance

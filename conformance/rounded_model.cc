@@ -47,13 +47,13 @@ void round_to_steps(const Tensor& matrix) {
 
 }  // namespace
 
-PretrainedModel with_weights(const PretrainedModel& opened, WeightType type) {
+PretrainedModel with_weights(const PretrainedModel& opened, Precision type) {
   return made_of(opened, heed::with_weights(opened.parameters, shapes_of(opened), type, "the model"));
 }
 
-PretrainedModel plainly_rounded(const PretrainedModel& opened, WeightType type) {
-  HEED_CHECK(type == WeightType::bf16 || type == WeightType::int8, "plainly_rounded: rounds to bf16 and int8 alone");
-  const DType dtype = type == WeightType::bf16 ? DType::bf16 : DType::i8;
+PretrainedModel plainly_rounded(const PretrainedModel& opened, Precision type) {
+  HEED_CHECK(type == Precision::bf16 || type == Precision::int8, "plainly_rounded: rounds to bf16 and int8 alone");
+  const DType dtype = type == Precision::bf16 ? DType::bf16 : DType::i8;
   const std::vector<ParameterShape> shapes = shapes_of(opened);
   ParameterList parameters = opened.parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -61,7 +61,7 @@ PretrainedModel plainly_rounded(const PretrainedModel& opened, WeightType type) 
     if (!shapes[i].is_weight) continue;
     const bool is_rounded = weight.dtype() == dtype && weight.blocks() == BlockType::none;
     const Tensor wide = widened(weight);
-    if (!is_rounded && type == WeightType::bf16) {
+    if (!is_rounded && type == Precision::bf16) {
       std::transform(wide.data<float>(), wide.data<float>() + wide.size(), wide.data<float>(), nearest_bf16);
     } else if (!is_rounded) {
       round_to_steps(wide);

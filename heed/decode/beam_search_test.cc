@@ -32,7 +32,7 @@ class TableModel : public NextToken {
   Index max_length() const override { return 100; }
   Index max_steps(Index) const override { return 100; }
 
-  std::unique_ptr<DecoderState> start(CacheType) const override { return std::make_unique<State>(); }
+  std::unique_ptr<DecoderState> start(Precision) const override { return std::make_unique<State>(); }
 
   void admit(const Context&, DecoderState& state, const TokenBatch& sources) const override {
     for (Index b = 0; b < sources.ids.dim(0); ++b) {

@@ -58,7 +58,7 @@ TEST_F(DrawnText, PadBeginAndUnknownNeverComeAndScoresAreTheModelsOwn) {
     EXPECT_EQ(drawn.token_scores.size(), drawn.tokens.size() + (ended ? 1 : 0));
     // Fed again, token by token, the model gives these log-probabilities.
     const Context context = Context::inference(workspace_);
-    const auto state = model_.start(CacheType::f32);
+    const auto state = model_.start(Precision::f32);
     model_.admit(context, *state, source_);
     std::int32_t read = kSpecial.begin;
     double sum = 0;

@@ -29,7 +29,7 @@ class Session {
 
   // Holds on to the model and the workspace, which must outlive it. What a model keeps of keys and values is in the
   // cache's type.
-  Session(const NextToken& model, Workspace& workspace, CacheType cache = CacheType::f32)
+  Session(const NextToken& model, Workspace& workspace, Precision cache = Precision::f32)
       : model_(model), workspace_(workspace), cache_(cache) {}
 
   // Admits sequences, each with the search that goes on from it. They are numbered as they come, from 0 up; returns the
@@ -52,7 +52,7 @@ class Session {
 
   const NextToken& model_;
   Workspace& workspace_;
-  CacheType cache_;
+  Precision cache_;
   std::unique_ptr<DecoderState> state_;  // none while there are no rows
   std::vector<Slot> slots_;              // their rows follow one another
   std::vector<Ended> ended_;

@@ -2,7 +2,7 @@
 // and values in pages (PagedMemory), or their sums where attention is linear (LinearMemory). Rows are sequences, each
 // of its own length; they enter, go different ways and leave.
 //
-//   std::unique_ptr<DecodingMemory> memory = attention.make_memory(DType::f32, CacheType::bf16);
+//   std::unique_ptr<DecodingMemory> memory = attention.make_memory(DType::f32, Precision::bf16);
 //   memory->admit(5);                              // rows that have read nothing
 //   Var y = attention.step(context, x, *memory);   // one token of each
 //   memory->select_rows(survivors);                // a beam search's choice

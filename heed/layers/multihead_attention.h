@@ -16,12 +16,12 @@
 #include "heed/autograd/attention.h"
 #include "heed/layers/attention_arguments.h"
 #include "heed/layers/attention_choice.h"
-#include "heed/layers/cache_type.h"
 #include "heed/layers/decoding_memory.h"
 #include "heed/layers/linear.h"
 #include "heed/layers/norm.h"
 #include "heed/layers/shared_angles.h"
 #include "heed/observe/observer.h"
+#include "heed/tensor/precision.h"
 
 namespace heed {
 
@@ -101,8 +101,8 @@ class MultiheadAttention {
   Var admit(const Context& context, const Var& x, std::span<const Index> lengths, DecodingMemory& memory) const;
   // A memory without rows, for numbers that are computed in this type: sums of that type where attention is linear over
   // every token so far, else pages of keys and values in the cache's.
-  std::unique_ptr<DecodingMemory> make_memory(DType dtype, CacheType cache = CacheType::f32) const;
-  PagedMemory make_source_memory(DType dtype, CacheType cache = CacheType::f32) const;
+  std::unique_ptr<DecodingMemory> make_memory(DType dtype, Precision cache = Precision::f32) const;
+  PagedMemory make_source_memory(DType dtype, Precision cache = Precision::f32) const;
 
   const MultiheadAttentionOptions& options() const { return options_; }
   // Features of all projected keys, and of all projected values.

@@ -26,7 +26,7 @@ Mask beside_extra_keys(const Mask& mask, const Tensor& lengths, Index heads) {
 
 }  // namespace
 
-std::unique_ptr<DecodingMemory> MultiheadAttention::make_memory(DType dtype, CacheType cache) const {
+std::unique_ptr<DecodingMemory> MultiheadAttention::make_memory(DType dtype, Precision cache) const {
   const MultiheadAttentionOptions& o = options_;
   // Sums stand for the tokens only where each is weighted by its features alone.
   const AttentionSpec spec = unmasked_spec(dtype);
@@ -104,7 +104,7 @@ Var MultiheadAttention::admit(const Context& context, const Var& x, std::span<co
   return y;
 }
 
-PagedMemory MultiheadAttention::make_source_memory(DType dtype, CacheType cache) const {
+PagedMemory MultiheadAttention::make_source_memory(DType dtype, Precision cache) const {
   return PagedMemory(options_.num_kv_heads, options_.head_dim, kept_as(cache, dtype));
 }
 

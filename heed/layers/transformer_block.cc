@@ -100,7 +100,7 @@ void TransformerBlock::Memory::select_rows(std::span<const Index> rows) {
   if (source) source->select_rows(rows);
 }
 
-TransformerBlock::Memory TransformerBlock::make_memory(DType dtype, CacheType cache) const {
+TransformerBlock::Memory TransformerBlock::make_memory(DType dtype, Precision cache) const {
   Memory memory{self_attention_.make_memory(dtype, cache), {}};
   if (options_.cross) memory.source = cross_attention_.make_source_memory(dtype, cache);
   return memory;

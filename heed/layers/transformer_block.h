@@ -71,7 +71,7 @@ class TransformerBlock {
     void select_rows(std::span<const Index> rows);
   };
   // Without rows.
-  Memory make_memory(DType dtype, CacheType cache = CacheType::f32) const;
+  Memory make_memory(DType dtype, Precision cache = Precision::f32) const;
   // Adds a row that has read nothing for each of the encoder's outputs [n, S, width], of which lengths[i] count.
   // Inference only, as are admit_tokens and step.
   void admit_source(const Context& context, const Var& encoded, std::span<const Index> lengths, Memory& memory) const;

@@ -1,6 +1,6 @@
 // What decoding needs of a model: it admits sequences, and then reads one token of each a step.
 //
-//   std::unique_ptr<DecoderState> state = model.start(CacheType::f32);
+//   std::unique_ptr<DecoderState> state = model.start(Precision::f32);
 //   model.admit(context, *state, sources);                        // a row for each
 //   Tensor logits = model.step(context, *state, first_tokens);    // of the next token, [rows, vocabulary]
 //   state->select_rows(survivors);                                // a beam search's choice; those that ended are gone
@@ -10,7 +10,7 @@
 #include <span>
 
 #include "heed/autograd/context.h"
-#include "heed/layers/cache_type.h"
+#include "heed/tensor/precision.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed {
@@ -41,7 +41,7 @@ class NextToken {
 
   // A state without rows, which keeps keys and values in the cache's type. Throws heed::Error for one that is not f32
   // where the model keeps none.
-  virtual std::unique_ptr<DecoderState> start(CacheType cache) const = 0;
+  virtual std::unique_ptr<DecoderState> start(Precision cache) const = 0;
   // Reads sequences and adds a row for each behind those that there are. They are what precedes the first token that
   // step feeds: for a translation the source (step begins with the begin token), for a text its prompt but the last
   // token (step begins with that). Inference only (no tape).

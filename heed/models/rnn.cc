@@ -171,8 +171,8 @@ Var RnnTranslator::features(const Context& context, const SequenceBatch& batch) 
   return dropout(context, read_target(context, e, begin(context, batch.source)), config_.dropout);
 }
 
-std::unique_ptr<DecoderState> RnnTranslator::start(CacheType cache) const {
-  HEED_CHECK(cache == CacheType::f32, "RnnTranslator: keeps no keys and values, so there are none to keep in {}",
+std::unique_ptr<DecoderState> RnnTranslator::start(Precision cache) const {
+  HEED_CHECK(cache == Precision::f32, "RnnTranslator: keeps no keys and values, so there are none to keep in {}",
              enum_name(cache));
   return std::make_unique<State>();
 }

@@ -42,7 +42,7 @@ class RnnTranslator : public SequenceModel {
     return config_.tie_output ? target_embedding().weight() : output_.weight();
   }
 
-  std::unique_ptr<DecoderState> start(CacheType cache) const override;
+  std::unique_ptr<DecoderState> start(Precision cache) const override;
   void admit(const Context& context, DecoderState& state, const TokenBatch& sources) const override;
   Tensor step(const Context& context, DecoderState& state, std::span<const std::int32_t> tokens) const override;
   Index vocabulary() const override { return config_.target_vocabulary; }

@@ -106,7 +106,7 @@ TEST(SignalInput, DecodingByStepsIsTheWholePass) {
   const TokenBatch sound{.signal = random_tensor(DType::f32, {2, 7, 3}, 7, 1)};
   const std::vector<std::int32_t> ids{2, 5, 7, 1, 2, 4, 8, 3};
   const Tensor logits = model.logits(context, {sound, Tensor::from(ids, {2, 4})}).value();
-  const auto state = model.start(CacheType::f32);
+  const auto state = model.start(Precision::f32);
   model.admit(context, *state, sound);
   for (Index t = 0; t < 4; ++t) {
     const std::vector<std::int32_t> tokens{ids[static_cast<std::size_t>(t)], ids[static_cast<std::size_t>(t) + 4]};

@@ -19,7 +19,7 @@ inline SequenceBatch small_batch() {
 
 // The state of sequences that have read nothing yet.
 inline std::unique_ptr<DecoderState> admitted(const NextToken& model, const Context& context, const TokenBatch& sources,
-                                              CacheType cache = CacheType::f32) {
+                                              Precision cache = Precision::f32) {
   auto state = model.start(cache);
   model.admit(context, *state, sources);
   return state;

@@ -141,10 +141,10 @@ Var Transformer::features(const Context& context, const SequenceBatch& batch) co
 
 // --- Decoding --------------------------------------------------------------------------------------------------------
 
-std::unique_ptr<DecoderState> Transformer::start(CacheType cache) const {
+std::unique_ptr<DecoderState> Transformer::start(Precision cache) const {
   HEED_CHECK(config_.has_decoder(), "Transformer: has no decoder, so it predicts no next token");
   auto state = std::make_unique<State>();
-  HEED_CHECK(config_.causal || cache == CacheType::f32,
+  HEED_CHECK(config_.causal || cache == Precision::f32,
              "Transformer: a decoder that is not causal keeps no keys and values, so there are none to keep in {}",
              enum_name(cache));
   if (!config_.causal) return state;

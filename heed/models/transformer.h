@@ -33,7 +33,7 @@ class Transformer : public SequenceModel {
   Var output_bias() const override { return output_bias_; }
   double logit_soft_cap() const override { return config_.logit_soft_cap; }
 
-  std::unique_ptr<DecoderState> start(CacheType cache) const override;
+  std::unique_ptr<DecoderState> start(Precision cache) const override;
   void admit(const Context& context, DecoderState& state, const TokenBatch& sequences) const override;
   Tensor step(const Context& context, DecoderState& state, std::span<const std::int32_t> tokens) const override;
   Index vocabulary() const override { return config_.target_vocabulary; }

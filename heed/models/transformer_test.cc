@@ -304,7 +304,7 @@ TEST(Transformer, SteppingGivesTheBitsOfTeacherForcingInAnyBatch) {
   const Context context = Context::inference(workspace);
   const TokenBatch both{Tensor::from(Ids{4, 5, 6, 3, 7, 8, 3, 0}, {2, 4}), Tensor::from(Ids{4, 3}, {2})};
   const TokenBatch second{Tensor::from(Ids{7, 8, 3}, {1, 3}), Tensor::from(Ids{3}, {1})};
-  for (const auto& [name, cache] : kCacheTypeNames) {
+  for (const auto& [name, cache] : kPrecisionNames) {
     const auto state = admitted(model, context, both, cache), alone = admitted(model, context, second, cache);
     for (std::int32_t token : {2, 9, 4, 6}) {
       const Tensor logits = model.step(context, *state, Ids{5, token}),
@@ -318,7 +318,7 @@ TEST(Transformer, ANarrowCacheRoundsKeysAndValues) {
   TransformerConfig config = small_config();
   config.width = 32, config.heads = 4, config.ffn_width = 64;
   config.attention = AttentionChoice("rotary");
-  const auto logits_of = [&](const TransformerConfig& shape, CacheType cache) {
+  const auto logits_of = [&](const TransformerConfig& shape, Precision cache) {
     DrawnParameters drawn(Rng(1));
     const Transformer model(drawn, shape);
     Workspace workspace;
@@ -330,10 +330,10 @@ TEST(Transformer, ANarrowCacheRoundsKeysAndValues) {
   };
   for (const Index encoders : {1, 0}) {
     config.encoder_layers = encoders;
-    const Tensor exact = logits_of(config, CacheType::f32);
+    const Tensor exact = logits_of(config, Precision::f32);
     // Half a unit in the last place of numbers of about 1, and half a hundred-and-twenty-seventh of the largest.
-    for (const auto& [cache, rounding] : {std::pair(CacheType::bf16, 1.0 / 256), std::pair(CacheType::f16, 1.0 / 2048),
-                                          std::pair(CacheType::int8, 1.0 / 127)}) {
+    for (const auto& [cache, rounding] : {std::pair(Precision::bf16, 1.0 / 256), std::pair(Precision::f16, 1.0 / 2048),
+                                          std::pair(Precision::int8, 1.0 / 127)}) {
       const double difference = testing::largest_difference(logits_of(config, cache), exact);
       EXPECT_GT(difference, 0) << enum_name(cache);
       EXPECT_LT(difference, rounding) << enum_name(cache);
@@ -348,7 +348,7 @@ TEST(Transformer, EverySelfAttentionReadsANarrowCache) {
     Workspace workspace;
     const Context context = Context::inference(workspace);
     const TokenBatch source = small_batch().source;
-    for (const auto& [type, cache] : kCacheTypeNames) {
+    for (const auto& [type, cache] : kPrecisionNames) {
       const auto exact = admitted(model, context, source), state = admitted(model, context, source, cache);
       for (std::int32_t token : {2, 9, 4, 6}) {
         const Tensor logits = model.step(context, *state, Ids{5, token});
@@ -364,7 +364,7 @@ TEST(Transformer, ADecoderThatKeepsNoKeysRefusesToKeepThemNarrow) {
   config.causal = false;
   DrawnParameters drawn(Rng(1));
   const Transformer model(drawn, config);
-  EXPECT_NE(testing::refusal([&] { model.start(CacheType::int8); }).find("none to keep in int8"), std::string::npos);
+  EXPECT_NE(testing::refusal([&] { model.start(Precision::int8); }).find("none to keep in int8"), std::string::npos);
 }
 
 TEST(Transformer, SelectingRowsMovesEverythingThatBelongsToThem) {

@@ -77,7 +77,7 @@ std::vector<Tensor> logits_of(const Transformer& model) {
   const std::vector<std::int32_t> ids{1, 5, 3, 8, 0, 2, 7, 7, 4, 6};
   const Index count = std::ssize(ids);
   const Tensor whole = model.logits(context, {.input = Tensor::from(ids, {1, count})}).value();
-  const std::unique_ptr<DecoderState> state = model.start(CacheType::f32);
+  const std::unique_ptr<DecoderState> state = model.start(Precision::f32);
   const Tensor prompt = Tensor::from(std::vector<std::int32_t>(ids.begin(), ids.end() - 1), {1, count - 1});
   model.admit(context, *state,
               {prompt, Tensor::from(std::vector<std::int32_t>{static_cast<std::int32_t>(count) - 1}, {1})});

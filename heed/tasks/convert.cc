@@ -19,20 +19,6 @@
 namespace heed {
 namespace {
 
-DType dtype_of(WeightType type) {
-  switch (type) {
-    case WeightType::f32:
-      return DType::f32;
-    case WeightType::bf16:
-      return DType::bf16;
-    case WeightType::f16:
-      return DType::f16;
-    case WeightType::int8:
-      return DType::i8;
-  }
-  fail("convert_model: type {} is none", static_cast<int>(type));
-}
-
 Var quantised(const Var& weight) {
   const Tensor values = Tensor::empty(DType::i8, {weight.dim(0), weight.dim(1)});
   const Tensor scales = Tensor::empty(DType::f32, {weight.dim(0)});
@@ -94,9 +80,9 @@ void copy_signal_options(SignalKind kind, const std::filesystem::path& from, con
 
 }  // namespace
 
-ParameterList with_weights(const ParameterList& parameters, std::span<const ParameterShape> shapes, WeightType type,
+ParameterList with_weights(const ParameterList& parameters, std::span<const ParameterShape> shapes, Precision type,
                            std::string_view name, const Progress& progress) {
-  const DType dtype = dtype_of(type);
+  const DType dtype = kept_as(type, DType::f32);
   ParameterList list = parameters;
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (progress) progress(static_cast<Index>(i));
@@ -113,7 +99,7 @@ void convert_model(const std::filesystem::path& model, const ConvertOptions& opt
   const bool own = !is_pretrained(model);
   const ModelFolder loaded = open_model(model, options.languages);
   const std::filesystem::path weights = own ? model / "model.safetensors" : model;
-  if (own) refuse_narrow(loaded.parameters, dtype_of(options.type), weights.string());
+  if (own) refuse_narrow(loaded.parameters, kept_as(options.type, DType::f32), weights.string());
   ListedParameters listed;
   make_model(listed, loaded.config);
   const ParameterList parameters =

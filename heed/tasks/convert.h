@@ -1,8 +1,8 @@
 // A model as a folder of heed's own, with its weights in the type that is asked for.
 //
-//   convert_model("model", {.type = WeightType::int8}, "model-int8");
+//   convert_model("model", {.type = Precision::int8}, "model-int8");
 //   load_model_folder("model-int8");               // infers from them as they are
-//   convert_model("gpt2", {.type = WeightType::f32}, "model");           // another toolkit's, as heed's own
+//   convert_model("gpt2", {.type = Precision::f32}, "model");           // another toolkit's, as heed's own
 #pragma once
 
 #include <filesystem>
@@ -14,21 +14,12 @@
 #include "heed/base/progress.h"
 #include "heed/layers/parameter_scope.h"
 #include "heed/tasks/text_codec.h"
+#include "heed/tensor/precision.h"
 
 namespace heed {
 
-enum class WeightType {
-  f32,
-  bf16,
-  f16,
-  int8,  // with a scale for each output
-};
-inline constexpr std::pair<std::string_view, WeightType> kWeightTypeNames[] = {
-    {"f32", WeightType::f32}, {"bf16", WeightType::bf16}, {"f16", WeightType::f16}, {"int8", WeightType::int8}};
-inline std::span<const std::pair<std::string_view, WeightType>> enum_names(WeightType) { return kWeightTypeNames; }
-
 struct ConvertOptions {
-  WeightType type = WeightType::bf16;
+  Precision type = Precision::bf16;
   Languages languages = {};  // that the new folder has for its own
 
   template <typename V>
@@ -40,7 +31,7 @@ struct ConvertOptions {
 // The parameters, which have these shapes, with weights (ParameterShape::is_weight) of the type. One that has it
 // already stays as it is; a narrow one is widened before it is rounded again. `name` is what errors call the list.
 // Progress counts parameters. Throws heed::Error for a weight that the type cannot hold.
-ParameterList with_weights(const ParameterList& parameters, std::span<const ParameterShape> shapes, WeightType type,
+ParameterList with_weights(const ParameterList& parameters, std::span<const ParameterShape> shapes, Precision type,
                            std::string_view name, const Progress& progress = {});
 
 // Writes `out`, a folder of heed's own with all of the model at `model`, one that sees or hears included, and weights

@@ -78,10 +78,10 @@ class ConvertTest : public ::testing::Test {
 };
 
 // The bits of the widened twin; products of int8 in whole numbers, where the processor has them, round otherwise.
-void expect_same_answers(const std::vector<double>& numbers, const std::vector<double>& of_twin, WeightType type) {
+void expect_same_answers(const std::vector<double>& numbers, const std::vector<double>& of_twin, Precision type) {
   ASSERT_EQ(numbers.size(), of_twin.size());
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const double tolerance = type == WeightType::int8 ? 2e-5 * std::max(1.0, std::abs(of_twin[i])) : 0;
+    const double tolerance = type == Precision::int8 ? 2e-5 * std::max(1.0, std::abs(of_twin[i])) : 0;
     EXPECT_NEAR(numbers[i], of_twin[i], tolerance) << i;
   }
 }
@@ -110,12 +110,12 @@ TEST_F(ConvertTest, AModelAnswersAsItsWidenedTwinToTheBitButForInt8) {
     const std::filesystem::path model = write_model(name, config);
     const std::vector<double> of_f32 = answers(load_model_folder(model));
     EXPECT_FALSE(of_f32.empty());
-    for (WeightType type : {WeightType::bf16, WeightType::f16, WeightType::int8}) {
+    for (Precision type : {Precision::bf16, Precision::f16, Precision::int8}) {
       SCOPED_TRACE(name + " in " + std::string(enum_name(type)));
       const std::filesystem::path narrow = folder_ / (name + "-" + std::string(enum_name(type)));
       const std::filesystem::path wide = narrow.string() + "-f32";
       convert_model(model, {type}, narrow);
-      convert_model(narrow, {WeightType::f32}, wide);
+      convert_model(narrow, {Precision::f32}, wide);
       const std::vector<double> numbers = answers(load_model_folder(narrow));
       expect_same_answers(numbers, answers(load_model_folder(wide)), type);
       EXPECT_NE(numbers, of_f32);
@@ -133,7 +133,7 @@ TEST_F(ConvertTest, OnlyWeightsChangeAndAllOtherFilesOfTheModelAreTheSame) {
   make_folder(model / "training");
   write_file(model / "training" / "state.safetensors", "state");
   write_file(model / "metrics.jsonl", "{}\n");
-  convert_model(model, {WeightType::int8}, out);
+  convert_model(model, {Precision::int8}, out);
   std::vector<std::string> names;
   for (const std::filesystem::path& file : files_in(out)) names.push_back(file.filename());
   EXPECT_EQ(names, (std::vector<std::string>{"config.json", "model.safetensors", "vocabulary.vocab.txt"}));
@@ -155,8 +155,8 @@ TEST_F(ConvertTest, SixteenBitsAreTheNearest) {
   const std::filesystem::path model = write_model("model", models()[0].second);
   const auto before = read_safetensors(model / "model.safetensors");
   const Tensor weight = before.at("embedding.weight");
-  convert_model(model, {WeightType::bf16}, folder_ / "bf16");
-  convert_model(model, {WeightType::f16}, folder_ / "f16");
+  convert_model(model, {Precision::bf16}, folder_ / "bf16");
+  convert_model(model, {Precision::f16}, folder_ / "f16");
   const Tensor bf16 = read_safetensors(folder_ / "bf16" / "model.safetensors").at("embedding.weight");
   const Tensor f16 = read_safetensors(folder_ / "f16" / "model.safetensors").at("embedding.weight");
   for (Index i = 0; i < weight.size(); ++i) {
@@ -167,7 +167,7 @@ TEST_F(ConvertTest, SixteenBitsAreTheNearest) {
 
 TEST_F(ConvertTest, ToItsOwnTypeAModelIsCopiedByteForByte) {
   const std::filesystem::path model = write_model("model", models()[0].second);
-  for (const auto& [name, type] : kWeightTypeNames) {
+  for (const auto& [name, type] : kPrecisionNames) {
     const std::filesystem::path once = folder_ / name, twice = folder_ / (std::string(name) + "-again");
     convert_model(model, {type}, once);
     convert_model(once, {type}, twice);
@@ -178,8 +178,8 @@ TEST_F(ConvertTest, ToItsOwnTypeAModelIsCopiedByteForByte) {
 
 TEST_F(ConvertTest, NothingIsRoundedTwice) {
   const std::filesystem::path model = write_model("model", models()[0].second), bytes = folder_ / "bytes";
-  convert_model(model, {WeightType::int8}, bytes);
-  EXPECT_EQ(refusal([&] { convert_model(bytes, {WeightType::bf16}, folder_ / "out"); }),
+  convert_model(model, {Precision::int8}, bytes);
+  EXPECT_EQ(refusal([&] { convert_model(bytes, {Precision::bf16}, folder_ / "out"); }),
             (bytes / "model.safetensors").string() +
                 ": embedding.weight: is i8 already, and would be rounded twice: convert the f32 model that it was made "
                 "of");
@@ -195,10 +195,10 @@ TEST_F(ConvertTest, WeightsInBlocksBecomeInt8ByWayOfTheirNumbers) {
   }
   const Var blocks = Var::narrow(bytes, {}, BlockType::q8_0);
   const std::vector<ParameterShape> shapes{{"w", {2, 32}, true}};
-  const Var made = with_weights({{"w", blocks}}, shapes, WeightType::int8, "model.gguf").front().var;
+  const Var made = with_weights({{"w", blocks}}, shapes, Precision::int8, "model.gguf").front().var;
   EXPECT_EQ(made.blocks(), BlockType::none);
   const Var from_numbers =
-      with_weights({{"w", Var::parameter(widened(blocks))}}, shapes, WeightType::int8, "").front().var;
+      with_weights({{"w", Var::parameter(widened(blocks))}}, shapes, Precision::int8, "").front().var;
   EXPECT_TRUE(same_bits(made.value(), from_numbers.value()));
   EXPECT_TRUE(same_bits(made.scales(), from_numbers.scales()));
   EXPECT_EQ(widened(blocks).at<float>({1, 31}), 0.5f * 118);
@@ -209,10 +209,10 @@ TEST_F(ConvertTest, AWeightThatTheTypeCannotHoldIsNamed) {
   auto tensors = read_safetensors(model / "model.safetensors");
   tensors["embedding.weight"].at<float>({0, 2}) = 70000;
   write_safetensors(model / "model.safetensors", {tensors.begin(), tensors.end()});
-  EXPECT_EQ(refusal([&] { convert_model(model, {WeightType::f16}, folder_ / "out"); }),
+  EXPECT_EQ(refusal([&] { convert_model(model, {Precision::f16}, folder_ / "out"); }),
             (model / "model.safetensors").string() +
                 ": embedding.weight: as f16: every element must be finite, but element 2 is inf");
-  convert_model(model, {WeightType::bf16}, folder_ / "out");
+  convert_model(model, {Precision::bf16}, folder_ / "out");
 }
 
 TEST_F(ConvertTest, NothingIsLeftWhereTheModelOrTheFolderIsRefused) {
@@ -294,7 +294,7 @@ TEST_F(ConvertTest, AnothersModelBecomesHeedsOwnWithTheSameAnswers) {
   for (const std::filesystem::path& path : models_of_others(models, folder_ / "linked")) {
     SCOPED_TRACE(path.string());
     const std::filesystem::path own = folder_ / path.stem();
-    convert_model(path, {WeightType::f32}, own);
+    convert_model(path, {Precision::f32}, own);
     const ModelFolder before = load_model_folder(path), after = load_model_folder(own);
     EXPECT_EQ(to_json(before.config), to_json(after.config));
     EXPECT_EQ(to_json(static_cast<const TextCodec&>(before)), to_json(static_cast<const TextCodec&>(after)));
@@ -311,7 +311,7 @@ TEST_F(ConvertTest, AnothersModelBecomesHeedsOwnWithTheSameAnswers) {
     EXPECT_FALSE(numbers.empty());
     EXPECT_EQ(answers_of_any(before), numbers);
     const std::filesystem::path again = own.string() + "-again";
-    convert_model(own, {WeightType::f32}, again);
+    convert_model(own, {Precision::f32}, again);
     for (const std::filesystem::path& file : files_in(own)) {
       EXPECT_EQ(read_file(file), read_file(again / file.filename())) << file;
     }
@@ -321,13 +321,13 @@ TEST_F(ConvertTest, AnothersModelBecomesHeedsOwnWithTheSameAnswers) {
 TEST_F(ConvertTest, AnothersModelInASmallTypeAnswersAsItsWidenedTwin) {
   HEED_DATA_OR_SKIP(models, "models");
   for (const std::filesystem::path& path : models_of_others(models, folder_ / "linked")) {
-    for (WeightType type : {WeightType::bf16, WeightType::int8}) {
+    for (Precision type : {Precision::bf16, Precision::int8}) {
       SCOPED_TRACE(path.string() + " in " + std::string(enum_name(type)));
       const std::filesystem::path own = folder_ / path.stem();
       const std::filesystem::path narrow = own.string() + "-" + std::string(enum_name(type));
       const std::filesystem::path wide = narrow.string() + "-f32";
       convert_model(path, {type}, narrow);
-      convert_model(narrow, {WeightType::f32}, wide);
+      convert_model(narrow, {Precision::f32}, wide);
       const std::vector<double> numbers = answers_of_any(load_model_folder(narrow));
       expect_same_answers(numbers, answers_of_any(load_model_folder(wide)), type);
       EXPECT_NE(numbers, answers_of_any(load_model_folder(path)));
@@ -338,7 +338,7 @@ TEST_F(ConvertTest, AnothersModelInASmallTypeAnswersAsItsWidenedTwin) {
 TEST_F(ConvertTest, AFolderOfAnothersModelIsDistrusted) {
   HEED_DATA_OR_SKIP(models, "models");
   const std::filesystem::path own = folder_ / "own";
-  convert_model(models / "bloom-tiny", {WeightType::f32}, own);
+  convert_model(models / "bloom-tiny", {Precision::f32}, own);
   const std::string config = read_file(own / "config.json");
   const auto with = [&](const std::string& text, const std::string& other) {
     std::string changed = config;

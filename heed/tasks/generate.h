@@ -20,7 +20,7 @@ namespace heed {
 
 struct GenerateOptions {
   SamplingOptions sampling{};
-  CacheType cache = CacheType::f32;
+  Precision cache = Precision::f32;
   Index max_tokens = 100;  // of a continuation; at most what the model can hold behind its prompt
   Index rows = 32;         // prompts that are continued at once
   // A prompt is then what a user says to the model, behind what `system` says where it says anything; the text is the

@@ -133,7 +133,7 @@ TEST_F(TrainFromTest, AnAdapterHoldsItsFactorsAloneAndAnswersAsTheModelThatItIsM
       EXPECT_TRUE(name.ends_with(".lora_A") || name.ends_with(".lora_B")) << name;
     }
     EXPECT_FALSE(file_exists(folder_ / adapter / "vocabulary.spm"));
-    convert_model(folder_ / adapter, {WeightType::f32}, folder_ / (adapter + "-merged"));
+    convert_model(folder_ / adapter, {Precision::f32}, folder_ / (adapter + "-merged"));
     const ModelFolder one = load_model_folder(folder_ / adapter);
     const ModelFolder other = load_model_folder(folder_ / (adapter + "-merged"));
     EXPECT_EQ(to_json(one.config), to_json(other.config));
@@ -155,7 +155,7 @@ TEST_F(TrainFromTest, AnAdapterHoldsItsFactorsAloneAndAnswersAsTheModelThatItIsM
 TEST_F(TrainFromTest, NarrowModelsAreTrainedInF32) {
   become_language_model();
   run("base", "", 8);
-  convert_model(folder_ / "base", {WeightType::bf16}, folder_ / "narrow");
+  convert_model(folder_ / "base", {Precision::bf16}, folder_ / "narrow");
   const double before = perplexity("narrow");
   run("all", "narrow", 16);
   EXPECT_LT(perplexity("all"), before);
@@ -250,7 +250,7 @@ TEST_F(TrainFromTest, AnAdapterKnowsItsBase) {
   const std::string where = file("adapter/config.json");
   EXPECT_NE(refused("second", "adapter").find("is an adapter itself"), std::string::npos);
   // What is merged can be adapted again.
-  convert_model(folder_ / "adapter", {WeightType::f32}, folder_ / "merged");
+  convert_model(folder_ / "adapter", {Precision::f32}, folder_ / "merged");
   run("second", "merged", 4);
   std::filesystem::rename(folder_ / "base", folder_ / "away");
   EXPECT_EQ(refusal([&] { load_model_folder(folder_ / "adapter"); }),

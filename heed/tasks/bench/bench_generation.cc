@@ -26,8 +26,8 @@ struct Size {
 };
 // Those of llama2.c's stories110M and of TinyLlama.
 constexpr Size kSizes[] = {{"llama-110m", 768, 12, 12, 2048, 12, true}, {"llama-1.1b", 2048, 32, 4, 5632, 22, false}};
-constexpr std::tuple<std::string_view, DType, CacheType> kTypes[] = {
-    {"f32", DType::f32, CacheType::f32}, {"bf16", DType::bf16, CacheType::bf16}, {"int8", DType::i8, CacheType::int8}};
+constexpr std::tuple<std::string_view, DType, Precision> kTypes[] = {
+    {"f32", DType::f32, Precision::f32}, {"bf16", DType::bf16, Precision::bf16}, {"int8", DType::i8, Precision::int8}};
 
 // The rows of a model in some type: of a token, with what was read kept in f32 and in that type, and of a prompt.
 struct RowNames {
@@ -83,15 +83,15 @@ class GenerationRun {
   }
 
  private:
-  void measure(const Size& size, const RowNames& names, DType type, CacheType cache) {
+  void measure(const Size& size, const RowNames& names, DType type, Precision cache) {
     const auto is_wanted = [&](const std::string& name) { return !name.empty() && options_.filter.wants(name); };
     if (std::ranges::none_of(names.list(), is_wanted)) return;
     NoiseParameters parameters(type);
     const Transformer model(parameters, config_of(size));
-    const auto add_token = [&](const std::string& name, CacheType kept) {
+    const auto add_token = [&](const std::string& name, Precision kept) {
       if (is_wanted(name)) add(measure_token(name, model, parameters.list(), kept));
     };
-    add_token(names.token, CacheType::f32);
+    add_token(names.token, Precision::f32);
     add_token(names.narrow_token, cache);
     if (is_wanted(names.prompt)) add(measure_prompt(names.prompt, model, parameters.list()));
   }
@@ -107,7 +107,7 @@ class GenerationRun {
   }
 
   BenchRow measure_token(const std::string& name, const Transformer& model, const ParameterList& parameters,
-                         CacheType cache) {
+                         Precision cache) {
     const Context context = Context::inference(workspace_);
     const std::vector<std::int32_t> next{7};
     // Every so many steps the text begins again, so that all are of about one length.
