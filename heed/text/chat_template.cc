@@ -1,5 +1,7 @@
 #include "heed/text/chat_template.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <initializer_list>
@@ -15,7 +17,8 @@ namespace heed {
 namespace {
 
 constexpr std::string_view kWhiteSpace = " \t\n\v\f\r";
-constexpr std::array<std::string_view, 7> kNames = {"chatml", "gemma", "llama2", "llama3", "mistral", "phi3", "zephyr"};
+constexpr std::array<std::string_view, 8> kNames = {"chatml", "deepseek", "gemma", "llama2",
+                                                    "llama3", "mistral",  "phi3",  "zephyr"};
 
 // How a template that gives each turn a header writes one: open, the role, behind the role, the content, close.
 struct Header {
@@ -105,8 +108,8 @@ std::span<const std::string_view> ChatTemplate::names() { return kNames; }
 
 ChatTemplate ChatTemplate::named(std::string_view name) {
   const auto known = std::ranges::find(kNames, name);
-  HEED_CHECK(known != kNames.end(), "chat: no template is called '{}': there are {}, {}, {}, {}, {}, {} and {}",
-             printable(name), kNames[0], kNames[1], kNames[2], kNames[3], kNames[4], kNames[5], kNames[6]);
+  HEED_CHECK(known != kNames.end(), "chat: no template is called '{}': there are {}", printable(name),
+             fmt::join(kNames, ", "));
   return ChatTemplate(*known);
 }
 
@@ -122,6 +125,12 @@ ChatTemplate ChatTemplate::recognised(std::string_view jinja, std::string_view p
   if (has("<|im_start|>") && !has("<|im_sep|>")) {
     ChatTemplate chat = known("chatml");
     chat.default_system_ = text_between(plain, "<|im_start|>system\n", "<|im_end|>");
+    return chat;
+  }
+  if (has("'<｜User｜>'+content") && has("'<｜Assistant｜>'+content")) {
+    ChatTemplate chat = known("deepseek");
+    chat.thinks_ = has("<｜Assistant｜><think>\n'");
+    chat.forgets_thoughts_ = has("content.split('</think>')[-1]");
     return chat;
   }
   if (has("<|start_header_id|>")) {
@@ -211,6 +220,8 @@ std::vector<ChatTemplate::Part> ChatTemplate::parts(std::span<const ChatMessage>
   std::vector<Part> written;
   if (name_ == "llama2" || name_ == "mistral") {
     add_instructions(messages, written);
+  } else if (name_ == "deepseek") {
+    add_marked_turns(messages, written);
   } else {
     add_turns_with_header(messages, written);
   }
@@ -252,6 +263,26 @@ void ChatTemplate::add_turns_with_header(std::span<const ChatMessage> messages, 
     before.clear();
   }
   open("assistant");
+}
+
+// A token before each turn, and one behind an answer; the system message has none.
+void ChatTemplate::add_marked_turns(std::span<const ChatMessage> messages, std::vector<Part>& parts) const {
+  constexpr std::string_view kBegin = "<｜begin▁of▁sentence｜>", kEnd = "<｜end▁of▁sentence｜>", kUser = "<｜User｜>",
+                             kAssistant = "<｜Assistant｜>", kThoughtEnd = "</think>";
+  parts.push_back({std::string(kBegin), true});
+  for (const ChatMessage& message : messages) {
+    const bool answers = message.role == "assistant";
+    std::string_view content = message.content;
+    if (const std::size_t thought = content.rfind(kThoughtEnd); answers && forgets_thoughts_ && thought != content.npos)
+      content.remove_prefix(thought + kThoughtEnd.size());
+    if (message.role != "system") parts.push_back({std::string(answers ? kAssistant : kUser), true});
+    parts.push_back({std::string(content), false});
+    if (answers) parts.push_back({std::string(kEnd), true});
+  }
+  parts.push_back({std::string(kAssistant), true});
+  if (!thinks_) return;
+  parts.push_back({"<think>", true});
+  parts.push_back({"\n", false});
 }
 
 // "[INST] what the user says [/INST]", and then what was answered. Of newer Mistral models these are tokens; to others'

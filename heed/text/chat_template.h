@@ -28,10 +28,12 @@ struct ChatSymbols {
 
 // One of the common templates. They are known by name, and by what stands in the Jinja text that comes with a model;
 // that text is not interpreted, but what models of one kind do differently is read from it: the system message that
-// stands in where there is none, what Llama 3.1 says of dates, and where Mistral's have spaces.
+// stands in where there is none, what Llama 3.1 says of dates, where Mistral's have spaces, and
+// whether DeepSeek's begin with a thought.
 class ChatTemplate {
  public:
-  // chatml (Qwen and many others), gemma, llama2, llama3, mistral, phi3, zephyr.
+  // chatml (Qwen and many others), deepseek (R1 and what was distilled from it), gemma, llama2, llama3, mistral, phi3,
+  // zephyr.
   static std::span<const std::string_view> names();
   // Throws heed::Error for any other name.
   static ChatTemplate named(std::string_view name);
@@ -60,6 +62,7 @@ class ChatTemplate {
   explicit ChatTemplate(std::string_view name) : name_(name) {}
   std::vector<Part> parts(std::span<const ChatMessage> messages) const;
   void add_turns_with_header(std::span<const ChatMessage> messages, std::vector<Part>& parts) const;
+  void add_marked_turns(std::span<const ChatMessage> messages, std::vector<Part>& parts) const;
   void add_instructions(std::span<const ChatMessage> messages, std::vector<Part>& parts) const;
 
   // How Mistral's models, of which each has another, write a turn.
@@ -80,6 +83,8 @@ class ChatTemplate {
   std::string default_system_ = {};  // what stands first where there is no system message
   std::string_view preamble_ = {};   // of llama3: what the system's turn begins with, which there is always then
   Instruction instruction_ = {};     // of mistral
+  bool thinks_ = false;              // of deepseek: an answer begins with a thought
+  bool forgets_thoughts_ = true;     // and what was thought for earlier ones is left out
 };
 
 }  // namespace heed

@@ -40,6 +40,25 @@ TEST(ChatTemplate, WritesATalkAsItsModelsKnowIt) {
             "<|assistant|>\n");
 }
 
+TEST(ChatTemplate, DeepseeksModelsThinkWhereTheirTemplateSaysSo) {
+  std::vector<ChatMessage> talk = kTalk;
+  talk[2].content = "<think>\nA greeting.\n</think>\n\nHello.";
+  const std::string begun = "<｜begin▁of▁sentence｜>Be kind.<｜User｜> Hi <｜Assistant｜>";
+  const std::string ended = "<｜end▁of▁sentence｜><｜User｜>Bye<｜Assistant｜>";
+  EXPECT_EQ(ChatTemplate::named("deepseek").text(talk), begun + "\n\nHello." + ended);
+  const std::string turns = "{{bos_token}}{{ns.system_prompt}}{{'<｜User｜>' + message['content']}}";
+  EXPECT_EQ(ChatTemplate::recognised(turns + "{% set content = content.split('</think>')[-1] %}{{'<｜Assistant｜>' + "
+                                             R"(content + '<｜end▁of▁sentence｜>'}}{{'<｜Assistant｜><think>\n'}})",
+                                     "place")
+                .text(talk),
+            begun + "\n\nHello." + ended + "<think>\n");
+  EXPECT_EQ(ChatTemplate::recognised(turns + "{{'<｜Assistant｜>' + content}}", "place").text(talk),
+            begun + talk[2].content + ended);
+  EXPECT_EQ(
+      testing::refusal([] { ChatTemplate::named("x"); }),
+      "chat: no template is called 'x': there are chatml, deepseek, gemma, llama2, llama3, mistral, phi3, zephyr");
+}
+
 TEST(ChatTemplate, IsRecognisedByItsMarks) {
   const auto name = [](std::string_view jinja) { return ChatTemplate::recognised(jinja, "place").name(); };
   EXPECT_EQ(name("{% for m in messages %}{{'<|im_start|>' + m['role']}}"), "chatml");

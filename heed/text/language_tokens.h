@@ -20,8 +20,8 @@ bool is_language_token(std::string_view piece);
 // The special tokens that are such, in the order of their ids.
 std::vector<std::string> languages_of(const Vocabulary& vocabulary);
 
-// The id of a language; "de" is "__de__", too. Throws heed::Error that names some of those that there are where this is none of them, or says
-// that there are none.
+// The id of a language; "de" is "__de__", too. Throws heed::Error that names some of those that there are where this is
+// none of them, or says that there are none.
 int language_id(const Vocabulary& vocabulary, std::string_view language);
 
 // The vocabulary, whose template names that language in the place of another one. Throws heed::Error as language_id
