@@ -22,9 +22,9 @@ namespace heed::cli {
 namespace {
 
 struct EmbedCommand {
-  std::string model, text = "-", out, pool = "mean";
+  std::string model, text = "-", out, pool;
   Index layer = -1;
-  bool cosine = false;
+  bool cosine = false, normalise = false;
 };
 
 bool has_tab(const std::string& line) { return line.find('\t') != std::string::npos; }
@@ -47,8 +47,9 @@ void run(const EmbedCommand& command) {
   std::vector<OptionFile> inputs = model_inputs("model", command.model);
   inputs.push_back({"--text", command.text});
   check_outputs({{"--out", command.out}}, inputs);
-  Pool pool = Pool::mean;
-  enum_from_name(command.pool, pool);
+  EmbedOptions options{.layer = command.layer};
+  if (!command.pool.empty()) enum_from_name(command.pool, options.pool.emplace());
+  if (command.normalise) options.normalise = true;
   const ModelFolder folder = load_model_folder(command.model);
   std::vector<std::string> lines = read_text_lines(command.text);
   const std::string name = text_name(command.text);
@@ -56,7 +57,7 @@ void run(const EmbedCommand& command) {
   if (pairs) lines = both_texts(lines, name);
   HEED_CHECK(!lines.empty(), "{}: holds no lines", name);
   ProgressLine progress("texts", std::ssize(lines));
-  const Tensor vectors = embed(folder, lines, {.pool = pool, .layer = command.layer}, name, progress.listener());
+  const Tensor vectors = embed(folder, lines, options, name, progress.listener());
   if (!command.out.empty()) write_npy(command.out, vectors);
   if (!command.cosine) return;
   for (Index i = 0; i + 1 < vectors.dim(0); i += pairs ? 2 : 1)
@@ -77,7 +78,9 @@ void add_embed_command(CLI::App& app) {
   sub->add_option("--pool", command->pool,
                   "What a line's vector is: the mean of its tokens', or its first or last token's.")
       ->check(CLI::IsMember({"mean", "first", "last"}))
-      ->capture_default_str();
+      ->default_str("mean, or what the model's folder says");
+  sub->add_flag("--normalise", command->normalise,
+                "Divide each vector by its length, as the folders of some models say without it.");
   add_number(*sub, "--layer", command->layer,
              "Whose vectors: 0 is what the first layer reads, 1 what it gives, and so on, or from the end: -1 is the "
              "last.");

@@ -143,14 +143,15 @@ py::object logits(const ModelFolder& folder, const std::string& text, const std:
 }
 
 // A vector for each text, [N, width].
-py::object embed_texts(const ModelFolder& folder, const Lines& texts, const std::string& pooling, Index layer) {
-  Pool pool{};
-  HEED_CHECK(enum_from_name(pooling, pool), "heed.Model.embed: pooling must be one of {}, but is '{}'",
-             enum_choices<Pool>(), pooling);
+py::object embed_texts(const ModelFolder& folder, const Lines& texts, const std::optional<std::string>& pooling,
+                       std::optional<bool> normalise, Index layer) {
+  EmbedOptions options{.normalise = normalise, .layer = layer};
+  HEED_CHECK(!pooling || enum_from_name(*pooling, options.pool.emplace()),
+             "heed.Model.embed: pooling must be one of {}, but is '{}'", enum_choices<Pool>(), *pooling);
   Tensor vectors;
   {
     const py::gil_scoped_release unlocked;
-    vectors = embed(folder, texts, {.pool = pool, .layer = layer}, "heed.Model.embed: line", CtrlC());
+    vectors = embed(folder, texts, options, "heed.Model.embed: line", CtrlC());
   }
   return Library().give(vectors);
 }

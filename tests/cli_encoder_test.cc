@@ -104,6 +104,36 @@ TEST(CliEncoder, EmbedWritesARowALineAndSaysHowAlikeLinesAre) {
   EXPECT_FALSE(testing::same_bits(of_layer("0").view(), vectors.view()));
 }
 
+// What sentence-transformers keeps beside a model.
+TEST(CliEncoder, EmbedPoolsAsTheFolderSays) {
+  const fs::path folder = scratch_folder(), model = bert(folder / "model", "BertModel"), out = folder / "out.npy";
+  const auto vectors_of = [&](const fs::path& of, const std::vector<std::string>& options) {
+    std::vector<std::string> all{"embed", of.string(), "--out", out.string()};
+    all.insert(all.end(), options.begin(), options.end());
+    const CommandResult made = run_heed(all, {.input = "the dog runs\na small dog\n"});
+    EXPECT_EQ(made.exit_code, 0) << made.error;
+    return read_npy(out);
+  };
+  const Tensor first = vectors_of(model, {"--pool", "first", "--normalise"}), mean = vectors_of(model, {});
+  double square = 0;
+  for (Index i = 0; i < first.dim(1); ++i) square += std::pow(static_cast<double>(first.at<float>({0, i})), 2);
+  EXPECT_NEAR(square, 1, 1e-6);
+  write_file(model / "modules.json", R"([{"idx": 0, "path": "", "type": "sentence_transformers.models.Transformer"},
+    {"idx": 1, "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+    {"idx": 2, "path": "2_Normalize", "type": "sentence_transformers.models.Normalize"}])");
+  fs::create_directory(model / "1_Pooling");
+  write_file(model / "1_Pooling" / "config.json",
+             R"({"word_embedding_dimension": 8, "pooling_mode_cls_token": true, "pooling_mode_mean_tokens": false})");
+  EXPECT_TRUE(testing::same_bits(vectors_of(model, {}).view(), first.view()));
+  EXPECT_TRUE(testing::same_bits(vectors_of(model, {"--pool", "mean"}).view(), mean.view()));
+  testing::output_of({"convert", model.string(), "--type", "f32", "--out", (folder / "kept").string()});
+  EXPECT_TRUE(testing::same_bits(vectors_of(folder / "kept", {}).view(), first.view()));
+
+  write_file(model / "1_Pooling" / "config.json", R"({"pooling_mode_max_tokens": true})");
+  expect_refusal(run_heed({"embed", model.string(), "--cosine"}, {.input = "the dog\n"}), kFailure,
+                 {"1_Pooling/config.json: pooling_mode_max_tokens: is a way to pool that heed has not"});
+}
+
 TEST(CliEncoder, EmbedRefusesWhatMakesNoSense) {
   const fs::path folder = scratch_folder(), model = bert(folder / "model", "BertModel");
   expect_refusal(run_heed({"embed", model.string()}, {.input = "the dog\n"}), kWrongUsage, {"--out or --cosine"});

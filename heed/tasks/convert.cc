@@ -14,6 +14,7 @@
 #include "heed/pretrained/speech_generation.h"
 #include "heed/tasks/model_folder.h"
 #include "heed/tasks/pretrained_folder.h"
+#include "heed/tasks/sentence_modules.h"
 #include "heed/tensor/quantise_rows.h"
 
 namespace heed {
@@ -110,6 +111,7 @@ void convert_model(const std::filesystem::path& model, const ConvertOptions& opt
   if (loaded.target_vocabulary) save_vocabularies(folder.path(), *loaded.source_vocabulary, *loaded.target_vocabulary);
   save_model_config(folder.path(), loaded.config, loaded);
   if (!handles_text(loaded.config)) copy_signal_options(loaded.config.transformer.signal.kind, model, folder.path());
+  copy_sentence_modules(model, folder.path());
   if (progress) progress(std::ssize(parameters));
   folder.commit();
 }

@@ -23,6 +23,23 @@ void pool_rows(const float* rows, Index length, Index width, Pool pool, float* v
   }
 }
 
+// A vector of zeros stays.
+void give_length_one(float* vector, Index width) {
+  double sum = 0;
+  for (Index i = 0; i < width; ++i) sum += static_cast<double>(vector[i]) * static_cast<double>(vector[i]);
+  if (sum == 0) return;
+  const double length = std::sqrt(sum);
+  for (Index i = 0; i < width; ++i) vector[i] = static_cast<float>(static_cast<double>(vector[i]) / length);
+}
+
+// What is not said is read.
+SentenceModules modules_of(const EmbedOptions& options, const std::filesystem::path& model) {
+  if (options.pool) return {*options.pool, options.normalise.value_or(false)};
+  SentenceModules modules = read_sentence_modules(model);
+  modules.normalise = options.normalise.value_or(modules.normalise);
+  return modules;
+}
+
 }  // namespace
 
 Tensor embed(const ModelFolder& folder, std::span<const std::string> texts, const EmbedOptions& options,
@@ -32,6 +49,7 @@ Tensor embed(const ModelFolder& folder, std::span<const std::string> texts, cons
   const Index layer = options.layer < 0 ? layers + 1 + options.layer : options.layer;
   HEED_CHECK(layer >= 0 && layer <= layers, "{}: has layers 0 to {}, or {} to -1 from the end, and none of number {}",
              folder.name(), layers, -layers - 1, options.layer);
+  const SentenceModules modules = modules_of(options, folder.path);
   HiddenRecorder recorder(reader.side(), layer, layer);
   const Tensor vectors = Tensor::zeros(DType::f32, {std::ssize(texts), width});
   reader.read(
@@ -40,8 +58,9 @@ Tensor embed(const ModelFolder& folder, std::span<const std::string> texts, cons
         const Tensor& hidden = recorder.layer(layer);
         for (std::size_t row = 0; row < batch.texts.size(); ++row) {
           const Index at = static_cast<Index>(row), length = batch.tokens.lengths.at<std::int32_t>({at});
-          pool_rows(hidden.data<float>() + at * hidden.dim(1) * width, length, width, options.pool,
-                    vectors.data<float>() + batch.texts[row] * width);
+          float* const vector = vectors.data<float>() + batch.texts[row] * width;
+          pool_rows(hidden.data<float>() + at * hidden.dim(1) * width, length, width, modules.pool, vector);
+          if (modules.normalise) give_length_one(vector, width);
         }
       },
       progress, &recorder);

@@ -5,36 +5,29 @@
 //   cosine(vectors, 0, 1);
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "heed/base/progress.h"
 #include "heed/tasks/model_folder.h"
+#include "heed/tasks/sentence_modules.h"
 
 namespace heed {
 
-enum class Pool {
-  mean,   // of all its tokens, those that the vocabulary's template added too (Reimers and Gurevych 2019)
-  first,  // the first token's: BERT's [CLS]
-  last,   // the last token's, which alone has seen all others in a language model
-};
-inline constexpr std::pair<std::string_view, Pool> kPoolNames[] = {
-    {"mean", Pool::mean}, {"first", Pool::first}, {"last", Pool::last}};
-inline std::span<const std::pair<std::string_view, Pool>> enum_names(Pool) { return kPoolNames; }
-
 struct EmbedOptions {
-  Pool pool = Pool::mean;
-  Index layer = -1;  // as hidden_states counts them, or from the end: -1 is the last
+  std::optional<Pool> pool = {};       // as the model's folder says (read_sentence_modules)
+  std::optional<bool> normalise = {};  // each vector has the length 1; as the folder says where it says how to pool
+  Index layer = -1;                    // as hidden_states counts them, or from the end: -1 is the last
   Index batch_tokens = kBatchTokens;
 };
 
 // Of each text, f32 [texts, width], from a layer of the model's encoder, or where it has none of its decoder
-// (hidden_states); layers behind it are computed, too. A tab parts two texts that are read together. Batches hold
-// about batch_tokens tokens; a text's vector has the same bits in any. Throws heed::Error where the model is no
-// Transformer or has no such layer and, naming `name` and the line, for a text of no tokens or of more than the model
-// can hold. Progress counts texts.
+// (hidden_states); layers behind it are computed, too. A tab parts two texts that are read together. Batches hold about
+// batch_tokens tokens; a text's vector has the same bits in any. Throws heed::Error where the model is no Transformer
+// or has no such layer, as read_sentence_modules does where the folder is to say how and, naming `name` and the line,
+// for a text of no tokens or of more than the model can hold. Progress counts texts.
 Tensor embed(const ModelFolder& folder, std::span<const std::string> texts, const EmbedOptions& options = {},
              std::string_view name = "input", const Progress& progress = {});
 

@@ -67,6 +67,8 @@ class OthersModels(unittest.TestCase):
             hidden = hidden.reshape(-1, hidden.shape[-1])
             np.testing.assert_allclose(model.embed(case["text"]), hidden.mean(0), atol=1e-5)
             np.testing.assert_allclose(model.embed([case["text"]], pooling="first")[0], hidden[0], atol=1e-5)
+            of_length_one = model.embed(case["text"], normalise=True)
+            np.testing.assert_allclose(of_length_one, hidden.mean(0) / np.linalg.norm(hidden.mean(0)), atol=1e-5)
         with self.assertRaisesRegex(heed.Error, r"bert-tiny-classifier: predicts no next token: it tells the class of a text"):
             model.logits("x", "y")
         self.assertFalse(model.translates)
