@@ -28,8 +28,8 @@ struct ChatSymbols {
 
 // One of the common templates. They are known by name, and by what stands in the Jinja text that comes with a model;
 // that text is not interpreted, but what models of one kind do differently is read from it: the system message that
-// stands in where there is none, what Llama 3.1 says of dates, where Mistral's have spaces, and
-// whether DeepSeek's begin with a thought.
+// stands in where there is none, what Llama 3.1 says of dates, where Mistral's have spaces, and whether
+// DeepSeek's begin with a thought.
 class ChatTemplate {
  public:
   // chatml (Qwen and many others), deepseek (R1 and what was distilled from it), gemma, llama2, llama3, mistral, phi3,

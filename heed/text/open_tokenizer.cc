@@ -167,7 +167,8 @@ std::unique_ptr<Vocabulary> tokenizer_of(const Json& definition, const fs::path&
 std::unique_ptr<Vocabulary> open_renumbered(const fs::path& path, const Settings& settings) {
   Renumbering how{.tokenizer_class = settings.tokenizer_class(),
                   .source_language = settings.token("src_lang", ""),
-                  .language_set = settings.token("language_codes", "")};
+                  .language_set = settings.token("language_codes", ""),
+                  .offset = settings.number("offset")};
   if (const fs::path list = path.parent_path() / "vocab.json"; file_exists(list)) how.list = read_json(list);
   const std::string name = path.string();
   const PlainVocabulary model = read_sentencepiece_pieces(read_file(path), name);
@@ -176,10 +177,8 @@ std::unique_ptr<Vocabulary> open_renumbered(const fs::path& path, const Settings
 
 std::unique_ptr<Vocabulary> open_sentencepiece(const fs::path& path, const Settings& settings) {
   const std::string kind = settings.tokenizer_class();
-  // PEGASUS' ids may also be the model's own.
-  if (is_renumbered(kind) && !(kind == "PegasusTokenizer" && settings.number("offset") == 0)) {
-    return open_renumbered(path, settings);
-  }
+  const bool keeps_ids = settings.number("offset") == 0;  // of some PEGASUS
+  if (is_renumbered(kind) && !keeps_ids) return open_renumbered(path, settings);
   constexpr std::array<std::string_view, 4> kOtherIds{"CamembertTokenizer", "BarthezTokenizer", "XGLMTokenizer",
                                                       "NllbTokenizer"};
   HEED_CHECK(std::ranges::find(kOtherIds, kind) == kOtherIds.end(),

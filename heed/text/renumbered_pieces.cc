@@ -20,7 +20,7 @@ namespace {
 using Type = PlainVocabulary::Type;
 
 constexpr std::string_view kMask = "<mask>";
-enum FairseqId { kBegin = 0, kPad = 1, kEnd = 2, kUnknown = 3 };
+constexpr int kBegin = 0, kEnd = 2;  // as fairseq numbers them
 
 int add(PlainVocabulary& plain, std::string_view piece, Type type, float score = 0) {
   plain.pieces.emplace_back(piece);
@@ -88,7 +88,8 @@ PlainVocabulary xlm_roberta(const PlainVocabulary& model, const Renumbering& how
 }
 
 // mBART's texts end with their language, mBART 50's begin with it.
-PlainVocabulary mbart(const PlainVocabulary& model, const Renumbering& how, std::string_view name, bool is_50) {
+PlainVocabulary mbart(const PlainVocabulary& model, const Renumbering& how, std::string_view name) {
+  const bool is_50 = how.tokenizer_class == "MBart50Tokenizer";
   PlainVocabulary plain = with_fairseq_symbols(model, how, name);
   const std::span<const std::string_view> all(kMbart50Languages);
   const int language = add_languages(plain, is_50 ? all : all.first(kMbartLanguageCount), "",
@@ -103,12 +104,6 @@ PlainVocabulary mbart(const PlainVocabulary& model, const Renumbering& how, std:
   plain.between.emplace();
   return plain;
 }
-PlainVocabulary mbart_25(const PlainVocabulary& model, const Renumbering& how, std::string_view name) {
-  return mbart(model, how, name, false);
-}
-PlainVocabulary mbart_50(const PlainVocabulary& model, const Renumbering& how, std::string_view name) {
-  return mbart(model, how, name, true);
-}
 
 // Ids are those of a list, behind which languages come.
 PlainVocabulary m2m100(const PlainVocabulary& model, const Renumbering& how, std::string_view name) {
@@ -116,9 +111,11 @@ PlainVocabulary m2m100(const PlainVocabulary& model, const Renumbering& how, std
   const std::vector<Json::Member> members = how.list->members();
   PlainVocabulary plain = rules_of(model);
   plain.pieces.resize(members.size());
-  // A piece that the model has not is not found in a text.
-  plain.types.assign(members.size(), Type::control);
-  plain.scores.assign(members.size(), 0);
+  // An entry that the model has not never comes of a text: a byte's type is neither merged nor found as a token, and
+  // any other way to cut has a better score.
+  constexpr float kNeverChosen = -1e6F;
+  plain.types.assign(members.size(), Type::byte);
+  plain.scores.assign(members.size(), kNeverChosen);
   std::unordered_map<std::string_view, std::size_t> ids;
   for (const auto& [piece, id] : members) {
     const auto place = static_cast<std::size_t>(id.integer(0, std::ssize(members) - 1));
@@ -142,13 +139,16 @@ PlainVocabulary m2m100(const PlainVocabulary& model, const Renumbering& how, std
     return static_cast<int>(found->second);
   };
   plain.symbols.unknown = id_of("<unk>");
-  plain.types[static_cast<std::size_t>(plain.symbols.unknown)] = Type::unknown;
+  const int end = id_of("</s>");
+  for (const auto& [symbol, id] : ids) {
+    if (symbol == "<unk>") plain.types[id] = Type::unknown;
+    if (symbol == "<s>" || symbol == "<pad>" || symbol == "</s>") plain.types[id] = Type::control;
+  }
   const bool wmt = how.language_set == "wmt21";
   HEED_CHECK(wmt || how.language_set.empty() || how.language_set == "m2m100",
              "{}: language_codes must be m2m100 or wmt21, but is '{}'", name, printable(how.language_set));
   const auto languages = wmt ? std::span<const std::string_view>(kWmt21Languages) : kM2m100Languages;
   const std::string_view source = how.source_language.empty() ? "en" : std::string_view(how.source_language);
-  const int end = id_of("</s>");
   plain.before = {add_languages(plain, languages, "__", source, name)};
   plain.behind = {end};
   plain.between.emplace();
@@ -158,15 +158,16 @@ PlainVocabulary m2m100(const PlainVocabulary& model, const Renumbering& how, std
 // The model's own symbols, two masks, tokens <unk_2> to <unk_102> that pre-training alone used, and then the rest.
 PlainVocabulary pegasus(const PlainVocabulary& model, const Renumbering& how, std::string_view name) {
   check_first(model, {"<pad>", "</s>"}, how.tokenizer_class, name);
-  constexpr int kUnusedFrom = 2, kUnusedTo = 102;
+  constexpr int kUnusedFrom = 2, kUnusedTo = 102, kOffset = 103;
+  HEED_CHECK(how.offset.value_or(kOffset) == kOffset, "{}: of a {}, the offset must be {} or 0, but is {}", name,
+             how.tokenizer_class, kOffset, *how.offset);
   PlainVocabulary plain = rules_of(model);
   add(plain, "<pad>", Type::control);
   const int end = add(plain, "</s>", Type::control);
   for (const char* mask : {"<mask_1>", "<mask_2>"}) add(plain, mask, Type::control);
   for (int i = kUnusedFrom; i <= kUnusedTo; ++i) add(plain, fmt::format("<unk_{}>", i), Type::control);
-  const std::size_t moved = plain.pieces.size() - 2;
   add_from(plain, model, 2);
-  plain.symbols.unknown = model.symbols.unknown + static_cast<int>(moved);
+  plain.symbols.unknown = model.symbols.unknown + kOffset;
   plain.behind = {end};
   plain.between.emplace();
   return plain;
@@ -174,8 +175,8 @@ PlainVocabulary pegasus(const PlainVocabulary& model, const Renumbering& how, st
 
 using Renumber = PlainVocabulary (*)(const PlainVocabulary&, const Renumbering&, std::string_view);
 constexpr std::array<std::pair<std::string_view, Renumber>, 5> kClasses = {{{"XLMRobertaTokenizer", xlm_roberta},
-                                                                            {"MBartTokenizer", mbart_25},
-                                                                            {"MBart50Tokenizer", mbart_50},
+                                                                            {"MBartTokenizer", mbart},
+                                                                            {"MBart50Tokenizer", mbart},
                                                                             {"M2M100Tokenizer", m2m100},
                                                                             {"PegasusTokenizer", pegasus}}};
 

@@ -19,13 +19,14 @@ struct Renumbering {
   std::string source_language{};  // "de_DE", or of M2M-100 "de"; empty: English
   std::string language_set{};     // of M2M-100: "m2m100" or "wmt21"; empty: the first
   std::optional<Json> list{};     // of M2M-100: vocab.json, {"piece": id}
+  std::optional<Index> offset{};  // of PEGASUS: by how much ids are moved; 103 where it is not said
 };
 
 bool is_renumbered(std::string_view tokenizer_class);
 
 // The content of a tokenizer.json for the model, `model` being what its file says. Throws heed::Error that begins with
-// `name` where the file's first pieces are not the symbols that such a file has, or M2M-100's list lacks a piece or has
-// an id twice, or a language is not one of the model's.
+// `name` where the file's first pieces are not the symbols that such a file has, M2M-100's list lacks a piece or has an
+// id twice, a language is not one of the model's, or PEGASUS' offset is another.
 Json renumbered_definition(const PlainVocabulary& model, const Renumbering& how, std::string_view name);
 
 }  // namespace heed

@@ -169,6 +169,28 @@ TEST_F(RenumberedPiecesTest, MbartKnowsItsLanguages) {
             std::string::npos);
 }
 
+// What a list has and the model has not: words with a space between them, and two pieces that stand side by side.
+TEST_F(RenumberedPiecesTest, M2m100sEntriesWithoutAPieceNeverComeOfAText) {
+  for (const auto kind : {SentencePieceModel::unigram, SentencePieceModel::bpe}) {
+    const PlainVocabulary model = trained(kind, "nmt_nfkc", kFairseq);
+    const auto library = SentencePieceTokenizer::from_bytes(model_of(model), "library");
+    const Ids cut = library.encode("the unseen cat sat");
+    Json list = Json::object({{"<s>", 0}, {"<pad>", 1}, {"</s>", 2}, {"<unk>", 3}});
+    for (std::size_t id = 3; id < model.pieces.size(); ++id) list.set(model.pieces[id], static_cast<Index>(id) + 1);
+    list.set("cat sat", list.size());
+    for (std::size_t i = 0; i + 1 < cut.size(); ++i) {
+      const std::string both = library.piece(cut[i]) + library.piece(cut[i + 1]);
+      if (library.id_of(both) < 0 && !list.has(both)) list.set(both, list.size());
+    }
+    ASSERT_GT(list.size(), std::ssize(model.pieces) + 2);
+    write_json(folder_ / "vocab.json", list);
+    const auto opened = open(model, R"({"tokenizer_class": "M2M100Tokenizer"})");
+    Ids expected = cut;
+    for (int& id : expected) id = id == 0 ? 3 : id + 1;
+    EXPECT_EQ(opened->encode("the unseen cat sat"), expected);
+  }
+}
+
 TEST_F(RenumberedPiecesTest, M2m100sListHasTheIds) {
   const PlainVocabulary model = trained(SentencePieceModel::bpe, "nmt_nfkc", kFairseq);
   Json list = Json::object({{"<s>", 0}, {"<pad>", 1}, {"</s>", 2}, {"<unk>", 3}});
@@ -221,6 +243,17 @@ TEST_F(RenumberedPiecesTest, PegasusPutsOtherTokensBeforeThePieces) {
     expected.push_back(1);
     EXPECT_EQ(opened->encode_special(text).ids, expected) << text;
   }
+}
+
+TEST_F(RenumberedPiecesTest, PegasusMayKeepTheModelsIdsAndHasNoThirdWay) {
+  const PlainVocabulary model = trained(SentencePieceModel::unigram, "nmt_nfkc",
+                                        {{"<pad>", Type::control}, {"</s>", Type::control}, {"<unk>", Type::unknown}});
+  const auto kept = open(model, R"({"tokenizer_class": "PegasusTokenizer", "offset": 0})");
+  EXPECT_EQ(kept->encode("the cat"), SentencePieceTokenizer::from_bytes(model_of(model), "library").encode("the cat"));
+  EXPECT_NE(testing::refusal([&] {
+              open(model, R"({"tokenizer_class": "PegasusTokenizer", "offset": 4})");
+            }).find("of a PegasusTokenizer, the offset must be 103 or 0, but is 4"),
+            std::string::npos);
 }
 
 TEST_F(RenumberedPiecesTest, ModelsOfOtherSymbolsAreRefused) {

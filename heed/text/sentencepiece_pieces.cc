@@ -53,7 +53,7 @@ void read_normalizer_spec(std::string_view bytes, std::string_view name, PlainVo
 
 PlainVocabulary read_sentencepiece_pieces(std::string_view bytes, std::string_view name) {
   check_sentencepiece_model(bytes, name, SentencePieceRules::library);
-  PlainVocabulary plain{.kind = PlainVocabulary::Kind::t5, .space_prefix = true, .single_spaces = true};
+  PlainVocabulary plain{.kind = PlainVocabulary::Kind::t5, .single_spaces = true};
   for (SentencePieceMessage model(bytes, name); !model.done();) {
     const SentencePieceField field = model.next();
     if (field.number == 1) add_piece(field.bytes, name, plain);
