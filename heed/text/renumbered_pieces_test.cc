@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "heed/base/file.h"
 #include "heed/base/file_writer.h"
 #include "heed/io/base64.h"
 #include "heed/testing/data_folder.h"
