@@ -77,10 +77,11 @@ Corpus generate_corpus(const CorpusOptions& options, const Progress& progress) {
   std::vector<SentencePair> pairs;
   pairs.reserve(static_cast<std::size_t>(wanted));
   std::unordered_set<std::string> sources, targets;
-  constexpr Index kBlock = 8192;
-  std::vector<SentencePair> block(kBlock);
-  for (Index begin = 0; static_cast<Index>(pairs.size()) < wanted; begin += kBlock) {
-    parallel_for(kBlock, 64, [&](Index first, Index last) {
+  constexpr Index kLeast = 64, kMost = 8192;  // at a time: which pairs there are does not depend on it
+  std::vector<SentencePair> block;
+  for (Index begin = 0; static_cast<Index>(pairs.size()) < wanted; begin += std::ssize(block)) {
+    block.resize(static_cast<std::size_t>(std::clamp(wanted - std::ssize(pairs), kLeast, kMost)));
+    parallel_for(std::ssize(block), kLeast, [&](Index first, Index last) {
       for (Index i = first; i < last; ++i) block[static_cast<std::size_t>(i)] = draw_pair(options.seed, begin + i);
     });
     for (SentencePair& pair : block) {
