@@ -22,9 +22,9 @@ namespace heed::cli {
 namespace {
 
 struct EmbedCommand {
-  std::string model, text = "-", out, pool;
+  std::string model, text = "-", out, pool, prompt;
   Index layer = -1;
-  bool cosine = false, normalise = false;
+  bool cosine = false, normalise = false, cut = false;
 };
 
 bool has_tab(const std::string& line) { return line.find('\t') != std::string::npos; }
@@ -47,7 +47,7 @@ void run(const EmbedCommand& command) {
   std::vector<OptionFile> inputs = model_inputs("model", command.model);
   inputs.push_back({"--text", command.text});
   check_outputs({{"--out", command.out}}, inputs);
-  EmbedOptions options{.layer = command.layer};
+  EmbedOptions options{.layer = command.layer, .prompt = command.prompt, .cut = command.cut};
   if (!command.pool.empty()) enum_from_name(command.pool, options.pool.emplace());
   if (command.normalise) options.normalise = true;
   const ModelFolder folder = load_model_folder(command.model);
@@ -75,8 +75,9 @@ void add_embed_command(CLI::App& app) {
       ->check([](const std::string& path) {
         return name_ending(path) == ".npy" ? std::string() : shown(path) + " must end in .npy";
       });
-  sub->add_option("--pool", command->pool,
-                  "What a line's vector is: the mean of its tokens', or its first or last token's.")
+  sub->add_option(
+         "--pool", command->pool,
+         "What a line's vector is, and nothing behind it: the mean of its tokens', or its first or last token's.")
       ->check(CLI::IsMember({"mean", "first", "last"}))
       ->default_str("mean, or what the model's folder says");
   sub->add_flag("--normalise", command->normalise,
@@ -84,6 +85,12 @@ void add_embed_command(CLI::App& app) {
   add_number(*sub, "--layer", command->layer,
              "Whose vectors: 0 is what the first layer reads, 1 what it gives, and so on, or from the end: -1 is the "
              "last.");
+  sub->add_option("--prompt", command->prompt,
+                  "What stands before each line: the one of this name that the model's folder has.")
+      ->default_str("what the folder says");
+  sub->add_flag("--cut", command->cut,
+                "Of a line of more tokens than the model can hold, or its folder says, read the first, and do not "
+                "refuse it.");
   sub->add_flag("--cosine", command->cosine,
                 "Print how alike lines are, from -1 to 1: each and the next, or the two that a tab parts.");
   sub->footer(

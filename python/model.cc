@@ -144,8 +144,8 @@ py::object logits(const ModelFolder& folder, const std::string& text, const std:
 
 // A vector for each text, [N, width].
 py::object embed_texts(const ModelFolder& folder, const Lines& texts, const std::optional<std::string>& pooling,
-                       std::optional<bool> normalise, Index layer) {
-  EmbedOptions options{.normalise = normalise, .layer = layer};
+                       std::optional<bool> normalise, Index layer, const std::string& prompt, bool cut) {
+  EmbedOptions options{.normalise = normalise, .layer = layer, .prompt = prompt, .cut = cut};
   HEED_CHECK(!pooling || enum_from_name(*pooling, options.pool.emplace()),
              "heed.Model.embed: pooling must be one of {}, but is '{}'", enum_choices<Pool>(), *pooling);
   Tensor vectors;

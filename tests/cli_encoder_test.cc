@@ -134,6 +134,44 @@ TEST(CliEncoder, EmbedPoolsAsTheFolderSays) {
                  {"1_Pooling/config.json: pooling_mode_max_tokens: is a way to pool that heed has not"});
 }
 
+// A layer behind the pooled vectors, texts that are cut, and prompts.
+TEST(CliEncoder, EmbedReadsTextsAndMakesVectorsAsTheFolderSays) {
+  const fs::path folder = scratch_folder(), plain = bert(folder / "plain", "BertModel"), model = folder / "model",
+                 out = folder / "out.npy";
+  fs::copy(plain, model, fs::copy_options::recursive);
+  const auto vector_of = [&](const fs::path& of, const std::string& text, const std::vector<std::string>& options) {
+    std::vector<std::string> all{"embed", of.string(), "--out", out.string()};
+    all.insert(all.end(), options.begin(), options.end());
+    const CommandResult made = run_heed(all, {.input = text + "\n"});
+    EXPECT_EQ(made.exit_code, 0) << made.error;
+    return read_npy(out);
+  };
+  write_file(model / "modules.json", R"([{"path": "", "type": "sentence_transformers.models.Transformer"},
+    {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+    {"path": "2_Dense", "type": "sentence_transformers.models.Dense"}])");
+  for (const char* part : {"1_Pooling", "2_Dense"}) make_folder(model / part);
+  write_file(model / "1_Pooling" / "config.json", R"({"pooling_mode_mean_tokens": true})");
+  write_file(model / "2_Dense" / "config.json", R"({"activation_function": "torch.nn.modules.linear.Identity"})");
+  const Tensor weight = Tensor::from(std::vector<float>{2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1}, {2, kWidth});
+  write_safetensors(model / "2_Dense" / "model.safetensors", {{"linear.weight", weight.view()}});
+  write_file(model / "sentence_bert_config.json", R"({"max_seq_length": 5, "do_lower_case": false})");
+  write_file(model / "config_sentence_transformers.json",
+             R"({"prompts": {"query": "a small ", "plain": ""}, "default_prompt_name": null})");
+  testing::output_of({"convert", model.string(), "--type", "f32", "--out", (folder / "kept").string()});
+  for (const fs::path& of : {model, folder / "kept"}) {
+    const Tensor whole = vector_of(plain, "a small dog", {}), made = vector_of(of, "a small dog", {});
+    ASSERT_EQ(describe(made.view()), "f32 [1, 2]");
+    EXPECT_EQ(made.data<float>()[0], 2 * whole.data<float>()[0]);
+    EXPECT_EQ(made.data<float>()[1], -whole.data<float>()[7]);
+    EXPECT_TRUE(testing::same_bits(vector_of(of, "dog", {"--prompt", "query"}).view(), made.view()));
+    EXPECT_TRUE(testing::same_bits(vector_of(of, "a small dog runs and runs", {"--cut"}).view(), made.view()));
+    expect_refusal(run_heed({"embed", of.string(), "--cosine"}, {.input = "a small dog runs\n"}), kFailure,
+                   {"standard input:1: has 6 tokens, and its folder says at most 5"});
+    expect_refusal(run_heed({"embed", of.string(), "--cosine", "--prompt", "question"}, {.input = "dog\n"}), kFailure,
+                   {"no prompt \"question\", but plain, query"});
+  }
+}
+
 TEST(CliEncoder, EmbedRefusesWhatMakesNoSense) {
   const fs::path folder = scratch_folder(), model = bert(folder / "model", "BertModel");
   expect_refusal(run_heed({"embed", model.string()}, {.input = "the dog\n"}), kWrongUsage, {"--out or --cosine"});

@@ -15,6 +15,7 @@
 #include "heed/tasks/model_folder.h"
 #include "heed/tasks/pretrained_folder.h"
 #include "heed/tasks/sentence_modules.h"
+#include "heed/tasks/sentence_texts.h"
 #include "heed/tensor/quantise_rows.h"
 
 namespace heed {
@@ -112,6 +113,7 @@ void convert_model(const std::filesystem::path& model, const ConvertOptions& opt
   save_model_config(folder.path(), loaded.config, loaded);
   if (!handles_text(loaded.config)) copy_signal_options(loaded.config.transformer.signal.kind, model, folder.path());
   copy_sentence_modules(model, folder.path());
+  copy_sentence_texts(model, folder.path());
   if (progress) progress(std::ssize(parameters));
   folder.commit();
 }

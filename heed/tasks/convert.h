@@ -36,14 +36,14 @@ ParameterList with_weights(const ParameterList& parameters, std::span<const Para
 
 // Writes `out`, a folder of heed's own with all of the model at `model`, one that sees or hears included, and weights
 // (ParameterShape::is_weight) of the type: 16 bits rounded to nearest, ties to even; int8 as quantise_rows does. All
-// else is as it was, also what it says of the vectors of texts (copy_sentence_modules); what training keeps stays
-// behind. Weights of that type stay as they are, and narrow ones become f32 as inference reads them, so that the
-// model's answers keep their bits. Parameters that several layers of another's model share (T5's distances, ALBERT's
-// layers) are written for each. `out` is there whole or not at all. Throws heed::Error where `out` is there already or
-// is no place for a folder, for what is no model, for a weight that the type cannot hold, and for one of heed's own
-// that is narrow already, which would be rounded twice; others are published narrow, and rounded from there. Progress
-// counts parameters, and is told of all of them once more before `out` comes to be there: what it throws leaves nothing
-// behind.
+// else is as it was, also what it says of texts and their vectors (sentence_modules.h, sentence_texts.h), whose layers
+// keep their type; what training keeps stays behind. Weights of that type stay as they are, and narrow ones become f32
+// as inference reads them, so that the model's answers keep their bits. Parameters that several layers of another's
+// model share (T5's distances, ALBERT's layers) are written for each. `out` is there whole or not at all. Throws
+// heed::Error where `out` is there already or is no place for a folder, for what is no model, for a weight that the
+// type cannot hold, and for one of heed's own that is narrow already, which would be rounded twice; others are
+// published narrow, and rounded from there. Progress counts parameters, and is told of all of them once more before
+// `out` comes to be there: what it throws leaves nothing behind.
 void convert_model(const std::filesystem::path& model, const ConvertOptions& options, const std::filesystem::path& out,
                    const Progress& progress = {});
 

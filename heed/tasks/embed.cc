@@ -6,6 +6,7 @@
 #include "heed/base/check.h"
 #include "heed/observe/hidden_recorder.h"
 #include "heed/tasks/read_texts.h"
+#include "heed/tasks/sentence_texts.h"
 
 namespace heed {
 namespace {
@@ -34,10 +35,21 @@ void give_length_one(float* vector, Index width) {
 
 // What is not said is read.
 SentenceModules modules_of(const EmbedOptions& options, const std::filesystem::path& model) {
-  if (options.pool) return {*options.pool, options.normalise.value_or(false)};
+  if (options.pool) return {.pool = *options.pool, .normalise = options.normalise.value_or(false)};
   SentenceModules modules = read_sentence_modules(model);
   modules.normalise = options.normalise.value_or(modules.normalise);
   return modules;
+}
+
+std::vector<EncodedText> encoded(const TextReader& reader, std::span<const std::string> texts,
+                                 const EmbedOptions& options, const std::filesystem::path& model,
+                                 std::string_view name) {
+  const SentenceTexts said = read_sentence_texts(model);
+  std::vector<std::string> read;
+  for (const std::string& text : texts) {
+    read.push_back(said.as_read(text, options.prompt, fmt::format("{}:{}", name, read.size() + 1)));
+  }
+  return reader.encode(read, name, {.most = said.most_tokens, .cut = options.cut});
 }
 
 }  // namespace
@@ -51,19 +63,23 @@ Tensor embed(const ModelFolder& folder, std::span<const std::string> texts, cons
              folder.name(), layers, -layers - 1, options.layer);
   const SentenceModules modules = modules_of(options, folder.path);
   HiddenRecorder recorder(reader.side(), layer, layer);
-  const Tensor vectors = Tensor::zeros(DType::f32, {std::ssize(texts), width});
+  Tensor vectors = Tensor::zeros(DType::f32, {std::ssize(texts), width});
   reader.read(
-      reader.encode(texts, name), options.batch_tokens,
+      encoded(reader, texts, options, folder.path, name), options.batch_tokens,
       [&](const ReadBatch& batch) {
         const Tensor& hidden = recorder.layer(layer);
         for (std::size_t row = 0; row < batch.texts.size(); ++row) {
           const Index at = static_cast<Index>(row), length = batch.tokens.lengths.at<std::int32_t>({at});
           float* const vector = vectors.data<float>() + batch.texts[row] * width;
           pool_rows(hidden.data<float>() + at * hidden.dim(1) * width, length, width, modules.pool, vector);
-          if (modules.normalise) give_length_one(vector, width);
         }
       },
       progress, &recorder);
+  for (const DenseModule& dense : modules.dense) vectors = dense.apply(vectors);
+  const Index made = vectors.dim(1);
+  for (Index text = 0; modules.normalise && text < vectors.dim(0); ++text) {
+    give_length_one(vectors.data<float>() + text * made, made);
+  }
   return vectors;
 }
 

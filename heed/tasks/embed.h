@@ -17,17 +17,21 @@
 namespace heed {
 
 struct EmbedOptions {
-  std::optional<Pool> pool = {};       // as the model's folder says (read_sentence_modules)
+  std::optional<Pool> pool = {};       // with its layers as the model's folder says (read_sentence_modules)
   std::optional<bool> normalise = {};  // each vector has the length 1; as the folder says where it says how to pool
   Index layer = -1;                    // as hidden_states counts them, or from the end: -1 is the last
+  std::string prompt = {};  // before each text: one that the folder has of this name (SentenceTexts::as_read)
+  bool cut = false;         // of a text of too many tokens the first are read, and it is not refused
   Index batch_tokens = kBatchTokens;
 };
 
 // Of each text, f32 [texts, width], from a layer of the model's encoder, or where it has none of its decoder
 // (hidden_states); layers behind it are computed, too. A tab parts two texts that are read together. Batches hold about
 // batch_tokens tokens; a text's vector has the same bits in any. Throws heed::Error where the model is no Transformer
-// or has no such layer, as read_sentence_modules does where the folder is to say how and, naming `name` and the line,
-// for a text of no tokens or of more than the model can hold. Progress counts texts.
+// or has no such layer, as read_sentence_texts and SentenceTexts::as_read do, as read_sentence_modules does where the
+// folder is to say how and, naming `name` and the line, for a text of no tokens or, unless it may be cut, of more than
+// the model can hold or its folder says (read_sentence_texts); two texts that are read together are not cut. Progress
+// counts texts.
 Tensor embed(const ModelFolder& folder, std::span<const std::string> texts, const EmbedOptions& options = {},
              std::string_view name = "input", const Progress& progress = {});
 

@@ -249,12 +249,28 @@ TEST_F(EncoderTasksTest, WhatTheModelHasNotIsRefused) {
             "the model: gives no vectors of whole texts: it translates text (translate)");
 }
 
+TEST_F(EncoderTasksTest, ATextThatIsCutKeepsItsTemplate) {
+  const ModelFolder folder = model_of(encoder());
+  const std::vector<std::string> lines{"the dog runs and runs and runs and runs and runs and runs and runs", "the dog"};
+  const TextReader reader(folder);
+  const std::vector<EncodedText> cut = reader.encode(lines, "input", {.most = 5, .cut = true});
+  EXPECT_EQ(cut, reader.encode(std::vector<std::string>{"the dog runs", "the dog"}, "input"));
+  EXPECT_EQ(refusal([&] { reader.encode(lines, "input", {.most = 5}); }),
+            "input:1: has 17 tokens, and its folder says at most 5");
+  EXPECT_EQ(refusal([&] { reader.encode(lines, "input", {.most = 2, .cut = true}); }),
+            "input:1: has 17 tokens, and its folder says at most 2");
+  const std::vector<std::string> fits{"the dog runs and runs and runs and runs and runs and runs and", "the dog"};
+  EXPECT_TRUE(same_bits(embed(folder, lines, {.cut = true}).view(), embed(folder, fits).view()));
+}
+
 TEST_F(EncoderTasksTest, ATextThatDoesNotFitIsNamed) {
   const ModelFolder folder = model_of(encoder());
   const std::vector<std::string> long_line{"the dog",
                                            "the dog runs and runs and runs and runs and runs and runs and runs"};
   EXPECT_EQ(refusal([&] { embed(folder, long_line, {.pool = Pool::mean}, "some.txt"); }),
             "some.txt:2: has 17 tokens, and the model can hold 16");
+  const std::vector<std::string> pair{long_line[1] + "\tthe dog"};
+  EXPECT_EQ(refusal([&] { embed(folder, pair, {.cut = true}); }), "input:1: has 20 tokens, and the model can hold 16");
   const std::vector<std::string> tabs{"a\tb\tc"};
   EXPECT_EQ(refusal([&] { embed(folder, tabs, {.pool = Pool::mean}); }),
             "input:1: has several tabs, but one parts two texts");

@@ -15,6 +15,16 @@ const Transformer& transformer_of(const ModelFolder& folder) {
   return *model;
 }
 
+// The first tokens of a text, and what its template puts behind it, `most` in all. `around`: the template alone.
+void cut_text(const EncodedText& around, Index most, EncodedText& text) {
+  const Index added = std::ssize(around.ids);
+  Index before = 0;
+  while (before < added && around.ids[static_cast<std::size_t>(before)] == text.ids[static_cast<std::size_t>(before)])
+    ++before;
+  const Index behind = added - before, gone = std::ssize(text.ids) - most;
+  for (std::vector<int>* of : {&text.ids, &text.types}) of->erase(of->end() - behind - gone, of->end() - behind);
+}
+
 // Ids or types of some texts, i32 [rows, longest], with zeros behind them.
 Tensor padded(std::span<const EncodedText> texts, std::span<const Index> chosen, Index longest,
               std::vector<int> EncodedText::*member) {
@@ -68,7 +78,10 @@ EncodedText TextReader::ids_of(const std::string& line) const {
   return read;
 }
 
-std::vector<EncodedText> TextReader::encode(std::span<const std::string> lines, std::string_view name) const {
+std::vector<EncodedText> TextReader::encode(std::span<const std::string> lines, std::string_view name,
+                                            const TextLimit& limit) const {
+  const Index held = model_.max_length(), most = std::min(limit.most.value_or(held), held);
+  const EncodedText around = ids_of("");
   std::vector<EncodedText> texts;
   for (const std::string& line : lines) {
     const std::size_t number = texts.size() + 1;
@@ -76,8 +89,11 @@ std::vector<EncodedText> TextReader::encode(std::span<const std::string> lines, 
     texts.push_back(ids_of(line));
     const Index tokens = std::ssize(texts.back().ids);
     HEED_CHECK(tokens > 0, "{}:{}: has no tokens", name, number);
-    HEED_CHECK(tokens <= model_.max_length(), "{}:{}: has {} tokens, and the model can hold {}", name, number, tokens,
-               model_.max_length());
+    if (tokens <= most) continue;
+    const bool may_be_cut = limit.cut && std::ssize(around.ids) < most && line.find('\t') == std::string::npos;
+    HEED_CHECK(may_be_cut, "{}:{}: has {} tokens, and {} {}", name, number, tokens,
+               most < held ? "its folder says at most" : "the model can hold", most);
+    cut_text(around, most, texts.back());
   }
   return texts;
 }

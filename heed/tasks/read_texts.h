@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,12 @@ enum class ReadBy {
   decoder,  // which reads the text again, behind the token that it begins with: a classifier's   (Lewis et al. 2020)
 };
 
+// How long a text may be.
+struct TextLimit {
+  std::optional<Index> most = {};  // tokens, where the model can hold more
+  bool cut = false;                // a longer text loses its last tokens, but none of its template
+};
+
 // Of a model with an encoder it takes the encoder's output, of a language model what its projection reads. The folder
 // outlives it.
 class TextReader {
@@ -42,9 +49,10 @@ class TextReader {
 
   // The ids of each line with what its vocabulary's template puts around a text, or around the two that a tab parts;
   // of heed's own models, with the end token behind a source and the begin token before a language model's text.
-  // Throws heed::Error that names `name` and the line for one of no tokens, of more than the model can hold, or with
-  // several tabs.
-  std::vector<EncodedText> encode(std::span<const std::string> lines, std::string_view name) const;
+  // Throws heed::Error that names `name` and the line for one of no tokens, of more than the limit or the model can
+  // hold where it may not be cut, as two texts never are, or with several tabs.
+  std::vector<EncodedText> encode(std::span<const std::string> lines, std::string_view name,
+                                  const TextLimit& limit = {}) const;
 
   // Calls `use` with batches that hold about batch_tokens tokens, until every text has been in one. A text's vectors
   // have the same bits in any. Progress counts texts. The observer has been shown each batch before it is used.

@@ -1,13 +1,17 @@
 // What a folder of sentence-transformers (Reimers and Gurevych 2019) says of how a text's vector is made of its
-// tokens': modules.json, and the config.json of the folder that it names for pooling.
+// tokens': modules.json, and the folders that it names.
 #pragma once
 
 #include <filesystem>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "heed/base/error.h"
+#include "heed/kernels/activation.h"  // enum class Activation
+#include "heed/tensor/tensor.h"
 
 namespace heed {
 
@@ -20,20 +24,31 @@ inline constexpr std::pair<std::string_view, Pool> kPoolNames[] = {
     {"mean", Pool::mean}, {"first", Pool::first}, {"last", Pool::last}};
 inline std::span<const std::pair<std::string_view, Pool>> enum_names(Pool) { return kPoolNames; }
 
+// A layer behind the pooled vectors: f(x weight^T + bias).
+struct DenseModule {
+  std::string name;  // of its folder, for errors
+  Tensor weight;     // f32 [Out, In]
+  Tensor bias;       // f32 [Out]; empty: none
+  Activation activation = Activation::identity;
+
+  // f32 [texts, In] to [texts, Out], each row as by itself to the bit. Throws heed::Error for another width.
+  Tensor apply(const Tensor& vectors) const;
+};
+
 struct SentenceModules {
   Pool pool = Pool::mean;
-  bool normalise = false;  // each vector is divided by its length
-
-  friend bool operator==(const SentenceModules&, const SentenceModules&) = default;
+  std::vector<DenseModule> dense = {};  // one after the other
+  bool normalise = false;               // each vector is divided by its length, at last
 };
 
 // Those of a model's folder; of a file, or a folder without modules.json, the mean. Throws heed::Error that names the
-// file and the place for what heed has not: a module behind the model but Pooling and Normalize, another pooling than
-// Pool has, or several at once.
+// file and the place for what heed has not: a module behind the model but Pooling, Dense and Normalize, in this order,
+// another pooling than Pool has, several at once, or one that leaves a prompt out; and as the layers' files are read.
 SentenceModules read_sentence_modules(const std::filesystem::path& model);
 
-// Copies modules.json and the configurations of what it names, whatever they are, where they are there. Throws
-// heed::Error as reading and writing do, and for a module whose folder does not lie in the model's.
+// Copies modules.json, the configurations of what it names, whatever they are, and the weights of its layers, where
+// they are there. Throws heed::Error as reading and writing do, and for a module whose folder does not lie in the
+// model's.
 void copy_sentence_modules(const std::filesystem::path& model, const std::filesystem::path& folder);
 
 }  // namespace heed

@@ -204,18 +204,22 @@ class Model:
         return self._model.logits(text, source)
 
     @overload  # type: ignore[misc]  # a str is a sequence of them, too
-    def embed(self, text: str, *, pooling: Optional[str] = None, normalise: Optional[bool] = None, layer: int = -1) -> np.ndarray: ...
+    def embed(self, text: str, *, pooling: Optional[str] = None, normalise: Optional[bool] = None, layer: int = -1,
+              prompt: Optional[str] = None, cut: bool = False) -> np.ndarray: ...
     @overload
-    def embed(self, text: Sequence[str], *, pooling: Optional[str] = None, normalise: Optional[bool] = None, layer: int = -1) -> np.ndarray: ...
+    def embed(self, text: Sequence[str], *, pooling: Optional[str] = None, normalise: Optional[bool] = None, layer: int = -1,
+              prompt: Optional[str] = None, cut: bool = False) -> np.ndarray: ...
 
-    def embed(self, text, *, pooling=None, normalise=None, layer=-1):
+    def embed(self, text, *, pooling=None, normalise=None, layer=-1, prompt=None, cut=False):
         """A vector for a text, [width], or for each of several, [N, width]: the 'mean' (or the 'first', or the 'last') of what a Transformer's
         encoder, or a language model, makes of its tokens in a layer (see hidden_states; -1 is the last); an encoder of heed's own reads an
         end token too, and a decoder a begin token, and models of others what their templates put around a text. A tab parts two texts that
-        are read together. What is None is as a folder of sentence-transformers says, else 'mean' and not normalised to the length 1."""
-        if isinstance(text, str):
-            return self._model.embed([text], pooling, normalise, layer)[0]
-        return self._model.embed(list(text), pooling, normalise, layer)
+        are read together. What is None is as a folder of sentence-transformers says, else 'mean' and not normalised to the length 1, behind no
+        prompt; a folder's layers are behind its own pooling alone. prompt: which of the folder's stands before each text. cut: of a text of
+        too many tokens the first are read; otherwise it is an error."""
+        texts = [text] if isinstance(text, str) else list(text)
+        vectors = self._model.embed(texts, pooling, normalise, layer, prompt or "", cut)
+        return vectors[0] if isinstance(text, str) else vectors
 
     def hidden_states(self, text: str) -> np.ndarray:
         """What each layer of a Transformer's encoder, or of a language model, makes of a text's tokens, float32 [layers + 1, T, width]: 0 is

@@ -69,6 +69,12 @@ class OthersModels(unittest.TestCase):
             np.testing.assert_allclose(model.embed([case["text"]], pooling="first")[0], hidden[0], atol=1e-5)
             of_length_one = model.embed(case["text"], normalise=True)
             np.testing.assert_allclose(of_length_one, hidden.mean(0) / np.linalg.norm(hidden.mean(0)), atol=1e-5)
+        fits = "the " * 170  # of three pieces each, between [CLS] and [SEP]
+        with self.assertRaisesRegex(heed.Error, "line:1: has 515 tokens, and the model can hold 512"):
+            model.embed(fits + "the")
+        np.testing.assert_array_equal(model.embed(fits + "the", cut=True), model.embed(fits))
+        with self.assertRaisesRegex(heed.Error, 'the model\'s folder has no prompt "query", but none'):
+            model.embed("the", prompt="query")
         with self.assertRaisesRegex(heed.Error, r"bert-tiny-classifier: predicts no next token: it tells the class of a text"):
             model.logits("x", "y")
         self.assertFalse(model.translates)
