@@ -6,22 +6,16 @@
 
 #include <filesystem>
 
-#include "heed/base/file.h"
 #include "heed/base/file_writer.h"
 #include "heed/testing/refusal.h"
+#include "heed/testing/scratch_test.h"
 
 namespace heed {
 namespace {
 
 using testing::refusal;
 
-class FileReaderTest : public ::testing::Test {
- protected:
-  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_file_reader_test" /
-                                  ::testing::UnitTest::GetInstance()->current_test_info()->name();
-  void SetUp() override { make_folder(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-};
+class FileReaderTest : public testing::ScratchTest {};
 
 TEST_F(FileReaderTest, ReadsPieceByPieceToTheEnd) {
   write_file(folder_ / "f", "abcdefg");

@@ -5,19 +5,14 @@
 #include "heed/base/error.h"
 #include "heed/base/file_writer.h"
 #include "heed/testing/refusal.h"
+#include "heed/testing/scratch_test.h"
 
 namespace heed {
 namespace {
 
 using testing::refusal;
 
-class FileTest : public ::testing::Test {
- protected:
-  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_file_test" /
-                                  ::testing::UnitTest::GetInstance()->current_test_info()->name();
-  void SetUp() override { make_folder(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-};
+class FileTest : public testing::ScratchTest {};
 
 TEST_F(FileTest, MissingFilesAreNamed) {
   const std::string message = refusal([&] { read_file(folder_ / "absent"); });

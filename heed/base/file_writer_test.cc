@@ -19,19 +19,15 @@
 #include "heed/base/error.h"
 #include "heed/base/file.h"
 #include "heed/testing/refusal.h"
+#include "heed/testing/scratch_test.h"
 
 namespace heed {
 namespace {
 
 using testing::refusal;
 
-class FileWriterTest : public ::testing::Test {
+class FileWriterTest : public testing::ScratchTest {
  protected:
-  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_file_writer_test" /
-                                  ::testing::UnitTest::GetInstance()->current_test_info()->name();
-  void SetUp() override { make_folder(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::vector<std::string> names() const {
     std::vector<std::string> list;
     for (const auto& entry : std::filesystem::directory_iterator(folder_)) list.push_back(entry.path().filename());

@@ -10,19 +10,16 @@
 #include "heed/base/file.h"
 #include "heed/base/file_writer.h"
 #include "heed/testing/refusal.h"
+#include "heed/testing/scratch_test.h"
 
 namespace heed {
 namespace {
 
 using testing::refusal;
 
-class FolderWriterTest : public ::testing::Test {
+class FolderWriterTest : public testing::ScratchTest {
  protected:
-  const std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_folder_writer_test" /
-                                        ::testing::UnitTest::GetInstance()->current_test_info()->name();
   const std::filesystem::path place_ = folder_ / "made" / "model";
-  void SetUp() override { make_folder(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   // How many files and folders lie beside the place, and it itself.
   std::size_t entries() const { return files_in(place_.parent_path()).size(); }

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "heed/base/error.h"
-#include "heed/base/file.h"
 #include "heed/base/file_writer.h"
 #include "heed/testing/refusal.h"
+#include "heed/testing/scratch_test.h"
 
 namespace heed {
 namespace {
@@ -21,13 +21,8 @@ using testing::refusal;
 
 constexpr Index kAll = 1000;
 
-class TextLinesTest : public ::testing::Test {
+class TextLinesTest : public testing::ScratchTest {
  protected:
-  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_text_lines_test" /
-                                  ::testing::UnitTest::GetInstance()->current_test_info()->name();
-  void SetUp() override { make_folder(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::filesystem::path file_with(std::string_view text) const {
     write_file(folder_ / "text", text);
     return folder_ / "text";

@@ -11,19 +11,16 @@
 #include "heed/base/file.h"
 #include "heed/base/file_writer.h"
 #include "heed/testing/refusal.h"
+#include "heed/testing/scratch_test.h"
 
 namespace heed {
 namespace {
 
 using testing::refusal;
 
-class MappedFileTest : public ::testing::Test {
+class MappedFileTest : public testing::ScratchTest {
  protected:
-  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_mapped_file_test" /
-                                  ::testing::UnitTest::GetInstance()->current_test_info()->name();
   const std::filesystem::path file_ = folder_ / "f";
-  void SetUp() override { make_folder(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 };
 
 TEST_F(MappedFileTest, HasTheBytesOfTheFile) {

@@ -12,6 +12,7 @@
 #include "heed/io/safetensors.h"
 #include "heed/testing/file_bytes.h"
 #include "heed/testing/refusal.h"
+#include "heed/testing/scratch_test.h"
 
 namespace heed {
 namespace {
@@ -21,13 +22,8 @@ using testing::Ctranslate2Bytes;
 using testing::GgufBytes;
 using testing::refusal;
 
-class OpenCheckpoint : public ::testing::Test {
+class OpenCheckpoint : public testing::ScratchTest {
  protected:
-  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_open_checkpoint_test" /
-                                  ::testing::UnitTest::GetInstance()->current_test_info()->name();
-  void SetUp() override { make_folder(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::filesystem::path file(const std::string& name) const { return folder_ / name; }
   void write(const std::string& name, const std::string& bytes) const { write_file(file(name), bytes); }
   // One tensor of one number in safetensors.

@@ -15,6 +15,7 @@
 #include "heed/base/file.h"
 #include "heed/base/file_writer.h"
 #include "heed/testing/refusal.h"
+#include "heed/testing/scratch_test.h"
 
 namespace heed {
 namespace {
@@ -40,13 +41,7 @@ bool same_bytes(const Tensor& a, const Tensor& b) {
          std::memcmp(a.data<char>(), b.data<char>(), static_cast<std::size_t>(a.size() * size_of(a.dtype()))) == 0;
 }
 
-class SafetensorsOnDisk : public ::testing::Test {
- protected:
-  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_safetensors_test" /
-                                  ::testing::UnitTest::GetInstance()->current_test_info()->name();
-  void SetUp() override { make_folder(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-};
+class SafetensorsOnDisk : public testing::ScratchTest {};
 
 TEST_F(SafetensorsOnDisk, EveryTypeAndRankRoundTripsBitForBit) {
   const float nan = std::numeric_limits<float>::quiet_NaN();

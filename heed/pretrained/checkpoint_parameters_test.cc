@@ -12,6 +12,7 @@
 #include "heed/testing/file_bytes.h"
 #include "heed/testing/random_blocks.h"
 #include "heed/testing/refusal.h"
+#include "heed/testing/scratch_test.h"
 
 namespace heed {
 namespace {
@@ -30,7 +31,7 @@ std::vector<float> numbers(const Tensor& tensor) {
   return {wide.data<float>(), wide.data<float>() + wide.size()};
 }
 
-class CheckpointParametersTest : public ::testing::Test {
+class CheckpointParametersTest : public testing::ScratchTest {
  protected:
   Checkpoint saved(const std::map<std::string, Tensor>& tensors) {
     std::map<std::string, ConstView> views;
@@ -38,12 +39,6 @@ class CheckpointParametersTest : public ::testing::Test {
     write_safetensors(folder_ / "model.safetensors", views);
     return open_checkpoint(folder_ / "model.safetensors");
   }
-
-  void SetUp() override { std::filesystem::create_directories(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_checkpoint_parameters" /
-                                  ::testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
 TEST_F(CheckpointParametersTest, WhatTheFileHoldsAsItIsReadIsTheFilesMemory) {

@@ -9,13 +9,14 @@
 #include "heed/layers/listed_parameters.h"
 #include "heed/models/transformer.h"
 #include "heed/testing/refusal.h"
+#include "heed/testing/scratch_test.h"
 
 namespace heed {
 namespace {
 
 using testing::refusal;
 
-class ChooseHeadsTest : public ::testing::Test {
+class ChooseHeadsTest : public testing::ScratchTest {
  protected:
   // The heads of a model with this configuration whose file has these tensors, of which the names alone count.
   EncoderHeadsOptions chosen(const std::string& model_type, std::vector<Json::Member> more,
@@ -46,12 +47,6 @@ class ChooseHeadsTest : public ::testing::Test {
   }
 
   bool has_output_ = true;  // of the last model that was chosen
-
-  void SetUp() override { std::filesystem::create_directories(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_choose_heads" /
-                                  ::testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
 TEST_F(ChooseHeadsTest, TheArchitectureSaysWhichHeadsTheModelHas) {

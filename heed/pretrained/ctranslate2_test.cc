@@ -9,6 +9,7 @@
 #include "heed/pretrained/pretrained_model.h"
 #include "heed/testing/file_bytes.h"
 #include "heed/testing/refusal.h"
+#include "heed/testing/scratch_test.h"
 
 namespace heed {
 namespace {
@@ -61,7 +62,7 @@ Ctranslate2Bytes ctranslate2_model(const Ctranslate2Parts& parts = {}) {
   return file;
 }
 
-class DescribeCtranslate2 : public ::testing::Test {
+class DescribeCtranslate2 : public testing::ScratchTest {
  protected:
   TransformerConfig described(const Ctranslate2Bytes& file, const std::string& config = "{}") {
     write(file, config);
@@ -72,11 +73,6 @@ class DescribeCtranslate2 : public ::testing::Test {
     write_file(folder_ / "config.json", config);
     write_file(folder_ / "shared_vocabulary.txt", "<unk>\n<s>\n</s>\na\nb\n");
   }
-  void SetUp() override { std::filesystem::create_directories(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_describe_ctranslate2" /
-                                  ::testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
 TEST_F(DescribeCtranslate2, ReadsWhatTheVariablesSay) {

@@ -6,21 +6,17 @@
 
 #include "heed/io/json.h"
 #include "heed/testing/refusal.h"
+#include "heed/testing/scratch_test.h"
 
 namespace heed {
 namespace {
 
-class PixelValues : public ::testing::Test {
+class PixelValues : public testing::ScratchTest {
  protected:
   PixelOptions read(std::string_view text) {
     write_json(folder_ / "preprocessor_config.json", Json::parse(text, "preprocessor_config.json"));
     return read_pixel_options(folder_);
   }
-  void SetUp() override { std::filesystem::create_directories(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_pixel_values" /
-                                  ::testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
 constexpr std::string_view kCentre =

@@ -7,24 +7,21 @@
 #include "heed/base/file.h"
 #include "heed/io/safetensors.h"
 #include "heed/models/model_config.h"
+#include "heed/testing/scratch_test.h"
 
 namespace heed {
 namespace {
 
 // A run of one parameter, whose value after update u is u.
-class CheckpointsTest : public ::testing::Test {
+class CheckpointsTest : public testing::ScratchTest {
  protected:
-  CheckpointsTest()
-      : root_(std::filesystem::path(::testing::TempDir()) / "heed_checkpoints_test" /
-              ::testing::UnitTest::GetInstance()->current_test_info()->name()) {
-    std::filesystem::remove_all(root_);
-    folder_ = std::make_unique<TrainingFolder>(root_);
-    folder_->begin(Json::object({}));
+  CheckpointsTest() {
+    training_ = std::make_unique<TrainingFolder>(folder_);
+    training_->begin(Json::object({}));
     state_ = checkpoints().resume();
   }
-  ~CheckpointsTest() override { std::filesystem::remove_all(root_); }
 
-  Checkpoints checkpoints() { return {*folder_, config_, parameters_, adam_, /*average=*/3, monitor_}; }
+  Checkpoints checkpoints() { return {*training_, config_, parameters_, adam_, /*average=*/3, monitor_}; }
   void go_to(Index update) {
     state_.update = update;
     fill(parameters_[0].var.value(), static_cast<double>(update));
@@ -36,17 +33,16 @@ class CheckpointsTest : public ::testing::Test {
       checkpoints.keep(state_, {{state_.update}, bleu, 1});
     }
   }
-  float model_value() const { return read_safetensors(root_ / "model.safetensors").at("weight").at<float>({0}); }
+  float model_value() const { return read_safetensors(folder_ / "model.safetensors").at("weight").at<float>({0}); }
   bool is_kept(Index update) const {
-    return file_exists(folder_->training() / ("parameters-" + std::to_string(update) + ".safetensors"));
+    return file_exists(training_->training() / ("parameters-" + std::to_string(update) + ".safetensors"));
   }
 
-  std::filesystem::path root_;
   Json config_ = to_json(ModelConfig());
   ParameterList parameters_{{"weight", Var::parameter(Tensor::zeros(DType::f32, {1}))}};
   Adam adam_{{}, {parameters_[0].var}};
   TrainingMonitor monitor_;
-  std::unique_ptr<TrainingFolder> folder_;
+  std::unique_ptr<TrainingFolder> training_;
   TrainingState state_;
 };
 

@@ -18,6 +18,7 @@
 #include "heed/testing/data_folder.h"
 #include "heed/testing/gradient_check.h"
 #include "heed/testing/refusal.h"
+#include "heed/testing/scratch_test.h"
 #include "heed/text/whitespace_vocabulary.h"
 
 namespace heed {
@@ -28,11 +29,8 @@ using testing::same_bits;
 
 const std::vector<std::string> kLetterLines{"a b c d e f", "f e d", "c a", "b b b d e"};
 
-class ConvertTest : public ::testing::Test {
+class ConvertTest : public testing::ScratchTest {
  protected:
-  void SetUp() override { make_folder(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   // A folder of a model of this configuration, whose parameters are what they were drawn as.
   std::filesystem::path write_model(const std::string& name, ModelConfig config) const {
     const std::filesystem::path made = folder_ / name;
@@ -72,9 +70,6 @@ class ConvertTest : public ::testing::Test {
     }
     return all;
   }
-
-  const std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_convert_test" /
-                                        ::testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
 // The bits of the widened twin; products of int8 in whole numbers, where the processor has them, round otherwise.

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "heed/base/file.h"
 #include "heed/base/file_writer.h"
 #include "heed/layers/drawn_parameters.h"
 #include "heed/models/rnn.h"
@@ -15,6 +14,7 @@
 #include "heed/tasks/read_texts.h"
 #include "heed/testing/gradient_check.h"
 #include "heed/testing/refusal.h"
+#include "heed/testing/scratch_test.h"
 #include "heed/text/open_tokenizer.h"
 
 namespace heed {
@@ -23,16 +23,14 @@ namespace {
 using testing::refusal;
 using testing::same_bits;
 
-class EncoderTasksTest : public ::testing::Test {
+class EncoderTasksTest : public testing::ScratchTest {
  protected:
   static inline const std::vector<std::string> kLines{"the dog runs", "the dog", "a small dog runs and runs",
                                                       "a dog\tthe dog runs"};
 
   void SetUp() override {
-    make_folder(folder_);
     write_file(folder_ / "vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\na\ndog\nruns\nsmall\nand\n.\n");
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   static TransformerConfig encoder() {
     TransformerConfig config;
@@ -60,9 +58,6 @@ class EncoderTasksTest : public ::testing::Test {
     folder.parameters = drawn.list();
     return folder;
   }
-
-  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_encoder_tasks" /
-                                  ::testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
 // The model's own vectors of a text that is read alone.

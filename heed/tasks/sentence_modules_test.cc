@@ -9,16 +9,16 @@
 #include "heed/base/file_writer.h"
 #include "heed/io/safetensors.h"
 #include "heed/testing/refusal.h"
+#include "heed/testing/scratch_test.h"
 
 namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
 
-class SentenceModulesTest : public ::testing::Test {
+class SentenceModulesTest : public testing::ScratchTest {
  protected:
   void SetUp() override { make_folder(folder_ / "pool"); }
-  void TearDown() override { fs::remove_all(folder_); }
 
   void write(const std::string& modules, const std::string& pooling) {
     write_file(folder_ / "modules.json", modules);
@@ -39,8 +39,6 @@ class SentenceModulesTest : public ::testing::Test {
 
   static inline const std::string kPooling =
       R"([{"type": "sentence_transformers.models.Transformer", "path": ""}, {"type": "x.Pooling", "path": "pool"})";
-  fs::path folder_ = fs::path(::testing::TempDir()) / "heed_sentence_modules" /
-                     ::testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
 void expect_modules(const fs::path& folder, Pool pool, bool normalise) {

@@ -7,23 +7,18 @@
 #include "heed/base/file.h"
 #include "heed/base/file_writer.h"
 #include "heed/testing/refusal.h"
+#include "heed/testing/scratch_test.h"
 
 namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
 
-class SentenceTextsTest : public ::testing::Test {
+class SentenceTextsTest : public testing::ScratchTest {
  protected:
-  void SetUp() override { make_folder(folder_); }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::string refusal() {
     return testing::refusal([&] { read_sentence_texts(folder_); });
   }
-
-  fs::path folder_ = fs::path(::testing::TempDir()) / "heed_sentence_texts" /
-                     ::testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
 TEST_F(SentenceTextsTest, AreReadAsTheyAreWhereAFolderSaysNothing) {

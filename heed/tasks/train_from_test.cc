@@ -19,18 +19,16 @@
 #include "heed/tasks/train.h"
 #include "heed/testing/data_folder.h"
 #include "heed/testing/refusal.h"
+#include "heed/testing/scratch_test.h"
 
 namespace heed {
 namespace {
 
 using testing::refusal;
 
-class TrainFromTest : public ::testing::Test {
+class TrainFromTest : public testing::ScratchTest {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::path(::testing::TempDir()) / "heed_train_from_test" /
-              ::testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::remove_all(folder_);
     write_corpus(generate_corpus({.pairs = 300, .seed = 1, .validation = 12, .test = 8}), folder_);
     options_.vocabulary_size = 250;
     options_.batch_tokens = 600;
@@ -41,7 +39,6 @@ class TrainFromTest : public ::testing::Test {
     t.width = 16, t.ffn_width = 32, t.heads = 2, t.encoder_layers = t.decoder_layers = 1;
     t.dropout = t.attention_dropout = 0.1;
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::string file(const std::string& name) const { return (folder_ / name).string(); }
   TrainPaths paths(const std::string& out, const std::string& from) const {
@@ -71,7 +68,6 @@ class TrainFromTest : public ::testing::Test {
     return measure_perplexity(load_model_folder(folder_ / model), read_text_lines(folder_ / "valid.en")).perplexity();
   }
 
-  std::filesystem::path folder_;
   TrainOptions options_;
   TrainingMonitor monitor_;
   std::atomic<bool> stop_{false};

@@ -21,16 +21,14 @@
 #include "heed/tasks/training_task.h"
 #include "heed/tasks/translate.h"
 #include "heed/testing/refusal.h"
+#include "heed/testing/scratch_test.h"
 
 namespace heed {
 namespace {
 
-class TrainTest : public ::testing::Test {
+class TrainTest : public testing::ScratchTest {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::path(::testing::TempDir()) / "heed_train_test" /
-              ::testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::remove_all(folder_);
     write_corpus(generate_corpus({.pairs = 300, .seed = 1, .validation = 12, .test = 8}), folder_);
     options_.vocabulary_size = 250;
     options_.batch_tokens = 600;
@@ -39,7 +37,6 @@ class TrainTest : public ::testing::Test {
     TransformerConfig& t = options_.model.transformer;
     t.width = 16, t.ffn_width = 32, t.heads = 2, t.encoder_layers = t.decoder_layers = 1;
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   TrainPaths paths(const std::string& model) const {
     return {.source = (folder_ / "train.de").string(),
@@ -63,7 +60,6 @@ class TrainTest : public ::testing::Test {
     return "no error";
   }
 
-  std::filesystem::path folder_;
   TrainOptions options_;
   TrainingMonitor monitor_;
   std::atomic<bool> stop_{false};

@@ -7,6 +7,7 @@
 #include "heed/io/json.h"
 #include "heed/testing/data_folder.h"
 #include "heed/testing/refusal.h"
+#include "heed/testing/scratch_test.h"
 #include "heed/text/sentencepiece_vocabulary.h"
 #include "heed/text/streaming_decoder.h"
 #include "heed/text/tokenizer/tokenizer.h"
@@ -19,15 +20,8 @@ using testing::case_texts;
 namespace fs = std::filesystem;
 using Ids = std::vector<int>;
 
-class OpenTokenizerTest : public ::testing::Test {
+class OpenTokenizerTest : public testing::ScratchTest {
  protected:
-  fs::path folder_ = fs::path(::testing::TempDir()) / "heed_open_tokenizer_test" /
-                     ::testing::UnitTest::GetInstance()->current_test_info()->name();
-  void SetUp() override {
-    fs::remove_all(folder_);
-    make_folder(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
   void write(std::string_view name, std::string_view text) { write_file(folder_ / name, text); }
   std::string refusal() {
     return testing::refusal([&] { open_tokenizer(folder_); });

@@ -3,22 +3,18 @@
 #include <gtest/gtest.h>
 
 #include "heed/base/error.h"
-#include "heed/base/file.h"
 #include "heed/base/file_writer.h"
 #include "heed/base/parallel.h"
 #include "heed/testing/refusal.h"
+#include "heed/testing/scratch_test.h"
 #include "heed/text/whitespace_vocabulary.h"
 
 namespace heed {
 namespace {
 
-class ParallelCorpusTest : public ::testing::Test {
+class ParallelCorpusTest : public testing::ScratchTest {
  protected:
-  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_parallel_corpus_test" /
-                                  ::testing::UnitTest::GetInstance()->current_test_info()->name();
   std::filesystem::path source_ = folder_ / "train.de", target_ = folder_ / "train.en";
-  void SetUp() override { make_folder(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   ParallelCorpus read(std::string_view source, std::string_view target) {
     write_file(source_, source);

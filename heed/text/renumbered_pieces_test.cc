@@ -4,12 +4,12 @@
 
 #include <filesystem>
 
-#include "heed/base/file.h"
 #include "heed/base/file_writer.h"
 #include "heed/io/base64.h"
 #include "heed/testing/data_folder.h"
 #include "heed/testing/protobuf_field.h"
 #include "heed/testing/refusal.h"
+#include "heed/testing/scratch_test.h"
 #include "heed/text/language_tokens.h"
 #include "heed/text/open_tokenizer.h"
 #include "heed/text/sentencepiece_pieces.h"
@@ -66,16 +66,8 @@ const std::vector<std::pair<const char*, Type>> kFairseq = {
 const std::vector<std::string> kTexts = {"the cat sat",  "",         " ",          "  the   cat  ",  "läuft 日本語。",
                                          "\tthe\ncat\t", "unseen ж", "ｆｕｌｌ ①", "the \u3000 mat", "\n the"};
 
-class RenumberedPiecesTest : public ::testing::Test {
+class RenumberedPiecesTest : public testing::ScratchTest {
  protected:
-  fs::path folder_ = fs::path(::testing::TempDir()) / "heed_renumbered_pieces_test" /
-                     ::testing::UnitTest::GetInstance()->current_test_info()->name();
-  void SetUp() override {
-    fs::remove_all(folder_);
-    make_folder(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::unique_ptr<Vocabulary> open(const PlainVocabulary& model, const std::string& settings) {
     write_file(folder_ / "sentencepiece.bpe.model", model_of(model));
     write_file(folder_ / "tokenizer_config.json", settings);

@@ -12,6 +12,7 @@
 #include "heed/base/text_lines.h"
 #include "heed/testing/data_folder.h"
 #include "heed/testing/refusal.h"
+#include "heed/testing/scratch_test.h"
 
 namespace heed {
 namespace {
@@ -32,16 +33,8 @@ SentencePieceOptions options_of(SentencePieceModel model, Index size = 300) {
   return {.model = model, .vocabulary_size = size};
 }
 
-class SentencePieceVocabularyTest : public ::testing::TestWithParam<SentencePieceModel> {
- protected:
-  std::filesystem::path folder_;
-  void SetUp() override {
-    std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
-    for (char& c : name) c = c == '/' ? '_' : c;
-    folder_ = std::filesystem::path(::testing::TempDir()) / "heed_sentencepiece_vocabulary_test" / name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-};
+class SentencePieceVocabularyTest : public testing::ScratchTest,
+                                    public ::testing::WithParamInterface<SentencePieceModel> {};
 
 INSTANTIATE_TEST_SUITE_P(BothModels, SentencePieceVocabularyTest,
                          ::testing::Values(SentencePieceModel::unigram, SentencePieceModel::bpe),

@@ -3,24 +3,19 @@
 #include <gtest/gtest.h>
 
 #include "heed/base/error.h"
-#include "heed/base/file.h"
 #include "heed/base/file_writer.h"
 #include "heed/testing/refusal.h"
+#include "heed/testing/scratch_test.h"
 
 namespace heed {
 namespace {
 
 const std::vector<std::string> kSplitLines = {"ein mann läu@@ ft .", "ein  hund\tläu@@ ft schnell .", "ein mann ."};
 
-class WhitespaceVocabularyTest : public ::testing::Test {
+class WhitespaceVocabularyTest : public testing::ScratchTest {
  protected:
-  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_whitespace_vocabulary_test" /
-                                  ::testing::UnitTest::GetInstance()->current_test_info()->name();
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   // What load says of a file with these contents, without its path; "no error" if it takes them.
   std::string refusal(std::string_view contents) {
-    make_folder(folder_);
     const auto path = WhitespaceVocabulary::path_in(folder_, "v");
     write_file(path, contents);
     const std::string what = testing::refusal([&] { WhitespaceVocabulary::load(path); });

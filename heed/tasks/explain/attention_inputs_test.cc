@@ -9,20 +9,14 @@
 #include "heed/ops/attention/attention.h"
 #include "heed/testing/gradient_check.h"
 #include "heed/testing/refusal.h"
+#include "heed/testing/scratch_test.h"
 
 namespace heed {
 namespace {
 
 // A folder with q.npy, k.npy, v.npy and mask.npy as a test wants them.
-class AttentionArraysTest : public ::testing::Test {
+class AttentionArraysTest : public testing::ScratchTest {
  protected:
-  void SetUp() override {
-    folder_ =
-        std::filesystem::path(::testing::TempDir()) / ::testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::filesystem::path save(const char* name, const Tensor& tensor) const {
     write_npy(folder_ / name, tensor.view());
     return folder_ / name;
@@ -41,8 +35,6 @@ class AttentionArraysTest : public ::testing::Test {
   static std::string refusal(const AttentionArrays& arrays) {
     return testing::refusal([&] { attention_inputs(arrays); });
   }
-
-  std::filesystem::path folder_;
 };
 
 void expect_names(const std::string& message, std::initializer_list<const char*> parts) {
