@@ -14,7 +14,6 @@ function(heed_find variable component)
         list(APPEND missing ${package})
       endif()
     endforeach()
-    set(modules libhwy)
   else()
     # Not by its dnnl-config.cmake, which in Debian ends the configuration where OpenCL is missing. heed uses no OpenCL.
     if(NOT TARGET DNNL::dnnl)

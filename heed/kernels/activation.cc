@@ -142,8 +142,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(Activate);
-HWY_EXPORT(ActivateBackward);
+HEED_EXPORT(Activate);
+HEED_EXPORT(ActivateBackward);
 
 void activate(Activation activation, const float* x, float* y, std::size_t n) {
   HEED_DISPATCH(Activate)(activation, x, y, n);

@@ -38,7 +38,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(Adam);
+HEED_EXPORT(Adam);
 
 void adam_f32(const AdamStep& step, const float* gradient, float* m, float* v, float* x, Index count) {
   HEED_DISPATCH(Adam)(step, gradient, m, v, x, count);

@@ -163,8 +163,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(additive_scores_kernel);
-HWY_EXPORT(additive_backward_kernel);
+HEED_EXPORT(additive_scores_kernel);
+HEED_EXPORT(additive_backward_kernel);
 
 void attention_additive_scores(const AdditiveTile& tile, float* scores, float* kept) {
   HEED_DISPATCH(additive_scores_kernel)(tile, scores, kept);

@@ -108,8 +108,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(softmax_apart_kernel);
-HWY_EXPORT(values_apart_kernel);
+HEED_EXPORT(softmax_apart_kernel);
+HEED_EXPORT(values_apart_kernel);
 
 void softmax_apart(const AttentionLanes& block, const LanePart& part, float* tile, const LaneSums& rows,
                    float* decays) {

@@ -73,8 +73,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(distance_tile_kernel);
-HWY_EXPORT(difference_tile_kernel);
+HEED_EXPORT(distance_tile_kernel);
+HEED_EXPORT(difference_tile_kernel);
 
 void distance_tile(const GemmTile& tile) { HEED_DISPATCH(distance_tile_kernel)(tile); }
 

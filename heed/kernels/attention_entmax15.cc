@@ -77,9 +77,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(entmax15_weights);
-HWY_EXPORT(entmax15_pool);
-HWY_EXPORT(entmax15_gradients);
+HEED_EXPORT(entmax15_weights);
+HEED_EXPORT(entmax15_pool);
+HEED_EXPORT(entmax15_gradients);
 
 const AttentionNormaliser kEntmax15{
     .weights =

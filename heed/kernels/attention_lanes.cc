@@ -402,18 +402,18 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(add_softmax);
-HWY_EXPORT(add_sigmoid);
-HWY_EXPORT(softmax_row_kernel);
-HWY_EXPORT(decay_kernel);
-HWY_EXPORT(shares_kernel);
-HWY_EXPORT(row_sink_kernel);
-HWY_EXPORT(weigh_softmax);
-HWY_EXPORT(weigh_sigmoid);
-HWY_EXPORT(score_kernel);
-HWY_EXPORT(softmax_gradients);
-HWY_EXPORT(sigmoid_gradients);
-HWY_EXPORT(softmax_flow);
+HEED_EXPORT(add_softmax);
+HEED_EXPORT(add_sigmoid);
+HEED_EXPORT(softmax_row_kernel);
+HEED_EXPORT(decay_kernel);
+HEED_EXPORT(shares_kernel);
+HEED_EXPORT(row_sink_kernel);
+HEED_EXPORT(weigh_softmax);
+HEED_EXPORT(weigh_sigmoid);
+HEED_EXPORT(score_kernel);
+HEED_EXPORT(softmax_gradients);
+HEED_EXPORT(sigmoid_gradients);
+HEED_EXPORT(softmax_flow);
 
 namespace {
 

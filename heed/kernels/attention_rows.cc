@@ -133,12 +133,12 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(score_rows_kernel);
-HWY_EXPORT(drop_rows_kernel);
-HWY_EXPORT(row_dots_kernel);
-HWY_EXPORT(any_nan_kernel);
-HWY_EXPORT(any_nan_bits_kernel);
-HWY_EXPORT(dropout_bits_kernel);
+HEED_EXPORT(score_rows_kernel);
+HEED_EXPORT(drop_rows_kernel);
+HEED_EXPORT(row_dots_kernel);
+HEED_EXPORT(any_nan_kernel);
+HEED_EXPORT(any_nan_bits_kernel);
+HEED_EXPORT(dropout_bits_kernel);
 
 void attention_score_rows(const AttentionRows& rows, float* tile) { HEED_DISPATCH(score_rows_kernel)(rows, tile); }
 

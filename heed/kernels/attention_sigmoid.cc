@@ -53,8 +53,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(sigmoid_weights);
-HWY_EXPORT(sigmoid_gradients);
+HEED_EXPORT(sigmoid_weights);
+HEED_EXPORT(sigmoid_gradients);
 
 const AttentionNormaliser kSigmoid{.weights =
                                        [](const AttentionRows& rows, float* tile, float* stat) {

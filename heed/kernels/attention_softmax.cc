@@ -79,9 +79,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(softmax_weights);
-HWY_EXPORT(softmax_pool);
-HWY_EXPORT(softmax_gradients);
+HEED_EXPORT(softmax_weights);
+HEED_EXPORT(softmax_pool);
+HEED_EXPORT(softmax_gradients);
 
 const AttentionNormaliser kSoftmax{
     .weights =

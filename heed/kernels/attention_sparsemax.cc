@@ -71,9 +71,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(sparsemax_weights);
-HWY_EXPORT(sparsemax_pool);
-HWY_EXPORT(sparsemax_gradients);
+HEED_EXPORT(sparsemax_weights);
+HEED_EXPORT(sparsemax_pool);
+HEED_EXPORT(sparsemax_gradients);
 
 const AttentionNormaliser kSparsemax{
     .weights =

@@ -53,7 +53,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(keep_set_bytes_kernel);
+HEED_EXPORT(keep_set_bytes_kernel);
 
 void keep_set_bytes(Index rows, Index count, const std::uint8_t* bytes, Index stride, std::uint64_t* words) {
   HEED_DISPATCH(keep_set_bytes_kernel)(rows, count, bytes, stride, words);

@@ -109,8 +109,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(Dropout);
-HWY_EXPORT(DropoutBits);
+HEED_EXPORT(Dropout);
+HEED_EXPORT(DropoutBits);
 
 void dropout(const DropoutRule& rule, std::uint64_t first, const float* x, const float* residual, float* y,
              std::size_t n) {

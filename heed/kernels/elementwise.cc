@@ -72,12 +72,12 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(Add);
-HWY_EXPORT(Subtract);
-HWY_EXPORT(Multiply);
-HWY_EXPORT(Scale);
-HWY_EXPORT(AddScaled);
-HWY_EXPORT(AddProduct);
+HEED_EXPORT(Add);
+HEED_EXPORT(Subtract);
+HEED_EXPORT(Multiply);
+HEED_EXPORT(Scale);
+HEED_EXPORT(AddScaled);
+HEED_EXPORT(AddProduct);
 
 void add(const float* a, const float* b, float* y, std::size_t n) { HEED_DISPATCH(Add)(a, b, y, n); }
 

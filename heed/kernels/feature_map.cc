@@ -169,13 +169,13 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(EluPlusOneRows);
-HWY_EXPORT(ReluRows);
-HWY_EXPORT(EluPlusOneGradientRows);
-HWY_EXPORT(ReluGradientRows);
-HWY_EXPORT(PositiveRandomRows);
-HWY_EXPORT(PositiveRandomFlowRows);
-HWY_EXPORT(PositiveRandomGradientRows);
+HEED_EXPORT(EluPlusOneRows);
+HEED_EXPORT(ReluRows);
+HEED_EXPORT(EluPlusOneGradientRows);
+HEED_EXPORT(ReluGradientRows);
+HEED_EXPORT(PositiveRandomRows);
+HEED_EXPORT(PositiveRandomFlowRows);
+HEED_EXPORT(PositiveRandomGradientRows);
 
 void elu_plus_one_rows(Index rows, Index width, const float* x, Index x_row, float* y) {
   HEED_DISPATCH(EluPlusOneRows)(rows, width, x, x_row, y);

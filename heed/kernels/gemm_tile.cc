@@ -36,8 +36,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(gemm_tile_kernel);
-HWY_EXPORT(is_fused_kernel);
+HEED_EXPORT(gemm_tile_kernel);
+HEED_EXPORT(is_fused_kernel);
 
 void gemm_tile(const GemmTile& tile) { HEED_DISPATCH(gemm_tile_kernel)(tile, nullptr); }
 void gemm_tile_ahead(const GemmTile& tile, LinesAhead& ahead) { HEED_DISPATCH(gemm_tile_kernel)(tile, &ahead); }

@@ -168,7 +168,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(dropout_kernel);
+HEED_EXPORT(dropout_kernel);
 
 void dropout_lanes(std::uint64_t seed, std::uint64_t stream, Index first_row, Index lanes, Index first_key, Index keys,
                    std::uint32_t threshold, std::uint32_t* kept) {

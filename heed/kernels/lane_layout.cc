@@ -94,8 +94,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(to_lanes_kernel);
-HWY_EXPORT(from_lanes_kernel);
+HEED_EXPORT(to_lanes_kernel);
+HEED_EXPORT(from_lanes_kernel);
 
 void rows_to_lanes(Index rows, Index columns, const float* x, Index x_row, float* to, Index lanes) {
   HEED_DISPATCH(to_lanes_kernel)(rows, columns, x, x_row, to, lanes);

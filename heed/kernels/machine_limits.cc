@@ -89,9 +89,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(multiply_adds_kernel);
-HWY_EXPORT(exp_kernel);
-HWY_EXPORT(sum_kernel);
+HEED_EXPORT(multiply_adds_kernel);
+HEED_EXPORT(exp_kernel);
+HEED_EXPORT(sum_kernel);
 
 Index multiply_adds(Index steps) { return HEED_DISPATCH(multiply_adds_kernel)(steps); }
 void exp_each(const float* x, float* y, Index n) { HEED_DISPATCH(exp_kernel)(x, y, n); }

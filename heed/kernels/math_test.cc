@@ -75,12 +75,12 @@ HWY_AFTER_NAMESPACE();
 
 namespace heed::kernels {
 
-HWY_EXPORT(Exp);
-HWY_EXPORT(ExpOrZero);
-HWY_EXPORT(Tanh);
-HWY_EXPORT(Sigmoid);
-HWY_EXPORT(Cdf);
-HWY_EXPORT(Density);
+HEED_EXPORT(Exp);
+HEED_EXPORT(ExpOrZero);
+HEED_EXPORT(Tanh);
+HEED_EXPORT(Sigmoid);
+HEED_EXPORT(Cdf);
+HEED_EXPORT(Density);
 
 namespace {
 

@@ -42,7 +42,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(narrow_kernel);
+HEED_EXPORT(narrow_kernel);
 
 void narrow(const float* from, Index n, BFloat16* to) { HEED_DISPATCH(narrow_kernel)(from, n, to); }
 

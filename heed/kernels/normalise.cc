@@ -132,8 +132,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(NormaliseRowsOf);
-HWY_EXPORT(NormaliseRowsBackwardOf);
+HEED_EXPORT(NormaliseRowsOf);
+HEED_EXPORT(NormaliseRowsBackwardOf);
 
 void normalise_rows(const NormaliseRows<float>& operands) { HEED_DISPATCH(NormaliseRowsOf)(operands); }
 

@@ -210,16 +210,16 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(GruRow);
-HWY_EXPORT(GruRowBackward);
-HWY_EXPORT(GruResetRow);
-HWY_EXPORT(GruUpdateRow);
-HWY_EXPORT(GruUpdateRowBackward);
-HWY_EXPORT(GruResetRowBackward);
-HWY_EXPORT(LstmRow);
-HWY_EXPORT(LstmRowBackward);
-HWY_EXPORT(RnnRow);
-HWY_EXPORT(RnnRowBackward);
+HEED_EXPORT(GruRow);
+HEED_EXPORT(GruRowBackward);
+HEED_EXPORT(GruResetRow);
+HEED_EXPORT(GruUpdateRow);
+HEED_EXPORT(GruUpdateRowBackward);
+HEED_EXPORT(GruResetRowBackward);
+HEED_EXPORT(LstmRow);
+HEED_EXPORT(LstmRowBackward);
+HEED_EXPORT(RnnRow);
+HEED_EXPORT(RnnRowBackward);
 
 void gru_row(Index units, const float* gates_x, const float* gates_h, const float* h_prev, float* h, float* saved) {
   HEED_DISPATCH(GruRow)(units, gates_x, gates_h, h_prev, h, saved);

@@ -277,7 +277,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(row_products_kernel);
+HEED_EXPORT(row_products_kernel);
 
 void row_products(Index rows, const float* q, const StoredRows& stored, float alpha, FewRows<float> products) {
   HEED_DISPATCH(row_products_kernel)(rows, q, stored, alpha, products);

@@ -86,7 +86,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(row_sums_kernel);
+HEED_EXPORT(row_sums_kernel);
 
 void row_sums(Index rows, FewRows<const float> weights, const StoredRows& stored, bool first, FewRows<float> sums) {
   HEED_DISPATCH(row_sums_kernel)(rows, weights, stored, first, sums);

@@ -225,12 +225,12 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(softmax_kernel);
-HWY_EXPORT(softmax_backward_kernel);
-HWY_EXPORT(log_softmax_kernel);
-HWY_EXPORT(log_softmax_backward_kernel);
-HWY_EXPORT(cross_entropy_kernel);
-HWY_EXPORT(column_sums_kernel);
+HEED_EXPORT(softmax_kernel);
+HEED_EXPORT(softmax_backward_kernel);
+HEED_EXPORT(log_softmax_kernel);
+HEED_EXPORT(log_softmax_backward_kernel);
+HEED_EXPORT(cross_entropy_kernel);
+HEED_EXPORT(column_sums_kernel);
 
 void softmax_row(const float* x, float* y, Index n) { HEED_DISPATCH(softmax_kernel)(x, y, n); }
 void softmax_backward_row(const float* y, const float* dy, float* dx, Index n) {

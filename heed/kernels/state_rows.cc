@@ -137,13 +137,13 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(add_rows_to_sums_kernel);
-HWY_EXPORT(row_sums_kernel);
-HWY_EXPORT(divide_rows_kernel);
-HWY_EXPORT(add_sums_to_rows_kernel);
-HWY_EXPORT(clear_row_ends_kernel);
-HWY_EXPORT(transpose_rows_kernel);
-HWY_EXPORT(all_finite_kernel);
+HEED_EXPORT(add_rows_to_sums_kernel);
+HEED_EXPORT(row_sums_kernel);
+HEED_EXPORT(divide_rows_kernel);
+HEED_EXPORT(add_sums_to_rows_kernel);
+HEED_EXPORT(clear_row_ends_kernel);
+HEED_EXPORT(transpose_rows_kernel);
+HEED_EXPORT(all_finite_kernel);
 
 void add_rows_to_sums(Index rows, Index columns, const float* x, Index x_row, const float* weights, float* sums) {
   HEED_DISPATCH(add_rows_to_sums_kernel)(rows, columns, x, x_row, weights, sums);

@@ -3,6 +3,7 @@
 #include <hwy/targets.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <string>
 
@@ -12,15 +13,37 @@
 namespace heed {
 namespace {
 
-// Highway keeps its own mock of the CPU; this is what it was told, 0 for nothing.
-std::int64_t g_told = 0;
+// What it was told last; 0 for nothing.
+std::int64_t g_target = 0;
 
-// The targets regardless of what is forced. Asked for once, before anything is forced.
+// Whether the processor, and the system that keeps its registers, has what Highway compiles the target with. LZCNT and
+// F16C, which not every compiler asks for by name, came with or before AVX2 and its multiply-adds.
+bool has_target([[maybe_unused]] std::int64_t target) {
+  if (target == HWY_STATIC_TARGET || target == HWY_SCALAR || target == HWY_EMU128) return true;
+#if HWY_ARCH_X86
+  __builtin_cpu_init();
+  const bool sse4 =
+      __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("aes");
+  const bool avx2 = sse4 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
+                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512vl");
+  return (target == HWY_SSE4 && sse4) || (target == HWY_AVX2 && avx2) || (target == HWY_AVX3 && avx512);
+#else
+  return false;
+#endif
+}
+
+// The targets regardless of what is forced; the lowest bit is the best.
 const std::vector<std::int64_t>& all_targets() {
   static const std::vector<std::int64_t> targets = [] {
-    const std::vector<int64_t> found =
-        hwy::SupportedAndGeneratedTargets();  // lowest bit first, which is the best first
-    return std::vector<std::int64_t>(found.begin(), found.end());
+    std::vector<std::int64_t> found;
+    for (std::uint64_t left = HWY_TARGETS; left != 0; left &= left - 1) {
+      const auto target = static_cast<std::int64_t>(left & (~left + 1));
+      if (has_target(target)) found.push_back(target);
+    }
+    return found;
   }();
   return targets;
 }
@@ -32,31 +55,34 @@ std::string target_names() {
   return names;
 }
 
-// What HEED_TARGET names; 0 where it is not set.
+// What HEED_TARGET names; the best where it is not set.
 std::int64_t environment_target() {
   const char* name = std::getenv("HEED_TARGET");
-  if (name == nullptr || *name == '\0') return 0;
+  if (name == nullptr || *name == '\0') return all_targets().front();
   for (std::int64_t target : all_targets())
     if (simd_target_name(target) == name) return target;
   fail("HEED_TARGET: \"{}\" is not one of this machine's targets: {}", name, target_names());
 }
 
-void tell_highway(std::int64_t target) {
-  hwy::SetSupportedTargetsForTest(target);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  g_told = target;
-  kernels::g_target_is_chosen.store(true, std::memory_order_release);
+// In HWY_CHOOSE_TARGET_LIST, behind which the fallback stands.
+int index_of(std::int64_t target) {
+  constexpr int kFirst = HWY_HIGHEST_TARGET_BIT + 1 - HWY_MAX_DYNAMIC_TARGETS;
+  return std::min(std::countr_zero(static_cast<std::uint64_t>(target)) - kFirst, HWY_MAX_DYNAMIC_TARGETS);
+}
+
+void use_target(std::int64_t target) {
+  g_target = target;
+  kernels::g_target_index.store(index_of(target), std::memory_order_release);
 }
 
 }  // namespace
 
-std::atomic<bool> kernels::g_target_is_chosen{false};
+std::atomic<int> kernels::g_target_index{-1};
 
 void kernels::choose_target() {
   // Once, however many threads come first; after a throw the next call begins anew.
-  [[maybe_unused]] static const bool told = [] {
-    if (const std::int64_t target = environment_target(); target != 0) tell_highway(target);
-    g_target_is_chosen.store(true, std::memory_order_release);
+  [[maybe_unused]] static const bool chosen = [] {
+    use_target(environment_target());
     return true;
   }();
 }
@@ -70,12 +96,12 @@ void force_simd_target(std::int64_t target) {
   HEED_CHECK(target == 0 || std::find(targets.begin(), targets.end(), target) != targets.end(),
              "force_simd_target: {} ({:#x}) is not one of this machine's targets: {}", simd_target_name(target), target,
              target_names());
-  tell_highway(target != 0 ? target : environment_target());
+  use_target(target != 0 ? target : environment_target());
 }
 
 std::int64_t active_simd_target() {
   kernels::require_target();
-  return g_told != 0 ? g_told : all_targets().front();
+  return g_target;
 }
 
 }  // namespace heed

@@ -70,8 +70,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(unit_rows_kernel);
-HWY_EXPORT(unit_rows_backward_kernel);
+HEED_EXPORT(unit_rows_kernel);
+HEED_EXPORT(unit_rows_backward_kernel);
 
 void unit_rows(Index rows, Index width, const float* x, Index x_row, float* y, Index y_row) {
   HEED_DISPATCH(unit_rows_kernel)(rows, width, x, x_row, y, y_row);

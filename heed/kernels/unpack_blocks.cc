@@ -218,7 +218,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(unpack_kernel);
+HEED_EXPORT(unpack_kernel);
 
 void unpack_blocks(const unsigned char* blocks, const UnpackedRows& to) {
   HEED_CHECK(to.type != BlockType::none, "unpack_blocks: {} is no type of blocks", name_of(to.type));

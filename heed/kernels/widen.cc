@@ -71,9 +71,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(widen_bfloat16);
-HWY_EXPORT(widen_float16);
-HWY_EXPORT(widen_int8);
+HEED_EXPORT(widen_bfloat16);
+HEED_EXPORT(widen_float16);
+HEED_EXPORT(widen_int8);
 
 void widen(const BFloat16* from, Index n, float* to) { HEED_DISPATCH(widen_bfloat16)(from, n, to); }
 void widen(const Float16* from, Index n, float* to) { HEED_DISPATCH(widen_float16)(from, n, to); }

@@ -40,7 +40,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HWY_EXPORT(scale_kernel);
+HEED_EXPORT(scale_kernel);
 
 void widen(BlockType type, const unsigned char* blocks, Index count, float* to) {
   constexpr Index kNumbers = kShares * kShareNumbers;  // at a time: the largest block's

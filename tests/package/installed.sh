@@ -33,12 +33,11 @@ unset PKG_CONFIG_PATH
 
 # Where all that is there is what attention needs, the models are not found, and attention is.
 mkdir "$work/modules"
-cp "$(pkg-config --variable=pcfiledir libhwy)/libhwy.pc" "$work/modules"
 PKG_CONFIG_LIBDIR="$work/modules" configure "$here/attention_alone" "$work/alone" -DCMAKE_PREFIX_PATH="$work/prefix" \
   -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON -DCMAKE_DISABLE_FIND_PACKAGE_dnnl=ON -DCMAKE_DISABLE_FIND_PACKAGE_OpenCL=ON
 quietly cmake --build "$work/alone"
 "$work/alone/consumer"
-if ldd "$work/alone/consumer" | grep -E 'cairo|sentencepiece|utf8proc|pcre2|png|jpeg|dnnl'; then die "attention alone links more than it needs"; fi
+if ldd "$work/alone/consumer" | grep -E 'hwy|cairo|sentencepiece|utf8proc|pcre2|png|jpeg|dnnl'; then die "attention alone links more than it needs"; fi
 # Where that is not there either, nothing is found, and the configuration goes on.
-rm "$work/modules/libhwy.pc"
-PKG_CONFIG_LIBDIR="$work/modules" configure "$here/nothing_found" "$work/nothing" -DCMAKE_PREFIX_PATH="$work/prefix"
+PKG_CONFIG_LIBDIR="$work/modules" configure "$here/nothing_found" "$work/nothing" -DCMAKE_PREFIX_PATH="$work/prefix" \
+  -DCMAKE_DISABLE_FIND_PACKAGE_fmt=ON
