@@ -13,7 +13,7 @@
 namespace heed {
 namespace {
 
-// What it was told last; 0 for nothing.
+// The target in use; 0 until one is chosen.
 std::int64_t g_target = 0;
 
 // Whether the processor, and the system that keeps its registers, has what Highway compiles the target with. LZCNT and
