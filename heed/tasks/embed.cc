@@ -89,7 +89,7 @@ Tensor hidden_states(const ModelFolder& folder, const std::string& text, std::st
   HiddenRecorder recorder(reader.side(), 0, layers);
   Tensor states;
   reader.read(
-      reader.encode({&text, 1}, name), kBatchTokens,
+      encoded(reader, {&text, 1}, {}, folder.path, name), kBatchTokens,
       [&](const ReadBatch&) {
         const Index tokens = recorder.layer(0).dim(1), width = recorder.layer(0).dim(2);
         states = Tensor::empty(DType::f32, {layers + 1, tokens, width});

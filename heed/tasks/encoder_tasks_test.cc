@@ -258,6 +258,17 @@ TEST_F(EncoderTasksTest, ATextThatIsCutKeepsItsTemplate) {
   EXPECT_TRUE(same_bits(embed(folder, lines, {.cut = true}).view(), embed(folder, fits).view()));
 }
 
+TEST_F(EncoderTasksTest, AFolderSaysWhatIsReadOfATextForItsVectorAndItsHiddenStates) {
+  ModelFolder folder = model_of(encoder());
+  const std::vector<std::string> whole{"a small dog"}, rest{"dog"};
+  const Tensor vector = embed(folder, whole), states = hidden_states(folder, whole[0]);
+  write_file(folder_ / "config_sentence_transformers.json",
+             R"({"prompts": {"query": "a small "}, "default_prompt_name": "query"})");
+  folder.path = folder_;
+  EXPECT_TRUE(same_bits(embed(folder, rest).view(), vector.view()));
+  EXPECT_TRUE(same_bits(hidden_states(folder, rest[0]).view(), states.view()));
+}
+
 TEST_F(EncoderTasksTest, ATextThatDoesNotFitIsNamed) {
   const ModelFolder folder = model_of(encoder());
   const std::vector<std::string> long_line{"the dog",

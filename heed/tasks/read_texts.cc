@@ -81,7 +81,6 @@ EncodedText TextReader::ids_of(const std::string& line) const {
 std::vector<EncodedText> TextReader::encode(std::span<const std::string> lines, std::string_view name,
                                             const TextLimit& limit) const {
   const Index held = model_.max_length(), most = std::min(limit.most.value_or(held), held);
-  const EncodedText around = ids_of("");
   std::vector<EncodedText> texts;
   for (const std::string& line : lines) {
     const std::size_t number = texts.size() + 1;
@@ -90,6 +89,7 @@ std::vector<EncodedText> TextReader::encode(std::span<const std::string> lines, 
     const Index tokens = std::ssize(texts.back().ids);
     HEED_CHECK(tokens > 0, "{}:{}: has no tokens", name, number);
     if (tokens <= most) continue;
+    const EncodedText around = ids_of("");
     const bool may_be_cut = limit.cut && std::ssize(around.ids) < most && line.find('\t') == std::string::npos;
     HEED_CHECK(may_be_cut, "{}:{}: has {} tokens, and {} {}", name, number, tokens,
                most < held ? "its folder says at most" : "the model can hold", most);

@@ -46,8 +46,8 @@ struct SentenceModules {
 // another pooling than Pool has, several at once, or one that leaves a prompt out; and as the layers' files are read.
 SentenceModules read_sentence_modules(const std::filesystem::path& model);
 
-// Copies modules.json, the configurations of what it names, whatever they are, and the weights of its layers, where
-// they are there. Throws heed::Error as reading and writing do, and for a module whose folder does not lie in the
+// Copies modules.json, the configurations of what it names, whatever they are, where they are there, and the weights
+// of its layers. Throws heed::Error as reading and writing do, and for a module whose folder does not lie in the
 // model's.
 void copy_sentence_modules(const std::filesystem::path& model, const std::filesystem::path& folder);
 
