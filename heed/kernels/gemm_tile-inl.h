@@ -95,34 +95,30 @@ HWY_INLINE void add_steps(const Matrix& from_a, const float* HWY_RESTRICT b, Ind
   }
 }
 
-// What becomes of the sums of R rows, from `row` on, once their chains are whole.
-template <int R, int kVectors>
-HWY_INLINE void store_sums(const GemmTile& t, Index row, Index first_column, Index columns,
-                           const Vector (&sum)[R][kVectors]) {
-  const Floats d;
-  float* HWY_RESTRICT c = t.c + row * t.c_row + first_column;
-  const float* bias = t.bias != nullptr ? t.bias + first_column : nullptr;
-  const float* decay = t.decay != nullptr ? t.decay + first_column : nullptr;
-  // Times one changes no bit.
-  const float* alpha = t.row_alpha != nullptr ? t.row_alpha + row : &t.alpha;
-  const Index next = t.row_alpha != nullptr ? 1 : 0;
-  if (columns == kVectors * kLanes && bias == nullptr && !t.accumulate) {
-    HWY_UNROLL(16)
-    for (int i = 0; i < R; ++i) {
-      const Vector factor = hn::Set(d, alpha[i * next]);
-      for (int v = 0; v < kVectors; ++v) hn::StoreU(hn::Mul(sum[i][v], factor), d, c + i * t.c_row + v * kLanes);
-    }
-    return;
-  }
+// Calls f(i, v) for a tile's vectors in order, each by itself: in a loop the tile would have to lie in memory.
+template <int R, int kVectors, class F>
+HWY_INLINE void for_vectors(const F& f) {
   HWY_UNROLL(16)
   for (int i = 0; i < R; ++i) {
-    for (int v = 0; v < kVectors; ++v) {
-      float* to = c + i * t.c_row + v * kLanes;
-      const Index count = columns - v * kLanes;
-      Vector value = hn::Mul(sum[i][v], hn::Set(d, alpha[i * next]));
-      if (bias != nullptr) value = hn::Add(value, load_first(bias + v * kLanes, count));
-      if (t.accumulate && decay != nullptr) {
-        value = hn::MulAdd(load_first(to, count), load_first(decay + v * kLanes, count), value);
+    HWY_UNROLL(4)
+    for (int v = 0; v < kVectors; ++v) f(i, v);
+  }
+}
+
+// What stands in front of sums [rows, columns] that lie in memory, a row of them every `stride`: a bias, or a part of
+// a vector.
+HWY_NOINLINE inline void store_any_sums(const GemmTile& t, Index row, Index rows, Index first_column, Index columns,
+                                        const float* HWY_RESTRICT sums, Index stride) {
+  const Floats d;
+  for (Index i = row; i < row + rows; ++i, sums += stride) {
+    const Vector alpha = hn::Set(d, t.row_alpha != nullptr ? t.row_alpha[i] : t.alpha);
+    for (Index j = 0; j < columns; j += kLanes) {
+      float* to = t.c + i * t.c_row + first_column + j;
+      const Index count = columns - j;
+      Vector value = hn::Mul(hn::LoadU(d, sums + j), alpha);
+      if (t.bias != nullptr) value = hn::Add(value, load_first(t.bias + first_column + j, count));
+      if (t.accumulate && t.decay != nullptr) {
+        value = hn::MulAdd(load_first(to, count), load_first(t.decay + first_column + j, count), value);
       } else if (t.accumulate) {
         value = hn::Add(value, load_first(to, count));
       }
@@ -131,13 +127,41 @@ HWY_INLINE void store_sums(const GemmTile& t, Index row, Index first_column, Ind
   }
 }
 
+// What becomes of the sums of R rows, from `row` on, once their chains are whole.
+template <int R, int kVectors>
+HWY_INLINE void store_sums(const GemmTile& t, Index row, Index first_column, Index columns,
+                           const Vector (&sum)[R][kVectors]) {
+  const Floats d;
+  if (columns < kVectors * kLanes || t.bias != nullptr) {
+    HWY_ALIGN float sums[R * kVectors * kLanes];
+    for_vectors<R, kVectors>([&](int i, int v)
+                                 HWY_ATTR { hn::Store(sum[i][v], d, sums + (i * kVectors + v) * kLanes); });
+    return store_any_sums(t, row, R, first_column, columns, sums, kVectors * kLanes);
+  }
+  float* HWY_RESTRICT c = t.c + row * t.c_row + first_column;
+  // Times one changes no bit.
+  const float* alpha = t.row_alpha != nullptr ? t.row_alpha + row : &t.alpha;
+  const Index next = t.row_alpha != nullptr ? 1 : 0;
+  const auto scaled = [&](int i, int v) HWY_ATTR { return hn::Mul(sum[i][v], hn::Set(d, alpha[i * next])); };
+  const auto at = [&](int i, int v) HWY_ATTR { return c + i * t.c_row + v * kLanes; };
+  if (!t.accumulate) {
+    for_vectors<R, kVectors>([&](int i, int v) HWY_ATTR { hn::StoreU(scaled(i, v), d, at(i, v)); });
+  } else if (t.decay == nullptr) {
+    for_vectors<R, kVectors>([&](int i, int v)
+                                 HWY_ATTR { hn::StoreU(hn::Add(scaled(i, v), hn::LoadU(d, at(i, v))), d, at(i, v)); });
+  } else {
+    const float* decay = t.decay + first_column;
+    for_vectors<R, kVectors>([&](int i, int v) HWY_ATTR {
+      hn::StoreU(hn::MulAdd(hn::LoadU(d, at(i, v)), hn::LoadU(d, decay + v * kLanes), scaled(i, v)), d, at(i, v));
+    });
+  }
+}
+
 // R rows of a, from `row` on, against up to two vectors of columns of b, the last of which is short.
 template <class Step, int R, int kVectors>
 HWY_INLINE void short_block(const GemmTile& t, Index row, Index column, Index columns) {
   Vector sum[R][kVectors];
-  HWY_UNROLL(16)
-  for (int i = 0; i < R; ++i)
-    for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::Zero(Floats());
+  for_vectors<R, kVectors>([&](int i, int v) HWY_ATTR { sum[i][v] = hn::Zero(Floats()); });
   add_steps<Step, R, kVectors, false>(t.a.from(row, 0), t.b.data + column, t.b.row, t.k, columns, nullptr, sum);
   store_sums(t, row, column, columns, sum);
 }
@@ -173,10 +197,12 @@ HWY_NOINLINE void panel_block(const GemmTile& t, const Panel& b, Index row, Inde
   const Floats d;
   float* const waiting = b.waiting != nullptr ? b.waiting + nth * kPanelColumns : nullptr;
   Vector sum[R][kVectors];
-  HWY_UNROLL(16)
-  for (int i = 0; i < R; ++i)
-    for (int v = 0; v < kVectors; ++v)
-      sum[i][v] = b.first == 0 ? hn::Zero(d) : hn::LoadU(d, waiting + i * kPanelColumns + v * kLanes);
+  if (b.first == 0) {
+    for_vectors<R, kVectors>([&](int i, int v) HWY_ATTR { sum[i][v] = hn::Zero(d); });
+  } else {
+    for_vectors<R, kVectors>([&](int i, int v)
+                                 HWY_ATTR { sum[i][v] = hn::LoadU(d, waiting + i * kPanelColumns + v * kLanes); });
+  }
   const Index steps = b.last - b.first;
   if (b.ahead != nullptr && b.ahead->left >= steps) {
     add_steps<Step, R, kVectors, true, true>(t.a.from(row, b.first), b.data, b.row, steps, b.columns, b.ahead->next,
@@ -186,9 +212,8 @@ HWY_NOINLINE void panel_block(const GemmTile& t, const Panel& b, Index row, Inde
     add_steps<Step, R, kVectors, true>(t.a.from(row, b.first), b.data, b.row, steps, b.columns, nullptr, sum);
   }
   if (b.last == t.k) return store_sums(t, row, b.column, b.columns, sum);
-  HWY_UNROLL(16)
-  for (int i = 0; i < R; ++i)
-    for (int v = 0; v < kVectors; ++v) hn::StoreU(sum[i][v], d, waiting + i * kPanelColumns + v * kLanes);
+  for_vectors<R, kVectors>([&](int i, int v)
+                               HWY_ATTR { hn::StoreU(sum[i][v], d, waiting + i * kPanelColumns + v * kLanes); });
 }
 
 // The rows [begin, end) of a in blocks of nearly the same height: a low last one would leave units idle.

@@ -3,6 +3,7 @@
 #include <hwy/detect_targets.h>
 
 #include <array>
+#include <utility>
 
 #include "heed/kernels/dot_features.h"
 #include "heed/kernels/pair_rows.h"
@@ -121,11 +122,11 @@ void multiply_by_amx(const PairProduct& t) {
 
 // --- AVX-512 ---------------------------------------------------------------------------------------------------------
 
-// kRows rows and kVectors vectors of c, at [i, j].
+// kRows rows and kVectors vectors of c, at [i, j]. All is unrolled: in a loop the sums would have to lie in memory.
 template <int kRows, int kVectors>
 HEED_PAIR_TARGET void multiply_vectors(const PairProduct& t, Index i, Index j) {
   __m512 sums[kRows][kVectors];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 4
     for (int n = 0; n < kVectors; ++n) sums[r][n] = _mm512_setzero_ps();
@@ -133,7 +134,7 @@ HEED_PAIR_TARGET void multiply_vectors(const PairProduct& t, Index i, Index j) {
     __m512i b[kVectors];
 #pragma GCC unroll 4
     for (int n = 0; n < kVectors; ++n) b[n] = _mm512_loadu_si512(t.b + p * t.b_row + j + n * kLanes);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
       std::int32_t pair;
       __builtin_memcpy(&pair, t.a + (i + r) * t.a_row + 2 * p, sizeof(pair));
@@ -144,27 +145,49 @@ HEED_PAIR_TARGET void multiply_vectors(const PairProduct& t, Index i, Index j) {
       }
     }
   }
+  float* c = t.c + i * t.c_row + j;
+  if (!t.accumulate) {
+    const __m512 alpha = _mm512_set1_ps(t.alpha);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r, c += t.c_row)
+#pragma GCC unroll 4
+      for (int n = 0; n < kVectors; ++n) _mm512_storeu_ps(c + n * kLanes, _mm512_mul_ps(sums[r][n], alpha));
+    return;
+  }
+  __m512 decay[kVectors];
 #pragma GCC unroll 4
   for (int n = 0; n < kVectors; ++n) {
-    const Index column = j + n * kLanes;
-    const __m512 decay = t.decay != nullptr ? _mm512_loadu_ps(t.decay + column) : _mm512_set1_ps(1.0f);
-    const __m512 alpha = _mm512_set1_ps(t.alpha);
-#pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) {
-      float* const at = t.c + (i + r) * t.c_row + column;
-      const __m512 sum =
-          t.accumulate ? _mm512_fmadd_ps(_mm512_loadu_ps(at), decay, sums[r][n]) : _mm512_mul_ps(sums[r][n], alpha);
-      _mm512_storeu_ps(at, sum);
+    decay[n] = t.decay != nullptr ? _mm512_loadu_ps(t.decay + j + n * kLanes) : _mm512_set1_ps(1.0f);
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r, c += t.c_row)
+#pragma GCC unroll 4
+    for (int n = 0; n < kVectors; ++n) {
+      float* const at = c + n * kLanes;
+      _mm512_storeu_ps(at, _mm512_fmadd_ps(_mm512_loadu_ps(at), decay[n], sums[r][n]));
     }
+}
+
+// The columns from `j` on, kVectors vectors of them, in blocks of nearly the same height.
+template <int kMost, int kVectors>
+void multiply_columns(const PairProduct& t, Index j) {
+  static constexpr auto kBlocks = []<int... I>(std::integer_sequence<int, I...>) {
+    return std::array{multiply_vectors<I + 1, kVectors>...};
+  }
+  (std::make_integer_sequence<int, kMost>());
+  Index blocks = ceil_div(t.m, Index{kMost});
+  for (Index i = 0; i < t.m; --blocks) {
+    const Index height = ceil_div(t.m - i, blocks);
+    kBlocks[static_cast<std::size_t>(height - 1)](t, i, j);
+    i += height;
   }
 }
 
 void multiply_by_avx512(const PairProduct& t) {
   Index j = 0;
-  for (; j + 4 * kLanes <= t.n; j += 4 * kLanes)
-    for (Index i = 0; i < t.m; i += 4) multiply_vectors<4, 4>(t, i, j);
-  for (; j < t.n; j += kLanes)
-    for (Index i = 0; i < t.m; i += 8) multiply_vectors<8, 1>(t, i, j);
+  for (; j + 4 * kLanes <= t.n; j += 4 * kLanes) multiply_columns<6, 4>(t, j);
+  for (; j + 2 * kLanes <= t.n; j += 2 * kLanes) multiply_columns<12, 2>(t, j);
+  if (j < t.n) multiply_columns<12, 1>(t, j);
 }
 
 void open_nothing() {}
