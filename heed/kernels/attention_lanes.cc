@@ -147,7 +147,7 @@ template <class B>
 HWY_INLINE void add_softmax_block(const AttentionLanes& t, const LanePart& part, const B& block,
                                   float* HWY_RESTRICT tile, const LaneSums& rows) {
   const Floats d;
-  Vector before = hn::Zero(d), shift = hn::Zero(d);  // of the rows that are weighed
+  Vector before = hn::Zero(d), minus_shift = hn::Zero(d);  // of the rows that are weighed
   for (Index row = part.first_lane; row <= part.end_lane; row += kLanes) {
     const Vector none = hn::Set(d, kMinusInfinity);
     Vector largest[4] = {none, none, none, none};
@@ -161,7 +161,7 @@ HWY_INLINE void add_softmax_block(const AttentionLanes& t, const LanePart& part,
     Vector chains[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
     const auto weigh = [&](Index key, Index chain) HWY_ATTR {
       float* at = tile + key * t.lanes + weighed;
-      const Vector weight = Softmax::weight(hn::Sub(hn::LoadU(d, at), shift));
+      const Vector weight = Softmax::weight(hn::Add(hn::LoadU(d, at), minus_shift));
       chains[chain] = hn::Add(chains[chain], weight);
       hn::StoreU(block.kept(weight, key, weighed), d, at);
     };
@@ -173,14 +173,14 @@ HWY_INLINE void add_softmax_block(const AttentionLanes& t, const LanePart& part,
       for_keys(part, [&](Index key, Index chain) HWY_ATTR { read(key, chain), weigh(key, chain); });
     }
     if (row > part.first_lane) {
-      const Vector decay = Softmax::weight(hn::Sub(before, shift));
+      const Vector decay = Softmax::weight(hn::Add(before, minus_shift));
       const Vector sum = hn::MulAdd(hn::LoadU(d, rows.sum + weighed), decay, sum_of(chains));
       hn::StoreU(sum, d, rows.sum + weighed), hn::StoreU(decay, d, rows.decay + weighed);
     }
     if (row < part.end_lane) {
       before = hn::LoadU(d, rows.top + row);
       const Vector top = hn::Max(largest_of(largest), before);
-      shift = shift_of(top);
+      minus_shift = hn::Neg(shift_of(top));
       hn::StoreU(top, d, rows.top + row);
     }
   }

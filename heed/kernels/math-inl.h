@@ -23,15 +23,17 @@ namespace heed::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// exp(x) = 2^n (1 + p): the integer n as a float's bits above a constant, and p = expm1(x - n ln 2).
+// exp(x) = 2^n (1 + p): the integer n in a float's low bits, and p = expm1(x - n ln 2).
 template <class V, class VI>
 struct ExpParts {
-  VI n;  // n + kRoundBits
+  VI n;  // n + kExponentBias + kRoundBits
   V p;
 };
 
-// 1.5 * 2^23: adding it rounds to the nearest integer and leaves that integer in the low bits.
-inline constexpr float kRound = 12582912.0f;
+// 1.5 * 2^23 and the bias of a float's exponent: adding it rounds to the nearest integer and leaves that integer's
+// exponent in the low bits. No product with 1.44269504 lies halfway, so that the constant may be odd.
+inline constexpr std::int32_t kExponentBias = 127;
+inline constexpr float kRound = 12582912.0f + kExponentBias;
 inline constexpr std::int32_t kRoundBits = 0x4B400000;
 
 // |x| up to 104. The error of p is 1.4e-8 of |p|, before rounding.
@@ -50,11 +52,10 @@ HWY_INLINE ExpParts<V, hn::VFromD<hn::RebindToSigned<D>>> exp_parts(D d, V x) {
   return {hn::BitCast(di, rounded), hn::MulAdd(q, hn::Mul(r, r), r)};
 }
 
-// 2^n for -126 <= n <= 127. Of n + kRoundBits it is the same, for the low bits of that constant are zeros.
+// 2^n of n + kExponentBias for -126 <= n <= 127; kRoundBits beside it, whose low bits are zeros, changes nothing.
 template <class D, class VI>
-HWY_INLINE hn::VFromD<D> power_of_two(D d, VI n) {
-  const hn::RebindToSigned<D> di;
-  return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(n, hn::Set(di, 127))));
+HWY_INLINE hn::VFromD<D> power_of_two(D d, VI exponent) {
+  return hn::BitCast(d, hn::ShiftLeft<23>(exponent));
 }
 
 // min(x, bound) and max(x, bound), where a NaN stays: x86 has one instruction for it, which gives its second operand
@@ -82,10 +83,10 @@ HWY_INLINE V exp(D d, V x) {
   const hn::RebindToSigned<D> di;
   const auto parts = exp_parts(d, at_least(d, at_most(d, x, 89.0f), -104.0f));
   // In two steps: 2^128 and 2^-150 are not floats.
-  const auto n = hn::Sub(parts.n, hn::Set(di, kRoundBits));
-  const auto half = hn::ShiftRight<1>(n);
-  const V scale = power_of_two(d, half);
-  return hn::Mul(hn::MulAdd(parts.p, scale, scale), power_of_two(d, hn::Sub(n, half)));
+  const auto n = hn::Sub(parts.n, hn::Set(di, kRoundBits + kExponentBias));
+  const auto half = hn::ShiftRight<1>(n), bias = hn::Set(di, kExponentBias);
+  const V scale = power_of_two(d, hn::Add(half, bias));
+  return hn::Mul(hn::MulAdd(parts.p, scale, scale), power_of_two(d, hn::Add(hn::Sub(n, half), bias)));
 }
 
 // exp(x) for x <= 88, and zero below -87, where a weight is as good as none: no result is subnormal, which would cost a
@@ -94,7 +95,8 @@ template <class D, class V = hn::VFromD<D>>
 HWY_INLINE V exp_or_zero(D d, V x) {
   const auto parts = exp_parts(d, x);  // of what is further below, any number
   const V scale = power_of_two(d, parts.n);
-  return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -87.0f)), hn::MulAdd(parts.p, scale, scale));
+  // A NaN is not below the bound either. So asked, AVX-512 has the zeros from the multiply-add itself.
+  return hn::IfThenElseZero(hn::Not(hn::Lt(x, hn::Set(d, -87.0f))), hn::MulAdd(parts.p, scale, scale));
 }
 
 // tanh(x) = x P(x^2) / Q(x^2), of degree 4 each, with an error of 1.0e-8 before rounding; no coefficient is negative,
