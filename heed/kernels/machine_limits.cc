@@ -59,7 +59,7 @@ Index multiply_adds_kernel(Index steps) { return multiply_adds_in(steps, std::ma
 struct Exp {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x) const {
-    return exp(d, x);
+    return exp_or_zero(d, x);
   }
 };
 
