@@ -5,6 +5,7 @@
 
 #include "heed/base/control_characters.h"
 #include "heed/base/utf8.h"
+#include "heed/text/albert_definition.h"
 #include "heed/text/renumbered_pieces.h"
 #include "heed/text/sentencepiece_pieces.h"
 #include "heed/text/sentencepiece_vocabulary.h"
@@ -27,25 +28,28 @@ void check_decoding(const SentencePieceVocabulary& vocabulary, const std::vector
           "every piece has a word or none");
 }
 
-void check_renumbered(std::string_view bytes) {
+void check_taken_apart(std::string_view bytes) {
   auto model = taken([&] { return read_sentencepiece_pieces(bytes, "input"); });
   constexpr std::array<std::string_view, 3> kSymbols = {"<unk>", "<s>", "</s>"};
   if (!model || model->pieces.size() < kSymbols.size()) return;
-  std::ranges::copy(kSymbols, model->pieces.begin());
-  for (const char* kind : {"MBart50Tokenizer", "XLMRobertaTokenizer"}) {
-    const auto tokenizer = taken([&] {
-      return Tokenizer::from_definition(renumbered_definition(*model, {.tokenizer_class = kind}, "input"), "input");
-    });
-    if (!tokenizer) continue;
+  const auto check_texts = [&](const auto& definition) {
+    const auto tokenizer = taken([&] { return Tokenizer::from_definition(definition(), "input"); });
+    if (!tokenizer) return;
     for (const std::string_view text : kTexts) {
       const auto ids = taken([&] { return tokenizer->encode(text); });
       if (ids) require(valid_utf8(tokenizer->decode(*ids)), "what is decoded is UTF-8");
     }
+  };
+  std::ranges::copy(kSymbols, model->pieces.begin());
+  for (const char* kind : {"MBart50Tokenizer", "XLMRobertaTokenizer", "CamembertTokenizer"}) {
+    check_texts([&] { return renumbered_definition(*model, {.tokenizer_class = kind}, "input"); });
   }
+  model->pieces[1] = "[CLS]", model->pieces[2] = "[SEP]";
+  check_texts([&] { return albert_definition(*model, {}, "input"); });
 }
 
 void check(std::string_view bytes) {
-  check_renumbered(bytes);
+  check_taken_apart(bytes);
   const auto vocabulary = taken([&] { return SentencePieceVocabulary::from_bytes(bytes, "input"); });
   if (!vocabulary) return;
   require(vocabulary->bytes() == bytes, "a model is kept as it is");

@@ -14,6 +14,7 @@
 #include "heed/base/check.h"
 #include "heed/base/file.h"
 #include "heed/io/json.h"
+#include "heed/text/albert_definition.h"
 #include "heed/text/renumbered_pieces.h"
 #include "heed/text/sentencepiece_pieces.h"
 #include "heed/text/sentencepiece_tokenizer.h"
@@ -167,6 +168,7 @@ std::unique_ptr<Vocabulary> tokenizer_of(const Json& definition, const fs::path&
 std::unique_ptr<Vocabulary> open_renumbered(const fs::path& path, const Settings& settings) {
   Renumbering how{.tokenizer_class = settings.tokenizer_class(),
                   .source_language = settings.token("src_lang", ""),
+                  .language_behind = settings.flag("legacy_behaviour").value_or(false),
                   .language_set = settings.token("language_codes", ""),
                   .offset = settings.number("offset")};
   if (const fs::path list = path.parent_path() / "vocab.json"; file_exists(list)) how.list = read_json(list);
@@ -175,19 +177,22 @@ std::unique_ptr<Vocabulary> open_renumbered(const fs::path& path, const Settings
   return tokenizer_of(renumbered_definition(model, how, name), path, settings);
 }
 
+std::unique_ptr<Vocabulary> open_albert(const fs::path& path, const Settings& settings) {
+  const std::string name = path.string();
+  const AlbertRules rules{.lower = settings.flag("do_lower_case").value_or(true),
+                          .keeps_accents = settings.flag("keep_accents").value_or(false)};
+  return tokenizer_of(albert_definition(read_sentencepiece_pieces(read_file(path), name), rules, name), path, settings);
+}
+
 std::unique_ptr<Vocabulary> open_sentencepiece(const fs::path& path, const Settings& settings) {
   const std::string kind = settings.tokenizer_class();
   const bool keeps_ids = settings.number("offset") == 0;  // of some PEGASUS
   if (is_renumbered(kind) && !keeps_ids) return open_renumbered(path, settings);
-  constexpr std::array<std::string_view, 4> kOtherIds{"CamembertTokenizer", "BarthezTokenizer", "XGLMTokenizer",
-                                                      "NllbTokenizer"};
-  HEED_CHECK(std::ranges::find(kOtherIds, kind) == kOtherIds.end(),
-             "{}: {} gives its pieces other ids than the model does, and heed knows those from tokenizer.json alone",
-             path.string(), kind);
-  for (const std::string_view other : {"AlbertTokenizer", "BigBirdTokenizer"}) {
+  if (kind == "AlbertTokenizer") return open_albert(path, settings);
+  for (const std::string_view other : {"BarthezTokenizer", "XGLMTokenizer", "BigBirdTokenizer"}) {
     HEED_CHECK(kind != other,
-               "{}: a tokenizer of the class {} does more to a text than its model says, and heed knows that from "
-               "tokenizer.json alone",
+               "{}: a tokenizer of the class {} does more than its model says, and heed knows that from tokenizer.json "
+               "alone",
                path.string(), kind);
   }
   // Of Llama's and Gemma's, texts begin with a symbol where nothing else is said, and of T5's they end with one.

@@ -64,6 +64,22 @@ PlainVocabulary with_fairseq_symbols(const PlainVocabulary& model, const Renumbe
   return plain;
 }
 
+// CamemBERT's: fairseq's symbols stand before all of the model's but the unknown one, and those of the model around a
+// text.
+PlainVocabulary camembert(const PlainVocabulary& model, const Renumbering& how, std::string_view name) {
+  check_first(model, {"<unk>", "<s>", "</s>"}, how.tokenizer_class, name);
+  PlainVocabulary plain = rules_of(model);
+  for (const char* symbol : {"<s>NOTUSED", "<pad>", "</s>NOTUSED"}) add(plain, symbol, Type::control);
+  plain.symbols.unknown = add(plain, "<unk>", Type::unknown);
+  const int begin = add(plain, "<unk>NOTUSED", Type::control) + 1, end = begin + 1;
+  add_from(plain, model, 1);
+  add(plain, kMask, Type::control);
+  plain.before = {begin};
+  plain.between = {end, end};
+  plain.behind = {end};
+  return plain;
+}
+
 // Adds tokens for languages; the id of the one that texts are in where nothing else is said.
 int add_languages(PlainVocabulary& plain, std::span<const std::string_view> languages, std::string_view around,
                   std::string_view source, std::string_view name) {
@@ -101,6 +117,18 @@ PlainVocabulary mbart(const PlainVocabulary& model, const Renumbering& how, std:
   } else {
     plain.behind.push_back(language);
   }
+  plain.between.emplace();
+  return plain;
+}
+
+// A text's language stands before it, or, as NLLB's first tokenizers had it, behind its end.
+PlainVocabulary nllb(const PlainVocabulary& model, const Renumbering& how, std::string_view name) {
+  PlainVocabulary plain = with_fairseq_symbols(model, how, name);
+  const int language =
+      add_languages(plain, kNllbLanguages, "", how.source_language.empty() ? "eng_Latn" : how.source_language, name);
+  add(plain, kMask, Type::control);
+  plain.behind = {kEnd};
+  (how.language_behind ? plain.behind : plain.before).push_back(language);
   plain.between.emplace();
   return plain;
 }
@@ -174,7 +202,9 @@ PlainVocabulary pegasus(const PlainVocabulary& model, const Renumbering& how, st
 }
 
 using Renumber = PlainVocabulary (*)(const PlainVocabulary&, const Renumbering&, std::string_view);
-constexpr std::array<std::pair<std::string_view, Renumber>, 5> kClasses = {{{"XLMRobertaTokenizer", xlm_roberta},
+constexpr std::array<std::pair<std::string_view, Renumber>, 7> kClasses = {{{"XLMRobertaTokenizer", xlm_roberta},
+                                                                            {"CamembertTokenizer", camembert},
+                                                                            {"NllbTokenizer", nllb},
                                                                             {"MBartTokenizer", mbart},
                                                                             {"MBart50Tokenizer", mbart},
                                                                             {"M2M100Tokenizer", m2m100},
@@ -184,16 +214,6 @@ const auto* class_named(std::string_view tokenizer_class) {
   return std::ranges::find(kClasses, tokenizer_class, [](const auto& row) { return row.first; });
 }
 
-// fairseq's mask takes the space before it along.
-Json with_mask(Json definition) {
-  for (Json token : definition["added_tokens"].items()) {
-    if (token["content"].string() != kMask) continue;
-    token.set("lstrip", true);
-    return with_added_tokens(std::move(definition), {&token, 1});
-  }
-  return definition;
-}
-
 }  // namespace
 
 bool is_renumbered(std::string_view tokenizer_class) { return class_named(tokenizer_class) != kClasses.end(); }
@@ -201,7 +221,7 @@ bool is_renumbered(std::string_view tokenizer_class) { return class_named(tokeni
 Json renumbered_definition(const PlainVocabulary& model, const Renumbering& how, std::string_view name) {
   const auto* const known = class_named(how.tokenizer_class);
   HEED_CHECK(known != kClasses.end(), "{}: heed knows no other ids for the pieces of a {}", name, how.tokenizer_class);
-  return with_mask(tokenizer_definition(known->second(model, how, name), name));
+  return with_spaced_mask(tokenizer_definition(known->second(model, how, name), name), kMask);
 }
 
 }  // namespace heed

@@ -1,5 +1,6 @@
 // Models that give the pieces of a SentencePiece model other ids than its file, and know tokens that it has not:
-// fairseq's (XLM-RoBERTa, mBART, mBART 50, M2M-100) and PEGASUS'. Their folders may hold nothing but that file.
+// fairseq's (XLM-RoBERTa, CamemBERT, mBART, mBART 50, M2M-100, NLLB) and PEGASUS'. Their folders may hold nothing but
+// that file.
 //
 //   const PlainVocabulary model = read_sentencepiece_pieces(bytes, "sentencepiece.bpe.model");
 //   Tokenizer::from_definition(renumbered_definition(model, {.tokenizer_class = "MBart50Tokenizer"}, name), name);
@@ -16,7 +17,8 @@ namespace heed {
 
 struct Renumbering {
   std::string tokenizer_class;    // as Hugging Face's files name it
-  std::string source_language{};  // "de_DE", or of M2M-100 "de"; empty: English
+  std::string source_language{};  // "de_DE", of NLLB "deu_Latn", of M2M-100 "de"; empty: English
+  bool language_behind = false;   // of NLLB: a text's language stands behind it
   std::string language_set{};     // of M2M-100: "m2m100" or "wmt21"; empty: the first
   std::optional<Json> list{};     // of M2M-100: vocab.json, {"piece": id}
   std::optional<Index> offset{};  // of PEGASUS: by how much ids are moved; 103 where it is not said

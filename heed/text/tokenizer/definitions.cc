@@ -60,13 +60,6 @@ Json bert_definition(std::span<const std::string> pieces, const BertRules& rules
         piece == rules.mask)
       added.append(added_token(piece, static_cast<Index>(id), true));
   }
-  const Json around = Json::object(
-      {{"type", "TemplateProcessing"},
-       {"single", Json::array({special(rules.classifier, 0), sequence("A", 0), special(rules.separator, 0)})},
-       {"pair", Json::array({special(rules.classifier, 0), sequence("A", 0), special(rules.separator, 0),
-                             sequence("B", 1), special(rules.separator, 1)})},
-       {"special_tokens", Json::object({{rules.classifier, template_token(rules.classifier, cls)},
-                                        {rules.separator, template_token(rules.separator, sep)}})}});
   return Json::object({{"version", "1.0"},
                        {"added_tokens", added},
                        {"normalizer", Json::object({{"type", "BertNormalizer"},
@@ -75,7 +68,7 @@ Json bert_definition(std::span<const std::string> pieces, const BertRules& rules
                                                     {"strip_accents", rules.strips_accents},
                                                     {"lowercase", rules.lower}})},
                        {"pre_tokenizer", Json::object({{"type", "BertPreTokenizer"}})},
-                       {"post_processor", around},
+                       {"post_processor", bert_template({rules.classifier, cls}, {rules.separator, sep})},
                        {"decoder", Json::object({{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}})},
                        {"model", Json::object({{"type", "WordPiece"},
                                                {"unk_token", rules.unknown},
@@ -107,14 +100,8 @@ Json gpt2_definition(Json pieces, Json merges, std::span<const std::string> spec
 
 Json roberta_definition(Json pieces, Json merges, std::span<const std::string> special_tokens, bool prefix_space,
                         const Json& begin, const Json& end, std::string_view mask) {
-  Json definition = gpt2_definition(std::move(pieces), std::move(merges), special_tokens, prefix_space);
-  // Its mask takes the space before it along.
-  Json added = Json::array();
-  for (Json token : definition["added_tokens"].items()) {
-    if (token["content"].string() == mask) token.set("lstrip", true);
-    added.append(std::move(token));
-  }
-  definition.set("added_tokens", std::move(added));
+  Json definition =
+      with_spaced_mask(gpt2_definition(std::move(pieces), std::move(merges), special_tokens, prefix_space), mask);
   definition.set("post_processor", Json::object({{"type", "RobertaProcessing"},
                                                  {"sep", end},
                                                  {"cls", begin},
@@ -170,6 +157,26 @@ Json with_added_tokens(Json definition, std::span<const Json> tokens) {
   for (const Json& token : tokens) added.append(token);
   definition.set("added_tokens", std::move(added));
   return definition;
+}
+
+Json with_spaced_mask(Json definition, std::string_view mask) {
+  Json added = Json::array();
+  for (Json token : definition["added_tokens"].items()) {
+    if (token["content"].string() == mask) token.set("lstrip", true);
+    added.append(std::move(token));
+  }
+  definition.set("added_tokens", std::move(added));
+  return definition;
+}
+
+Json bert_template(const TemplateToken& classifier, const TemplateToken& separator) {
+  const Json first = special(classifier.text, 0), end = special(separator.text, 0);
+  return Json::object(
+      {{"type", "TemplateProcessing"},
+       {"single", Json::array({first, sequence("A", 0), end})},
+       {"pair", Json::array({first, sequence("A", 0), end, sequence("B", 1), special(separator.text, 1)})},
+       {"special_tokens", Json::object({{classifier.text, template_token(classifier.text, classifier.id)},
+                                        {separator.text, template_token(separator.text, separator.id)}})}});
 }
 
 Json template_definition(const TemplateTokens& tokens) {

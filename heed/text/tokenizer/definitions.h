@@ -34,6 +34,9 @@ Json clip_definition(Json pieces, Json merges, const Json& begin, const Json& en
 // The definition with these tokens too, each in the place of one that is spelled alike.
 Json with_added_tokens(Json definition, std::span<const Json> tokens);
 
+// The definition whose added token `mask`, where it has one, takes the space before it along.
+Json with_spaced_mask(Json definition, std::string_view mask);
+
 // An item of "added_tokens".
 Json added_token(std::string_view content, Index id, bool is_special);
 
@@ -50,6 +53,9 @@ struct TemplateTokens {
 };
 // A "post_processor" that puts them there.
 Json template_definition(const TemplateTokens& tokens);
+
+// BERT's: "[CLS] A [SEP]" and "[CLS] A [SEP] B [SEP]", where the second text's type is 1.
+Json bert_template(const TemplateToken& classifier, const TemplateToken& separator);
 
 // The lines of merges.txt as such a list.
 Json merges_of(std::string_view text, std::string_view name);
