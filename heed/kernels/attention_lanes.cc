@@ -147,7 +147,8 @@ template <class B>
 HWY_INLINE void add_softmax_block(const AttentionLanes& t, const LanePart& part, const B& block,
                                   float* HWY_RESTRICT tile, const LaneSums& rows) {
   const Floats d;
-  Vector before = hn::Zero(d), minus_shift = hn::Zero(d);  // of the rows that are weighed
+  // Of the rows that are weighed. An addition reads a score from memory itself, a subtraction from it does not.
+  Vector before = hn::Zero(d), minus_shift = hn::Zero(d);
   for (Index row = part.first_lane; row <= part.end_lane; row += kLanes) {
     const Vector none = hn::Set(d, kMinusInfinity);
     Vector largest[4] = {none, none, none, none};

@@ -57,8 +57,9 @@ class Sums {
         for (Index i = 0; i < c_.queries; ++i) take_row(b, h, i);
     const double stat = std::max(largest_of(a_.row_stat), score_);
     const double recovered = std::max(recovered_, share_of_stat_ * stat);
-    return {{out_, stat, largest_of(a_.weights), score_, recovered, dq_, largest_of(dk_), largest_of(dv_),
-             largest_of(dbias_), dvector_, largest_of(dsinks_), largest_of(drelative_), largest_of(dcentre_)}};
+    return {{out_, stat, std::max(largest_of(a_.weights), capped_), score_, recovered, dq_, largest_of(dk_),
+             largest_of(dv_), largest_of(dbias_), dvector_, largest_of(dsinks_), largest_of(drelative_),
+             largest_of(dcentre_)}};
   }
 
  private:
@@ -68,6 +69,7 @@ class Sums {
   struct Score {
     double size, to_q, to_k;
     bool counts = true;  // neither the mask nor the bias refuses it
+    double bent = 0;     // what the cap leaves of the size
   };
   Score score_of(const double* q, const double* k) {
     const double scale = std::abs(c_.scale);
@@ -145,7 +147,8 @@ class Sums {
       double bias = 0;
       if (c_.bias.active()) c_.bias.add(b, h, i, {j, j + 1}, &bias);
       score.counts = c_.mask.allows(b, h, i, j) && std::isfinite(bias);
-      const double size = c_.cap > 0 && p_.stage != ScoreStage::raw ? std::min(score.size, c_.cap) : score.size;
+      score.bent = c_.cap > 0 ? std::min(score.size, c_.cap) : score.size;
+      const double size = p_.stage != ScoreStage::raw ? score.bent : score.size;
       score_ = std::max(score_, size + (score.counts ? std::abs(bias) : 0));
       scores_.push_back(score);
     }
@@ -167,6 +170,12 @@ class Sums {
       flow += weights[j] * dweights[static_cast<std::size_t>(j)];
       const double weight = weights[j] + strain_of_weight(weights[j], stat);
       recovered_ = std::max(recovered_, weight);
+      // The kernels' tanh is some units off (math-inl.h), where plain loops have the system's: a weight that is a
+      // difference of capped scores is moved by as much as they are, however small it is.
+      const Score& score = scores_[static_cast<std::size_t>(j)];
+      if (c_.cap > 0 && score.counts) {
+        capped_ = std::max(capped_, std::abs(weights[j]) + std::abs(share(weights[j], stat)) * score.bent);
+      }
       // The rounding that row_stat is granted moves a weight that is divided by it.
       if (c_.spec.normaliser.kind == Normaliser::Kind::sum && stat != 0) {
         share_of_stat_ = std::max(share_of_stat_, std::abs(weight / stat));
@@ -213,7 +222,7 @@ class Sums {
   const ScoreFeatures<double> map_;
   std::vector<double> phi_q_, phi_k_;
   std::vector<Score> scores_;  // of the row at work
-  double out_ = 0, score_ = 0, recovered_ = 0, share_of_stat_ = 0, dq_ = 0, dvector_ = 0;
+  double out_ = 0, score_ = 0, capped_ = 0, recovered_ = 0, share_of_stat_ = 0, dq_ = 0, dvector_ = 0;
   Tensor dk_, dv_, dsinks_, dbias_, drelative_, dcentre_;
 };
 
