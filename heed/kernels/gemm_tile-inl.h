@@ -105,8 +105,8 @@ HWY_INLINE void for_vectors(const F& f) {
   }
 }
 
-// What stands in front of sums [rows, columns] that lie in memory, a row of them every `stride`: a bias, or a part of
-// a vector.
+// What becomes of sums [rows, columns] that lie in memory, a row of them every `stride`, where there is a bias, or the
+// last vector is a part of one.
 HWY_NOINLINE inline void store_any_sums(const GemmTile& t, Index row, Index rows, Index first_column, Index columns,
                                         const float* HWY_RESTRICT sums, Index stride) {
   const Floats d;

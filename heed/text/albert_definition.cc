@@ -43,7 +43,7 @@ Json albert_definition(PlainVocabulary model, const AlbertRules& rules, std::str
   steps.push_back(definition["normalizer"]);
   definition.set("normalizer", Json::object({{"type", "Sequence"}, {"normalizers", Json::array(std::move(steps))}}));
   definition.set("post_processor", bert_template(classifier, separator));
-  return with_spaced_mask(std::move(definition), "[MASK]");
+  return with_token_that(std::move(definition), "[MASK]", "lstrip");
 }
 
 }  // namespace heed

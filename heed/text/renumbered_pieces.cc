@@ -221,7 +221,7 @@ bool is_renumbered(std::string_view tokenizer_class) { return class_named(tokeni
 Json renumbered_definition(const PlainVocabulary& model, const Renumbering& how, std::string_view name) {
   const auto* const known = class_named(how.tokenizer_class);
   HEED_CHECK(known != kClasses.end(), "{}: heed knows no other ids for the pieces of a {}", name, how.tokenizer_class);
-  return with_spaced_mask(tokenizer_definition(known->second(model, how, name), name), kMask);
+  return with_token_that(tokenizer_definition(known->second(model, how, name), name), kMask, "lstrip");
 }
 
 }  // namespace heed

@@ -100,8 +100,8 @@ Json gpt2_definition(Json pieces, Json merges, std::span<const std::string> spec
 
 Json roberta_definition(Json pieces, Json merges, std::span<const std::string> special_tokens, bool prefix_space,
                         const Json& begin, const Json& end, std::string_view mask) {
-  Json definition =
-      with_spaced_mask(gpt2_definition(std::move(pieces), std::move(merges), special_tokens, prefix_space), mask);
+  Json definition = with_token_that(gpt2_definition(std::move(pieces), std::move(merges), special_tokens, prefix_space),
+                                    mask, "lstrip");
   definition.set("post_processor", Json::object({{"type", "RobertaProcessing"},
                                                  {"sep", end},
                                                  {"cls", begin},
@@ -112,14 +112,9 @@ Json roberta_definition(Json pieces, Json merges, std::span<const std::string> s
 
 Json clip_definition(Json pieces, Json merges, const Json& begin, const Json& end) {
   const std::array<std::string, 2> tokens = {begin[Index{0}].string(), end[Index{0}].string()};
-  Json definition = gpt2_definition(std::move(pieces), std::move(merges), tokens, false);
   // The one that begins a text may be spelled in capitals.
-  Json added = Json::array();
-  for (Json token : definition["added_tokens"].items()) {
-    if (token["content"].string() == tokens[0]) token.set("normalized", true);
-    added.append(std::move(token));
-  }
-  definition.set("added_tokens", std::move(added));
+  Json definition =
+      with_token_that(gpt2_definition(std::move(pieces), std::move(merges), tokens, false), tokens[0], "normalized");
   const auto step = [](std::string_view type) { return Json::object({{"type", type}}); };
   const auto regex = [](std::string_view pattern) { return Json::object({{"Regex", pattern}}); };
   definition.set(
@@ -159,10 +154,10 @@ Json with_added_tokens(Json definition, std::span<const Json> tokens) {
   return definition;
 }
 
-Json with_spaced_mask(Json definition, std::string_view mask) {
+Json with_token_that(Json definition, std::string_view content, std::string_view is) {
   Json added = Json::array();
   for (Json token : definition["added_tokens"].items()) {
-    if (token["content"].string() == mask) token.set("lstrip", true);
+    if (token["content"].string() == content) token.set(is, true);
     added.append(std::move(token));
   }
   definition.set("added_tokens", std::move(added));

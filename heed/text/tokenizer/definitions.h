@@ -34,8 +34,9 @@ Json clip_definition(Json pieces, Json merges, const Json& begin, const Json& en
 // The definition with these tokens too, each in the place of one that is spelled alike.
 Json with_added_tokens(Json definition, std::span<const Json> tokens);
 
-// The definition whose added token `mask`, where it has one, takes the space before it along.
-Json with_spaced_mask(Json definition, std::string_view mask);
+// The definition whose added token of this content, where it has one, has the property `is` ("lstrip": it takes the
+// space before it along).
+Json with_token_that(Json definition, std::string_view content, std::string_view is);
 
 // An item of "added_tokens".
 Json added_token(std::string_view content, Index id, bool is_special);
