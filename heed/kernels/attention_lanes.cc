@@ -141,15 +141,34 @@ HWY_INLINE void for_keys(const LanePart& part, const F& f) {
 HWY_INLINE Vector largest_of(const Vector (&of)[4]) { return hn::Max(hn::Max(of[0], of[1]), hn::Max(of[2], of[3])); }
 HWY_INLINE Vector sum_of(const Vector (&of)[4]) { return hn::Add(hn::Add(of[0], of[1]), hn::Add(of[2], of[3])); }
 
+// The parts as vectors of rows, each with its keys, and an empty one behind the last.
+class Columns {
+ public:
+  explicit Columns(std::span<const LanePart> parts) {
+    for (const LanePart& part : parts)
+      for (Index row = part.first_lane; row < part.end_lane; row += kLanes)
+        columns_[count_++] = {part.first_key, part.end_key, row, row + kLanes};
+    columns_[count_++] = {};
+  }
+  const LanePart* begin() const { return columns_.data(); }
+  const LanePart* end() const { return columns_.data() + count_; }
+
+ private:
+  std::array<LanePart, kMostLanes / kLanes + 1> columns_;
+  std::size_t count_ = 0;
+};
+
 // While the scores of a vector of rows are weighed, those of the next one are read for its largest: what the two wait
 // for is not the same.
 template <class B>
-HWY_INLINE void add_softmax_block(const AttentionLanes& t, const LanePart& part, const B& block,
+HWY_INLINE void add_softmax_block(const AttentionLanes& t, std::span<const LanePart> parts, const B& block,
                                   float* HWY_RESTRICT tile, const LaneSums& rows) {
   const Floats d;
   // Of the rows that are weighed. An addition reads a score from memory itself, a subtraction from it does not.
+  LanePart weighed;
   Vector before = hn::Zero(d), minus_shift = hn::Zero(d);
-  for (Index row = part.first_lane; row <= part.end_lane; row += kLanes) {
+  for (LanePart next : Columns(parts)) {
+    const Index row = next.first_lane, last_row = weighed.first_lane;
     const Vector none = hn::Set(d, kMinusInfinity);
     Vector largest[4] = {none, none, none, none};
     const auto read = [&](Index key, Index chain) HWY_ATTR {
@@ -158,32 +177,34 @@ HWY_INLINE void add_softmax_block(const AttentionLanes& t, const LanePart& part,
       if constexpr (B::kChangesScores) hn::StoreU(score, d, at);
       largest[chain] = hn::Max(largest[chain], score);  // which may lose a NaN: the sum has it
     };
-    const Index weighed = row - kLanes;
     Vector chains[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
     const auto weigh = [&](Index key, Index chain) HWY_ATTR {
-      float* at = tile + key * t.lanes + weighed;
+      float* at = tile + key * t.lanes + last_row;
       const Vector weight = Softmax::weight(hn::Add(hn::LoadU(d, at), minus_shift));
       chains[chain] = hn::Add(chains[chain], weight);
-      hn::StoreU(block.kept(weight, key, weighed), d, at);
+      hn::StoreU(block.kept(weight, key, last_row), d, at);
     };
-    if (row == part.first_lane) {
-      for_keys(part, read);
-    } else if (row == part.end_lane) {
-      for_keys(part, weigh);
-    } else {
-      for_keys(part, [&](Index key, Index chain) HWY_ATTR { read(key, chain), weigh(key, chain); });
+    LanePart to_read = next, to_weigh = weighed;
+    while (to_read.keys() >= 4 && to_weigh.keys() >= 4) {
+      for (Index chain = 0; chain < 4; ++chain) {
+        read(to_read.first_key + chain, chain), weigh(to_weigh.first_key + chain, chain);
+      }
+      to_read.first_key += 4, to_weigh.first_key += 4;
     }
-    if (row > part.first_lane) {
+    for_keys(to_read, read);
+    for_keys(to_weigh, weigh);
+    if (weighed.keys() > 0) {
       const Vector decay = Softmax::weight(hn::Add(before, minus_shift));
-      const Vector sum = hn::MulAdd(hn::LoadU(d, rows.sum + weighed), decay, sum_of(chains));
-      hn::StoreU(sum, d, rows.sum + weighed), hn::StoreU(decay, d, rows.decay + weighed);
+      const Vector sum = hn::MulAdd(hn::LoadU(d, rows.sum + last_row), decay, sum_of(chains));
+      hn::StoreU(sum, d, rows.sum + last_row), hn::StoreU(decay, d, rows.decay + last_row);
     }
-    if (row < part.end_lane) {
+    if (next.keys() > 0) {
       before = hn::LoadU(d, rows.top + row);
       const Vector top = hn::Max(largest_of(largest), before);
       minus_shift = hn::Neg(shift_of(top));
       hn::StoreU(top, d, rows.top + row);
     }
+    weighed = next;
   }
 }
 
@@ -208,11 +229,13 @@ HWY_INLINE void add_sigmoid_block(const AttentionLanes& t, const LanePart& part,
   }
 }
 
-void add_softmax(const AttentionLanes& t, const LanePart& part, float* tile, const LaneSums& rows) {
-  for_block(t, [&](const auto& block) HWY_ATTR { add_softmax_block(t, part, block, tile, rows); });
+void add_softmax(const AttentionLanes& t, std::span<const LanePart> parts, float* tile, const LaneSums& rows) {
+  for_block(t, [&](const auto& block) HWY_ATTR { add_softmax_block(t, parts, block, tile, rows); });
 }
-void add_sigmoid(const AttentionLanes& t, const LanePart& part, float* tile, const LaneSums& rows) {
-  for_block(t, [&](const auto& block) HWY_ATTR { add_sigmoid_block(t, part, block, tile, rows); });
+void add_sigmoid(const AttentionLanes& t, std::span<const LanePart> parts, float* tile, const LaneSums& rows) {
+  for_block(t, [&](const auto& block) HWY_ATTR {
+    for (const LanePart& part : parts) add_sigmoid_block(t, part, block, tile, rows);
+  });
 }
 
 // Lanes from `key` on whose bit is set.
@@ -418,8 +441,8 @@ HEED_EXPORT(softmax_flow);
 
 namespace {
 
-void softmax_add(const AttentionLanes& block, const LanePart& part, float* tile, const LaneSums& rows) {
-  HEED_DISPATCH(add_softmax)(block, part, tile, rows);
+void softmax_add(const AttentionLanes& block, std::span<const LanePart> parts, float* tile, const LaneSums& rows) {
+  HEED_DISPATCH(add_softmax)(block, parts, tile, rows);
 }
 void softmax_weigh(const AttentionLanes& block, const float* top, const float* factor, float* tile) {
   HEED_DISPATCH(weigh_softmax)(block, top, factor, tile);
@@ -433,8 +456,8 @@ void flow_of_softmax(const AttentionLanes& block, const LanePart& part, const fl
   HEED_DISPATCH(softmax_flow)(block, part, stat, tile, dweights, flow);
 }
 
-void sigmoid_add(const AttentionLanes& block, const LanePart& part, float* tile, const LaneSums& rows) {
-  HEED_DISPATCH(add_sigmoid)(block, part, tile, rows);
+void sigmoid_add(const AttentionLanes& block, std::span<const LanePart> parts, float* tile, const LaneSums& rows) {
+  HEED_DISPATCH(add_sigmoid)(block, parts, tile, rows);
 }
 void sigmoid_weigh(const AttentionLanes& block, const float* top, const float* factor, float* tile) {
   HEED_DISPATCH(weigh_sigmoid)(block, top, factor, tile);

@@ -1,13 +1,14 @@
 // The passes of attention over a block of keys with a query to each SIMD lane: what a row adds up goes down a
 // column, key after key, and nothing is ever summed across lanes.
 //
-//   gemm_tile(scores = K Q^T);  kSoftmaxLanes.add(block, block.whole(), scores, rows);
+//   gemm_tile(scores = K Q^T);  kSoftmaxLanes.add(block, parts, scores, rows);
 //   gemm_tile(out^T = out^T decay + V^T weights);
 //
 // A block is keys x lanes floats, [key * lanes + row]. A row is the same whatever the other lanes hold.
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "heed/kernels/lane_layout.h"
 
@@ -54,7 +55,8 @@ struct LaneNormaliser {
   // Replaces scores by weights that are still to be multiplied by a number of the row's, zero where a key is refused,
   // after dropout, and takes them into the sums (before dropout): sum = sum decay + (c0 + c1) + (c2 + c3), where c_n
   // adds the keys j with j % 4 = n in order. A score of -inf is as if refused. A NaN or +inf makes the row's sum NaN.
-  void (*add)(const AttentionLanes& block, const LanePart& part, float* tile, const LaneSums& rows);
+  // No lane is in two of the parts.
+  void (*add)(const AttentionLanes& block, std::span<const LanePart> parts, float* tile, const LaneSums& rows);
   bool sums_to_one;  // whether that number is 1 / sum; else it is 1
   // Replaces scores by their weights, before dropout, zero where a key is refused, from `top` (or the statistic of the
   // whole row) and that number.

@@ -66,13 +66,15 @@ struct Blocks {
   }
 };
 
+std::array<LanePart, 1> whole(const AttentionLanes& block) { return {block.whole()}; }
+
 TEST_P(AttentionLanesTest, ARowAloneHasTheBitsThatItHasInLanes) {
   const Blocks blocks(32, {64, 64, 13});
   Sums sums(32);
   std::vector<RowSums> rows(32, RowSums{kNone, 0, 0});
   for (std::size_t n = 0; n < blocks.keys.size(); ++n) {
     std::vector<float> tile = blocks.scores[n];
-    kSoftmaxLanes.add(blocks.block(n), blocks.block(n).whole(), tile.data(), sums.view());
+    kSoftmaxLanes.add(blocks.block(n), whole(blocks.block(n)), tile.data(), sums.view());
     for (Index r = 0; r < 32; ++r) {
       const std::size_t at = static_cast<std::size_t>(r);
       float row[kLaneKeys] = {}, bias[kLaneKeys] = {};
@@ -124,7 +126,7 @@ TEST_P(AttentionLanesTest, SumsAreThoseOfTheDefinition) {
   std::vector<double> exact(16, 0.0);
   for (std::size_t n = 0; n < blocks.keys.size(); ++n) {
     std::vector<float> tile = blocks.scores[n];
-    kSoftmaxLanes.add(blocks.block(n), blocks.block(n).whole(), tile.data(), sums.view());
+    kSoftmaxLanes.add(blocks.block(n), whole(blocks.block(n)), tile.data(), sums.view());
     for (Index r = 0; r < 16; ++r)
       for (Index j = 0; j < blocks.keys[n]; ++j) {
         const std::size_t at = static_cast<std::size_t>(j * 16 + r);
@@ -142,16 +144,30 @@ TEST_P(AttentionLanesTest, ABlockThatIsRefusedMovesNoBit) {
   const Blocks blocks(16, {64});
   Sums sums(16);
   std::vector<float> tile = blocks.scores[0];
-  kSoftmaxLanes.add(blocks.block(0), blocks.block(0).whole(), tile.data(), sums.view());
+  kSoftmaxLanes.add(blocks.block(0), whole(blocks.block(0)), tile.data(), sums.view());
   const Sums before = sums;
   const std::vector<std::uint32_t> none(32, 0u);
   AttentionLanes refused{.keys = 64, .lanes = 16, .allowed = none.data()};
   tile.assign(tile.size(), std::numeric_limits<float>::quiet_NaN());
-  kSoftmaxLanes.add(refused, refused.whole(), tile.data(), sums.view());
+  kSoftmaxLanes.add(refused, whole(refused), tile.data(), sums.view());
   EXPECT_EQ(sums.top, before.top);
   EXPECT_EQ(sums.sum, before.sum);
   EXPECT_EQ(sums.decay, std::vector<float>(16, 1.0f));
   EXPECT_EQ(tile, std::vector<float>(tile.size(), 0.0f));
+}
+
+TEST_P(AttentionLanesTest, PartsTogetherHaveTheBitsThatEachHasAlone) {
+  const Blocks blocks(64, {61});
+  const AttentionLanes block = blocks.block(0);
+  const std::array<LanePart, 3> parts{{{0, 20, 0, 16}, {16, 61, 16, 48}, {4, 8, 48, 64}}};
+  Sums together(64), alone(64);
+  std::vector<float> tile = blocks.scores[0], tile_alone = tile;
+  kSoftmaxLanes.add(block, parts, tile.data(), together.view());
+  for (const LanePart& part : parts) kSoftmaxLanes.add(block, {&part, 1}, tile_alone.data(), alone.view());
+  EXPECT_EQ(tile, tile_alone);
+  EXPECT_EQ(together.top, alone.top);
+  EXPECT_EQ(together.sum, alone.sum);
+  EXPECT_EQ(together.decay, alone.decay);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, AttentionLanesTest, ::testing::ValuesIn(simd_targets()),

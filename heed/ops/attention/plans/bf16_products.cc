@@ -82,7 +82,7 @@ void Bf16Products::turn(Bf16Rows rows, Index width, Pairs* to) {
   pairs_to_lanes(words, sums, pairs_, sums, to, words);
 }
 
-void Bf16Products::read_block(Index b, Index g, Range keys, bool often) {
+void Bf16Products::read_block(Index b, Index g, Range keys, Range, bool often) {
   count_ = keys.size();
   keys_ = bf16_block_rows(c_.k, b, g, keys, often, k_);
   if (backward_) turn(keys_, c_.width, keys_turned_);

@@ -20,7 +20,7 @@ class Bf16Products final : public LaneProducts {
   Bf16Products& operator=(const Bf16Products&) = delete;
 
   void read_tile(const LaneTile& tile, const ConstView& dout) override;
-  void read_block(Index b, Index g, Range keys, bool often) override;
+  void read_block(Index b, Index g, Range keys, Range next, bool often) override;
   bool cuts_parts() const override { return false; }
   void scores(const LaneTile& tile, const LanePart&, float* to) override;
   void weight_gradients(const LaneTile& tile, const LanePart&, float* to) override;

@@ -59,8 +59,11 @@ void FloatProducts::read_tile(const LaneTile& tile, const ConstView& dout) {
 
 // Rows that several tiles read are brought together first: heads lie beside one another, so that each row of one is
 // in a page of its own. So are rows that are whole pages apart, which have one set of the first cache to share.
-void FloatProducts::read_block(Index b, Index g, Range keys, bool often) {
+void FloatProducts::read_block(Index b, Index g, Range keys, Range next, bool often) {
   const Index count = keys.size();
+  ahead_.clear();
+  ahead_.expect(c_.k, b, g, next);
+  if (c_.v) ahead_.expect(c_.v, b, g, next);
   keys_ = mapped(float_rows(c_.k, b, g, keys, k_), count, k_);
   if (often || shares_cache_set(keys_)) keys_ = gathered(keys_, count, c_.width, k_);
   if (!c_.v) return;
@@ -84,7 +87,7 @@ void FloatProducts::scores(const LaneTile& tile, const LanePart& part, float* to
                       .c = to + key * tile.lanes + lane,
                       .c_row = tile.lanes,
                       .alpha = static_cast<float>(c_.scale)},
-                     kernels::gemm_tile);
+                     [&](const kernels::GemmTile& chain) { kernels::gemm_tile_ahead(chain, ahead_.lines()); });
 }
 
 void FloatProducts::weight_gradients(const LaneTile& tile, const LanePart& part, float* to) {
@@ -101,15 +104,16 @@ void FloatProducts::weight_gradients(const LaneTile& tile, const LanePart& part,
 
 void FloatProducts::add_values(const LaneTile& tile, const LanePart& part, const float* weights) {
   const Index key = part.first_key, lane = part.first_lane;
-  kernels::gemm_tile({.m = c_.value_width,
-                      .n = part.lanes(),
-                      .k = part.keys(),
-                      .a = {values_.data + key * values_.row, 1, values_.row},
-                      .b = {weights + key * tile.lanes + lane, tile.lanes},
-                      .c = tile.out_lanes + lane,
-                      .c_row = tile.lanes,
-                      .accumulate = tile.started,
-                      .decay = tile.decay + lane});
+  kernels::gemm_tile_ahead({.m = c_.value_width,
+                            .n = part.lanes(),
+                            .k = part.keys(),
+                            .a = {values_.data + key * values_.row, 1, values_.row},
+                            .b = {weights + key * tile.lanes + lane, tile.lanes},
+                            .c = tile.out_lanes + lane,
+                            .c_row = tile.lanes,
+                            .accumulate = tile.started,
+                            .decay = tile.decay + lane},
+                           ahead_.lines());
 }
 
 void FloatProducts::add_values_apart(const LaneTile& tile, const LanePart& part, const float* weights,

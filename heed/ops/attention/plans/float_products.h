@@ -3,6 +3,7 @@
 #pragma once
 
 #include "heed/ops/attention/plans/lane_products.h"
+#include "heed/ops/attention/plans/rows_ahead.h"
 #include "heed/ops/attention/plans/scratch_cut.h"
 #include "heed/ops/attention/plans/tile.h"
 
@@ -14,7 +15,7 @@ class FloatProducts final : public LaneProducts {
   FloatProducts(const AttentionProblem& c, AttentionTask::Pass pass, Index tiles, ScratchCut& scratch);
 
   void read_tile(const LaneTile& tile, const ConstView& dout) override;
-  void read_block(Index b, Index g, Range keys, bool often) override;
+  void read_block(Index b, Index g, Range keys, Range next, bool often) override;
   void scores(const LaneTile& tile, const LanePart& part, float* to) override;
   void weight_gradients(const LaneTile& tile, const LanePart& part, float* to) override;
   void add_values(const LaneTile& tile, const LanePart& part, const float* weights) override;
@@ -45,6 +46,7 @@ class FloatProducts final : public LaneProducts {
   float *q_rows_ = nullptr, *dout_rows_ = nullptr, *q_lanes_ = nullptr, *dout_lanes_ = nullptr;
   float *k_ = nullptr, *v_ = nullptr;
   FloatRows keys_{}, values_{};
+  RowsAhead ahead_;  // of the next block
 };
 
 }  // namespace heed

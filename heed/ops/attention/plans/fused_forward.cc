@@ -36,8 +36,7 @@ class FusedTiles {
         tile.start_zeroed(tile.out_lanes, c.value_width);
       }
       block.parts.by_keys([&](const kernels::LanePart& part) { work_.products().scores(tile, part, work_.scores()); });
-      for (const kernels::LanePart& part : block.parts.by_lanes())
-        carry_.apart ? add_apart(tile, block, part) : add(tile, block, part);
+      carry_.apart ? add_apart(tile, block) : add(tile, block);
       tile.started = true;
     });
     for (const LaneTile& tile : tiles) {
@@ -53,13 +52,18 @@ class FusedTiles {
   }
 
  private:
-  void add(const LaneTile& tile, const LaneBlock& block, const kernels::LanePart& part) {
-    normaliser_.add(block.passes, part, work_.scores(), tile.sums());
-    if (result.out) work_.products().add_values(tile, part, work_.scores());
+  void add(const LaneTile& tile, const LaneBlock& block) {
+    normaliser_.add(block.passes, block.parts.by_lanes(), work_.scores(), tile.sums());
+    if (!result.out) return;
+    for (const kernels::LanePart& part : block.parts.by_lanes()) {
+      work_.products().add_values(tile, part, work_.scores());
+    }
   }
-  void add_apart(const LaneTile& tile, const LaneBlock& block, const kernels::LanePart& part) {
-    kernels::softmax_apart(block.passes, part, work_.scores(), tile.sums(), work_.decays());
-    if (result.out) work_.products().add_values_apart(tile, part, work_.scores(), work_.decays());
+  void add_apart(const LaneTile& tile, const LaneBlock& block) {
+    for (const kernels::LanePart& part : block.parts.by_lanes()) {
+      kernels::softmax_apart(block.passes, part, work_.scores(), tile.sums(), work_.decays());
+      if (result.out) work_.products().add_values_apart(tile, part, work_.scores(), work_.decays());
+    }
   }
 
   // What an earlier sweep has added up, and what this one leaves to a later one.

@@ -15,9 +15,10 @@ namespace heed {
 
 class HeadsAhead {
  public:
-  // Head h of a [B, H, L, D] view; of an empty one nothing.
+  // Head h of a [B, H, L, D] view, unless its rows lie one after another: those a processor reads ahead by itself. Of
+  // an empty view nothing.
   void add(const ConstView& view, Index b, Index h) {
-    if (!view) return;
+    if (!view || view.stride[2] == view.shape[3]) return;
     const Index size = size_of(view.dtype);
     parts_[static_cast<std::size_t>(count_++)] = {static_cast<const char*>(view.data) + view.offset({b, h}) * size,
                                                   view.stride[2] * size, view.shape[3] * size, view.shape[2]};

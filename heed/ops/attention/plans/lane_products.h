@@ -17,9 +17,9 @@ class LaneProducts {
 
   // Reads the rows of a tile: of q and, in the backward pass, of dout.
   virtual void read_tile(const LaneTile& tile, const ConstView& dout) = 0;
-  // Reads the block of keys and values of a key/value head that the others below are about; `often`: several tiles
-  // will meet it.
-  virtual void read_block(Index b, Index g, Range keys, bool often) = 0;
+  // Reads the block of keys and values of a key/value head that the others below are about. `next`: the keys that
+  // follow, for which products may ask meanwhile, or none; `often`: several tiles will meet the block.
+  virtual void read_block(Index b, Index g, Range keys, Range next, bool often) = 0;
 
   // Whether parts are less than blocks: else each is its whole block.
   virtual bool cuts_parts() const { return true; }

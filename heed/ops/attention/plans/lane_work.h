@@ -48,14 +48,17 @@ class LaneWork {
       hull = {std::min(hull.begin, tile.open.hull.begin), std::max(hull.end, tile.open.hull.end)};
     }
     hull = all ? within : intersect(hull, within);
-    for (Index begin = hull.begin / kernels::kLaneKeys * kernels::kLaneKeys; begin < hull.end;) {
-      const Range keys{begin, std::min(c_.keys, begin + kernels::kLaneKeys)};
-      begin = keys.end;
+    const auto block_from = [&](Index begin) {
+      return Range{begin, begin < hull.end ? std::min(c_.keys, begin + kernels::kLaneKeys) : begin};
+    };
+    for (Range keys = block_from(hull.begin / kernels::kLaneKeys * kernels::kLaneKeys), next; !keys.empty();
+         keys = next) {
+      next = block_from(keys.end);
       bool read = false;
       for (LaneTile& tile : tiles) {
         const TileCover cover = cover_of(tile.open, keys);
         if (cover == TileCover::none && !all) continue;
-        if (!read) products_.read_block(tile.rows.b, tile.rows.h / c_.group, keys, tiles.size() > 1);
+        if (!read) products_.read_block(tile.rows.b, tile.rows.h / c_.group, keys, next, tiles.size() > 1);
         read = true;
         f(tile, block(tile, keys, cover == TileCover::all));
       }

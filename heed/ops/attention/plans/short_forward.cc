@@ -35,36 +35,39 @@ class ShortHeads {
     work_.for_blocks(tiles, work_.all_keys(), false, [&](LaneTile&, const LaneBlock& block) {
       block.parts.by_keys([&](const kernels::LanePart& part) { work_.products().scores(tile, part, work_.scores()); });
       next.ask(3);
-      for (const kernels::LanePart& part : block.parts.by_lanes()) {
-        kernels::kSoftmaxLanes.add(block.passes, part, work_.scores(), tile.sums());
-      }
-      block.parts.clear_rest(work_.scores());
+      kernels::kSoftmaxLanes.add(block.passes, block.parts.by_lanes(), work_.scores(), tile.sums());
       tile.started = true;
+      next.ask(2);
+      finish_sums(c, kernels::kSoftmaxLanes, tile, result.row_stat);
+      if (block.parts.leaves_lanes_out()) clear_out(rows);
+      for (const kernels::LanePart& part : block.parts.by_lanes()) store_out(tile, part);
     });
-    next.ask(2);
-    finish_sums(c, kernels::kSoftmaxLanes, tile, result.row_stat);
-    store_out(tile);
+    if (!tile.started) {
+      finish_sums(c, kernels::kSoftmaxLanes, tile, result.row_stat);
+      clear_out(rows);
+    }
     next.ask(1);
+    repair_rows(c, result.out, rows);
   }
 
  private:
-  void store_out(const LaneTile& tile) {
-    const auto& [b, h, rows] = tile.rows;
-    const Index row = result.out.stride[2];
-    float* const out = &result.out.at<float>({b, h, 0});
-    if (!tile.started) {
-      for (Index r = 0; r < rows.size(); ++r) std::fill_n(out + r * row, c.value_width, 0.0f);
-      return;
-    }
-    kernels::gemm_tile({.m = rows.size(),
+  float* out_row(const RowTile& tile, Index row) const { return &result.out.at<float>({tile.b, tile.h, row}); }
+
+  void clear_out(const RowTile& tile) const {
+    for (Index row = tile.rows.begin; row < tile.rows.end; ++row) std::fill_n(out_row(tile, row), c.value_width, 0.0f);
+  }
+
+  void store_out(const LaneTile& tile, const kernels::LanePart& part) const {
+    const Index key = part.first_key, row = part.first_lane;
+    const Index values_row = c.v.view().stride[2];
+    kernels::gemm_tile({.m = std::min(part.end_lane, c.queries) - row,
                         .n = c.value_width,
-                        .k = c.keys,
-                        .a = {work_.scores(), 1, tile.lanes},
-                        .b = {&c.v.view().at<float>({b, h / c.group, 0}), c.v.view().stride[2]},
-                        .c = out,
-                        .c_row = row,
-                        .row_alpha = tile.factor});
-    repair_rows(c, result.out, tile.rows);
+                        .k = part.keys(),
+                        .a = {work_.scores() + key * tile.lanes + row, 1, tile.lanes},
+                        .b = {&c.v.view().at<float>({tile.rows.b, tile.rows.h / c.group, key}), values_row},
+                        .c = out_row(tile.rows, row),
+                        .c_row = result.out.stride[2],
+                        .row_alpha = tile.factor + row});
   }
 
   const AttentionProblem& c;
