@@ -423,10 +423,15 @@ void MaskPattern::refuse(Index b, Index h, Query query, Range keys, std::uint8_t
 }
 
 void MaskPattern::refuse_bits(Index b, Index h, Query first, Index rows, Range keys, std::uint64_t* allowed) const {
+  const std::uint64_t all = ~std::uint64_t{0} >> (64 - keys.size());
   for (Index r = 0; r < rows; ++r) {
     if (allowed[r] == 0) continue;
-    std::uint8_t bytes[64] = {};
-    for (Index n = 0; n < keys.size(); ++n) bytes[n] = allowed[r] >> n & 1;
+    std::uint8_t bytes[64];
+    if (allowed[r] == all) {
+      std::fill_n(bytes, 64, std::uint8_t{1});
+    } else {
+      for (Index n = 0; n < 64; ++n) bytes[n] = allowed[r] >> n & 1;
+    }
     refuse(b, h, {first.row + r, first.position + r}, keys, bytes);
     kernels::keep_set_bytes(1, keys.size(), bytes, 0, allowed + r);
   }
