@@ -17,9 +17,11 @@ namespace heed::kernels {
 namespace HWY_NAMESPACE {
 
 // Rows are read, or written, a block of columns at a time, an order that no processor guesses: each block asks for the
-// one below it, whether or not that belongs to the call.
+// lines that begin in the one below it, whether or not that belongs to the call.
 template <int kWrite>
-HWY_INLINE void ask_below(const float* block, Index x_row) {
+HWY_INLINE void ask_below(const float* block, Index x_row, Index column) {
+  constexpr Index kLine = 16;  // floats
+  if (column % kLine != 0) return;
   HWY_UNROLL(16)
   for (Index r = kLanes; r < 2 * kLanes; ++r) __builtin_prefetch(block + r * x_row, kWrite);
 }
@@ -29,7 +31,7 @@ void to_lanes_kernel(Index rows, Index columns, const float* x, Index x_row, flo
   for (Index row = 0; row < lanes; row += kLanes)
     for (Index column = 0; column < columns; column += kLanes) {
       const float* const from = x + row * x_row + column;
-      ask_below<0>(from, x_row);
+      ask_below<0>(from, x_row, column);
       Vector block[kLanes];
       for (Index r = 0; r < kLanes; ++r) {
         block[r] = row + r < rows ? load_first(from + r * x_row, columns - column) : hn::Zero(d);
@@ -47,7 +49,7 @@ void from_lanes_kernel(Index rows, Index columns, const float* from, Index lanes
     const Vector scale = factor != nullptr ? hn::LoadU(d, factor + row) : hn::Set(d, 1.0f);
     for (Index column = 0; column < columns; column += kLanes) {
       float* const to = x + row * x_row + column;
-      ask_below<1>(to, x_row);
+      ask_below<1>(to, x_row, column);
       Vector block[kLanes];
       for (Index r = 0; r < kLanes; ++r) {
         block[r] = column + r < columns ? hn::Mul(hn::LoadU(d, from + (column + r) * lanes + row), scale) : hn::Zero(d);
