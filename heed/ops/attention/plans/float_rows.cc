@@ -82,7 +82,7 @@ void ask_for_next(const RowsInTurn& turn, Index b, Index g, Range read, Index en
       return;
     }
   }
-  if (read.end == end) return;
+  if (read.end >= end) return;  // a block may go on behind what is read of it
   const RowSource::Run run = turn.rows.run(b, g, {read.end, read.end + 1});  // where it begins
   if (run.stored) stored.next = address(turn.rows.view(), run.offset);
 }
