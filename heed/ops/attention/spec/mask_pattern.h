@@ -81,7 +81,7 @@ class MaskPattern {
   virtual TileCover cover(Index b, Index h, Query first, Index rows, Range keys) const;
   // Clears allowed[j - keys.begin] where key j is refused. The one here asks for each key that is still set.
   virtual void refuse(Index b, Index h, Query query, Range keys, std::uint8_t* allowed) const;
-  // The same for `rows` queries from `first` on and at most 64 keys, whose bits are in a word for each query. The one
+  // The same for `rows` queries from `first` on and 1 to 64 keys, whose bits are in a word for each query. The one
   // here refuses to one query after another.
   virtual void refuse_bits(Index b, Index h, Query first, Index rows, Range keys, std::uint64_t* allowed) const;
 };
