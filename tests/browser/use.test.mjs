@@ -239,6 +239,7 @@ test("rows and columns are filtered and sorted", async () => {
   await page.getByLabel("Columns with").fill("");
   await page.getByLabel("Rows by").selectOption("name");
   await page.locator(".in-words summary").click();
+  await page.locator(".sentences-list li").first().waitFor();
   const said = await page.locator(".sentences-list li").allTextContents();
   const names = said.map((text) => text.split(" reads ")[0]);
   assert.deepEqual(names, [...names].sort((a, b) => a.localeCompare(b)));
@@ -269,6 +270,7 @@ test("what opens on a phone stays on its screen", async () => {
   const page = await browser.page(traces.bert, "#view=matrix", { width: 390, height: 844 });
   for (const summary of await page.locator("summary.button").all()) {
     await summary.click();
+    await drawn(page);
     const box = await page.locator("details[open] .panel").boundingBox();
     assert.ok(box.x >= 0 && box.x + box.width <= 390, `${box.x} to ${box.x + box.width}`);
     await summary.click();

@@ -10,15 +10,15 @@ export function popover(words, children, attributes = {}) {
   const leave = (event) => {
     if (!event.composedPath().includes(details)) details.open = false;
   };
-  // Into the page where it would stand out of it, on a phone.
+  // Into the page where it would stand out of it, on a phone: when it gets a size, which is before it is painted.
   function settle() {
     panel.style.setProperty("translate", "0");
     const { left, right } = panel.getBoundingClientRect();
     const room = document.documentElement.clientWidth - kMargin;
     panel.style.setProperty("translate", `${Math.max(Math.min(0, room - right), kMargin - left)}px`);
   }
+  new ResizeObserver(settle).observe(panel);
   details.addEventListener("toggle", () => {
-    if (details.open) settle();
     if (details.open) document.addEventListener("pointerdown", leave);
     else document.removeEventListener("pointerdown", leave);
   });
