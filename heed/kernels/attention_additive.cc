@@ -7,17 +7,12 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "heed/kernels/lanes-inl.h"
+#include "heed/kernels/gemm_tile-inl.h"
 #include "heed/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels {
 namespace HWY_NAMESPACE {
-
-using Floats = hn::CappedTag<float, kAttentionLanes>;
-using Vector = hn::Vec<Floats>;
-
-HWY_INLINE Index lanes() { return static_cast<Index>(hn::Lanes(Floats())); }
 
 // One query against kKeys keys, side by side: a tanh is a long chain of steps, which others fill the gaps of. The order
 // of a score's sum is one, whatever stands beside it.
@@ -25,30 +20,31 @@ template <int kKeys, bool kKeep>
 HWY_INLINE void additive_scores(const AdditiveTile& t, const float* HWY_RESTRICT q, const float* HWY_RESTRICT k,
                                 float* HWY_RESTRICT scores, float* HWY_RESTRICT kept) {
   const Floats d;
-  const Index n = lanes(), kept_row = additive_kept_width(t.width);
+  const Index kept_row = additive_kept_width(t.width);
   Vector even[kKeys], odd[kKeys];
   HWY_UNROLL(4)
   for (int c = 0; c < kKeys; ++c) even[c] = odd[c] = hn::Zero(d);
   Index at = 0;
-  for (; at + 2 * n <= t.width; at += 2 * n) {
-    const Vector q0 = hn::LoadU(d, q + at), q1 = hn::LoadU(d, q + at + n);
-    const Vector vector0 = hn::LoadU(d, t.vector + at), vector1 = hn::LoadU(d, t.vector + at + n);
+  for (; at + 2 * kLanes <= t.width; at += 2 * kLanes) {
+    const Vector q0 = hn::LoadU(d, q + at), q1 = hn::LoadU(d, q + at + kLanes);
+    const Vector vector0 = hn::LoadU(d, t.vector + at), vector1 = hn::LoadU(d, t.vector + at + kLanes);
     HWY_UNROLL(4)
     for (int c = 0; c < kKeys; ++c) {
       const float* key = k + c * t.k_row + at;
-      const Vector bent0 = tanh(d, hn::Add(q0, hn::LoadU(d, key))), bent1 = tanh(d, hn::Add(q1, hn::LoadU(d, key + n)));
+      const Vector bent0 = tanh(d, hn::Add(q0, hn::LoadU(d, key))),
+                   bent1 = tanh(d, hn::Add(q1, hn::LoadU(d, key + kLanes)));
       if constexpr (kKeep) hn::StoreU(bent0, d, kept + c * kept_row + at);
-      if constexpr (kKeep) hn::StoreU(bent1, d, kept + c * kept_row + at + n);
+      if constexpr (kKeep) hn::StoreU(bent1, d, kept + c * kept_row + at + kLanes);
       even[c] = hn::MulAdd(bent0, vector0, even[c]);
       odd[c] = hn::MulAdd(bent1, vector1, odd[c]);
     }
   }
-  for (; at < t.width; at += n) {
-    const std::size_t present = static_cast<std::size_t>(t.width - at);
-    const Vector query = load_some(d, q + at, present), vector = load_some(d, t.vector + at, present);
+  for (; at < t.width; at += kLanes) {
+    const Index present = t.width - at;
+    const Vector query = load_first(q + at, present), vector = load_first(t.vector + at, present);
     HWY_UNROLL(4)
     for (int c = 0; c < kKeys; ++c) {
-      const Vector bent = tanh(d, hn::Add(query, load_some(d, k + c * t.k_row + at, present)));
+      const Vector bent = tanh(d, hn::Add(query, load_first(k + c * t.k_row + at, present)));
       if constexpr (kKeep) hn::StoreU(bent, d, kept + c * kept_row + at);
       even[c] = hn::MulAdd(bent, vector, even[c]);
     }
@@ -74,86 +70,94 @@ void additive_scores_kernel(const AdditiveTile& t, float* scores, float* kept) {
   additive_tile<true>(t, scores, kept);
 }
 
-// The lanes that are there; null: not wanted.
-HWY_INLINE Vector load_wanted(const float* x, Index at, std::size_t present) {
-  return x != nullptr ? load_some(Floats(), x + at, present) : hn::Zero(Floats());
-}
-HWY_INLINE void store_wanted(Vector y, float* x, Index at, std::size_t present) {
-  if (x != nullptr) store_some(y, Floats(), x + at, present);
+// to += a b, of the lanes that are there.
+HWY_INLINE void add_product(Vector a, Vector b, float* to, Index there) {
+  store_first(hn::MulAdd(a, b, load_first(to, there)), to, there);
 }
 
-// Two vectors of columns of kRows rows against the keys: what is summed over keys stays in registers.
-template <int kRows>
-HWY_INLINE void backward_rows(const AdditiveTile& t, Index row, Index at, const float* HWY_RESTRICT kept,
-                              const float* HWY_RESTRICT dscores, const AdditiveGradients& sums) {
-  const Floats d;
-  const Index n = lanes(), kept_row = additive_kept_width(t.width);
-  const std::size_t whole = static_cast<std::size_t>(n);
-  const Vector one = hn::Set(d, 1.0f);
-  const Vector vector0 = hn::LoadU(d, t.vector + at), vector1 = hn::LoadU(d, t.vector + at + n);
-  Vector dvector0 = load_wanted(sums.dvector, at, whole), dvector1 = load_wanted(sums.dvector, at + n, whole);
-  Vector dq0[kRows], dq1[kRows];
-  float* dq[kRows];
-  HWY_UNROLL(2)
-  for (int i = 0; i < kRows; ++i) {
-    dq[i] = sums.dq != nullptr ? sums.dq + (row + i) * sums.dq_row : nullptr;
-    dq0[i] = load_wanted(dq[i], at, whole), dq1[i] = load_wanted(dq[i], at + n, whole);
-  }
-  for (Index c = 0; c < t.keys; ++c) {
-    float* dk = sums.dk != nullptr ? sums.dk + c * sums.dk_row : nullptr;
-    Vector dk0 = load_wanted(dk, at, whole), dk1 = load_wanted(dk, at + n, whole);
-    HWY_UNROLL(2)
-    for (int i = 0; i < kRows; ++i) {
-      const float dscore = dscores[(row + i) * t.stride + c];
-      if (dscore == 0) continue;
-      const float* HWY_RESTRICT bent = kept + ((row + i) * t.keys + c) * kept_row + at;
-      const Vector flow = hn::Set(d, dscore), bent0 = hn::LoadU(d, bent), bent1 = hn::LoadU(d, bent + n);
-      const Vector slope0 = hn::Mul(flow, hn::NegMulAdd(bent0, bent0, one));
-      const Vector slope1 = hn::Mul(flow, hn::NegMulAdd(bent1, bent1, one));
-      dq0[i] = hn::MulAdd(slope0, vector0, dq0[i]), dq1[i] = hn::MulAdd(slope1, vector1, dq1[i]);
-      dk0 = hn::MulAdd(slope0, vector0, dk0), dk1 = hn::MulAdd(slope1, vector1, dk1);
-      dvector0 = hn::MulAdd(flow, bent0, dvector0), dvector1 = hn::MulAdd(flow, bent1, dvector1);
-    }
-    store_wanted(dk0, dk, at, whole), store_wanted(dk1, dk, at + n, whole);
-  }
-  HWY_UNROLL(2)
-  for (int i = 0; i < kRows; ++i) store_wanted(dq0[i], dq[i], at, whole), store_wanted(dq1[i], dq[i], at + n, whole);
-  store_wanted(dvector0, sums.dvector, at, whole), store_wanted(dvector1, sums.dvector, at + n, whole);
-}
-
-// A row's columns from the first on, a vector at a time: what two whole vectors do not cover.
-HWY_INLINE void backward_columns(const AdditiveTile& t, Index row, Index first, const float* HWY_RESTRICT kept,
+// kVectors vectors of columns of R rows against the keys: what is summed over keys stays in registers, and meets
+// the vector at the end. Without kWhole, the last columns fill no vector.
+template <int R, int kVectors, bool kWhole>
+HWY_INLINE void backward_columns(const AdditiveTile& t, Index row, Index at, const float* HWY_RESTRICT kept,
                                  const float* HWY_RESTRICT dscores, const AdditiveGradients& sums) {
   const Floats d;
   const Index kept_row = additive_kept_width(t.width);
-  float* dq = sums.dq != nullptr ? sums.dq + row * sums.dq_row : nullptr;
-  for (Index at = first; at < t.width; at += lanes()) {
-    const std::size_t present = static_cast<std::size_t>(t.width - at);
-    const Vector vector = load_some(d, t.vector + at, present);
-    Vector dquery = load_wanted(dq, at, present), dvector = load_wanted(sums.dvector, at, present);
-    for (Index c = 0; c < t.keys; ++c) {
-      const float dscore = dscores[row * t.stride + c];
-      if (dscore == 0) continue;
-      float* dk = sums.dk != nullptr ? sums.dk + c * sums.dk_row : nullptr;
-      const Vector flow = hn::Set(d, dscore), bent = hn::LoadU(d, kept + (row * t.keys + c) * kept_row + at);
-      const Vector slope = hn::Mul(flow, hn::NegMulAdd(bent, bent, hn::Set(d, 1.0f)));
-      dquery = hn::MulAdd(slope, vector, dquery);
-      dvector = hn::MulAdd(flow, bent, dvector);
-      store_wanted(hn::MulAdd(slope, vector, load_wanted(dk, at, present)), dk, at, present);
-    }
-    store_wanted(dquery, dq, at, present), store_wanted(dvector, sums.dvector, at, present);
+  const Index there = kWhole ? kLanes : t.width - at;
+  Vector slopes[R][kVectors], bends[kVectors];
+  bool row_flows[R] = {};
+  HWY_UNROLL(4)
+  for (int v = 0; v < kVectors; ++v) {
+    bends[v] = hn::Zero(d);
+    for (int i = 0; i < R; ++i) slopes[i][v] = hn::Zero(d);
   }
+  for (Index c = 0; c < t.keys; ++c) {
+    Vector key_slopes[kVectors];
+    bool key_flows = false;
+    HWY_UNROLL(4)
+    for (int v = 0; v < kVectors; ++v) key_slopes[v] = hn::Zero(d);
+    HWY_UNROLL(4)
+    for (int i = 0; i < R; ++i) {
+      const float dscore = dscores[(row + i) * t.stride + c];
+      if (dscore == 0) continue;
+      row_flows[i] = key_flows = true;
+      const float* HWY_RESTRICT bent = kept + ((row + i) * t.keys + c) * kept_row + at;
+      HWY_UNROLL(4)
+      for (int v = 0; v < kVectors; ++v) {
+        const Vector flow = hn::Set(d, dscore), tanh = hn::LoadU(d, bent + v * kLanes), bend = hn::Mul(flow, tanh);
+        const Vector slope = hn::NegMulAdd(bend, tanh, flow);
+        bends[v] = hn::Add(bends[v], bend);
+        slopes[i][v] = hn::Add(slopes[i][v], slope);
+        key_slopes[v] = hn::Add(key_slopes[v], slope);
+      }
+    }
+    if (!key_flows || sums.dk == nullptr) continue;
+    HWY_UNROLL(4)
+    for (int v = 0; v < kVectors; ++v) {
+      const Vector vector = load_first(t.vector + at + v * kLanes, there);
+      add_product(vector, key_slopes[v], sums.dk + c * sums.dk_row + at + v * kLanes, there);
+    }
+  }
+  HWY_UNROLL(4)
+  for (int v = 0; v < kVectors; ++v) {
+    const Vector vector = load_first(t.vector + at + v * kLanes, there);
+    HWY_UNROLL(4)
+    for (int i = 0; i < R; ++i) {
+      if (!row_flows[i] || sums.dq == nullptr) continue;
+      add_product(vector, slopes[i][v], sums.dq + (row + i) * sums.dq_row + at + v * kLanes, there);
+    }
+    if (sums.dvector != nullptr) add_product(hn::Set(d, 1.0f), bends[v], sums.dvector + at + v * kLanes, there);
+  }
+}
+
+// Structs are copied, so that no store to the sums can change them.
+template <int R>
+HWY_NOINLINE void backward_rows(AdditiveTile t, Index row, const float* kept, const float* dscores,
+                                AdditiveGradients sums) {
+  constexpr int kVectors = kManyRegisters ? 4 : 2;
+  Index at = 0;
+  for (; at + kVectors * kLanes <= t.width; at += kVectors * kLanes) {
+    backward_columns<R, kVectors, true>(t, row, at, kept, dscores, sums);
+  }
+  for (; at < t.width; at += kLanes) backward_columns<R, 1, false>(t, row, at, kept, dscores, sums);
 }
 
 void additive_backward_kernel(const AdditiveTile& t, const float* kept, const float* dscores,
                               const AdditiveGradients& sums) {
-  Index at = 0;
-  for (; at + 2 * lanes() <= t.width; at += 2 * lanes()) {
-    Index row = 0;
-    for (; row + 2 <= t.rows; row += 2) backward_rows<2>(t, row, at, kept, dscores, sums);
-    if (row < t.rows) backward_rows<1>(t, row, at, kept, dscores, sums);
+  for (Index row = 0; row < t.rows; row += 4) {
+    switch (t.rows - row) {
+      case 1:
+        backward_rows<1>(t, row, kept, dscores, sums);
+        break;
+      case 2:
+        backward_rows<2>(t, row, kept, dscores, sums);
+        break;
+      case 3:
+        backward_rows<3>(t, row, kept, dscores, sums);
+        break;
+      default:
+        backward_rows<4>(t, row, kept, dscores, sums);
+    }
   }
-  for (Index row = 0; at < t.width && row < t.rows; ++row) backward_columns(t, row, at, kept, dscores, sums);
 }
 
 }  // namespace HWY_NAMESPACE

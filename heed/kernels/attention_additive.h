@@ -32,9 +32,9 @@ struct AdditiveGradients {
   float* dvector = nullptr;  // [width]: sum over r and c of dscores tanh
 };
 
-// Adds the gradients, flow[r, c, d] = dscores[r, c] vector_d (1 - tanh^2), with what attention_additive_scores kept:
-// those of q key after key, those of k row after row, the vector's two rows after two rows, key after key. A pair whose
-// dscores is zero is left out: what is behind a mask may be NaN.
+// Adds the gradients, flow[r, c, d] = dscores[r, c] vector_d (1 - tanh^2), with what attention_additive_scores kept.
+// Of each four rows sums of dscores (1 - tanh^2), key after key and row after row, which meet vector_d as they are
+// added. A pair whose dscores is zero is left out, as if it were not there: what is behind a mask may be NaN.
 void attention_additive_backward(const AdditiveTile& tile, const float* kept, const float* dscores,
                                  const AdditiveGradients& sums);
 

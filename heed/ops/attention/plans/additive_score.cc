@@ -32,6 +32,6 @@ void gradients(const TileOperands& x, const float* kept, const float* dproducts,
 const TileScore kAdditiveScore{.scaled = false,
                                .products = products,
                                .gradients = gradients,
-                               .strip = KeptStrip{.rows = 2, .keys = 32, .floats = kernels::additive_kept_width}};
+                               .strip = KeptStrip{.rows = 4, .keys = 16, .floats = kernels::additive_kept_width}};
 
 }  // namespace heed
