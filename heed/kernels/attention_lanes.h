@@ -77,29 +77,9 @@ extern const LaneNormaliser kSoftmaxLanes;
 // 1 / (1 + exp(-score)), each key's own affair; `decay` is 1, and a NaN makes its own weight NaN.
 extern const LaneNormaliser kSigmoidLanes;
 
-// One row of a block, whose keys lie one after another, kLaneKeys floats of which those from `keys` on are written but
-// mean nothing. It gives the row the bits that kSoftmaxLanes gives it.
-struct AttentionRow {
-  Index keys = 0;
-  float cap = 0;
-  const float* bias = nullptr;
-  std::uint64_t allowed = ~std::uint64_t{0};  // bit j: key j
-  bool drops = false;                         // whether there is dropout
-  std::uint64_t kept = 0;
-  float keep_scale = 1;
-};
-struct RowSums {
-  float top, sum, decay;
-};
-void softmax_row(const AttentionRow& block, float* row, RowSums& sums);
-
-// sums[i] = sums[i] * decay + added[i].
-void decay_row(Index count, float decay, const float* added, float* sums);
-
-// Takes a further score of each row into the sums, that has weight and no value: a sink. -inf: none.
-void softmax_row_sink(float sink, RowSums& sums);
-// The same for lanes, and share[row] = decay / sum, what the row's weighted values are multiplied by in the end. A row
-// without a key has the share 0 and keeps its sums.
+// Takes a further score of each row into softmax's sums, that has weight and no value: a sink; -inf: none. Leaves in
+// share[row] = decay / sum what the row's weighted values are multiplied by in the end. A row without a key has the
+// share 0 and keeps its sums.
 void softmax_lane_shares(Index lanes, float sink, const LaneSums& rows, float* share);
 
 // Replaces scores by what they are after the cap and, where `bias`, with it, -inf where a key is refused.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "heed/base/random.h"
+#include "heed/kernels/lane_row.h"
 #include "heed/kernels/target.h"
 #include "heed/testing/random_floats.h"
 

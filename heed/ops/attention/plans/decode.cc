@@ -3,6 +3,7 @@
 // does all else: matrices of weights, and gradients.
 #include <algorithm>
 
+#include "heed/kernels/lane_row.h"
 #include "heed/kernels/stored_rows.h"
 #include "heed/ops/attention/plans/decode_rows.h"
 #include "heed/ops/attention/plans/float_rows.h"

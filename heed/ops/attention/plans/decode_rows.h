@@ -20,11 +20,12 @@
 #include "heed/base/thread_scratch.h"
 #include "heed/kernels/attention_lanes.h"
 #include "heed/kernels/attention_rows.h"
-#include "heed/ops/attention/plans/key_bits.h"
+#include "heed/kernels/lane_row.h"
 #include "heed/ops/attention/plans/plan.h"
 #include "heed/ops/attention/plans/repair.h"
 #include "heed/ops/attention/plans/scratch_cut.h"
 #include "heed/ops/attention/problem/attention_problem.h"
+#include "heed/ops/attention/spec/key_bits.h"
 #include "heed/ops/attention/spec/results.h"
 
 namespace heed {
@@ -82,8 +83,9 @@ class DecodeRows {
   }
 
   void weigh(Row& row, Range keys, float* scores) {
-    kernels::AttentionRow block{.keys = keys.size(), .cap = static_cast<float>(c.cap)};
-    block.allowed = allowed_bits(c.mask, b_, row.h, row.i, keys);
+    kernels::LaneRow block{.keys = keys.size(), .cap = static_cast<float>(c.cap)};
+    block.allowed = bits_within(c.mask.keys(b_, row.h, row.i), keys);
+    c.mask.refuse_within_hulls(b_, row.h, {row.i, row.i + 1}, keys, &block.allowed);
     if (c.bias.active()) {
       std::fill_n(bias_, kLaneKeys, 0.0f);
       c.bias.add(b_, row.h, row.i, keys, bias_);

@@ -5,7 +5,7 @@
 
 #include "heed/kernels/lane_dropout.h"
 #include "heed/ops/attention/plans/fused.h"
-#include "heed/ops/attention/plans/key_bits.h"
+#include "heed/ops/attention/spec/key_bits.h"
 
 namespace heed {
 namespace {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "heed/base/check.h"
+#include "heed/ops/attention/spec/key_bits.h"
 #include "heed/tensor/numbers.h"
 
 namespace heed {
@@ -327,10 +328,8 @@ void MaskRows::fill(Index b, Index h, Index i, Range asked, std::uint8_t* allowe
 
 void MaskRows::refuse_within_hulls(Index b, Index h, Range rows, Range asked, std::uint64_t* allowed) const {
   for (Index i = rows.begin; gap_ && i < rows.end; ++i) {
-    for_windows([&](const Window& window) {
-      const Range gap = intersect(open(window, laid(b, h), i).gap, asked);
-      for (Index j = gap.begin; j < gap.end; ++j) allowed[i - rows.begin] &= ~(std::uint64_t{1} << (j - asked.begin));
-    });
+    for_windows(
+        [&](const Window& window) { allowed[i - rows.begin] &= ~bits_within(open(window, laid(b, h), i).gap, asked); });
   }
   const Query first{rows.begin, position(b, rows.begin)};
   for (const auto& pattern : mask_.patterns) {
