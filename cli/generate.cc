@@ -22,6 +22,7 @@ namespace {
 
 struct GenerateCommand {
   std::string model, prompt, input, system;
+  std::vector<std::string> stop;
   Index max_tokens = 100, samples = 1;
   FieldOptions sampling, decoding;
   bool json = false, chat = false;
@@ -59,7 +60,7 @@ void run(const GenerateCommand& command) {
     throw CLI::ValidationError("--prompt", "and --input cannot both be given");
   }
   if (!command.chat && !command.system.empty()) throw CLI::ValidationError("--system", "goes with --chat");
-  GenerateOptions options{.max_tokens = command.max_tokens};
+  GenerateOptions options{.max_tokens = command.max_tokens, .stop = StopTexts(command.stop)};
   command.sampling.apply(options.sampling);  // what is wrong without a model is said before one is opened
   command.decoding.apply(options);
   if (command.chat) options.chat = chat_template_of(command.model), options.system = command.system;
@@ -105,6 +106,11 @@ void add_generate_command(CLI::App& app) {
                 "model.");
   sub->add_option("--system", command->system, "With --chat: what the model is told before.");
   add_number(*sub, "--max-tokens", command->max_tokens, "Tokens of a continuation, at most.", NumberRange::at_least(1));
+  sub->add_option("--stop", command->stop,
+                  "A text at which the continuation ends, without it; may be given several times.")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->type_name("TEXT");
   add_number(*sub, "--samples", command->samples, "Continuations of each prompt.", NumberRange::from(1, 1 << 20));
   command->sampling.add(*sub, SamplingOptions{}, "Sampling");
   command->decoding.add(*sub, GenerateOptions{}, "Memory");

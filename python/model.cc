@@ -71,8 +71,8 @@ py::list translate(const ModelFolder& folder, const Lines& lines, const py::dict
 
 // on_part(prompt, text, ended) is called after each token; what it raises ends the call.
 py::list continue_text(const ModelFolder& folder, const Lines& prompts, py::dict given, Index max_tokens,
-                       const py::object& on_part) {
-  GenerateOptions options{.sampling = folder.decoding.sampling, .max_tokens = max_tokens};
+                       const Lines& stop, const py::object& on_part) {
+  GenerateOptions options{.sampling = folder.decoding.sampling, .max_tokens = max_tokens, .stop = StopTexts(stop)};
   read_fields("heed.Model.generate", take_fields(given, options), options);
   read_fields("heed.Model.generate", given, options.sampling);
   std::function<void(const GeneratedPart&)> tell;

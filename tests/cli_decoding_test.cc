@@ -79,6 +79,27 @@ TEST(CliDecoding, ATextGoesOnAsTheFolderSays) {
   EXPECT_NE(text(warm, {}), text(warm, {"--no-repeat-ngram", "0"}));
 }
 
+TEST(CliDecoding, AContinuationEndsBeforeATextToStopAt) {
+  HEED_DATA_OR_SKIP(bloom, "models/bloom-tiny");
+  const std::string prompt = "Once upon a time";
+  const auto text = [&](std::vector<std::string> options) {
+    options.insert(options.end(), {"--prompt", prompt, "--max-tokens", "20", "--temperature", "0.9"});
+    return with("generate", bloom.string(), options);
+  };
+  const std::string whole = text({});
+  const std::string stop = whole.substr((prompt.size() + whole.size()) / 2, 2);
+  const std::string before = whole.substr(0, whole.find(stop, prompt.size()));
+  ASSERT_GT(before.size(), prompt.size());
+  EXPECT_EQ(text({"--stop", stop}), before + "\n");
+  EXPECT_EQ(text({"--stop", "never", "--stop", stop}), before + "\n");
+  EXPECT_EQ(text({"--stop", "Once"}), whole) << "the prompt has it";
+  const Json json = Json::parse(text({"--stop", stop, "--json"}));
+  EXPECT_EQ(json["text"].string(), before);
+  EXPECT_LT(json["tokens"].size(), Json::parse(text({"--json"}))["tokens"].size());
+  expect_refusal(run_heed({"generate", bloom.string(), "--stop", "a\xFF"}), kFailure,
+                 {"stop: byte 2 is not valid UTF-8"});
+}
+
 TEST(CliDecoding, ALanguageThatIsNotThereIsRefused) {
   HEED_DATA_OR_SKIP(t5, "models/t5-tiny-d8");
   for (const char* option : {"--from-language", "--to-language"}) {

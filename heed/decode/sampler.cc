@@ -21,9 +21,11 @@ Sampler::Sampler(const SamplingOptions& options, const SpecialTokens& special, s
 std::int32_t Sampler::next_token(const View& logits) const {
   if (special_.first >= 0 && drawn_.tokens.empty()) return special_.first;
   std::vector<float> allowed(logits.as<float>(), logits.as<float>() + logits.shape[1]);
-  for (std::int32_t token : special_.never) {
+  const auto bar = [&](std::int32_t token) {
     if (token >= 0 && token < logits.shape[1]) allowed[token] = -std::numeric_limits<float>::infinity();
-  }
+  };
+  std::ranges::for_each(special_.never, bar);
+  if (std::ssize(drawn_.tokens) < options_.min_tokens) std::ranges::for_each(special_.ends, bar);
   const std::size_t known = std::min(allowed.size(), static_cast<std::size_t>(special_.beyond));
   std::fill(allowed.begin() + static_cast<std::ptrdiff_t>(known), allowed.end(),
             -std::numeric_limits<float>::infinity());

@@ -11,7 +11,8 @@
 
 namespace heed {
 
-// One sequence, drawn by sample_token until the end token comes or there are max_tokens. pad, begin and unknown are
+// One sequence, drawn by sample_token until an end token comes, which it does not before options.min_tokens, or there
+// are max_tokens. pad, begin and unknown are
 // never produced; special.first is not drawn. Gives one hypothesis: its score is sum(log p), with p those of the model,
 // before what the options make of them; of a sequence that ended at max_tokens, no end token is counted.
 class Sampler : public Search {

@@ -119,6 +119,20 @@ TEST_F(DrawnText, RefusesOptionsOutOfRange) {
   EXPECT_EQ(refusal([] { Sampler({}, kSpecial, {2}, 0, 0); }), "Sampler: max_tokens must be at least 1, but is 0");
 }
 
+TEST(Sampler, NoEndTokenComesBeforeTheLeastLength) {
+  for (const Index least : {0, 1, 7}) {
+    SpecialTokens special;
+    special.ends = {3, 5};
+    Sampler sampler({.temperature = 0, .min_tokens = least}, special, {2}, /*sequence=*/0, /*max_tokens=*/50);
+    Tensor logits;
+    do {
+      logits = Tensor::from<float>({0, 0, 0, 8, 1, 9, 2, 0}, {1, 8});
+    } while (!sampler.advance(logits).empty());
+    EXPECT_EQ(sampler.drawn().tokens, Ids(static_cast<std::size_t>(least), 6));
+    EXPECT_EQ(sampler.drawn().end, 5);
+  }
+}
+
 TEST(Sampler, DrawsNoIdBeyondTheVocabulary) {
   SpecialTokens special;
   special.beyond = 6;

@@ -68,6 +68,11 @@ void keep_nucleus(std::vector<Candidate>& candidates, double p) {
   candidates = std::move(nucleus);
 }
 
+// The best has a weight of one.
+void keep_near_best(std::vector<Candidate>& candidates, double min_p) {
+  std::erase_if(candidates, [&](const Candidate& c) { return c.weight < min_p; });
+}
+
 // The candidate at which the running sum of weights passes the share u, in [0, 1), of their total.
 std::int32_t at_share(const std::vector<Candidate>& candidates, double u) {
   double total = 0, reached = 0;
@@ -98,6 +103,7 @@ std::int32_t sample_token(std::span<const float> logits, std::span<const std::in
     c.weight = c.logit == best.logit ? 1 : std::exp((c.logit - best.logit) / options.temperature);
   }
   keep_nucleus(candidates, options.top_p);
+  keep_near_best(candidates, options.min_p);
   Rng rng(static_cast<std::uint64_t>(options.seed), static_cast<std::uint64_t>(draw.sequence),
           static_cast<std::uint64_t>(draw.position));
   return at_share(candidates, rng.uniform());

@@ -81,6 +81,16 @@ TEST(Sampling, TheNucleusIsOfWhatTemperatureAndTopKLeave) {
   expect_drawn_by(frequencies(kLogits, {.top_k = 3, .top_p = 0.6}), probabilities(kLogits, 1, {2, 5}));
 }
 
+// Beside the likeliest, the others have 0.607, 0.223, 0.135, 0.050 and 0.007 of its probability.
+TEST(Sampling, WhatIsMuchLessLikelyThanTheLikeliestNeverComes) {
+  expect_drawn_by(frequencies(kLogits, {.min_p = 0.2}), probabilities(kLogits, 1, {2, 5, 0}));
+  expect_drawn_by(frequencies(kLogits, {.min_p = 0.04}), probabilities(kLogits, 1, {2, 5, 0, 3, 1}));
+  expect_drawn_by(frequencies(kLogits, {.min_p = 1}), probabilities(kLogits, 1, {2}));
+  EXPECT_EQ(frequencies(kLogits, {.min_p = 0.001}), frequencies(kLogits, {}));
+  expect_drawn_by(frequencies(kLogits, {.temperature = 3, .min_p = 0.6}), probabilities(kLogits, 3, {2, 5, 0}));
+  expect_drawn_by(frequencies(kLogits, {.top_p = 0.79, .min_p = 0.01}), probabilities(kLogits, 1, {2, 5}));
+}
+
 TEST(Sampling, ATokenThatCameIsPenalisedOnceWhateverItsSign) {
   std::vector<float> penalised = kLogits;
   penalised[2] /= 2, penalised[4] *= 2;
@@ -153,6 +163,7 @@ TEST(Sampling, RefusesOptionsOutOfRangeAndLogitsWithoutANumber) {
   EXPECT_EQ(with({.temperature = -1}), "sample_token: temperature must be from 0 up, but is -1");
   EXPECT_EQ(with({.top_k = -1}), "sample_token: top_k must be from 0 up, but is -1");
   EXPECT_EQ(with({.top_p = 1.5}), "sample_token: top_p must be from 0 to 1, but is 1.5");
+  EXPECT_EQ(with({.min_p = -0.5}), "sample_token: min_p must be from 0 to 1, but is -0.5");
   EXPECT_EQ(with({.repetition_penalty = 0}), "sample_token: repetition_penalty must be above 0, but is 0");
   EXPECT_EQ(refusal([] {
               sample_token(std::vector<float>{kNaN, -kInfinity}, {}, {}, {});
@@ -163,8 +174,14 @@ TEST(Sampling, RefusesOptionsOutOfRangeAndLogitsWithoutANumber) {
 }
 
 TEST(Sampling, OptionsSurviveJson) {
-  const SamplingOptions options{
-      .temperature = 0.7, .top_k = 40, .top_p = 0.9, .repetition_penalty = 1.2, .no_repeat_ngram = 3, .seed = 9};
+  const SamplingOptions options{.temperature = 0.7,
+                                .top_k = 40,
+                                .top_p = 0.9,
+                                .min_p = 0.1,
+                                .repetition_penalty = 1.2,
+                                .no_repeat_ngram = 3,
+                                .min_tokens = 2,
+                                .seed = 9};
   SamplingOptions read;
   from_json(to_json(options), read);
   EXPECT_EQ(to_json(read), to_json(options));

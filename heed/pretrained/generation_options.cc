@@ -46,6 +46,8 @@ void read_sampling(const Json& generation, SamplingOptions& sampling) {
   read(generation, "temperature", NumberRange::at_least(0), sampling.temperature);
   read(generation, "top_k", sampling.top_k);
   read(generation, "top_p", NumberRange::from(0, 1), sampling.top_p);
+  read(generation, "min_p", NumberRange::from(0, 1), sampling.min_p);
+  read_length(generation, "min_new_tokens", 0, 0, sampling.min_tokens);
   if (!flag_or(generation, {"do_sample"}, true)) sampling.temperature = 0;
 }
 

@@ -8,9 +8,9 @@ namespace heed {
 
 // Sets what the file says of decoding: of a model with an encoder its search (num_beams, length_penalty,
 // early_stopping, min_length, min_new_tokens, max_length, max_new_tokens), of another one its sampling (temperature,
-// top_k, top_p, and the temperature 0 where do_sample is false); of both repetition_penalty and no_repeat_ngram_size.
-// Lengths count the begin token there and the end token, and here neither. What is left out or null stays. Throws
-// heed::Error that names the place for a value out of range.
+// top_k, top_p, min_p, min_new_tokens, and the temperature 0 where do_sample is false); of both repetition_penalty and
+// no_repeat_ngram_size. Lengths count the begin token there and the end token, and here neither. What is left out or
+// null stays. Throws heed::Error that names the place for a value out of range.
 void read_generation_options(const Json& generation, FamilyModel& model);
 
 }  // namespace heed

@@ -41,11 +41,13 @@ TEST(GenerationOptions, NewTokensAreCountedWithoutTheBeginToken) {
 
 TEST(GenerationOptions, OfATextThatGoesOnAreThoseOfItsSampling) {
   const std::string_view chat = R"({"do_sample": true, "temperature": 0.6, "top_p": 0.9, "top_k": 20,
-    "repetition_penalty": 1.05, "no_repeat_ngram_size": 2, "num_beams": 7})";
+    "min_p": 0.05, "min_new_tokens": 3, "repetition_penalty": 1.05, "no_repeat_ngram_size": 2, "num_beams": 7})";
   const SamplingOptions sampling = decoding_of(chat, 0).sampling;
   EXPECT_EQ(sampling.temperature, 0.6);
   EXPECT_EQ(sampling.top_p, 0.9);
   EXPECT_EQ(sampling.top_k, 20);
+  EXPECT_EQ(sampling.min_p, 0.05);
+  EXPECT_EQ(sampling.min_tokens, 3);
   EXPECT_EQ(sampling.repetition_penalty, 1.05);
   EXPECT_EQ(sampling.no_repeat_ngram, 2);
   EXPECT_EQ(decoding_of(chat, 0).search.beam, BeamOptions().beam);

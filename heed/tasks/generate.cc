@@ -11,9 +11,10 @@
 namespace heed {
 namespace {
 
-using Told = std::function<void(std::span<const std::int32_t> tokens, bool ended)>;
+// Returns whether that is enough.
+using Told = std::function<bool(std::span<const std::int32_t> tokens, bool ended)>;
 
-// A sampler that tells what it has drawn.
+// A sampler that tells what it has drawn, and ends where that is enough.
 class TellingSampler : public Sampler {
  public:
   TellingSampler(const SamplingOptions& options, const SpecialTokens& special, std::vector<std::int32_t> written,
@@ -22,7 +23,7 @@ class TellingSampler : public Sampler {
 
   std::vector<Index> advance(const View& logits) override {
     std::vector<Index> rows = Sampler::advance(logits);
-    told_(drawn().tokens, rows.empty());
+    if (told_(drawn().tokens, rows.empty())) rows.clear();
     return rows;
   }
 
@@ -70,6 +71,13 @@ std::vector<Generated> generate(const ModelFolder& folder, std::span<const std::
     ids.insert(ids.end(), tokens.begin(), tokens.end());
     return vocabulary.decode(ids);
   };
+  // Where the continuation begins in that text.
+  const auto begin_of = [&](std::size_t i) {
+    return options.chat || options.stop.empty() ? std::size_t{0} : text_of(i, {}).size();
+  };
+  const auto shown = [&](std::size_t i, std::span<const std::int32_t> tokens, bool at_end) {
+    return std::string(options.stop.before(text_of(i, tokens), begin_of(i), at_end));
+  };
   while (next < prompts.size() || session.rows() > 0) {
     std::vector<std::vector<int>> entering;
     Searches searches;
@@ -81,14 +89,15 @@ std::vector<Generated> generate(const ModelFolder& folder, std::span<const std::
           options.sampling, folder.special, all, static_cast<Index>(next), std::min(options.max_tokens, room),
           [&, i = next](std::span<const std::int32_t> tokens, bool at_end) {
             drawn[i].assign(tokens.begin(), tokens.end());
-            ended[i] = at_end;
+            ended[i] = at_end || (!options.stop.empty() && options.stop.has_come(text_of(i, tokens), begin_of(i)));
+            return ended[i] != 0;
           }));
       running.push_back(next);
     }
     if (!searches.empty()) session.admit(make_prompt_batch(entering), std::move(searches));
     session.step();
     for (const std::size_t i : running) {
-      if (on_part) on_part({i, text_of(i, drawn[i]), ended[i] != 0});
+      if (on_part) on_part({i, shown(i, drawn[i], ended[i] != 0), ended[i] != 0});
     }
     std::erase_if(running, [&](std::size_t i) { return ended[i] != 0; });
     if (progress) progress(static_cast<Index>(next - running.size()));
@@ -96,7 +105,7 @@ std::vector<Generated> generate(const ModelFolder& folder, std::span<const std::
       Generated& result = results[static_cast<std::size_t>(one.sequence)];
       result.tokens = std::move(one.hypotheses[0].tokens);
       result.token_scores = std::move(one.hypotheses[0].token_scores);
-      result.text = text_of(static_cast<std::size_t>(one.sequence), result.tokens);
+      result.text = shown(static_cast<std::size_t>(one.sequence), result.tokens, true);
     }
   }
   return results;

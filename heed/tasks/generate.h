@@ -14,6 +14,7 @@
 #include "heed/base/progress.h"
 #include "heed/decode/sampling.h"
 #include "heed/tasks/model_folder.h"
+#include "heed/tasks/stop_texts.h"
 #include "heed/text/chat_template.h"
 
 namespace heed {
@@ -23,6 +24,8 @@ struct GenerateOptions {
   Precision cache = Precision::f32;
   Index max_tokens = 100;  // of a continuation; at most what the model can hold behind its prompt
   Index rows = 32;         // prompts that are continued at once
+  // Texts at the first of which a continuation ends, without it. Those in a prompt end nothing.
+  StopTexts stop = {};
   // A prompt is then what a user says to the model, behind what `system` says where it says anything; the text is the
   // answer alone.
   std::optional<ChatTemplate> chat = {};
@@ -41,14 +44,14 @@ struct GenerateOptions {
 struct GeneratedPart {
   std::size_t prompt;  // its number, from 0
   // The prompt as the vocabulary has it, and its continuation so far. Later parts of this prompt begin with it, but for
-  // a character at its end that is not whole yet.
+  // a character at its end that is not whole yet. What may yet become a text to stop at is not in it.
   std::string text;
   bool ended;
 };
 
 struct Generated {
   std::string text;                  // the prompt as the vocabulary has it, and its continuation
-  std::vector<std::int32_t> tokens;  // of the continuation, without the end token
+  std::vector<std::int32_t> tokens;  // of the continuation, without the end token, and with a text to stop at
   std::vector<double> token_scores;  // the model's log-probabilities of these, and of the end token where it came
 };
 

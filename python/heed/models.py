@@ -32,7 +32,7 @@ class Translation(NamedTuple):
 
 class Generated(NamedTuple):
     text: str  #: the prompt as the vocabulary has it, and its continuation
-    tokens: List[int]  #: ids of the continuation, without the end token
+    tokens: List[int]  #: ids of the continuation, without the end token, and with a text to stop at
     token_scores: List[float]  #: the model's log-probabilities of these, and of the end token where it came
 
 
@@ -49,6 +49,10 @@ class Candidate(NamedTuple):
     token: str  #: as the vocabulary writes it
     probability: float
     text: str  #: the text with it in the mask's place
+
+
+def listed(texts: Union[str, Sequence[str]]) -> List[str]:
+    return [texts] if isinstance(texts, str) else list(texts)
 
 
 class Closed(Exception):
@@ -137,13 +141,16 @@ class Model:
         """
         return [[Translation(*one) for one in best] for best in self._model.translate(list(lines), options, long_lines)]
 
-    def generate(self, prompt: str = "", *, max_tokens: int = 100, **options: Any) -> Iterator[str]:
+    def generate(
+        self, prompt: str = "", *, max_tokens: int = 100, stop: Union[str, Sequence[str]] = (), **options: Any
+    ) -> Iterator[str]:
         """Continues a text, and gives what is new of it as it comes; joined, the pieces are the continuation.
 
-        options: temperature (1; 0 takes the likeliest token), top_k (0: all), top_p (1), repetition_penalty (1), no_repeat_ngram (0), seed (1);
-        where the model's folder says otherwise (generation_config.json), that; and cache ('f32'; 'bf16', 'f16' or 'int8' keep keys and
-        values in less memory, which is read faster, and round them). The model computes while the caller waits for the next piece, and
-        stops where the caller does.
+        stop: a text, or several, at the first of which the continuation ends, without it. options: temperature (1; 0 takes the likeliest
+        token), top_k (0: all), top_p (1), min_p (0), repetition_penalty (1), no_repeat_ngram (0), min_tokens (0), seed (1); where the
+        model's folder says otherwise (generation_config.json), that; and cache ('f32'; 'bf16', 'f16' or 'int8' keep keys and values in less
+        memory, which is read faster, and round them). The model computes while the caller waits for the next piece, and stops where the
+        caller does.
         """
         parts: "queue.Queue[Any]" = queue.Queue()
         wanted = threading.Semaphore(0)
@@ -157,7 +164,7 @@ class Model:
 
         def run() -> None:
             try:
-                self._model.generate([prompt], options, max_tokens, on_part)
+                self._model.generate([prompt], options, max_tokens, listed(stop), on_part)
                 parts.put(None)
             except Closed:
                 pass
@@ -182,9 +189,11 @@ class Model:
             wanted.release()
             thread.join()
 
-    def complete(self, prompts: Sequence[str], *, max_tokens: int = 100, **options: Any) -> List[Generated]:
+    def complete(
+        self, prompts: Sequence[str], *, max_tokens: int = 100, stop: Union[str, Sequence[str]] = (), **options: Any
+    ) -> List[Generated]:
         """The continuation of each prompt, several at once; options as in generate(). Prompt i draws as the i-th of its seed."""
-        return [Generated(*one) for one in self._model.generate(list(prompts), options, max_tokens, None)]
+        return [Generated(*one) for one in self._model.generate(list(prompts), options, max_tokens, listed(stop), None)]
 
     @overload  # type: ignore[misc]  # a str is a sequence of them, too
     def score(self, text: str, source: Optional[str] = None) -> TokenScores: ...
@@ -217,7 +226,7 @@ class Model:
         are read together. What is None is as a folder of sentence-transformers says, else 'mean' and not normalised to the length 1, behind no
         prompt; a folder's layers are behind its own pooling alone. prompt: which of the folder's stands before each text. cut: of a text of
         too many tokens the first are read; otherwise it is an error."""
-        texts = [text] if isinstance(text, str) else list(text)
+        texts = listed(text)
         vectors = self._model.embed(texts, pooling, normalise, layer, prompt or "", cut)
         return vectors[0] if isinstance(text, str) else vectors
 

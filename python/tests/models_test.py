@@ -266,6 +266,17 @@ class Generating(unittest.TestCase):
         self.assertGreater(len(pieces), 3)
         self.assertEqual(len(whole.tokens), 12)
 
+    def test_a_continuation_ends_before_a_text_to_stop_at(self):
+        options = {"max_tokens": 12, "temperature": 0.9, "seed": 3}
+        text = "".join(writer.generate("The man", **options))
+        stop = text[len(text) // 2:][:2]
+        before = text[:text.index(stop)]
+        self.assertEqual("".join(writer.generate("The man", stop=stop, **options)), before)
+        self.assertTrue(writer.complete(["The man"], stop=["never", stop], **options)[0].text.endswith(before))
+        self.assertEqual(writer.complete(["The man"], stop="The man", **options), writer.complete(["The man"], **options))
+        with self.assertRaisesRegex(heed.Error, "stop: .* must not be empty"):
+            writer.complete(["x"], stop="")
+
     def test_keys_and_values_are_kept_in_the_type_that_is_asked_for(self):
         exact, rounded = (writer.complete(["The man"], max_tokens=6, temperature=0, cache=cache)[0] for cache in ("f32", "int8"))
         self.assertNotEqual(exact.token_scores, rounded.token_scores)
