@@ -183,13 +183,17 @@ class Sums {
       dv_.at<double>({b, g, j}) += weight * keep * largest_of(dout, c_.value_width);
     }
     out_ = std::max(out_, out);
-    if (!p_.drow_stat.is_empty()) flow += std::abs(p_.drow_stat.at<double>({b, h, i}));
+    // A sum of scores gives its whole gradient to each of them, other statistics a share.
+    const double given = p_.drow_stat.is_empty() ? 0 : std::abs(p_.drow_stat.at<double>({b, h, i}));
+    const bool whole = c_.spec.normaliser.kind == Normaliser::Kind::sum;
+    if (!whole) flow += given;
     if (!p_.sinks.is_empty()) dsinks_.at<double>({h}) += std::exp(p_.sinks.at<double>({h}) - stat) * flow;
-    take_gradients(b, h, i, weights, dweights, flow);
+    take_gradients(b, h, i, weights, dweights, flow, whole ? given : 0);
   }
 
+  // `flow`: of which each score takes its share beside what its weight is given; `whole`: what it takes all of.
   void take_gradients(Index b, Index h, Index i, const double* weights, const std::vector<double>& dweights,
-                      double flow) {
+                      double flow, double whole) {
     const Index g = h / c_.group;
     const double stat = a_.row_stat.at<double>({b, h, i});
     double dq = 0;
@@ -199,7 +203,7 @@ class Sums {
       const Score& score = scores_[static_cast<std::size_t>(j)];
       if (!score.counts) continue;
       const double part = share(weights[j], stat) + strain_of_share(weights[j], stat);
-      const double dscore = part * (dweights[static_cast<std::size_t>(j)] + flow);
+      const double dscore = part * (dweights[static_cast<std::size_t>(j)] + flow) + whole;
       dq += dscore * score.to_q;
       dk_.at<double>({b, g, j}) += dscore * score.to_k;
       dvector_ += dscore;
