@@ -1,0 +1,94 @@
+// A language model that was trained: what it predicts, scores and continues.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "heed/base/text_lines.h"
+#include "heed/tasks/generate.h"
+#include "heed/tasks/model_folder.h"
+#include "heed/tasks/perplexity.h"
+#include "heed/tasks/score.h"
+#include "heed/tasks/train.h"
+#include "heed/tasks/train_test.h"
+#include "heed/tasks/translate.h"
+#include "heed/testing/refusal.h"
+#include "heed/text/vocabulary.h"
+
+namespace heed {
+namespace {
+
+using testing::TrainTest;
+
+class LanguageModelTrainTest : public TrainTest {
+ protected:
+  void SetUp() override {
+    TrainTest::SetUp();
+    options_.task = Task::language_model;
+    options_.model.transformer.encoder_layers = 0;
+    options_.model.transformer.positions = PositionKind::none;
+    options_.model.transformer.attention = AttentionChoice("alibi");
+    options_.rate = 0.01, options_.warmup = 10;
+    const TrainPaths paths{.source = {},
+                           .target = {},
+                           .valid_source = {},
+                           .valid_target = {},
+                           .text = (folder_ / "train.en").string(),
+                           .valid = (folder_ / "valid.en").string(),
+                           .folder = (folder_ / "model").string()};
+    train(paths, options_, {.max_updates = 60}, monitor_, stop_);
+    model_ = load_model_folder(folder_ / "model");
+    test_ = read_text_lines(folder_ / "test.en");
+  }
+
+  ModelFolder model_;
+  std::vector<std::string> test_;
+};
+
+TEST_F(LanguageModelTrainTest, ItPredictsUnseenTextBetterThanFrequencies) {
+  const Perplexity learned = measure_perplexity(model_, test_);
+  const Perplexity counted =
+      measure_ngram_perplexity(1, *model_.target_vocabulary, read_text_lines(folder_ / "train.en"), test_);
+  EXPECT_EQ(learned.tokens, counted.tokens);
+  EXPECT_EQ(learned.bytes, counted.bytes);
+  EXPECT_LT(learned.perplexity(), counted.perplexity());
+}
+
+TEST_F(LanguageModelTrainTest, ALinesScoresHaveTheSameBitsInAnyBatch) {
+  const std::vector<TokenScores> together = score_documents(model_, test_),
+                                 in_small = score_documents(model_, test_, 1);
+  for (std::size_t i = 0; i < test_.size(); ++i) {
+    EXPECT_EQ(together[i].tokens.back(), kOwnSymbols.end);
+    EXPECT_EQ(together[i].log_probabilities, in_small[i].log_probabilities) << i;
+    EXPECT_EQ(score_documents(model_, {&test_[i], 1})[0].log_probabilities, together[i].log_probabilities) << i;
+  }
+}
+
+TEST_F(LanguageModelTrainTest, AContinuationHasTheSameBitsWhateverIsContinuedBeside) {
+  const std::vector<std::string> prompts{"The man", "", "A woman", "The man", "The old"};
+  GenerateOptions options{.max_tokens = 12};
+  const std::vector<Generated> together = generate(model_, prompts, options);
+  options.rows = 2;  // a prompt enters when another has ended
+  std::map<std::size_t, std::string> told;
+  const std::vector<Generated> few =
+      generate(model_, prompts, options, [&](const GeneratedPart& part) { told[part.prompt] = part.text; });
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    EXPECT_EQ(together[i].tokens, few[i].tokens) << i;
+    EXPECT_EQ(together[i].token_scores, few[i].token_scores) << i;
+    EXPECT_EQ(told[i], few[i].text);
+    EXPECT_TRUE(few[i].text.starts_with(prompts[i])) << few[i].text;
+  }
+  // The same prompt, drawn for two places.
+  EXPECT_NE(together[0].tokens, together[3].tokens);
+}
+
+TEST_F(LanguageModelTrainTest, WhatTranslatesIsRefused) {
+  EXPECT_NE(testing::refusal([&] { Translator translator(model_); }).find("it continues text"), std::string::npos);
+  EXPECT_NE(testing::refusal([&] { score_translations(model_, test_, test_); }).find("it continues text"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace heed
