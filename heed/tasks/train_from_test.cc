@@ -7,7 +7,6 @@
 #include "heed/base/file.h"
 #include "heed/base/file_writer.h"
 #include "heed/base/text_lines.h"
-#include "heed/corpus/corpus.h"
 #include "heed/io/json.h"
 #include "heed/io/safetensors.h"
 #include "heed/layers/drawn_parameters.h"
@@ -17,27 +16,19 @@
 #include "heed/tasks/perplexity.h"
 #include "heed/tasks/score.h"
 #include "heed/tasks/train.h"
+#include "heed/tasks/train_test.h"
 #include "heed/testing/data_folder.h"
 #include "heed/testing/refusal.h"
-#include "heed/testing/scratch_test.h"
 
 namespace heed {
 namespace {
 
-using testing::refusal;
-
-class TrainFromTest : public testing::ScratchTest {
+class TrainFromTest : public testing::TrainTest {
  protected:
   void SetUp() override {
-    write_corpus(generate_corpus({.pairs = 300, .seed = 1, .validation = 12, .test = 8}), folder_);
-    options_.vocabulary_size = 250;
-    options_.batch_tokens = 600;
-    options_.validate_every = 4;
-    options_.average = 2;
+    TrainTest::SetUp();
     options_.label_smoothing = 0;
-    TransformerConfig& t = options_.model.transformer;
-    t.width = 16, t.ffn_width = 32, t.heads = 2, t.encoder_layers = t.decoder_layers = 1;
-    t.dropout = t.attention_dropout = 0.1;
+    options_.model.transformer.dropout = options_.model.transformer.attention_dropout = 0.1;
   }
 
   std::string file(const std::string& name) const { return (folder_ / name).string(); }
@@ -57,7 +48,7 @@ class TrainFromTest : public testing::ScratchTest {
     return train(paths(out, from), options_, {.max_updates = updates}, monitor_, stop_);
   }
   std::string refused(const std::string& out, const std::string& from) {
-    return refusal([&] { run(out, from, 4); });
+    return testing::refusal([&] { run(out, from, 4); });
   }
   void become_language_model() {
     options_.task = Task::language_model;
@@ -67,10 +58,6 @@ class TrainFromTest : public testing::ScratchTest {
   double perplexity(const std::string& model) const {
     return measure_perplexity(load_model_folder(folder_ / model), read_text_lines(folder_ / "valid.en")).perplexity();
   }
-
-  TrainOptions options_;
-  TrainingMonitor monitor_;
-  std::atomic<bool> stop_{false};
 };
 
 TEST_F(TrainFromTest, AModelGoesOnWithItsOwnVocabularyAndShape) {
@@ -249,10 +236,10 @@ TEST_F(TrainFromTest, AnAdapterKnowsItsBase) {
   convert_model(folder_ / "adapter", {Precision::f32}, folder_ / "merged");
   run("second", "merged", 4);
   std::filesystem::rename(folder_ / "base", folder_ / "away");
-  EXPECT_EQ(refusal([&] { load_model_folder(folder_ / "adapter"); }),
+  EXPECT_EQ(testing::refusal([&] { load_model_folder(folder_ / "adapter"); }),
             where + ": its base " + file("base") + " is not there");
   std::filesystem::copy(folder_ / "merged", folder_ / "base", std::filesystem::copy_options::recursive);
-  EXPECT_EQ(refusal([&] { load_model_folder(folder_ / "adapter"); }),
+  EXPECT_EQ(testing::refusal([&] { load_model_folder(folder_ / "adapter"); }),
             where + ": its base " + file("base") + " has not the parameters that the adapter was trained with");
   std::filesystem::remove_all(folder_ / "base");
   std::filesystem::rename(folder_ / "away", folder_ / "base");
@@ -261,7 +248,7 @@ TEST_F(TrainFromTest, AnAdapterKnowsItsBase) {
     std::string changed = config;
     changed.replace(changed.find(text), text.size(), other);
     write_file(where, changed);
-    return refusal([&] { load_model_folder(folder_ / "adapter"); });
+    return testing::refusal([&] { load_model_folder(folder_ / "adapter"); });
   };
   EXPECT_NE(with("\"lora\": 2", "\"lora\": 99999999").find("lora must be"), std::string::npos);
   EXPECT_NE(with("\"lora\": 2", "\"lora\": 3").find("model.safetensors: "), std::string::npos);
@@ -269,7 +256,7 @@ TEST_F(TrainFromTest, AnAdapterKnowsItsBase) {
   // Its base would be itself.
   EXPECT_NE(with(file("base"), file("adapter")).find("is an adapter itself"), std::string::npos);
   write_file(where, config);
-  EXPECT_EQ(refusal([&] { load_model_folder(folder_ / "adapter"); }), "no error");
+  EXPECT_EQ(testing::refusal([&] { load_model_folder(folder_ / "adapter"); }), "no error");
 }
 
 }  // namespace

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "heed/base/error.h"
 #include "heed/base/file.h"
 #include "heed/corpus/corpus.h"
 #include "heed/tasks/train.h"
+#include "heed/testing/refusal.h"
 #include "heed/testing/scratch_test.h"
 
 namespace heed::testing {
@@ -43,12 +43,7 @@ class TrainTest : public ScratchTest {
   }
   std::string model_bytes(const std::string& model) const { return read_file(folder_ / model / "model.safetensors"); }
   std::string refusal(const std::string& model, Index updates) {
-    try {
-      run(model, updates);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
+    return testing::refusal([&] { run(model, updates); });
   }
 
   TrainOptions options_;
