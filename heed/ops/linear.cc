@@ -30,8 +30,8 @@ bool is_vector(const ConstView& view, DType dtype, Index size) {
 
 // Outputs that are widened together: as much as stays in a core's own cache between the widening and the product.
 Index panel_outputs(Index inputs) {
-  constexpr Index kPanelNumbers = 64 * 1024;
-  return std::clamp<Index>(kPanelNumbers / std::max<Index>(inputs, 1) / 16 * 16, 16, 256);
+  constexpr Index kPanelNumbers = 128 * 1024;
+  return std::clamp<Index>(kPanelNumbers / std::max<Index>(inputs, 1) / 16 * 16, 48, 256);
 }
 
 // No bit of an element of a product depends on how many others are computed with it, so panels may be of any size.
