@@ -71,12 +71,10 @@ std::vector<Generated> generate(const ModelFolder& folder, std::span<const std::
     ids.insert(ids.end(), tokens.begin(), tokens.end());
     return vocabulary.decode(ids);
   };
-  // Where the continuation begins in that text.
-  const auto begin_of = [&](std::size_t i) {
-    return options.chat || options.stop.empty() ? std::size_t{0} : text_of(i, {}).size();
-  };
+  std::vector<std::size_t> begins(prompts.size());  // where the continuation does in that text
+  for (std::size_t i = 0; i < prompts.size() && !options.stop.empty(); ++i) begins[i] = text_of(i, {}).size();
   const auto shown = [&](std::size_t i, std::span<const std::int32_t> tokens, bool at_end) {
-    return std::string(options.stop.before(text_of(i, tokens), begin_of(i), at_end));
+    return std::string(options.stop.before(text_of(i, tokens), begins[i], at_end));
   };
   while (next < prompts.size() || session.rows() > 0) {
     std::vector<std::vector<int>> entering;
@@ -89,7 +87,8 @@ std::vector<Generated> generate(const ModelFolder& folder, std::span<const std::
           options.sampling, folder.special, all, static_cast<Index>(next), std::min(options.max_tokens, room),
           [&, i = next](std::span<const std::int32_t> tokens, bool at_end) {
             drawn[i].assign(tokens.begin(), tokens.end());
-            ended[i] = at_end || (!options.stop.empty() && options.stop.has_come(text_of(i, tokens), begin_of(i)));
+            ended[i] = at_end ||
+                       (!options.stop.empty() && options.stop.find(text_of(i, tokens), begins[i]) != std::string::npos);
             return ended[i] != 0;
           }));
       running.push_back(next);

@@ -16,16 +16,14 @@ StopTexts::StopTexts(std::vector<std::string> texts) : texts_(std::move(texts)) 
   }
 }
 
-std::size_t StopTexts::first_in(std::string_view text, std::size_t from) const {
+std::size_t StopTexts::find(std::string_view text, std::size_t from) const {
   std::size_t first = text.npos;
   for (const std::string& stop : texts_) first = std::min(first, text.find(stop, from));
   return first;
 }
 
-bool StopTexts::has_come(std::string_view text, std::size_t from) const { return first_in(text, from) != text.npos; }
-
 std::string_view StopTexts::before(std::string_view text, std::size_t from, bool ended) const {
-  const std::size_t first = first_in(text, from);
+  const std::size_t first = find(text, from);
   if (first != text.npos) return text.substr(0, first);
   std::size_t open = text.size();
   for (const std::string& stop : texts_) {

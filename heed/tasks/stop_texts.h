@@ -1,7 +1,7 @@
 // Texts that end a continuation where they come.
 //
 //   const StopTexts stops({"\n\n"});
-//   stops.has_come("one\n\ntwo", 0);             // true
+//   stops.find("one\n\ntwo", 0);                 // 3
 //   stops.before("one\n\ntwo", 0, true);         // "one"
 #pragma once
 
@@ -20,15 +20,13 @@ class StopTexts {
   explicit StopTexts(std::vector<std::string> texts);
 
   bool empty() const { return texts_.empty(); }
-  // Whether one of them begins at byte `from` of the text or behind it.
-  bool has_come(std::string_view text, std::size_t from) const;
+  // Where the first of them begins, at byte `from` of the text or behind it; npos: none does.
+  std::size_t find(std::string_view text, std::size_t from) const;
   // The text up to where the first of them begins. Where it has not `ended`, it may go on: what may yet become the
   // first of them is left out, too, so that later ones begin with it.
   std::string_view before(std::string_view text, std::size_t from, bool ended) const;
 
  private:
-  std::size_t first_in(std::string_view text, std::size_t from) const;
-
   std::vector<std::string> texts_;
 };
 
