@@ -48,9 +48,12 @@ class SpreadBelow {
   bool into_first_cache_;
 };
 
-// Of rows that are read kTogether at a time, a line of each after the other.
+// Of rows that are read kTogether at a time, a line of each after the other. Where the lines of sixteen rows share a
+// set of the first cache, they may be asked for in runs: at each line that is read, kRun lines of two of the rows.
 template <Index kTogether>
 class LinesBelow {
+  static constexpr Index kRun = 8, kSetBytes = 4096;
+
  public:
   // Rows of so many bytes, of which `line_bytes` are read.
   LinesBelow(const StoredRows& stored, Index row_bytes, Index line_bytes)
@@ -59,26 +62,36 @@ class LinesBelow {
         row_bytes_(row_bytes),
         count_(stored.count),
         lines_(ceil_div(line_bytes, kLineBytes)),
+        in_runs_(kTogether == 2 * kRun && ask_ahead().in_runs && row_bytes % kSetBytes == 0 && lines_ % kRun == 0),
         into_first_cache_(ask_ahead().into_first_cache),
         spread_(stored.next, stored.next_bytes, ceil_div(count_, kTogether) * lines_) {
-    const Index ahead = ask_ahead().bytes / kLineBytes / kTogether;
+    const Index ahead = in_runs_ ? kRun : ask_ahead().bytes / kLineBytes / kTogether;
     down_ = ahead / lines_ * kTogether, along_ = ahead % lines_;
   }
 
   // While that line of the rows from `row` on is read.
   HWY_INLINE void ask_beside(Index row, Index line) {
     if (!spread_.empty()) return spread_.ask_beside_step();
-    row += down_, line += along_;
+    Index part = 0;
+    if constexpr (kTogether == 2 * kRun) part = in_runs_ ? line % kRun : 0;
+    row += down_, line += along_ - part;
     if (line >= lines_) row += kTogether, line -= lines_;
     if (row >= count_ && next_ == nullptr) return;
-    const char* const at = row < count_ ? data_ + row * row_bytes_ : next_ + (row - count_) * row_bytes_;
-    ask_lines(at + line * kLineBytes, row_bytes_, kTogether, into_first_cache_);
+    const char* const first = row < count_ ? data_ + row * row_bytes_ : next_ + (row - count_) * row_bytes_;
+    const char* const at = first + line * kLineBytes;
+    if constexpr (kTogether == 2 * kRun) {
+      if (in_runs_) {
+        ask_lines(at + 2 * part * row_bytes_, kLineBytes, kRun, into_first_cache_);
+        return ask_lines(at + (2 * part + 1) * row_bytes_, kLineBytes, kRun, into_first_cache_);
+      }
+    }
+    ask_lines(at, row_bytes_, kTogether, into_first_cache_);
   }
 
  private:
   const char *data_, *next_;
   Index row_bytes_, count_, lines_, down_, along_;
-  bool into_first_cache_;
+  bool in_runs_, into_first_cache_;
   SpreadBelow spread_;
 };
 

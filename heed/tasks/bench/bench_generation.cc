@@ -115,27 +115,30 @@ class GenerationRun {
     Index steps = 0;
     std::unique_ptr<DecoderState> current = model.start(cache);
     model.admit(context, *current, tokens(kPrompt));
-    const Timing timing = time_work(
-        [&] {
-          if (++steps % kSteps == 0) {
-            current = model.start(cache);
-            model.admit(context, *current, tokens(kPrompt));
-          }
-          model.step(context, *current, next);
-        },
-        options_.seconds);
-    BenchRow row{.name = name,
-                 .plan = "decode",
-                 .seconds = timing.seconds,
-                 .fastest = timing.fastest,
-                 .samples = timing.samples};
-    const TransformerConfig& c = model.config();
+    const auto step = [&] {
+      if (++steps % kSteps == 0) {
+        current = model.start(cache);
+        model.admit(context, *current, tokens(kPrompt));
+      }
+      model.step(context, *current, next);
+    };
+    BenchRow row{.name = name, .plan = "decode", .over = "reading its weights"};
+    std::vector<std::pair<const float*, Index>> weights;
     for (const NamedParameter& parameter : parameters) {
       if (is_looked_up(model, parameter)) continue;
       const Tensor& value = parameter.var.value();
-      row.bytes += static_cast<double>(value.size() * size_of(value.dtype()) + parameter.var.scales().size() * 4);
+      const Index bytes = value.size() * size_of(value.dtype());
+      weights.emplace_back(value.view().as<float>(), bytes / Index{sizeof(float)});
+      row.bytes += static_cast<double>(bytes + parameter.var.scales().size() * 4);
       row.operations += value.rank() == 2 ? 2.0 * static_cast<double>(value.size()) : 0;
     }
+    const auto read_weights = [&] {
+      for (const auto& [data, count] : weights) read_memory(data, count);
+    };
+    const PairedTiming timing = time_beside(step, read_weights, options_.seconds);
+    row.seconds = timing.work.seconds, row.fastest = timing.work.fastest, row.samples = timing.work.samples;
+    row.base_seconds = timing.base.seconds, row.ratio_scale = 1, row.ratio = timing.ratio;
+    const TransformerConfig& c = model.config();
     const Index keys = c.kv_heads * c.decoder_layers * kPrompt, width = c.width / c.heads;
     const DType kept = kept_as(cache, DType::f32);
     const Index key_bytes = width * size_of(kept) + (kept == DType::i8 ? Index{sizeof(float)} : 0);

@@ -22,9 +22,9 @@ struct GenerationBenchOptions {
 // their weights in each type; a token is one step behind 512, a prompt 512 tokens at once.
 std::vector<std::string> generation_bench_names();
 
-// Measures on thread_count() threads. A token's row is held against reading memory, a prompt's against multiply-adds
-// and timed in turn with its products alone. Cost: memory for one model's weights, 4.4 GB for the largest. Throws
-// heed::Error where the filter wants nothing.
+// Measures on thread_count() threads. A token's row is held against reading memory and timed in turn with a pass over
+// the weights that only reads them; a prompt's is held against multiply-adds and timed in turn with its products alone.
+// Cost: memory for one model's weights, 4.4 GB for the largest. Throws heed::Error where the filter wants nothing.
 BenchReport bench_generation(const GenerationBenchOptions& options, const BenchListener& listener = {});
 
 }  // namespace heed

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "heed/base/index.h"
 #include "heed/tasks/bench/bench_report.h"
 #include "heed/tensor/dtype.h"
 
@@ -39,5 +40,8 @@ Limit multiply_add_limit(DType type);
 // Measures it for so many seconds, on thread_count() threads: the fastest of the samples, since a slower one is not
 // what the machine can do. One that this machine has no unit for has the rate 0 and a note that says so.
 BenchLimit measure_limit(Limit limit, double seconds);
+
+// Reads so many floats on all threads, each in turn a MiB of them, and does nothing else that takes time.
+void read_memory(const float* x, Index count);
 
 }  // namespace heed
