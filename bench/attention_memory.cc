@@ -2,7 +2,7 @@
 // gigabytes: a forward and a backward call of each plan, every byte from the allocator counted. Exits with 1 where a
 // peak is above the limit.
 //
-//   heed_attention_memory [LENGTH = 16384] [LIMIT IN MIB = 64]
+//   heed_attention_memory [LENGTH = 16384] [LIMIT IN MIB = 64] [ONLY THIS MECHANISM, as "dense"]
 #include <fmt/core.h>
 #include <malloc.h>
 
@@ -143,18 +143,21 @@ int main(int argc, char** argv) {
   using namespace heed;
   const Index length = argc > 1 ? std::atoll(argv[1]) : 16384;
   const double limit = argc > 2 ? std::atof(argv[2]) : 64;
-  if (length < 1 || limit <= 0) {
-    fmt::print(stderr, "usage: {} [LENGTH >= 1] [LIMIT IN MIB > 0]\n", argv[0]);
+  const std::string only = argc > 3 ? argv[3] : "";
+  const Tensor additive_vector = random_tensor(DType::f32, {32}, 5);
+  std::vector<Mechanism> wanted = mechanisms(length, additive_vector);
+  if (!only.empty()) std::erase_if(wanted, [&](const Mechanism& mechanism) { return mechanism.name != only; });
+  if (length < 1 || limit <= 0 || wanted.empty()) {
+    fmt::print(stderr, "usage: {} [LENGTH >= 1] [LIMIT IN MIB > 0] [MECHANISM]\n", argv[0]);
     return 2;
   }
-  const Tensor additive_vector = random_tensor(DType::f32, {32}, 5);
   fmt::print(
       "Lq = Lk = {}: peak MiB beside inputs, outputs and gradients; limit {} MiB; a head's f32 scores are {} MiB\n",
       length, limit, static_cast<double>(length * length * 4) / kMebibyte);
   fmt::print("{:16} {:10} {:5} {:>2} {:>7} {:>9} {:>9} {:>8} {:>8} {:>8}\n", "", "plan", "type", "H", "threads",
              "forward", "backward", "of limit", "fwd s", "bwd s");
   double worst = 0;
-  for (const Mechanism& mechanism : mechanisms(length, additive_vector))
+  for (const Mechanism& mechanism : wanted)
     for (const DType dtype : {DType::f32, DType::bf16})
       for (const int threads : {1, 2}) worst = std::max(worst, run(mechanism, dtype, length, threads, limit));
   if (worst > limit) fmt::print("above the limit: {:.2f} MiB\n", worst);
