@@ -145,9 +145,10 @@ int main(int argc, char** argv) {
   const double limit = argc > 2 ? std::atof(argv[2]) : 64;
   const std::string only = argc > 3 ? argv[3] : "";
   const Tensor additive_vector = random_tensor(DType::f32, {32}, 5);
-  std::vector<Mechanism> wanted = mechanisms(length, additive_vector);
+  std::vector<Mechanism> wanted;
+  if (length >= 1) wanted = mechanisms(length, additive_vector);
   if (!only.empty()) std::erase_if(wanted, [&](const Mechanism& mechanism) { return mechanism.name != only; });
-  if (length < 1 || limit <= 0 || wanted.empty()) {
+  if (wanted.empty() || limit <= 0) {
     fmt::print(stderr, "usage: {} [LENGTH >= 1] [LIMIT IN MIB > 0] [MECHANISM]\n", argv[0]);
     return 2;
   }

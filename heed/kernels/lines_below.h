@@ -11,6 +11,8 @@
 namespace heed::kernels {
 
 inline constexpr Index kLineBytes = 64;
+// Lines so far apart share a set of the first cache, and push each other out of it where they are many.
+inline constexpr Index kSetBytes = 4096;
 
 // All functions that ask are HWY_INLINE: GCC takes one that only asks for one without effect, and leaves its calls out.
 
@@ -52,7 +54,8 @@ class SpreadBelow {
 // set of the first cache, they may be asked for in runs: at each line that is read, kRun lines of two of the rows.
 template <Index kTogether>
 class LinesBelow {
-  static constexpr Index kRun = 8, kSetBytes = 4096;
+  static constexpr Index kRun = 8;
+  static constexpr bool kMayRun = kTogether == 2 * kRun;  // others were no faster so
 
  public:
   // Rows of so many bytes, of which `line_bytes` are read.
@@ -62,7 +65,7 @@ class LinesBelow {
         row_bytes_(row_bytes),
         count_(stored.count),
         lines_(ceil_div(line_bytes, kLineBytes)),
-        in_runs_(kTogether == 2 * kRun && ask_ahead().in_runs && row_bytes % kSetBytes == 0 && lines_ % kRun == 0),
+        in_runs_(kMayRun && ask_ahead().in_runs && row_bytes % kSetBytes == 0 && lines_ % kRun == 0),
         into_first_cache_(ask_ahead().into_first_cache),
         spread_(stored.next, stored.next_bytes, ceil_div(count_, kTogether) * lines_) {
     const Index ahead = in_runs_ ? kRun : ask_ahead().bytes / kLineBytes / kTogether;
@@ -72,18 +75,16 @@ class LinesBelow {
   // While that line of the rows from `row` on is read.
   HWY_INLINE void ask_beside(Index row, Index line) {
     if (!spread_.empty()) return spread_.ask_beside_step();
-    Index part = 0;
-    if constexpr (kTogether == 2 * kRun) part = in_runs_ ? line % kRun : 0;
+    const bool in_runs = kMayRun && in_runs_;  // false as early as when it is compiled
+    const Index part = in_runs ? line % kRun : 0;
     row += down_, line += along_ - part;
     if (line >= lines_) row += kTogether, line -= lines_;
     if (row >= count_ && next_ == nullptr) return;
     const char* const first = row < count_ ? data_ + row * row_bytes_ : next_ + (row - count_) * row_bytes_;
     const char* const at = first + line * kLineBytes;
-    if constexpr (kTogether == 2 * kRun) {
-      if (in_runs_) {
-        ask_lines(at + 2 * part * row_bytes_, kLineBytes, kRun, into_first_cache_);
-        return ask_lines(at + (2 * part + 1) * row_bytes_, kLineBytes, kRun, into_first_cache_);
-      }
+    if (in_runs) {
+      ask_lines(at + 2 * part * row_bytes_, kLineBytes, kRun, into_first_cache_);
+      return ask_lines(at + (2 * part + 1) * row_bytes_, kLineBytes, kRun, into_first_cache_);
     }
     ask_lines(at, row_bytes_, kTogether, into_first_cache_);
   }

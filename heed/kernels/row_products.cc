@@ -256,8 +256,7 @@ HWY_INLINE void products_by_groups(const float* q, const StoredRows& stored, Ind
 
 template <class Row, int R>
 HWY_INLINE void products(const float* q, const StoredRows& stored, float alpha, FewRows<float> result) {
-  // Rows that share one set of the first cache push each other out of it: no line of them should be read twice.
-  constexpr Index kSetBytes = 4096;
+  // No line of rows that push each other out of the first cache should be read twice.
   if constexpr (kTurnsLines && R <= 4) {
     if (stored.row * Index{sizeof(typename Row::Number)} % kSetBytes != 0)
       return products_by_groups<Row, R, 2>(q, stored, 0, alpha, result);

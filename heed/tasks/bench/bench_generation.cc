@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -106,6 +107,11 @@ class GenerationRun {
     return parameter.name == "embedding.weight" && !model.config().tie_output;
   }
 
+  static void set_times(BenchRow& row, const PairedTiming& timing, const char* over) {
+    row.seconds = timing.work.seconds, row.fastest = timing.work.fastest, row.samples = timing.work.samples;
+    row.over = over, row.base_seconds = timing.base.seconds, row.ratio_scale = 1, row.ratio = timing.ratio;
+  }
+
   BenchRow measure_token(const std::string& name, const Transformer& model, const ParameterList& parameters,
                          Precision cache) {
     const Context context = Context::inference(workspace_);
@@ -122,22 +128,21 @@ class GenerationRun {
       }
       model.step(context, *current, next);
     };
-    BenchRow row{.name = name, .plan = "decode", .over = "reading its weights"};
-    std::vector<std::pair<const float*, Index>> weights;
+    BenchRow row{.name = name, .plan = "decode"};
+    std::vector<std::span<const float>> weights;
     for (const NamedParameter& parameter : parameters) {
       if (is_looked_up(model, parameter)) continue;
       const Tensor& value = parameter.var.value();
       const Index bytes = value.size() * size_of(value.dtype());
-      weights.emplace_back(value.view().as<float>(), bytes / Index{sizeof(float)});
+      weights.emplace_back(value.view().as<float>(), static_cast<std::size_t>(bytes) / sizeof(float));
       row.bytes += static_cast<double>(bytes + parameter.var.scales().size() * 4);
       row.operations += value.rank() == 2 ? 2.0 * static_cast<double>(value.size()) : 0;
     }
     const auto read_weights = [&] {
-      for (const auto& [data, count] : weights) read_memory(data, count);
+      for (const std::span<const float> values : weights) read_memory(values);
     };
     const PairedTiming timing = time_beside(step, read_weights, options_.seconds);
-    row.seconds = timing.work.seconds, row.fastest = timing.work.fastest, row.samples = timing.work.samples;
-    row.base_seconds = timing.base.seconds, row.ratio_scale = 1, row.ratio = timing.ratio;
+    set_times(row, timing, "reading its weights");
     const TransformerConfig& c = model.config();
     const Index keys = c.kv_heads * c.decoder_layers * kPrompt, width = c.width / c.heads;
     const DType kept = kept_as(cache, DType::f32);
@@ -183,8 +188,7 @@ class GenerationRun {
       }
     };
     const PairedTiming timing = time_beside([&] { model.features(context, batch); }, library, options_.seconds);
-    row.seconds = timing.work.seconds, row.fastest = timing.work.fastest, row.samples = timing.work.samples;
-    row.over = "its products", row.base_seconds = timing.base.seconds, row.ratio_scale = 1, row.ratio = timing.ratio;
+    set_times(row, timing, "its products");
     const BenchLimit limit = limits_.of(Limit::multiply_add_f32);
     row.peak = limit.name, row.unit = limit.unit;
     row.rate = row.operations / row.seconds / kGiga;

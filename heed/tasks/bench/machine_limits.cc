@@ -94,7 +94,7 @@ BenchLimit memory_limit(double seconds) {
   const Tensor x = Tensor::empty(DType::f32, {elements});
   float* const data = x.data<float>();
   parallel_for(elements, kReadFloats, [&](Index begin, Index end) { std::fill(data + begin, data + end, 1.0f); });
-  const Timing timing = time_work([&] { read_memory(data, elements); }, seconds);
+  const Timing timing = time_work([&] { read_memory({data, static_cast<std::size_t>(elements)}); }, seconds);
   const Index bytes = elements * Index{sizeof(float)};
   return {.rate = static_cast<double>(bytes) / timing.fastest / kGiga,
           .unit = "GB/s",
@@ -136,8 +136,9 @@ BenchLimit measure_limit(Limit limit, double seconds) {
   return result;
 }
 
-void read_memory(const float* x, Index count) {
-  parallel_for(count, kReadFloats, [&](Index begin, Index end) { kernels::sum_of(x + begin, end - begin); });
+void read_memory(std::span<const float> x) {
+  parallel_for(static_cast<Index>(x.size()), kReadFloats,
+               [&](Index begin, Index end) { kernels::sum_of(x.data() + begin, end - begin); });
 }
 
 }  // namespace heed

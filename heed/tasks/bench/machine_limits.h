@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "heed/base/index.h"
 #include "heed/tasks/bench/bench_report.h"
 #include "heed/tensor/dtype.h"
 
@@ -41,7 +40,7 @@ Limit multiply_add_limit(DType type);
 // what the machine can do. One that this machine has no unit for has the rate 0 and a note that says so.
 BenchLimit measure_limit(Limit limit, double seconds);
 
-// Reads so many floats on all threads, each in turn a MiB of them, and does nothing else that takes time.
-void read_memory(const float* x, Index count);
+// Reads them on all threads, a MiB at a time, and does nothing else that takes time.
+void read_memory(std::span<const float> x);
 
 }  // namespace heed
