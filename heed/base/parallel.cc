@@ -11,12 +11,11 @@
 #include <thread>
 
 #include "heed/base/check.h"
+#include "heed/base/chunk_shares.h"
 #include "heed/base/thread_pool.h"
 
 namespace heed {
 namespace {
-
-constexpr int kMostThreads = 1024;
 
 // As OpenMP's programs read it, which users of clusters set; nothing where it is not a plain number.
 int threads_of_environment() {
@@ -86,18 +85,19 @@ void parallel_for(Index count, Index grain, int threads, const std::function<voi
     for (Index chunk = 0; chunk < chunks; ++chunk) run(chunk, 0);
     return;
   }
-  std::atomic<Index> next{0};
+  ChunkShares shares(chunks, threads);
   std::exception_ptr failure;
   std::atomic<bool> failed{false};
   run_on_threads(threads, [&](int thread) {
     const InLoop in_loop;
-    for (Index chunk; !failed.load(std::memory_order_relaxed) && (chunk = next.fetch_add(1)) < chunks;) {
+    shares.take(thread, [&](Index chunk) {
       try {
         run(chunk, thread);
       } catch (...) {
         if (!failed.exchange(true)) failure = std::current_exception();
       }
-    }
+      return !failed.load(std::memory_order_relaxed);
+    });
   });
   if (failure) std::rethrow_exception(failure);
 }

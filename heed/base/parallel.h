@@ -17,9 +17,10 @@ void set_thread_count(int threads);
 
 // Calls body(begin, end) over [0, count) cut into chunks of `grain` (the last may be shorter), on all threads. The cuts
 // depend on count and grain alone, never on the thread count, so a body that reduces within a chunk gives the same bits
-// on every machine. Each thread that is free begins the next chunk: when one begins, all before it have begun. Inside
-// another parallel_for it runs serially. An exception from body is rethrown to the caller after the loop has ended. The
-// thread count may be set meanwhile: a loop goes on with the one that it began with.
+// on every machine. A thread has a run of chunks of its own, in order, and then helps the others (ChunkShares): in
+// which order chunks of several threads begin is not said. Inside another parallel_for it runs serially. An exception
+// from body is rethrown to the caller after the loop has ended. The thread count may be set meanwhile: a loop goes on
+// with the one that it began with.
 void parallel_for(Index count, Index grain, const std::function<void(Index begin, Index end)>& body);
 
 // The grain at which a chunk is `enough` work to be worth handing to a thread, where each index is `work`; at least 1.

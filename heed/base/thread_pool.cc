@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bitset>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -54,15 +55,25 @@ bool comes_true_soon(const Condition& done) {
 
 struct Job {
   const std::function<void(int)>* work;
-  std::atomic<int> wanted;      // threads besides the caller that may still join; once none may, the job is not open
-  int joined = 0;               // that have joined
-  std::atomic<int> at_work{0};  // of these, that have not left
+  int threads;
+  std::atomic<int> wanted;               // besides the caller, that may still join; once none may, the job is not open
+  std::bitset<kMostThreads> numbers{1};  // that are taken; the caller's is 0
+  std::atomic<int> at_work{0};           // threads that have joined and not left
+
+  // A number for a thread that joins: the one that it has in other jobs, too, or the first that is free.
+  int number_for(int thread) {
+    if (thread >= threads || numbers[static_cast<std::size_t>(thread)]) {
+      for (thread = 1; numbers[static_cast<std::size_t>(thread)];) ++thread;
+    }
+    numbers.set(static_cast<std::size_t>(thread));
+    return thread;
+  }
 };
 
 class ThreadPool {
  public:
   void run(int threads, const std::function<void(int)>& work) {
-    Job job{.work = &work, .wanted = threads - 1};
+    Job job{.work = &work, .threads = threads, .wanted = threads - 1};
     int to_wake = 0;
     {
       const std::lock_guard lock(mutex_);
@@ -93,18 +104,19 @@ class ThreadPool {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
-      for (; count_ < threads; ++count_) std::thread([this] { serve(); }).detach();
+      for (; count_ < threads; ++count_) std::thread([this, own = count_ + 1] { serve(own); }).detach();
     } catch (const std::system_error&) {
     } catch (const std::bad_alloc&) {
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
-  void serve() {
+  // `own`: the number that the thread takes where it can.
+  void serve(int own) {
     std::unique_lock lock(mutex_);
     while (true) {
       if (Job* const job = join()) {
-        const int thread = job->joined;
+        const int thread = job->number_for(own);
         lock.unlock();
         (*job->work)(thread);
         // From here on the job may be gone.
@@ -128,7 +140,6 @@ class ThreadPool {
   Job* join() {
     if (open_.empty()) return nullptr;
     Job* const job = open_.front();
-    ++job->joined;
     job->at_work.fetch_add(1, std::memory_order_relaxed);
     if (job->wanted.fetch_sub(1, std::memory_order_release) == 1) open_.erase(open_.begin());
     return job;

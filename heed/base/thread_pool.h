@@ -7,9 +7,12 @@
 
 namespace heed {
 
-// Calls work(0) on this thread and, on as many of the pool's as come in time, work(1), work(2), ... up to
-// work(threads - 1); returns when all that began have ended. work shares out what there is to do by itself, so that it
-// is complete whoever comes, and throws nothing. Any number of threads may call this at once, a child of fork() too.
+inline constexpr int kMostThreads = 1024;  // that may be asked for
+
+// Calls work(0) on this thread and, on as many of the pool's as come in time, work with another number below `threads`,
+// which a thread keeps from call to call where it can; returns when all that began have ended. work shares out what
+// there is to do by itself, so that it is complete whoever comes, and throws nothing. Any number of threads may call
+// this at once, a child of fork() too.
 void run_on_threads(int threads, const std::function<void(int thread)>& work);
 
 }  // namespace heed

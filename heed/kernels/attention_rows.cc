@@ -48,23 +48,34 @@ void row_dots_kernel(Index rows, Index columns, const float* a, Index a_row, con
   }
 }
 
-// Zero times every element, added up, is NaN where an element is NaN or infinite; only then is each looked at.
+// Zero times every element, added up, is NaN where an element is NaN or infinite; only then is each looked at. Eight
+// rows at a time, since one sum waits for itself; the last of them stands for those that are not there.
 bool any_nan_kernel(Index rows, Index columns, const float* x, Index row) {
+  constexpr Index kRows = 8;
   const Floats d;
-  const auto element = [&](Index r, Index c)
-                           HWY_ATTR { return load_some(d, x + r * row + c, static_cast<std::size_t>(columns - c)); };
+  const Index whole = columns / lanes() * lanes();
   const Vector zero = hn::Zero(d);
-  Vector even = zero, odd = zero;
-  for (Index r = 0; r + 2 <= rows; r += 2)
-    for (Index c = 0; c < columns; c += lanes()) {
-      even = hn::MulAdd(element(r, c), zero, even);
-      odd = hn::MulAdd(element(r + 1, c), zero, odd);
+  Vector sums[kRows] = {zero, zero, zero, zero, zero, zero, zero, zero};
+  for (Index first = 0; first < rows; first += kRows) {
+    const float* at[kRows];
+    HWY_UNROLL(8)
+    for (Index r = 0; r < kRows; ++r) at[r] = x + std::min(first + r, rows - 1) * row;
+    for (Index c = 0; c < whole; c += lanes()) {
+      HWY_UNROLL(8)
+      for (Index r = 0; r < kRows; ++r) sums[r] = hn::MulAdd(hn::LoadU(d, at[r] + c), zero, sums[r]);
     }
-  for (Index c = 0; rows % 2 != 0 && c < columns; c += lanes()) even = hn::MulAdd(element(rows - 1, c), zero, even);
-  if (hn::AllFalse(d, hn::IsNaN(hn::Add(even, odd)))) return false;
+    for (Index r = 0; whole < columns && r < kRows; ++r) {
+      const Vector rest = load_some(d, at[r] + whole, static_cast<std::size_t>(columns - whole));
+      sums[0] = hn::MulAdd(rest, zero, sums[0]);
+    }
+  }
+  Vector sum = zero;
+  for (const Vector& some : sums) sum = hn::Add(sum, some);
+  if (hn::AllFalse(d, hn::IsNaN(sum))) return false;
   for (Index r = 0; r < rows; ++r)
     for (Index c = 0; c < columns; c += lanes()) {
-      if (!hn::AllFalse(d, hn::IsNaN(element(r, c)))) return true;
+      const Vector some = load_some(d, x + r * row + c, static_cast<std::size_t>(columns - c));
+      if (!hn::AllFalse(d, hn::IsNaN(some))) return true;
     }
   return false;
 }

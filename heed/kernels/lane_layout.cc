@@ -1,6 +1,7 @@
 #include "heed/kernels/lane_layout.h"
 
 #include <algorithm>
+#include <array>
 
 #include "heed/kernels/dispatch.h"
 #include "heed/kernels/sized_vectors.h"
@@ -19,46 +20,92 @@ namespace HWY_NAMESPACE {
 // Rows are read, or written, a block of columns at a time, an order that no processor guesses: each block asks for the
 // lines that begin in the one below it, whether or not that belongs to the call.
 template <int kWrite>
-HWY_INLINE void ask_below(const float* block, Index x_row, Index column) {
+HWY_NOINLINE void ask_below(const float* block, Index row, Index column) {
   constexpr Index kLine = 16;  // floats
   if (column % kLine != 0) return;
+  block += kLanes * row;
   HWY_UNROLL(16)
-  for (Index r = kLanes; r < 2 * kLanes; ++r) __builtin_prefetch(block + r * x_row, kWrite);
+  for (Index r = 0; r < kLanes; ++r, block += row) __builtin_prefetch(block, kWrite);
+}
+
+// A function of its own, without a branch: a compiler that sees the loop around it carries an address for each of its
+// rows along, most of them in memory, and one that sees a branch in it keeps the block there; either doubles the time.
+template <bool kScales>
+HWY_NOINLINE void turn_block(const float* from, Index from_row, const float* factor, float* to, Index to_row) {
+  const Floats d;
+  const Vector scale = kScales ? hn::LoadU(d, factor) : hn::Zero(d);
+  Vector block[kLanes];
+  HWY_UNROLL(16)
+  for (Index r = 0; r < kLanes; ++r, from += from_row) {
+    block[r] = hn::LoadU(d, from);
+    if constexpr (kScales) block[r] = hn::Mul(block[r], scale);
+  }
+  transpose_block(block);
+  HWY_UNROLL(16)
+  for (Index r = 0; r < kLanes; ++r, to += to_row) hn::StoreU(block[r], d, to);
+}
+
+constexpr std::array<float, kLanes> kNoRow{};
+
+struct Extent {
+  Index rows, columns;  // kLanes each, at most
+
+  bool is_whole() const { return rows == kLanes && columns == kLanes; }
+};
+
+// Of what is read, `in` is there, and zeros for the rest; of what is written, `out` is wanted.
+template <bool kScales>
+HWY_NOINLINE void turn_part(const Extent& in, const float* from, Index from_row, const float* factor, const Extent& out,
+                            float* to, Index to_row) {
+  const Floats d;
+  const Vector scale = kScales ? hn::LoadU(d, factor) : hn::Zero(d);
+  Vector block[kLanes];
+  HWY_UNROLL(16)
+  for (Index r = 0; r < kLanes; ++r, from += from_row) {
+    block[r] = load_first(r < in.rows ? from : kNoRow.data(), in.columns);
+    if constexpr (kScales) block[r] = hn::Mul(block[r], scale);
+  }
+  transpose_block(block);
+  HWY_UNROLL(16)
+  for (Index r = 0; r < kLanes; ++r, to += to_row) {
+    if (r < out.rows) store_first(block[r], to, out.columns);
+  }
+}
+
+template <bool kScales>
+HWY_INLINE void turn(const Extent& in, const float* from, Index from_row, const float* factor, const Extent& out,
+                     float* to, Index to_row) {
+  if (in.is_whole() && out.is_whole()) return turn_block<kScales>(from, from_row, factor, to, to_row);
+  turn_part<kScales>(in, from, from_row, factor, out, to, to_row);
 }
 
 void to_lanes_kernel(Index rows, Index columns, const float* x, Index x_row, float* to, Index lanes) {
-  const Floats d;
   for (Index row = 0; row < lanes; row += kLanes)
     for (Index column = 0; column < columns; column += kLanes) {
-      const float* const from = x + row * x_row + column;
-      ask_below<0>(from, x_row, column);
-      Vector block[kLanes];
-      for (Index r = 0; r < kLanes; ++r) {
-        block[r] = row + r < rows ? load_first(from + r * x_row, columns - column) : hn::Zero(d);
-      }
-      transpose_block(block);
-      const Index present = std::min(columns - column, kLanes);
-      for (Index r = 0; r < present; ++r) hn::StoreU(block[r], d, to + (column + r) * lanes + row);
+      const float* const block = x + row * x_row + column;
+      const Extent present{std::min(rows - row, kLanes), std::min(columns - column, kLanes)};
+      ask_below<0>(block, x_row, column);
+      turn<false>(present, block, x_row, nullptr, {present.columns, kLanes}, to + column * lanes + row, lanes);
+    }
+}
+
+template <bool kScales>
+HWY_INLINE void from_lanes(Index rows, Index columns, const float* from, Index lanes, const float* factor, float* x,
+                           Index x_row) {
+  for (Index row = 0; row < rows; row += kLanes)
+    for (Index column = 0; column < columns; column += kLanes) {
+      float* const block = x + row * x_row + column;
+      const float* const scale = kScales ? factor + row : nullptr;
+      const Extent wanted{std::min(rows - row, kLanes), std::min(columns - column, kLanes)};
+      ask_below<1>(block, x_row, column);
+      turn<kScales>({wanted.columns, kLanes}, from + column * lanes + row, lanes, scale, wanted, block, x_row);
     }
 }
 
 void from_lanes_kernel(Index rows, Index columns, const float* from, Index lanes, const float* factor, float* x,
                        Index x_row) {
-  const Floats d;
-  for (Index row = 0; row < rows; row += kLanes) {
-    const Vector scale = factor != nullptr ? hn::LoadU(d, factor + row) : hn::Set(d, 1.0f);
-    for (Index column = 0; column < columns; column += kLanes) {
-      float* const to = x + row * x_row + column;
-      ask_below<1>(to, x_row, column);
-      Vector block[kLanes];
-      for (Index r = 0; r < kLanes; ++r) {
-        block[r] = column + r < columns ? hn::Mul(hn::LoadU(d, from + (column + r) * lanes + row), scale) : hn::Zero(d);
-      }
-      transpose_block(block);
-      const Index present = std::min(rows - row, kLanes);
-      for (Index r = 0; r < present; ++r) store_first(block[r], to + r * x_row, columns - column);
-    }
-  }
+  if (factor == nullptr) return from_lanes<false>(rows, columns, from, lanes, nullptr, x, x_row);
+  from_lanes<true>(rows, columns, from, lanes, factor, x, x_row);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -38,10 +38,10 @@ class HeadsAhead {
 
  private:
   struct Part {
-    const char* first = nullptr;
-    Index stride = 0, bytes = 0, rows = 0;
+    const char* first;
+    Index stride, bytes, rows;
   };
-  std::array<Part, 8> parts_{};
+  std::array<Part, 8> parts_;  // the first count_ of them: to clear all takes as long as asking
   Index count_ = 0, at_ = 0, rows_ = 0;
 };
 

@@ -31,7 +31,7 @@ class ShortGradients {
   }
 
   // `next`: of the key/value head after this one.
-  void compute(Index b, Index g, HeadsAhead next) {
+  void compute(Index b, Index g, HeadsAhead& next) {
     bool fresh = true;
     for (Index h = g * c.group; h < (g + 1) * c.group; ++h) {
       fresh &= !add_head({b, h, {0, c.queries}}, fresh, next);
@@ -117,8 +117,8 @@ void short_backward(const AttentionProblem& c, const AttentionSaved& saved, cons
     ShortGradients heads(c, saved, grad, thread);
     for (Index unit = begin; unit < end; ++unit) {
       const Index next = unit + 1;
-      heads.compute(unit / c.key_heads, unit % c.key_heads,
-                    next < end ? heads.rows_of(next / c.key_heads, next % c.key_heads) : HeadsAhead());
+      HeadsAhead ahead = next < end ? heads.rows_of(next / c.key_heads, next % c.key_heads) : HeadsAhead();
+      heads.compute(unit / c.key_heads, unit % c.key_heads, ahead);
     }
   });
 }

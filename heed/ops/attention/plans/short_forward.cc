@@ -26,7 +26,7 @@ class ShortHeads {
   }
 
   // `next`: of the head after this one.
-  void compute(Index b, Index h, HeadsAhead next) {
+  void compute(Index b, Index h, HeadsAhead& next) {
     const RowTile rows{b, h, {0, c.queries}};
     const std::span<LaneTile> tiles = work_.turn_to({&rows, 1});
     LaneTile& tile = tiles.front();
@@ -87,8 +87,8 @@ void short_forward(const AttentionProblem& c, const AttentionResult& result, Wor
     ShortHeads heads(c, result, thread);
     for (Index unit = begin; unit < end; ++unit) {
       const Index next = unit + 1;
-      heads.compute(unit / c.heads, unit % c.heads,
-                    next < end ? heads.rows_of(next / c.heads, next % c.heads) : HeadsAhead());
+      HeadsAhead ahead = next < end ? heads.rows_of(next / c.heads, next % c.heads) : HeadsAhead();
+      heads.compute(unit / c.heads, unit % c.heads, ahead);
     }
   });
 }

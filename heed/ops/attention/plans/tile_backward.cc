@@ -110,7 +110,8 @@ class TiledBackward {
   }
 
   // The same sums in the same order on several threads, where there are more of them than heads: a tile meets a piece
-  // of the keys after the tile before it has. Tiles are begun in order, so the one that is waited for is under way.
+  // of the keys after the tile before it has. A thread that is free begins the next tile, so that the one that is
+  // waited for is under way.
   void compute_in_line(Index b, Index g) {
     const Workspace::Scope scope(workspace_);
     Progress* const progress = workspace_.take<Progress>(tiles_);
@@ -120,7 +121,9 @@ class TiledBackward {
       head.clear_head();
     });
     const Index piece = TileGradients::block_keys(c_);
-    on_threads(tiles_, kChunkWork, [&](TileGradients& head, Index nth) {
+    std::atomic<Index> begun{0};
+    on_threads(tiles_, kChunkWork, [&](TileGradients& head, Index) {
+      const Index nth = begun.fetch_add(1, std::memory_order_relaxed);
       const Progress::End end(progress[nth]);
       head.open_head(b, g);
       head.open_rows(tile_of_group(c_, b, g, nth));
