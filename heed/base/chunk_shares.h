@@ -21,7 +21,7 @@ class ChunkShares {
     Index end = 0;
     for (int n = 0; n < count_; ++n) {
       Share& share = share_of(n);
-      share.next.store(end, std::memory_order_relaxed);
+      share.next = end;
       share.end = end += each + (n < longer ? 1 : 0);
     }
   }
@@ -31,8 +31,11 @@ class ChunkShares {
   void take(int thread, const F& f) {
     for (int n = 0; n < count_; ++n) {
       Share& share = share_of(thread + n);
-      for (Index chunk; (chunk = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) {
-        if (!f(chunk)) return;
+      const std::atomic_ref next(share.next);
+      // Read first: where all are taken, a write would take the line from its thread.
+      while (next.load(std::memory_order_relaxed) < share.end) {
+        const Index chunk = next.fetch_add(1, std::memory_order_relaxed);
+        if (chunk < share.end && !f(chunk)) return;
       }
     }
   }
@@ -41,8 +44,7 @@ class ChunkShares {
   static constexpr int kMost = 64;  // which more threads have together
   // In a line of its own: its thread alone writes it, mostly.
   struct alignas(64) Share {
-    std::atomic<Index> next;
-    Index end;
+    Index next, end;  // next: no std::atomic, which would be set to zero in all of them
   };
 
   Share& share_of(int n) { return shares_[static_cast<std::size_t>(n % count_)]; }
