@@ -74,6 +74,19 @@ struct GeluTanh {
   }
 };
 
+struct GeluSigmoid {
+  static constexpr float kSlope = 1.702f;
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
+    return hn::Mul(x, sigmoid(d, hn::Mul(x, hn::Set(d, kSlope))));
+  }
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x, V dy) const {
+    const V u = hn::Mul(x, hn::Set(d, kSlope)), s = sigmoid(d, u);
+    return hn::Mul(dy, hn::MulAdd(s, hn::Mul(u, hn::Sub(hn::Set(d, 1.0f), s)), s));
+  }
+};
+
 struct Silu {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x) const {
@@ -121,6 +134,8 @@ void apply(Activation activation, std::size_t n, float* y, const In*... in) {
       return transform(n, y, Gelu(), in...);
     case Activation::gelu_tanh:
       return transform(n, y, GeluTanh(), in...);
+    case Activation::gelu_sigmoid:
+      return transform(n, y, GeluSigmoid(), in...);
     case Activation::silu:
       return transform(n, y, Silu(), in...);
     case Activation::tanh:

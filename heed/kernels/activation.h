@@ -9,11 +9,16 @@
 namespace heed {
 
 // gelu is x Phi(x) with the exact normal distribution Phi (PyTorch's approximate="none"), gelu_tanh its tanh
-// approximation; silu is x sigmoid(x) (also called swish).
-enum class Activation { identity, relu, gelu, gelu_tanh, silu, tanh, sigmoid };
+// approximation, gelu_sigmoid x sigmoid(1.702 x) (Hugging Face's quick_gelu); silu is x sigmoid(x) (also called swish).
+enum class Activation { identity, relu, gelu, gelu_tanh, gelu_sigmoid, silu, tanh, sigmoid };
 inline constexpr std::pair<std::string_view, Activation> kActivationNames[] = {
-    {"identity", Activation::identity},   {"relu", Activation::relu}, {"gelu", Activation::gelu},
-    {"gelu_tanh", Activation::gelu_tanh}, {"silu", Activation::silu}, {"tanh", Activation::tanh},
+    {"identity", Activation::identity},
+    {"relu", Activation::relu},
+    {"gelu", Activation::gelu},
+    {"gelu_tanh", Activation::gelu_tanh},
+    {"gelu_sigmoid", Activation::gelu_sigmoid},
+    {"silu", Activation::silu},
+    {"tanh", Activation::tanh},
     {"sigmoid", Activation::sigmoid}};
 inline std::span<const std::pair<std::string_view, Activation>> enum_names(Activation) { return kActivationNames; }
 

@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kGeluLinear = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // 2 sqrt(2 / pi)
 constexpr double kGeluCubic = 0.044715 * kGeluLinear;
+constexpr double kGeluSigmoid = 1.702;
 
 double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 double normal_density(double x) { return std::exp(-0.5 * x * x) * std::numbers::inv_sqrtpi / std::numbers::sqrt2; }
@@ -29,6 +30,8 @@ double value(Activation activation, double x) {
       return x * normal_cdf(x);
     case Activation::gelu_tanh:
       return x * sigmoid(x * (kGeluLinear + kGeluCubic * x * x));
+    case Activation::gelu_sigmoid:
+      return x * sigmoid(kGeluSigmoid * x);
     case Activation::silu:
       return x * sigmoid(x);
     case Activation::tanh:
@@ -50,6 +53,10 @@ double slope(Activation activation, double x) {
     case Activation::gelu_tanh: {
       const double s = sigmoid(x * (kGeluLinear + kGeluCubic * x * x));
       return s + x * s * (1 - s) * (kGeluLinear + 3 * kGeluCubic * x * x);
+    }
+    case Activation::gelu_sigmoid: {
+      const double s = sigmoid(kGeluSigmoid * x);
+      return s + kGeluSigmoid * x * s * (1 - s);
     }
     case Activation::silu: {
       const double s = sigmoid(x);

@@ -20,9 +20,9 @@ using testing::random_tensor;
 using testing::same_bits;
 using testing::weighted_sum;
 
-constexpr Activation kActivations[] = {Activation::identity,  Activation::relu, Activation::gelu,
-                                       Activation::gelu_tanh, Activation::silu, Activation::tanh,
-                                       Activation::sigmoid};
+constexpr Activation kActivations[] = {Activation::identity,  Activation::relu,         Activation::gelu,
+                                       Activation::gelu_tanh, Activation::gelu_sigmoid, Activation::silu,
+                                       Activation::tanh,      Activation::sigmoid};
 
 double forward_of(Activation activation, double value) {
   Tensor x = Tensor::from<double>({value}, {1});
@@ -38,6 +38,7 @@ TEST(Activation, MatchesItsDefinition) {
     EXPECT_NEAR(forward_of(Activation::gelu, x), x * 0.5 * (1 + std::erf(x / std::sqrt(2.0))), 1e-15);
     EXPECT_NEAR(forward_of(Activation::gelu_tanh, x),
                 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))), 1e-15);
+    EXPECT_NEAR(forward_of(Activation::gelu_sigmoid, x), x / (1 + std::exp(-1.702 * x)), 1e-15);
     EXPECT_NEAR(forward_of(Activation::silu, x), x / (1 + std::exp(-x)), 1e-15);
     EXPECT_NEAR(forward_of(Activation::tanh, x), std::tanh(x), 1e-15);
     EXPECT_NEAR(forward_of(Activation::sigmoid, x), 1 / (1 + std::exp(-x)), 1e-15);

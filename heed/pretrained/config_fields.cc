@@ -74,6 +74,7 @@ Activation activation_of(const Json& name) {
       {"gelu_new", Activation::gelu_tanh},
       {"gelu_pytorch_tanh", Activation::gelu_tanh},
       {"gelu_fast", Activation::gelu_tanh},
+      {"quick_gelu", Activation::gelu_sigmoid},
       {"relu", Activation::relu},
       {"silu", Activation::silu},
       {"swish", Activation::silu},
@@ -87,7 +88,8 @@ Activation activation_of(const Json& name) {
     if (name.string() == known) return activation;
   }
   name.refuse(
-      "must be an activation that heed has (gelu, gelu_new, gelu_pytorch_tanh, relu, silu, tanh, sigmoid, linear)");
+      "must be an activation that heed has (gelu, gelu_new, gelu_pytorch_tanh, quick_gelu, relu, silu, tanh, sigmoid, "
+      "linear)");
 }
 
 void refuse_unless(const Json& config, std::string_view name, bool only) {

@@ -59,6 +59,7 @@ Activation stored_activation(const Checkpoint& file) {
   if (number == 1) return Activation::gelu_tanh;
   if (number == 2) return Activation::silu;
   if (number == 3) return Activation::gelu;
+  if (number == 4) return Activation::gelu_sigmoid;
   if (number == 5) return Activation::tanh;
   if (number == 6) return Activation::sigmoid;
   fail("{}: encoder/activation {} is none that heed has", file.name(), number);

@@ -117,6 +117,7 @@ TEST(Family, DynamicPositionsArePlainAndEnd) {
   EXPECT_EQ(dynamic.config.attention.text(), "rotary(width=8)");
   EXPECT_TRUE(dynamic.ends_at_max_length);
   EXPECT_FALSE(describe_model(llama()).ends_at_max_length);
+  EXPECT_EQ(describe_model(llama({{"hidden_act", "quick_gelu"}})).config.activation, Activation::gelu_sigmoid);
 }
 
 TEST(Family, LongRopeHasTheAnglesOfTextsOfItsOriginalLengthAndEndsThere) {
@@ -355,8 +356,8 @@ TEST(Family, RefusesWhatHeedDoesNotCompute) {
   EXPECT_EQ(refusal([] {
               describe_model(llama({{"hidden_act", "mish"}}));
             }),
-            "JSON: hidden_act: must be an activation that heed has (gelu, gelu_new, gelu_pytorch_tanh, relu, silu, "
-            "tanh, sigmoid, linear), but is \"mish\"");
+            "JSON: hidden_act: must be an activation that heed has (gelu, gelu_new, gelu_pytorch_tanh, quick_gelu, "
+            "relu, silu, tanh, sigmoid, linear), but is \"mish\"");
 }
 
 }  // namespace
