@@ -55,7 +55,7 @@ bool any_nan_kernel(Index rows, Index columns, const float* x, Index row) {
   const Floats d;
   const Index whole = columns / lanes() * lanes();
   const Vector zero = hn::Zero(d);
-  Vector sums[kRows] = {zero, zero, zero, zero, zero, zero, zero, zero};
+  Vector sums[kRows] = {zero, zero, zero, zero, zero, zero, zero, zero}, sum = zero;
   for (Index first = 0; first < rows; first += kRows) {
     const float* at[kRows];
     HWY_UNROLL(8)
@@ -64,13 +64,13 @@ bool any_nan_kernel(Index rows, Index columns, const float* x, Index row) {
       HWY_UNROLL(8)
       for (Index r = 0; r < kRows; ++r) sums[r] = hn::MulAdd(hn::LoadU(d, at[r] + c), zero, sums[r]);
     }
-    for (Index r = 0; whole < columns && r < kRows; ++r) {
-      const Vector rest = load_some(d, at[r] + whole, static_cast<std::size_t>(columns - whole));
-      sums[0] = hn::MulAdd(rest, zero, sums[0]);
-    }
   }
-  Vector sum = zero;
-  for (const Vector& some : sums) sum = hn::Add(sum, some);
+  HWY_UNROLL(8)
+  for (Index r = 0; r < kRows; ++r) sum = hn::Add(sum, sums[r]);
+  for (Index r = 0; whole < columns && r < rows; ++r) {
+    const Vector rest = load_some(d, x + r * row + whole, static_cast<std::size_t>(columns - whole));
+    sum = hn::MulAdd(rest, zero, sum);
+  }
   if (hn::AllFalse(d, hn::IsNaN(sum))) return false;
   for (Index r = 0; r < rows; ++r)
     for (Index c = 0; c < columns; c += lanes()) {

@@ -30,7 +30,10 @@ TEST_P(LaneLayout, RowsComeBackFromLanes) {
       std::vector<float> to(static_cast<std::size_t>(columns * lanes), 7.0f), back(x.size(), 9.0f);
       rows_to_lanes(rows, columns, x.data(), stride, to.data(), lanes);
       for (Index c = 0; c < columns; ++c)
-        for (Index r = rows; r < lanes; ++r) ASSERT_EQ(to[static_cast<std::size_t>(c * lanes + r)], 0);
+        for (Index r = 0; r < lanes; ++r) {
+          const float expected = r < rows ? x[static_cast<std::size_t>(r * stride + c)] : 0;
+          ASSERT_EQ(to[static_cast<std::size_t>(c * lanes + r)], expected) << rows << " x " << columns;
+        }
       lanes_to_rows(rows, columns, to.data(), lanes, factor.data(), back.data(), stride);
       for (Index r = 0; r < rows; ++r)
         for (Index c = 0; c < stride; ++c) {

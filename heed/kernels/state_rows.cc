@@ -102,24 +102,6 @@ void clear_row_ends_kernel(Index rows, Index columns, const Index* ends, const f
   }
 }
 
-void transpose_rows_kernel(Index rows, Index columns, const float* x, Index x_row, float* y, Index y_row) {
-  const Floats d;
-  for (Index r = 0; r < rows; r += kLanes) {
-    const Index present = std::min(rows - r, kLanes);
-    for_vectors(columns, [&](Index at, std::size_t left) HWY_ATTR {
-      Vector block[kLanes];
-      for (Index i = 0; i < kLanes; ++i) {
-        block[i] = i < present ? load_some(d, x + (r + i) * x_row + at, left) : hn::Zero(d);
-      }
-      transpose_block(block);
-      const Index written = std::min(static_cast<Index>(left), kLanes);
-      for (Index c = 0; c < written; ++c) {
-        store_some(block[c], d, y + (at + c) * y_row + r, static_cast<std::size_t>(present));
-      }
-    });
-  }
-}
-
 bool all_finite_kernel(Index count, const float* x) {
   const Floats d;
   const hn::RebindToSigned<Floats> bits;
@@ -142,7 +124,6 @@ HEED_EXPORT(row_sums_kernel);
 HEED_EXPORT(divide_rows_kernel);
 HEED_EXPORT(add_sums_to_rows_kernel);
 HEED_EXPORT(clear_row_ends_kernel);
-HEED_EXPORT(transpose_rows_kernel);
 HEED_EXPORT(all_finite_kernel);
 
 void add_rows_to_sums(Index rows, Index columns, const float* x, Index x_row, const float* weights, float* sums) {
@@ -163,10 +144,6 @@ void add_sums_to_rows(Index rows, Index columns, const float* sums, const float*
 
 void clear_row_ends(Index rows, Index columns, const Index* ends, const float* addends, float* x, Index x_row) {
   HEED_DISPATCH(clear_row_ends_kernel)(rows, columns, ends, addends, x, x_row);
-}
-
-void transpose_rows(Index rows, Index columns, const float* x, Index x_row, float* y, Index y_row) {
-  HEED_DISPATCH(transpose_rows_kernel)(rows, columns, x, x_row, y, y_row);
 }
 
 bool all_finite(Index count, const float* x) { return HEED_DISPATCH(all_finite_kernel)(count, x); }

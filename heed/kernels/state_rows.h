@@ -22,9 +22,6 @@ void add_sums_to_rows(Index rows, Index columns, const float* sums, const float*
 // x = c < ends[r] ? x + addends[r] : 0; null addends are zeros.
 void clear_row_ends(Index rows, Index columns, const Index* ends, const float* addends, float* x, Index x_row);
 
-// y[c, r] = x[r, c].
-void transpose_rows(Index rows, Index columns, const float* x, Index x_row, float* y, Index y_row);
-
 // Whether no number is NaN or infinite.
 bool all_finite(Index count, const float* x);
 

@@ -115,19 +115,6 @@ TEST_P(StateRows, ClearsWhatLiesBehindARowsEndBeItNaN) {
   }
 }
 
-TEST_P(StateRows, Transposes) {
-  for (Index width : kStateWidths)
-    for (Index rows : {1, 5, 16, 35}) {
-      const Index row = width + 3, column = rows + 2;
-      const std::vector<float> x = random_floats(rows * row, 1);
-      std::vector<float> y(static_cast<std::size_t>(width * column), 77);
-      transpose_rows(rows, width, x.data(), row, y.data(), column);
-      for (Index i = 0; i < width * column; ++i) {
-        EXPECT_EQ(y[i], i % column < rows ? x[i % column * row + i / column] : 77);
-      }
-    }
-}
-
 TEST_P(StateRows, FindsTheOneNumberThatIsNotFinite) {
   for (Index count : kStateWidths)
     for (float spoilt : {kNaN, -kNaN, kInfinity, -kInfinity}) {

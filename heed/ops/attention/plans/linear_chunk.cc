@@ -1,6 +1,7 @@
 #include "heed/ops/attention/plans/linear_chunk.h"
 
 #include "heed/kernels/attention_rows.h"
+#include "heed/kernels/lane_layout.h"
 #include "heed/kernels/state_rows.h"
 #include "heed/ops/attention/plans/float_rows.h"
 #include "heed/tensor/row_storage.h"
@@ -33,7 +34,7 @@ void LinearRows::tile_ends(const LinearTile& tile, Index* ends) const {
 }
 
 kernels::Matrix ChunkRows::transposed() {
-  if (!is_transposed_) kernels::transpose_rows(count_, width_, rows_, width_, transposed_, kLinearChunk);
+  if (!is_transposed_) kernels::rows_to_lanes(count_, width_, rows_, width_, transposed_, kLinearChunk);
   is_transposed_ = true;
   return {transposed_, kLinearChunk};
 }

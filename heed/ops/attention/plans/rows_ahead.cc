@@ -6,10 +6,12 @@ namespace heed {
 
 void RowsAhead::add(const ConstView& view, Index offset, Index stride, Index rows) {
   constexpr Index kLine = 64;
-  const Index size = size_of(view.dtype), lines = ceil_div(view.shape[3] * size, kLine);
+  const Index size = size_of(view.dtype);
+  Index lines = ceil_div(view.shape[3] * size, kLine);
   const char* row = static_cast<const char*>(view.data) + offset * size;
   const char** to = addresses_.data() + count_;
   rows = std::min(rows, (kMost - count_) / std::max<Index>(lines, 1));
+  if (stride * size == lines * kLine) lines *= rows, rows = std::min<Index>(rows, 1);  // one run, written faster
   for (Index r = 0; r < rows; ++r, row += stride * size, to += lines)
     for (Index n = 0; n < lines; ++n) to[n] = row + n * kLine;
   count_ += rows * lines;
