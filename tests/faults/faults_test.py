@@ -2,7 +2,7 @@
 """faults_test.py HEED LIBRARY [all] [PATTERN]: whatever call of the system fails, or whichever allocation, a command ends with one line that says
 what could not be done and why, leaves every file whole, and does its work when it is run again.
 
-Each task is first run alone, which counts its calls; then once for each fault, by LIBRARY (fault_injection.cc). Without `all`, a sample:
+Each task is first run alone, which counts its calls; then once for each fault, by LIBRARY (fault_plan.cc). Without `all`, a sample:
 one call of each kind on files of each ending, and fewer allocations. With PATTERN, a regular expression, only what it matches:
 'train:write:7:.*'."""
 
@@ -47,7 +47,7 @@ ERRORS = {
 EXPECTED_KINDS = {"open", "read", "write", "close", "sync", "rename", "remove", "make_folder", "lock", "status", "link", "list", "mode",
                   "owner", "map", "allocate"}
 NO_MEMORY = ("heed: out of memory", os.strerror(errno.ENOMEM))  # the second from calls of the system that need some
-ASKED_FOR_EVER = 99  # exit status: see fault_injection.cc
+ASKED_FOR_EVER = 99  # exit status: see fault_plan.cc
 LIMIT_SECONDS = 120  # a run takes a tenth of a second
 
 

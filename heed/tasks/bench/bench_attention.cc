@@ -70,19 +70,11 @@ class AttentionRun {
     row.share_of_limit = least / row.seconds;
   }
 
-  void time_alone(const std::function<void()>& work, BenchRow& row) const {
-    const Timing timing = time_work(work, options_.seconds);
-    row.seconds = timing.seconds, row.fastest = timing.fastest, row.samples = timing.samples;
-  }
-
   void time_with_base(const AttentionRow& of, const AttentionCase& problem, const std::function<void()>& work,
                       BenchRow& row) const {
     AttentionCase base = of.base->make();
-    const PairedTiming timing = time_beside(work, runner(base, of.base->threads), options_.seconds);
-    row.seconds = timing.work.seconds, row.fastest = timing.work.fastest, row.samples = timing.work.samples;
-    row.over = of.over, row.base_seconds = timing.base.seconds;
-    row.ratio_scale = of.of_allowed_pairs ? problem.allowed_share() : 1;
-    row.ratio = timing.ratio / row.ratio_scale;
+    const double share = of.of_allowed_pairs ? problem.allowed_share() : 1;
+    write_times(time_beside(work, runner(base, of.base->threads), options_.seconds), of.over, share, row);
   }
 
   static std::function<void()> runner(AttentionCase& problem, int threads) {
@@ -103,7 +95,7 @@ class AttentionRun {
       return row;
     }
     const std::function<void()> work = runner(*problem, of.side.threads);
-    of.base ? time_with_base(of, *problem, work, row) : time_alone(work, row);
+    of.base ? time_with_base(of, *problem, work, row) : write_times(time_work(work, options_.seconds), row);
     const AttentionWork done = problem->work();
     row.operations = done.operations, row.exponentials = done.exponentials, row.tanhs = done.tanhs;
     row.bytes = done.bytes;

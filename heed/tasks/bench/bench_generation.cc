@@ -107,11 +107,6 @@ class GenerationRun {
     return parameter.name == "embedding.weight" && !model.config().tie_output;
   }
 
-  static void set_times(BenchRow& row, const PairedTiming& timing, const char* over) {
-    row.seconds = timing.work.seconds, row.fastest = timing.work.fastest, row.samples = timing.work.samples;
-    row.over = over, row.base_seconds = timing.base.seconds, row.ratio_scale = 1, row.ratio = timing.ratio;
-  }
-
   BenchRow measure_token(const std::string& name, const Transformer& model, const ParameterList& parameters,
                          Precision cache) {
     const Context context = Context::inference(workspace_);
@@ -141,8 +136,7 @@ class GenerationRun {
     const auto read_weights = [&] {
       for (const std::span<const float> values : weights) read_memory(values);
     };
-    const PairedTiming timing = time_beside(step, read_weights, options_.seconds);
-    set_times(row, timing, "reading its weights");
+    write_times(time_beside(step, read_weights, options_.seconds), "reading its weights", 1, row);
     const TransformerConfig& c = model.config();
     const Index keys = c.kv_heads * c.decoder_layers * kPrompt, width = c.width / c.heads;
     const DType kept = kept_as(cache, DType::f32);
@@ -187,8 +181,8 @@ class GenerationRun {
         linear(found->first, Weight(make_view(weights.data<float>(), {outputs, inputs})), {}, found->second);
       }
     };
-    const PairedTiming timing = time_beside([&] { model.features(context, batch); }, library, options_.seconds);
-    set_times(row, timing, "its products");
+    const auto prompt = [&] { model.features(context, batch); };
+    write_times(time_beside(prompt, library, options_.seconds), "its products", 1, row);
     const BenchLimit limit = limits_.of(Limit::multiply_add_f32);
     row.peak = limit.name, row.unit = limit.unit;
     row.rate = row.operations / row.seconds / kGiga;

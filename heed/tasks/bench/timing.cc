@@ -58,4 +58,14 @@ PairedTiming time_beside(const std::function<void()>& work, const std::function<
   return {timing_of(of_work), timing_of(of_base), median(ratios)};
 }
 
+void write_times(const Timing& timing, BenchRow& row) {
+  row.seconds = timing.seconds, row.fastest = timing.fastest, row.samples = timing.samples;
+}
+
+void write_times(const PairedTiming& timing, std::string_view over, double share, BenchRow& row) {
+  write_times(timing.work, row);
+  row.over = over, row.base_seconds = timing.base.seconds;
+  row.ratio_scale = share, row.ratio = timing.ratio / share;
+}
+
 }  // namespace heed

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 
 #include "heed/base/index.h"
+#include "heed/tasks/bench/bench_report.h"
 
 namespace heed {
 
@@ -31,5 +33,9 @@ struct PairedTiming {
 
 // Times the two in turn, so that whatever the machine does meanwhile slows both; each for so many seconds.
 PairedTiming time_beside(const std::function<void()>& work, const std::function<void()>& base, double seconds);
+
+// Writes to a row how long its work took; and beside what, of which the work is such a share.
+void write_times(const Timing& timing, BenchRow& row);
+void write_times(const PairedTiming& timing, std::string_view over, double share, BenchRow& row);
 
 }  // namespace heed
