@@ -28,23 +28,6 @@ HWY_NOINLINE void ask_below(const float* block, Index row, Index column) {
   for (Index r = 0; r < kLanes; ++r, block += row) __builtin_prefetch(block, kWrite);
 }
 
-// A function of its own, without a branch: a compiler that sees the loop around it carries an address for each of its
-// rows along, most of them in memory, and one that sees a branch in it keeps the block there; either doubles the time.
-template <bool kScales>
-HWY_NOINLINE void turn_block(const float* from, Index from_row, const float* factor, float* to, Index to_row) {
-  const Floats d;
-  const Vector scale = kScales ? hn::LoadU(d, factor) : hn::Zero(d);
-  Vector block[kLanes];
-  HWY_UNROLL(16)
-  for (Index r = 0; r < kLanes; ++r, from += from_row) {
-    block[r] = hn::LoadU(d, from);
-    if constexpr (kScales) block[r] = hn::Mul(block[r], scale);
-  }
-  transpose_block(block);
-  HWY_UNROLL(16)
-  for (Index r = 0; r < kLanes; ++r, to += to_row) hn::StoreU(block[r], d, to);
-}
-
 constexpr std::array<float, kLanes> kNoRow{};
 
 struct Extent {
