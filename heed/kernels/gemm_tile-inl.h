@@ -285,11 +285,27 @@ HWY_INLINE void transpose_block([[maybe_unused]] Vector (&rows)[kLanes]) {
 #endif
 }
 
+// What to ask for beside a block of rows that is turned: the lines that begin below it, where rows are read, or written,
+// a block of columns at a time, an order that no processor guesses. Whether or not they belong to the call.
+enum class Ask { nothing, to_read, to_write };
+
+template <Ask kAsk>
+HWY_INLINE void ask_below(const float* from, Index from_row, const float* to, Index to_row) {
+  if constexpr (kAsk == Ask::nothing) return;
+  const float* row = kAsk == Ask::to_read ? from + kLanes * from_row : to + kLanes * to_row;
+  HWY_UNROLL(16)
+  for (Index r = 0; r < kLanes; ++r, row += kAsk == Ask::to_read ? from_row : to_row) {
+    __builtin_prefetch(row, kAsk == Ask::to_write);
+  }
+}
+
 // The same from memory to memory, times a factor for each column where it `kScales`. A function of its own, without a
 // branch: a compiler that sees the loop around it carries an address for each of its rows along, most of them in
-// memory, and one that sees a branch in it keeps the block there; either doubles the time.
-template <bool kScales>
+// memory, and one that sees a branch in it keeps the block there; either doubles the time. (One that only asks would be
+// without effect for GCC 12, which leaves its calls out.)
+template <bool kScales, Ask kAsk>
 HWY_NOINLINE void turn_block(const float* from, Index from_row, const float* factor, float* to, Index to_row) {
+  ask_below<kAsk>(from, from_row, to, to_row);
   const Floats d;
   const Vector scale = kScales ? hn::LoadU(d, factor) : hn::Zero(d);
   Vector block[kLanes];
@@ -329,7 +345,7 @@ HWY_INLINE void pack_columns(const Matrix& whole, Index first, Index column, Ind
       for (; p + kLanes <= steps; p += kLanes) {
         float* const to = packed + p * kPanelColumns + j;
         if (present == kLanes) {
-          turn_block<false>(from + p, b.col, nullptr, to, kPanelColumns);
+          turn_block<false, Ask::nothing>(from + p, b.col, nullptr, to, kPanelColumns);
           continue;
         }
         Vector rows[kLanes];

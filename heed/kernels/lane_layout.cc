@@ -17,17 +17,6 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels {
 namespace HWY_NAMESPACE {
 
-// Rows are read, or written, a block of columns at a time, an order that no processor guesses: each block asks for the
-// lines that begin in the one below it, whether or not that belongs to the call.
-template <int kWrite>
-HWY_NOINLINE void ask_below(const float* block, Index row, Index column) {
-  constexpr Index kLine = 16;  // floats
-  if (column % kLine != 0) return;
-  block += kLanes * row;
-  HWY_UNROLL(16)
-  for (Index r = 0; r < kLanes; ++r, block += row) __builtin_prefetch(block, kWrite);
-}
-
 constexpr std::array<float, kLanes> kNoRow{};
 
 struct Extent {
@@ -37,9 +26,10 @@ struct Extent {
 };
 
 // Of what is read, `in` is there, and zeros for the rest; of what is written, `out` is wanted.
-template <bool kScales>
+template <bool kScales, Ask kAsk>
 HWY_NOINLINE void turn_part(const Extent& in, const float* from, Index from_row, const float* factor, const Extent& out,
                             float* to, Index to_row) {
+  ask_below<kAsk>(from, from_row, to, to_row);
   const Floats d;
   const Vector scale = kScales ? hn::LoadU(d, factor) : hn::Zero(d);
   Vector block[kLanes];
@@ -55,20 +45,23 @@ HWY_NOINLINE void turn_part(const Extent& in, const float* from, Index from_row,
   }
 }
 
-template <bool kScales>
+template <bool kScales, Ask kAsk>
 HWY_INLINE void turn(const Extent& in, const float* from, Index from_row, const float* factor, const Extent& out,
                      float* to, Index to_row) {
-  if (in.is_whole() && out.is_whole()) return turn_block<kScales>(from, from_row, factor, to, to_row);
-  turn_part<kScales>(in, from, from_row, factor, out, to, to_row);
+  if (in.is_whole() && out.is_whole()) return turn_block<kScales, kAsk>(from, from_row, factor, to, to_row);
+  turn_part<kScales, kAsk>(in, from, from_row, factor, out, to, to_row);
 }
+
+// Whether the block's columns begin a line of a row, which is asked for once.
+HWY_INLINE bool begins_line(Index column) { return column % 16 == 0; }
 
 void to_lanes_kernel(Index rows, Index columns, const float* x, Index x_row, float* to, Index lanes) {
   for (Index row = 0; row < lanes; row += kLanes)
     for (Index column = 0; column < columns; column += kLanes) {
-      const float* const block = x + row * x_row + column;
       const Extent present{std::min(rows - row, kLanes), std::min(columns - column, kLanes)};
-      ask_below<0>(block, x_row, column);
-      turn<false>(present, block, x_row, nullptr, {present.columns, kLanes}, to + column * lanes + row, lanes);
+      const auto turned = begins_line(column) ? turn<false, Ask::to_read> : turn<false, Ask::nothing>;
+      turned(present, x + row * x_row + column, x_row, nullptr, {present.columns, kLanes}, to + column * lanes + row,
+             lanes);
     }
 }
 
@@ -77,11 +70,11 @@ HWY_INLINE void from_lanes(Index rows, Index columns, const float* from, Index l
                            Index x_row) {
   for (Index row = 0; row < rows; row += kLanes)
     for (Index column = 0; column < columns; column += kLanes) {
-      float* const block = x + row * x_row + column;
       const float* const scale = kScales ? factor + row : nullptr;
       const Extent wanted{std::min(rows - row, kLanes), std::min(columns - column, kLanes)};
-      ask_below<1>(block, x_row, column);
-      turn<kScales>({wanted.columns, kLanes}, from + column * lanes + row, lanes, scale, wanted, block, x_row);
+      const auto turned = begins_line(column) ? turn<kScales, Ask::to_write> : turn<kScales, Ask::nothing>;
+      turned({wanted.columns, kLanes}, from + column * lanes + row, lanes, scale, wanted, x + row * x_row + column,
+             x_row);
     }
 }
 
