@@ -286,7 +286,7 @@ HWY_INLINE void transpose_block([[maybe_unused]] Vector (&rows)[kLanes]) {
 }
 
 // What to ask for beside a block of rows that is turned: the lines that begin below it, where rows are read, or written,
-// a block of columns at a time, an order that no processor guesses. Whether or not they belong to the call.
+// a block of columns at a time, an order that no processor guesses; whether or not they belong to the call.
 enum class Ask { nothing, to_read, to_write };
 
 template <Ask kAsk>
