@@ -285,8 +285,8 @@ HWY_INLINE void transpose_block([[maybe_unused]] Vector (&rows)[kLanes]) {
 #endif
 }
 
-// What to ask for beside a block of rows that is turned: the lines that begin below it, where rows are read, or written,
-// a block of columns at a time, an order that no processor guesses; whether or not they belong to the call.
+// What to ask for beside a block of rows that is turned: the lines that begin below it, whether or not they belong to
+// the call, where rows are read, or written, a block of columns at a time: an order that no processor guesses.
 enum class Ask { nothing, to_read, to_write };
 
 template <Ask kAsk>
