@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "heed/base/random.h"
@@ -87,6 +88,21 @@ TEST_P(AttentionKernels, RowDotsAndNaNsAreFoundAtEveryWidth) {
     EXPECT_FALSE(attention_any_nan(1, columns, brain.data(), stride));
     EXPECT_FALSE(attention_any_nan(1, columns, half.data(), stride));
   }
+}
+
+TEST_P(AttentionKernels, ANaNIsFoundInWhicheverRowItStands) {
+  for (Index rows = 1; rows <= 18; ++rows)
+    for (Index columns : {5, 16, 37}) {
+      const Index stride = 40;
+      std::vector<float> x = random_floats(rows * stride, 3);
+      EXPECT_FALSE(attention_any_nan(rows, columns, x.data(), stride));
+      for (Index r = 0; r < rows; ++r)
+        for (Index c : {Index{0}, columns - 1}) {
+          const float before = std::exchange(x[r * stride + c], kNaN);
+          EXPECT_TRUE(attention_any_nan(rows, columns, x.data(), stride)) << r << ", " << c << " of " << rows;
+          x[r * stride + c] = before;
+        }
+    }
 }
 
 TEST_P(AttentionKernels, AdditiveScoresAndTheirGradients) {

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "heed/kernels/target.h"
@@ -49,6 +52,25 @@ TEST_P(FeatureMaps, KeepWhatIsNoNumber) {
   EXPECT_EQ(y[0], kInfinity);
   EXPECT_EQ(y[1], 0);
   EXPECT_TRUE(std::isnan(y[2]));
+}
+
+TEST_P(FeatureMaps, EluIsTheSameBesideNumbersThatComeOutSubnormal) {
+  constexpr Index kCount = 64;
+  std::vector<float> x = random_floats(kCount, 1, 40);
+  for (float& number : x) number = std::max(number, -87.0f);
+  x[3] = kInfinity, x[5] = kNaN, x[7] = -87;
+  std::vector<float> alone(kCount), beside(kCount);
+  elu_plus_one_rows(1, kCount, x.data(), kCount, alone.data());
+  for (Index at = 0; at < kCount; ++at) {
+    std::vector<float> mixed = x;
+    for (Index other = 0; other < kCount; ++other) {
+      if (other != at) mixed[other] = -100;
+    }
+    elu_plus_one_rows(1, kCount, mixed.data(), kCount, beside.data());
+    EXPECT_EQ(std::bit_cast<std::uint32_t>(beside[at]), std::bit_cast<std::uint32_t>(alone[at])) << x[at];
+    const Index other = at == 0 ? 1 : 0;
+    EXPECT_NEAR(beside[other], std::exp(-100.0), 2e-45);
+  }
 }
 
 TEST_P(FeatureMaps, FlowAlongTheirSlopes) {

@@ -299,24 +299,50 @@ HWY_INLINE void ask_below(const float* from, Index from_row, const float* to, In
   }
 }
 
-// The same from memory to memory, times a factor for each column where it `kScales`. A function of its own, without a
-// branch: a compiler that sees the loop around it carries an address for each of its rows along, most of them in
-// memory, and one that sees a branch in it keeps the block there; either doubles the time. (One that only asks would be
-// without effect for GCC 12, which leaves its calls out.)
-template <bool kScales, Ask kAsk>
-HWY_NOINLINE void turn_block(const float* from, Index from_row, const float* factor, float* to, Index to_row) {
+struct Extent {
+  Index rows, columns;  // kLanes each, at most
+
+  bool is_whole() const { return rows == kLanes && columns == kLanes; }
+};
+constexpr std::array<float, kLanes> kNoRow{};
+
+// turn() of a whole block, or of a part. A function of its own, and for a whole block without a branch: a compiler that
+// sees the loop around it carries an address for each of its rows along, most of them in memory, and one that sees a
+// branch in it keeps the block there; either doubles the time. (What only asks must not be one: GCC 12 takes it for one
+// without effect, and leaves its calls out.)
+template <bool kWhole, bool kScales, Ask kAsk>
+HWY_NOINLINE void turn_block(const Extent& in, const float* from, Index from_row, const float* factor,
+                             const Extent& out, float* to, Index to_row) {
   ask_below<kAsk>(from, from_row, to, to_row);
   const Floats d;
   const Vector scale = kScales ? hn::LoadU(d, factor) : hn::Zero(d);
   Vector block[kLanes];
   HWY_UNROLL(16)
   for (Index r = 0; r < kLanes; ++r, from += from_row) {
-    block[r] = hn::LoadU(d, from);
+    block[r] = kWhole ? hn::LoadU(d, from) : load_first(r < in.rows ? from : kNoRow.data(), in.columns);
     if constexpr (kScales) block[r] = hn::Mul(block[r], scale);
   }
   transpose_block(block);
   HWY_UNROLL(16)
-  for (Index r = 0; r < kLanes; ++r, to += to_row) hn::StoreU(block[r], d, to);
+  for (Index r = 0; r < kLanes; ++r, to += to_row) {
+    if constexpr (kWhole) {
+      hn::StoreU(block[r], d, to);
+    } else if (r < out.rows) {
+      store_first(block[r], to, out.columns);
+    }
+  }
+}
+
+// Transposes a block from memory to memory, times a factor for each column where it kScales. Of what is read, `in` is
+// there, and zeros for the rest; of what is written, `out` is wanted.
+template <bool kScales, Ask kAsk>
+HWY_INLINE void turn(const Extent& in, const float* from, Index from_row, const float* factor, const Extent& out,
+                     float* to, Index to_row) {
+  if (in.is_whole() && out.is_whole()) {
+    turn_block<true, kScales, kAsk>(in, from, from_row, factor, out, to, to_row);
+  } else {
+    turn_block<false, kScales, kAsk>(in, from, from_row, factor, out, to, to_row);
+  }
 }
 
 // Where b is turned or read for many rows, some of its columns are copied side by side for some steps of the chains at
@@ -343,15 +369,8 @@ HWY_INLINE void pack_columns(const Matrix& whole, Index first, Index column, Ind
     Index p = 0;
     if (b.row == 1) {
       for (; p + kLanes <= steps; p += kLanes) {
-        float* const to = packed + p * kPanelColumns + j;
-        if (present == kLanes) {
-          turn_block<false, Ask::nothing>(from + p, b.col, nullptr, to, kPanelColumns);
-          continue;
-        }
-        Vector rows[kLanes];
-        for (Index r = 0; r < kLanes; ++r) rows[r] = r < present ? hn::LoadU(d, from + r * b.col + p) : hn::Zero(d);
-        transpose_block(rows);
-        for (Index r = 0; r < kLanes; ++r) hn::Store(rows[r], d, to + r * kPanelColumns);
+        turn<false, Ask::nothing>({present, kLanes}, from + p, b.col, nullptr, {kLanes, kLanes},
+                                  packed + p * kPanelColumns + j, kPanelColumns);
       }
     }
     for (; p < steps; ++p) {

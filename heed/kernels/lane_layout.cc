@@ -1,7 +1,6 @@
 #include "heed/kernels/lane_layout.h"
 
 #include <algorithm>
-#include <array>
 
 #include "heed/kernels/dispatch.h"
 #include "heed/kernels/sized_vectors.h"
@@ -16,41 +15,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels {
 namespace HWY_NAMESPACE {
-
-constexpr std::array<float, kLanes> kNoRow{};
-
-struct Extent {
-  Index rows, columns;  // kLanes each, at most
-
-  bool is_whole() const { return rows == kLanes && columns == kLanes; }
-};
-
-// Of what is read, `in` is there, and zeros for the rest; of what is written, `out` is wanted.
-template <bool kScales, Ask kAsk>
-HWY_NOINLINE void turn_part(const Extent& in, const float* from, Index from_row, const float* factor, const Extent& out,
-                            float* to, Index to_row) {
-  ask_below<kAsk>(from, from_row, to, to_row);
-  const Floats d;
-  const Vector scale = kScales ? hn::LoadU(d, factor) : hn::Zero(d);
-  Vector block[kLanes];
-  HWY_UNROLL(16)
-  for (Index r = 0; r < kLanes; ++r, from += from_row) {
-    block[r] = load_first(r < in.rows ? from : kNoRow.data(), in.columns);
-    if constexpr (kScales) block[r] = hn::Mul(block[r], scale);
-  }
-  transpose_block(block);
-  HWY_UNROLL(16)
-  for (Index r = 0; r < kLanes; ++r, to += to_row) {
-    if (r < out.rows) store_first(block[r], to, out.columns);
-  }
-}
-
-template <bool kScales, Ask kAsk>
-HWY_INLINE void turn(const Extent& in, const float* from, Index from_row, const float* factor, const Extent& out,
-                     float* to, Index to_row) {
-  if (in.is_whole() && out.is_whole()) return turn_block<kScales, kAsk>(from, from_row, factor, to, to_row);
-  turn_part<kScales, kAsk>(in, from, from_row, factor, out, to, to_row);
-}
 
 // Whether the block's columns begin a line of a row, which is asked for once.
 HWY_INLINE bool begins_line(Index column) { return column % 16 == 0; }

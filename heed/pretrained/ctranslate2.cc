@@ -54,14 +54,13 @@ Index layers_of(const Checkpoint& file, std::string_view side) {
 }
 
 Activation stored_activation(const Checkpoint& file) {
+  static constexpr Activation kByNumber[] = {Activation::relu,   Activation::gelu_tanh,    Activation::silu,
+                                             Activation::gelu,   Activation::gelu_sigmoid, Activation::tanh,
+                                             Activation::sigmoid};
   const double number = scalar_or(file, "encoder/activation", 0);
-  if (number == 0) return Activation::relu;
-  if (number == 1) return Activation::gelu_tanh;
-  if (number == 2) return Activation::silu;
-  if (number == 3) return Activation::gelu;
-  if (number == 4) return Activation::gelu_sigmoid;
-  if (number == 5) return Activation::tanh;
-  if (number == 6) return Activation::sigmoid;
+  for (std::size_t n = 0; n < std::size(kByNumber); ++n) {
+    if (number == static_cast<double>(n)) return kByNumber[n];
+  }
   fail("{}: encoder/activation {} is none that heed has", file.name(), number);
 }
 

@@ -108,6 +108,19 @@ TEST_F(DescribeCtranslate2, EmbeddingsAreScaledByAFlagOrANumber) {
   EXPECT_EQ(scale("encoder/embeddings/multiply_by_sqrt_depth", kInt8, bytes_of(std::int8_t{0})), 1);
 }
 
+TEST_F(DescribeCtranslate2, ActivationsHaveTheFormatsNumbers) {
+  const auto with_activation = [](std::int8_t number) {
+    return ctranslate2_model().variable("encoder/activation", {}, kInt8, bytes_of(number));
+  };
+  std::int8_t number = 0;
+  for (const Activation activation : {Activation::relu, Activation::gelu_tanh, Activation::silu, Activation::gelu,
+                                      Activation::gelu_sigmoid, Activation::tanh, Activation::sigmoid}) {
+    EXPECT_EQ(described(with_activation(number++)).activation, activation);
+  }
+  EXPECT_EQ(refusal([&] { described(with_activation(number)); }),
+            (folder_ / "model.bin").string() + ": encoder/activation 7 is none that heed has");
+}
+
 TEST_F(DescribeCtranslate2, RefusesWhatMakesAnotherModel) {
   const auto refused = [&](const char* name, std::int8_t value) {
     return refusal([&] { described(ctranslate2_model().variable(name, {}, kInt8, bytes_of(value))); });

@@ -39,6 +39,8 @@ constexpr std::array<std::string_view, 19> kNames{
     "open", "read", "write",    "close", "sync",  "rename",  "remove", "make_folder", "lock",    "status",
     "link", "list", "truncate", "mode",  "owner", "control", "poll",   "map",         "allocate"};
 
+static_assert(kNames.size() == static_cast<std::size_t>(Call::allocate) + 1);
+
 constexpr int kMostDescriptors = 256, kPathBytes = 256;
 // Who asks again this often, where every answer is no, will ask for ever: the process ends with this status.
 constexpr long kMostRefusals = 1'000'000;
