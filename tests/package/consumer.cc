@@ -1,8 +1,8 @@
-// A user's program: one call of the installed library.
+// A user's program: one call of the installed library, whose header needs no other before it.
+#include "heed/attention.h"
+
 #include <cmath>
 #include <cstdio>
-
-#include "heed/attention.h"
 
 int main() {
   using namespace heed;

@@ -6,10 +6,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cached() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
 flags=$(cached CMAKE_CXX_FLAGS)
-build_type=$(cached CMAKE_BUILD_TYPE)
 # Options of a build that takes the objects of this one where it can: its sources must share units as they do here.
 reuse=(-DCMAKE_CXX_COMPILER_LAUNCHER="$here/reuse_object.sh;$build")
-for option in CMAKE_UNITY_BUILD CMAKE_UNITY_BUILD_BATCH_SIZE; do
+for option in CMAKE_BUILD_TYPE CMAKE_UNITY_BUILD CMAKE_UNITY_BUILD_BATCH_SIZE; do
   [ -z "$(cached $option)" ] || reuse+=("-D$option=$(cached $option)")
 done
 unset CMAKE_CXX_COMPILER_LAUNCHER HEED_TARGET HEED_PLAN
@@ -19,10 +18,9 @@ die() { echo "$*" >&2; exit 1; }
 # Runs a command, and shows what it wrote only where it failed.
 quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log"; die "failed: $*"; }; }
 
-# configure SOURCE BINARY OPTIONS...
+# configure SOURCE BINARY OPTIONS...: without optimisation, which a user's small program takes longer to be compiled with than it runs.
 configure() {
-  quietly cmake -S "$1" -B "$2" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_FLAGS="$flags" \
-    -DCMAKE_BUILD_TYPE="$build_type" "${@:3}"
+  quietly cmake -S "$1" -B "$2" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_FLAGS="$flags" "${@:3}"
 }
 
 # refuses PATTERN COMMAND...: the command ends with 1 and one line on standard error that has the pattern.

@@ -5,7 +5,7 @@ root=$(cd "$here/../.." && pwd)
 python=$(cached _Python_EXECUTABLE)
 cp -r "$root/python" "$root/pyproject.toml" "$root/CMakeLists.txt" "$root/LICENSE" "$root/README.md" "$root/cmake" "$root/heed" "$work"
 cd "$work"
-export CMAKE_ARGS="-DCMAKE_CXX_COMPILER=$compiler -DCMAKE_BUILD_TYPE=$build_type ${reuse[*]}"
+export CMAKE_ARGS="-DCMAKE_CXX_COMPILER=$compiler ${reuse[*]}"
 PYTHONPATH=python/backend PYTHONDONTWRITEBYTECODE=1 quietly "$python" -c 'import heed_backend; heed_backend.build_wheel(".")'
 unset CMAKE_ARGS
 quietly "$python" -m zipfile -e heed-*.whl site
