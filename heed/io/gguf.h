@@ -16,8 +16,8 @@
 namespace heed {
 
 // Versions 2 and 3, little endian; tensors of F32, F16, BF16, F64, I8, I16, I32, I64, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0,
-// Q4_K, Q5_K and Q6_K. Shapes are heed's, [rows, width]: GGUF writes the width first. Rows of queries and keys stay as
-// they are: GGUF's are in the order of neighbouring pairs.
+// Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL and IQ4_XS. Shapes are heed's, [rows, width]: GGUF writes the width first. Rows
+// of queries and keys stay as they are: GGUF's are in the order of neighbouring pairs.
 //
 // Metadata is an object with every key: integers (a u64 beyond 2^63 is a number), numbers (each f32 exactly), booleans,
 // strings, whose bytes need not be UTF-8, and arrays, also of arrays.

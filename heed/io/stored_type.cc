@@ -19,7 +19,7 @@ constexpr Traits kTraits[] = {
 };
 static_assert(std::size(kTraits) == static_cast<std::size_t>(StoredType::q4_0));
 static_assert(kTraits[static_cast<int>(StoredType::boolean)].dtype == DType::boolean);
-static_assert(blocks_of(StoredType::q6_k) == BlockType::q6_k && blocks_of(StoredType::u32) == BlockType::none);
+static_assert(blocks_of(StoredType::iq4_xs) == BlockType::iq4_xs && blocks_of(StoredType::u32) == BlockType::none);
 
 const Traits& traits_of(StoredType type) { return kTraits[static_cast<int>(type)]; }
 bool is_packed(StoredType type) { return blocks_of(type) != BlockType::none; }

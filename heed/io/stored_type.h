@@ -39,7 +39,11 @@ enum class StoredType : std::uint8_t {
   q8_0,
   q4_k,
   q5_k,
-  q6_k
+  q6_k,
+  q2_k,
+  q3_k,
+  iq4_nl,
+  iq4_xs
 };
 
 constexpr StoredType stored(DType dtype) { return static_cast<StoredType>(dtype); }

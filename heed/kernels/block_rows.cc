@@ -135,7 +135,7 @@ void products_of_all(const SummedDigitRows& x, const UnpackedRows& stored, const
 void sum_digits(const std::int8_t* digits, Index width, float* sums) { sum_shares(digits, width, sums); }
 
 void block_products(const SummedDigitRows& x, const UnpackedRows& stored, const float* bias, const ProductPlaces& y) {
-  (stored.type == BlockType::q8_0 ? products_of_all<true> : products_of_all<false>)(x, stored, bias, y);
+  (has_eight_bits(stored.type) ? products_of_all<true> : products_of_all<false>)(x, stored, bias, y);
 }
 
 }  // namespace heed::kernels

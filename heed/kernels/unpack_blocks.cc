@@ -152,29 +152,131 @@ HWY_INLINE void unpack_k(const Byte* block, Index blocks, BlockType, UnpackedRow
   }
 }
 
+// The pair of bits number `part` of each byte.
+template <class V>
+HWY_INLINE V two_bits(V bytes, int part) {
+  return hn::And(hn::ShiftRightSame(bytes, 2 * part), hn::Set(hn::DFromV<V>(), 3));
+}
+
+// Of sixteen integers of eight bits, f(i, numbers) with numbers i, i + 1, ... as floats, as many as a vector has.
+template <typename Integer, typename F>
+HWY_INLINE void for_sixteen(const Integer* integers, const F& f) {
+  const hn::CappedTag<float, kShares> d;
+  const hn::RebindToSigned<decltype(d)> d32;
+  const hn::Rebind<Integer, decltype(d)> d8;
+  for (std::size_t i = 0; i < kShares; i += hn::Lanes(d)) {
+    f(static_cast<Index>(i), d, hn::ConvertTo(d, hn::PromoteTo(d32, hn::LoadU(d8, integers + i))));
+  }
+}
+
+// The scales of the nth block of 256 numbers: d times sixteen integers with a sign.
+HWY_INLINE void store_scales(const std::int8_t* integers, float d, BlockType type, Index nth, const UnpackedRow& to) {
+  for_sixteen(integers, [&](Index i, auto tag, auto numbers) HWY_ATTR {
+    const auto scale = hn::Mul(numbers, hn::Set(tag, d));
+    hn::StoreU(scale, tag, to.scale + nth * kShares + i);
+    hn::StoreU(hn::Mul(scale, hn::Set(tag, zero_of(type))), tag, to.less + nth * kShares + i);
+  });
+}
+
+HWY_INLINE void unpack_q2_k(const Byte* block, Index blocks, BlockType, UnpackedRow to) {
+  const Bytes d8;
+  for (Index n = 0; n < blocks; ++n, block += 84) {
+    for (int group = 0; group < 8; ++group, to.bytes += kHalf) {
+      const Byte* const q = block + 16 + group / 4 * kHalf;
+      store_half([&](int i) HWY_ATTR { return two_bits(hn::LoadU(d8, q + i), group % 4); }, to.bytes);
+    }
+    Byte scales[kShares], minima[kShares];
+    for (Index i = 0; i < kShares; ++i) scales[i] = block[i] & 15, minima[i] = static_cast<Byte>(block[i] >> 4);
+    const auto store = [&](const Byte* integers, float factor, float* at) HWY_ATTR {
+      for_sixteen(integers, [&](Index i, auto d, auto numbers) HWY_ATTR {
+        hn::StoreU(hn::Mul(numbers, hn::Set(d, factor)), d, at + n * kShares + i);
+      });
+    };
+    store(scales, half_at(block + 80), to.scale), store(minima, half_at(block + 82), to.less);
+  }
+}
+
+// Sixteen scales of six bits, from twelve bytes: four words of four.
+HWY_INLINE void unpack_scales(const Byte* packed, std::int8_t (&scales)[kShares]) {
+  std::uint32_t words[3];
+  std::memcpy(words, packed, sizeof words);
+  constexpr std::uint32_t kFour = 0x0F0F0F0F, kTwo = 0x03030303;
+  for (int word = 0; word < 4; ++word) {
+    const std::uint32_t four = (words[word % 2] >> (word / 2 * 4) & kFour) | (words[2] >> (2 * word) & kTwo) << 4;
+    for (int i = 0; i < 4; ++i)
+      scales[4 * word + i] = static_cast<std::int8_t>(static_cast<int>(four >> (8 * i) & 63) - 32);
+  }
+}
+
+HWY_INLINE void unpack_q3_k(const Byte* block, Index blocks, BlockType type, UnpackedRow to) {
+  const Bytes d8;
+  for (Index n = 0; n < blocks; ++n, block += 110) {
+    for (int group = 0; group < 8; ++group, to.bytes += kHalf) {
+      const Byte* const q = block + kHalf + group / 4 * kHalf;
+      const auto third = hn::Set(d8, static_cast<Byte>(1 << group));
+      const auto numbers = [&](int i) HWY_ATTR {
+        const auto set = hn::TestBit(hn::LoadU(d8, block + i), third);
+        return hn::Or(two_bits(hn::LoadU(d8, q + i), group % 4), hn::IfThenElseZero(set, hn::Set(d8, 4)));
+      };
+      store_half(numbers, to.bytes);
+    }
+    std::int8_t scales[kShares];
+    unpack_scales(block + 96, scales);
+    store_scales(scales, half_at(block + 108), type, n, to);
+  }
+}
+
+// The levels that 16 bytes of four bits stand for, without a sign.
+HWY_INLINE void unpack_levels(const Byte* q, Byte* to) {
+  const auto without_sign = [](int bits) { return static_cast<Byte>(kBlockLevels[bits] + 128); };
+#if HWY_TARGET == HWY_SCALAR
+  for (int i = 0; i < 16; ++i) to[i] = without_sign(q[i] & 15), to[16 + i] = without_sign(q[i] >> 4);
+#else
+  HWY_ALIGN Byte levels[16];
+  for (int i = 0; i < 16; ++i) levels[i] = without_sign(i);
+  const hn::CappedTag<Byte, 16> d;
+  const auto table = hn::Load(d, levels), both = hn::LoadU(d, q);
+  hn::StoreU(hn::TableLookupBytes(table, lower_nibbles(both)), d, to);
+  hn::StoreU(hn::TableLookupBytes(table, upper_nibbles(both)), d, to + 16);
+#endif
+}
+
+HWY_INLINE void unpack_iq4_nl(const Byte* block, Index blocks, BlockType type, const UnpackedRow& to) {
+  for (Index n = 0; n < blocks; ++n, block += 18) {
+    unpack_levels(block + 2, to.bytes + n * kHalf);
+    const float d = half_at(block);
+    share(to, n, d, zero_of(type) * d);
+  }
+}
+
+HWY_INLINE void unpack_iq4_xs(const Byte* block, Index blocks, BlockType type, UnpackedRow to) {
+  for (Index n = 0; n < blocks; ++n, block += 136) {
+    const int high = block[2] | block[3] << 8;
+    std::int8_t scales[kShares];
+    for (int group = 0; group < 8; ++group, to.bytes += kHalf) {
+      unpack_levels(block + 8 + 16 * group, to.bytes);
+      const int bits = (block[4 + group / 2] >> (group % 2 * 4) & 15) | (high >> (2 * group) & 3) << 4;
+      scales[2 * group] = scales[2 * group + 1] = static_cast<std::int8_t>(bits - 32);
+    }
+    store_scales(scales, half_at(block), type, n, to);
+  }
+}
+
 HWY_INLINE void unpack_q6_k(const Byte* block, Index blocks, BlockType type, UnpackedRow to) {
   const Bytes d8;
-  const hn::CappedTag<float, 16> d;
-  const hn::RebindToSigned<decltype(d)> d32;
-  const hn::Rebind<std::int8_t, decltype(d)> signed8;
   for (Index n = 0; n < blocks; ++n, block += 210) {
     for (int group = 0; group < 8; ++group, to.bytes += kHalf) {
       const int half = group / 4, part = group % 4;
       const Byte *const low = block + 64 * half + part % 2 * kHalf, *const high = block + 128 + 32 * half;
       const auto numbers = [&](int i) HWY_ATTR {
         const auto both = hn::LoadU(d8, low + i);
-        const auto upper = hn::And(hn::ShiftRightSame(hn::LoadU(d8, high + i), 2 * part), hn::Set(d8, 3));
+        const auto upper = two_bits(hn::LoadU(d8, high + i), part);
         return hn::Or(part < 2 ? lower_nibbles(both) : upper_nibbles(both), hn::ShiftLeft<4>(upper));
       };
       store_half(numbers, to.bytes);
     }
     const auto* const scales = static_cast<const std::int8_t*>(static_cast<const void*>(block + 192));
-    const auto factor = hn::Set(d, half_at(block + 208)), zero = hn::Set(d, zero_of(type));
-    for (std::size_t i = 0; i < 16; i += hn::Lanes(d)) {
-      const auto scale = hn::Mul(hn::ConvertTo(d, hn::PromoteTo(d32, hn::LoadU(signed8, scales + i))), factor);
-      hn::StoreU(scale, d, to.scale + n * 16 + static_cast<Index>(i));
-      hn::StoreU(hn::Mul(scale, zero), d, to.less + n * 16 + static_cast<Index>(i));
-    }
+    store_scales(scales, half_at(block + 208), type, n, to);
   }
 }
 
@@ -196,6 +298,14 @@ void unpack_row(BlockType type, const Byte* block, Index blocks, const UnpackedR
       return unpack_k<true>(block, blocks, type, to);
     case BlockType::q6_k:
       return unpack_q6_k(block, blocks, type, to);
+    case BlockType::q2_k:
+      return unpack_q2_k(block, blocks, type, to);
+    case BlockType::q3_k:
+      return unpack_q3_k(block, blocks, type, to);
+    case BlockType::iq4_nl:
+      return unpack_iq4_nl(block, blocks, type, to);
+    case BlockType::iq4_xs:
+      return unpack_iq4_xs(block, blocks, type, to);
     case BlockType::none:
       return;
   }

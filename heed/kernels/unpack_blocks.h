@@ -29,12 +29,18 @@ struct UnpackedRows {
   static Index shares_of(Index width) { return round_up(ceil_div(width, kShareNumbers), kShares); }
 };
 
+// Whether its integers need eight bits without a sign; those of others need six.
+constexpr bool has_eight_bits(BlockType type) {
+  return type == BlockType::q8_0 || type == BlockType::iq4_nl || type == BlockType::iq4_xs;
+}
+
 // What is taken from the integers of a type without minima, which are kept without a sign; 0 with minima.
 constexpr float zero_of(BlockType type) {
   return type == BlockType::q4_0   ? 8
          : type == BlockType::q5_0 ? 16
-         : type == BlockType::q8_0 ? 128
          : type == BlockType::q6_k ? 32
+         : type == BlockType::q3_k ? 4
+         : has_eight_bits(type)    ? 128
                                    : 0;
 }
 

@@ -26,7 +26,7 @@ constexpr std::uint32_t kF32 = 0, kFloat = 6;  // GGUF's numbers of a type and o
 
 // ggml's number of a type of blocks.
 std::uint32_t number_of(BlockType type) {
-  constexpr std::uint32_t kNumbers[] = {0, 2, 3, 6, 7, 8, 12, 13, 14};
+  constexpr std::uint32_t kNumbers[] = {0, 2, 3, 6, 7, 8, 12, 13, 14, 10, 11, 20, 23};
   return kNumbers[static_cast<int>(type)];
 }
 
@@ -37,7 +37,7 @@ struct Files {
   Files() {
     for (GgufBytes* const file : {&blocks, &wide}) {
       file->text("general.architecture", "llama")
-          .integer("llama.block_count", 1)
+          .integer("llama.block_count", 2)
           .integer("llama.embedding_length", kWidth)
           .integer("llama.feed_forward_length", kWidth)
           .integer("llama.attention.head_count", 4)
@@ -45,7 +45,8 @@ struct Files {
           .integer("llama.context_length", 32)
           .value("llama.attention.layer_norm_rms_epsilon", kFloat, bytes_of(1e-5f))
           .texts("tokenizer.ggml.tokens", std::vector<std::string>(kVocabulary, "x"));
-      for (const char* norm : {"output_norm", "blk.0.attn_norm", "blk.0.ffn_norm"}) {
+      for (const char* norm :
+           {"output_norm", "blk.0.attn_norm", "blk.0.ffn_norm", "blk.1.attn_norm", "blk.1.ffn_norm"}) {
         file->tensor(std::string(norm) + ".weight", kF32, {kWidth}, bytes_of(std::vector<float>(kWidth, 1)));
       }
     }
@@ -58,6 +59,13 @@ struct Files {
     add("blk.0.ffn_gate", BlockType::q4_1, kWidth);
     add("blk.0.ffn_up", BlockType::q5_0, kWidth);
     add("blk.0.ffn_down", BlockType::q5_1, kWidth);
+    add("blk.1.attn_q", BlockType::q2_k, kWidth);
+    add("blk.1.attn_k", BlockType::q2_k, kWidth / 2);
+    add("blk.1.attn_v", BlockType::q3_k, kWidth / 2);
+    add("blk.1.attn_output", BlockType::q3_k, kWidth);
+    add("blk.1.ffn_gate", BlockType::iq4_nl, kWidth);
+    add("blk.1.ffn_up", BlockType::iq4_xs, kWidth);
+    add("blk.1.ffn_down", BlockType::iq4_xs, kWidth);
   }
 
   void add(const std::string& name, BlockType type, Index rows) {
@@ -93,7 +101,7 @@ TEST(GgufBlocks, AModelAnswersAsItsNumbersInF32) {
   const PretrainedModel blocks = open_pretrained(folder / "blocks.gguf"), wide = open_pretrained(folder / "wide.gguf");
   int weights = 0;
   for (const auto& [name, var] : blocks.parameters) weights += var.blocks() != BlockType::none ? 1 : 0;
-  EXPECT_EQ(weights, 9);
+  EXPECT_EQ(weights, 16);
   const std::vector<Tensor> got = logits_of(*blocks.model), expected = logits_of(*wide.model);
   for (std::size_t i = 0; i < got.size(); ++i) {
     EXPECT_TRUE(std::isfinite(expected[i].data<float>()[0]));

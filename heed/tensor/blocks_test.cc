@@ -85,10 +85,37 @@ float q6_k(const Byte* block, int e) {
   return factor * static_cast<float>(low + 16 * high - 32);
 }
 
+// 64 bytes of four numbers each: byte j of a half of 32 has the numbers j, j + 32, j + 64 and j + 96 of its 128.
+int two_bits(const Byte* q, int e) { return field(q + e / 128 * 32, 8 * (e % 32) + 2 * (e % 128 / 32), 2); }
+
+float q2_k(const Byte* block, int e) {
+  const float factor = half(block + 80) * static_cast<float>(nibble(block, 2 * (e / 16)));
+  const float less = half(block + 82) * static_cast<float>(nibble(block, 2 * (e / 16) + 1));
+  const float product = factor * static_cast<float>(two_bits(block + 16, e));
+  return product - less;
+}
+// Sixteen scales in 96 bits: the four lower ones of scale j are half j / 8 of byte j % 8, the two upper ones are pair
+// j / 4 of byte 8 + j % 4.
+float q3_k(const Byte* block, int e) {
+  const int j = e / 16;
+  const int scale = nibble(block + 96, 2 * (j % 8) + j / 8) + 16 * field(block + 96, 8 * (8 + j % 4) + 2 * (j / 4), 2);
+  const float factor = half(block + 108) * static_cast<float>(scale - 32);
+  return factor * static_cast<float>(two_bits(block + 32, e) + 4 * bit(block + e % 32, e / 32) - 4);
+}
+
+constexpr int kLevels[] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+float iq4_nl(const Byte* block, int e) { return half(block) * static_cast<float>(kLevels[four_bits(block + 2, e)]); }
+float iq4_xs(const Byte* block, int e) {
+  const int j = e / 32, scale = nibble(block + 4, j) + 16 * field(block + 2, 2 * j, 2);
+  const float factor = half(block) * static_cast<float>(scale - 32);
+  return factor * static_cast<float>(kLevels[four_bits(block + 8 + 16 * j, e % 32)]);
+}
+
 using Number = float (*)(const Byte* block, int e);
 const std::vector<std::pair<BlockType, Number>> kNumbers = {
-    {BlockType::q4_0, q4_0}, {BlockType::q4_1, q4_1}, {BlockType::q5_0, q5_0}, {BlockType::q5_1, q5_1},
-    {BlockType::q8_0, q8_0}, {BlockType::q4_k, q4_k}, {BlockType::q5_k, q5_k}, {BlockType::q6_k, q6_k},
+    {BlockType::q4_0, q4_0}, {BlockType::q4_1, q4_1}, {BlockType::q5_0, q5_0},     {BlockType::q5_1, q5_1},
+    {BlockType::q8_0, q8_0}, {BlockType::q4_k, q4_k}, {BlockType::q5_k, q5_k},     {BlockType::q6_k, q6_k},
+    {BlockType::q2_k, q2_k}, {BlockType::q3_k, q3_k}, {BlockType::iq4_nl, iq4_nl}, {BlockType::iq4_xs, iq4_xs},
 };
 
 TEST(Blocks, AreTheNumbersOfTheFormatsDescription) {
@@ -125,6 +152,20 @@ TEST(Blocks, OfOneNumberEachAreThatNumber) {
   EXPECT_EQ(widen(BlockType::q8_0, {two[0], two[1], 0x80})[0], -256);
   // d = 2, m = 1, the first group's scale 3 and minimum 5, the first number 7: 2 * 3 * 7 - 1 * 5.
   EXPECT_EQ(widen(BlockType::q4_k, {two[0], two[1], one[0], one[1], 3, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 7})[0], 37);
+  EXPECT_EQ(widen(BlockType::iq4_nl, {two[0], two[1], 0x0F})[0], 226);
+  EXPECT_EQ(widen(BlockType::iq4_nl, {two[0], two[1], 0x0F})[16], -254);
+  // d = 2, m = 1; number 32 is the second of byte 0, in group 2 of scale 3 and minimum 5: 2 * 3 * 2 - 1 * 5.
+  std::vector<Byte> block(84);
+  block[2] = 0x53, block[16] = 2 << 2, block[80] = two[0], block[81] = two[1], block[82] = one[0], block[83] = one[1];
+  EXPECT_EQ(widen(BlockType::q2_k, block)[32], 7);
+  // d = 2; number 33 has the low bits of byte 1 and bit 1 of byte 1, and scale 2, 17 + 32: 2 * 17 * (3 + 4 - 4).
+  block.assign(110, 0);
+  block[1] = 2, block[33] = 3 << 2, block[98] = 1, block[106] = 3, block[108] = two[0], block[109] = two[1];
+  EXPECT_EQ(widen(BlockType::q3_k, block)[33], 102);
+  // d = 2; the second 32 numbers, of scale 1 + 2 * 16 and the fifth level.
+  block.assign(136, 0);
+  block[0] = two[0], block[1] = two[1], block[2] = 2 << 2, block[4] = 1 << 4, block[24] = 4;
+  EXPECT_EQ(widen(BlockType::iq4_xs, block)[32], -98);
 }
 
 TEST(Blocks, NoBlocksAreNone) {

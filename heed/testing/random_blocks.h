@@ -10,8 +10,9 @@
 
 namespace heed::testing {
 
-inline constexpr BlockType kBlockTypes[] = {BlockType::q4_0, BlockType::q4_1, BlockType::q5_0, BlockType::q5_1,
-                                            BlockType::q8_0, BlockType::q4_k, BlockType::q5_k, BlockType::q6_k};
+inline constexpr BlockType kBlockTypes[] = {BlockType::q4_0, BlockType::q4_1, BlockType::q5_0,   BlockType::q5_1,
+                                            BlockType::q8_0, BlockType::q4_k, BlockType::q5_k,   BlockType::q6_k,
+                                            BlockType::q2_k, BlockType::q3_k, BlockType::iq4_nl, BlockType::iq4_xs};
 
 // Where a block of this type has its f16 numbers.
 inline std::vector<Index> halves_of(BlockType type) {
@@ -23,6 +24,10 @@ inline std::vector<Index> halves_of(BlockType type) {
       return {0, 2};
     case BlockType::q6_k:
       return {208};
+    case BlockType::q2_k:
+      return {80, 82};
+    case BlockType::q3_k:
+      return {108};
     default:
       return {0};
   }
