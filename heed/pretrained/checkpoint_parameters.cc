@@ -46,6 +46,12 @@ Tensor in_shape(const Tensor& tensor, std::span<const Index> shape) {
   return tensor.reshape({shape[0], shape[1], shape[2]});
 }
 
+// Of a tensor of so many.
+Range used_rows(const TensorRule& rule, Index rows) {
+  const Index first = std::min(rule.first_row, rows);
+  return {first, rule.rows == 0 ? rows : std::min(first + rule.rows, rows)};
+}
+
 // As f32, whatever it is kept in.
 Tensor widened(const Tensor& values, const Tensor& scales) {
   if (values.dtype() != DType::i8 || scales.is_empty()) return values.to(DType::f32);
@@ -194,24 +200,31 @@ Var CheckpointParameters::value(const ParameterShape& wanted, const Initial&) {
   const auto [rule, names] = find(wanted.name);
   if (rule->computed) return Var::parameter(rule->computed());
   used_.insert(names.begin(), names.end());
-  const bool as_it_is = names.size() == 1 && !names.front().empty() && rule->layout == TensorLayout::as_it_is &&
-                        rule->first_row == 0 && rule->rows == 0;
-  return as_it_is ? alone(names.front(), wanted) : adapted(*rule, names, wanted);
+  const bool as_it_is = names.size() == 1 && !names.front().empty() && rule->layout == TensorLayout::as_it_is;
+  return as_it_is ? alone(*rule, names.front(), wanted) : adapted(*rule, names, wanted);
 }
 
-Var CheckpointParameters::alone(const std::string& name, const ParameterShape& wanted) const {
+Var CheckpointParameters::alone(const TensorRule& rule, const std::string& name, const ParameterShape& wanted) const {
   const StoredTensor& stored = file_.tensors().find(name)->second;
-  HEED_CHECK(has_shape(shape_of(stored), wanted.shape), "{}: {} is [{}], but the model needs [{}]", file_.name(),
-             printable(name), fmt::join(shape_of(stored), ", "), fmt::join(wanted.shape, ", "));
+  std::vector<Index> shape(shape_of(stored).begin(), shape_of(stored).end());
+  const Range used = used_rows(rule, shape.empty() ? 0 : shape.front());
+  const bool is_part = !shape.empty() && used.size() < shape.front();
+  if (is_part) shape.front() = used.size();
+  HEED_CHECK(has_shape(shape, wanted.shape), "{}: {}{} is [{}], but the model needs [{}]", file_.name(),
+             printable(name), is_part ? fmt::format(" from row {} on", used.begin) : "", fmt::join(shape, ", "),
+             fmt::join(wanted.shape, ", "));
+  const auto rows_of = [&](const Tensor& all) {  // the same memory
+    return is_part && !all.is_empty() ? all.rows(used.begin, used.end) : all;
+  };
   HEED_CHECK(is_floating(stored.dtype()) || stored.dtype() == DType::i8, "{}: {} is of {}, which no parameter is",
              file_.name(), printable(name), name_of(stored.type));
-  if (wanted.is_weight && std::ranges::equal(shape_of(stored), wanted.shape)) {
-    const Tensor blocks = file_.blocks(name);
+  if (wanted.is_weight && std::ranges::equal(shape, wanted.shape)) {
+    const Tensor blocks = rows_of(file_.blocks(name));
     if (!blocks.is_empty()) return Var::narrow(blocks, {}, blocks_of(stored.type));
   }
-  const Tensor values = in_shape(file_.tensor(name), wanted.shape);
+  const Tensor values = in_shape(rows_of(file_.tensor(name)), wanted.shape);
   if (!is_narrow(values.dtype())) return Var::parameter(values.dtype() == DType::f32 ? values : values.to(DType::f32));
-  const Tensor scales = file_.scales(name);
+  const Tensor scales = rows_of(file_.scales(name));
   const bool usable = values.dtype() != DType::i8 || !scales.is_empty();
   if (wanted.is_weight && usable) return Var::narrow(values, scales);
   return Var::parameter(widened(values, scales));
@@ -239,8 +252,8 @@ Var CheckpointParameters::adapted(const TensorRule& rule, std::span<const std::s
     if (part.dtype() != type) part = widened(part, file_.scales(name));
     if (transposes && part.rank() == 2) part = transposed(part);
     if (rule.layout == TensorLayout::taps_last && part.rank() == 3) part = with_taps_first(part);
-    const Index first = std::min(rule.first_row, part.dim(0));
-    parts.push_back(part.rows(first, rule.rows == 0 ? part.dim(0) : std::min(first + rule.rows, part.dim(0))));
+    const Range used = used_rows(rule, part.dim(0));
+    parts.push_back(part.rows(used.begin, used.end));
   }
   Index total = 0;
   for (const Tensor& part : parts) total += part.dim(0);

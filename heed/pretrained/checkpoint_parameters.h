@@ -49,7 +49,7 @@ class CheckpointParameters final : public ParameterSource {
   // Throws heed::Error where there is no rule.
   Found find(const std::string& parameter) const;
   std::string in_file(std::string name) const;
-  Var alone(const std::string& name, const ParameterShape& wanted) const;
+  Var alone(const TensorRule& rule, const std::string& name, const ParameterShape& wanted) const;
   Var adapted(const TensorRule& rule, std::span<const std::string> names, const ParameterShape& wanted) const;
 
   const Checkpoint& file_;

@@ -81,6 +81,29 @@ TEST_F(CheckpointParametersTest, SeveralParametersMayShareATensorsRows) {
   EXPECT_EQ(numbers(scope.weight("up", 2, 2, Initial::constant(0)).value()), (std::vector<float>{4, 5, 6, 7}));
 }
 
+TEST_F(CheckpointParametersTest, RowsOfATensorAreTheFilesMemory) {
+  const Tensor blocks = testing::random_blocks(BlockType::q4_k, 4, 256, 1);
+  const std::string bytes(blocks.data<char>(), static_cast<std::size_t>(blocks.size()));
+  const Checkpoint of_blocks = parse_gguf(
+      std::make_shared<MappedFile>(testing::GgufBytes().tensor("both", 12, {4, 256}, bytes).bytes(), "m.gguf"));
+  const Checkpoint of_halves = saved({{"both", counted({4, 256}).to(DType::bf16)}});
+  for (const Checkpoint* const file : {&of_blocks, &of_halves}) {
+    CheckpointParameters loaded(*file,
+                                {{.parameter = "gate", .tensors = {"both"}, .rows = 1},
+                                 {.parameter = "up", .tensors = {"both"}, .first_row = 1, .rows = 3},
+                                 {.parameter = "more", .tensors = {"both"}, .first_row = 2, .rows = 3}},
+                                "", 1);
+    const ParameterScope scope(loaded);
+    const Var gate = scope.weight("gate", 1, 256, Initial::constant(0)),
+              up = scope.weight("up", 3, 256, Initial::constant(0));
+    const char* const begin = file->tensors().at("both").bytes.data();
+    EXPECT_EQ(gate.value().view().as<char>(), begin);
+    EXPECT_EQ(up.value().view().as<char>(), begin + file->tensors().at("both").bytes.size() / 4);
+    EXPECT_EQ(refusal([&] { scope.weight("more", 3, 256, Initial::constant(0)); }),
+              file->name() + ": both from row 2 on is [2, 256], but the model needs [3, 256]");
+  }
+}
+
 TEST_F(CheckpointParametersTest, WhatARuleNamesNothingForIsZero) {
   const Checkpoint file = saved({{"something", counted({1})}});
   CheckpointParameters loaded(file, {{"bias", {""}}}, "", 1);

@@ -21,9 +21,13 @@ constexpr std::pair<std::string_view, std::string_view> kNames[] = {
     {"model.layers.*.self_attn.q_proj", "blk.*.attn_q"},
     {"model.layers.*.self_attn.k_proj", "blk.*.attn_k"},
     {"model.layers.*.self_attn.v_proj", "blk.*.attn_v"},
+    {"model.layers.*.self_attn.qkv_proj", "blk.*.attn_qkv"},
+    {"model.layers.*.self_attn.q_norm", "blk.*.attn_q_norm"},
+    {"model.layers.*.self_attn.k_norm", "blk.*.attn_k_norm"},
     {"model.layers.*.self_attn.o_proj", "blk.*.attn_output"},
     {"model.layers.*.mlp.up_proj", "blk.*.ffn_up"},
     {"model.layers.*.mlp.gate_proj", "blk.*.ffn_gate"},
+    {"model.layers.*.mlp.gate_up_proj", "blk.*.ffn_up"},
     {"model.layers.*.mlp.down_proj", "blk.*.ffn_down"},
     {"model.layers.*.input_layernorm", "blk.*.attn_norm"},
     {"model.layers.*.pre_feedforward_layernorm", "blk.*.ffn_norm"},
@@ -33,9 +37,9 @@ constexpr std::pair<std::string_view, std::string_view> kNames[] = {
     {"lm_head", "output"},
 };
 
-std::string in_gguf(const std::string& tensor, bool gemma2) {
+std::string in_gguf(const std::string& tensor, NormPlace place) {
   constexpr std::string_view kAfterAttention = "model.layers.*.post_attention_layernorm";
-  if (tensor == kAfterAttention) return gemma2 ? "blk.*.post_attention_norm" : "blk.*.ffn_norm";
+  if (tensor == kAfterAttention) return place == NormPlace::both ? "blk.*.post_attention_norm" : "blk.*.ffn_norm";
   for (const auto& [theirs, name] : kNames) {
     if (tensor.starts_with(theirs)) return std::string(name) + tensor.substr(theirs.size());
   }
@@ -100,6 +104,46 @@ Json scaling_of_file(const Json& metadata, const std::string& arch) {
   return scaling;
 }
 
+// What only Gemma 2 and 3 have.
+void set_gemmas_own(const Json& metadata, const std::string& arch, Json& config) {
+  const auto key = [&](std::string_view name) { return fmt::format("{}.{}", arch, name); };
+  const bool is_third = arch == "gemma3";
+  for (const auto& [to, from] : {std::pair("sliding_window", "attention.sliding_window"),
+                                 {"sliding_window_pattern", "attention.sliding_window_pattern"},
+                                 {"rope_local_base_freq", "rope.freq_base_swa"}}) {
+    if (metadata.has(key(from))) config.set(to, metadata[key(from)]);
+  }
+  // Of the largest alone, which nothing but its number of layers tells from the others, the share of the width.
+  const Index layers_of_27b = is_third ? 62 : 46;
+  const Index share = extent(config, {"hidden_size"}) / extent(config, {"num_attention_heads"});
+  const bool is_largest = extent(config, {"num_hidden_layers"}) == layers_of_27b;
+  config.set("query_pre_attn_scalar", is_largest ? share : extent(config, {"head_dim"}));
+  if (is_third) config.set("model_type", "gemma3_text");
+}
+
+// What only Phi 3 has: a window of 0 keys is none.
+void set_phis_own(const Checkpoint& file, const std::string& arch, Json& config) {
+  const Json& metadata = file.metadata();
+  const auto key = [&](std::string_view name) { return fmt::format("{}.{}", arch, name); };
+  const std::string window = key("attention.sliding_window");
+  if (metadata.has(window) && metadata[window].integer() != 0) config.set("sliding_window", metadata[window]);
+  const Index width = extent(config, {"head_dim"});
+  const Index turned = extent_or(metadata, {key("rope.dimension_count")}, width);
+  config.set("partial_rotary_factor", static_cast<double>(turned) / static_cast<double>(width));
+  constexpr const char* kFactors = "rope_factors_short.weight";
+  if (!file.has(kFactors)) return;
+  const Tensor factors = file.tensor(kFactors).to(DType::f32);
+  const std::span<const float> numbers(factors.data<float>(), static_cast<std::size_t>(factors.size()));
+  Json scaling =
+      Json::object({{"rope_type", "longrope"},
+                    {"short_factor", Json::array_of(std::vector<double>(numbers.begin(), numbers.end()))},
+                    {"original_max_position_embeddings", metadata[key("rope.scaling.original_context_length")]}});
+  if (metadata.has(key("rope.scaling.attn_factor"))) {
+    scaling.set("attention_factor", metadata[key("rope.scaling.attn_factor")]);
+  }
+  config.set("rope_scaling", scaling);
+}
+
 // Of Llama and its like.
 FamilyModel describe_llama_file(const Checkpoint& file, const std::string& arch) {
   const Json& metadata = file.metadata();
@@ -114,8 +158,6 @@ FamilyModel describe_llama_file(const Checkpoint& file, const std::string& arch)
   copy("final_logit_softcapping", "final_logit_softcapping", false);
   const double base = rotary_base(metadata, key("rope.freq_base"));
   config.set("rope_theta", base);
-  const bool is_gemma2 = arch == "gemma2";
-  if (is_gemma2) copy("sliding_window", "attention.sliding_window", false);
   if (arch == "llama") {
     config.set("attention_bias", file.has("blk.0.attn_q.bias"));
     config.set("mlp_bias", file.has("blk.0.ffn_up.bias"));
@@ -124,33 +166,33 @@ FamilyModel describe_llama_file(const Checkpoint& file, const std::string& arch)
   const Index heads = extent(config, {"num_attention_heads"}), share = extent(config, {"hidden_size"}) / heads;
   const Index width = extent_or(metadata, {key("attention.key_length")}, share);
   config.set("head_dim", width);
+  const bool is_phi3 = arch == "phi3";
   for (const char* other : {"attention.value_length", "rope.dimension_count"}) {
-    if (extent_or(metadata, {key(other)}, width) != width) {
+    const bool may_be_a_share = is_phi3 && other == std::string_view("rope.dimension_count");
+    if (!may_be_a_share && extent_or(metadata, {key(other)}, width) != width) {
       metadata[key(other)].refuse(fmt::format("heed has models of this type with a head's {} alone", width));
     }
   }
   config.set("num_key_value_heads", extent_or(metadata, {key("attention.head_count_kv")}, heads));
-  // The largest Gemma 2 alone, which nothing but its number of layers tells from the others.
-  constexpr Index kLayersOf27B = 46;
-  if (is_gemma2) {
-    config.set("query_pre_attn_scalar", extent(config, {"num_hidden_layers"}) == kLayersOf27B ? share : width);
-  }
+  if (arch == "gemma2" || arch == "gemma3") set_gemmas_own(metadata, arch, config);
+  if (is_phi3) set_phis_own(file, arch, config);
   if (file.has("rope_freqs.weight")) config.set("rope_scaling", llama3_scaling(file, {.width = width, .base = base}));
-  if (metadata.has(key("rope.scaling.type")) && metadata[key("rope.scaling.type")].string() != "none") {
-    config.set("rope_scaling", scaling_of_file(metadata, arch));
-  }
+  const std::string scaling =
+      metadata.has(key("rope.scaling.type")) ? metadata[key("rope.scaling.type")].string() : "none";
+  if (scaling != "none" && scaling != "longrope") config.set("rope_scaling", scaling_of_file(metadata, arch));
 
   FamilyModel model = describe_model(config);
+  // What norms of queries and keys there are is one rule of most families.
+  std::erase_if(model.rules, [](const TensorRule& rule) { return rule.parameter == "decoder.layers.*.self_attn"; });
+  for (const char* norm : {"q_norm", "k_norm"}) {
+    model.rules.push_back(
+        {fmt::format("decoder.layers.*.self_attn.{}", norm), {fmt::format("model.layers.*.self_attn.{}", norm)}});
+  }
   for (TensorRule& rule : model.rules) {
     // GGUF's norms hold Gemma's 1 + w.
     if (rule.layout == TensorLayout::plus_one) rule.layout = TensorLayout::as_it_is;
-    for (std::string& tensor : rule.tensors) tensor = in_gguf(tensor, is_gemma2);
-    if (rule.parameter == "decoder.layers.*.self_attn") rule.parameter = "decoder.layers.*.self_attn.q_norm";
+    for (std::string& tensor : rule.tensors) tensor = in_gguf(tensor, model.config.norm_place);
   }
-  for (TensorRule& rule : model.rules) {
-    if (rule.parameter == "decoder.layers.*.self_attn.q_norm") rule.tensors = {"blk.*.attn_q_norm"};
-  }
-  model.rules.push_back({"decoder.layers.*.self_attn.k_norm", {"blk.*.attn_k_norm"}});
   // llama.cpp lays the rows of Llama's queries and keys out so that neighbouring features turn together.
   if (arch == "llama") {
     std::string text = model.config.attention.text();
@@ -197,7 +239,8 @@ FamilyModel describe_gguf(const Checkpoint& file) {
   const Json& metadata = file.metadata();
   const Json architecture = metadata["general.architecture"];
   const std::string arch = architecture.string();
-  constexpr std::array<std::string_view, 6> kKnown{"llama", "qwen2", "qwen3", "gemma", "gemma2", "gpt2"};
+  constexpr std::array<std::string_view, 8> kKnown{"llama", "phi3",   "qwen2",  "qwen3",
+                                                   "gemma", "gemma2", "gemma3", "gpt2"};
   if (std::ranges::find(kKnown, arch) == kKnown.end()) {
     architecture.refuse(fmt::format("must be one of {}", fmt::join(kKnown, ", ")));
   }

@@ -9,7 +9,7 @@
 
 namespace heed {
 
-// Llama (and Mistral), Qwen 2 and 3, Gemma 1 and 2. Throws heed::Error that names the file and the key.
+// Llama (and Mistral), Phi 3, Qwen 2 and 3, Gemma 1 to 3, GPT-2. Throws heed::Error that names the file and the key.
 FamilyModel describe_gguf(const Checkpoint& file);
 
 // The id that a key of tokenizer.ggml names; -1 where it names none: the key is not there, or its number is no piece's,

@@ -28,7 +28,7 @@ FamilyModel described(const testing::GgufBytes& file) {
 }
 
 TEST(DescribeGguf, WhatIsLeftOutIsLlamaCppsAndNotTheClasss) {
-  for (const char* architecture : {"llama", "qwen2", "qwen3", "gemma", "gemma2"}) {
+  for (const char* architecture : {"llama", "phi3", "qwen2", "qwen3", "gemma", "gemma2", "gemma3"}) {
     const FamilyModel model = described(bare(architecture));
     EXPECT_EQ(model.config.head_width, 8) << architecture;
     EXPECT_EQ(model.config.kv_heads, 4) << architecture;
@@ -83,13 +83,24 @@ TEST(DescribeGguf, RefusesHeadsThatTurnInPart) {
             "m.gguf: llama.rope.dimension_count: heed has models of this type with a head's 8 alone, but is 4");
 }
 
-TEST(DescribeGguf, TheLargestGemma2ScalesByAHeadsShareOfTheWidth) {
-  const auto attention = [](std::uint32_t layers) {
-    testing::GgufBytes file = bare("gemma2", layers);
-    return described(file.integer("gemma2.attention.key_length", 16)).config.attention.text();
+TEST(DescribeGguf, TheLargestGemmaScalesByAHeadsShareOfTheWidth) {
+  const auto attention = [](const std::string& architecture, std::uint32_t layers) {
+    testing::GgufBytes file = bare(architecture, layers);
+    return described(file.integer(architecture + ".attention.key_length", 16)).config.attention.text();
   };
-  EXPECT_EQ(attention(42), "dot(scale=0.25) + rotary(width=16) + soft_cap + window(radius=4095)");
-  EXPECT_EQ(attention(46), "dot(scale=0.35355339059327373) + rotary(width=16) + soft_cap + window(radius=4095)");
+  const std::string largest = "dot(scale=0.35355339059327373)";
+  EXPECT_EQ(attention("gemma2", 42), "dot(scale=0.25) + rotary(width=16) + soft_cap + window(radius=4095)");
+  EXPECT_EQ(attention("gemma2", 46), largest + " + rotary(width=16) + soft_cap + window(radius=4095)");
+  EXPECT_EQ(attention("gemma3", 48), "dot(scale=0.25) + rotary(width=16) + window(radius=4095)");
+  EXPECT_EQ(attention("gemma3", 62), largest + " + rotary(width=16) + window(radius=4095)");
+}
+
+TEST(DescribeGguf, PhisHeadsMayTurnInPartAndAWindowOfNoKeysIsNone) {
+  testing::GgufBytes file = bare("phi3");
+  file.integer("phi3.rope.dimension_count", 6).integer("phi3.attention.sliding_window", 0);
+  EXPECT_EQ(described(file).config.attention.text(), "rotary(width=6)");
+  EXPECT_EQ(described(bare("phi3").integer("phi3.attention.sliding_window", 5)).config.attention.text(),
+            "rotary(width=8) + window(radius=4)");
 }
 
 }  // namespace

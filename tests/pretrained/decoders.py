@@ -6,6 +6,7 @@ import math
 import torch
 
 from case_folder import CaseFolder, Weights, beam, greedy, random_ids
+from gguf_file import write_gguf
 
 VOCABULARY = 67
 
@@ -168,7 +169,8 @@ def gpt_neox(w, config, ids):
 # --- Cases -----------------------------------------------------------------------------------------------------------------------------------
 
 
-def write(path, config, seed, forward=llama, store="F32", **options):
+def write(path, config, seed, forward=llama, store="F32", gguf=False, **options):
+    """With `gguf`, a file of the same model beside it, which the same cases hold."""
     w = Weights(seed, store)
     folder = CaseFolder(path, config, w, **options)
     text = random_ids(seed, 40, VOCABULARY)
@@ -178,6 +180,8 @@ def write(path, config, seed, forward=llama, store="F32", **options):
     made = greedy(lambda ids: forward(w, config, ids)[-1], prompt, most=12, end=config["eos_token_id"])
     folder.add("greedy", {"input_ids": prompt, "generate": {"method": "greedy", "max_new": len(made)}}, new_ids=made, ids=prompt + made)
     folder.write()
+    if gguf:
+        write_gguf(path / "model.gguf", config, w.tensors)
 
 
 def write_searches(path, config, seed):
@@ -222,11 +226,11 @@ def make(path):
     def llama_config(**others):
         return config_of("llama", "LlamaForCausalLM", **others)
 
-    write(path / "llama-plain", llama_config(), 41)
+    write(path / "llama-plain", llama_config(), 41, gguf=True)
     write(path / "llama-biases", llama_config(attention_bias=True, mlp_bias=True), 42)
     write(path / "llama-tied-without-prefix", llama_config(tie_word_embeddings=True), 43, rename=lambda name: name.removeprefix("model."))
-    write(path / "llama-wide-heads", llama_config(head_dim=12), 44)
-    write(path / "llama-linear", llama_config(rope_scaling={"type": "linear", "factor": 3.0}), 45)
+    write(path / "llama-wide-heads", llama_config(head_dim=12), 44, gguf=True)
+    write(path / "llama-linear", llama_config(rope_scaling={"type": "linear", "factor": 3.0}), 45, gguf=True)
     llama3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 24}
     write(path / "llama-llama3", llama_config(rope_scaling=llama3, rope_theta=500.0), 46)
     yarn = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64, "beta_fast": 4.0, "beta_slow": 1.0}
@@ -249,15 +253,15 @@ def make(path):
         write_searches(path / f"llama-searches-{few}-ends", llama_config(eos_token_id=list(range(5, 5 + few))), seed)
     write(path / "mistral-window", config_of("mistral", "MistralForCausalLM", sliding_window=5), 51)
     write(path / "mistral-without-window", config_of("mistral", "MistralForCausalLM", sliding_window=None), 52)
-    write(path / "phi3", config_of("phi3", "Phi3ForCausalLM", sliding_window=6), 66)
+    write(path / "phi3", config_of("phi3", "Phi3ForCausalLM", sliding_window=6), 66, gguf=True)
     longrope = {"type": "longrope", "short_factor": [1.0, 1.25, 3.5], "long_factor": [2.0, 8.0, 40.0], "factor": 2.0,
                 "original_max_position_embeddings": 48}
-    write(path / "phi3-longrope", config_of("phi3", "Phi3ForCausalLM", sliding_window=None, rope_scaling=longrope, partial_rotary_factor=0.75), 67)
-    write(path / "qwen2", config_of("qwen2", "Qwen2ForCausalLM", use_sliding_window=False, sliding_window=8, tie_word_embeddings=True), 53)
+    write(path / "phi3-longrope", config_of("phi3", "Phi3ForCausalLM", sliding_window=None, rope_scaling=longrope, partial_rotary_factor=0.75), 67, gguf=True)
+    write(path / "qwen2", config_of("qwen2", "Qwen2ForCausalLM", use_sliding_window=False, sliding_window=8, tie_word_embeddings=True), 53, gguf=True)
     write(path / "qwen2-later-windows", config_of("qwen2", "Qwen2ForCausalLM", use_sliding_window=True, sliding_window=4, max_window_layers=1), 63)
-    write(path / "qwen3", config_of("qwen3", "Qwen3ForCausalLM", head_dim=12, attention_bias=False), 54)
+    write(path / "qwen3", config_of("qwen3", "Qwen3ForCausalLM", head_dim=12, attention_bias=False), 54, gguf=True)
     write(path / "gemma", config_of("gemma", "GemmaForCausalLM", head_dim=12, hidden_act="gelu", hidden_activation="gelu_pytorch_tanh",
-                                    num_key_value_heads=1, tie_word_embeddings=True), 55)
+                                    num_key_value_heads=1, tie_word_embeddings=True), 55, gguf=True)
     write(path / "gemma2", config_of("gemma2", "Gemma2ForCausalLM", head_dim=12, hidden_activation="gelu_pytorch_tanh", hidden_act="gelu_pytorch_tanh",
                                      query_pre_attn_scalar=10, sliding_window=6, attn_logit_softcapping=2.0, final_logit_softcapping=3.0,
                                      num_hidden_layers=4, tie_word_embeddings=True), 56)
@@ -265,6 +269,11 @@ def make(path):
                        sliding_window=6, sliding_window_pattern=3, rope_theta=500.0, rope_local_base_freq=50.0, num_hidden_layers=4,
                        rope_scaling={"rope_type": "linear", "factor": 2.0}, tie_word_embeddings=True)
     write(path / "gemma3", gemma3, 64)
+    # Of what their classes have, a file says less.
+    write(path / "gemma2-file", config_of("gemma2", "Gemma2ForCausalLM", head_dim=12, hidden_activation="gelu_pytorch_tanh", query_pre_attn_scalar=12,
+                                          sliding_window=6, attn_logit_softcapping=2.0, final_logit_softcapping=3.0, tie_word_embeddings=True), 68,
+          gguf=True)
+    write(path / "gemma3-file", {**gemma3, "query_pre_attn_scalar": 12, "sliding_window_pattern": 6, "num_hidden_layers": 7}, 69, gguf=True)
     neox = {"model_type": "gpt_neox", "architectures": ["GPTNeoXForCausalLM"], "vocab_size": VOCABULARY, "hidden_size": 32,
             "num_attention_heads": 4, "num_hidden_layers": 3, "intermediate_size": 80, "hidden_act": "gelu", "layer_norm_eps": 1e-5,
             "rotary_pct": 0.5, "rotary_emb_base": 10000, "max_position_embeddings": 64, "use_parallel_residual": True,
