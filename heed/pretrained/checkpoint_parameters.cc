@@ -46,8 +46,13 @@ Tensor in_shape(const Tensor& tensor, std::span<const Index> shape) {
   return tensor.reshape({shape[0], shape[1], shape[2]});
 }
 
-// Of a tensor of so many.
-Range used_rows(const TensorRule& rule, Index rows) {
+// Of a tensor's rows, those of the parameter.
+struct UsedRows {
+  Index begin, end;
+  Index size() const { return end - begin; }
+  Tensor of(const Tensor& all) const { return all.rows(begin, end); }  // the same memory
+};
+UsedRows used_rows(const TensorRule& rule, Index rows) {
   const Index first = std::min(rule.first_row, rows);
   return {first, rule.rows == 0 ? rows : std::min(first + rule.rows, rows)};
 }
@@ -207,15 +212,13 @@ Var CheckpointParameters::value(const ParameterShape& wanted, const Initial&) {
 Var CheckpointParameters::alone(const TensorRule& rule, const std::string& name, const ParameterShape& wanted) const {
   const StoredTensor& stored = file_.tensors().find(name)->second;
   std::vector<Index> shape(shape_of(stored).begin(), shape_of(stored).end());
-  const Range used = used_rows(rule, shape.empty() ? 0 : shape.front());
+  const UsedRows used = used_rows(rule, shape.empty() ? 0 : shape.front());
   const bool is_part = !shape.empty() && used.size() < shape.front();
   if (is_part) shape.front() = used.size();
   HEED_CHECK(has_shape(shape, wanted.shape), "{}: {}{} is [{}], but the model needs [{}]", file_.name(),
              printable(name), is_part ? fmt::format(" from row {} on", used.begin) : "", fmt::join(shape, ", "),
              fmt::join(wanted.shape, ", "));
-  const auto rows_of = [&](const Tensor& all) {  // the same memory
-    return is_part && !all.is_empty() ? all.rows(used.begin, used.end) : all;
-  };
+  const auto rows_of = [&](const Tensor& all) { return is_part && !all.is_empty() ? used.of(all) : all; };
   HEED_CHECK(is_floating(stored.dtype()) || stored.dtype() == DType::i8, "{}: {} is of {}, which no parameter is",
              file_.name(), printable(name), name_of(stored.type));
   if (wanted.is_weight && std::ranges::equal(shape, wanted.shape)) {
@@ -252,8 +255,7 @@ Var CheckpointParameters::adapted(const TensorRule& rule, std::span<const std::s
     if (part.dtype() != type) part = widened(part, file_.scales(name));
     if (transposes && part.rank() == 2) part = transposed(part);
     if (rule.layout == TensorLayout::taps_last && part.rank() == 3) part = with_taps_first(part);
-    const Range used = used_rows(rule, part.dim(0));
-    parts.push_back(part.rows(used.begin, used.end));
+    parts.push_back(used_rows(rule, part.dim(0)).of(part));
   }
   Index total = 0;
   for (const Tensor& part : parts) total += part.dim(0);
