@@ -42,4 +42,10 @@ void check_config(const ModelConfig& config) {
   check_model(config);
 }
 
+void check_transformer(const TransformerConfig& config) {
+  ModelConfig whole;
+  whole.transformer = config;
+  if (taken([&] { return model_config_from_json(to_json(whole)).kind; })) check_config(whole);
+}
+
 }  // namespace heed::fuzz

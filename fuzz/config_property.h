@@ -9,4 +9,7 @@ namespace heed::fuzz {
 // extents are, and a small model has just those.
 void check_config(const ModelConfig& config);
 
+// The same of what a file of others was read as, unless no model can have it, which is refused where its model is made.
+void check_transformer(const TransformerConfig& config);
+
 }  // namespace heed::fuzz

@@ -272,14 +272,31 @@ def small_gguf():
               (9, struct.pack("<IQff", 6, 2, 1, 2)), (9, struct.pack("<IQIQBB", 9, 1, 0, 2, 1, 2))]
     head = b"".join(gguf_string(b"k%d" % i) + struct.pack("<I", kind) + value for i, (kind, value) in enumerate(values))
     head += gguf_string(b"general.alignment") + struct.pack("<II", 4, 32)
-    blocks = {0: (1, 4), 1: (1, 2), 2: (32, 18), 3: (32, 20), 6: (32, 22), 7: (32, 24), 8: (32, 34), 12: (256, 144), 13: (256, 176),
-              14: (256, 210), 24: (1, 1), 25: (1, 2), 26: (1, 4), 27: (1, 8), 28: (1, 8), 30: (1, 2)}
+    blocks = {0: (1, 4), 1: (1, 2), 2: (32, 18), 3: (32, 20), 6: (32, 22), 7: (32, 24), 8: (32, 34), 10: (256, 84), 11: (256, 110),
+              12: (256, 144), 13: (256, 176), 14: (256, 210), 20: (32, 18), 23: (256, 136), 24: (1, 1), 25: (1, 2), 26: (1, 4), 27: (1, 8), 28: (1, 8), 30: (1, 2)}
     data = b""
     for kind, (elements, size) in blocks.items():
         head += gguf_string(b"t%d" % kind) + struct.pack("<IQQIQ", 2, elements, 1, kind, len(data))
         data += bytes(i * 7 % 64 for i in range(size)).ljust((size + 31) // 32 * 32, b"\0")
     file = b"GGUF" + struct.pack("<IQQ", 3, len(blocks), len(values) + 1) + head
     return file.ljust((len(file) + 31) // 32 * 32, b"\0") + data
+
+
+def described_gguf(architecture, floats, *tensors):
+    """A file that says what a model of an architecture is, with some of its tensors, of two numbers each, and no others."""
+    numbers = {"embedding_length": 8, "feed_forward_length": 8, "block_count": 2, "attention.head_count": 2, "attention.head_count_kv": 1,
+               "attention.key_length": 4, "rope.dimension_count": 4, "context_length": 16, "attention.sliding_window": 4,
+               "rope.scaling.original_context_length": 8}
+    head = gguf_string(b"general.architecture") + struct.pack("<I", 8) + gguf_string(architecture)
+    head += gguf_string(b"tokenizer.ggml.tokens") + struct.pack("<IIQ", 9, 8, 2) + gguf_string(b"a") + gguf_string(b"b")
+    for key, value in numbers.items():
+        head += gguf_string(architecture + b"." + key.encode()) + struct.pack("<II", 4, value)
+    for key, value in floats.items():
+        head += gguf_string(architecture + b"." + key.encode()) + struct.pack("<If", 6, value)
+    for number, tensor in enumerate(tensors):
+        head += gguf_string(tensor) + struct.pack("<IQIQ", 1, 2, 0, 32 * number)
+    file = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), 2 + len(numbers) + len(floats)) + head
+    return file.ljust((len(file) + 31) // 32 * 32, b"\0") + struct.pack("<ff", 1, 2).ljust(32, b"\0") * len(tensors)
 
 
 def small_ctranslate2(version):
@@ -313,6 +330,11 @@ def small_llama2c(version):
 
 def add_weights(seeds):
     seeds.add("gguf", small_gguf())
+    rms, layer = {"attention.layer_norm_rms_epsilon": 1e-5, "rope.freq_base": 5e5}, {"attention.layer_norm_epsilon": 1e-5}
+    for architecture in (b"llama", b"qwen2", b"qwen3", b"gemma", b"gemma2", b"gemma3"):
+        seeds.add("gguf", described_gguf(architecture, {**rms, "rope.scaling.factor": 2, "final_logit_softcapping": 30}, b"blk.0.attn_q.bias"))
+    seeds.add("gguf", described_gguf(b"phi3", {**rms, "rope.scaling.attn_factor": 1.2}, b"rope_factors_short.weight"))
+    seeds.add("gguf", described_gguf(b"gpt2", layer))
     for version in range(1, 7):
         seeds.add("ctranslate2", small_ctranslate2(version))
     for version in range(3):

@@ -189,16 +189,17 @@ bool CheckpointParameters::has(const std::string& parameter) const {
 }
 
 void CheckpointParameters::check_there(std::span<const ParameterShape> wanted) const {
-  std::vector<std::string> missing;
-  std::size_t more = 0;
+  std::vector<std::string> named;
+  std::set<std::string> missing;  // parameters may share a tensor
   for (const ParameterShape& parameter : wanted) {
     for (const std::string& name : find(parameter.name).names) {
-      if (name.empty() || file_.has(name)) continue;
-      missing.size() < kMostNamed ? missing.push_back(printable(name)) : void(++more);
+      if (name.empty() || file_.has(name) || !missing.insert(name).second) continue;
+      if (named.size() < kMostNamed) named.push_back(printable(name));
     }
   }
+  const std::size_t more = missing.size() - named.size();
   HEED_CHECK(missing.empty(), "{}: has no tensor {}{}, which a model of its configuration has", file_.name(),
-             fmt::join(missing, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+             fmt::join(named, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 Var CheckpointParameters::value(const ParameterShape& wanted, const Initial&) {

@@ -81,6 +81,15 @@ TEST_F(CheckpointParametersTest, SeveralParametersMayShareATensorsRows) {
   EXPECT_EQ(numbers(scope.weight("up", 2, 2, Initial::constant(0)).value()), (std::vector<float>{4, 5, 6, 7}));
 }
 
+TEST_F(CheckpointParametersTest, ATensorThatSeveralMissIsNamedOnce) {
+  const Checkpoint file = saved({{"other", counted({1})}});
+  const CheckpointParameters loaded(file, {{"gate", {"both"}}, {"up", {"both"}}, {"down", {"down"}}}, "", 1);
+  EXPECT_EQ(refusal([&] {
+              loaded.check_there(std::vector<ParameterShape>{{"gate", {1}}, {"up", {1}}, {"down", {1}}});
+            }),
+            file.name() + ": has no tensor both, down, which a model of its configuration has");
+}
+
 TEST_F(CheckpointParametersTest, RowsOfATensorAreTheFilesMemory) {
   const Tensor blocks = testing::random_blocks(BlockType::q4_k, 4, 256, 1);
   const std::string bytes(blocks.data<char>(), static_cast<std::size_t>(blocks.size()));
