@@ -8,8 +8,6 @@
 namespace heed {
 namespace {
 
-constexpr Index kMostLayers = 1024;
-
 // The rules of heed's layer `own`, whose tensors others may share.
 void add_layer(FamilyModel& model, Index own, const std::string& theirs) {
   const auto rule = [&](const std::string& parameter, const std::vector<std::string>& tensors) {
@@ -45,7 +43,7 @@ FamilyModel describe_albert(const Json& config) {
       {"source_projection", {"albert.encoder.embedding_hidden_mapping_in"}},
   };
   // Layers are in equal groups that share the parameters of one, or of some inner layers that follow one another.
-  const Index layers = config["num_hidden_layers"].integer(1, kMostLayers);
+  const Index layers = layer_count(config, {"num_hidden_layers"});
   const Index groups = extent_or(config, {"num_hidden_groups"}, 1);
   const Index inner = extent_or(config, {"inner_group_num"}, 1);
   if (inner > kMostLayers / layers) config["inner_group_num"].refuse("makes more layers than heed has");

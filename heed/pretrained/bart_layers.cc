@@ -36,8 +36,8 @@ FamilyModel describe_bart_layers(const Json& config, KeyBias key_bias) {
   c.width = extent(config, {"d_model"});
   c.heads = shared_extent(config, "encoder_attention_heads", "decoder_attention_heads");
   c.ffn_width = shared_extent(config, "encoder_ffn_dim", "decoder_ffn_dim");
-  c.encoder_layers = extent(config, {"encoder_layers"});
-  c.decoder_layers = extent(config, {"decoder_layers"});
+  c.encoder_layers = layer_count(config, {"encoder_layers"});
+  c.decoder_layers = layer_count(config, {"decoder_layers"});
   c.activation = activation_of(find_field(config, {"activation_function"}).value_or("gelu"));
   c.positions = PositionKind::learned;
   c.embedding_scale = flag_or(config, {"scale_embedding"}, false) ? 0 : 1;

@@ -11,7 +11,7 @@ TransformerConfig bert_encoder(const Json& config, std::string_view activation) 
   c.width = extent(config, {"hidden_size"});
   c.heads = extent(config, {"num_attention_heads"});
   c.ffn_width = extent(config, {"intermediate_size"});
-  c.encoder_layers = extent(config, {"num_hidden_layers"});
+  c.encoder_layers = layer_count(config, {"num_hidden_layers"});
   c.decoder_layers = 0;
   c.activation = activation_of(find_field(config, {"hidden_act"}).value_or(Json(std::string(activation))));
   c.norm_epsilon = number_or(config, {"layer_norm_eps"}, 1e-12);

@@ -13,7 +13,7 @@ FamilyModel describe_bloom(const Json& config) {
   c.heads = extent(config, {"n_head", "num_attention_heads"});
   c.ffn_width = 4 * c.width;
   c.encoder_layers = 0;
-  c.decoder_layers = extent(config, {"n_layer", "num_hidden_layers"});
+  c.decoder_layers = layer_count(config, {"n_layer", "num_hidden_layers"});
   c.activation = Activation::gelu_tanh;
   c.norm_epsilon = number_or(config, {"layer_norm_epsilon"}, 1e-5);
   c.positions = PositionKind::none;

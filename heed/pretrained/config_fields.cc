@@ -25,6 +25,10 @@ Json field(const Json& config, std::initializer_list<std::string_view> names) {
   return found ? *found : config[*names.begin()];
 }
 
+Index layer_count(const Json& config, std::initializer_list<std::string_view> names) {
+  return field(config, names).integer(1, kMostLayers);
+}
+
 Index extent(const Json& config, std::initializer_list<std::string_view> names) {
   return field(config, names).integer(1, kLargestExtent);
 }

@@ -1,6 +1,6 @@
 // Fields of the config.json that Hugging Face's models have: one that may be missing, or null, or have an older name.
 //
-//   const Index layers = field(json, {"num_hidden_layers", "n_layer"}).integer(1, 1024);
+//   const Index layers = layer_count(json, {"num_hidden_layers", "n_layer"});
 //   const double epsilon = number_or(json, {"layer_norm_eps"}, 1e-12);
 #pragma once
 
@@ -18,6 +18,9 @@ namespace heed {
 std::optional<Json> find_field(const Json& config, std::initializer_list<std::string_view> names);
 // The same, of which one must be there. Throws heed::Error that names the first.
 Json field(const Json& config, std::initializer_list<std::string_view> names);
+inline constexpr Index kMostLayers = 1024;  // of a model
+// A number of layers, of at least 1.
+Index layer_count(const Json& config, std::initializer_list<std::string_view> names);
 // An extent of at least 1.
 Index extent(const Json& config, std::initializer_list<std::string_view> names);
 Index extent_or(const Json& config, std::initializer_list<std::string_view> names, Index otherwise);

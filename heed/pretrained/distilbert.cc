@@ -11,7 +11,7 @@ FamilyModel describe_distilbert(const Json& config) {
   c.width = extent(config, {"dim", "hidden_size"});
   c.heads = extent(config, {"n_heads", "num_attention_heads"});
   c.ffn_width = extent(config, {"hidden_dim"});
-  c.encoder_layers = extent(config, {"n_layers", "num_hidden_layers"});
+  c.encoder_layers = layer_count(config, {"n_layers", "num_hidden_layers"});
   c.decoder_layers = 0;
   c.activation = activation_of(find_field(config, {"activation"}).value_or("gelu"));
   c.norm_epsilon = 1e-12;

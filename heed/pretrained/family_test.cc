@@ -352,7 +352,7 @@ TEST(Family, RefusesWhatHeedDoesNotCompute) {
   EXPECT_EQ(refusal([] {
               describe_model(llama({{"num_hidden_layers", 0}}));
             }),
-            "JSON: num_hidden_layers: must be an integer from 1 to 16777216, but is 0");
+            "JSON: num_hidden_layers: must be an integer from 1 to 1024, but is 0");
   EXPECT_EQ(refusal([] {
               describe_model(llama({{"hidden_act", "mish"}}));
             }),

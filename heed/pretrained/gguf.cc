@@ -75,11 +75,11 @@ Json extents_of(const Checkpoint& file, const std::string& arch) {
   Json config = Json::object({{"model_type", arch}, {"tie_word_embeddings", !file.has("output.weight")}});
   for (const auto& [to, from] : {std::pair("hidden_size", "embedding_length"),
                                  {"intermediate_size", "feed_forward_length"},
-                                 {"num_hidden_layers", "block_count"},
                                  {"num_attention_heads", "attention.head_count"},
                                  {"max_position_embeddings", "context_length"}}) {
-    config.set(to, metadata[fmt::format("{}.{}", arch, from)]);
+    config.set(to, extent(metadata, {fmt::format("{}.{}", arch, from)}));
   }
+  config.set("num_hidden_layers", layer_count(metadata, {arch + ".block_count"}));
   const auto table = file.tensors().find("token_embd.weight");
   config.set("vocab_size", table != file.tensors().end() && table->second.rank == 2
                                ? table->second.shape[0]
@@ -108,15 +108,15 @@ Json scaling_of_file(const Json& metadata, const std::string& arch) {
 void set_gemmas_own(const Json& metadata, const std::string& arch, Json& config) {
   const auto key = [&](std::string_view name) { return fmt::format("{}.{}", arch, name); };
   const bool is_third = arch == "gemma3";
-  for (const auto& [to, from] : {std::pair("sliding_window", "attention.sliding_window"),
-                                 {"sliding_window_pattern", "attention.sliding_window_pattern"},
-                                 {"rope_local_base_freq", "rope.freq_base_swa"}}) {
-    if (metadata.has(key(from))) config.set(to, metadata[key(from)]);
+  for (const char* name : {"sliding_window", "sliding_window_pattern"}) {
+    const std::string theirs = key("attention.") + name;
+    if (metadata.has(theirs)) config.set(name, extent(metadata, {theirs}));
   }
+  config.set("rope_local_base_freq", rotary_base(metadata, key("rope.freq_base_swa")));
   // Of the largest alone, which nothing but its number of layers tells from the others, the share of the width.
   const Index layers_of_27b = is_third ? 62 : 46;
   const Index share = extent(config, {"hidden_size"}) / extent(config, {"num_attention_heads"});
-  const bool is_largest = extent(config, {"num_hidden_layers"}) == layers_of_27b;
+  const bool is_largest = layer_count(config, {"num_hidden_layers"}) == layers_of_27b;
   config.set("query_pre_attn_scalar", is_largest ? share : extent(config, {"head_dim"}));
   if (is_third) config.set("model_type", "gemma3_text");
 }
@@ -126,7 +126,7 @@ void set_phis_own(const Checkpoint& file, const std::string& arch, Json& config)
   const Json& metadata = file.metadata();
   const auto key = [&](std::string_view name) { return fmt::format("{}.{}", arch, name); };
   const std::string window = key("attention.sliding_window");
-  if (metadata.has(window) && metadata[window].integer() != 0) config.set("sliding_window", metadata[window]);
+  if (metadata.has(window) && metadata[window].integer() != 0) config.set("sliding_window", extent(metadata, {window}));
   const Index width = extent(config, {"head_dim"});
   const Index turned = extent_or(metadata, {key("rope.dimension_count")}, width);
   config.set("partial_rotary_factor", static_cast<double>(turned) / static_cast<double>(width));
@@ -134,12 +134,12 @@ void set_phis_own(const Checkpoint& file, const std::string& arch, Json& config)
   if (!file.has(kFactors)) return;
   const Tensor factors = file.tensor(kFactors).to(DType::f32);
   const std::span<const float> numbers(factors.data<float>(), static_cast<std::size_t>(factors.size()));
-  Json scaling =
-      Json::object({{"rope_type", "longrope"},
-                    {"short_factor", Json::array_of(std::vector<double>(numbers.begin(), numbers.end()))},
-                    {"original_max_position_embeddings", metadata[key("rope.scaling.original_context_length")]}});
+  Json scaling = Json::object(
+      {{"rope_type", "longrope"},
+       {"short_factor", Json::array_of(std::vector<double>(numbers.begin(), numbers.end()))},
+       {"original_max_position_embeddings", extent(metadata, {key("rope.scaling.original_context_length")})}});
   if (metadata.has(key("rope.scaling.attn_factor"))) {
-    scaling.set("attention_factor", metadata[key("rope.scaling.attn_factor")]);
+    scaling.set("attention_factor", metadata[key("rope.scaling.attn_factor")].number());
   }
   config.set("rope_scaling", scaling);
 }
@@ -151,7 +151,7 @@ FamilyModel describe_llama_file(const Checkpoint& file, const std::string& arch)
   Json config = extents_of(file, arch);
   const auto copy = [&](std::string_view to, std::string_view from, bool needed) {
     const std::string name = key(from);
-    if (needed || metadata.has(name)) config.set(to, metadata[name]);
+    if (needed || metadata.has(name)) config.set(to, metadata[name].number());
   };
   copy("rms_norm_eps", "attention.layer_norm_rms_epsilon", true);
   copy("attn_logit_softcapping", "attn_logit_softcapping", false);

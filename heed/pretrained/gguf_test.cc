@@ -74,6 +74,25 @@ TEST(DescribeGguf, ARotaryBaseThatIsNoneIsRefusedByItsKey) {
   EXPECT_EQ(testing::refusal([&] { based(1); }), "m.gguf: llama.rope.freq_base: must be above 1, but is 1");
 }
 
+TEST(DescribeGguf, NumbersThatAreNoneAreRefusedByTheirKeys) {
+  const auto refused = [](const std::string& key, std::uint32_t number, const std::string& architecture = "llama") {
+    testing::GgufBytes file;
+    file.integer(architecture + "." + key, number);
+    for (const char* other : {"embedding_length", "feed_forward_length", "block_count", "attention.head_count"}) {
+      if (key != other) file.integer(architecture + "." + other, 4);
+    }
+    file.text("general.architecture", architecture).integer(architecture + ".context_length", 8);
+    file.value(architecture + ".attention.layer_norm_rms_epsilon", kFloatNumber, testing::bytes_of(1e-5f));
+    return testing::refusal([&] { described(file.texts("tokenizer.ggml.tokens", {"a"})); });
+  };
+  EXPECT_EQ(refused("block_count", 5000), "m.gguf: llama.block_count: must be an integer from 1 to 1024, but is 5000");
+  EXPECT_EQ(refused("embedding_length", 0),
+            "m.gguf: llama.embedding_length: must be an integer from 1 to 16777216, but is 0");
+  EXPECT_EQ(refused("attention.sliding_window", 0, "gemma3"),
+            "m.gguf: gemma3.attention.sliding_window: must be an integer from 1 to 16777216, but is 0");
+  EXPECT_EQ(refused("rope.freq_base_swa", 1, "gemma3"), "m.gguf: gemma3.rope.freq_base_swa: must be above 1, but is 1");
+}
+
 TEST(DescribeGguf, RefusesHeadsThatTurnInPart) {
   testing::GgufBytes file = bare("llama");
   EXPECT_EQ(described(file.integer("llama.rope.dimension_count", 8)).config.head_width, 8);

@@ -33,7 +33,7 @@ FamilyModel describe_gpt_neo(const Json& config) {
   c.heads = extent(config, {"num_heads", "num_attention_heads"});
   c.ffn_width = extent_or(config, {"intermediate_size"}, 4 * c.width);
   c.encoder_layers = 0;
-  c.decoder_layers = extent(config, {"num_layers", "num_hidden_layers"});
+  c.decoder_layers = layer_count(config, {"num_layers", "num_hidden_layers"});
   c.activation = activation_of(find_field(config, {"activation_function"}).value_or("gelu_new"));
   c.norm_epsilon = number_or(config, {"layer_norm_epsilon"}, 1e-5);
   c.positions = PositionKind::learned;

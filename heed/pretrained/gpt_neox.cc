@@ -14,7 +14,7 @@ FamilyModel describe_gpt_neox(const Json& config) {
   c.heads = extent(config, {"num_attention_heads"});
   c.ffn_width = extent(config, {"intermediate_size"});
   c.encoder_layers = 0;
-  c.decoder_layers = extent(config, {"num_hidden_layers"});
+  c.decoder_layers = layer_count(config, {"num_hidden_layers"});
   c.activation = activation_of(find_field(config, {"hidden_act"}).value_or("gelu"));
   c.norm_epsilon = number_or(config, {"layer_norm_eps"}, 1e-5);
   c.norm_place = flag_or(config, {"use_parallel_residual"}, true) ? NormPlace::parallel : NormPlace::pre;

@@ -52,7 +52,7 @@ FamilyModel describe_decoder(const Json& config, const ClassDefaults& defaults) 
   if (c.head_width == 0) c.head_width = c.width / c.heads;
   c.ffn_width = extent(config, {"intermediate_size"});
   c.encoder_layers = 0;
-  c.decoder_layers = extent(config, {"num_hidden_layers"});
+  c.decoder_layers = layer_count(config, {"num_hidden_layers"});
   c.activation = activation_of(find_field(config, {"hidden_act"}).value_or("silu"));
   c.gated = true;
   c.norm = NormKind::rms;

@@ -17,7 +17,7 @@ FamilyModel describe_opt(const Json& config) {
   c.heads = extent(config, {"num_attention_heads"});
   c.ffn_width = extent(config, {"ffn_dim"});
   c.encoder_layers = 0;
-  c.decoder_layers = extent(config, {"num_hidden_layers"});
+  c.decoder_layers = layer_count(config, {"num_hidden_layers"});
   c.activation = activation_of(find_field(config, {"activation_function"}).value_or("relu"));
   c.norm_place = flag_or(config, {"do_layer_norm_before"}, true) ? NormPlace::pre : NormPlace::post;
   c.attention_bias = c.ffn_bias = flag_or(config, {"enable_bias"}, true);

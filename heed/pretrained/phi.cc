@@ -15,7 +15,7 @@ FamilyModel describe_phi(const Json& config) {
   c.kv_heads = extent_or(config, {"num_key_value_heads"}, c.heads);
   c.ffn_width = extent(config, {"intermediate_size"});
   c.encoder_layers = 0;
-  c.decoder_layers = extent(config, {"num_hidden_layers"});
+  c.decoder_layers = layer_count(config, {"num_hidden_layers"});
   c.activation = activation_of(find_field(config, {"hidden_act"}).value_or("gelu_new"));
   c.norm_epsilon = number_or(config, {"layer_norm_eps"}, 1e-5);
   c.norm_place = NormPlace::parallel;

@@ -19,7 +19,7 @@ FamilyModel describe(const Json& config, const char* feed_forward, bool tied) {
   c.heads = extent(config, {"num_heads"});
   c.head_width = extent(config, {"d_kv"});
   c.ffn_width = extent(config, {"d_ff"});
-  c.encoder_layers = extent(config, {"num_layers"});
+  c.encoder_layers = layer_count(config, {"num_layers"});
   c.decoder_layers = extent_or(config, {"num_decoder_layers"}, c.encoder_layers);
   const Json network = find_field(config, {"feed_forward_proj"}).value_or(feed_forward);
   c.gated = network.string().starts_with("gated-");
