@@ -10,7 +10,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "heed/kernels/gemm_tile-inl.h"
+#include "heed/kernels/turn-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels {

@@ -9,7 +9,7 @@
 
 #include <limits>
 
-#include "heed/kernels/gemm_tile-inl.h"
+#include "heed/kernels/float_vectors-inl.h"
 #include "heed/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();

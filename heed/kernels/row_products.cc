@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "heed/kernels/dispatch.h"
+#include "heed/kernels/gemm_tile.h"
 #include "heed/kernels/lines_below.h"
 #include "heed/kernels/sized_vectors.h"
 #include "heed/kernels/stored_rows.h"
@@ -12,9 +13,9 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "heed/kernels/gemm_tile-inl.h"
 #include "heed/kernels/lanes-inl.h"
 #include "heed/kernels/stored_numbers-inl.h"
+#include "heed/kernels/turn-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels {

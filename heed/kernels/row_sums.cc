@@ -11,7 +11,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "heed/kernels/gemm_tile-inl.h"
+#include "heed/kernels/float_vectors-inl.h"
 #include "heed/kernels/lanes-inl.h"
 #include "heed/kernels/stored_numbers-inl.h"
 

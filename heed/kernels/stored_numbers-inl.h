@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "heed/kernels/gemm_tile-inl.h"
+#include "heed/kernels/float_vectors-inl.h"
 #include "heed/kernels/lanes-inl.h"
 #include "heed/tensor/dtype.h"
 #include "hwy/highway.h"
