@@ -244,6 +244,10 @@ FamilyModel describe_gguf(const Checkpoint& file) {
   if (std::ranges::find(kKnown, arch) == kKnown.end()) {
     architecture.refuse(fmt::format("must be one of {}", fmt::join(kKnown, ", ")));
   }
+  for (const auto& [key, value] : metadata.members()) {
+    const bool is_own = key.starts_with(arch + ".");
+    if (is_own && value.kind() == Json::Kind::number && !std::isfinite(value.number())) value.refuse("must be finite");
+  }
   FamilyModel model = arch == "gpt2" ? describe_gpt2_file(file, arch) : describe_llama_file(file, arch);
   model.prefix = "";
   model.parts = {"blk.*"};

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "heed/io/gguf.h"
 #include "heed/testing/file_bytes.h"
 #include "heed/testing/refusal.h"
@@ -91,6 +93,18 @@ TEST(DescribeGguf, NumbersThatAreNoneAreRefusedByTheirKeys) {
   EXPECT_EQ(refused("attention.sliding_window", 0, "gemma3"),
             "m.gguf: gemma3.attention.sliding_window: must be an integer from 1 to 16777216, but is 0");
   EXPECT_EQ(refused("rope.freq_base_swa", 1, "gemma3"), "m.gguf: gemma3.rope.freq_base_swa: must be above 1, but is 1");
+}
+
+TEST(DescribeGguf, NumbersThatAreNotFiniteAreRefusedByTheirKeys) {
+  for (const float number : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    testing::GgufBytes file = bare("qwen2");
+    file.value("qwen2.rope.freq_base", kFloatNumber, testing::bytes_of(number));
+    EXPECT_EQ(testing::refusal([&] { described(file); }).substr(0, 46),
+              "m.gguf: qwen2.rope.freq_base: must be finite, ");
+    testing::GgufBytes other = bare("gpt2");
+    other.value("gpt2.attention.layer_norm_epsilon", kFloatNumber, testing::bytes_of(number));
+    EXPECT_NE(testing::refusal([&] { described(other); }), "");
+  }
 }
 
 TEST(DescribeGguf, RefusesHeadsThatTurnInPart) {
