@@ -128,8 +128,12 @@ void set_phis_own(const Checkpoint& file, const std::string& arch, Json& config)
   const std::string window = key("attention.sliding_window");
   if (metadata.has(window) && metadata[window].integer() != 0) config.set("sliding_window", extent(metadata, {window}));
   const Index width = extent(config, {"head_dim"});
-  const Index turned = extent_or(metadata, {key("rope.dimension_count")}, width);
-  config.set("partial_rotary_factor", static_cast<double>(turned) / static_cast<double>(width));
+  const std::string dimension = key("rope.dimension_count");
+  const Index turned = extent_or(metadata, {dimension}, width);
+  if (turned > width) metadata[dimension].refuse(fmt::format("must be at most the {} features of a head", width));
+  // A half more, so that rounding leaves as many.
+  if (turned < width)
+    config.set("partial_rotary_factor", (static_cast<double>(turned) + 0.5) / static_cast<double>(width));
   constexpr const char* kFactors = "rope_factors_short.weight";
   if (!file.has(kFactors)) return;
   const Tensor factors = file.tensor(kFactors).to(DType::f32);

@@ -132,6 +132,15 @@ TEST(DescribeGguf, PhisHeadsMayTurnInPartAndAWindowOfNoKeysIsNone) {
   testing::GgufBytes file = bare("phi3");
   file.integer("phi3.rope.dimension_count", 6).integer("phi3.attention.sliding_window", 0);
   EXPECT_EQ(described(file).config.attention.text(), "rotary(width=6)");
+  for (std::uint32_t turned = 2; turned <= 98; turned += 2) {
+    testing::GgufBytes wide = bare("phi3");
+    wide.integer("phi3.attention.key_length", 98).integer("phi3.rope.dimension_count", turned);
+    EXPECT_EQ(described(wide).config.attention.text(), "rotary(width=" + std::to_string(turned) + ")");
+  }
+  testing::GgufBytes wider = bare("phi3");
+  wider.integer("phi3.rope.dimension_count", 10);
+  EXPECT_EQ(testing::refusal([&] { described(wider); }),
+            "m.gguf: phi3.rope.dimension_count: must be at most the 8 features of a head, but is 10");
   EXPECT_EQ(described(bare("phi3").integer("phi3.attention.sliding_window", 5)).config.attention.text(),
             "rotary(width=8) + window(radius=4)");
 }
