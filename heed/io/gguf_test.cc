@@ -283,8 +283,7 @@ TEST(GgufHostile, TensorsThatAreNone) {
             "m.gguf: w: the shape [1099511627776, 1099511627776] is too large");
   EXPECT_EQ(refused_gguf(GgufBytes().tensor("w", 16, {256}, number)),
             "m.gguf: w: the type must be one of F32, F16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, "
-            "IQ4_NL, "
-            "IQ4_XS, I8, I16, I32, I64, F64, BF16, but is IQ2_XXS");
+            "IQ4_NL, IQ4_XS, I8, I16, I32, I64, F64, BF16, but is IQ2_XXS");
   EXPECT_EQ(refused_gguf(GgufBytes().tensor("w", 99, {256}, number)).substr(0, 40),
             "m.gguf: w: the type must be one of F32, ");
   EXPECT_EQ(refused_gguf(GgufBytes().tensor("w", kQ8_0, {2, 48}, std::string(102, ' '))),

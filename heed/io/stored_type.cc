@@ -17,9 +17,9 @@ constexpr Traits kTraits[] = {
     {"i8", DType::i8, 1},   {"i32", DType::i32, 4}, {"i64", DType::i64, 8},   {"boolean", DType::boolean, 1},
     {"u8", DType::i32, 1},  {"i16", DType::i32, 2}, {"u16", DType::i32, 2},   {"u32", DType::i64, 4},
 };
-static_assert(std::size(kTraits) == static_cast<std::size_t>(StoredType::q4_0));
+static_assert(std::size(kTraits) == static_cast<std::size_t>(StoredType::first_of_blocks));
 static_assert(kTraits[static_cast<int>(StoredType::boolean)].dtype == DType::boolean);
-static_assert(blocks_of(StoredType::iq4_xs) == BlockType::iq4_xs && blocks_of(StoredType::u32) == BlockType::none);
+static_assert(blocks_of(stored(BlockType::q4_0)) == BlockType::q4_0 && blocks_of(StoredType::u32) == BlockType::none);
 
 const Traits& traits_of(StoredType type) { return kTraits[static_cast<int>(type)]; }
 bool is_packed(StoredType type) { return blocks_of(type) != BlockType::none; }

@@ -1,9 +1,9 @@
 // The types of numbers in files of weights, heed's and those that become one of heed's when they are read.
 //
-//   name_of(StoredType::q4_k) == "Q4_K";
-//   dtype_of(StoredType::q4_k) == DType::f32;             // what its numbers are read as
-//   blocks_of(StoredType::q4_k) == BlockType::q4_k;
-//   Index bytes = stored_bytes(StoredType::q4_k, std::vector<Index>{512, 256}, "model.gguf: blk.0.attn_q.weight");
+//   name_of(stored(BlockType::q4_k)) == "Q4_K";
+//   dtype_of(stored(BlockType::q4_k)) == DType::f32;             // what its numbers are read as
+//   blocks_of(stored(BlockType::q4_k)) == BlockType::q4_k;
+//   Index bytes = stored_bytes(stored(BlockType::q4_k), std::vector<Index>{512, 256}, "m.gguf: blk.0.attn_q.weight");
 #pragma once
 
 #include <cstdint>
@@ -32,21 +32,13 @@ enum class StoredType : std::uint8_t {
   i16,
   u16,
   u32,
-  q4_0,
-  q4_1,
-  q5_0,
-  q5_1,
-  q8_0,
-  q4_k,
-  q5_k,
-  q6_k,
-  q2_k,
-  q3_k,
-  iq4_nl,
-  iq4_xs
+  first_of_blocks  // and the others behind it, in the order of BlockType: stored(BlockType::q4_k)
 };
 
 constexpr StoredType stored(DType dtype) { return static_cast<StoredType>(dtype); }
+constexpr StoredType stored(BlockType type) {  // not none
+  return static_cast<StoredType>(static_cast<int>(StoredType::first_of_blocks) + static_cast<int>(type) - 1);
+}
 
 // "bf16", "u8", "Q4_K": heed's names, and ggml's for its own.
 std::string_view name_of(StoredType type);
@@ -59,9 +51,9 @@ constexpr bool is_own(StoredType type) { return type <= StoredType::boolean; }
 
 // The blocks that numbers come in, along the last axis.
 constexpr BlockType blocks_of(StoredType type) {
-  if (type < StoredType::q4_0) return BlockType::none;
-  const int first = static_cast<int>(StoredType::q4_0);
-  return static_cast<BlockType>(static_cast<int>(BlockType::q4_0) + static_cast<int>(type) - first);
+  return type < StoredType::first_of_blocks
+             ? BlockType::none
+             : static_cast<BlockType>(static_cast<int>(type) - static_cast<int>(StoredType::first_of_blocks) + 1);
 }
 
 // The bytes of a row-major array in a file. Throws heed::Error that begins with `where` for a shape that checked_bytes

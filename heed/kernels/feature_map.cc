@@ -9,16 +9,13 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "heed/kernels/float_vectors-inl.h"
 #include "heed/kernels/lanes-inl.h"
 #include "heed/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels {
 namespace HWY_NAMESPACE {
-
-// The sums over a row depend on how many lanes there are: sixteen at most.
-using Floats = hn::CappedTag<float, 16>;
-using Vector = hn::Vec<Floats>;
 
 struct EluPlusOne {
   template <class D, class V>

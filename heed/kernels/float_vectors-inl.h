@@ -17,6 +17,7 @@ namespace heed::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Sums over a row depend on how many lanes there are.
 using Floats = hn::CappedTag<float, 16>;
 using Vector = hn::Vec<Floats>;
 constexpr Index kLanes = static_cast<Index>(hn::MaxLanes(Floats()));

@@ -15,6 +15,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "heed/kernels/float_vectors-inl.h"
 #include "heed/kernels/lanes-inl.h"
 #include "heed/kernels/math-inl.h"
 
@@ -23,9 +24,6 @@ namespace heed::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Floats = hn::CappedTag<float, 16>;
-using Vector = hn::Vec<Floats>;
-constexpr Index kLanes = static_cast<Index>(hn::MaxLanes(Floats()));
 constexpr Index kBlock = 16;
 constexpr Index kVectors = kBlock / kLanes;
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();

@@ -121,6 +121,8 @@ void set_gemmas_own(const Json& metadata, const std::string& arch, Json& config)
   if (is_third) config.set("model_type", "gemma3_text");
 }
 
+constexpr const char* kShortFactors = "rope_factors_short.weight";  // LongRoPE's, of texts of the original length
+
 // What only Phi 3 has: a window of 0 keys is none.
 void set_phis_own(const Checkpoint& file, const std::string& arch, Json& config) {
   const Json& metadata = file.metadata();
@@ -134,9 +136,8 @@ void set_phis_own(const Checkpoint& file, const std::string& arch, Json& config)
   // A half more, so that rounding leaves as many.
   if (turned < width)
     config.set("partial_rotary_factor", (static_cast<double>(turned) + 0.5) / static_cast<double>(width));
-  constexpr const char* kFactors = "rope_factors_short.weight";
-  if (!file.has(kFactors)) return;
-  const Tensor factors = file.tensor(kFactors).to(DType::f32);
+  if (!file.has(kShortFactors)) return;
+  const Tensor factors = file.tensor(kShortFactors).to(DType::f32);
   const std::span<const float> numbers(factors.data<float>(), static_cast<std::size_t>(factors.size()));
   Json scaling = Json::object(
       {{"rope_type", "longrope"},
@@ -171,18 +172,22 @@ FamilyModel describe_llama_file(const Checkpoint& file, const std::string& arch)
   const Index width = extent_or(metadata, {key("attention.key_length")}, share);
   config.set("head_dim", width);
   const bool is_phi3 = arch == "phi3";
-  for (const char* other : {"attention.value_length", "rope.dimension_count"}) {
-    const bool may_be_a_share = is_phi3 && other == std::string_view("rope.dimension_count");
-    if (!may_be_a_share && extent_or(metadata, {key(other)}, width) != width) {
-      metadata[key(other)].refuse(fmt::format("heed has models of this type with a head's {} alone", width));
-    }
-  }
+  const auto refuse_another = [&](std::string_view name) {
+    if (extent_or(metadata, {key(name)}, width) == width) return;
+    metadata[key(name)].refuse(fmt::format("heed has models of this type with a head's {} alone", width));
+  };
+  refuse_another("attention.value_length");
+  if (!is_phi3) refuse_another("rope.dimension_count");
   config.set("num_key_value_heads", extent_or(metadata, {key("attention.head_count_kv")}, heads));
   if (arch == "gemma2" || arch == "gemma3") set_gemmas_own(metadata, arch, config);
   if (is_phi3) set_phis_own(file, arch, config);
   if (file.has("rope_freqs.weight")) config.set("rope_scaling", llama3_scaling(file, {.width = width, .base = base}));
   const std::string scaling =
       metadata.has(key("rope.scaling.type")) ? metadata[key("rope.scaling.type")].string() : "none";
+  if (scaling == "longrope" && !config.has("rope_scaling")) {
+    metadata[key("rope.scaling.type")].refuse(
+        fmt::format("heed reads its factors of Phi 3 alone, in {}", kShortFactors));
+  }
   if (scaling != "none" && scaling != "longrope") config.set("rope_scaling", scaling_of_file(metadata, arch));
 
   FamilyModel model = describe_model(config);

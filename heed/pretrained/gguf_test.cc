@@ -103,7 +103,18 @@ TEST(DescribeGguf, NumbersThatAreNotFiniteAreRefusedByTheirKeys) {
               "m.gguf: qwen2.rope.freq_base: must be finite, ");
     testing::GgufBytes other = bare("gpt2");
     other.value("gpt2.attention.layer_norm_epsilon", kFloatNumber, testing::bytes_of(number));
-    EXPECT_NE(testing::refusal([&] { described(other); }), "");
+    EXPECT_EQ(testing::refusal([&] { described(other); }).substr(0, 57),
+              "m.gguf: gpt2.attention.layer_norm_epsilon: must be finite");
+  }
+}
+
+TEST(DescribeGguf, LongRopeWithoutItsFactorsIsRefused) {
+  for (const std::string architecture : {"llama", "phi3"}) {
+    testing::GgufBytes file = bare(architecture);
+    file.text(architecture + ".rope.scaling.type", "longrope");
+    EXPECT_EQ(testing::refusal([&] { described(file); }),
+              "m.gguf: " + architecture + ".rope.scaling.type: heed reads its factors of Phi 3 alone, in " +
+                  "rope_factors_short.weight, but is \"longrope\"");
   }
 }
 

@@ -13,8 +13,8 @@ FamilyModel describe_pytorch_translator(const Json& config) {
   c.width = extent(config, {"d_model"});
   c.heads = extent(config, {"nhead"});
   c.ffn_width = extent(config, {"dim_feedforward"});
-  c.encoder_layers = extent(config, {"num_encoder_layers"});
-  c.decoder_layers = extent(config, {"num_decoder_layers"});
+  c.encoder_layers = layer_count(config, {"num_encoder_layers"});
+  c.decoder_layers = layer_count(config, {"num_decoder_layers"});
   c.activation = activation_of(find_field(config, {"activation"}).value_or("relu"));
   c.norm_place = flag_or(config, {"norm_first"}, false) ? NormPlace::pre : NormPlace::post;
   c.norm_epsilon = number_or(config, {"layer_norm_eps"}, 1e-5);

@@ -20,7 +20,7 @@ FamilyModel describe(const Json& config, const char* feed_forward, bool tied) {
   c.head_width = extent(config, {"d_kv"});
   c.ffn_width = extent(config, {"d_ff"});
   c.encoder_layers = layer_count(config, {"num_layers"});
-  c.decoder_layers = extent_or(config, {"num_decoder_layers"}, c.encoder_layers);
+  c.decoder_layers = layer_count(config, {"num_decoder_layers", "num_layers"});
   const Json network = find_field(config, {"feed_forward_proj"}).value_or(feed_forward);
   c.gated = network.string().starts_with("gated-");
   // "gated-gelu" means the approximation by tanh, and plain names mean what they say.

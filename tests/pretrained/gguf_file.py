@@ -7,11 +7,11 @@ import struct
 
 import torch
 
-U32, F32, STRING, ARRAY = 4, 6, 8, 9
-ALIGNMENT = 32
+from gguf_bytes import F32, F32_TENSOR, STRING, array_value, gguf_bytes, number_value, string, text_value
 
+I32 = 5  # a kind of values
 ARCHITECTURES = {"gemma3_text": "gemma3"}
-# What a configuration's numbers are called; all whole but the last three.
+# What a configuration's numbers are called.
 KEYS = {"hidden_size": "embedding_length", "intermediate_size": "feed_forward_length", "num_hidden_layers": "block_count",
         "num_attention_heads": "attention.head_count", "num_key_value_heads": "attention.head_count_kv", "max_position_embeddings": "context_length",
         "head_dim": "attention.key_length", "sliding_window": "attention.sliding_window", "rms_norm_eps": "attention.layer_norm_rms_epsilon",
@@ -24,15 +24,6 @@ NAMES = {"self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.
 NAMES_OF_BOTH_NORMS = {"post_attention_layernorm": "post_attention_norm", "pre_feedforward_layernorm": "ffn_norm",
                        "post_feedforward_layernorm": "post_ffw_norm"}
 OUTER = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output"}
-
-
-def text(value):
-    raw = value.encode()
-    return struct.pack("<Q", len(raw)) + raw
-
-
-def array(kind, values):
-    return struct.pack("<IQ", kind, len(values)) + b"".join(values)
 
 
 def name_in_gguf(name, kind):
@@ -68,42 +59,29 @@ def tensors_in_gguf(config, tensors):
 def metadata_of(config):
     kind = config["model_type"]
     architecture = ARCHITECTURES.get(kind, kind)
-    values = {"general.architecture": (STRING, text(architecture))}
-
-    def number(key, value):
-        code = (U32, "<I") if isinstance(value, int) else (F32, "<f")
-        values[key if "." in key and key.startswith("tokenizer") else f"{architecture}.{key}"] = (code[0], struct.pack(code[1], value))
-
-    for theirs, key in KEYS.items():
-        if config.get(theirs) is not None:
-            number(key, config[theirs])
+    own = {key: number_value(config[theirs]) for theirs, key in KEYS.items() if config.get(theirs) is not None}
     head = config.get("head_dim", config["hidden_size"] // config["num_attention_heads"])
-    number("rope.dimension_count", int(head * config.get("partial_rotary_factor", 1)))
+    own["rope.dimension_count"] = number_value(int(head * config.get("partial_rotary_factor", 1)))
     scaling = config.get("rope_scaling") or {}
     if scaling.get("rope_type", scaling.get("type")) == "linear":
-        values[f"{architecture}.rope.scaling.type"] = (STRING, text("linear"))
-        number("rope.scaling.factor", float(scaling["factor"]))
+        own["rope.scaling.type"], own["rope.scaling.factor"] = text_value("linear"), number_value(float(scaling["factor"]))
     if "original_max_position_embeddings" in scaling:
-        number("rope.scaling.original_context_length", scaling["original_max_position_embeddings"])
+        own["rope.scaling.original_context_length"] = number_value(scaling["original_max_position_embeddings"])
     pieces = ["<unk>", "<s>", "</s>"] + [f"t{i}" for i in range(3, config["vocab_size"])]
-    values["tokenizer.ggml.model"] = (STRING, text("llama"))
-    values["tokenizer.ggml.tokens"] = (ARRAY, array(STRING, [text(piece) for piece in pieces]))
-    values["tokenizer.ggml.scores"] = (ARRAY, array(F32, [struct.pack("<f", -i) for i in range(len(pieces))]))
-    values["tokenizer.ggml.token_type"] = (ARRAY, array(5, [struct.pack("<i", kind) for kind in [2, 3, 3] + [1] * (len(pieces) - 3)]))
-    for role in ("bos", "eos"):
-        number(f"tokenizer.ggml.{role}_token_id", config[f"{role}_token_id"])
-    return values
+    types = [2, 3, 3] + [1] * (len(pieces) - 3)  # unknown, control and others
+    return {
+        "general.architecture": text_value(architecture),
+        **{f"{architecture}.{key}": value for key, value in own.items()},
+        "tokenizer.ggml.model": text_value("llama"),
+        "tokenizer.ggml.tokens": array_value(STRING, [string(piece) for piece in pieces]),
+        "tokenizer.ggml.scores": array_value(F32, [struct.pack("<f", -i) for i in range(len(pieces))]),
+        "tokenizer.ggml.token_type": array_value(I32, [struct.pack("<i", each) for each in types]),
+        "tokenizer.ggml.bos_token_id": number_value(config["bos_token_id"]),
+        "tokenizer.ggml.eos_token_id": number_value(config["eos_token_id"]),
+    }
 
 
 def write_gguf(path, config, tensors):
-    values, tensors = metadata_of(config), tensors_in_gguf(config, tensors)
-    head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(values))
-    for key, (kind, raw) in values.items():
-        head += text(key) + struct.pack("<I", kind) + raw
-    data = b""
-    for name, tensor in tensors.items():
-        shape = tuple(reversed(tensor.shape))
-        head += text(name) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, 0, len(data))
-        raw = tensor.contiguous().numpy().tobytes()
-        data += raw + b"\0" * (-len(raw) % ALIGNMENT)
-    path.write_bytes(head + b"\0" * (-len(head) % ALIGNMENT) + data)
+    written = [(name, tuple(tensor.shape), F32_TENSOR, tensor.contiguous().numpy().tobytes())
+               for name, tensor in tensors_in_gguf(config, tensors).items()]
+    path.write_bytes(gguf_bytes(metadata_of(config), written))
