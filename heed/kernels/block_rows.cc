@@ -74,7 +74,7 @@ HEED_DIGIT_TARGET void products_of_rows(const SummedDigitRows& x, const Unpacked
     const Index of = std::min<Index>(r, x.rows.count - 1);
     digits[r] = x.rows.digits + of * kDigits * place, sums[r] = x.sums + of * shares;
   }
-  SpreadBelow below(stored.next, stored.next_bytes, ceil_div(stored.count, O) * lines);
+  SpreadBelow below({stored.next, stored.next_bytes}, {nullptr, 0}, ceil_div(stored.count, O) * lines);
   for (Index j = 0; j < stored.count; j += O) {
     const std::uint8_t* bytes[O];
     const float *scale[O], *less[O];

@@ -4,6 +4,7 @@
 #include <hwy/base.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "heed/kernels/ask_ahead.h"
 #include "heed/kernels/stored_rows.h"
@@ -27,28 +28,44 @@ HWY_INLINE void ask_lines(const char* at, Index apart, Index count, bool into_fi
   }
 }
 
-// Of bytes that lie one after another, evenly beside some work.
+// Some that lie one after another.
+struct BytesBelow {
+  BytesBelow(const void* bytes, Index number) : begin(static_cast<const char*>(bytes)), count(number) {}
+  const char* begin;
+  Index count;
+};
+
+// Of some bytes and then of others, evenly beside some work.
 class SpreadBelow {
  public:
   // The work is done in so many steps.
-  SpreadBelow(const void* bytes, Index count, Index steps)
-      : next_(static_cast<const char*>(bytes)),
+  SpreadBelow(BytesBelow first, BytesBelow second, Index steps)
+      : next_(first.begin),
         due_(next_),
-        end_(next_ + count),
-        bytes_a_step_(ceil_div(count, std::max<Index>(steps, 1))),
+        end_(next_ + first.count),
+        second_(second),
+        bytes_a_step_(ceil_div(first.count + second.count, std::max<Index>(steps, 1))),
         into_first_cache_(ask_ahead().into_first_cache) {}
 
   bool empty() const { return bytes_a_step_ == 0; }
   HWY_INLINE void ask_beside_step() {
+    if (next_ >= end_) next_ = due_ = second_.begin, end_ = next_ + std::exchange(second_.count, 0);
     due_ = std::min(due_ + bytes_a_step_, end_);
     for (; next_ < due_; next_ += kLineBytes) ask_lines(next_, kLineBytes, 1, into_first_cache_);
   }
 
  private:
   const char *next_, *due_, *end_;
+  BytesBelow second_;
   Index bytes_a_step_;
   bool into_first_cache_;
 };
+
+// What is asked for beside rows (StoredRows::next_bytes).
+inline SpreadBelow spread_below(const StoredRows& stored, Index row_bytes, Index steps) {
+  const char* const end = static_cast<const char*>(stored.data) + stored.count * row_bytes;
+  return {{end - stored.left_bytes, stored.left_bytes}, {stored.next, stored.next_bytes}, steps};
+}
 
 // Of rows that are read kTogether at a time, a line of each after the other. Where the lines of sixteen rows share a
 // set of the first cache, they may be asked for in runs: at each line that is read, kRun lines of two of the rows.
@@ -67,7 +84,7 @@ class LinesBelow {
         lines_(ceil_div(line_bytes, kLineBytes)),
         in_runs_(kMayRun && ask_ahead().in_runs && row_bytes % kSetBytes == 0 && lines_ % kRun == 0),
         into_first_cache_(ask_ahead().into_first_cache),
-        spread_(stored.next, stored.next_bytes, ceil_div(count_, kTogether) * lines_) {
+        spread_(spread_below(stored, row_bytes, ceil_div(count_, kTogether) * lines_)) {
     const Index ahead = in_runs_ ? kRun : ask_ahead().bytes / kLineBytes / kTogether;
     down_ = ahead / lines_ * kTogether, along_ = ahead % lines_;
   }
@@ -107,7 +124,7 @@ class RowsBelow {
         count_(stored.count),
         down_(ceil_div(ask_ahead().bytes, read_bytes)),
         into_first_cache_(ask_ahead().into_first_cache),
-        spread_(stored.next, stored.next_bytes, stored.count * ceil_div(read_bytes, at_once)) {}
+        spread_(spread_below(stored, row_bytes, stored.count * ceil_div(read_bytes, at_once))) {}
 
   // While those bytes of a row are read.
   HWY_INLINE void ask_beside(Index row, Index first, Index bytes) {

@@ -21,9 +21,9 @@ struct StoredRows {
   Index scale_row = 0;
   // Where the rows lie that are read after these, as far apart: asked for meanwhile, and need not be there. Null: none.
   const void* next = nullptr;
-  // Not 0: nothing of these rows is asked for, for it has been or they are copies; but so many bytes there, one after
-  // another.
-  Index next_bytes = 0;
+  // Not 0: what is asked for are the last `left_bytes` of these rows, then so many bytes there, all one after another;
+  // and nothing else of these rows, for it has been or they are copies.
+  Index next_bytes = 0, left_bytes = 0;
 };
 
 // Some rows of floats.

@@ -79,7 +79,8 @@ TEST(StoredRows, ProductsHaveTheBitsOfTheTileOverWidenedRows) {
       for (Index count : {1, 3, 16, 21, 37, 64}) {
         for (Index width : {1, 2, 3, 5, 16, 31, 64, 130, 512, 1030}) {
           Rows keys(dtype, count, width);
-          keys.stored.next_bytes = count == 21 ? 1000 : 0;  // of what follows, in their place
+          // Of what follows, and of the last row, in place of all.
+          if (count == 21) keys.stored.next_bytes = 1000, keys.stored.left_bytes = width;
           const std::vector<float> q = random_floats(width * rows, 7);
           std::vector<float> expected(static_cast<std::size_t>(rows * 70), 9), got = expected;
           in_chains({.m = rows,
@@ -106,7 +107,7 @@ TEST(StoredRows, SumsHaveTheBitsOfTheTileOverWidenedRowsInOnePartOrInTwo) {
       for (Index count : {1, 3, 16, 21, 64}) {
         for (Index width : {1, 3, 16, 31, 64, 130, 300}) {
           Rows values(dtype, count, width);
-          values.stored.next_bytes = count == 21 ? 1000 : 0;
+          if (count == 21) values.stored.next_bytes = 1000, values.stored.left_bytes = width;
           const std::vector<float> weights = random_floats(rows * 70, 8);
           std::vector<float> expected(static_cast<std::size_t>(rows * width), 9);
           gemm_tile({.m = rows,

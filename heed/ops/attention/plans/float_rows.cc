@@ -79,6 +79,13 @@ void ask_for_next(const RowsInTurn& turn, Index b, Index g, Range read, Index en
     const RowSource::Run run = rows.empty() ? RowSource::Run{} : turn.other.run(b, g, rows);
     if (run.stored && run.stride == width) {
       stored.next = address(view, run.offset), stored.next_bytes = run.rows * width * size_of(view.dtype);
+      // Of rows that lie one after another, the last are asked for while the first are read: all would come so early
+      // that they push each other out of the first cache.
+      const Index ahead = kernels::ask_ahead().between_blocks,
+                  bytes = stored.count * stored.row * size_of(stored.dtype);
+      if (stored.row == stored.width && bytes > ahead) {
+        stored.left_bytes = bytes - ahead, stored.next_bytes = std::min(stored.next_bytes, ahead);
+      }
       return;
     }
   }
