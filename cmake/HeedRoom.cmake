@@ -1,6 +1,5 @@
 # heed_room(NAME [COMPUTES] [ROOMS lower rooms...] [LIBRARIES third-party libraries...] [HEADER_LIBRARIES third-party libraries of headers alone...]
-#           [TEST_ROOMS rooms that only its tests use...] [TEST_LIBRARIES third-party libraries that only its tests use...]
-#           [SUITES_OF_ONE_PROCESS suites of its tests that share what takes long to make, and skip nothing...])
+#           [TEST_ROOMS rooms that only its tests use...] [TEST_LIBRARIES third-party libraries that only its tests use...])
 #
 # A room is a folder of heed/: every .cc in it is one static library heed_NAME, which links only the lower rooms it names;
 # every *_test.cc in it is one test program heed_NAME_test, every *_bench.cc one benchmark program. A folder within a room's is a
@@ -39,8 +38,18 @@ function(heed_test_program test_program level)
   heed_precompile(TESTS_${level} ${test_program} <gtest/gtest.h>)
 endfunction()
 
+# heed_discover_suites(test_program prefix): the tests of ctest (discover_suites.cmake), found whenever the program is built.
+function(heed_discover_suites test_program prefix)
+  set(found ${CMAKE_CURRENT_BINARY_DIR}/${test_program}_suites.cmake)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/discover_suites.cmake)
+  add_custom_command(TARGET ${test_program} POST_BUILD BYPRODUCTS ${found} VERBATIM
+    COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${test_program}> -D PREFIX=${prefix} -D OUT=${found} -P ${script})
+  set_property(TARGET ${test_program} APPEND PROPERTY LINK_DEPENDS ${script})
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${found})
+endfunction()
+
 function(heed_room folder)
-  cmake_parse_arguments(room "COMPUTES" "" "ROOMS;LIBRARIES;HEADER_LIBRARIES;TEST_ROOMS;TEST_LIBRARIES;SUITES_OF_ONE_PROCESS" ${ARGN})
+  cmake_parse_arguments(room "COMPUTES" "" "ROOMS;LIBRARIES;HEADER_LIBRARIES;TEST_ROOMS;TEST_LIBRARIES" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
   file(GLOB_RECURSE sources RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS ${folder}/*.cc)
   get_property(rooms GLOBAL PROPERTY HEED_ROOM_FOLDERS)
@@ -83,14 +92,7 @@ function(heed_room folder)
     target_link_libraries(heed_${name}_test PRIVATE heed_${name} ${room_TEST_ROOMS} ${room_LIBRARIES}
       ${room_HEADER_LIBRARIES} ${room_TEST_LIBRARIES})
     heed_test_program(heed_${name}_test ${of_tests})
-    list(TRANSFORM room_SUITES_OF_ONE_PROCESS APPEND ".*" OUTPUT_VARIABLE together)
-    list(JOIN together ":" together)
-    gtest_discover_tests(heed_${name}_test TEST_PREFIX "${folder}/" TEST_FILTER "-${together}" DISCOVERY_TIMEOUT 60
-      PROPERTIES TIMEOUT 600 LABELS ${folder})
-    foreach(suite IN LISTS room_SUITES_OF_ONE_PROCESS)
-      add_test(NAME ${folder}/${suite} COMMAND heed_${name}_test "--gtest_filter=${suite}.*")
-      set_tests_properties(${folder}/${suite} PROPERTIES TIMEOUT 600 LABELS ${folder})
-    endforeach()
+    heed_discover_suites(heed_${name}_test ${folder}/)
   endif()
   if(HEED_BUILD_BENCH AND benches)
     add_executable(heed_${name}_bench ${benches})

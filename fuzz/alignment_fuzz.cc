@@ -27,7 +27,7 @@ void check_format(const std::vector<std::string>& lines, const AlignmentFormat& 
   require(parse_alignments(written) == *links, "what is written reads the same");
 }
 
-void check(std::string_view text) {
+void check_alignment(std::string_view text) {
   const auto lines = taken([&] { return split_text_lines(text, "input"); });
   if (!lines) return;
   check_format(*lines, {.name = "input"});
@@ -38,6 +38,6 @@ void check(std::string_view text) {
 }  // namespace heed::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  heed::fuzz::check_alignment(heed::fuzz::bytes_of(data, size));
   return 0;
 }

@@ -8,7 +8,7 @@
 namespace heed::fuzz {
 namespace {
 
-void check(std::string_view text) {
+void check_bench_report(std::string_view text) {
   const auto report = taken([&] { return parse_bench_report(text, "input"); });
   if (!report) return;
   const std::string written = bench_report_text(*report);
@@ -24,6 +24,6 @@ void check(std::string_view text) {
 }  // namespace heed::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  heed::fuzz::check_bench_report(heed::fuzz::bytes_of(data, size));
   return 0;
 }

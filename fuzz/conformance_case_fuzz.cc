@@ -46,7 +46,7 @@ bool run_case() {
   return true;
 }
 
-void check(std::string_view bytes) {
+void check_conformance_case(std::string_view bytes) {
   write_case(bytes);
   try {
     taken(run_case);
@@ -60,6 +60,6 @@ void check(std::string_view bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   heed::set_thread_count(1);
-  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  heed::fuzz::check_conformance_case(heed::fuzz::bytes_of(data, size));
   return 0;
 }

@@ -7,7 +7,7 @@
 namespace heed::fuzz {
 namespace {
 
-void check(std::string_view bytes) {
+void check_ctranslate2(std::string_view bytes) {
   const auto file = taken([&] { return parse_ctranslate2(std::make_shared<MappedFile>(std::string(bytes), "input")); });
   if (!file) return;
   require_tensors(*file);
@@ -17,6 +17,6 @@ void check(std::string_view bytes) {
 }  // namespace heed::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  heed::fuzz::check_ctranslate2(heed::fuzz::bytes_of(data, size));
   return 0;
 }

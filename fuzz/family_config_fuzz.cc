@@ -9,7 +9,7 @@
 namespace heed::fuzz {
 namespace {
 
-void check(std::string_view text) {
+void check_family_config(std::string_view text) {
   const auto json = taken([&] { return Json::parse(text, "input"); });
   if (!json) return;
   auto family = taken([&] { return describe_model(*json); });
@@ -28,6 +28,6 @@ void check(std::string_view text) {
 }  // namespace heed::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  heed::fuzz::check_family_config(heed::fuzz::bytes_of(data, size));
   return 0;
 }

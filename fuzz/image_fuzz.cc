@@ -7,7 +7,7 @@
 namespace heed::fuzz {
 namespace {
 
-void check(std::string_view bytes) {
+void check_image(std::string_view bytes) {
   const auto image = taken([&] { return parse_image(bytes, "input"); });
   if (!image) return;
   require(image->height >= 1 && image->width >= 1 && std::ssize(image->pixels) == image->height * image->width * 3,
@@ -22,6 +22,6 @@ void check(std::string_view bytes) {
 }  // namespace heed::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  heed::fuzz::check_image(heed::fuzz::bytes_of(data, size));
   return 0;
 }

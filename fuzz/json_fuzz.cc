@@ -7,7 +7,7 @@
 namespace heed::fuzz {
 namespace {
 
-void check(std::string_view text) {
+void check_json(std::string_view text) {
   const auto value = taken([&] { return Json::parse(text, "input"); });
   const auto members = taken([&] {
     std::vector<Json::Member> list;
@@ -32,6 +32,6 @@ void check(std::string_view text) {
 }  // namespace heed::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  heed::fuzz::check_json(heed::fuzz::bytes_of(data, size));
   return 0;
 }

@@ -7,7 +7,7 @@
 namespace heed::fuzz {
 namespace {
 
-void check(std::string_view bytes) {
+void check_llama2c(std::string_view bytes) {
   const auto file = taken([&] { return parse_llama2c(std::make_shared<MappedFile>(std::string(bytes), "input")); });
   if (file) {
     require(looks_like_llama2c(bytes), "what is taken is recognised");
@@ -21,6 +21,6 @@ void check(std::string_view bytes) {
 }  // namespace heed::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  heed::fuzz::check_llama2c(heed::fuzz::bytes_of(data, size));
   return 0;
 }

@@ -5,7 +5,7 @@
 namespace heed::fuzz {
 namespace {
 
-void check(std::string_view text) {
+void check_model_config(std::string_view text) {
   const auto config = taken([&] { return model_config_from_json(Json::parse(text, "input")); });
   if (config) check_config(*config);
 }
@@ -14,6 +14,6 @@ void check(std::string_view text) {
 }  // namespace heed::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  heed::fuzz::check_model_config(heed::fuzz::bytes_of(data, size));
   return 0;
 }

@@ -18,7 +18,7 @@ std::string rows_of_text(const Tensor& numbers) {
   return text;
 }
 
-void check(std::string_view bytes) {
+void check_named_array(std::string_view bytes) {
   const auto array = taken([&] { return parse_array(bytes, "input"); });
   if (!array) return;
   taken([&] { return as_allowed(*array).tensor; });
@@ -36,6 +36,6 @@ void check(std::string_view bytes) {
 }  // namespace heed::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  heed::fuzz::check_named_array(heed::fuzz::bytes_of(data, size));
   return 0;
 }

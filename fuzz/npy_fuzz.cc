@@ -9,7 +9,7 @@
 namespace heed::fuzz {
 namespace {
 
-void check(std::string_view bytes) {
+void check_npy(std::string_view bytes) {
   const auto array = taken([&] { return parse_npy_array(bytes, "input"); });
   const auto tensor = taken([&] { return parse_npy(bytes, "input"); });
   require(array.has_value() == (tensor.has_value() || (array && array->shape.size() > kMaxRank)),
@@ -28,6 +28,6 @@ void check(std::string_view bytes) {
 }  // namespace heed::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  heed::fuzz::check_npy(heed::fuzz::bytes_of(data, size));
   return 0;
 }

@@ -8,7 +8,7 @@
 namespace heed::fuzz {
 namespace {
 
-void check(std::string_view bytes) {
+void check_npz(std::string_view bytes) {
   const auto reader = taken([&] { return NpzReader(std::string(bytes), "input"); });
   if (!reader) return;
   NpzWriter writer;
@@ -31,6 +31,6 @@ void check(std::string_view bytes) {
 }  // namespace heed::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  heed::fuzz::check_npz(heed::fuzz::bytes_of(data, size));
   return 0;
 }

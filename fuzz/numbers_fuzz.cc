@@ -17,20 +17,20 @@ std::optional<T> read(std::string_view text, NumberRange range) {
 }
 
 template <NumberField T>
-void check(std::string_view text, NumberRange range) {
+void check_numbers(std::string_view text, NumberRange range) {
   const std::optional<T> value = read<T>(text, range);
   if (!value) return;
   require(range.contains(static_cast<double>(*value)), "a number lies in its range");
   require(read<T>(fmt::format("{}", *value), range) == value, "what is written reads the same");
 }
 
-void check(std::string_view text) {
+void check_numbers(std::string_view text) {
   for (const NumberRange range : {NumberRange(), NumberRange::from(1, 1000), NumberRange::from_below(0, 1),
                                   NumberRange::at_least(0), NumberRange::above(0), NumberRange::from(-5, 0x1p60)}) {
-    check<int>(text, range);
-    check<Index>(text, range);
-    check<std::uint64_t>(text, range);
-    check<double>(text, range);
+    check_numbers<int>(text, range);
+    check_numbers<Index>(text, range);
+    check_numbers<std::uint64_t>(text, range);
+    check_numbers<double>(text, range);
   }
 }
 
@@ -38,6 +38,6 @@ void check(std::string_view text) {
 }  // namespace heed::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  heed::fuzz::check_numbers(heed::fuzz::bytes_of(data, size));
   return 0;
 }

@@ -38,7 +38,7 @@ void check_entries(const Checkpoint& file, const Contents& contents) {
   }
 }
 
-void check(std::string_view bytes) {
+void check_safetensors(std::string_view bytes) {
   const std::filesystem::path path = scratch_file("input.safetensors", bytes);
   const auto file = taken([&] { return open_safetensors(path); });
   const auto contents = taken([&] { return read(bytes); });
@@ -60,6 +60,6 @@ void check(std::string_view bytes) {
 }  // namespace heed::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  heed::fuzz::check_safetensors(heed::fuzz::bytes_of(data, size));
   return 0;
 }

@@ -16,7 +16,7 @@ void write_shards() {
   write_safetensors(scratch_folder() / "2", {{"b", number}, {"c", number}});
 }
 
-void check(std::string_view bytes) {
+void check_safetensors_index(std::string_view bytes) {
   static const bool written = (write_shards(), true);
   require(written, "the shards are there");
   const std::filesystem::path index = scratch_file("index.json", bytes);
@@ -34,6 +34,6 @@ void check(std::string_view bytes) {
 }  // namespace heed::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  heed::fuzz::check_safetensors_index(heed::fuzz::bytes_of(data, size));
   return 0;
 }

@@ -48,7 +48,7 @@ void check_taken_apart(std::string_view bytes) {
   check_texts([&] { return albert_definition(*model, {}, "input"); });
 }
 
-void check(std::string_view bytes) {
+void check_sentencepiece(std::string_view bytes) {
   check_taken_apart(bytes);
   const auto vocabulary = taken([&] { return SentencePieceVocabulary::from_bytes(bytes, "input"); });
   if (!vocabulary) return;
@@ -73,6 +73,6 @@ void check(std::string_view bytes) {
 }  // namespace heed::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  heed::fuzz::check_sentencepiece(heed::fuzz::bytes_of(data, size));
   return 0;
 }

@@ -34,7 +34,7 @@ Outcome read(const std::filesystem::path& file, Index most_lines, TextLineReader
   }
 }
 
-void check(std::string_view text) {
+void check_text_lines(std::string_view text) {
   const std::filesystem::path file = scratch_file("text", text);
   const auto split = taken([&] { return split_text_lines(text, file.string()); });
   const Outcome whole = read(file, std::numeric_limits<Index>::max(), TextLineReader::LongLine::refuse);
@@ -54,6 +54,6 @@ void check(std::string_view text) {
 }  // namespace heed::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  heed::fuzz::check_text_lines(heed::fuzz::bytes_of(data, size));
   return 0;
 }

@@ -13,10 +13,10 @@
 namespace heed::fuzz {
 namespace {
 
-constexpr std::string_view kTexts[] = {
+constexpr std::string_view kTokenizedTexts[] = {
     "the cat läuft ﬁ ① 日本語。 x",         "", " a  b ccc\n<s>", "\xFF\xC3(", "I've 123 [CLS] e\u0301 Å \xE2\x96\x81",
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"};
-constexpr Index kMostPieces = 300;
+constexpr Index kMostTokens = 300;
 
 void check_decoding(const Vocabulary& vocabulary, const std::vector<int>& ids) {
   for (const Specials specials : {Specials::drop, Specials::keep}) {
@@ -35,14 +35,14 @@ void check_decoding(const Vocabulary& vocabulary, const std::vector<int>& ids) {
   }
 }
 
-void check(std::string_view bytes) {
+void check_tokenizer(std::string_view bytes) {
   const auto vocabulary = taken([&] { return Tokenizer::from_json(bytes, "input"); });
   if (!vocabulary) return;
   vocabulary->save(scratch_folder(), "written");
   const Tokenizer again = Tokenizer::load(Tokenizer::path_in(scratch_folder(), "written"));
   require(again.size() == vocabulary->size() && again.symbols() == vocabulary->symbols(),
           "what is written reads as the same tokenizer");
-  for (const std::string_view text : kTexts) {
+  for (const std::string_view text : kTokenizedTexts) {
     const auto encoded = taken([&] { return vocabulary->encode_special(text, "b"); });
     if (!encoded) continue;
     require(encoded->ids.size() == encoded->types.size(), "every id has a type");
@@ -50,13 +50,13 @@ void check(std::string_view bytes) {
     require(taken([&] { return again.encode_special(text, "b"); }) == encoded, "what is written encodes alike");
     check_decoding(*vocabulary, encoded->ids);
   }
-  for (int id = 0; id < std::min(vocabulary->size(), kMostPieces); ++id) check_decoding(*vocabulary, {id, id});
+  for (int id = 0; id < std::min(vocabulary->size(), kMostTokens); ++id) check_decoding(*vocabulary, {id, id});
 }
 
 }  // namespace
 }  // namespace heed::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  heed::fuzz::check_tokenizer(heed::fuzz::bytes_of(data, size));
   return 0;
 }

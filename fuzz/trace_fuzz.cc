@@ -19,7 +19,7 @@ void draw(const AttentionTrace& trace) {
   }
 }
 
-void check(std::string_view text) {
+void check_trace(std::string_view text) {
   const auto traces = taken([&] { return parse_traces(text, "input"); });
   if (!traces) return;
   const std::string written = traces_to_text(*traces);
@@ -33,6 +33,6 @@ void check(std::string_view text) {
 }  // namespace heed::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  heed::fuzz::check_trace(heed::fuzz::bytes_of(data, size));
   return 0;
 }

@@ -48,7 +48,7 @@ struct Model {
   std::optional<Adam> adam;
 };
 
-void check(std::string_view bytes) {
+void check_training_state(std::string_view bytes) {
   const auto file = taken([&] { return bytes.starts_with('{') ? file_of_state(bytes) : scratch_file("state", bytes); });
   if (!file) return;
   const auto tensors = taken([&] { return read_safetensors(*file); });
@@ -66,6 +66,6 @@ void check(std::string_view bytes) {
 }  // namespace heed::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  heed::fuzz::check_training_state(heed::fuzz::bytes_of(data, size));
   return 0;
 }

@@ -9,7 +9,7 @@
 namespace heed::fuzz {
 namespace {
 
-void check(std::string_view bytes) {
+void check_wave(std::string_view bytes) {
   const auto wave = taken([&] { return parse_wave(bytes, "input"); });
   if (!wave) return;
   require(!wave->samples.empty() && wave->samples.size() <= bytes.size(), "there are samples, and no more than bytes");
@@ -25,6 +25,6 @@ void check(std::string_view bytes) {
 }  // namespace heed::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  heed::fuzz::check_wave(heed::fuzz::bytes_of(data, size));
   return 0;
 }

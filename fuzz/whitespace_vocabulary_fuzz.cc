@@ -13,7 +13,7 @@ std::vector<std::string> pieces_of(const WhitespaceVocabulary& vocabulary) {
   return pieces;
 }
 
-void check(std::string_view bytes) {
+void check_whitespace_vocabulary(std::string_view bytes) {
   const std::filesystem::path file = scratch_file("input.vocab.txt", bytes);
   const auto vocabulary = taken([&] { return WhitespaceVocabulary::load(file); });
   if (!vocabulary) return;
@@ -31,6 +31,6 @@ void check(std::string_view bytes) {
 }  // namespace heed::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  heed::fuzz::check(heed::fuzz::bytes_of(data, size));
+  heed::fuzz::check_whitespace_vocabulary(heed::fuzz::bytes_of(data, size));
   return 0;
 }

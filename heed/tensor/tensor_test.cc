@@ -114,6 +114,22 @@ TEST(Tensor, IsMadeFromAsManyValuesAsItHasElements) {
   EXPECT_EQ(Tensor::from(none, {0, 4}).size(), 0);
 }
 
+TEST(Fill, GivesEveryElementTheNumberWhateverTypeSizeAndStrides) {
+  for (DType dtype : {DType::f32, DType::f64, DType::bf16, DType::f16, DType::i8, DType::i32, DType::i64}) {
+    for (Index size : {0, 1, 2, 3, 5, 8, 33, 100}) {
+      Tensor tensor = Tensor::zeros(dtype, {size + 2, 2});
+      fill(slice(tensor, 0, 1, size + 1), -3);
+      if (size > 0) fill(transpose(slice(slice(tensor, 0, 1, size + 1), 1, 1, 2), 0, 1), 5);
+      const Tensor wide = tensor.to(DType::f64);
+      for (Index i = 0; i < size + 2; ++i) {
+        const bool inside = i > 0 && i <= size;
+        EXPECT_EQ(wide.at<double>({i, 0}), inside ? -3 : 0);
+        EXPECT_EQ(wide.at<double>({i, 1}), inside ? 5 : 0);
+      }
+    }
+  }
+}
+
 TEST(Tensor, EmptyOnesAreCopiedFilledAndConverted) {
   const std::vector<float> none;
   const ConstView nothing = make_view(none.data(), {2, 0});  // the data of an empty vector may be null

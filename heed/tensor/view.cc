@@ -222,6 +222,15 @@ void fill(View view, double value) {
     std::memset(view.as<char>(), 0, static_cast<std::size_t>(view.size() * size_of(view.dtype)));
     return;
   }
+  if (view.contiguous()) {  // what is filled is copied behind itself
+    store(view, 0, value);
+    const Index bytes = view.size() * size_of(view.dtype);
+    for (Index filled = size_of(view.dtype); filled < bytes; filled *= 2) {
+      std::memcpy(view.as<char>() + filled, view.as<char>(),
+                  static_cast<std::size_t>(std::min(filled, bytes - filled)));
+    }
+    return;
+  }
   for_each_pair(view, view, [&](Index a, Index) { store(view, a, value); });
 }
 
