@@ -18,7 +18,7 @@ AskAhead look() {
   __get_cpuid(1, &a, &b, &c, &d);
   const unsigned family = (a >> 8 & 0xF) + (a >> 20 & 0xFF);
   constexpr unsigned kZen5 = 0x1A;
-  return amd && family >= kZen5 ? AskAhead{8192, true, true, 16384, true} : AskAhead{};
+  return amd && family >= kZen5 ? AskAhead{8192, true, true, true} : AskAhead{};
 }
 
 #else

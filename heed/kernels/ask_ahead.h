@@ -15,8 +15,6 @@ struct AskAhead {
   // Whether what follows a block of rows is asked for by its addresses, one line after the other, while the block is
   // read in whatever order; else in the order in which it will be read.
   bool by_address = false;
-  // At most so many bytes before they are read, then.
-  Index between_blocks = 16384;
   // Whether rows whose lines share sets of the first cache are asked for in runs of lines of one row; else a line of
   // each.
   bool in_runs = false;

@@ -46,7 +46,7 @@ void Bf16RowProducts::read_query(Index row, Index b, Index h, Index i) {
   copy_bf16_row(c_.q.as<BFloat16>() + c_.q.offset({b, h, i}), c_.width, depth_, queries_ + row * depth_);
 }
 
-kernels::StoredRows Bf16RowProducts::block_rows(const RowsInTurn& turn, Index b, Index g, Range keys, Index end,
+kernels::StoredRows Bf16RowProducts::block_rows(const RowsInTurn& turn, Index b, Index g, Range keys,
                                                 BFloat16* to) const {
   const Bf16Rows rows = bf16_block_rows(turn.rows, b, g, keys, false, to);
   kernels::StoredRows stored{.data = rows.data,
@@ -54,12 +54,12 @@ kernels::StoredRows Bf16RowProducts::block_rows(const RowsInTurn& turn, Index b,
                              .count = keys.size(),
                              .width = round_up(turn.rows.view().shape[3], kPairDepth),
                              .row = rows.row};
-  if (rows.data != to) ask_for_next(turn, b, g, keys, end, stored);
+  if (rows.data != to) ask_for_next(turn, b, g, keys, stored);
   return stored;
 }
 
-void Bf16RowProducts::scores(Index b, Index g, Range keys, Index end, float* to) {
-  const kernels::StoredRows rows = block_rows({c_.k, c_.v, 0}, b, g, keys, end, k_);
+void Bf16RowProducts::scores(Index b, Index g, Range keys, Range turn, Index end, float* to) {
+  const kernels::StoredRows rows = block_rows({c_.k, turn, c_.v, turn.begin, end}, b, g, keys, k_);
   const float scale = static_cast<float>(c_.scale);
   if (reads_in_place(count_)) return unit_.row_products(count_, queries_, depth_, rows, scale, {to, kLaneKeys});
   // Rows are turned sixteen at a time, which is no order in which memory reads ahead, and as floats, as which they need
@@ -83,8 +83,9 @@ void Bf16RowProducts::scores(Index b, Index g, Range keys, Index end, float* to)
   std::copy_n(by_row_, count_ * kLaneKeys, to);
 }
 
-void Bf16RowProducts::add_values(Index b, Index g, Range keys, Index end, const float* weights, const float* decays) {
-  const kernels::StoredRows rows = block_rows({c_.v, c_.k, kLaneKeys}, b, g, keys, end, v_);
+void Bf16RowProducts::add_values(Index b, Index g, Range keys, Range turn, Index end, const float* weights,
+                                 const float* decays) {
+  const kernels::StoredRows rows = block_rows({c_.v, turn, c_.k, turn.end, end}, b, g, keys, v_);
   const Index depth = round_up(rows.count, kPairDepth);
   for (Index row = 0; row < count_; ++row) {
     float* const own = by_row_ + row * kLaneKeys;

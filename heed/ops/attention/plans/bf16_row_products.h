@@ -27,12 +27,12 @@ class Bf16RowProducts {
 
   void begin(Index count);
   void read_query(Index row, Index b, Index h, Index i);
-  void scores(Index b, Index g, Range keys, Index end, float* to);
-  void add_values(Index b, Index g, Range keys, Index end, const float* weights, const float* decays);
+  void scores(Index b, Index g, Range keys, Range turn, Index end, float* to);
+  void add_values(Index b, Index g, Range keys, Range turn, Index end, const float* weights, const float* decays);
   const float* out(Index row) const { return out_ + row * value_sums_; }
 
  private:
-  kernels::StoredRows block_rows(const RowsInTurn& turn, Index b, Index g, Range keys, Index end, BFloat16* to) const;
+  kernels::StoredRows block_rows(const RowsInTurn& turn, Index b, Index g, Range keys, BFloat16* to) const;
 
   const AttentionProblem& c_;
   const kernels::PairUnit& unit_;

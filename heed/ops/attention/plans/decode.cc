@@ -38,14 +38,14 @@ class FloatRowProducts {
     for (Index d = 0; d < c.width; ++d) q_[d * met_ + row] = q[d];
   }
 
-  void scores(Index b, Index g, Range keys, Index end, float* to) const {
-    for_stored_rows({c.k, c.v, 0}, b, g, keys, end, k_, [&](Range run, const kernels::StoredRows& k) {
+  void scores(Index b, Index g, Range keys, Range turn, Index end, float* to) const {
+    for_stored_rows({c.k, turn, c.v, turn.begin, end}, b, g, keys, k_, [&](Range run, const kernels::StoredRows& k) {
       kernels::row_products(met_, q_, k, static_cast<float>(c.scale), {to + (run.begin - keys.begin), kLaneKeys});
     });
   }
 
-  void add_values(Index b, Index g, Range keys, Index end, const float* weights, const float* decays) {
-    for_stored_rows({c.v, c.k, kLaneKeys}, b, g, keys, end, v_, [&](Range run, const kernels::StoredRows& v) {
+  void add_values(Index b, Index g, Range keys, Range turn, Index end, const float* weights, const float* decays) {
+    for_stored_rows({c.v, turn, c.k, turn.end, end}, b, g, keys, v_, [&](Range run, const kernels::StoredRows& v) {
       kernels::row_sums(met_, {weights + (run.begin - keys.begin), kLaneKeys}, v, run.begin == keys.begin,
                         {added_, c.value_width});
     });

@@ -6,10 +6,11 @@
 //     Products(const AttentionProblem& c, Index rows, ScratchCut& scratch);  // for at most so many rows
 //     void begin(Index count);                                       // so many rows come, each to be read
 //     void read_query(Index row, Index b, Index h, Index i);
-//     // scores[row * kLaneKeys + key] = scale * (k . q), of keys that begin a block; those up to `end` are read later.
-//     void scores(Index b, Index g, Range keys, Index end, float* scores);
+//     // scores[row * kLaneKeys + key] = scale * (k . q), of keys that begin a block. What is read is asked for early:
+//     // all keys of a turn, then its values, then the next turn's, up to `end`.
+//     void scores(Index b, Index g, Range keys, Range turn, Index end, float* scores);
 //     // out[row] = out[row] decays[row] + weights V, of weights that lie as the scores do.
-//     void add_values(Index b, Index g, Range keys, Index end, const float* weights, const float* decays);
+//     void add_values(Index b, Index g, Range keys, Range turn, Index end, const float* weights, const float* decays);
 //     const float* out(Index row) const;                             // [Dv], what was added up; zeros at first
 //   };
 #pragma once
@@ -36,7 +37,7 @@ class DecodeRows {
   DecodeRows(const AttentionProblem& problem, const AttentionResult& wanted, ScratchCut scratch)
       : c(problem), result(wanted), products_(problem, most_rows(problem), scratch) {
     scratch.take(rows_, most_rows(c));
-    scratch.take(scores_, std::max(most_rows(c), kernels::kFewRows) * kLaneKeys);
+    scratch.take(scores_, std::max(kTurnScores, score_block(most_rows(c))));
     scratch.take(decays_, most_rows(c));
     scratch.take(out_, c.value_width);
     if (c.bias.active()) scratch.take(bias_, kLaneKeys);
@@ -57,14 +58,16 @@ class DecodeRows {
       if (!open.empty()) hull = {std::min(hull.begin, open.begin), std::max(hull.end, open.end)};
       products_.read_query(n, b, row.h, row.i);
     }
-    for (Index begin = hull.begin / kLaneKeys * kLaneKeys; begin < hull.end; begin += kLaneKeys) {
-      add_block({begin, std::min(c.keys, begin + kLaneKeys)}, hull.end);
+    const Index keys = turn_blocks(count_) * kLaneKeys;
+    for (Index begin = hull.begin / kLaneKeys * kLaneKeys; begin < hull.end; begin += keys) {
+      add_turn({begin, std::min({c.keys, round_up(hull.end, kLaneKeys), begin + keys})}, hull.end);
     }
     for (Index n = 0; n < count_; ++n) store(rows_[n], products_.out(n));
   }
 
  private:
   static constexpr Index kLaneKeys = kernels::kLaneKeys;
+  static constexpr Index kTurnScores = 16384;  // 64 KiB
 
   struct Row {
     Index h, i;
@@ -73,13 +76,24 @@ class DecodeRows {
 
   static Index most_rows(const AttentionProblem& c) { return std::min(c.group * c.queries, Products::kMostRows); }
 
-  void add_block(Range keys, Index end) {
-    products_.scores(b_, g_, keys, end, scores_);
-    for (Index n = 0; n < count_; ++n) {
-      weigh(rows_[n], keys, scores_ + n * kLaneKeys);
-      decays_[n] = rows_[n].sums.decay;
-    }
-    if (result.out) products_.add_values(b_, g_, keys, end, scores_, decays_);
+  static Index score_block(Index rows) { return std::max(rows, kernels::kFewRows) * kLaneKeys; }
+  // So many blocks of keys are read before their values: memory that is read on in one place comes faster.
+  static Index turn_blocks(Index rows) { return std::max<Index>(1, kTurnScores / score_block(rows)); }
+
+  void add_turn(Range turn, Index end) {
+    const auto each_block = [&](const auto& f) {
+      float* scores = scores_;
+      for (Index begin = turn.begin; begin < turn.end; begin += kLaneKeys, scores += score_block(count_))
+        f(Range{begin, std::min(turn.end, begin + kLaneKeys)}, scores);
+    };
+    each_block([&](Range keys, float* scores) { products_.scores(b_, g_, keys, turn, end, scores); });
+    each_block([&](Range keys, float* scores) {
+      for (Index n = 0; n < count_; ++n) {
+        weigh(rows_[n], keys, scores + n * kLaneKeys);
+        decays_[n] = rows_[n].sums.decay;
+      }
+      if (result.out) products_.add_values(b_, g_, keys, turn, end, scores, decays_);
+    });
   }
 
   void weigh(Row& row, Range keys, float* scores) {

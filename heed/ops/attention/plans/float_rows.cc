@@ -69,32 +69,33 @@ void store_rows(FloatRows from, const View& to, Index b, Index h, Range rows) {
   }
 }
 
-void ask_for_next(const RowsInTurn& turn, Index b, Index g, Range read, Index end, kernels::StoredRows& stored) {
+void ask_for_next(const RowsInTurn& turn, Index b, Index g, Range read, kernels::StoredRows& stored) {
   const auto address = [](const ConstView& view, Index offset) {
     return static_cast<const char*>(view.data) + offset * size_of(view.dtype);
   };
-  if (const ConstView& view = turn.other.view(); view && kernels::ask_ahead().by_address) {
-    const Index width = view.shape[3];
-    const Range rows{read.begin + turn.later, std::min(read.end + turn.later, end)};
-    const RowSource::Run run = rows.empty() ? RowSource::Run{} : turn.other.run(b, g, rows);
+  const bool goes_on = read.end < turn.now.end;
+  const RowSource& source = goes_on ? turn.rows : turn.other;
+  if (const ConstView& view = source.view(); view && kernels::ask_ahead().by_address) {
+    const Index width = view.shape[3], first = goes_on ? read.end : turn.then;
+    const Range rows{first, std::min(first + read.size(), turn.end)};
+    const RowSource::Run run = rows.empty() ? RowSource::Run{} : source.run(b, g, rows);
     if (run.stored && run.stride == width) {
       stored.next = address(view, run.offset), stored.next_bytes = run.rows * width * size_of(view.dtype);
-      // Of rows that lie one after another, the last are asked for while the first are read: all would come so early
-      // that they push each other out of the first cache.
-      const Index ahead = kernels::ask_ahead().between_blocks,
-                  bytes = stored.count * stored.row * size_of(stored.dtype);
-      if (stored.row == stored.width && bytes > ahead) {
-        stored.left_bytes = bytes - ahead, stored.next_bytes = std::min(stored.next_bytes, ahead);
+      // Of rows that lie one after another the second half is asked for while the first is read: what comes earlier is
+      // pushed out of the first cache before it is read.
+      const Index bytes = stored.count * stored.row * size_of(stored.dtype);
+      if (stored.row == stored.width) {
+        stored.left_bytes = bytes / 2, stored.next_bytes = std::min(stored.next_bytes, bytes - bytes / 2);
       }
       return;
     }
   }
-  if (read.end >= end) return;  // a block may go on behind what is read of it
+  if (read.end >= turn.end) return;  // a block may go on behind what is read of it
   const RowSource::Run run = turn.rows.run(b, g, {read.end, read.end + 1});  // where it begins
   if (run.stored) stored.next = address(turn.rows.view(), run.offset);
 }
 
-kernels::StoredRows stored_run(const RowsInTurn& turn, Index b, Index g, Range keys, Index end, float* scratch) {
+kernels::StoredRows stored_run(const RowsInTurn& turn, Index b, Index g, Range keys, float* scratch) {
   const RowSource& source = turn.rows;
   const ConstView& view = source.view();
   const RowSource::Run run = source.run(b, g, keys);
@@ -106,7 +107,7 @@ kernels::StoredRows stored_run(const RowsInTurn& turn, Index b, Index g, Range k
   }
   rows.data = static_cast<const char*>(view.data) + run.offset * size_of(view.dtype), rows.dtype = view.dtype;
   rows.row = run.stride, rows.scales = run.scales, rows.scale_row = run.scale_stride;
-  ask_for_next(turn, b, g, {keys.begin, keys.begin + run.rows}, end, rows);
+  ask_for_next(turn, b, g, {keys.begin, keys.begin + run.rows}, rows);
   return rows;
 }
 

@@ -30,25 +30,26 @@ FloatRows float_rows(const RowSource& source, Index b, Index g, Range keys, floa
 // Stores rows of f32, rounded to the type of the [B, H, L, D] view.
 void store_rows(FloatRows from, const View& to, Index b, Index h, Range rows);
 
-// Rows that are read a block at a time, in turn with another's: after row j, row j + later of that one.
+// Rows of a head that are read a block at a time, in turn with another's.
 struct RowsInTurn {
   const RowSource& rows;
+  Range now;  // these, and then
   const RowSource& other;
-  Index later;
+  Index then;  // that row of the other's, and more
+  Index end;   // Those up to here are read in all.
 };
 
-// Has the kernels of stored rows ask for what is read after some of the rows of a head, of which those up to `end` are
-// read in all.
-void ask_for_next(const RowsInTurn& turn, Index b, Index g, Range read, Index end, kernels::StoredRows& stored);
+// Has the kernels of stored rows ask for what is read after some of the rows of a head.
+void ask_for_next(const RowsInTurn& turn, Index b, Index g, Range read, kernels::StoredRows& stored);
 
 // The first of some keys: those that lie one after another, for the kernels of stored rows.
-kernels::StoredRows stored_run(const RowsInTurn& turn, Index b, Index g, Range keys, Index end, float* scratch);
+kernels::StoredRows stored_run(const RowsInTurn& turn, Index b, Index g, Range keys, float* scratch);
 // Calls f(which, rows) for keys that lie one after another, as they lie; those in no page are zeros in scratch,
 // [rows, D].
 template <typename F>
-void for_stored_rows(const RowsInTurn& turn, Index b, Index g, Range keys, Index end, float* scratch, const F& f) {
+void for_stored_rows(const RowsInTurn& turn, Index b, Index g, Range keys, float* scratch, const F& f) {
   while (!keys.empty()) {
-    const kernels::StoredRows run = stored_run(turn, b, g, keys, end, scratch);
+    const kernels::StoredRows run = stored_run(turn, b, g, keys, scratch);
     const Range which{keys.begin, keys.begin + run.count};
     f(which, run);
     keys.begin = which.end;

@@ -19,7 +19,7 @@ struct Pages {
   // What is asked for after `read`, of rows that are read up to `end`.
   const void* next(Range read, Index end) const {
     kernels::StoredRows stored;
-    ask_for_next({rows, RowSource(), 0}, 0, 0, read, end, stored);
+    ask_for_next({rows, read, RowSource(), 0, end}, 0, 0, read, stored);
     return stored.next;
   }
 };
