@@ -5,10 +5,11 @@ execute_process(COMMAND ${PROGRAM} --gtest_list_tests OUTPUT_VARIABLE listed COM
 string(REGEX REPLACE " *#[^\n]*" "" listed "${listed}")  # values of parameters
 string(REGEX MATCHALL "[^\n]+" lines "${listed}")
 
+string(REGEX REPLACE "/$" "" label ${PREFIX})
 set(tests "")
-function(add name)
-  string(APPEND tests "add_test([=[${PREFIX}${name}]=] [=[${PROGRAM}]=] [=[--gtest_filter=${ARGN}]=])\n"
-                      "set_tests_properties([=[${PREFIX}${name}]=] PROPERTIES TIMEOUT 1500)\n")
+function(add name filter)
+  string(APPEND tests "add_test([=[${PREFIX}${name}]=] [=[${PROGRAM}]=] [=[--gtest_filter=${filter}]=])\n"
+                      "set_tests_properties([=[${PREFIX}${name}]=] PROPERTIES TIMEOUT 1500 LABELS [=[${label}]=])\n")
   set(tests "${tests}" PARENT_SCOPE)
 endfunction()
 foreach(line IN LISTS lines)

@@ -28,7 +28,9 @@ def tests_of_suite(output):
 
 
 def result_of(case):
-    """The same of a test of ctest."""
+    """What a test of ctest came to; a suite of which no test ran has failed."""
+    if "[==========] Running 0 tests" in (case.findtext("system-out") or ""):
+        return "FAILED"
     if case.get("status") in ("notrun", "disabled") or case.find("skipped") is not None:
         return "SKIPPED"
     return "FAILED" if case.get("status") == "fail" else "OK"
@@ -37,10 +39,12 @@ def result_of(case):
 def tests_of(case):
     """(name, result, lines that it said) of all that a test of ctest ran."""
     output = case.findtext("system-out") or ""
-    room = lambda name: case.get("name").partition(name.split(".")[0])[0]
-    tests = [(room(name) + name, result, said) for name, result, said in tests_of_suite(output)]
+    tests = [(case.get("name").removesuffix(name).removesuffix(name.split(".")[0]) + name, result, said)
+             for name, result, said in tests_of_suite(output)]
     if not tests or (result_of(case) == "FAILED" and not any(result == "FAILED" for _, result, _ in tests)):
-        tests.append((case.get("name"), result_of(case), output.splitlines()))
+        skipped = case.find("skipped")
+        message = "" if skipped is None else skipped.get("message", "")  # ctest's own, of what it did not run
+        tests.append((case.get("name"), result_of(case), [*output.splitlines(), f"skipped: {message}"] if message else output.splitlines()))
     return tests
 
 

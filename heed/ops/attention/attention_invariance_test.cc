@@ -2,6 +2,10 @@
 // strides.
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+#include <string_view>
+
 #include "heed/base/parallel.h"
 #include "heed/ops/attention/attention.h"
 #include "heed/testing/attention_answer.h"
@@ -94,6 +98,29 @@ TEST(AttentionInvariance, ARowHasTheSameBitsAlone) {
                 << plan->name << " " << i << " " << interval << describe(p);
           }
         }
+      }
+    }
+  }
+}
+
+// Of more keys than "decode" reads before their values, all of them or those of a window that begins within a block.
+TEST(AttentionInvariance, FewRowsHaveTheBitsOfTheirOrderHoweverManyKeysThereAre) {
+  for (DType type : {DType::f32, DType::bf16}) {
+    for (Index heads : {1, 8}) {
+      AttentionSample p = plain_problem({.heads = heads, .keys = 4500, .width = 128, .value_width = 128}, type);
+      for (bool window : {false, true}) {
+        p.spec.mask = window ? Mask::sliding_window(3000, 0) : Mask();
+        std::map<SumOrder, AttentionAnswer> of_order;
+        std::set<std::string_view> compared;
+        for (const AttentionPlan* plan : plans_for(p)) {
+          const AttentionAnswer answer = solve(*plan, p);
+          const auto [first, is_first] = of_order.try_emplace(plan->order, answer);
+          if (is_first) continue;
+          compared.insert(plan->name);
+          EXPECT_TRUE(same_bits(first->second.out, answer.out)) << plan->name << describe(p);
+          EXPECT_TRUE(same_bits(first->second.row_stat, answer.row_stat)) << plan->name << describe(p);
+        }
+        EXPECT_TRUE(compared.contains("decode"));
       }
     }
   }

@@ -58,7 +58,7 @@ class DecodeRows {
       if (!open.empty()) hull = {std::min(hull.begin, open.begin), std::max(hull.end, open.end)};
       products_.read_query(n, b, row.h, row.i);
     }
-    const Index keys = turn_blocks(count_) * kLaneKeys;
+    const Index keys = turn_blocks() * kLaneKeys;
     for (Index begin = hull.begin / kLaneKeys * kLaneKeys; begin < hull.end; begin += keys) {
       add_turn({begin, std::min({c.keys, round_up(hull.end, kLaneKeys), begin + keys})}, hull.end);
     }
@@ -67,7 +67,7 @@ class DecodeRows {
 
  private:
   static constexpr Index kLaneKeys = kernels::kLaneKeys;
-  static constexpr Index kTurnScores = 16384;  // 64 KiB
+  static constexpr Index kTurnScores = 16384, kTurnBlockBytes = 16384;  // both as measured
 
   struct Row {
     Index h, i;
@@ -77,8 +77,12 @@ class DecodeRows {
   static Index most_rows(const AttentionProblem& c) { return std::min(c.group * c.queries, Products::kMostRows); }
 
   static Index score_block(Index rows) { return std::max(rows, kernels::kFewRows) * kLaneKeys; }
-  // So many blocks of keys are read before their values: memory that is read on in one place comes faster.
-  static Index turn_blocks(Index rows) { return std::max<Index>(1, kTurnScores / score_block(rows)); }
+  // So many blocks of keys are read before their values: memory that is read on in one place comes faster. Small blocks
+  // gain nothing by it.
+  Index turn_blocks() const {
+    const bool small = kLaneKeys * c.width * size_of(c.k.view().dtype) < kTurnBlockBytes;
+    return small ? 1 : std::max<Index>(1, kTurnScores / score_block(count_));
+  }
 
   void add_turn(Range turn, Index end) {
     const auto each_block = [&](const auto& f) {

@@ -82,10 +82,11 @@ void ask_for_next(const RowsInTurn& turn, Index b, Index g, Range read, kernels:
     if (run.stored && run.stride == width) {
       stored.next = address(view, run.offset), stored.next_bytes = run.rows * width * size_of(view.dtype);
       // Of rows that lie one after another the second half is asked for while the first is read: what comes earlier is
-      // pushed out of the first cache before it is read.
-      const Index bytes = stored.count * stored.row * size_of(stored.dtype);
+      // pushed out of the first cache before it is read. But of small blocks that would be late.
       if (stored.row == stored.width) {
-        stored.left_bytes = bytes / 2, stored.next_bytes = std::min(stored.next_bytes, bytes - bytes / 2);
+        const Index bytes = stored.count * stored.row * size_of(stored.dtype);
+        const Index ahead = std::min(bytes, std::max(bytes / 2, kernels::ask_ahead().bytes));
+        stored.left_bytes = bytes - ahead, stored.next_bytes = std::min(stored.next_bytes, ahead);
       }
       return;
     }
