@@ -163,7 +163,8 @@ shown. A time is the median of calls, and the median of the rounds.
 
 "Of peak" is the rate over that of multiply-adds alone (decode: of reading memory; additive: of tanh), "at best" that of the fastest call of
 the median round, as the limits are the fastest of their calls: other work on the machine takes less from it than from the median. "Of limit" is
-what all that a row does takes at the limits, one after the other, over what it took; the limits are measured again before each group of rows.
+what all that a row does takes at the limits, one after the other, over what it took; the limits are measured again before each group of rows. Of
+decode it is what reading its keys and values takes, timed in turn with it, over what it took.
 Where the slowest is far below the fastest, the machine was not this run's alone, and neither a share nor a ratio to a peer is finer than that;
 a limit that was measured in a slow moment leaves shares above 100 %. "Beside its base" is timed by heed alone: how many times as long as what
 follows. `heed bench --help` has the rest.

@@ -14,11 +14,12 @@ namespace {
 AskAhead look() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   __get_cpuid(0, &a, &b, &c, &d);  // the vendor's name
-  const bool amd = b == signature_AMD_ebx;
+  const bool amd = b == signature_AMD_ebx, intel = b == signature_INTEL_ebx;
   __get_cpuid(1, &a, &b, &c, &d);
   const unsigned family = (a >> 8 & 0xF) + (a >> 20 & 0xFF);
   constexpr unsigned kZen5 = 0x1A;
-  return amd && family >= kZen5 ? AskAhead{8192, true, true, true} : AskAhead{};
+  if (amd && family >= kZen5) return {8192, true, true, true};
+  return intel ? AskAhead{.by_address = true} : AskAhead{};
 }
 
 #else

@@ -1,5 +1,9 @@
 // A line of sixteen keys at a time is read whole, turned in registers, so that a lane has the pairs of a key, and
 // multiplied; of values two rows become pairs. So each is read once, and no sum goes through memory.
+//
+// By AVX-512's dot products, or by multiply-adds of f32 in the order of AMX's tiles: two chains of sixteen, of the even
+// and of the odd numbers of a line of 32, are added to each other and then to the sum. Few rows would leave most of a
+// tile empty, which wants keys copied and turned, too.
 #include "heed/kernels/pair_rows.h"
 
 #if HWY_ARCH_X86_64 && defined(__linux__)
@@ -55,7 +59,57 @@ HEED_PAIR_INLINE __m512 add_pairs(__m512 sum, const BFloat16* pair, __m512i pair
   return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(_mm512_set1_epi32(both)), reinterpret_cast<__m512bh>(pairs));
 }
 
+enum class Order { dot_products, tiles };
+
+HEED_PAIR_INLINE __m512 lower_numbers(__m512i pairs) {
+  return _mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xFFFF, pairs, 16));
+}
+HEED_PAIR_INLINE __m512 upper_numbers(__m512i pairs) {
+  return _mm512_castsi512_ps(_mm512_and_si512(pairs, _mm512_set1_epi32(static_cast<int>(0xFFFF0000u))));
+}
+
+// R rows of `a`, a line of each from `at` on, in f32.
 template <int R>
+HEED_PAIR_INLINE void widen_line(const BFloat16* a, Index a_row, float (&to)[R][kLineNumbers]) {
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r)
+#pragma GCC unroll 2
+    for (Index half = 0; half < kLineNumbers; half += kRowLanes) {
+      const __m256i numbers = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(a + r * a_row + half));
+      _mm512_storeu_ps(&to[r][half], lower_numbers(_mm512_maskz_cvtepu16_epi32(0xFFFF, numbers)));
+    }
+}
+
+// sums[r] += a[r] . words, of the pairs of a line.
+template <int R, Order kOrder>
+HEED_PAIR_INLINE void add_line(const BFloat16* a, Index a_row, const __m512i (&words)[kRowLanes], __m512 (&sums)[R]) {
+  if constexpr (kOrder == Order::dot_products) {
+#pragma GCC unroll 16
+    for (int p = 0; p < kLinePairs; ++p)
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r) sums[r] = add_pairs(sums[r], a + r * a_row + 2 * p, words[p]);
+  } else {
+    alignas(64) float wide[R][kLineNumbers];
+    widen_line<R>(a, a_row, wide);
+    asm volatile("" ::: "memory");  // GCC 12 would take each number out of a register again, by two exchanges
+    __m512 even[R], odd[R];
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) even[r] = odd[r] = _mm512_setzero_ps();
+#pragma GCC unroll 16
+    for (int p = 0; p < kLinePairs; ++p) {
+      const __m512 lower = lower_numbers(words[p]), upper = upper_numbers(words[p]);
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r) {
+        even[r] = _mm512_fmadd_ps(_mm512_set1_ps(wide[r][2 * p]), lower, even[r]);
+        odd[r] = _mm512_fmadd_ps(_mm512_set1_ps(wide[r][2 * p + 1]), upper, odd[r]);
+      }
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) sums[r] = _mm512_add_ps(sums[r], _mm512_add_ps(even[r], odd[r]));
+  }
+}
+
+template <int R, Order kOrder>
 HEED_PAIR_TARGET void products_of_rows(Index rows, const BFloat16* a, Index a_row, const StoredRows& stored,
                                        float alpha, FewRows<float> products) {
   constexpr Index kSize = sizeof(BFloat16);
@@ -71,10 +125,7 @@ HEED_PAIR_TARGET void products_of_rows(Index rows, const BFloat16* a, Index a_ro
 #pragma GCC unroll 16
       for (int n = 0; n < kRowLanes; ++n) words[n] = _mm512_loadu_si512(first + (key + n) * stored.row + at);
       turn(words);
-#pragma GCC unroll 16
-      for (int p = 0; p < kLinePairs; ++p)
-#pragma GCC unroll 8
-        for (int r = 0; r < R; ++r) sums[r] = add_pairs(sums[r], a + r * a_row + at + 2 * p, words[p]);
+      add_line<R, kOrder>(a + at, a_row, words, sums);
     }
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
@@ -150,14 +201,113 @@ HEED_PAIR_TARGET void sums_of_rows(Index rows, const BFloat16* weights, Index we
     sums_of_lines<R, 1>(rows, weights, weights_row, stored, column, decays, below, sums);
 }
 
+// A number below 2^-126 counts as zero while there is one, as it does in a tile. What is computed meanwhile is a call
+// of its own, which no compiler moves.
+class NoSubnormals {
+ public:
+  NoSubnormals() : before_(_mm_getcsr()) { _mm_setcsr(before_ | kFlushesResults | kTakesAsZero); }
+  ~NoSubnormals() { _mm_setcsr(before_); }
+  NoSubnormals(const NoSubnormals&) = delete;
+  NoSubnormals& operator=(const NoSubnormals&) = delete;
+
+ private:
+  static constexpr unsigned kFlushesResults = 0x8000, kTakesAsZero = 0x0040;
+  unsigned before_;
+};
+
+// As many vectors of values at a time as registers hold three sums of R rows of each.
+template <int R>
+constexpr int kTileVectors = 8 / R;
+
+// parts[r, v] = weights[r] times kVectors vectors of all values, from `column` on, in the tiles' order.
+template <int R, int kVectors>
+HEED_PAIR_TARGET __attribute__((noinline)) void tile_sums_of_vectors(const float* weights, Index weights_row,
+                                                                     const StoredRows& stored, Index column,
+                                                                     RowsBelow& below, __m512 (*parts)[kVectors]) {
+  constexpr Index kSize = sizeof(BFloat16);
+  __m512 sums[R][kVectors], even[R][kVectors], odd[R][kVectors];
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r)
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) sums[r][v] = even[r][v] = odd[r][v] = _mm512_setzero_ps();
+  const auto* row = static_cast<const BFloat16*>(stored.data) + column;
+  const auto add = [&](const float* of_key, __m512(&chains)[R][kVectors]) HEED_PAIR_TARGET {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      const __m256i numbers = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + v * kRowLanes));
+      const __m512 wide = lower_numbers(_mm512_maskz_cvtepu16_epi32(0xFFFF, numbers));
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r) {
+        chains[r][v] = _mm512_fmadd_ps(_mm512_set1_ps(of_key[r * weights_row]), wide, chains[r][v]);
+      }
+    }
+  };
+  for (Index key = 0; key < stored.count; key += 2) {
+    below.ask_beside(key, column * kSize, kVectors * kRowLanes * kSize);
+    below.ask_beside(key + 1, column * kSize, kVectors * kRowLanes * kSize);
+    add(weights + key, even);
+    row += stored.row;
+    if (key + 1 < stored.count) add(weights + key + 1, odd), row += stored.row;
+    if ((key + 2) % kLineNumbers != 0 && key + 2 < stored.count) continue;
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r)
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) {
+        sums[r][v] = _mm512_add_ps(sums[r][v], _mm512_add_ps(even[r][v], odd[r][v]));
+        even[r][v] = odd[r][v] = _mm512_setzero_ps();
+      }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r)
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) parts[r][v] = sums[r][v];
+}
+
+template <int R, int kVectors>
+HEED_PAIR_TARGET void tile_sums_from(Index rows, const float* weights, Index weights_row, const StoredRows& stored,
+                                     Index column, const float* decays, RowsBelow& below, FewRows<float> result) {
+  __m512 parts[R][kVectors];
+  {
+    const NoSubnormals none;
+    tile_sums_of_vectors<R, kVectors>(weights, weights_row, stored, column, below, parts);
+  }
+  for (Index r = 0; r < rows; ++r) {
+    float* to = result.data + r * result.row + column;
+    for (int v = 0; v < kVectors; ++v, to += kRowLanes) {
+      const __m512 sum = parts[r][v];
+      const bool adds = decays != nullptr;
+      _mm512_storeu_ps(to, adds ? _mm512_fmadd_ps(_mm512_loadu_ps(to), _mm512_set1_ps(decays[r]), sum) : sum);
+    }
+  }
+}
+
+template <int R>
+HEED_PAIR_TARGET void tile_sums_of_rows(Index rows, const BFloat16* weights, Index weights_row,
+                                        const StoredRows& stored, const float* decays, FewRows<float> result) {
+  constexpr Index kSize = sizeof(BFloat16), kMostKeys = 64;
+  constexpr int kVectors = kTileVectors<R>;
+  alignas(64) float wide[R][kMostKeys];
+  for (Index line = 0; line < round_up(stored.count, kLineNumbers); line += kLineNumbers) {
+    float of_line[R][kLineNumbers];
+    widen_line<R>(weights + line, weights_row, of_line);
+    for (int r = 0; r < R; ++r) std::copy_n(of_line[r], kLineNumbers, wide[r] + line);
+  }
+  RowsBelow below(stored, stored.row * kSize, stored.width * kSize, kVectors * kRowLanes * kSize);
+  Index column = 0;
+  for (; column + kVectors * kRowLanes <= result.row; column += kVectors * kRowLanes)
+    tile_sums_from<R, kVectors>(rows, wide[0], kMostKeys, stored, column, decays, below, result);
+  for (; column < result.row; column += kRowLanes)
+    tile_sums_from<R, 1>(rows, wide[0], kMostKeys, stored, column, decays, below, result);
+}
+
 }  // namespace
 
 void row_products_by_avx512(Index rows, const BFloat16* a, Index a_row, const StoredRows& stored, float alpha,
                             FewRows<float> products) {
-  const auto run = few_rows_for(rows) == 1   ? products_of_rows<1>
-                   : few_rows_for(rows) == 2 ? products_of_rows<2>
-                   : few_rows_for(rows) == 4 ? products_of_rows<4>
-                                             : products_of_rows<8>;
+  const auto run = few_rows_for(rows) == 1   ? products_of_rows<1, Order::dot_products>
+                   : few_rows_for(rows) == 2 ? products_of_rows<2, Order::dot_products>
+                   : few_rows_for(rows) == 4 ? products_of_rows<4, Order::dot_products>
+                                             : products_of_rows<8, Order::dot_products>;
   run(rows, a, a_row, stored, alpha, products);
 }
 
@@ -167,6 +317,31 @@ void row_sums_by_avx512(Index rows, const BFloat16* weights, Index weights_row, 
                    : few_rows_for(rows) == 2 ? sums_of_rows<2>
                    : few_rows_for(rows) == 4 ? sums_of_rows<4>
                                              : sums_of_rows<8>;
+  run(rows, weights, weights_row, stored, decays, sums);
+}
+
+void row_products_as_tiles(Index rows, const BFloat16* a, Index a_row, const StoredRows& stored, float alpha,
+                           FewRows<float> products) {
+  const auto run = few_rows_for(rows) == 1   ? products_of_rows<1, Order::tiles>
+                   : few_rows_for(rows) == 2 ? products_of_rows<2, Order::tiles>
+                   : few_rows_for(rows) == 4 ? products_of_rows<4, Order::tiles>
+                                             : products_of_rows<8, Order::tiles>;
+  {
+    const NoSubnormals none;
+    run(rows, a, a_row, stored, 1, products);  // whose sums are no subnormals, so that times one changes nothing
+  }
+  for (Index r = 0; r < rows; ++r) {
+    float* const row = products.data + r * products.row;
+    for (Index j = 0; j < round_up(stored.count, kRowLanes); ++j) row[j] *= alpha;
+  }
+}
+
+void row_sums_as_tiles(Index rows, const BFloat16* weights, Index weights_row, const StoredRows& stored,
+                       const float* decays, FewRows<float> sums) {
+  const auto run = few_rows_for(rows) == 1   ? tile_sums_of_rows<1>
+                   : few_rows_for(rows) == 2 ? tile_sums_of_rows<2>
+                   : few_rows_for(rows) == 4 ? tile_sums_of_rows<4>
+                                             : tile_sums_of_rows<8>;
   run(rows, weights, weights_row, stored, decays, sums);
 }
 

@@ -1,4 +1,5 @@
-// Few rows of bf16 with many that lie in memory, by AVX-512's dot products: those of PairUnit (pair_unit.h).
+// Few rows of bf16 with many that lie in memory: those products of PairUnit (pair_unit.h) by AVX-512's dot products,
+// and with the bits of AMX's tiles by multiply-adds of f32.
 #pragma once
 
 #include <hwy/detect_targets.h>
@@ -16,6 +17,10 @@ void row_products_by_avx512(Index rows, const BFloat16* a, Index a_row, const St
                             FewRows<float> products);
 void row_sums_by_avx512(Index rows, const BFloat16* weights, Index weights_row, const StoredRows& stored,
                         const float* decays, FewRows<float> sums);
+void row_products_as_tiles(Index rows, const BFloat16* a, Index a_row, const StoredRows& stored, float alpha,
+                           FewRows<float> products);
+void row_sums_as_tiles(Index rows, const BFloat16* weights, Index weights_row, const StoredRows& stored,
+                       const float* decays, FewRows<float> sums);
 
 }  // namespace heed::kernels
 

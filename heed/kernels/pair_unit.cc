@@ -7,6 +7,7 @@
 
 #include "heed/kernels/dot_features.h"
 #include "heed/kernels/pair_rows.h"
+#include "heed/kernels/tile_products.h"
 
 #if HWY_ARCH_X86_64 && defined(__linux__)
 #include <immintrin.h>
@@ -22,9 +23,6 @@ namespace {
 constexpr Index kLanes = 16;
 
 // --- AMX -------------------------------------------------------------------------------------------------------------
-
-HEED_TILE_TARGET void open_tiles() { _tile_loadconfig(&kTileShapes); }
-HEED_TILE_TARGET void close_tiles() { _tile_release(); }
 
 // c = c decay + sums, and c = c alpha, of kRows rows of kVectors vectors.
 template <int kRows, int kVectors>
@@ -270,8 +268,8 @@ constexpr PairUnit kAmx{.name = "AMX-BF16",
                         .round_pairs = round_pairs,
                         .round_rows = round_rows,
                         .add_to_decayed_rows = add_to_decayed_rows,
-                        .row_products = nullptr,
-                        .row_sums = nullptr};
+                        .row_products = row_products_as_tiles,
+                        .row_sums = row_sums_as_tiles};
 constexpr PairUnit kAvx512{.name = "AVX512-BF16",
                            .rows = 4,
                            .open = open_nothing,

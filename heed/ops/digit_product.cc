@@ -8,13 +8,16 @@
 #include "heed/base/parallel.h"
 #include "heed/kernels/block_rows.h"
 #include "heed/kernels/digit_rows.h"
+#include "heed/kernels/lane_layout.h"
 #include "heed/ops/gemm_library.h"
 #include "heed/ops/output_shares.h"
+#include "heed/ops/tile_columns.h"
 
 namespace heed {
 namespace {
 
 using kernels::DigitTerms;
+using kernels::kTileSide;
 
 // Rows whose digits are made before they are multiplied.
 constexpr Index kSplitRows = 1024;
@@ -88,6 +91,49 @@ void multiply_few(const SplitRows& x, std::span<const AffineMap> maps, const Vie
     kernels::digit_products(x.rows(), stored(share.map.weight, share.first, share.last),
                             bias_from(share.map.bias, share.first), places_from(share.y, share.first));
   });
+}
+
+// Many rows, by AMX's tiles: sixteen rows have a tile of columns for each place.
+void multiply_in_tiles(const SplitRows& x, const AffineMap& map, const View& y) {
+  constexpr Index kRows = 128, kStepOutputs = kernels::kMostTiles * kTileSide;
+  const Index inputs = map.weight.inputs(), row = kernels::digit_row_bytes(inputs), place = row / kernels::kDigits;
+  const auto step_of = [](const Weight&) { return kStepOutputs; };
+  for (Index begin = 0; begin < x.rows().count; begin += kRows) {
+    const kernels::DigitRows rows = x.rows();
+    const Index count = std::min(kRows, rows.count - begin), groups = ceil_div(count, kTileSide);
+    const auto rows_of = [&](Index group) { return std::min(kTileSide, count - group * kTileSide); };
+    TileColumns columns(kernels::TileNumbers::bytes, groups * kernels::kDigits, inputs);
+    parallel_for(columns.tiles(), 1, [&](Index first, Index last) {
+      for (Index tile = first; tile < last; ++tile) {
+        const Index group = tile / kernels::kDigits;
+        const std::int8_t* const digits = rows.digits + (begin + group * kTileSide) * row;
+        columns.fill(tile, 0, digits + tile % kernels::kDigits * place, row, rows_of(group));
+      }
+    });
+    const double work = static_cast<double>(kStepOutputs * inputs * columns.tiles());
+    for_each_share({&map, 1}, slice(y, 0, begin, begin + count), step_of, work, [&](const OutputShare& share) {
+      const Index outputs = share.last - share.first, of_tile = columns.sums_of_tile(outputs);
+      const auto memory =
+          allocate((columns.tiles() + kernels::kDigits) * of_tile * static_cast<Index>(sizeof(std::int32_t)));
+      auto* const sums = static_cast<std::int32_t*>(memory.get());
+      std::int32_t* const by_row = sums + columns.tiles() * of_tile;  // [row, place, output]
+      columns.multiply(map.weight.values.as<char>() + share.first * inputs, inputs, outputs, sums);
+      const kernels::ProductPlaces to = places_from(share.y, share.first);
+      for (Index group = 0; group < groups; ++group) {
+        for (Index nth = 0; nth < kernels::kDigits; ++nth) {  // moved as floats: no bit of one changes
+          kernels::lanes_to_rows(rows_of(group), outputs,
+                                 reinterpret_cast<float*>(sums + (group * kernels::kDigits + nth) * of_tile), kTileSide,
+                                 nullptr, reinterpret_cast<float*>(by_row + nth * outputs), kernels::kDigits * outputs);
+        }
+        for (Index n = 0; n < rows_of(group); ++n) {
+          const Index r = group * kTileSide + n;
+          kernels::scale_digit_sums(by_row + n * kernels::kDigits * outputs, outputs, rows.terms[begin + r],
+                                    map.weight.scales.as<float>() + share.first, bias_from(map.bias, share.first),
+                                    to.data + r * to.row, to.column);
+        }
+      }
+    });
+  }
 }
 
 // Many rows, by the library. Exact sums may be cut wherever it is fastest, also by the count of threads.
@@ -176,7 +222,8 @@ void multiply_digits(const ConstView& x, std::span<const AffineMap> maps, const 
     } else if (end - begin <= kernels::kFewRows || !library_is_exact(x.shape[1])) {
       multiply_few(rows, maps, to);
     } else {
-      for_each_map(maps, to, [&](const AffineMap& map, const View& own) { multiply_many(rows, map, own); });
+      const auto multiply = kernels::has_tile_products(kernels::TileNumbers::bytes) ? multiply_in_tiles : multiply_many;
+      for_each_map(maps, to, [&](const AffineMap& map, const View& own) { multiply(rows, map, own); });
     }
   }
 }

@@ -9,6 +9,7 @@
 #include "heed/ops/few_rows.h"
 #include "heed/ops/gemm.h"
 #include "heed/ops/output_shares.h"
+#include "heed/ops/tile_product.h"
 #include "heed/tensor/operands.h"
 
 namespace heed {
@@ -55,6 +56,7 @@ void multiply_narrow(const ConstView& x, const Weight& weight, const ConstView& 
 void multiply_one(const ConstView& x, const AffineMap& map, const View& y) {
   const std::span one(&map, 1);
   if (are_digits(one)) return multiply_digits(x, one, y);
+  if (are_of_tiles(one)) return multiply_in_tiles(x, one, y);
   if (are_few_rows(x, one, y)) return multiply_few_rows(x, one, y);
   if (is_narrow(map.weight.values.dtype)) return multiply_narrow(x, map.weight, map.bias, y);
   gemm(x, transpose(map.weight.values, 0, 1), y, {.bias = map.bias});
@@ -93,8 +95,9 @@ void linear(ConstView x, std::span<const AffineMap> maps, View y) {
              outputs, maps.size(), describe(y));
   for_each_map(maps, y, [&](const AffineMap& map, const View& own) { check_one(x, map, own); });
   if (are_digits(maps)) return multiply_digits(x, maps, y);
-  const auto is_digits = [](const AffineMap& map) { return are_digits({&map, 1}); };
-  if (are_few_rows(x, maps, y) && std::ranges::none_of(maps, is_digits)) return multiply_few_rows(x, maps, y);
+  if (are_of_tiles(maps)) return multiply_in_tiles(x, maps, y);
+  const auto has_its_own = [](const AffineMap& map) { return are_digits({&map, 1}) || are_of_tiles({&map, 1}); };
+  if (are_few_rows(x, maps, y) && std::ranges::none_of(maps, has_its_own)) return multiply_few_rows(x, maps, y);
   for_each_map(maps, y, [&](const AffineMap& map, const View& own) { multiply_one(x, map, own); });
 }
 

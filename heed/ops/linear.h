@@ -15,8 +15,9 @@ namespace heed {
 // A narrow weight, with f32 elsewhere, is widened in scratch of each thread: 256 KB of outputs, or 16, at a time;
 // the bits are those of the same weight widened as a whole. With AVX512-VNNI a weight of int8 or of blocks is not: a
 // row of x is rounded to 24 bits of its largest magnitude and multiplied with the weight's integers, with sums that are
-// exact (of blocks: of four); one with a number that is not finite gives NaN. A row of y depends, to the bit, on that
-// row of x alone.
+// exact (of blocks: of four); one with a number that is not finite gives NaN. With AMX a weight of bf16 is not, either:
+// a row of x becomes three of bf16, whose sum it is, and each product is exact (kernels/tile_products.h). A row of y
+// depends, to the bit, on that row of x alone.
 // Throws heed::Error where shapes or types disagree.
 void linear(ConstView x, const Weight& weight, ConstView bias, View y);
 // The same for several maps of the same rows, a map's outputs after those of the one before it in y: to the bit as by

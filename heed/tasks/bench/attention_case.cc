@@ -7,6 +7,7 @@
 #include "heed/base/parallel.h"
 #include "heed/base/random.h"
 #include "heed/ops/attention/plans/plan.h"
+#include "heed/tasks/bench/machine_limits.h"
 #include "heed/tensor/quantise_rows.h"
 
 namespace heed {
@@ -122,9 +123,23 @@ AttentionWork AttentionCase::work() const {
           .bytes = forward.bytes * (own + 2)};
 }
 
-void AttentionCase::run() {
+const AttentionCase::Cache& AttentionCase::next_cache() {
   const Cache& cache = caches_[next_];
   next_ = (next_ + 1) % caches_.size();
+  return cache;
+}
+
+void AttentionCase::read_keys() {
+  const Cache& cache = next_cache();
+  for (const Tensor* read : {&cache.k, &cache.v, &cache.scales.k, &cache.scales.v}) {
+    if (read->is_empty()) continue;
+    const auto bytes = static_cast<std::size_t>(read->size() * size_of(read->dtype()));
+    read_memory({read->view().as<float>(), bytes / sizeof(float)});
+  }
+}
+
+void AttentionCase::run() {
+  const Cache& cache = next_cache();
   if (pass_ != BenchPass::backward) forward(cache);
   if (pass_ != BenchPass::forward) backward(cache);
 }

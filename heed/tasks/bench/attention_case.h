@@ -40,6 +40,8 @@ class AttentionCase {
   double allowed_share() const;
   AttentionWork work() const;
   void run();
+  // Reads the keys and values of a call, in place of it, and does nothing else that takes time.
+  void read_keys();
 
  private:
   // Keys and values, and what they are multiplied by where they are i8.
@@ -47,6 +49,7 @@ class AttentionCase {
     Tensor k, v;
     RowScales scales;
   };
+  const Cache& next_cache();
   void forward(const Cache& cache);
   void backward(const Cache& cache);
 

@@ -16,9 +16,7 @@ class Bf16RowProducts {
  public:
   static constexpr Index kMostRows = 64;
   // Whether so many rows meet keys and values where they lie; else those are turned first.
-  static bool reads_in_place(Index rows) {
-    return kernels::pair_unit()->row_products != nullptr && rows <= kernels::kFewRows;
-  }
+  static bool reads_in_place(Index rows) { return rows <= kernels::kFewRows; }
 
   Bf16RowProducts(const AttentionProblem& c, Index rows, ScratchCut& scratch);
   ~Bf16RowProducts();
