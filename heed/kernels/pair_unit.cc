@@ -261,6 +261,7 @@ HEED_PAIR_TARGET void add_to_decayed_rows(const float* sums, Index rows, Index w
 
 constexpr PairUnit kAmx{.name = "AMX-BF16",
                         .rows = kPairRows,
+                        .tile_lanes = 32,
                         .open = open_tiles,
                         .close = close_tiles,
                         .multiply = multiply_by_amx,
@@ -272,6 +273,7 @@ constexpr PairUnit kAmx{.name = "AMX-BF16",
                         .row_sums = row_sums_as_tiles};
 constexpr PairUnit kAvx512{.name = "AVX512-BF16",
                            .rows = 4,
+                           .tile_lanes = 64,
                            .open = open_nothing,
                            .close = open_nothing,
                            .multiply = multiply_by_avx512,

@@ -35,7 +35,8 @@ struct PairProduct {
 
 struct PairUnit {
   std::string_view name;
-  Index rows;  // of a product, at least: a divisor of kPairRows
+  Index rows;        // of a product, at least: a divisor of kPairRows
+  Index tile_lanes;  // as many as it multiplies fastest with what a forward pass has beside them in the first cache
   // Around all products of a thread.
   void (*open)();
   void (*close)();

@@ -3,6 +3,7 @@
 
 #include "heed/base/thread_scratch.h"
 #include "heed/kernels/attention_apart.h"
+#include "heed/kernels/pair_unit.h"
 #include "heed/ops/attention/plans/fused.h"
 #include "heed/ops/attention/plans/fused_periodic.h"
 #include "heed/ops/attention/plans/lane_carry.h"
@@ -170,7 +171,7 @@ void fused_sweep(const AttentionProblem& c, const AttentionResult& result, const
 
 void fused_sweep(const AttentionProblem& c, LaneNumbers numbers, const AttentionResult& result, const LaneCarry& carry,
                  Workspace& workspace) {
-  const LaneCut cut(c);
+  const LaneCut cut(c, numbers == LaneNumbers::bf16 ? kernels::pair_unit()->tile_lanes : kTileRows);
   const Index bytes = LaneWork::bytes(c, numbers, LaneWork::Pass::forward, cut.most());
   parallel_for_with_scratch(workspace, bytes, cut.units(), cut.grain(), [&](Index begin, Index end, char* memory) {
     LaneWork thread(c, numbers, LaneWork::Pass::forward, cut.most(), 0, memory);

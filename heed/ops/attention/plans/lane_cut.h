@@ -16,17 +16,22 @@ namespace heed {
 
 class LaneCut {
  public:
-  // The tiles of a unit.
+  static constexpr Index kLeastTileRows = kTileRows / 2;
+
+  // The tiles of a unit: of as many rows as LaneWork::kMostTiles have at most.
   struct Unit {
-    std::array<RowTile, LaneWork::kMostTiles> tiles;
+    static constexpr Index kMostRows = LaneWork::kMostTiles * kTileRows;
+    std::array<RowTile, kMostRows / kLeastTileRows> tiles;
     std::size_t count = 0;
     operator std::span<const RowTile>() const { return {tiles.data(), count}; }
   };
 
-  explicit LaneCut(const AttentionProblem& c) : c_(c), tiles_(tiles_of_group(c)) {
+  // Into tiles of `tile_rows` at most, from kLeastTileRows to kTileRows.
+  LaneCut(const AttentionProblem& c, Index tile_rows)
+      : c_(c), tile_rows_(tile_rows), tiles_(tiles_of_group(c, tile_rows)) {
     // As many tiles as share the work of reading the keys, but some units for each thread.
     const Index all = c.batch * c.key_heads * tiles_, wanted = Index{4} * thread_count();
-    most_ = std::clamp<Index>(all / wanted, 1, std::min(LaneWork::kMostTiles, std::max<Index>(tiles_, 1)));
+    most_ = std::clamp<Index>(all / wanted, 1, std::min(Unit::kMostRows / tile_rows, std::max<Index>(tiles_, 1)));
     of_group_ = ceil_div(tiles_, most_);
   }
 
@@ -35,7 +40,7 @@ class LaneCut {
   // Units that are worth handing to a thread.
   Index grain() const {
     constexpr double kEnough = 1 << 20;  // multiply-adds
-    const double rows = static_cast<double>(std::min(c_.queries, kTileRows) * most_);
+    const double rows = static_cast<double>(std::min(c_.queries, tile_rows_) * most_);
     return grain_of(rows * static_cast<double>(c_.keys) * static_cast<double>(c_.width + c_.value_width), kEnough);
   }
 
@@ -45,13 +50,13 @@ class LaneCut {
                 g = number / of_group_ % c_.key_heads;
     const Index first = number % of_group_ * most_, last = std::min(tiles_, first + most_);
     Unit unit;
-    for (Index at = first; at < last; ++at) unit.tiles[unit.count++] = tile_of_group(c_, b, g, at);
+    for (Index at = first; at < last; ++at) unit.tiles[unit.count++] = tile_of_group(c_, b, g, at, tile_rows_);
     return unit;
   }
 
  private:
   const AttentionProblem& c_;
-  Index tiles_, most_ = 1, of_group_ = 0;  // of a group, of a unit, and how many units a group has
+  Index tile_rows_, tiles_, most_ = 1, of_group_ = 0;  // of a group, of a unit, and how many units a group has
 };
 
 }  // namespace heed

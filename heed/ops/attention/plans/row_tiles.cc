@@ -4,11 +4,11 @@
 
 namespace heed {
 
-Index tiles_of_group(const AttentionProblem& c) { return c.group * ceil_div(c.queries, kTileRows); }
+Index tiles_of_group(const AttentionProblem& c, Index rows) { return c.group * ceil_div(c.queries, rows); }
 
-RowTile tile_of_group(const AttentionProblem& c, Index b, Index g, Index nth) {
-  const Index of_head = ceil_div(c.queries, kTileRows), begin = nth % of_head * kTileRows;
-  return {b, g * c.group + nth / of_head, {begin, std::min(c.queries, begin + kTileRows)}};
+RowTile tile_of_group(const AttentionProblem& c, Index b, Index g, Index nth, Index rows) {
+  const Index of_head = ceil_div(c.queries, rows), begin = nth % of_head * rows;
+  return {b, g * c.group + nth / of_head, {begin, std::min(c.queries, begin + rows)}};
 }
 
 }  // namespace heed

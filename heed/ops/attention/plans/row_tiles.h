@@ -15,8 +15,8 @@ struct RowTile {
   Range rows;
 };
 
-// The tiles of the query heads that share a key/value head, a head's after another's.
-Index tiles_of_group(const AttentionProblem& c);
-RowTile tile_of_group(const AttentionProblem& c, Index b, Index g, Index nth);
+// The tiles, of `rows` at most, of the query heads that share a key/value head, a head's after another's.
+Index tiles_of_group(const AttentionProblem& c, Index rows = kTileRows);
+RowTile tile_of_group(const AttentionProblem& c, Index b, Index g, Index nth, Index rows = kTileRows);
 
 }  // namespace heed
