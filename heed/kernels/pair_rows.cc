@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "heed/kernels/lines_below.h"
 
@@ -300,36 +301,43 @@ HEED_PAIR_TARGET void tile_sums_of_rows(Index rows, const BFloat16* weights, Ind
     tile_sums_from<R, 1>(rows, wide[0], kMostKeys, stored, column, decays, below, result);
 }
 
+// Calls f with the constant of so many rows as are computed together.
+template <typename F>
+void for_few_rows(Index rows, const F& f) {
+  switch (few_rows_for(rows)) {
+    case 1:
+      return f(std::integral_constant<int, 1>());
+    case 2:
+      return f(std::integral_constant<int, 2>());
+    case 4:
+      return f(std::integral_constant<int, 4>());
+    default:
+      return f(std::integral_constant<int, kFewRows>());
+  }
+}
+
 }  // namespace
 
 void row_products_by_avx512(Index rows, const BFloat16* a, Index a_row, const StoredRows& stored, float alpha,
                             FewRows<float> products) {
-  const auto run = few_rows_for(rows) == 1   ? products_of_rows<1, Order::dot_products>
-                   : few_rows_for(rows) == 2 ? products_of_rows<2, Order::dot_products>
-                   : few_rows_for(rows) == 4 ? products_of_rows<4, Order::dot_products>
-                                             : products_of_rows<8, Order::dot_products>;
-  run(rows, a, a_row, stored, alpha, products);
+  for_few_rows(rows, [&](auto computed) {
+    products_of_rows<computed(), Order::dot_products>(rows, a, a_row, stored, alpha, products);
+  });
 }
 
 void row_sums_by_avx512(Index rows, const BFloat16* weights, Index weights_row, const StoredRows& stored,
                         const float* decays, FewRows<float> sums) {
-  const auto run = few_rows_for(rows) == 1   ? sums_of_rows<1>
-                   : few_rows_for(rows) == 2 ? sums_of_rows<2>
-                   : few_rows_for(rows) == 4 ? sums_of_rows<4>
-                                             : sums_of_rows<8>;
-  run(rows, weights, weights_row, stored, decays, sums);
+  for_few_rows(rows,
+               [&](auto computed) { sums_of_rows<computed()>(rows, weights, weights_row, stored, decays, sums); });
 }
 
 void row_products_as_tiles(Index rows, const BFloat16* a, Index a_row, const StoredRows& stored, float alpha,
                            FewRows<float> products) {
-  const auto run = few_rows_for(rows) == 1   ? products_of_rows<1, Order::tiles>
-                   : few_rows_for(rows) == 2 ? products_of_rows<2, Order::tiles>
-                   : few_rows_for(rows) == 4 ? products_of_rows<4, Order::tiles>
-                                             : products_of_rows<8, Order::tiles>;
-  {
+  for_few_rows(rows, [&](auto computed) {
     const NoSubnormals none;
-    run(rows, a, a_row, stored, 1, products);  // whose sums are no subnormals, so that times one changes nothing
-  }
+    constexpr float kAsSummed = 1;  // which changes no sum that is no subnormal
+    products_of_rows<computed(), Order::tiles>(rows, a, a_row, stored, kAsSummed, products);
+  });
   for (Index r = 0; r < rows; ++r) {
     float* const row = products.data + r * products.row;
     for (Index j = 0; j < round_up(stored.count, kRowLanes); ++j) row[j] *= alpha;
@@ -338,11 +346,8 @@ void row_products_as_tiles(Index rows, const BFloat16* a, Index a_row, const Sto
 
 void row_sums_as_tiles(Index rows, const BFloat16* weights, Index weights_row, const StoredRows& stored,
                        const float* decays, FewRows<float> sums) {
-  const auto run = few_rows_for(rows) == 1   ? tile_sums_of_rows<1>
-                   : few_rows_for(rows) == 2 ? tile_sums_of_rows<2>
-                   : few_rows_for(rows) == 4 ? tile_sums_of_rows<4>
-                                             : tile_sums_of_rows<8>;
-  run(rows, weights, weights_row, stored, decays, sums);
+  for_few_rows(rows,
+               [&](auto computed) { tile_sums_of_rows<computed()>(rows, weights, weights_row, stored, decays, sums); });
 }
 
 }  // namespace heed::kernels

@@ -13,7 +13,7 @@ using kernels::kTileLine;
 using kernels::kTileSide;
 using kernels::kTileWords;
 
-constexpr Index kPanelRows = kernels::kMostTiles * kTileSide;
+constexpr Index kPanelRows = kernels::kMostTiles * kTileSide, kWord = sizeof(std::uint32_t);
 
 // The unit works for this thread while there is one.
 struct OpenTiles {
@@ -38,9 +38,13 @@ class Panel {
       const auto there = static_cast<std::size_t>(std::min(kTileLine, row_bytes_ - begin));
       char* at = to + line * line_bytes;
       for (Index r = 0; r < rows; ++r, at += kTileLine) {
-        if (there < kTileLine) std::memset(at, 0, kTileLine);
-        there == kTileLine ? std::memcpy(at, stored + r * row + begin, kTileLine)
-                           : std::memcpy(at, stored + r * row + begin, there);
+        const char* const from = stored + r * row + begin;
+        if (there == kTileLine) {
+          std::memcpy(at, from, kTileLine);  // of a size that the compiler knows: a move or two
+        } else {
+          std::memset(at + there, 0, kTileLine - there);
+          std::memcpy(at, from, there);
+        }
       }
       std::memset(at, 0, static_cast<std::size_t>((all - rows) * kTileLine));
     }
@@ -60,11 +64,10 @@ TileColumns::TileColumns(kernels::TileNumbers numbers, Index tiles, Index row_by
       row_bytes_(row_bytes),
       lines_(ceil_div(row_bytes, kTileLine)),
       pieces_(kernels::pieces_of(numbers)),
-      words_(std::static_pointer_cast<std::uint32_t>(allocate(tiles_ * pieces_ * lines_ * kTileWords * 4))) {}
+      words_(std::static_pointer_cast<std::uint32_t>(allocate(tiles_ * pieces_ * lines_ * kTileWords * kWord))) {}
 
 void TileColumns::fill(Index tile, Index piece, const void* rows, Index row, Index count) {
-  constexpr Index kWord = 4;  // moved as floats: no bit of one changes
-  const auto* from = static_cast<const float*>(rows);
+  const auto* from = static_cast<const float*>(rows);  // moved as floats: no bit of a word changes
   for (Index line = 0; line < lines_; ++line, from += kernels::kTileLineWords) {
     kernels::rows_to_lanes(count, kernels::kTileLineWords, from, row / kWord,
                            reinterpret_cast<float*>(words(tile, line) + piece * kTileWords), kTileSide);
