@@ -93,45 +93,58 @@ void multiply_few(const SplitRows& x, std::span<const AffineMap> maps, const Vie
   });
 }
 
-// Many rows, by AMX's tiles: sixteen rows have a tile of columns for each place.
-void multiply_in_tiles(const SplitRows& x, const AffineMap& map, const View& y) {
+// Sixteen rows have a tile of columns for each place.
+TileColumns turned(const kernels::DigitRows& rows, Index inputs) {
+  const Index row = kernels::digit_row_bytes(inputs), place = row / kernels::kDigits;
+  const Index groups = ceil_div(rows.count, kTileSide);
+  TileColumns columns(kernels::TileNumbers::bytes, groups * kernels::kDigits, inputs);
+  parallel_for(columns.tiles(), 1, [&](Index begin, Index end) {
+    for (Index tile = begin; tile < end; ++tile) {
+      const Index first = tile / kernels::kDigits * kTileSide;
+      const std::int8_t* const digits = rows.digits + first * row + tile % kernels::kDigits * place;
+      columns.fill(tile, 0, digits, row, std::min(kTileSide, rows.count - first));
+    }
+  });
+  return columns;
+}
+
+// From the sums of those columns to the products of rows; by_row has room for sixteen of them, [row, place, output].
+void scale_tile_sums(const kernels::DigitRows& rows, const std::int32_t* sums, std::int32_t* by_row,
+                     const OutputShare& share) {
+  const Index outputs = share.last - share.first, row = kernels::kDigits * outputs;
+  const kernels::ProductPlaces to = places_from(share.y, share.first);
+  for (Index first = 0; first < rows.count; first += kTileSide) {
+    const Index count = std::min(kTileSide, rows.count - first);
+    for (Index place = 0; place < kernels::kDigits; ++place, sums += TileColumns::sums_of_tile(outputs)) {
+      kernels::lanes_to_rows(count, outputs, reinterpret_cast<const float*>(sums), kTileSide, nullptr,
+                             reinterpret_cast<float*>(by_row + place * outputs), row);  // no bit of one changes
+    }
+    for (Index n = 0; n < count; ++n) {
+      kernels::scale_digit_sums(by_row + n * row, outputs, rows.terms[first + n],
+                                share.map.weight.scales.as<float>() + share.first,
+                                bias_from(share.map.bias, share.first), to.data + (first + n) * to.row, to.column);
+    }
+  }
+}
+
+// Many rows, by AMX's tiles.
+void multiply_many_in_tiles(const SplitRows& x, const AffineMap& map, const View& y) {
   constexpr Index kRows = 128, kStepOutputs = kernels::kMostTiles * kTileSide;
-  const Index inputs = map.weight.inputs(), row = kernels::digit_row_bytes(inputs), place = row / kernels::kDigits;
+  const Index inputs = map.weight.inputs(), row = kernels::digit_row_bytes(inputs);
   const auto step_of = [](const Weight&) { return kStepOutputs; };
-  for (Index begin = 0; begin < x.rows().count; begin += kRows) {
-    const kernels::DigitRows rows = x.rows();
-    const Index count = std::min(kRows, rows.count - begin), groups = ceil_div(count, kTileSide);
-    const auto rows_of = [&](Index group) { return std::min(kTileSide, count - group * kTileSide); };
-    TileColumns columns(kernels::TileNumbers::bytes, groups * kernels::kDigits, inputs);
-    parallel_for(columns.tiles(), 1, [&](Index first, Index last) {
-      for (Index tile = first; tile < last; ++tile) {
-        const Index group = tile / kernels::kDigits;
-        const std::int8_t* const digits = rows.digits + (begin + group * kTileSide) * row;
-        columns.fill(tile, 0, digits + tile % kernels::kDigits * place, row, rows_of(group));
-      }
-    });
+  const kernels::DigitRows all = x.rows();
+  for (Index begin = 0; begin < all.count; begin += kRows) {
+    const Index count = std::min(kRows, all.count - begin);
+    const kernels::DigitRows rows{all.digits + begin * row, all.terms + begin, count};
+    const TileColumns columns = turned(rows, inputs);
     const double work = static_cast<double>(kStepOutputs * inputs * columns.tiles());
     for_each_share({&map, 1}, slice(y, 0, begin, begin + count), step_of, work, [&](const OutputShare& share) {
       const Index outputs = share.last - share.first, of_tile = columns.sums_of_tile(outputs);
-      const auto memory =
-          allocate((columns.tiles() + kernels::kDigits) * of_tile * static_cast<Index>(sizeof(std::int32_t)));
+      const Index numbers = (columns.tiles() + kernels::kDigits) * of_tile;
+      const auto memory = allocate(numbers * static_cast<Index>(sizeof(std::int32_t)));
       auto* const sums = static_cast<std::int32_t*>(memory.get());
-      std::int32_t* const by_row = sums + columns.tiles() * of_tile;  // [row, place, output]
       columns.multiply(map.weight.values.as<char>() + share.first * inputs, inputs, outputs, sums);
-      const kernels::ProductPlaces to = places_from(share.y, share.first);
-      for (Index group = 0; group < groups; ++group) {
-        for (Index nth = 0; nth < kernels::kDigits; ++nth) {  // moved as floats: no bit of one changes
-          kernels::lanes_to_rows(rows_of(group), outputs,
-                                 reinterpret_cast<float*>(sums + (group * kernels::kDigits + nth) * of_tile), kTileSide,
-                                 nullptr, reinterpret_cast<float*>(by_row + nth * outputs), kernels::kDigits * outputs);
-        }
-        for (Index n = 0; n < rows_of(group); ++n) {
-          const Index r = group * kTileSide + n;
-          kernels::scale_digit_sums(by_row + n * kernels::kDigits * outputs, outputs, rows.terms[begin + r],
-                                    map.weight.scales.as<float>() + share.first, bias_from(map.bias, share.first),
-                                    to.data + r * to.row, to.column);
-        }
-      }
+      scale_tile_sums(rows, sums, sums + columns.tiles() * of_tile, share);
     });
   }
 }
@@ -222,7 +235,8 @@ void multiply_digits(const ConstView& x, std::span<const AffineMap> maps, const 
     } else if (end - begin <= kernels::kFewRows || !library_is_exact(x.shape[1])) {
       multiply_few(rows, maps, to);
     } else {
-      const auto multiply = kernels::has_tile_products(kernels::TileNumbers::bytes) ? multiply_in_tiles : multiply_many;
+      const auto multiply =
+          kernels::has_tile_products(kernels::TileNumbers::bytes) ? multiply_many_in_tiles : multiply_many;
       for_each_map(maps, to, [&](const AffineMap& map, const View& own) { multiply(rows, map, own); });
     }
   }
