@@ -17,10 +17,12 @@ constexpr Index kTiles = 4;                           // that a block of keys is
 constexpr Index kPieceKeys = 8 * kernels::kLaneKeys;  // whose sums are made at once where a head is cut
 constexpr Index kMostSums = Index{1} << 19;           // floats of dk and dv that a thread keeps beside 16-bit gradients
 
-// So many that what is looked at twice is held, where it can be.
+// So many that what is looked at twice is held, where it can be, and stays in the second cache, where one tile's does.
 Index tiles_at_once(const AttentionProblem& c) {
-  const Index held = LaneWork::kMostHeld / std::max<Index>(ceil_div(c.keys, kernels::kLaneKeys), 1);
-  return LaneWork::looks_twice(c) && held > 0 ? std::min(kTiles, held) : kTiles;
+  constexpr Index kCached = LaneWork::kMostHeld / 2;  // blocks, in 1 MiB
+  const Index blocks = std::max<Index>(ceil_div(c.keys, kernels::kLaneKeys), 1);
+  const bool holds = LaneWork::looks_twice(c) && blocks <= LaneWork::kMostHeld;
+  return holds ? std::clamp<Index>(kCached / blocks, 1, kTiles) : kTiles;
 }
 
 // All that flows through one key/value head, some tiles of rows against a block of keys after another.
