@@ -131,78 +131,77 @@ struct FewRowsSample {
   }
 };
 
-// With the second, sums are about the smallest normal number: those below it are zero.
-constexpr float kPowers[] = {1, 0x1p-65f};
-
-TEST_F(PairUnitTest, ProductsOfFewRowsHaveTheBitsOfAProduct) {
-  for (float power : kPowers)
+// Calls f(unit, sample, rows, count) for each unit, some counts of either, and numbers of two sizes: with the second,
+// sums are about the smallest normal number, and those below it are zero.
+template <typename F>
+void for_few_rows_of_units(const F& f) {
+  for (float power : {1.0f, 0x1p-65f}) {
+    const FewRowsSample sample(power);
     for (const PairUnit& unit : pair_units()) {
-      const FewRowsSample x(power);
+      SCOPED_TRACE(std::string(unit.name) + " times " + std::to_string(power));
       unit.open();
       for (Index rows : {1, 2, 3, 4, 5, 8})
-        for (Index count : {1, 16, 33, 64})
-          for (Index width : {32, 96, 128}) {
-            std::vector<float> expected(16 * x.kColumns, 7), got = expected;
-            std::vector<std::uint32_t> turned(static_cast<std::size_t>(width / 2 * x.kColumns));
-            for (Index p = 0; p < width / 2; ++p)
-              for (Index key = 0; key < x.kColumns; ++key)
-                std::memcpy(&turned[static_cast<std::size_t>(p * x.kColumns + key)], &x.stored[key * x.kRow + 2 * p],
-                            4);
-            unit.multiply({.m = round_up(rows, unit.rows),
-                           .n = round_up(count, kPairRows),
-                           .k = width,
-                           .a = x.factors.data(),
-                           .a_row = x.kRow,
-                           .b = turned.data(),
-                           .b_row = x.kColumns,
-                           .c = expected.data(),
-                           .c_row = x.kColumns,
-                           .alpha = 0.3f});
-            unit.row_products(rows, x.factors.data(), x.kRow, x.rows(count, width), 0.3f, {got.data(), x.kColumns});
-            std::fill(expected.begin() + rows * x.kColumns, expected.end(), 7.0f);
-            EXPECT_EQ(got, expected) << rows << " rows, " << count << " x " << width;
-          }
+        for (Index count : {1, 16, 33, 64}) f(unit, sample, rows, count);
       unit.close();
     }
+  }
+}
+
+TEST_F(PairUnitTest, ProductsOfFewRowsHaveTheBitsOfAProduct) {
+  for_few_rows_of_units([](const PairUnit& unit, const FewRowsSample& x, Index rows, Index count) {
+    for (Index width : {32, 96, 128}) {
+      std::vector<float> expected(16 * x.kColumns, 7), got = expected;
+      std::vector<std::uint32_t> turned(static_cast<std::size_t>(width / 2 * x.kColumns));
+      for (Index p = 0; p < width / 2; ++p)
+        for (Index key = 0; key < x.kColumns; ++key)
+          std::memcpy(&turned[static_cast<std::size_t>(p * x.kColumns + key)], &x.stored[key * x.kRow + 2 * p], 4);
+      unit.multiply({.m = round_up(rows, unit.rows),
+                     .n = round_up(count, kPairRows),
+                     .k = width,
+                     .a = x.factors.data(),
+                     .a_row = x.kRow,
+                     .b = turned.data(),
+                     .b_row = x.kColumns,
+                     .c = expected.data(),
+                     .c_row = x.kColumns,
+                     .alpha = 0.3f});
+      unit.row_products(rows, x.factors.data(), x.kRow, x.rows(count, width), 0.3f, {got.data(), x.kColumns});
+      std::fill(expected.begin() + rows * x.kColumns, expected.end(), 7.0f);
+      EXPECT_EQ(got, expected) << rows << " rows, " << count << " x " << width;
+    }
+  });
 }
 
 TEST_F(PairUnitTest, SumsOfFewRowsHaveTheBitsOfAProduct) {
-  for (float power : kPowers)
-    for (const PairUnit& unit : pair_units()) {
-      const FewRowsSample x(power);
-      unit.open();
-      for (Index rows : {1, 2, 3, 4, 5, 8})
-        for (Index count : {1, 16, 33, 64})
-          for (Index width : {16, 32, 80, 128})
-            for (bool decays : {false, true}) {
-              const Index depth = round_up(count, kPairDepth), row = 144;
-              std::vector<BFloat16> weights = x.factors;
-              for (Index r = 0; r < 16; ++r)
-                std::fill_n(weights.begin() + r * x.kRow + count, depth - count, BFloat16{});
-              std::vector<std::uint32_t> pairs(static_cast<std::size_t>(depth / 2 * row));
-              unit.pair_rows(x.stored.data(), x.kRow, count, width, pairs.data(), row);
-              const std::vector<float> before = random_floats(16 * width, 3), decay = random_floats(16, 4);
-              std::vector<float> sums(16 * static_cast<std::size_t>(width)), expected = before, got = before;
-              unit.multiply({.m = round_up(rows, unit.rows),
-                             .n = width,
-                             .k = depth,
-                             .a = weights.data(),
-                             .a_row = x.kRow,
-                             .b = pairs.data(),
-                             .b_row = row,
-                             .c = sums.data(),
-                             .c_row = width});
-              if (decays) {
-                unit.add_to_decayed_rows(sums.data(), rows, width, decay.data(), expected.data());
-              } else {
-                std::copy_n(sums.begin(), rows * width, expected.begin());
-              }
-              unit.row_sums(rows, weights.data(), x.kRow, x.rows(count, round_up(width, kPairDepth)),
-                            decays ? decay.data() : nullptr, {got.data(), width});
-              EXPECT_EQ(got, expected) << rows << " rows, " << count << " x " << width;
-            }
-      unit.close();
-    }
+  for_few_rows_of_units([](const PairUnit& unit, const FewRowsSample& x, Index rows, Index count) {
+    const Index depth = round_up(count, kPairDepth), row = 144;
+    std::vector<BFloat16> weights = x.factors;
+    for (Index r = 0; r < 16; ++r) std::fill_n(weights.begin() + r * x.kRow + count, depth - count, BFloat16{});
+    for (Index width : {16, 32, 80, 128})
+      for (bool decays : {false, true}) {
+        std::vector<std::uint32_t> pairs(static_cast<std::size_t>(depth / 2 * row));
+        unit.pair_rows(x.stored.data(), x.kRow, count, width, pairs.data(), row);
+        const std::vector<float> before = random_floats(16 * width, 3), decay = random_floats(16, 4);
+        std::vector<float> sums(16 * static_cast<std::size_t>(width)), expected = before, got = before;
+        unit.multiply({.m = round_up(rows, unit.rows),
+                       .n = width,
+                       .k = depth,
+                       .a = weights.data(),
+                       .a_row = x.kRow,
+                       .b = pairs.data(),
+                       .b_row = row,
+                       .c = sums.data(),
+                       .c_row = width});
+        if (decays) {
+          unit.add_to_decayed_rows(sums.data(), rows, width, decay.data(), expected.data());
+        } else {
+          std::copy_n(sums.begin(), rows * width, expected.begin());
+        }
+        unit.row_sums(rows, weights.data(), x.kRow, x.rows(count, round_up(width, kPairDepth)),
+                      decays ? decay.data() : nullptr, {got.data(), width});
+        EXPECT_EQ(got, expected) << rows << " rows, " << count << " x " << width;
+      }
+  });
 }
 
 TEST_F(PairUnitTest, FormsHaveZerosUpToTheirMultiples) {

@@ -81,23 +81,19 @@ HEED_TILE_TARGET void multiply(const TileProduct& t) {
 }
 #undef HEED_ADD_TILE
 
-template <TileNumbers kNumbers, bool kAsks>
-void multiply(const TileProduct& t) {
-  switch (t.tiles) {
-    case 1:
-      return multiply<kNumbers, 1, kAsks>(t);
-    case 2:
-      return multiply<kNumbers, 2, kAsks>(t);
-    case 3:
-      return multiply<kNumbers, 3, kAsks>(t);
-    default:
-      return multiply<kNumbers, 4, kAsks>(t);
-  }
-}
-
 template <TileNumbers kNumbers>
 void multiply(const TileProduct& t) {
-  t.ask_ahead ? multiply<kNumbers, true>(t) : multiply<kNumbers, false>(t);
+  if (t.ask_ahead) return multiply<kNumbers, 1, true>(t);
+  switch (t.tiles) {
+    case 1:
+      return multiply<kNumbers, 1, false>(t);
+    case 2:
+      return multiply<kNumbers, 2, false>(t);
+    case 3:
+      return multiply<kNumbers, 3, false>(t);
+    default:
+      return multiply<kNumbers, kTilesTogether, false>(t);
+  }
 }
 
 // Where the upper halves of two vectors' words lie.

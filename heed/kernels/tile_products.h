@@ -34,15 +34,15 @@ struct StoredTiles {
 struct TileProduct {
   TileNumbers numbers;
   StoredTiles stored;
-  Index tiles, lines;            // at most kMostTiles
+  Index tiles, lines;            // at most kTilesTogether
   const std::uint32_t* columns;  // [lines, pieces, kTileWords]: word w of column c is [.., .., w * kTileSide + c]
   void* sums;                    // f32 with bf16, else int32: of row r of tile n [n * sums_tile + r * sums_row + c]
   Index sums_tile, sums_row;
   bool accumulate;
-  bool ask_ahead;  // whether what follows in the stored rows has to come from memory
+  bool ask_ahead;  // whether what follows in the stored rows has to come from memory: of one tile alone
 };
 
-inline constexpr Index kMostTiles = 4;
+inline constexpr Index kTilesTogether = 4;
 
 // Whether this machine has the unit, and the SIMD target in use is one with which it comes.
 bool has_tile_products(TileNumbers numbers);

@@ -129,7 +129,7 @@ void scale_tile_sums(const kernels::DigitRows& rows, const std::int32_t* sums, s
 
 // Many rows, by AMX's tiles.
 void multiply_many_in_tiles(const SplitRows& x, const AffineMap& map, const View& y) {
-  constexpr Index kRows = 128, kStepOutputs = kernels::kMostTiles * kTileSide;
+  constexpr Index kRows = 128, kStepOutputs = kernels::kTilesTogether * kTileSide;
   const Index inputs = map.weight.inputs(), row = kernels::digit_row_bytes(inputs);
   const auto step_of = [](const Weight&) { return kStepOutputs; };
   const kernels::DigitRows all = x.rows();

@@ -13,7 +13,7 @@ using kernels::kTileLine;
 using kernels::kTileSide;
 using kernels::kTileWords;
 
-constexpr Index kPanelRows = kernels::kMostTiles * kTileSide, kWord = sizeof(std::uint32_t);
+constexpr Index kPanelRows = kernels::kTilesTogether * kTileSide, kWord = sizeof(std::uint32_t);
 
 // The unit works for this thread while there is one.
 struct OpenTiles {

@@ -73,7 +73,7 @@ bool are_of_tiles(std::span<const AffineMap> maps) {
 }
 
 void multiply_in_tiles(const ConstView& x, std::span<const AffineMap> maps, const View& y) {
-  constexpr Index kStepOutputs = kernels::kMostTiles * kTileSide;
+  constexpr Index kStepOutputs = kernels::kTilesTogether * kTileSide;
   const auto step_of = [](const Weight&) { return kStepOutputs; };
   const Index row_bytes = x.shape[1] * size_of(DType::bf16);
   for (Index begin = 0; begin < x.shape[0]; begin += kTurnedRows) {

@@ -152,14 +152,12 @@ TEST_F(TileProductTest, NothingIsReadBehindTheWeightNorOfTheNextRow) {
   ::munmap(memory, static_cast<std::size_t>(bytes + page));
 }
 
-TEST(TileProduct, BelowAvx512ProductsHaveTheBitsOfTheWidenedWeight) {
-  const Tensor x = random_tensor(DType::f32, {9, 70}, 1);
-  const Tensor weight = random_tensor(DType::f32, {33, 70}, 2).to(DType::bf16), wide = weight.to(DType::f32);
+TEST(TileProduct, BelowAvx512ThereAreNone) {  // and weight_test.cc has the bits of the widened weight
   for (std::int64_t target : simd_targets()) {
     if (target <= HWY_AVX3) continue;  // lower bits are better targets
     force_simd_target(target);
-    EXPECT_FALSE(kernels::has_tile_products(TileNumbers::bf16));
-    EXPECT_TRUE(same_bits(product(x, weight), product(x, wide))) << simd_target_name(target);
+    EXPECT_FALSE(kernels::has_tile_products(TileNumbers::bf16)) << simd_target_name(target);
+    EXPECT_FALSE(kernels::has_tile_products(TileNumbers::bytes)) << simd_target_name(target);
   }
   force_simd_target(0);
 }

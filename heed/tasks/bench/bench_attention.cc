@@ -63,11 +63,14 @@ class AttentionRun {
     row.peak = limit.name, row.unit = limit.unit;
     row.rate = amount / row.seconds / kGiga;
     row.share_of_peak = row.rate / limit.rate;
+    if (side.from_memory) {
+      row.share_of_limit = 1 / row.ratio;  // memory's rate is another in a minute: it was read in turn with the row
+      return;
+    }
     const double least = limits_.seconds_at(multiply_add, work.operations) +
                          limits_.seconds_at(Limit::exp, work.exponentials) +
                          limits_.seconds_at(Limit::tanh, work.tanhs);
-    // Memory's rate is another from one minute to the next: what a row waits for was read in turn with it.
-    row.share_of_limit = side.from_memory ? 1 / row.ratio : least / row.seconds;
+    row.share_of_limit = least / row.seconds;
   }
 
   void time_with_base(const AttentionRow& of, const AttentionCase& problem, const std::function<void()>& work,
