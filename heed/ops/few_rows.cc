@@ -13,24 +13,28 @@ namespace {
 using kernels::kFewRows;
 using kernels::StoredRows;
 
-// Outputs that are computed together; while they are, the weights of the next are asked for. Of those that are widened
-// first there are fewer, so that they stay in a core's own cache until they are multiplied.
-constexpr Index kOutputs = 32, kWidenedOutputs = 16;
+// Outputs that are computed together: few enough that those which are widened first stay in a core's own cache until
+// they are multiplied.
+constexpr Index kTogether = 16;
 
 // Whether the weight's rows become f32 in scratch: the kernel reads all that have an address for each number.
 bool is_widened_first(const Weight& weight) { return weight.blocks != BlockType::none; }
 
-// Features [begin, end) of the weight's rows [first, last).
-StoredRows part_of(const Weight& weight, Index first, Index last, Index begin, Index end) {
+// Outputs first, first + apart, ...
+struct Outputs {
+  Index first, apart, count;
+};
+
+// Their rows of a weight, all of which have an address for each number.
+StoredRows rows_of(const Weight& weight, const Outputs& outputs) {
   const ConstView& values = weight.values;
-  const Index offset = (first * values.stride[0] + begin) * size_of(values.dtype);
-  return {.data = values.as<char>() + offset,
+  return {.data = values.as<char>() + outputs.first * values.stride[0] * size_of(values.dtype),
           .dtype = values.dtype,
-          .count = last - first,
-          .width = end - begin,
-          .row = values.stride[0],
-          .scales = weight.scales ? weight.scales.as<float>() + first : nullptr,
-          .scale_row = 1};
+          .count = outputs.count,
+          .width = weight.inputs(),
+          .row = outputs.apart * values.stride[0],
+          .scales = weight.scales ? weight.scales.as<float>() + outputs.first : nullptr,
+          .scale_row = outputs.apart};
 }
 
 class TurnedRows {
@@ -52,38 +56,70 @@ class TurnedRows {
     x_ = to;
   }
 
-  // Outputs [first, last) of a map, whose outputs are y; [last, next) are computed after them by the same thread. The
-  // scratch has kWidenedOutputs rows where the weight is widened first.
-  void multiply(const AffineMap& map, const View& y, Index first, Index last, Index next, float* scratch) const {
-    const Weight& weight = map.weight;
-    const ConstView& bias = map.bias;
-    const bool widened = is_widened_first(weight);
-    if (widened) widen_rows(weight, first, last, scratch);
-    const Weight read = widened ? Weight(make_view(scratch, {last - first, inputs_})) : weight.rows(first, last);
+  // Outputs [first, last) of a map, whose outputs are y.
+  void multiply(const AffineMap& map, const View& y, Index first, Index last) const {
+    is_widened_first(map.weight) ? multiply_widened(map, y, first, last) : multiply_read(map, y, first, last);
+  }
+
+ private:
+  // Each of the outputs that are computed together goes on to the one below it, for memory is read fastest in a few
+  // long runs; an odd number of rows apart, so that they share no more sets of the first cache than rows do.
+  void multiply_read(const AffineMap& map, const View& y, Index first, Index last) const {
+    while (first < last) {
+      const Index count = std::min(kTogether, last - first), run = (last - first) / count;
+      const Index apart = run - (run + 1) % 2;
+      for (Index n = 0; n < apart; ++n) {
+        const Outputs outputs{first + n, apart, count};
+        StoredRows rows = rows_of(map.weight, outputs);
+        if (n + 1 < apart) rows.next = rows_of(map.weight, {first + n + 1, apart, count}).data;
+        multiply_rows(rows, map.bias, outputs, y);
+      }
+      first += apart * count;
+    }
+  }
+
+  // While outputs that were widened in scratch are multiplied, the blocks of the next ones are asked for.
+  void multiply_widened(const AffineMap& map, const View& y, Index first, Index last) const {
+    const auto scratch = allocate(kTogether * inputs_ * static_cast<Index>(sizeof(float)));
+    auto* const numbers = static_cast<float*>(scratch.get());
+    const ConstView& values = map.weight.values;  // rows one after another
+    const Index row_bytes = values.stride[0] * size_of(values.dtype);
+    for (Index next; first < last; first = next) {
+      next = std::min(first + kTogether, last);
+      widen_rows(map.weight, first, next, numbers);
+      StoredRows rows = rows_of(make_view(numbers, {next - first, inputs_}), {0, 1, next - first});
+      rows.next = values.as<char>() + next * row_bytes;
+      rows.next_bytes = (std::min(next + kTogether, last) - next) * row_bytes;
+      multiply_rows(rows, map.bias, {first, 1, next - first}, y);
+    }
+  }
+
+  void multiply_rows(const StoredRows& whole, const ConstView& bias, const Outputs& outputs, const View& y) const {
     // gemm adds the bias to its first part of the inputs, and the sums of the others to that.
     const Index depth = bias ? kernels::kGemmTileDepth : inputs_;
-    float part[kFewRows][kOutputs];
+    float part[kFewRows][kTogether];
     for (Index begin = 0; begin < inputs_; begin += depth) {
       const Index end = std::min(begin + depth, inputs_);
-      StoredRows rows = part_of(read, 0, last - first, begin, end);
-      if (widened && begin == 0 && last < next) {
-        const ConstView& values = weight.values;  // rows one after another
-        rows.next_bytes = (next - last) * values.stride[0] * size_of(values.dtype);
-        rows.next = part_of(weight, last, next, 0, inputs_).data;
-      } else if (!widened && (end < inputs_ || last < next)) {
-        rows.next = end < inputs_ ? part_of(read, 0, last - first, end, inputs_).data
-                                  : part_of(weight, last, next, 0, inputs_).data;
+      const auto* const data = static_cast<const char*>(whole.data);
+      StoredRows rows = whole;
+      rows.data = data + begin * size_of(whole.dtype), rows.width = end - begin;
+      if (whole.next_bytes > 0 && begin > 0) {
+        rows.next = nullptr, rows.next_bytes = 0;  // it has been asked for
+      } else if (whole.next_bytes == 0 && end < inputs_) {
+        rows.next = data + end * size_of(whole.dtype);
       }
-      kernels::row_products(computed_, x_ + begin * computed_, rows, 1, {&part[0][0], kOutputs});
+      kernels::row_products(computed_, x_ + begin * computed_, rows, 1, {&part[0][0], kTogether});
       for (Index n = 0; n < count_; ++n) {
-        float* const to = y.as<float>() + n * y.stride[0] + first;
-        const float* const base = begin > 0 ? to : bias ? bias.as<float>() + first : nullptr;
-        for (Index j = 0; j < last - first; ++j) to[j] = base == nullptr ? part[n][j] : part[n][j] + base[j];
+        float* to = y.as<float>() + n * y.stride[0] + outputs.first;
+        const float* base = begin > 0 ? to : bias ? bias.as<float>() + outputs.first : nullptr;
+        for (Index j = 0; j < outputs.count; ++j) {
+          const Index at = j * outputs.apart;
+          to[at] = base == nullptr ? part[n][j] : part[n][j] + base[at];
+        }
       }
     }
   }
 
- private:
   Index count_, computed_, inputs_;
   decltype(allocate(0)) memory_;
   const float* x_;
@@ -98,21 +134,15 @@ bool are_few_rows(const ConstView& x, std::span<const AffineMap> maps, const Vie
 
 void multiply_few_rows(const ConstView& x, std::span<const AffineMap> maps, const View& y) {
   const TurnedRows rows(x);
-  const auto step_of = [](const Weight& weight) { return is_widened_first(weight) ? kWidenedOutputs : kOutputs; };
+  constexpr Index kStepOutputs = 2 * kTogether;
+  const auto step_of = [](const Weight&) { return kStepOutputs; };
   double bytes = 0;
   for (const AffineMap& map : maps) {
     const ConstView& values = map.weight.values;
-    bytes = std::max(bytes, static_cast<double>(step_of(map.weight) * values.shape[1] * size_of(values.dtype)));
+    bytes = std::max(bytes, static_cast<double>(kStepOutputs * values.shape[1] * size_of(values.dtype)));
   }
-  for_each_share(maps, y, step_of, bytes, [&](const OutputShare& share) {
-    const Weight& weight = share.map.weight;
-    const Index step = step_of(weight), floats = is_widened_first(weight) ? step * weight.inputs() : 0;
-    const auto scratch = floats > 0 ? allocate(floats * static_cast<Index>(sizeof(float))) : nullptr;
-    for (Index first = share.first; first < share.last; first += step) {
-      const Index last = std::min(first + step, share.last), next = std::min(last + step, share.last);
-      rows.multiply(share.map, share.y, first, last, next, static_cast<float*>(scratch.get()));
-    }
-  });
+  for_each_share(maps, y, step_of, bytes,
+                 [&](const OutputShare& share) { rows.multiply(share.map, share.y, share.first, share.last); });
 }
 
 }  // namespace heed
