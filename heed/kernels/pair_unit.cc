@@ -262,7 +262,7 @@ HEED_PAIR_TARGET void add_to_decayed_rows(const float* sums, Index rows, Index w
 constexpr PairUnit kAmx{.name = "AMX-BF16",
                         .rows = kPairRows,
                         .tile_lanes = 32,
-                        .open = open_tiles,
+                        .open = [] { open_tiles(kTileSide); },
                         .close = close_tiles,
                         .multiply = multiply_by_amx,
                         .pair_rows = pair_rows,

@@ -27,6 +27,8 @@ HEED_TILE_TARGET inline void load_stored(const char* at, Index row) {
 }
 
 // Tiles 0 to 3 are sums, 4 is of stored rows, and 5 to 7 are the columns' pieces from the lowest on.
+constexpr int kStoredTile = 4;
+
 #define HEED_ADD_TILE(sum)                                   \
   load_stored<kAsks>(a + sum * t.stored.tile, t.stored.row); \
   if constexpr (kNumbers == TileNumbers::bf16) {             \
@@ -39,7 +41,8 @@ HEED_TILE_TARGET inline void load_stored(const char* at, Index row) {
 
 template <TileNumbers kNumbers, int kTiles, bool kAsks>
 HEED_TILE_TARGET void multiply(const TileProduct& t) {
-  constexpr std::size_t kColumnRow = kTileSide * 4;
+  const Index piece = kTileLineWords * t.width;
+  const auto column_row = static_cast<std::size_t>(t.width) * 4;
   auto* const c = static_cast<char*>(t.sums);
   const auto c_row = static_cast<std::size_t>(t.sums_row) * 4, c_tile = static_cast<std::size_t>(t.sums_tile) * 4;
   if (t.accumulate) {
@@ -55,13 +58,13 @@ HEED_TILE_TARGET void multiply(const TileProduct& t) {
   }
   const char* a = t.stored.data;
   const std::uint32_t* b = t.columns;
-  for (Index line = 0; line < t.lines; ++line, a += t.stored.line, b += pieces_of(kNumbers) * kTileWords) {
+  for (Index line = 0; line < t.lines; ++line, a += t.stored.line, b += pieces_of(kNumbers) * piece) {
     if constexpr (kNumbers == TileNumbers::bf16) {
-      _tile_loadd(5, b + 2 * kTileWords, kColumnRow);
-      _tile_loadd(6, b + kTileWords, kColumnRow);
-      _tile_loadd(7, b, kColumnRow);
+      _tile_loadd(5, b + 2 * piece, column_row);
+      _tile_loadd(6, b + piece, column_row);
+      _tile_loadd(7, b, column_row);
     } else {
-      _tile_loadd(5, b, kColumnRow);
+      _tile_loadd(5, b, column_row);
     }
     HEED_ADD_TILE(0)
     if constexpr (kTiles > 1) {
@@ -114,6 +117,19 @@ HEED_TILE_TARGET inline __m512 take_upper_half(__m512& x) {
   return rest;
 }
 
+// The registers for columns of each width.
+struct Shapes {
+  TileShapes of_width[kTileSide];
+  constexpr Shapes() : of_width() {
+    for (Index width = 1; width <= kTileSide; ++width) {
+      TileShapes& shapes = of_width[width - 1];
+      for (int n = 0; n < 8; ++n)
+        shapes.row_bytes[n] = static_cast<std::uint16_t>(n == kStoredTile ? kTileLine : width * 4);
+    }
+  }
+};
+constexpr Shapes kShapes;
+
 }  // namespace
 
 bool has_tile_products(TileNumbers numbers) {
@@ -121,7 +137,7 @@ bool has_tile_products(TileNumbers numbers) {
   return numbers == TileNumbers::bf16 ? has.amx_bf16 : has.amx_int8;
 }
 
-HEED_TILE_TARGET void open_tiles() { _tile_loadconfig(&kTileShapes); }
+HEED_TILE_TARGET void open_tiles(Index width) { _tile_loadconfig(&kShapes.of_width[width - 1]); }
 HEED_TILE_TARGET void close_tiles() { _tile_release(); }
 
 void multiply_tiles(const TileProduct& t) {
@@ -152,7 +168,7 @@ HEED_TILE_TARGET void split_into_bf16(const float* x, Index width, BFloat16* hig
 namespace heed::kernels {
 
 bool has_tile_products(TileNumbers) { return false; }
-void open_tiles() {}
+void open_tiles(Index) {}
 void close_tiles() {}
 void multiply_tiles(const TileProduct&) { fail("multiply_tiles: there is no unit"); }
 void split_into_bf16(const float*, Index, BFloat16*, BFloat16*, BFloat16*) {

@@ -17,10 +17,8 @@ namespace heed::kernels {
 
 enum class TileNumbers { bf16, bytes };
 
-// Of a tile: stored rows, columns, and bytes of a stored row, which are so many words of 32 bits.
+// Of a tile: stored rows, columns at most, and bytes of a stored row, which are so many words of 32 bits.
 inline constexpr Index kTileSide = 16, kTileLine = 64, kTileLineWords = 16;
-// Words of a tile.
-inline constexpr Index kTileWords = kTileLineWords * kTileSide;
 
 // How many rows of the columns' numbers make one of theirs: bf16 that together are a number of f32.
 constexpr Index pieces_of(TileNumbers numbers) { return numbers == TileNumbers::bf16 ? 3 : 1; }
@@ -35,7 +33,8 @@ struct TileProduct {
   TileNumbers numbers;
   StoredTiles stored;
   Index tiles, lines;            // at most kTilesTogether
-  const std::uint32_t* columns;  // [lines, pieces, kTileWords]: word w of column c is [.., .., w * kTileSide + c]
+  const std::uint32_t* columns;  // [lines, pieces, kTileLineWords, width]
+  Index width;                   // columns of a tile, as the tiles were opened for
   void* sums;                    // f32 with bf16, else int32: of row r of tile n [n * sums_tile + r * sums_row + c]
   Index sums_tile, sums_row;
   bool accumulate;
@@ -47,8 +46,8 @@ inline constexpr Index kTilesTogether = 4;
 // Whether this machine has the unit, and the SIMD target in use is one with which it comes.
 bool has_tile_products(TileNumbers numbers);
 
-// Around all products of a thread.
-void open_tiles();
+// Around all products of a thread with so many columns: what is not there is neither read nor written.
+void open_tiles(Index width);
 void close_tiles();
 
 // sums = (sums +) stored columns. bf16: a line after another, of each the low piece first, then the middle and the high

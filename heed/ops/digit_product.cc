@@ -97,7 +97,7 @@ void multiply_few(const SplitRows& x, std::span<const AffineMap> maps, const Vie
 TileColumns turned(const kernels::DigitRows& rows, Index inputs) {
   const Index row = kernels::digit_row_bytes(inputs), place = row / kernels::kDigits;
   const Index groups = ceil_div(rows.count, kTileSide);
-  TileColumns columns(kernels::TileNumbers::bytes, groups * kernels::kDigits, inputs);
+  TileColumns columns(kernels::TileNumbers::bytes, groups * kernels::kDigits * kTileSide, inputs);
   parallel_for(columns.tiles(), 1, [&](Index begin, Index end) {
     for (Index tile = begin; tile < end; ++tile) {
       const Index first = tile / kernels::kDigits * kTileSide;

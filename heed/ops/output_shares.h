@@ -29,7 +29,7 @@ struct OutputShare {
 
 // Calls f(share) with what each thread computes of each map: whole steps, of step_of(weight) outputs and `step_bytes`
 // at most. The first step begins with rows that nobody has asked for, so that a thread should have many; but the last
-// thread to end is waited for.
+// thread to end is waited for, so that each should have as many as the others.
 template <typename StepOf, typename F>
 void for_each_share(std::span<const AffineMap> maps, const View& y, const StepOf& step_of, double step_bytes,
                     const F& f) {
@@ -38,8 +38,10 @@ void for_each_share(std::span<const AffineMap> maps, const View& y, const StepOf
   const auto steps_in = [&](const AffineMap& map) { return ceil_div(map.weight.outputs(), step_of(map.weight)); };
   Index steps = 0;
   for (const AffineMap& map : maps) steps += steps_in(map);
-  const Index together = std::min(kMostSteps, steps / (kTasksPerThread * thread_count()));
-  parallel_for(steps, std::max(grain_of(step_bytes, kBytesPerTask), together), [&](Index begin, Index end) {
+  const Index threads = thread_count(),
+              tasks = threads * std::max(kTasksPerThread, ceil_div(steps, kMostSteps * threads));
+  const Index together = std::max(grain_of(step_bytes, kBytesPerTask), ceil_div(steps, tasks));
+  parallel_for(steps, together, [&](Index begin, Index end) {
     for_each_map(maps, y, [&](const AffineMap& map, const View& own) {
       const Index step = step_of(map.weight), here = steps_in(map);
       const Index first = std::max(begin, Index{0}) * step, last = std::min(end * step, map.weight.outputs());

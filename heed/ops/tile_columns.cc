@@ -10,14 +10,14 @@ namespace heed {
 namespace {
 
 using kernels::kTileLine;
+using kernels::kTileLineWords;
 using kernels::kTileSide;
-using kernels::kTileWords;
 
 constexpr Index kPanelRows = kernels::kTilesTogether * kTileSide, kWord = sizeof(std::uint32_t);
 
 // The unit works for this thread while there is one.
 struct OpenTiles {
-  OpenTiles() { kernels::open_tiles(); }
+  explicit OpenTiles(Index width) { kernels::open_tiles(width); }
   ~OpenTiles() { kernels::close_tiles(); }
   OpenTiles(const OpenTiles&) = delete;
   OpenTiles& operator=(const OpenTiles&) = delete;
@@ -58,24 +58,32 @@ class Panel {
 
 }  // namespace
 
-TileColumns::TileColumns(kernels::TileNumbers numbers, Index tiles, Index row_bytes)
+TileColumns::TileColumns(kernels::TileNumbers numbers, Index count, Index row_bytes)
     : numbers_(numbers),
-      tiles_(tiles),
+      tiles_(ceil_div(count, kTileSide)),
+      width_(std::min(count, kTileSide)),
       row_bytes_(row_bytes),
       lines_(ceil_div(row_bytes, kTileLine)),
       pieces_(kernels::pieces_of(numbers)),
-      words_(std::static_pointer_cast<std::uint32_t>(allocate(tiles_ * pieces_ * lines_ * kTileWords * kWord))) {}
+      words_(std::static_pointer_cast<std::uint32_t>(
+          allocate(tiles_ * lines_ * pieces_ * kTileLineWords * width_ * kWord))) {}
 
 void TileColumns::fill(Index tile, Index piece, const void* rows, Index row, Index count) {
   const auto* from = static_cast<const float*>(rows);  // moved as floats: no bit of a word changes
-  for (Index line = 0; line < lines_; ++line, from += kernels::kTileLineWords) {
-    kernels::rows_to_lanes(count, kernels::kTileLineWords, from, row / kWord,
-                           reinterpret_cast<float*>(words(tile, line) + piece * kTileWords), kTileSide);
+  for (Index line = 0; line < lines_; ++line, from += kTileLineWords) {
+    auto* const to = reinterpret_cast<float*>(words(tile, line) + piece * kTileLineWords * width_);
+    if (width_ == kTileSide) {
+      kernels::rows_to_lanes(count, kTileLineWords, from, row / kWord, to, kTileSide);
+      continue;
+    }
+    for (Index word = 0; word < kTileLineWords; ++word) {
+      for (Index c = 0; c < width_; ++c) to[word * width_ + c] = from[c * (row / kWord) + word];
+    }
   }
 }
 
 void TileColumns::multiply(const char* stored, Index stored_row, Index outputs, void* sums) const {
-  const OpenTiles open;
+  const OpenTiles open(width_);
   auto* const numbers = static_cast<std::uint32_t*>(sums);
   const Index whole = outputs / kTileSide * kTileSide;
   if (tiles_ > 1 || row_bytes_ % kTileLine != 0) return multiply_packed(stored, stored_row, outputs, numbers);
@@ -94,6 +102,7 @@ void TileColumns::multiply_in_place(const char* stored, Index stored_row, Index 
                              .tiles = 1,
                              .lines = lines_,
                              .columns = words(0, 0),
+                             .width = width_,
                              .sums = sums + nth * kTileSide,
                              .sums_tile = 0,
                              .sums_row = run * kTileSide,
@@ -117,6 +126,7 @@ void TileColumns::multiply_packed(const char* stored, Index stored_row, Index ou
                                  .tiles = ceil_div(rows, kTileSide),
                                  .lines = lines,
                                  .columns = words(tile, line),
+                                 .width = width_,
                                  .sums = sums + tile * sums_of_tile(outputs) + first * kTileSide,
                                  .sums_tile = kTileSide * kTileSide,
                                  .sums_row = kTileSide,

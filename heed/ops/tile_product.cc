@@ -20,7 +20,7 @@ constexpr Index kTurnedRows = 256;
 
 TileColumns turned(const ConstView& x) {
   const Index inputs = x.shape[1], row = round_up(inputs, kernels::kTileLine / size_of(DType::bf16));
-  TileColumns columns(kernels::TileNumbers::bf16, ceil_div(x.shape[0], kTileSide), inputs * size_of(DType::bf16));
+  TileColumns columns(kernels::TileNumbers::bf16, x.shape[0], inputs * size_of(DType::bf16));
   constexpr Index kPieces = kernels::pieces_of(kernels::TileNumbers::bf16);
   constexpr double kNumbersPerTask = 64 * 1024;
   const Index grain = grain_of(static_cast<double>(kTileSide * inputs), kNumbersPerTask);
@@ -73,13 +73,14 @@ bool are_of_tiles(std::span<const AffineMap> maps) {
 }
 
 void multiply_in_tiles(const ConstView& x, std::span<const AffineMap> maps, const View& y) {
-  constexpr Index kStepOutputs = kernels::kTilesTogether * kTileSide;
-  const auto step_of = [](const Weight&) { return kStepOutputs; };
+  // One tile of columns meets a tile of outputs at a time.
+  const Index step = (x.shape[0] > kTileSide ? kernels::kTilesTogether : 2) * kTileSide;
+  const auto step_of = [step](const Weight&) { return step; };
   const Index row_bytes = x.shape[1] * size_of(DType::bf16);
   for (Index begin = 0; begin < x.shape[0]; begin += kTurnedRows) {
     const Index end = std::min(begin + kTurnedRows, x.shape[0]);
     const TileColumns columns = turned(slice(x, 0, begin, end));
-    const double work = static_cast<double>(kStepOutputs * row_bytes * columns.tiles());
+    const double work = static_cast<double>(step * row_bytes * columns.tiles());
     for_each_share(maps, slice(y, 0, begin, end), step_of, work, [&](const OutputShare& share) {
       const Index count = share.last - share.first, of_tile = columns.sums_of_tile(count);
       const auto memory = allocate((columns.tiles() + 1) * of_tile * static_cast<Index>(sizeof(float)));
