@@ -50,7 +50,7 @@ class SpreadBelow {
   bool empty() const { return bytes_a_step_ == 0; }
   HWY_INLINE void ask_beside_step() {
     if (next_ >= end_) next_ = due_ = second_.begin, end_ = next_ + std::exchange(second_.count, 0);
-    due_ = std::min(due_ + bytes_a_step_, end_);
+    due_ += std::min(bytes_a_step_, end_ - due_);  // nothing of no bytes, which may lie nowhere
     for (; next_ < due_; next_ += kLineBytes) ask_lines(next_, kLineBytes, 1, into_first_cache_);
   }
 
