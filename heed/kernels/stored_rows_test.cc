@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -35,7 +36,7 @@ struct Rows {
       if (dtype == DType::f32) std::memcpy(to, &x, 4);
       if (const BFloat16 half = to_bfloat16(x); dtype == DType::bf16) std::memcpy(to, &half, 2);
       if (const Float16 half = to_float16(x); dtype == DType::f16) std::memcpy(to, &half, 2);
-      if (dtype == DType::i8) *to = static_cast<char>(static_cast<std::int8_t>(x * 40));
+      if (dtype == DType::i8) *to = static_cast<char>(static_cast<std::int8_t>(std::clamp(x * 40, -128.0f, 127.0f)));
     }
     for (Index j = 0; j < count; ++j) {
       const char* from = bytes.data() + j * row * size;
