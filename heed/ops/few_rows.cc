@@ -13,12 +13,16 @@ namespace {
 using kernels::kFewRows;
 using kernels::StoredRows;
 
-// Outputs that are computed together: few enough that those which are widened first stay in a core's own cache until
-// they are multiplied.
-constexpr Index kTogether = 16;
-
 // Whether the weight's rows become f32 in scratch: the kernel reads all that have an address for each number.
 bool is_widened_first(const Weight& weight) { return weight.blocks != BlockType::none; }
+
+// Outputs that are computed together. Numbers of 16 and 8 bits are widened, so that one group of sixteen would wait for
+// its sums; those that are widened first should stay in a core's own cache until they are multiplied.
+constexpr Index kMostTogether = 32;
+Index outputs_together(const Weight& weight) {
+  const bool two_groups = !is_widened_first(weight) && weight.values.dtype != DType::f32;
+  return two_groups ? kMostTogether : kMostTogether / 2;
+}
 
 // Outputs first, first + apart, ...
 struct Outputs {
@@ -65,8 +69,9 @@ class TurnedRows {
   // Each of the outputs that are computed together goes on to the one below it, for memory is read fastest in a few
   // long runs; an odd number of rows apart, so that they share no more sets of the first cache than rows do.
   void multiply_read(const AffineMap& map, const View& y, Index first, Index last) const {
+    const Index together = outputs_together(map.weight);
     while (first < last) {
-      const Index count = std::min(kTogether, last - first), run = (last - first) / count;
+      const Index count = std::min(together, last - first), run = (last - first) / count;
       const Index apart = run - (run + 1) % 2;
       for (Index n = 0; n < apart; ++n) {
         const Outputs outputs{first + n, apart, count};
@@ -80,16 +85,17 @@ class TurnedRows {
 
   // While outputs that were widened in scratch are multiplied, the blocks of the next ones are asked for.
   void multiply_widened(const AffineMap& map, const View& y, Index first, Index last) const {
-    const auto scratch = allocate(kTogether * inputs_ * static_cast<Index>(sizeof(float)));
+    const Index together = outputs_together(map.weight);
+    const auto scratch = allocate(together * inputs_ * static_cast<Index>(sizeof(float)));
     auto* const numbers = static_cast<float*>(scratch.get());
     const ConstView& values = map.weight.values;  // rows one after another
     const Index row_bytes = values.stride[0] * size_of(values.dtype);
     for (Index next; first < last; first = next) {
-      next = std::min(first + kTogether, last);
+      next = std::min(first + together, last);
       widen_rows(map.weight, first, next, numbers);
       StoredRows rows = rows_of(make_view(numbers, {next - first, inputs_}), {0, 1, next - first});
       rows.next = values.as<char>() + next * row_bytes;
-      rows.next_bytes = (std::min(next + kTogether, last) - next) * row_bytes;
+      rows.next_bytes = (std::min(next + together, last) - next) * row_bytes;
       multiply_rows(rows, map.bias, {first, 1, next - first}, y);
     }
   }
@@ -97,7 +103,7 @@ class TurnedRows {
   void multiply_rows(const StoredRows& whole, const ConstView& bias, const Outputs& outputs, const View& y) const {
     // gemm adds the bias to its first part of the inputs, and the sums of the others to that.
     const Index depth = bias ? kernels::kGemmTileDepth : inputs_;
-    float part[kFewRows][kTogether];
+    float part[kFewRows][kMostTogether];
     for (Index begin = 0; begin < inputs_; begin += depth) {
       const Index end = std::min(begin + depth, inputs_);
       const auto* const data = static_cast<const char*>(whole.data);
@@ -108,7 +114,7 @@ class TurnedRows {
       } else if (whole.next_bytes == 0 && end < inputs_) {
         rows.next = data + end * size_of(whole.dtype);
       }
-      kernels::row_products(computed_, x_ + begin * computed_, rows, 1, {&part[0][0], kTogether});
+      kernels::row_products(computed_, x_ + begin * computed_, rows, 1, {&part[0][0], kMostTogether});
       for (Index n = 0; n < count_; ++n) {
         float* to = y.as<float>() + n * y.stride[0] + outputs.first;
         const float* base = begin > 0 ? to : bias ? bias.as<float>() + outputs.first : nullptr;
@@ -134,12 +140,11 @@ bool are_few_rows(const ConstView& x, std::span<const AffineMap> maps, const Vie
 
 void multiply_few_rows(const ConstView& x, std::span<const AffineMap> maps, const View& y) {
   const TurnedRows rows(x);
-  constexpr Index kStepOutputs = 2 * kTogether;
-  const auto step_of = [](const Weight&) { return kStepOutputs; };
+  const auto step_of = [](const Weight&) { return kMostTogether; };
   double bytes = 0;
   for (const AffineMap& map : maps) {
     const ConstView& values = map.weight.values;
-    bytes = std::max(bytes, static_cast<double>(kStepOutputs * values.shape[1] * size_of(values.dtype)));
+    bytes = std::max(bytes, static_cast<double>(kMostTogether * values.shape[1] * size_of(values.dtype)));
   }
   for_each_share(maps, y, step_of, bytes,
                  [&](const OutputShare& share) { rows.multiply(share.map, share.y, share.first, share.last); });
