@@ -2,8 +2,6 @@
 // bits and add the products in 32. Highway 1.0.3 does not reach them.
 #pragma once
 
-#include <cstdint>
-
 namespace heed::kernels {
 
 struct DotFeatures {
@@ -14,13 +12,5 @@ struct DotFeatures {
 
 // None where the SIMD target in use is less than AVX-512, which such a unit comes with.
 DotFeatures dot_features();
-
-// The configuration of AMX's registers: eight tiles of 16 rows of 64 bytes.
-struct alignas(64) TileShapes {
-  std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
-  std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-};
-inline constexpr TileShapes kTileShapes;
 
 }  // namespace heed::kernels

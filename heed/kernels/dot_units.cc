@@ -3,6 +3,7 @@
 #include <hwy/detect_targets.h>
 
 #include "heed/kernels/dot_features.h"
+#include "heed/kernels/tile_products.h"
 
 #if HWY_ARCH_X86_64 && defined(__linux__)
 #include <immintrin.h>
@@ -75,7 +76,7 @@ constexpr TileOfOnes<std::int8_t> kInt8Ones(1);
 
 // Sets the tiles of sums to zero and loads the factors. The registers keep that for the steps that follow.
 __attribute__((target("amx-tile"))) void load_tiles(const void* factor) {
-  _tile_loadconfig(&kTileShapes);
+  open_tiles(kTileSide);
   _tile_zero(0);
   _tile_zero(1);
   _tile_zero(2);
@@ -93,7 +94,7 @@ __attribute__((target("amx-tile"))) Index take_sums() {
   _tile_stored(1, sums + kTileNumbers, kTileRow);
   _tile_stored(2, sums + 2 * kTileNumbers, kTileRow);
   _tile_stored(3, sums + 3 * kTileNumbers, kTileRow);
-  _tile_release();
+  close_tiles();
   return static_cast<Index>(std::accumulate(sums, sums + 4 * kTileNumbers, 0.0));
 }
 

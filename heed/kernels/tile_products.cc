@@ -9,6 +9,9 @@
 
 #include <immintrin.h>
 
+#include <array>
+#include <cstdint>
+
 #define HEED_TILE_TARGET __attribute__((target("avx512f,avx512bw,amx-tile,amx-bf16,amx-int8")))
 
 namespace heed::kernels {
@@ -117,18 +120,24 @@ HEED_TILE_TARGET inline __m512 take_upper_half(__m512& x) {
   return rest;
 }
 
-// The registers for columns of each width.
-struct Shapes {
-  TileShapes of_width[kTileSide];
-  constexpr Shapes() : of_width() {
-    for (Index width = 1; width <= kTileSide; ++width) {
-      TileShapes& shapes = of_width[width - 1];
-      for (int n = 0; n < 8; ++n)
-        shapes.row_bytes[n] = static_cast<std::uint16_t>(n == kStoredTile ? kTileLine : width * 4);
+// What the unit is told of its eight tiles, where the columns' and the sums' are so wide.
+struct alignas(64) TileShapes {
+  std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
+  std::uint16_t row_bytes[16] = {};
+  std::uint8_t rows[16] = {};
+  constexpr TileShapes(Index width = kTileSide) {
+    for (int n = 0; n < 8; ++n) {
+      rows[n] = static_cast<std::uint8_t>(kTileSide);
+      row_bytes[n] = static_cast<std::uint16_t>(n == kStoredTile ? kTileLine : width * 4);
     }
   }
 };
-constexpr Shapes kShapes;
+// For each width. They lie in memory for good: GCC 12 is not told that all of one is read.
+constexpr auto kShapes = [] {
+  std::array<TileShapes, kTileSide> of_width;
+  for (Index width = 1; width <= kTileSide; ++width) of_width[static_cast<std::size_t>(width - 1)] = TileShapes(width);
+  return of_width;
+}();
 
 }  // namespace
 
@@ -137,7 +146,7 @@ bool has_tile_products(TileNumbers numbers) {
   return numbers == TileNumbers::bf16 ? has.amx_bf16 : has.amx_int8;
 }
 
-HEED_TILE_TARGET void open_tiles(Index width) { _tile_loadconfig(&kShapes.of_width[width - 1]); }
+HEED_TILE_TARGET void open_tiles(Index width) { _tile_loadconfig(&kShapes[static_cast<std::size_t>(width - 1)]); }
 HEED_TILE_TARGET void close_tiles() { _tile_release(); }
 
 void multiply_tiles(const TileProduct& t) {

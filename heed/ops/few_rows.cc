@@ -16,13 +16,9 @@ using kernels::StoredRows;
 // Whether the weight's rows become f32 in scratch: the kernel reads all that have an address for each number.
 bool is_widened_first(const Weight& weight) { return weight.blocks != BlockType::none; }
 
-// Outputs that are computed together. Numbers of 16 and 8 bits are widened, so that one group of sixteen would wait for
-// its sums; those that are widened first should stay in a core's own cache until they are multiplied.
-constexpr Index kMostTogether = 32;
-Index outputs_together(const Weight& weight) {
-  const bool two_groups = !is_widened_first(weight) && weight.values.dtype != DType::f32;
-  return two_groups ? kMostTogether : kMostTogether / 2;
-}
+// Outputs that are computed together. Where numbers are widened in registers, one group of sixteen would wait for its
+// sums.
+constexpr Index kGroup = 16, kMostTogether = 2 * kGroup;
 
 // Outputs first, first + apart, ...
 struct Outputs {
@@ -69,7 +65,7 @@ class TurnedRows {
   // Each of the outputs that are computed together goes on to the one below it, for memory is read fastest in a few
   // long runs; an odd number of rows apart, so that they share no more sets of the first cache than rows do.
   void multiply_read(const AffineMap& map, const View& y, Index first, Index last) const {
-    const Index together = outputs_together(map.weight);
+    const Index together = map.weight.values.dtype == DType::f32 ? kGroup : kMostTogether;
     while (first < last) {
       const Index count = std::min(together, last - first), run = (last - first) / count;
       const Index apart = run - (run + 1) % 2;
@@ -83,19 +79,19 @@ class TurnedRows {
     }
   }
 
-  // While outputs that were widened in scratch are multiplied, the blocks of the next ones are asked for.
+  // While outputs that were widened in scratch are multiplied, the blocks of the next ones are asked for. They are few,
+  // so that they stay in a core's own cache meanwhile.
   void multiply_widened(const AffineMap& map, const View& y, Index first, Index last) const {
-    const Index together = outputs_together(map.weight);
-    const auto scratch = allocate(together * inputs_ * static_cast<Index>(sizeof(float)));
+    const auto scratch = allocate(kGroup * inputs_ * static_cast<Index>(sizeof(float)));
     auto* const numbers = static_cast<float*>(scratch.get());
     const ConstView& values = map.weight.values;  // rows one after another
     const Index row_bytes = values.stride[0] * size_of(values.dtype);
     for (Index next; first < last; first = next) {
-      next = std::min(first + together, last);
+      next = std::min(first + kGroup, last);
       widen_rows(map.weight, first, next, numbers);
       StoredRows rows = rows_of(make_view(numbers, {next - first, inputs_}), {0, 1, next - first});
       rows.next = values.as<char>() + next * row_bytes;
-      rows.next_bytes = (std::min(next + together, last) - next) * row_bytes;
+      rows.next_bytes = (std::min(next + kGroup, last) - next) * row_bytes;
       multiply_rows(rows, map.bias, {first, 1, next - first}, y);
     }
   }

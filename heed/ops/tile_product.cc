@@ -73,13 +73,13 @@ bool are_of_tiles(std::span<const AffineMap> maps) {
 }
 
 void multiply_in_tiles(const ConstView& x, std::span<const AffineMap> maps, const View& y) {
-  // One tile of columns meets a tile of outputs at a time.
-  const Index step = (x.shape[0] > kTileSide ? kernels::kTilesTogether : 2) * kTileSide;
-  const auto step_of = [step](const Weight&) { return step; };
   const Index row_bytes = x.shape[1] * size_of(DType::bf16);
   for (Index begin = 0; begin < x.shape[0]; begin += kTurnedRows) {
     const Index end = std::min(begin + kTurnedRows, x.shape[0]);
     const TileColumns columns = turned(slice(x, 0, begin, end));
+    // One tile of columns meets a tile of outputs at a time, more of them meet several.
+    const Index step = (columns.tiles() > 1 ? kernels::kTilesTogether : 2) * kTileSide;
+    const auto step_of = [step](const Weight&) { return step; };
     const double work = static_cast<double>(step * row_bytes * columns.tiles());
     for_each_share(maps, slice(y, 0, begin, end), step_of, work, [&](const OutputShare& share) {
       const Index count = share.last - share.first, of_tile = columns.sums_of_tile(count);
