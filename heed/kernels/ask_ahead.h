@@ -22,4 +22,13 @@ struct AskAhead {
 
 AskAhead ask_ahead();
 
+// Lines so far apart share a set of the first cache, and push each other out of it where they are many.
+inline constexpr Index kSetBytes = 4096;
+
+// How far apart rows should lie that are read together, of which each goes on to the one below it: `run` rows, or one
+// less, so that it is an odd number and they share no more sets than rows do that lie side by side.
+constexpr Index rows_apart(Index run, Index row_bytes) {
+  return row_bytes % kSetBytes == 0 || run % 2 == 1 ? run : run - 1;
+}
+
 }  // namespace heed::kernels

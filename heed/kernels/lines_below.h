@@ -12,8 +12,6 @@
 namespace heed::kernels {
 
 inline constexpr Index kLineBytes = 64;
-// Lines so far apart share a set of the first cache, and push each other out of it where they are many.
-inline constexpr Index kSetBytes = 4096;
 
 // All functions that ask are HWY_INLINE: GCC takes one that only asks for one without effect, and leaves its calls out.
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heed/base/memory.h"
+#include "heed/kernels/ask_ahead.h"
 #include "heed/kernels/gemm_tile.h"
 #include "heed/kernels/stored_rows.h"
 #include "heed/ops/output_shares.h"
@@ -63,12 +64,14 @@ class TurnedRows {
 
  private:
   // Each of the outputs that are computed together goes on to the one below it, for memory is read fastest in a few
-  // long runs; an odd number of rows apart, so that they share no more sets of the first cache than rows do.
+  // long runs.
   void multiply_read(const AffineMap& map, const View& y, Index first, Index last) const {
-    const Index together = map.weight.values.dtype == DType::f32 ? kGroup : kMostTogether;
+    const ConstView& values = map.weight.values;
+    const Index row_bytes = values.stride[0] * size_of(values.dtype);
+    const Index together = values.dtype == DType::f32 ? kGroup : kMostTogether;
     while (first < last) {
-      const Index count = std::min(together, last - first), run = (last - first) / count;
-      const Index apart = run - (run + 1) % 2;
+      const Index count = std::min(together, last - first);
+      const Index apart = kernels::rows_apart((last - first) / count, row_bytes);
       for (Index n = 0; n < apart; ++n) {
         const Outputs outputs{first + n, apart, count};
         StoredRows rows = rows_of(map.weight, outputs);

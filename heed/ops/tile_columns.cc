@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "heed/base/memory.h"
+#include "heed/kernels/ask_ahead.h"
 #include "heed/kernels/lane_layout.h"
 
 namespace heed {
@@ -87,7 +88,10 @@ void TileColumns::multiply(const char* stored, Index stored_row, Index outputs, 
   auto* const numbers = static_cast<std::uint32_t*>(sums);
   const Index whole = outputs / kTileSide * kTileSide;
   if (tiles_ > 1 || row_bytes_ % kTileLine != 0) return multiply_packed(stored, stored_row, outputs, numbers);
-  multiply_in_place(stored, stored_row, whole, numbers);
+  for (Index first = 0, run; first < whole; first += run * kTileSide) {
+    run = kernels::rows_apart((whole - first) / kTileSide, stored_row);
+    multiply_in_place(stored + first * stored_row, stored_row, run * kTileSide, numbers + first * kTileSide);
+  }
   if (whole == outputs) return;
   multiply_packed(stored + whole * stored_row, stored_row, outputs - whole, numbers + whole * kTileSide);
 }
