@@ -82,14 +82,14 @@ class LinesBelow {
         lines_(ceil_div(line_bytes, kLineBytes)),
         in_runs_(kMayRun && ask_ahead().in_runs && row_bytes % kSetBytes == 0 && lines_ % kRun == 0),
         into_first_cache_(ask_ahead().into_first_cache),
-        spread_(spread_below(stored, row_bytes, ceil_div(count_, kTogether) * lines_)) {
+        spread_(spread_below(stored, row_bytes, round_up(count_, kTogether) * lines_)) {
     const Index ahead = in_runs_ ? kRun : ask_ahead().bytes / kLineBytes / kTogether;
     down_ = ahead / lines_ * kTogether, along_ = ahead % lines_;
   }
 
   // While that line of the rows from `row` on is read.
   HWY_INLINE void ask_beside(Index row, Index line) {
-    if (!spread_.empty()) return spread_.ask_beside_step();
+    if (!spread_.empty()) return;
     const bool in_runs = kMayRun && in_runs_;  // false as early as when it is compiled
     const Index part = in_runs ? line % kRun : 0;
     row += down_, line += along_ - part;
@@ -103,6 +103,11 @@ class LinesBelow {
     }
     ask_lines(at, row_bytes_, kTogether, into_first_cache_);
   }
+  // kTogether times while that line of the rows is multiplied: what is asked for by address is asked for line by line,
+  // for a core that is asked for many at once keeps what it reads waiting, too.
+  HWY_INLINE void ask_beside_part() {
+    if (!spread_.empty()) spread_.ask_beside_step();
+  }
 
  private:
   const char *data_, *next_;
@@ -114,15 +119,16 @@ class LinesBelow {
 // Of rows that are read one after another, each whole or some columns of all before the next.
 class RowsBelow {
  public:
-  // Rows of so many bytes, of which `read_bytes` are read in the end, `at_once` or fewer at a time.
-  RowsBelow(const StoredRows& stored, Index row_bytes, Index read_bytes, Index at_once)
+  // Rows of so many bytes, of which `read_bytes` are read in the end, `at_once` or fewer at a time. After they have
+  // been read there are so many steps more.
+  RowsBelow(const StoredRows& stored, Index row_bytes, Index read_bytes, Index at_once, Index steps_after = 0)
       : data_(static_cast<const char*>(stored.data)),
         next_(static_cast<const char*>(stored.next)),
         row_bytes_(row_bytes),
         count_(stored.count),
         down_(ceil_div(ask_ahead().bytes, read_bytes)),
         into_first_cache_(ask_ahead().into_first_cache),
-        spread_(spread_below(stored, row_bytes, stored.count * ceil_div(read_bytes, at_once))) {}
+        spread_(spread_below(stored, row_bytes, (stored.count + steps_after) * ceil_div(read_bytes, at_once))) {}
 
   // While those bytes of a row are read.
   HWY_INLINE void ask_beside(Index row, Index first, Index bytes) {
@@ -131,6 +137,10 @@ class RowsBelow {
     if (row >= count_ && next_ == nullptr) return;
     const char* const at = row < count_ ? data_ + row * row_bytes_ : next_ + (row - count_) * row_bytes_;
     ask_lines(at + first, kLineBytes, ceil_div(bytes, kLineBytes), into_first_cache_);
+  }
+  // Beside a step of what comes after rows have been read.
+  HWY_INLINE void ask_beside_step() {
+    if (!spread_.empty()) spread_.ask_beside_step();
   }
 
  private:

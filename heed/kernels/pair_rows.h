@@ -1,8 +1,9 @@
-// Few rows of bf16 with many that lie in memory: those products of PairUnit (pair_unit.h) by AVX-512's dot products,
-// and with the bits of AMX's tiles by multiply-adds of f32.
+// Few rows of bf16 with many that lie in memory: those products of PairUnit (pair_unit.h), by either unit.
 #pragma once
 
 #include <hwy/detect_targets.h>
+
+#include <type_traits>
 
 #include "heed/base/float16.h"
 #include "heed/kernels/stored_rows.h"
@@ -13,13 +14,28 @@
 
 namespace heed::kernels {
 
+// Calls f with the constant of so many rows as are computed together.
+template <typename F>
+void for_few_rows(Index rows, const F& f) {
+  switch (few_rows_for(rows)) {
+    case 1:
+      return f(std::integral_constant<int, 1>());
+    case 2:
+      return f(std::integral_constant<int, 2>());
+    case 4:
+      return f(std::integral_constant<int, 4>());
+    default:
+      return f(std::integral_constant<int, kFewRows>());
+  }
+}
+
 void row_products_by_avx512(Index rows, const BFloat16* a, Index a_row, const StoredRows& stored, float alpha,
                             FewRows<float> products);
 void row_sums_by_avx512(Index rows, const BFloat16* weights, Index weights_row, const StoredRows& stored,
                         const float* decays, FewRows<float> sums);
-void row_products_as_tiles(Index rows, const BFloat16* a, Index a_row, const StoredRows& stored, float alpha,
+void row_products_by_tiles(Index rows, const BFloat16* a, Index a_row, const StoredRows& stored, float alpha,
                            FewRows<float> products);
-void row_sums_as_tiles(Index rows, const BFloat16* weights, Index weights_row, const StoredRows& stored,
+void row_sums_by_tiles(Index rows, const BFloat16* weights, Index weights_row, const StoredRows& stored,
                        const float* decays, FewRows<float> sums);
 
 }  // namespace heed::kernels

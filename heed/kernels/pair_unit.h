@@ -37,8 +37,9 @@ struct PairUnit {
   std::string_view name;
   Index rows;        // of a product, at least: a divisor of kPairRows
   Index tile_lanes;  // as many as it multiplies fastest with what a forward pass has beside them in the first cache
-  // Around all products of a thread.
+  // Around all products of a thread, and around row_products and row_sums of so many rows.
   void (*open)();
+  void (*open_few_rows)(Index rows);
   void (*close)();
   void (*multiply)(const PairProduct& product);
 

@@ -113,7 +113,7 @@ TEST_F(PairUnitTest, AnElementHasItsBitsInAnyProduct) {
 
 // Rows of bf16 as they lie, with others behind them, and some rows of factors, all times a power of two.
 struct FewRowsSample {
-  static constexpr Index kRow = 200, kColumns = 64;
+  static constexpr Index kRow = 320, kColumns = 64;
   explicit FewRowsSample(float power) {
     for (std::vector<BFloat16>* numbers : {&stored, &factors})
       for (BFloat16& number : *numbers) number = to_bfloat16(to_float(number) * power);
@@ -139,22 +139,21 @@ void for_few_rows_of_units(const F& f) {
     const FewRowsSample sample(power);
     for (const PairUnit& unit : pair_units()) {
       SCOPED_TRACE(std::string(unit.name) + " times " + std::to_string(power));
-      unit.open();
       for (Index rows : {1, 2, 3, 4, 5, 8})
         for (Index count : {1, 16, 33, 64}) f(unit, sample, rows, count);
-      unit.close();
     }
   }
 }
 
 TEST_F(PairUnitTest, ProductsOfFewRowsHaveTheBitsOfAProduct) {
   for_few_rows_of_units([](const PairUnit& unit, const FewRowsSample& x, Index rows, Index count) {
-    for (Index width : {32, 96, 128}) {
+    for (Index width : {32, 96, 128, 288}) {
       std::vector<float> expected(16 * x.kColumns, 7), got = expected;
       std::vector<std::uint32_t> turned(static_cast<std::size_t>(width / 2 * x.kColumns));
       for (Index p = 0; p < width / 2; ++p)
         for (Index key = 0; key < x.kColumns; ++key)
           std::memcpy(&turned[static_cast<std::size_t>(p * x.kColumns + key)], &x.stored[key * x.kRow + 2 * p], 4);
+      unit.open();
       unit.multiply({.m = round_up(rows, unit.rows),
                      .n = round_up(count, kPairRows),
                      .k = width,
@@ -165,7 +164,9 @@ TEST_F(PairUnitTest, ProductsOfFewRowsHaveTheBitsOfAProduct) {
                      .c = expected.data(),
                      .c_row = x.kColumns,
                      .alpha = 0.3f});
+      unit.open_few_rows(rows);
       unit.row_products(rows, x.factors.data(), x.kRow, x.rows(count, width), 0.3f, {got.data(), x.kColumns});
+      unit.close();
       std::fill(expected.begin() + rows * x.kColumns, expected.end(), 7.0f);
       EXPECT_EQ(got, expected) << rows << " rows, " << count << " x " << width;
     }
@@ -183,6 +184,7 @@ TEST_F(PairUnitTest, SumsOfFewRowsHaveTheBitsOfAProduct) {
         unit.pair_rows(x.stored.data(), x.kRow, count, width, pairs.data(), row);
         const std::vector<float> before = random_floats(16 * width, 3), decay = random_floats(16, 4);
         std::vector<float> sums(16 * static_cast<std::size_t>(width)), expected = before, got = before;
+        unit.open();
         unit.multiply({.m = round_up(rows, unit.rows),
                        .n = width,
                        .k = depth,
@@ -197,8 +199,10 @@ TEST_F(PairUnitTest, SumsOfFewRowsHaveTheBitsOfAProduct) {
         } else {
           std::copy_n(sums.begin(), rows * width, expected.begin());
         }
+        unit.open_few_rows(rows);
         unit.row_sums(rows, weights.data(), x.kRow, x.rows(count, round_up(width, kPairDepth)),
                       decays ? decay.data() : nullptr, {got.data(), width});
+        unit.close();
         EXPECT_EQ(got, expected) << rows << " rows, " << count << " x " << width;
       }
   });

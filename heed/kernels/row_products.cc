@@ -141,9 +141,9 @@ constexpr bool kTurnsLines = kManyRegisters && kLanes * kWordBytes == kLineBytes
 // And of a line of kGroups times kLanes rows, each group with chains of its own. Where a vector has a line, that of one
 // group is turned whole. Of two it is half at a time, so that registers hold both: few rows of q alone would wait for
 // their sums.
-template <class Row, int R, int kGroups>
+template <class Row, int R, int kGroups, class Ask>
 HWY_INLINE void add_line(const float* HWY_RESTRICT q, const char* rows, Index row_bytes, const Vector (&scale)[kGroups],
-                         Vector (&sums)[kGroups][R]) {
+                         Vector (&sums)[kGroups][R], const Ask& ask) {
   if constexpr (kTurnsLines && kGroups == 1) {
     Vector turned[kLanes];
     HWY_UNROLL(16)
@@ -152,7 +152,8 @@ HWY_INLINE void add_line(const float* HWY_RESTRICT q, const char* rows, Index ro
     }
     transpose_block(turned);
     HWY_UNROLL(16)
-    for (Index w = 0; w < kLanes; ++w) add_word<Row, R, true>(q, turned[w], w * Row::kInWord, 0, scale[0], sums[0]);
+    for (Index w = 0; w < kLanes; ++w)
+      ask(), add_word<Row, R, true>(q, turned[w], w * Row::kInWord, 0, scale[0], sums[0]);
   } else if constexpr (kTurnsLines) {
     static_assert(kGroups == 2);
     HWY_UNROLL(2)
@@ -164,7 +165,9 @@ HWY_INLINE void add_line(const float* HWY_RESTRICT q, const char* rows, Index ro
       HWY_UNROLL(8)
       for (Index w = 0; w < 8; ++w) {
         const Index p = (8 * part + w) * Row::kInWord;
+        ask();
         add_word<Row, R, true>(q, turned[0][w], p, 0, scale[0], sums[0]);
+        ask();
         add_word<Row, R, true>(q, turned[1][w], p, 0, scale[1], sums[1]);
       }
     }
@@ -172,6 +175,7 @@ HWY_INLINE void add_line(const float* HWY_RESTRICT q, const char* rows, Index ro
     static_assert(kGroups == 1);
     for (Index at = 0; at < kLineBytes; at += kTurnedBytes, q += kTurned * Row::kInWord * R) {
       const auto row_at = [&](Index r) HWY_ATTR { return rows + r * row_bytes + at; };
+      for (Index n = 0; n < kLanes * kTurnedBytes / kLineBytes; ++n) ask();
       add_turned<Row, R, true>(q, row_at, 0, scale[0], sums[0]);
     }
   }
@@ -221,7 +225,8 @@ HWY_NOINLINE void group_products(const float* q, const StoredRows& stored, Index
     if (present == kGroups * kLanes) {
       for (; at + kInLine <= end; at += kInLine) {
         below.ask_beside(first, at / kInLine);
-        add_line<Row, R, kGroups>(q + at * R, rows + at * kSize, row_bytes, scale, sums);
+        add_line<Row, R, kGroups>(q + at * R, rows + at * kSize, row_bytes, scale, sums,
+                                  [&] { below.ask_beside_part(); });
       }
     }
     if (at < end) {

@@ -120,24 +120,44 @@ HEED_TILE_TARGET inline __m512 take_upper_half(__m512& x) {
   return rest;
 }
 
-// What the unit is told of its eight tiles, where the columns' and the sums' are so wide.
+// What the unit is told of its eight tiles.
 struct alignas(64) TileShapes {
   std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
   std::uint16_t row_bytes[16] = {};
   std::uint8_t rows[16] = {};
-  constexpr TileShapes(Index width = kTileSide) {
-    for (int n = 0; n < 8; ++n) {
-      rows[n] = static_cast<std::uint8_t>(kTileSide);
-      row_bytes[n] = static_cast<std::uint16_t>(n == kStoredTile ? kTileLine : width * 4);
-    }
+
+  constexpr void set(int tile, Index tile_rows, Index bytes) {
+    rows[tile] = static_cast<std::uint8_t>(tile_rows), row_bytes[tile] = static_cast<std::uint16_t>(bytes);
   }
 };
-// For each width. They lie in memory for good: GCC 12 is not told that all of one is read.
-constexpr auto kShapes = [] {
-  std::array<TileShapes, kTileSide> of_width;
-  for (Index width = 1; width <= kTileSide; ++width) of_width[static_cast<std::size_t>(width - 1)] = TileShapes(width);
-  return of_width;
-}();
+
+// Where the columns' and the sums' are so wide.
+constexpr TileShapes shapes_of_width(Index width) {
+  TileShapes shapes;
+  for (int tile = 0; tile < 8; ++tile) shapes.set(tile, kTileSide, width * 4);
+  shapes.set(kStoredTile, kTileSide, kTileLine);
+  return shapes;
+}
+
+constexpr TileShapes shapes_of_few_rows(Index rows) {
+  TileShapes shapes;
+  shapes.set(kStoredTile, kTileSide, kTileLine);
+  for (int tile : {0, 5}) shapes.set(tile, kTileSide, rows * 4);
+  for (int tile : {1, 2}) shapes.set(tile, rows, kTileLine);
+  return shapes;
+}
+
+// Those for 1 to kTileSide. They lie in memory for good: GCC 12 is not told that all of one is read.
+constexpr std::array<TileShapes, kTileSide> each(TileShapes (*of)(Index)) {
+  std::array<TileShapes, kTileSide> shapes;
+  for (Index n = 1; n <= kTileSide; ++n) shapes[static_cast<std::size_t>(n - 1)] = of(n);
+  return shapes;
+}
+constexpr auto kShapes = each(shapes_of_width), kFewRowShapes = each(shapes_of_few_rows);
+
+HEED_TILE_TARGET void configure(const std::array<TileShapes, kTileSide>& shapes, Index n) {
+  _tile_loadconfig(&shapes[static_cast<std::size_t>(n - 1)]);
+}
 
 }  // namespace
 
@@ -146,7 +166,8 @@ bool has_tile_products(TileNumbers numbers) {
   return numbers == TileNumbers::bf16 ? has.amx_bf16 : has.amx_int8;
 }
 
-HEED_TILE_TARGET void open_tiles(Index width) { _tile_loadconfig(&kShapes[static_cast<std::size_t>(width - 1)]); }
+void open_tiles(Index width) { configure(kShapes, width); }
+void open_few_row_tiles(Index rows) { configure(kFewRowShapes, rows); }
 HEED_TILE_TARGET void close_tiles() { _tile_release(); }
 
 void multiply_tiles(const TileProduct& t) {
@@ -178,6 +199,7 @@ namespace heed::kernels {
 
 bool has_tile_products(TileNumbers) { return false; }
 void open_tiles(Index) {}
+void open_few_row_tiles(Index) {}
 void close_tiles() {}
 void multiply_tiles(const TileProduct&) { fail("multiply_tiles: there is no unit"); }
 void split_into_bf16(const float*, Index, BFloat16*, BFloat16*, BFloat16*) {

@@ -50,6 +50,11 @@ bool has_tile_products(TileNumbers numbers);
 void open_tiles(Index width);
 void close_tiles();
 
+// The same for kernels of their own, of so few rows with stored ones. Tile 4 has sixteen rows of a line. Where those
+// are stored rows, tile 5 has the few as columns, and tile 0 the sums; where they are stored numbers in groups that the
+// unit adds up, tile 2 has the few as rows, and tile 1 the sums.
+void open_few_row_tiles(Index rows);
+
 // sums = (sums +) stored columns. bf16: a line after another, of each the low piece first, then the middle and the high
 // one, each with two chains of 16 fused multiply-adds, of the even and of the odd numbers, which are added to each
 // other and then to the sum; what is below 2^-126 in magnitude counts as zero. So no bit depends on other rows or

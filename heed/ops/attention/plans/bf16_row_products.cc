@@ -29,7 +29,6 @@ Bf16RowProducts::Bf16RowProducts(const AttentionProblem& c, Index rows, ScratchC
   scratch.take(rounded_, most * kLaneKeys);
   scratch.take(sums_, most * value_sums_);
   scratch.take(out_, most * value_sums_);
-  if (opened_) unit_.open();
 }
 
 Bf16RowProducts::~Bf16RowProducts() {
@@ -38,6 +37,7 @@ Bf16RowProducts::~Bf16RowProducts() {
 
 void Bf16RowProducts::begin(Index count) {
   count_ = count, rows_ = round_up(count, unit_.rows), started_ = false;
+  reads_in_place(count) ? unit_.open_few_rows(count) : unit_.open();
   std::fill(queries_ + count * depth_, queries_ + round_up(count, kPairRows) * depth_, BFloat16{});
   std::fill(out_, out_ + count * value_sums_, 0.0f);
 }

@@ -1,0 +1,93 @@
+// Words of 32 bits that change places in and among AVX-512's vectors: kernels' .cc files alone.
+#pragma once
+
+#include <hwy/detect_targets.h>
+
+#if HWY_ARCH_X86_64 && defined(__linux__)
+
+#include <immintrin.h>
+
+#define HEED_WORDS_INLINE __attribute__((target("avx512f,avx512bw"), always_inline)) inline
+
+namespace heed::kernels {
+
+// Row i of 16 rows of 16 words becomes word i of each. With a mask of all words, for GCC 12 warns of what the forms
+// without one leave undefined.
+HEED_WORDS_INLINE void turn_words(__m512i (&rows)[16]) {
+  constexpr __mmask8 kPairs = 0xFF;
+  constexpr __mmask16 kAll = 0xFFFF;
+  __m512i quads[16];  // [4 g + j]: in its block e, word 4 e + j of rows 4 g .. 4 g + 3
+#pragma GCC unroll 4
+  for (int g = 0; g < 16; g += 4) {
+    const __m512i lower01 = _mm512_maskz_unpacklo_epi32(kAll, rows[g], rows[g + 1]),
+                  lower23 = _mm512_maskz_unpacklo_epi32(kAll, rows[g + 2], rows[g + 3]),
+                  upper01 = _mm512_maskz_unpackhi_epi32(kAll, rows[g], rows[g + 1]),
+                  upper23 = _mm512_maskz_unpackhi_epi32(kAll, rows[g + 2], rows[g + 3]);
+    quads[g] = _mm512_maskz_unpacklo_epi64(kPairs, lower01, lower23);
+    quads[g + 1] = _mm512_maskz_unpackhi_epi64(kPairs, lower01, lower23);
+    quads[g + 2] = _mm512_maskz_unpacklo_epi64(kPairs, upper01, upper23);
+    quads[g + 3] = _mm512_maskz_unpackhi_epi64(kPairs, upper01, upper23);
+  }
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; ++j) {
+    constexpr int kEven = 0x88, kOdd = 0xDD;  // blocks 0 and 2, or 1 and 3, of each
+    const __m512i even01 = _mm512_maskz_shuffle_i32x4(kAll, quads[j], quads[4 + j], kEven),
+                  even23 = _mm512_maskz_shuffle_i32x4(kAll, quads[8 + j], quads[12 + j], kEven),
+                  odd01 = _mm512_maskz_shuffle_i32x4(kAll, quads[j], quads[4 + j], kOdd),
+                  odd23 = _mm512_maskz_shuffle_i32x4(kAll, quads[8 + j], quads[12 + j], kOdd);
+    rows[j] = _mm512_maskz_shuffle_i32x4(kAll, even01, even23, kEven);
+    rows[8 + j] = _mm512_maskz_shuffle_i32x4(kAll, even01, even23, kOdd);
+    rows[4 + j] = _mm512_maskz_shuffle_i32x4(kAll, odd01, odd23, kEven);
+    rows[12 + j] = _mm512_maskz_shuffle_i32x4(kAll, odd01, odd23, kOdd);
+  }
+}
+
+// R rows of 16 words, R a power of two, become their words in turn: word 0 of each row, then word 1, and so on.
+template <int R>
+HEED_WORDS_INLINE void join_words(__m512i (&x)[R]) {
+  const __m512i lower = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
+                upper = _mm512_add_epi32(lower, _mm512_set1_epi32(8));
+#pragma GCC unroll 4
+  for (int step = 1; step < R; step *= 2) {
+    __m512i from[R];
+#pragma GCC unroll 16
+    for (int n = 0; n < R; ++n) from[n] = x[n];
+#pragma GCC unroll 8
+    for (int n = 0; n < R / 2; ++n) {
+      x[2 * n] = _mm512_permutex2var_epi32(from[n], lower, from[R / 2 + n]);
+      x[2 * n + 1] = _mm512_permutex2var_epi32(from[n], upper, from[R / 2 + n]);
+    }
+  }
+}
+
+// And back.
+template <int R>
+HEED_WORDS_INLINE void part_words(__m512i (&x)[R]) {
+  const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30),
+                odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
+#pragma GCC unroll 4
+  for (int step = 1; step < R; step *= 2) {
+    __m512i from[R];
+#pragma GCC unroll 16
+    for (int n = 0; n < R; ++n) from[n] = x[n];
+#pragma GCC unroll 8
+    for (int n = 0; n < R / 2; ++n) {
+      x[n] = _mm512_permutex2var_epi32(from[2 * n], even, from[2 * n + 1]);
+      x[R / 2 + n] = _mm512_permutex2var_epi32(from[2 * n], odd, from[2 * n + 1]);
+    }
+  }
+}
+
+// Words n have half-word n of one row in the lower half and that of the next row in the upper one; of the first
+// sixteen half-words of the rows, or of the last.
+HEED_WORDS_INLINE __m512i pair_half_words(__m512i row, __m512i next_row, bool last) {
+  const __m512i first =
+      _mm512_setr_epi32(0x200000, 0x210001, 0x220002, 0x230003, 0x240004, 0x250005, 0x260006, 0x270007, 0x280008,
+                        0x290009, 0x2A000A, 0x2B000B, 0x2C000C, 0x2D000D, 0x2E000E, 0x2F000F);
+  const __m512i order = last ? _mm512_add_epi16(first, _mm512_set1_epi16(16)) : first;
+  return _mm512_permutex2var_epi16(row, order, next_row);
+}
+
+}  // namespace heed::kernels
+
+#endif
