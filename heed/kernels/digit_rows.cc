@@ -10,7 +10,6 @@
 #include <bit>
 #include <cstring>
 #include <limits>
-#include <numeric>
 
 #include "heed/kernels/lines_below.h"
 
@@ -41,7 +40,21 @@ int unit_exponent(std::uint32_t largest) {
 
 float power_of_two(int exponent) { return std::bit_cast<float>(static_cast<std::uint32_t>(exponent + 127) << 23); }
 
-HEED_DIGIT_INLINE __m512d in_f64(__m256i numbers) { return _mm512_maskz_cvtepi32_pd(kEights, numbers); }
+HEED_DIGIT_INLINE std::uint32_t largest_of(__m512i words) {
+  const __m256i eight = _mm256_max_epu32(_mm512_maskz_extracti64x4_epi64(kEights, words, 0),
+                                         _mm512_maskz_extracti64x4_epi64(kEights, words, 1));
+  const __m128i four = _mm_max_epu32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
+  const __m128i two = _mm_max_epu32(four, _mm_shuffle_epi32(four, 0x4E));
+  return static_cast<std::uint32_t>(_mm_cvtsi128_si32(_mm_max_epu32(two, _mm_shuffle_epi32(two, 0xB1))));
+}
+
+// Of whole numbers, so that no order matters.
+HEED_DIGIT_INLINE double sum_of(__m512d numbers) {
+  const __m256d four = _mm256_add_pd(_mm512_maskz_extractf64x4_pd(kEights, numbers, 0),
+                                     _mm512_maskz_extractf64x4_pd(kEights, numbers, 1));
+  const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+  return _mm_cvtsd_f64(_mm_add_sd(two, _mm_unpackhi_pd(two, two)));
+}
 
 // The bytes of the words from that bit on.
 HEED_DIGIT_INLINE void store_digits(__m512i words, unsigned bit, std::int8_t* to) {
@@ -56,9 +69,7 @@ HEED_DIGIT_TARGET void split(const float* x, Index width, std::int8_t* digits, D
     const __m512i bits = _mm512_maskz_loadu_epi32(first_lanes(width - i), x + i);
     largest = _mm512_maskz_max_epi32(kWords, largest, _mm512_and_si512(bits, magnitude));
   }
-  alignas(64) std::uint32_t magnitudes[kFloats];
-  _mm512_store_si512(magnitudes, largest);
-  const std::uint32_t most = *std::ranges::max_element(magnitudes);
+  const std::uint32_t most = largest_of(largest);
   const Index place = digit_row_bytes(width) / kDigits;
   if (most >= kInfinite) {
     std::memset(digits, 0, static_cast<std::size_t>(kDigits * place));
@@ -80,9 +91,7 @@ HEED_DIGIT_TARGET void split(const float* x, Index width, std::int8_t* digits, D
     sum = _mm512_add_pd(sum, in_f64(_mm512_maskz_extracti64x4_epi64(kEights, numbers, 0)));
     sum = _mm512_add_pd(sum, in_f64(_mm512_maskz_extracti64x4_epi64(kEights, numbers, 1)));
   }
-  alignas(64) double parts[kPairs];
-  _mm512_store_pd(parts, sum);
-  *terms = {static_cast<double>(power_of_two(exponent)), std::accumulate(parts, parts + kPairs, 0.0) * 128};
+  *terms = {static_cast<double>(power_of_two(exponent)), sum_of(sum) * 128};
 }
 
 // The sums of the lanes of eight vectors.
@@ -103,17 +112,6 @@ HEED_DIGIT_INLINE __m256i sums_of(const __m512i (&of)[kPairs]) {
                                          _mm512_maskz_shuffle_i32x4(kWords, fours[0], fours[1], 0xDD));
   const __m512i halves = _mm512_add_epi32(parts, _mm512_maskz_shuffle_i32x4(kWords, parts, parts, 0xB1));
   return _mm512_maskz_extracti64x4_epi64(kEights, _mm512_maskz_shuffle_i32x4(kWords, halves, halves, 0x08), 0);
-}
-
-// What digits of three places have summed up to.
-HEED_DIGIT_INLINE __m512d total_of(__m256i high, __m256i middle, __m256i low) {
-  const __m512d base = _mm512_set1_pd(256);
-  return _mm512_fmadd_pd(_mm512_fmadd_pd(in_f64(high), base, in_f64(middle)), base, in_f64(low));
-}
-
-HEED_DIGIT_INLINE __m256 scaled(__m512d totals, __m512d units, __m256 scales) {
-  const __m512d factors = _mm512_mul_pd(units, _mm512_maskz_cvtps_pd(kEights, scales));
-  return _mm512_maskz_cvtpd_ps(kEights, _mm512_mul_pd(totals, factors));
 }
 
 // The products of R rows with kPairs / R stored rows, so many bytes apart where all are there.

@@ -46,9 +46,11 @@ class SpreadBelow {
         into_first_cache_(ask_ahead().into_first_cache) {}
 
   bool empty() const { return bytes_a_step_ == 0; }
-  HWY_INLINE void ask_beside_step() {
+  HWY_INLINE void ask_beside_step() { ask_beside_steps(1); }
+  // Beside so many steps that are done at once.
+  HWY_INLINE void ask_beside_steps(Index steps) {
     if (next_ >= end_) next_ = due_ = second_.begin, end_ = next_ + std::exchange(second_.count, 0);
-    due_ += std::min(bytes_a_step_, end_ - due_);  // nothing of no bytes, which may lie nowhere
+    due_ += std::min(steps * bytes_a_step_, end_ - due_);  // nothing of no bytes, which may lie nowhere
     for (; next_ < due_; next_ += kLineBytes) ask_lines(next_, kLineBytes, 1, into_first_cache_);
   }
 
@@ -103,10 +105,10 @@ class LinesBelow {
     }
     ask_lines(at, row_bytes_, kTogether, into_first_cache_);
   }
-  // kTogether times while that line of the rows is multiplied: what is asked for by address is asked for line by line,
-  // for a core that is asked for many at once keeps what it reads waiting, too.
-  HWY_INLINE void ask_beside_part() {
-    if (!spread_.empty()) spread_.ask_beside_step();
+  // Some of kTogether parts that the work on that line of the rows has: what is asked for by address is spread evenly
+  // over them, for a core that is asked for many lines at once keeps what it reads waiting, too.
+  HWY_INLINE void ask_beside_parts(Index parts) {
+    if (!spread_.empty()) spread_.ask_beside_steps(parts);
   }
 
  private:
@@ -119,33 +121,41 @@ class LinesBelow {
 // Of rows that are read one after another, each whole or some columns of all before the next.
 class RowsBelow {
  public:
-  // Rows of so many bytes, of which `read_bytes` are read in the end, `at_once` or fewer at a time. After they have
-  // been read there are so many steps more.
-  RowsBelow(const StoredRows& stored, Index row_bytes, Index read_bytes, Index at_once, Index steps_after = 0)
+  // Rows of so many bytes, of which `read_bytes` are read in the end, `at_once` or fewer at a time, and so of `rows`
+  // rows together. After they have been read there are so many steps more.
+  struct Steps {
+    Index at_once, rows = 1, after = 0;
+  };
+  RowsBelow(const StoredRows& stored, Index row_bytes, Index read_bytes, Steps steps)
       : data_(static_cast<const char*>(stored.data)),
         next_(static_cast<const char*>(stored.next)),
         row_bytes_(row_bytes),
         count_(stored.count),
+        rows_(steps.rows),
         down_(ceil_div(ask_ahead().bytes, read_bytes)),
         into_first_cache_(ask_ahead().into_first_cache),
-        spread_(spread_below(stored, row_bytes, (stored.count + steps_after) * ceil_div(read_bytes, at_once))) {}
+        spread_(
+            spread_below(stored, row_bytes,
+                         (ceil_div(stored.count, steps.rows) + steps.after) * ceil_div(read_bytes, steps.at_once))) {}
 
-  // While those bytes of a row are read.
+  // While those bytes of the rows from `row` on are read.
   HWY_INLINE void ask_beside(Index row, Index first, Index bytes) {
     if (!spread_.empty()) return spread_.ask_beside_step();
     row += down_;
-    if (row >= count_ && next_ == nullptr) return;
-    const char* const at = row < count_ ? data_ + row * row_bytes_ : next_ + (row - count_) * row_bytes_;
-    ask_lines(at + first, kLineBytes, ceil_div(bytes, kLineBytes), into_first_cache_);
+    for (const Index end = row + rows_; row < end; ++row) {
+      if (row >= count_ && next_ == nullptr) return;
+      const char* const at = row < count_ ? data_ + row * row_bytes_ : next_ + (row - count_) * row_bytes_;
+      ask_lines(at + first, kLineBytes, ceil_div(bytes, kLineBytes), into_first_cache_);
+    }
   }
-  // Beside a step of what comes after rows have been read.
-  HWY_INLINE void ask_beside_step() {
-    if (!spread_.empty()) spread_.ask_beside_step();
+  // Beside some steps of what comes after rows have been read.
+  HWY_INLINE void ask_beside_steps(Index steps) {
+    if (!spread_.empty()) spread_.ask_beside_steps(steps);
   }
 
  private:
   const char *data_, *next_;
-  Index row_bytes_, count_, down_;
+  Index row_bytes_, count_, rows_, down_;
   bool into_first_cache_;
   SpreadBelow spread_;
 };

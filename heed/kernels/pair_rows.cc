@@ -32,7 +32,7 @@ HEED_PAIR_INLINE void add_line(const BFloat16* a, Index a_row, const __m512i (&w
                                LinesBelow<kRowLanes>& below, __m512 (&sums)[R]) {
 #pragma GCC unroll 16
   for (int p = 0; p < kLinePairs; ++p) {
-    below.ask_beside_part();
+    if (p % 4 == 0) below.ask_beside_parts(4);
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) sums[r] = add_pairs(sums[r], a + r * a_row + 2 * p, words[p]);
   }
@@ -81,7 +81,6 @@ HEED_PAIR_TARGET void sums_of_lines(Index rows, const BFloat16* weights, Index w
     __m512i pairs[kVectors];
     const bool both = key + 1 < stored.count;
     below.ask_beside(key, column * kSize, kLines * kLineBytes);
-    below.ask_beside(key + 1, column * kSize, kLines * kLineBytes);
 #pragma GCC unroll 4
     for (int line = 0; line < kLines; ++line) {
       const BFloat16* const at = row + line * kLineNumbers;
@@ -113,7 +112,7 @@ HEED_PAIR_TARGET void sums_of_rows(Index rows, const BFloat16* weights, Index we
                                    const float* decays, FewRows<float> sums) {
   constexpr int kLines = std::min(8 / R, 4);  // as many sums as registers hold beside what is added to them
   constexpr Index kSize = sizeof(BFloat16);
-  RowsBelow below(stored, stored.row * kSize, stored.width * kSize, kLines * kLineBytes);
+  RowsBelow below(stored, stored.row * kSize, stored.width * kSize, {.at_once = kLines * kLineBytes, .rows = 2});
   Index column = 0;
   for (; column + kLines * kLineNumbers <= stored.width; column += kLines * kLineNumbers)
     sums_of_lines<R, kLines>(rows, weights, weights_row, stored, column, decays, below, sums);

@@ -53,7 +53,7 @@ HEED_TILE_TARGET void products_of_rows(Index rows, const BFloat16* a, Index a_ro
       }
       for (Index l = 0; l < lines; ++l, at += kLineNumbers) {
         below.ask_beside(key, first + l);
-        for (Index part = 0; part < kTileSide; ++part) below.ask_beside_part();
+        below.ask_beside_parts(kTileSide);
         _tile_loadd(4, at, row_bytes);
         _tile_loadd(5, columns[l], 4 * R);
         _tile_dpbf16ps(0, 4, 5);
@@ -76,8 +76,9 @@ HEED_TILE_TARGET void products_of_rows(Index rows, const BFloat16* a, Index a_ro
 
 HEED_TILE_TARGET void sums_of_rows(Index rows, const BFloat16* weights, Index weights_row, const StoredRows& stored,
                                    const float* decays, FewRows<float> result) {
-  constexpr Index kLines = 4, kTiles = 2 * kLines, kStepsOfTile = 4;
-  RowsBelow below(stored, stored.row * kSize, stored.width * kSize, kLines * kTileLine, kTiles * kStepsOfTile);
+  constexpr Index kLines = 4, kTiles = 2 * kLines, kStepsOfTile = 2;
+  RowsBelow below(stored, stored.row * kSize, stored.width * kSize,
+                  {.at_once = kLines * kTileLine, .rows = 2, .after = kTiles * kStepsOfTile});
   alignas(64) std::uint32_t pairs[kTiles][kKeys / 2 * kTileSide];
   alignas(64) float sums[kFewRows * kTileSide];
   const Index depth = round_up(stored.count, kLineNumbers);
@@ -88,7 +89,6 @@ HEED_TILE_TARGET void sums_of_rows(Index rows, const BFloat16* weights, Index we
     for (Index key = 0; key < depth; key += 2, row += 2 * stored.row) {
       const bool one = key < stored.count, other = key + 1 < stored.count;
       if (one) below.ask_beside(key, column * kSize, lines * kTileLine);
-      if (other) below.ask_beside(key + 1, column * kSize, lines * kTileLine);
       for (Index l = 0; l < lines; ++l) {
         const BFloat16* const at = row + l * kLineNumbers;
         const __m512i lower = one ? _mm512_loadu_si512(at) : zeros,
@@ -101,7 +101,7 @@ HEED_TILE_TARGET void sums_of_rows(Index rows, const BFloat16* weights, Index we
     for (Index tile = 0; tile < 2 * lines; ++tile) {
       const Index at = column + tile * kTileSide;
       if (at >= result.row) break;
-      for (Index step = 0; step < kStepsOfTile; ++step) below.ask_beside_step();
+      below.ask_beside_steps(kStepsOfTile);
       _tile_zero(1);
       for (Index key = 0; key < depth; key += kLineNumbers) {
         _tile_loadd(2, weights + key, static_cast<std::size_t>(weights_row * kSize));

@@ -138,9 +138,13 @@ HWY_INLINE void turn_half_line(const char* rows, Index row_bytes, Vector (&turne
 // Whether a vector has a line.
 constexpr bool kTurnsLines = kManyRegisters && kLanes * kWordBytes == kLineBytes;
 
+// Words of a line for which lines are asked for in one go: a few, as LinesBelow says, but not one by one, which would
+// cost as much as a word does.
+constexpr Index kAskedTogether = 4;
+
 // And of a line of kGroups times kLanes rows, each group with chains of its own. Where a vector has a line, that of one
 // group is turned whole. Of two it is half at a time, so that registers hold both: few rows of q alone would wait for
-// their sums.
+// their sums. Meanwhile ask(parts) asks for as many lines as are read.
 template <class Row, int R, int kGroups, class Ask>
 HWY_INLINE void add_line(const float* HWY_RESTRICT q, const char* rows, Index row_bytes, const Vector (&scale)[kGroups],
                          Vector (&sums)[kGroups][R], const Ask& ask) {
@@ -152,8 +156,10 @@ HWY_INLINE void add_line(const float* HWY_RESTRICT q, const char* rows, Index ro
     }
     transpose_block(turned);
     HWY_UNROLL(16)
-    for (Index w = 0; w < kLanes; ++w)
-      ask(), add_word<Row, R, true>(q, turned[w], w * Row::kInWord, 0, scale[0], sums[0]);
+    for (Index w = 0; w < kLanes; ++w) {
+      if (w % kAskedTogether == 0) ask(kAskedTogether);
+      add_word<Row, R, true>(q, turned[w], w * Row::kInWord, 0, scale[0], sums[0]);
+    }
   } else if constexpr (kTurnsLines) {
     static_assert(kGroups == 2);
     HWY_UNROLL(2)
@@ -165,9 +171,8 @@ HWY_INLINE void add_line(const float* HWY_RESTRICT q, const char* rows, Index ro
       HWY_UNROLL(8)
       for (Index w = 0; w < 8; ++w) {
         const Index p = (8 * part + w) * Row::kInWord;
-        ask();
+        if (w % kAskedTogether == 0) ask(kGroups * kAskedTogether);
         add_word<Row, R, true>(q, turned[0][w], p, 0, scale[0], sums[0]);
-        ask();
         add_word<Row, R, true>(q, turned[1][w], p, 0, scale[1], sums[1]);
       }
     }
@@ -175,7 +180,7 @@ HWY_INLINE void add_line(const float* HWY_RESTRICT q, const char* rows, Index ro
     static_assert(kGroups == 1);
     for (Index at = 0; at < kLineBytes; at += kTurnedBytes, q += kTurned * Row::kInWord * R) {
       const auto row_at = [&](Index r) HWY_ATTR { return rows + r * row_bytes + at; };
-      for (Index n = 0; n < kLanes * kTurnedBytes / kLineBytes; ++n) ask();
+      ask(kLanes * kTurnedBytes / kLineBytes);
       add_turned<Row, R, true>(q, row_at, 0, scale[0], sums[0]);
     }
   }
@@ -226,7 +231,7 @@ HWY_NOINLINE void group_products(const float* q, const StoredRows& stored, Index
       for (; at + kInLine <= end; at += kInLine) {
         below.ask_beside(first, at / kInLine);
         add_line<Row, R, kGroups>(q + at * R, rows + at * kSize, row_bytes, scale, sums,
-                                  [&] { below.ask_beside_part(); });
+                                  [&](Index parts) { below.ask_beside_parts(parts); });
       }
     }
     if (at < end) {

@@ -69,7 +69,7 @@ template <class Row, int R>
 HWY_INLINE void sums(FewRows<const float> weights, const StoredRows& stored, bool first, FewRows<float> result) {
   constexpr int kSums = kManyRegisters ? 16 : 8, kVectors = std::min(kSums / R, 8);
   constexpr Index kSize = sizeof(typename Row::Number);
-  RowsBelow below(stored, stored.row * kSize, stored.width * kSize, kVectors * kLanes * kSize);
+  RowsBelow below(stored, stored.row * kSize, stored.width * kSize, {.at_once = kVectors * kLanes * kSize});
   sums_from<Row, R, kVectors>(weights, stored, 0, first, below, result);
 }
 

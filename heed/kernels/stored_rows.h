@@ -26,6 +26,10 @@ struct StoredRows {
   Index next_bytes = 0, left_bytes = 0;
 };
 
+// Asks for the first lines of what is to be asked for by address (next_bytes), which then is less by them: a few, for
+// work that comes before the rows are read.
+void ask_for_some(StoredRows& stored);
+
 // Some rows of floats.
 template <typename Number>
 struct FewRows {

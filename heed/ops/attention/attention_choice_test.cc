@@ -33,10 +33,10 @@ TEST(AttentionChoice, HeedPlanForcesAPlanAndExplainsARefusal) {
     EXPECT_EQ(
         explain(p.q, p.k, p.v, p.spec),
         "reference computes q f32 [1, 1, 3, 8], k f32 [1, 1, 4, 8], v f32 [1, 1, 4, 8]; fused-bf16 refused: queries, "
-        "keys and values are not all bf16; decode-bf16 refused: queries, keys and values are not all bf16; fused was "
-        "passed over by HEED_PLAN; short was passed over by HEED_PLAN; decode was passed over by HEED_PLAN; tiled was "
-        "passed over by "
-        "HEED_PLAN; linear refused: the score has no feature map");
+        "keys and values are not all bf16; decode-bf16 refused: queries, keys and values are not all bf16; "
+        "decode-int8 refused: keys and values are not all int8; fused was passed over by HEED_PLAN; short was passed "
+        "over by HEED_PLAN; decode was passed over by HEED_PLAN; tiled was passed over by HEED_PLAN; linear refused: "
+        "the score has no feature map");
   }
   {
     const ForcedPlan forced("linear");

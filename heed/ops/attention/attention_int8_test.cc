@@ -1,15 +1,20 @@
-// Keys and values of i8 with a scale for each row: the same bits as the rows that they stand for.
+// Keys and values of i8 with a scale for each row: the same bits as the rows that they stand for, or, where they are
+// multiplied in whole numbers, as good as the bits of plain loops, and a row's own in any company.
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
+#include "heed/base/parallel.h"
+#include "heed/kernels/byte_rows.h"
 #include "heed/kernels/target.h"
 #include "heed/ops/attention/attention.h"
 #include "heed/ops/attention/double_backward.h"
 #include "heed/ops/attention/paged_cache.h"
 #include "heed/ops/attention/plans/plan.h"
 #include "heed/tensor/quantise_rows.h"
+#include "heed/testing/attention_answer.h"
 #include "heed/testing/attention_kinds.h"
 #include "heed/testing/gradient_check.h"
 #include "heed/testing/refusal.h"
@@ -19,6 +24,7 @@ namespace {
 
 using testing::attention_kinds;
 using testing::AttentionSample;
+using testing::AttentionYardstick;
 using testing::plain_problem;
 using testing::random_tensor;
 using testing::refusal;
@@ -51,18 +57,33 @@ constexpr Tensor Int8Answer::*kInt8Answers[] = {&Int8Answer::out, &Int8Answer::r
                                                 &Int8Answer::scores, &Int8Answer::recovered};
 
 Int8Answer answer_of(const AttentionPlan& plan, const ConstView& q, const ConstView& k, const ConstView& v,
-                     const AttentionSpec& spec, bool out_alone) {
+                     const AttentionSpec& spec, bool out_alone, ScoreStage stage = ScoreStage::capped) {
   const AttentionProblem c = make_attention_problem("test", q, k, v, spec);
   Workspace workspace;
   Int8Answer a{.out = Tensor::zeros(c.dtype, {c.batch, c.heads, c.queries, c.value_width}),
                .row_stat = Tensor::zeros(DType::f32, {c.batch, c.heads, c.queries}),
                .weights = Tensor::zeros(c.dtype, {c.batch, c.heads, c.queries, c.keys})};
   a.scores = Tensor::zeros_like(a.weights), a.recovered = Tensor::zeros_like(a.weights);
-  AttentionResult result{.out = a.out, .row_stat = a.row_stat};
+  AttentionResult result{.out = a.out, .row_stat = a.row_stat, .score_stage = stage};
   if (!out_alone) result.weights = a.weights, result.scores = a.scores;  // few plans give those
   plan.forward(c, result, workspace);
   plan.weights(c, a.row_stat, {}, a.recovered, workspace);
   return a;
+}
+
+// Whether an answer is right by the rule for all plans, and has the same rows whether matrices are asked for or not.
+void expect_as_good_as_plain_loops(const AttentionPlan& plan, AttentionSample p, const Int8Rows& k, const Int8Rows& v,
+                                   const AttentionSpec& narrow) {
+  p.k = k.wide, p.v = v.wide;
+  const AttentionYardstick yardstick(p);
+  const Int8Answer got = answer_of(plan, p.q, k.values, v.values, narrow, false, p.stage);
+  testing::AttentionAnswer answer = solve(attention_plans().back(), p);  // the rest of it
+  answer.out = got.out, answer.row_stat = got.row_stat, answer.weights = got.weights, answer.scores = got.scores;
+  answer.recovered = got.recovered;
+  EXPECT_EQ(yardstick.complaint(answer), "");
+  EXPECT_TRUE(same_bits(got.recovered, got.weights));
+  const Int8Answer alone = answer_of(plan, p.q, k.values, v.values, narrow, true);
+  EXPECT_TRUE(same_bits(alone.out, got.out) && same_bits(alone.row_stat, got.row_stat));
 }
 
 // Whether every plan gives the bits of the rows that i8 stands for; counts the plans that did.
@@ -73,8 +94,12 @@ void expect_bits_of_the_wide_rows(const AttentionSample& p, Index* plans) {
   const AttentionProblem c = make_attention_problem("test", p.q, k.values, v.values, narrow);
   for (const AttentionPlan& plan : attention_plans()) {
     if (!plan.refusal(c).empty()) continue;
+    SCOPED_TRACE(std::string(plan.name) + ": " + describe(p));
+    if (plan.order == SumOrder::whole) {
+      expect_as_good_as_plain_loops(plan, p, k, v, narrow);
+      continue;
+    }
     for (bool out_alone : {true, false}) {
-      SCOPED_TRACE(std::string(plan.name) + ": " + describe(p));
       const Int8Answer got = answer_of(plan, p.q, k.values, v.values, narrow, out_alone);
       const Int8Answer expected = answer_of(plan, p.q, k.wide, v.wide, p.spec, out_alone);
       for (auto part : kInt8Answers) EXPECT_TRUE(same_bits(got.*part, expected.*part));
@@ -108,6 +133,27 @@ TEST(AttentionInt8, EveryPlanGivesTheBitsOfTheRowsThatItStandsForOnEveryTarget) 
   force_simd_target(0);
 }
 
+TEST(AttentionInt8, InWholeNumbersItIsAsGoodUnderAnyMaskBiasCapAndDropout) {
+  if (kernels::byte_units().empty()) GTEST_SKIP() << "this processor multiplies no bytes";
+  Index compared = 0;
+  for (std::uint64_t seed = 0; compared < 300; ++seed) {
+    testing::Choices choices(seed);
+    AttentionSample p = testing::random_attention_sample(choices);
+    if (p.q.dtype() != DType::f32 || p.page > 0 || p.k.size() == 0 || p.v.size() == 0) continue;
+    p.k = p.k.to(DType::f32), p.v = p.v.to(DType::f32);
+    const Int8Rows k(p.k), v(p.v);
+    AttentionSpec narrow = p.spec;
+    narrow.scales = {.k = k.scales, .v = v.scales};
+    const AttentionProblem c = make_attention_problem("test", p.q, k.values, v.values, narrow);
+    for (const AttentionPlan& plan : attention_plans()) {
+      if (plan.order != SumOrder::whole || !plan.refusal(c).empty()) continue;
+      SCOPED_TRACE("seed " + std::to_string(seed) + ": " + describe(p));
+      expect_as_good_as_plain_loops(plan, p, k, v, narrow);
+      ++compared;
+    }
+  }
+}
+
 TEST(AttentionInt8, KeysAloneOrValuesAloneMayBeOfIt) {
   const AttentionSample p = plain_problem({.heads = 4, .key_heads = 2, .queries = 1, .keys = 100, .width = 32});
   const Int8Rows k(p.k), v(p.v);
@@ -130,7 +176,7 @@ TEST(AttentionInt8, QueriesOf16BitsReadItToo) {
   Workspace workspace;
   const Tensor out = Tensor::empty_like(p.dout), wide = Tensor::empty(DType::f32, {1, 4, 2, p.v.dim(3)});
   attention(p.q, k.values, v.values, narrow, {.out = out}, workspace);
-  attention(p.q.to(DType::f32), k.wide, v.wide, p.spec, {.out = wide}, workspace);
+  attention(p.q.to(DType::f32), k.values, v.values, narrow, {.out = wide}, workspace);
   EXPECT_TRUE(same_bits(out, wide.to(DType::bf16)));
 }
 
@@ -152,15 +198,20 @@ TEST(AttentionInt8, ScalesMayLieAsTheyLike) {
 TEST(AttentionInt8, PackedSequencesTakeTheirOwnScales) {
   const AttentionSample p = plain_problem({.heads = 4, .key_heads = 2, .queries = 7, .keys = 80});
   const Int8Rows k(p.k), v(p.v);
-  AttentionSpec wide = p.spec;
-  wide.sequences = {.query_offsets = Tensor::from(std::vector<std::int32_t>{0, 3, 7}, {3}),
-                    .key_offsets = Tensor::from(std::vector<std::int32_t>{0, 70, 80}, {3})};
-  AttentionSpec narrow = wide;
+  AttentionSpec narrow = p.spec;
+  narrow.sequences = {.query_offsets = Tensor::from(std::vector<std::int32_t>{0, 3, 7}, {3}),
+                      .key_offsets = Tensor::from(std::vector<std::int32_t>{0, 70, 80}, {3})};
   narrow.scales = {.k = k.scales, .v = v.scales};
   Workspace workspace;
   const Tensor got = Tensor::empty_like(p.dout), expected = Tensor::empty_like(p.dout);
   attention(p.q, k.values, v.values, narrow, {.out = got}, workspace);
-  attention(p.q, k.wide, v.wide, wide, {.out = expected}, workspace);
+  for (const auto& [queries, keys] : {std::pair<Range, Range>{{0, 3}, {0, 70}}, {{3, 7}, {70, 80}}}) {
+    const auto part = [](const Tensor& x, Range of) { return x.through(slice(x.view(), 2, of.begin, of.end)); };
+    AttentionSpec one = p.spec;
+    one.scales = {.k = part(k.scales, keys), .v = part(v.scales, keys)};
+    attention(part(p.q, queries), part(k.values, keys), part(v.values, keys), one, {.out = part(expected, queries)},
+              workspace);
+  }
   EXPECT_TRUE(same_bits(got, expected));
   narrow.scales.k = k.scales.through(slice(k.scales.view(), 2, 0, 79));
   EXPECT_EQ(refusal([&] { attention(p.q, k.values, v.values, narrow, {.out = got}, workspace); }),
@@ -187,6 +238,7 @@ TEST(AttentionInt8, APagedCacheOfItGivesTheBitsOfTheRowsThatItStandsFor) {
       const AttentionSpec narrow_spec = narrow.spec(Mask::causal(Anchor::length));
       const AttentionSpec wide_spec = wide.spec(Mask::causal(Anchor::length));
       for (const AttentionPlan& plan : attention_plans()) {
+        if (plan.order == SumOrder::whole) continue;  // below
         if (!plan.refusal(make_attention_problem("test", q, narrow.keys(), narrow.values(), narrow_spec)).empty()) {
           continue;
         }
@@ -196,6 +248,54 @@ TEST(AttentionInt8, APagedCacheOfItGivesTheBitsOfTheRowsThatItStandsFor) {
       }
     }
   }
+}
+
+// Whichever plan computes them: each query alone, with its own head alone, out of pages and by any number of threads.
+TEST(AttentionInt8, ARowHasItsBitsInAnyCompany) {
+  constexpr Index kHeads = 10, kKeyHeads = 2, kQueries = 3, kKeys = 150;
+  const int threads = thread_count();
+  for (std::int64_t target : simd_targets()) {
+    SCOPED_TRACE(simd_target_name(target));
+    force_simd_target(target);
+    for (Index width : {24, 64, 160}) {
+      const AttentionSample p =
+          plain_problem({.heads = kHeads, .key_heads = kKeyHeads, .queries = kQueries, .keys = kKeys, .width = width});
+      const Int8Rows k(p.k), v(p.v);
+      AttentionSpec spec = p.spec;
+      spec.scales = {.k = k.scales, .v = v.scales};
+      Workspace workspace;
+      const Tensor all = Tensor::empty_like(p.dout), again = Tensor::empty_like(p.dout);
+      attention(p.q, k.values, v.values, spec, {.out = all}, workspace);
+      for (int count : {1, 2, 3}) {
+        set_thread_count(count);
+        attention(p.q, k.values, v.values, spec, {.out = again}, workspace);
+        EXPECT_TRUE(same_bits(again, all)) << count << " threads";
+      }
+      set_thread_count(threads);
+
+      const auto part = [](const Tensor& x, Index axis, Range of) {
+        return x.through(slice(x.view(), static_cast<int>(axis), of.begin, of.end));
+      };
+      for (Index h = 0; h < kHeads; ++h)
+        for (Index i = 0; i < kQueries; ++i) {
+          const Range head{h, h + 1}, of_keys{h / (kHeads / kKeyHeads), h / (kHeads / kKeyHeads) + 1}, row{i, i + 1};
+          AttentionSpec alone = p.spec;
+          alone.scales = {.k = part(k.scales, 1, of_keys), .v = part(v.scales, 1, of_keys)};
+          attention(part(part(p.q, 1, head), 2, row), part(k.values, 1, of_keys), part(v.values, 1, of_keys), alone,
+                    {.out = part(part(again, 1, head), 2, row)}, workspace);
+        }
+      EXPECT_TRUE(same_bits(again, all)) << "alone";
+
+      for (Index page : {1, 16, 64, 100}) {
+        PagedCache cache(
+            {.key_heads = kKeyHeads, .width = width, .value_width = p.v.dim(3), .page = page, .dtype = DType::i8}, 1);
+        cache.append(p.k, p.v);
+        attention(p.q, cache.keys(), cache.values(), cache.spec({}), {.out = again}, workspace);
+        EXPECT_TRUE(same_bits(again, all)) << "pages of " << page;
+      }
+    }
+  }
+  force_simd_target(0);
 }
 
 TEST(AttentionInt8, AScaleThatIsNaNCountsWhereTheMaskAllowsItsKey) {

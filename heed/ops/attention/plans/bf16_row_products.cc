@@ -83,9 +83,12 @@ void Bf16RowProducts::scores(Index b, Index g, Range keys, Range turn, Index end
   std::copy_n(by_row_, count_ * kLaneKeys, to);
 }
 
-void Bf16RowProducts::add_values(Index b, Index g, Range keys, Range turn, Index end, const float* weights,
-                                 const float* decays) {
-  const kernels::StoredRows rows = block_rows({c_.v, turn, c_.k, turn.end, end}, b, g, keys, v_);
+void Bf16RowProducts::turn_to_values(Index b, Index g, Range keys, Range turn, Index end) {
+  values_ = block_rows({c_.v, turn, c_.k, turn.end, end}, b, g, keys, v_);
+}
+
+void Bf16RowProducts::add_values(const float* weights, const float* decays) {
+  const kernels::StoredRows& rows = values_;
   const Index depth = round_up(rows.count, kPairDepth);
   for (Index row = 0; row < count_; ++row) {
     float* const own = by_row_ + row * kLaneKeys;

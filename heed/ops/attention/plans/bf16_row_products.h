@@ -26,7 +26,9 @@ class Bf16RowProducts {
   void begin(Index count);
   void read_query(Index row, Index b, Index h, Index i);
   void scores(Index b, Index g, Range keys, Range turn, Index end, float* to);
-  void add_values(Index b, Index g, Range keys, Range turn, Index end, const float* weights, const float* decays);
+  void turn_to_values(Index b, Index g, Range keys, Range turn, Index end);
+  void ask_ahead() { kernels::ask_for_some(values_); }
+  void add_values(const float* weights, const float* decays);
   const float* out(Index row) const { return out_ + row * value_sums_; }
 
  private:
@@ -36,6 +38,7 @@ class Bf16RowProducts {
   const kernels::PairUnit& unit_;
   const bool opened_;
   const Index depth_, value_sums_;
+  kernels::StoredRows values_;
   Index rows_ = 0;   // of products: those that came, up to what the unit multiplies
   Index count_ = 0;  // those that came
   bool started_ = false;

@@ -23,7 +23,7 @@ class FloatRowProducts {
     const Index most = kernels::few_rows_for(rows);
     scratch.take(q_, most * c.width), scratch.take(query_, c.width);
     scratch.take(added_, most * c.value_width), scratch.take(out_, most * c.value_width);
-    scratch.take(k_, kLaneKeys * c.width);
+    scratch.take(k_, kLaneKeys * c.width), scratch.take(values_, kLaneKeys);
     if (c.v) scratch.take(v_, kLaneKeys * c.value_width);
   }
 
@@ -44,11 +44,17 @@ class FloatRowProducts {
     });
   }
 
-  void add_values(Index b, Index g, Range keys, Range turn, Index end, const float* weights, const float* decays) {
-    for_stored_rows({c.v, turn, c.k, turn.end, end}, b, g, keys, v_, [&](Range run, const kernels::StoredRows& v) {
-      kernels::row_sums(met_, {weights + (run.begin - keys.begin), kLaneKeys}, v, run.begin == keys.begin,
-                        {added_, c.value_width});
-    });
+  void turn_to_values(Index b, Index g, Range keys, Range turn, Index end) {
+    runs_ = 0;
+    for_stored_rows({c.v, turn, c.k, turn.end, end}, b, g, keys, v_,
+                    [&](Range, const kernels::StoredRows& v) { values_[runs_++] = v; });
+  }
+  void ask_ahead() { kernels::ask_for_some(values_[0]); }
+  void add_values(const float* weights, const float* decays) {
+    Index first = 0;
+    for (Index n = 0; n < runs_; first += values_[n++].count) {
+      kernels::row_sums(met_, {weights + first, kLaneKeys}, values_[n], first == 0, {added_, c.value_width});
+    }
     for (Index n = 0; n < count_; ++n) {
       kernels::decay_row(c.value_width, decays[n], added_ + n * c.value_width, out_ + n * c.value_width);
     }
@@ -58,7 +64,9 @@ class FloatRowProducts {
 
  private:
   const AttentionProblem& c;
-  Index count_ = 0, met_ = 0;  // met_: with rows of zeros behind them
+  Index count_ = 0, met_ = 0;              // met_: with rows of zeros behind them
+  kernels::StoredRows* values_ = nullptr;  // of a block, in runs
+  Index runs_ = 0;
   float *q_ = nullptr, *query_ = nullptr, *added_ = nullptr, *out_ = nullptr, *k_ = nullptr, *v_ = nullptr;
 };
 

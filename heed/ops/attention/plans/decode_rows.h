@@ -9,8 +9,11 @@
 //     // scores[row * kLaneKeys + key] = scale * (k . q), of keys that begin a block. What is read is asked for early:
 //     // all keys of a turn, then its values, then the next turn's, up to `end`.
 //     void scores(Index b, Index g, Range keys, Range turn, Index end, float* scores);
+//     // Turns to the values of a block; while its weights are computed, a little of what comes after is asked for.
+//     void turn_to_values(Index b, Index g, Range keys, Range turn, Index end);
+//     void ask_ahead();
 //     // out[row] = out[row] decays[row] + weights V, of weights that lie as the scores do.
-//     void add_values(Index b, Index g, Range keys, Range turn, Index end, const float* weights, const float* decays);
+//     void add_values(const float* weights, const float* decays);
 //     const float* out(Index row) const;                             // [Dv], what was added up; zeros at first
 //   };
 #pragma once
@@ -24,6 +27,7 @@
 #include "heed/kernels/lane_row.h"
 #include "heed/ops/attention/plans/plan.h"
 #include "heed/ops/attention/plans/repair.h"
+#include "heed/ops/attention/plans/row_runs.h"
 #include "heed/ops/attention/plans/scratch_cut.h"
 #include "heed/ops/attention/problem/attention_problem.h"
 #include "heed/ops/attention/spec/key_bits.h"
@@ -48,21 +52,32 @@ class DecodeRows {
 
   // Row f is query f % Lq of the group's head f / Lq.
   void compute(Index b, Index g, Range rows) {
-    b_ = b, g_ = g, count_ = rows.size();
-    products_.begin(count_);
-    Range hull{c.keys, 0};
-    for (Index n = 0; n < count_; ++n) {
-      Row& row = rows_[n];
-      row = {g * c.group + (rows.begin + n) / c.queries, (rows.begin + n) % c.queries, {kMinusInfinity, 0, 0}};
-      const Range open = c.mask.tile(b, row.h, {row.i, row.i + 1}).hull;
-      if (!open.empty()) hull = {std::min(hull.begin, open.begin), std::max(hull.end, open.end)};
-      products_.read_query(n, b, row.h, row.i);
-    }
+    const Range hull = turn_to(b, g, rows.size(), [&](Index n) {
+      return Row{g * c.group + (rows.begin + n) / c.queries, (rows.begin + n) % c.queries, {kMinusInfinity, 0, 0}};
+    });
     const Index keys = turn_blocks() * kLaneKeys;
     for (Index begin = hull.begin / kLaneKeys * kLaneKeys; begin < hull.end; begin += keys) {
       add_turn({begin, std::min({c.keys, round_up(hull.end, kLaneKeys), begin + keys})}, hull.end);
     }
     for (Index n = 0; n < count_; ++n) store(rows_[n], products_.out(n));
+  }
+
+  // The weights of rows of one head, kMostRows at most, before dropout, from their statistic: to [rows, Lk].
+  void store_weights(const RowTile& of, const ConstView& row_stat, const View& to) {
+    const Range hull = turn_to(of.b, of.h / c.group, of.rows.size(), [&](Index n) {
+      const Index i = of.rows.begin + n;
+      return Row{of.h, i, {row_stat.at<float>({of.b, of.h, i}), 0, 0}};
+    });
+    fill(to, 0);
+    for (Index begin = hull.begin / kLaneKeys * kLaneKeys; begin < hull.end; begin += kLaneKeys) {
+      const Range keys{begin, std::min(c.keys, begin + kLaneKeys)};
+      products_.scores(b_, g_, keys, {begin, hull.end}, hull.end, scores_);
+      for (Index n = 0; n < count_; ++n) {
+        Row row = rows_[n];  // no score is above the statistic but by a rounding
+        weigh(row, keys, scores_ + n * kLaneKeys, false);
+        store_row(scores_ + n * kLaneKeys, keys.size(), to, to.offset({n, begin}));
+      }
+    }
   }
 
  private:
@@ -75,6 +90,21 @@ class DecodeRows {
   };
 
   static Index most_rows(const AttentionProblem& c) { return std::min(c.group * c.queries, Products::kMostRows); }
+
+  // Turns to some rows, and says from which key to which some of them see.
+  template <typename F>
+  Range turn_to(Index b, Index g, Index count, const F& row_of) {
+    b_ = b, g_ = g, count_ = count;
+    products_.begin(count);
+    Range hull{c.keys, 0};
+    for (Index n = 0; n < count; ++n) {
+      const Row row = rows_[n] = row_of(n);
+      const Range open = c.mask.tile(b, row.h, {row.i, row.i + 1}).hull;
+      if (!open.empty()) hull = {std::min(hull.begin, open.begin), std::max(hull.end, open.end)};
+      products_.read_query(n, b, row.h, row.i);
+    }
+    return hull;
+  }
 
   static Index score_block(Index rows) { return std::max(rows, kernels::kFewRows) * kLaneKeys; }
   // So many blocks of keys are read before their values: memory that is read on in one place comes faster. Small blocks
@@ -92,15 +122,17 @@ class DecodeRows {
     };
     each_block([&](Range keys, float* scores) { products_.scores(b_, g_, keys, turn, end, scores); });
     each_block([&](Range keys, float* scores) {
+      if (result.out) products_.turn_to_values(b_, g_, keys, turn, end);
       for (Index n = 0; n < count_; ++n) {
-        weigh(rows_[n], keys, scores + n * kLaneKeys);
+        if (result.out) products_.ask_ahead();
+        weigh(rows_[n], keys, scores + n * kLaneKeys, c.dropout.active());
         decays_[n] = rows_[n].sums.decay;
       }
-      if (result.out) products_.add_values(b_, g_, keys, turn, end, scores, decays_);
+      if (result.out) products_.add_values(scores, decays_);
     });
   }
 
-  void weigh(Row& row, Range keys, float* scores) {
+  void weigh(Row& row, Range keys, float* scores, bool drops) {
     kernels::LaneRow block{.keys = keys.size(), .cap = static_cast<float>(c.cap)};
     block.allowed = bits_within(c.mask.keys(b_, row.h, row.i), keys);
     c.mask.refuse_within_hulls(b_, row.h, {row.i, row.i + 1}, keys, &block.allowed);
@@ -109,7 +141,7 @@ class DecodeRows {
       c.bias.add(b_, row.h, row.i, keys, bias_);
       block.bias = bias_;
     }
-    if (c.dropout.active()) {
+    if (drops) {
       std::uint16_t drawn[kLaneKeys];
       kernels::attention_dropout_bits(c.dropout.seed(), c.dropout.head_stream(b_, row.h), row.i, 1, keys.begin,
                                       keys.size(), drawn, kLaneKeys);
@@ -156,6 +188,27 @@ void decode_rows(const AttentionProblem& c, const AttentionResult& result, Works
                                 const Index b = unit / chunks / c.key_heads, g = unit / chunks % c.key_heads,
                                             first = unit % chunks * most;
                                 thread.compute(b, g, {first, std::min(rows, first + most)});
+                              }
+                            });
+}
+
+template <class Products>
+void decode_weights(const AttentionProblem& c, const ConstView& row_stat, const AttentionSelection& chosen,
+                    const View& weights, Workspace& workspace) {
+  const Index heads = weights.shape[1];
+  const std::vector<RowRun> runs =
+      row_runs(chosen, weights.shape[2], std::min(c.group * c.queries, Products::kMostRows));
+  const double work = static_cast<double>(Products::kMostRows * c.keys) * static_cast<double>(c.width);
+  parallel_for_with_scratch(workspace, DecodeRows<Products>::bytes(c), c.batch * heads * std::ssize(runs),
+                            grain_of(work, kDecodingChunkWork), [&](Index begin, Index end, char* memory) {
+                              DecodeRows<Products> thread(c, {}, ScratchCut(memory));
+                              for (Index unit = begin; unit < end; ++unit) {
+                                const Index to_head = unit / std::ssize(runs) % heads,
+                                            b = unit / std::ssize(runs) / heads;
+                                const RowRun& run = runs[static_cast<std::size_t>(unit % std::ssize(runs))];
+                                const View to = select(select(weights, 0, b), 0, to_head);
+                                thread.store_weights({b, chosen.head(to_head), run.rows}, row_stat,
+                                                     slice(to, 0, run.at, run.at + run.rows.size()));
                               }
                             });
 }

@@ -27,6 +27,7 @@ extern const AttentionPlan kFusedPlan;
 // All of bf16, by a unit that multiplies it.
 extern const AttentionPlan kFusedBf16Plan;
 extern const AttentionPlan kDecodeBf16Plan;  // for few queries
+extern const AttentionPlan kDecodeInt8Plan;  // for any, of keys and values of int8
 // The same sums for few queries.
 extern const AttentionPlan kDecodePlan;
 

@@ -27,8 +27,8 @@ const AttentionPlan* forced_plan() {
 }  // namespace
 
 std::span<const AttentionPlan> attention_plans() {
-  static const AttentionPlan kPlans[] = {kFusedBf16Plan, kDecodeBf16Plan, kFusedPlan,  kShortPlan,
-                                         kDecodePlan,    kTiledPlan,      kLinearPlan, kReferencePlan};
+  static const AttentionPlan kPlans[] = {kFusedBf16Plan, kDecodeBf16Plan, kDecodeInt8Plan, kFusedPlan,    kShortPlan,
+                                         kDecodePlan,    kTiledPlan,      kLinearPlan,     kReferencePlan};
   return kPlans;
 }
 

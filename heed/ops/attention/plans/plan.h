@@ -29,6 +29,7 @@ struct AttentionTask {
 enum class SumOrder {
   blocks,  // f32, in chains over blocks of keys, as numbers beside the largest score so far: fused.h
   bf16,    // the same in the order of a unit that multiplies bf16: bf16_products.h
+  whole,   // the same, but that products of a block are sums of whole numbers, without an order: byte_row_products.h
   tiles,   // f32, in chains over blocks of keys, of weights that sum to one: tile.h
   states,  // f32, chunks of keys as one state: linear_chunk.h
   plain,   // f32, key after key: kPlainPlan

@@ -1,0 +1,54 @@
+// Products of few rows of floats with keys and values of int8, in whole numbers (digit_rows.h): by AMX's tiles, or by
+// AVX-512's dot products of bytes. Their sums are exact, so that both have the same bits, whatever stands beside a row.
+//
+//   split_digits(q, width, digits, &terms);  turn_digits(0, rows, digits, width, columns);
+//   unit.products(rows, columns, &terms, keys, scale, {scores, 64});
+//   split_digits(weights, 64, digits, &terms);
+//   unit.sums(rows, digits, &terms, values, {sums, width});
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "heed/kernels/digit_rows.h"
+#include "heed/kernels/stored_rows.h"
+
+namespace heed::kernels {
+
+// Rows that are multiplied together, and the places of a row's digits beside one another: the last has only zeros.
+inline constexpr Index kByteRows = 4, kBytePlaces = 4;
+// Stored rows at most, of which each is whole lines of kDigitLine, in memory for a multiple of kByteGroup rows. What
+// lies behind the last number and the last row may be anything. Lines of up to kMostByteWidth numbers stay exact.
+inline constexpr Index kByteKeys = 64, kByteGroup = 16, kMostByteWidth = 65536;
+
+// 1, 2 or 4.
+constexpr Index byte_rows_for(Index rows) { return few_rows_for(rows < kByteRows ? rows : kByteRows); }
+// Words of 32 bits of the columns of so many rows.
+constexpr Index digit_columns(Index rows, Index width) {
+  return ceil_div(width, kDigitLine) * kDigitLine / 4 * kBytePlaces * byte_rows_for(rows);
+}
+
+// Row `row` of `rows` rows: its digits, as split_digits() has them, as columns of words.
+void turn_digits(Index row, Index rows, const std::int8_t* digits, Index width, std::uint32_t* columns);
+
+struct ByteUnit {
+  std::string_view name;
+  // Around the products of so many rows.
+  void (*open)(Index rows);
+  void (*close)();
+
+  // products[r, j] = alpha ((x[r] . row_j) scale_j), both times rounded to f32.
+  void (*products)(Index rows, const std::uint32_t* columns, const DigitTerms* terms, const StoredRows& stored,
+                   float alpha, FewRows<float> products);
+  // sums[r, d] = sum_j weights[r, j] row_j[d], rounded to f32, without the scales, from the digits of kByteKeys weights
+  // of each row: [byte_rows_for(rows), kBytePlaces, kByteKeys], with zeros for the keys behind the last and in the last
+  // place. Whole lines of a row of sums are written.
+  void (*sums)(Index rows, const std::int8_t* digits, const DigitTerms* terms, const StoredRows& stored,
+               FewRows<float> sums);
+};
+
+// Those that this machine has, the fastest first. None where the SIMD target in use is less than AVX-512.
+std::span<const ByteUnit> byte_units();
+
+}  // namespace heed::kernels

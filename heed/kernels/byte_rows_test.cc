@@ -1,0 +1,175 @@
+#include "heed/kernels/byte_rows.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "heed/base/random.h"
+#include "heed/testing/random_floats.h"
+
+namespace heed::kernels {
+namespace {
+
+using testing::random_floats;
+
+// Some rows of bytes as they lie, with others behind them, and rows of floats, of which the second is much smaller and
+// the third has one large number.
+struct Sample {
+  static constexpr Index kRow = 600, kRows = kByteKeys;
+  std::vector<std::int8_t> stored;
+  std::vector<float> scales = random_floats(3 * kRows, 2), floats = random_floats(kByteRows * kRow, 3);
+
+  Sample() : stored(static_cast<std::size_t>((kRows + 1) * kRow)) {
+    Rng rng(1);
+    for (std::int8_t& byte : stored) byte = static_cast<std::int8_t>(rng.below(256) - 128);
+    for (Index i = 0; i < kRow; ++i) floats[static_cast<std::size_t>(kRow + i)] *= 0x1p-60f;
+    floats[2 * kRow + 5] = 3e4f;
+  }
+  StoredRows rows(Index count, Index width) const {
+    return {.data = stored.data(),
+            .dtype = DType::i8,
+            .count = count,
+            .width = width,
+            .row = kRow,
+            .scales = scales.data(),
+            .scale_row = 3,
+            .next = stored.data() + kRow,
+            .next_bytes = count == 33 ? 1000 : 0};
+  }
+  double number(Index row, Index at) const { return stored[static_cast<std::size_t>(row * kRow + at)]; }
+  double scale(Index row) const { return scales[static_cast<std::size_t>(3 * row)]; }
+  const float* row_of_floats(Index r) const { return floats.data() + r * kRow; }
+};
+
+class ByteRows : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (byte_units().empty()) GTEST_SKIP() << "this processor multiplies no bytes, or its SIMD target is forced lower";
+  }
+  // What a sum of so much magnitude may be off by, of rows of which the largest number is so large.
+  static double tolerance(double magnitude, float largest, Index terms) {
+    return 0x1p-22 * magnitude + 0x1p-23 * largest * 128 * static_cast<double>(terms);
+  }
+  static float largest_of(const float* x, Index count) {
+    float largest = 0;
+    for (Index i = 0; i < count; ++i) largest = std::max(largest, std::abs(x[i]));
+    return largest;
+  }
+};
+
+TEST_F(ByteRows, ProductsAreThoseOfTheRowsAndHaveTheSameBitsByEachUnitAndBesideAnyOthers) {
+  const Sample x;
+  constexpr float kAlpha = 0.3f;
+  for (Index width : {64, 128, 576})
+    for (Index count : {1, 16, 33, 64}) {
+      std::vector<std::vector<float>> alone(kByteRows);
+      for (const ByteUnit& unit : byte_units())
+        for (Index rows : {1, 2, 3, 4}) {
+          SCOPED_TRACE(std::string(unit.name) + ", " + std::to_string(rows) + " rows, " + std::to_string(width));
+          std::vector<std::int8_t> digits(static_cast<std::size_t>(digit_row_bytes(width)));
+          std::vector<std::uint32_t> columns(static_cast<std::size_t>(digit_columns(rows, width)));
+          std::vector<DigitTerms> terms(kByteRows);
+          for (Index r = 0; r < rows; ++r) {
+            split_digits(x.row_of_floats(r), width, digits.data(), &terms[static_cast<std::size_t>(r)]);
+            turn_digits(r, rows, digits.data(), width, columns.data());
+          }
+          std::vector<float> got(kByteRows * kByteKeys, 7);
+          unit.open(rows);
+          unit.products(rows, columns.data(), terms.data(), x.rows(count, width), kAlpha, {got.data(), kByteKeys});
+          unit.close();
+          for (Index r = 0; r < kByteRows; ++r) {
+            const std::vector<float> row(got.begin() + r * kByteKeys, got.begin() + r * kByteKeys + count);
+            if (r >= rows) {
+              EXPECT_EQ(row, std::vector<float>(row.size(), 7)) << "beyond the rows";
+              continue;
+            }
+            std::vector<float>& first = alone[static_cast<std::size_t>(r)];
+            if (first.empty()) first = row;
+            EXPECT_EQ(row, first) << "row " << r;
+            for (Index j = 0; j < count; ++j) {
+              double sum = 0, magnitude = 0;
+              for (Index d = 0; d < width; ++d) {
+                const double term = x.row_of_floats(r)[d] * x.number(j, d);
+                sum += term, magnitude += std::abs(term);
+              }
+              const double factor = double{kAlpha} * x.scale(j);
+              ASSERT_NEAR(row[static_cast<std::size_t>(j)], sum * factor,
+                          std::abs(factor) * tolerance(magnitude, largest_of(x.row_of_floats(r), width), width));
+            }
+          }
+        }
+    }
+}
+
+TEST_F(ByteRows, SumsAreThoseOfTheWeightsAndHaveTheSameBitsByEachUnitAndBesideAnyOthers) {
+  const Sample x;
+  for (Index width : {64, 128, 576})
+    for (Index count : {1, 16, 33, 64}) {
+      std::vector<std::vector<float>> alone(kByteRows);
+      for (const ByteUnit& unit : byte_units())
+        for (Index rows : {1, 2, 3, 4}) {
+          SCOPED_TRACE(std::string(unit.name) + ", " + std::to_string(rows) + " rows, " + std::to_string(count));
+          std::vector<std::int8_t> digits(static_cast<std::size_t>(kByteRows * kBytePlaces * kByteKeys));
+          std::vector<DigitTerms> terms(kByteRows);
+          for (Index r = 0; r < rows; ++r) {
+            std::vector<float> weights(x.row_of_floats(r), x.row_of_floats(r) + kByteKeys);
+            std::fill(weights.begin() + count, weights.end(), 0.0f);
+            split_digits(weights.data(), kByteKeys, digits.data() + r * kBytePlaces * kByteKeys,
+                         &terms[static_cast<std::size_t>(r)]);
+          }
+          std::vector<float> got(static_cast<std::size_t>(kByteRows * width), 7);
+          unit.open(rows);
+          unit.sums(rows, digits.data(), terms.data(), x.rows(count, width), {got.data(), width});
+          unit.close();
+          for (Index r = 0; r < kByteRows; ++r) {
+            const std::vector<float> row(got.begin() + r * width, got.begin() + (r + 1) * width);
+            if (r >= rows) {
+              EXPECT_EQ(row, std::vector<float>(row.size(), 7)) << "beyond the rows";
+              continue;
+            }
+            std::vector<float>& first = alone[static_cast<std::size_t>(r)];
+            if (first.empty()) first = row;
+            EXPECT_EQ(row, first) << "row " << r;
+            for (Index d = 0; d < width; ++d) {
+              double sum = 0, magnitude = 0;
+              for (Index j = 0; j < count; ++j) {
+                const double term = x.row_of_floats(r)[j] * x.number(j, d);
+                sum += term, magnitude += std::abs(term);
+              }
+              ASSERT_NEAR(row[static_cast<std::size_t>(d)], sum,
+                          tolerance(magnitude, largest_of(x.row_of_floats(r), count), count));
+            }
+          }
+        }
+    }
+}
+
+TEST_F(ByteRows, ARowThatIsNotFiniteHasNoNumbersAndSpoilsNoOther) {
+  const Sample x;
+  constexpr Index kWidth = 64, kCount = 16;
+  for (const ByteUnit& unit : byte_units()) {
+    std::vector<std::int8_t> digits(static_cast<std::size_t>(digit_row_bytes(kWidth)));
+    std::vector<std::uint32_t> columns(static_cast<std::size_t>(digit_columns(2, kWidth)));
+    DigitTerms terms[2];
+    std::vector<float> spoilt(x.floats.begin(), x.floats.begin() + kWidth);
+    spoilt[3] = std::numeric_limits<float>::infinity();
+    split_digits(spoilt.data(), kWidth, digits.data(), &terms[0]);
+    turn_digits(0, 2, digits.data(), kWidth, columns.data());
+    split_digits(x.row_of_floats(0), kWidth, digits.data(), &terms[1]);
+    turn_digits(1, 2, digits.data(), kWidth, columns.data());
+    std::vector<float> got(2 * kByteKeys);
+    unit.open(2);
+    unit.products(2, columns.data(), terms, x.rows(kCount, kWidth), 1, {got.data(), kByteKeys});
+    unit.close();
+    for (Index j = 0; j < kCount; ++j) {
+      EXPECT_TRUE(std::isnan(got[static_cast<std::size_t>(j)]));
+      EXPECT_TRUE(std::isfinite(got[static_cast<std::size_t>(kByteKeys + j)]));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace heed::kernels

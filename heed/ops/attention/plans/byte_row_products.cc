@@ -1,0 +1,121 @@
+#include "heed/ops/attention/plans/byte_row_products.h"
+
+#include <algorithm>
+
+#include "heed/kernels/lane_row.h"
+
+namespace heed {
+
+using kernels::kByteGroup;
+using kernels::kByteKeys;
+using kernels::kBytePlaces;
+using kernels::kByteRows;
+using kernels::kDigitLine;
+
+namespace {
+constexpr Index kWeightDigits = kBytePlaces * kByteKeys;  // of a row
+}  // namespace
+
+ByteRowProducts::ByteRowProducts(const AttentionProblem& c, Index rows, ScratchCut& scratch)
+    : c_(c),
+      unit_(kernels::byte_units().front()),
+      row_(round_up(c.width, kDigitLine)),
+      value_row_(round_up(c.value_width, kDigitLine)) {
+  const Index most = round_up(rows, kByteRows);
+  scratch.take(query_, c.width);
+  scratch.take(query_digits_, kernels::digit_row_bytes(c.width));
+  scratch.take(columns_, most / kByteRows * kernels::digit_columns(kByteRows, c.width));
+  scratch.take(query_terms_, most), scratch.take(weight_terms_, most);
+  scratch.take(weight_digits_, most * kWeightDigits);
+  scratch.take(scales_, kByteKeys);
+  scratch.take(k_, kByteKeys * row_), scratch.take(v_, kByteKeys * value_row_);
+  scratch.take(added_, most * value_row_), scratch.take(out_, most * value_row_);
+}
+
+ByteRowProducts::~ByteRowProducts() {
+  if (opened_) unit_.close();
+}
+
+std::uint32_t* ByteRowProducts::columns_of(Index first) const {
+  return columns_ + first / kByteRows * kernels::digit_columns(kByteRows, c_.width);
+}
+
+void ByteRowProducts::begin(Index count) {
+  count_ = count, together_ = std::min(count, kByteRows), opened_ = true;
+  unit_.open(together_);
+  std::fill_n(weight_digits_, round_up(count, kByteRows) * kWeightDigits, std::int8_t{0});
+  std::fill_n(query_terms_, round_up(count, kByteRows), kernels::DigitTerms{});
+  std::fill_n(weight_terms_, round_up(count, kByteRows), kernels::DigitTerms{});
+  std::fill_n(columns_, ceil_div(count, kByteRows) * kernels::digit_columns(kByteRows, c_.width), 0u);
+  std::fill_n(out_, count * value_row_, 0.0f);
+}
+
+void ByteRowProducts::read_query(Index row, Index b, Index h, Index i) {
+  const float* const q = float_rows(c_.q, b, h, {i, i + 1}, query_).data;
+  kernels::split_digits(q, c_.width, query_digits_, &query_terms_[row]);
+  kernels::turn_digits(row % kByteRows, together_, query_digits_, c_.width, columns_of(row));
+}
+
+// Where they lie, if that is in whole lines and groups; else a copy. What lies in no page is zeros.
+kernels::StoredRows ByteRowProducts::block_rows(const RowsInTurn& turn, Index b, Index g, Range keys, std::int8_t* to) {
+  const ConstView& view = turn.rows.view();
+  const Index width = view.shape[3], row = round_up(width, kDigitLine);
+  const RowSource::Run all = turn.rows.run(b, g, keys);
+  kernels::StoredRows stored{.dtype = DType::i8, .count = keys.size(), .width = row};
+  if (all.stored && all.rows == keys.size() && width == row && keys.size() % kByteGroup == 0) {
+    stored.data = view.as<std::int8_t>() + all.offset, stored.row = all.stride;
+    stored.scales = all.scales, stored.scale_row = all.scale_stride;
+    ask_for_next(turn, b, g, keys, stored);
+    return stored;
+  }
+  stored.data = to, stored.row = row, stored.scales = scales_, stored.scale_row = 1;
+  float* scale = scales_;
+  for (Range rest = keys; !rest.empty();) {
+    const RowSource::Run run = turn.rows.run(b, g, rest);
+    for (Index n = 0; n < run.rows; ++n, to += row) {
+      *scale++ = run.stored ? run.scales[n * run.scale_stride] : 1.0f;
+      if (run.stored) {
+        std::copy_n(view.as<std::int8_t>() + run.offset + n * run.stride, width, to);
+      } else {
+        std::fill_n(to, width, std::int8_t{0});
+      }
+    }
+    rest.begin += run.rows;
+  }
+  return stored;
+}
+
+void ByteRowProducts::scores(Index b, Index g, Range keys, Range turn, Index end, float* to) {
+  kernels::StoredRows rows = block_rows({c_.k, turn, c_.v, turn.begin, end}, b, g, keys, k_);
+  for (Index first = 0; first < count_; first += kByteRows) {
+    unit_.products(together_, columns_of(first), query_terms_ + first, rows, static_cast<float>(c_.scale),
+                   {to + first * kByteKeys, kByteKeys});
+    rows.next = nullptr, rows.next_bytes = rows.left_bytes = 0;  // has been asked for
+  }
+}
+
+void ByteRowProducts::turn_to_values(Index b, Index g, Range keys, Range turn, Index end) {
+  values_ = block_rows({c_.v, turn, c_.k, turn.end, end}, b, g, keys, v_);
+}
+
+void ByteRowProducts::ask_ahead() { kernels::ask_for_some(values_); }
+
+void ByteRowProducts::add_values(const float* weights, const float* decays) {
+  kernels::StoredRows& rows = values_;
+  for (Index n = 0; n < count_; ++n) {
+    ask_ahead();
+    float scaled[kByteKeys] = {};
+    for (Index j = 0; j < rows.count; ++j) scaled[j] = weights[n * kByteKeys + j] * rows.scales[j * rows.scale_row];
+    kernels::split_digits(scaled, kByteKeys, weight_digits_ + n * kWeightDigits, &weight_terms_[n]);
+  }
+  for (Index first = 0; first < count_; first += kByteRows) {
+    unit_.sums(together_, weight_digits_ + first * kWeightDigits, weight_terms_ + first, rows,
+               {added_ + first * value_row_, value_row_});
+    rows.next = nullptr, rows.next_bytes = rows.left_bytes = 0;
+  }
+  for (Index n = 0; n < count_; ++n) {
+    kernels::decay_row(c_.value_width, decays[n], added_ + n * value_row_, out_ + n * value_row_);
+  }
+}
+
+}  // namespace heed

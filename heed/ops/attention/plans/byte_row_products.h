@@ -1,0 +1,47 @@
+// The products of few rows of queries with keys and values of int8, in whole numbers (kernels/byte_rows.h): what is
+// rounded is a query, to 24 bits of its largest number, weights times the scales of their values likewise, and each
+// result, once.
+#pragma once
+
+#include "heed/kernels/byte_rows.h"
+#include "heed/ops/attention/plans/float_rows.h"
+#include "heed/ops/attention/plans/scratch_cut.h"
+#include "heed/ops/attention/problem/attention_problem.h"
+
+namespace heed {
+
+// What DecodeRows (decode_rows.h) multiplies by. The unit works for this thread from begin() to the destructor.
+class ByteRowProducts {
+ public:
+  static constexpr Index kMostRows = kernels::kFewRows;
+
+  ByteRowProducts(const AttentionProblem& c, Index rows, ScratchCut& scratch);
+  ~ByteRowProducts();
+  ByteRowProducts(const ByteRowProducts&) = delete;
+  ByteRowProducts& operator=(const ByteRowProducts&) = delete;
+
+  void begin(Index count);
+  void read_query(Index row, Index b, Index h, Index i);
+  void scores(Index b, Index g, Range keys, Range turn, Index end, float* to);
+  void turn_to_values(Index b, Index g, Range keys, Range turn, Index end);
+  void ask_ahead();
+  void add_values(const float* weights, const float* decays);
+  const float* out(Index row) const { return out_ + row * value_row_; }
+
+ private:
+  std::uint32_t* columns_of(Index first) const;
+  kernels::StoredRows block_rows(const RowsInTurn& turn, Index b, Index g, Range keys, std::int8_t* to);
+
+  const AttentionProblem& c_;
+  const kernels::ByteUnit& unit_;
+  const Index row_, value_row_;  // bytes of a row, in whole lines
+  kernels::StoredRows values_;
+  Index count_ = 0, together_ = 0;  // together_: rows that are multiplied together, with rows of zeros behind them
+  bool opened_ = false;
+  float *query_ = nullptr, *added_ = nullptr, *out_ = nullptr, *scales_ = nullptr;
+  std::int8_t *query_digits_ = nullptr, *weight_digits_ = nullptr, *k_ = nullptr, *v_ = nullptr;
+  std::uint32_t* columns_ = nullptr;
+  kernels::DigitTerms *query_terms_ = nullptr, *weight_terms_ = nullptr;
+};
+
+}  // namespace heed
