@@ -138,10 +138,6 @@ HWY_INLINE void turn_half_line(const char* rows, Index row_bytes, Vector (&turne
 // Whether a vector has a line.
 constexpr bool kTurnsLines = kManyRegisters && kLanes * kWordBytes == kLineBytes;
 
-// Words of a line for which lines are asked for in one go: a few, as LinesBelow says, but not one by one, which would
-// cost as much as a word does.
-constexpr Index kAskedTogether = 4;
-
 // And of a line of kGroups times kLanes rows, each group with chains of its own. Where a vector has a line, that of one
 // group is turned whole. Of two it is half at a time, so that registers hold both: few rows of q alone would wait for
 // their sums. Meanwhile ask(parts) asks for as many lines as are read.
@@ -157,7 +153,7 @@ HWY_INLINE void add_line(const float* HWY_RESTRICT q, const char* rows, Index ro
     transpose_block(turned);
     HWY_UNROLL(16)
     for (Index w = 0; w < kLanes; ++w) {
-      if (w % kAskedTogether == 0) ask(kAskedTogether);
+      ask(1);
       add_word<Row, R, true>(q, turned[w], w * Row::kInWord, 0, scale[0], sums[0]);
     }
   } else if constexpr (kTurnsLines) {
@@ -171,7 +167,7 @@ HWY_INLINE void add_line(const float* HWY_RESTRICT q, const char* rows, Index ro
       HWY_UNROLL(8)
       for (Index w = 0; w < 8; ++w) {
         const Index p = (8 * part + w) * Row::kInWord;
-        if (w % kAskedTogether == 0) ask(kGroups * kAskedTogether);
+        ask(kGroups);
         add_word<Row, R, true>(q, turned[0][w], p, 0, scale[0], sums[0]);
         add_word<Row, R, true>(q, turned[1][w], p, 0, scale[1], sums[1]);
       }

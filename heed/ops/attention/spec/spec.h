@@ -121,7 +121,8 @@ struct Sequences {
 
 // What keys and values of i8 are multiplied by: f32, of the shape of k (of v) but for its last axis, [B, Hk, Lk] or
 // [pages, Hk, page], with any strides. Row j of k is k[b, g, j, :] * scales.k[b, g, j], rounded to f32; quantise_rows
-// makes both of floats. They are given with i8 alone. Forward only.
+// makes both of floats. A softmax of dot products where both are i8 may be summed in whole numbers, which differs from
+// f32 by its roundings (SumOrder::whole). They are given with i8 alone. Forward only.
 struct RowScales {
   Tensor k{}, v{};
 };
