@@ -86,8 +86,8 @@ HEED_DIGIT_INLINE void store_sums(const __m512 (&parts)[4], float* to) {
 
 // --- AVX-512 ---------------------------------------------------------------------------------------------------------
 
-// The unit multiplies bytes without a sign by bytes with one: 128 is added to a stored number, and a sum begins with
-// what that adds to it, 128 times its digits, below zero.
+// The unit multiplies bytes without a sign by bytes with one: 128 is added to a stored number, and a sum begins at
+// minus 128 times the sum of its digits, which it will have been given too much.
 HEED_DIGIT_INLINE __m512i without_sign(__m512i bytes) { return _mm512_xor_si512(bytes, _mm512_set1_epi8(-128)); }
 HEED_DIGIT_INLINE __m512i add_products(__m512i sum, __m512i bytes, const void* digits) {
   std::int32_t word;

@@ -40,6 +40,8 @@ int unit_exponent(std::uint32_t largest) {
 
 float power_of_two(int exponent) { return std::bit_cast<float>(static_cast<std::uint32_t>(exponent + 127) << 23); }
 
+HEED_DIGIT_INLINE __m512d in_f64(__m256i numbers) { return _mm512_maskz_cvtepi32_pd(kEights, numbers); }
+
 HEED_DIGIT_INLINE std::uint32_t largest_of(__m512i words) {
   const __m256i eight = _mm256_max_epu32(_mm512_maskz_extracti64x4_epi64(kEights, words, 0),
                                          _mm512_maskz_extracti64x4_epi64(kEights, words, 1));
@@ -112,6 +114,17 @@ HEED_DIGIT_INLINE __m256i sums_of(const __m512i (&of)[kPairs]) {
                                          _mm512_maskz_shuffle_i32x4(kWords, fours[0], fours[1], 0xDD));
   const __m512i halves = _mm512_add_epi32(parts, _mm512_maskz_shuffle_i32x4(kWords, parts, parts, 0xB1));
   return _mm512_maskz_extracti64x4_epi64(kEights, _mm512_maskz_shuffle_i32x4(kWords, halves, halves, 0x08), 0);
+}
+
+// What digits of three places have summed up to.
+HEED_DIGIT_INLINE __m512d total_of(__m256i high, __m256i middle, __m256i low) {
+  const __m512d base = _mm512_set1_pd(256);
+  return _mm512_fmadd_pd(_mm512_fmadd_pd(in_f64(high), base, in_f64(middle)), base, in_f64(low));
+}
+
+HEED_DIGIT_INLINE __m256 scaled(__m512d totals, __m512d units, __m256 scales) {
+  const __m512d factors = _mm512_mul_pd(units, _mm512_maskz_cvtps_pd(kEights, scales));
+  return _mm512_maskz_cvtpd_ps(kEights, _mm512_mul_pd(totals, factors));
 }
 
 // The products of R rows with kPairs / R stored rows, so many bytes apart where all are there.
