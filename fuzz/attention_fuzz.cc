@@ -1,5 +1,5 @@
-// Attention on problems that a fuzzer chooses: whatever the features, every plan is as good as plain loops, the public
-// calls take the problem, and no address or arithmetic is out of bounds.
+// Attention on problems that a fuzzer chooses: whatever the features, every plan is as good as plain loops, with keys
+// and values of i8, too, the public calls take the problem, and no address or arithmetic is out of bounds.
 #include <fmt/core.h>
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include "heed/base/parallel.h"
 #include "heed/ops/attention/plans/plan.h"
 #include "heed/testing/attention_answer.h"
+#include "heed/testing/attention_int8.h"
 #include "heed/testing/gradient_check.h"
 
 namespace heed {
@@ -53,6 +54,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string complaint = yardstick.complaint(answer);
     if (!complaint.empty()) stop(problem, fmt::format("{}: {}", plan->name, complaint));
     if (plan == plans.front()) call(problem, answer);
+  }
+  if (problem.q.dtype() == DType::f32 && problem.page == 0) {
+    const std::string complaint = judge_int8(problem).complaint;
+    if (!complaint.empty()) stop(problem, complaint);
   }
   return 0;
 }
