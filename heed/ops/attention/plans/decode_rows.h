@@ -199,18 +199,18 @@ void decode_weights(const AttentionProblem& c, const ConstView& row_stat, const 
   const std::vector<RowRun> runs =
       row_runs(chosen, weights.shape[2], std::min(c.group * c.queries, Products::kMostRows));
   const double work = static_cast<double>(Products::kMostRows * c.keys) * static_cast<double>(c.width);
-  parallel_for_with_scratch(workspace, DecodeRows<Products>::bytes(c), c.batch * heads * std::ssize(runs),
-                            grain_of(work, kDecodingChunkWork), [&](Index begin, Index end, char* memory) {
-                              DecodeRows<Products> thread(c, {}, ScratchCut(memory));
-                              for (Index unit = begin; unit < end; ++unit) {
-                                const Index to_head = unit / std::ssize(runs) % heads,
-                                            b = unit / std::ssize(runs) / heads;
-                                const RowRun& run = runs[static_cast<std::size_t>(unit % std::ssize(runs))];
-                                const View to = select(select(weights, 0, b), 0, to_head);
-                                thread.store_weights({b, chosen.head(to_head), run.rows}, row_stat,
-                                                     slice(to, 0, run.at, run.at + run.rows.size()));
-                              }
-                            });
+  const AttentionResult nothing_else{};
+  parallel_for_with_scratch(
+      workspace, DecodeRows<Products>::bytes(c), c.batch * heads * std::ssize(runs), grain_of(work, kDecodingChunkWork),
+      [&](Index begin, Index end, char* memory) {
+        DecodeRows<Products> thread(c, nothing_else, ScratchCut(memory));
+        for (Index unit = begin; unit < end; ++unit) {
+          const Index to_head = unit / std::ssize(runs) % heads, b = unit / std::ssize(runs) / heads;
+          const RowRun& run = runs[static_cast<std::size_t>(unit % std::ssize(runs))];
+          const View to = slice(select(select(weights, 0, b), 0, to_head), 0, run.at, run.at + run.rows.size());
+          thread.store_weights({b, chosen.head(to_head), run.rows}, row_stat, to);
+        }
+      });
 }
 
 }  // namespace heed
