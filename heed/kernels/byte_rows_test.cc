@@ -44,6 +44,13 @@ struct Sample {
   const float* row_of_floats(Index r) const { return floats.data() + r * kRow; }
 };
 
+// Row r of `rows` is what it was when it was first computed; one behind them is as it was, sevens.
+void expect_as_before(const std::vector<float>& row, Index r, Index rows, std::vector<std::vector<float>>& before) {
+  std::vector<float>& first = before[static_cast<std::size_t>(r)];
+  if (r < rows && first.empty()) first = row;
+  EXPECT_EQ(row, r < rows ? first : std::vector<float>(row.size(), 7)) << "row " << r << " of " << rows;
+}
+
 class ByteRows : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -82,13 +89,8 @@ TEST_F(ByteRows, ProductsAreThoseOfTheRowsAndHaveTheSameBitsByEachUnitAndBesideA
           unit.close();
           for (Index r = 0; r < kByteRows; ++r) {
             const std::vector<float> row(got.begin() + r * kByteKeys, got.begin() + r * kByteKeys + count);
-            if (r >= rows) {
-              EXPECT_EQ(row, std::vector<float>(row.size(), 7)) << "beyond the rows";
-              continue;
-            }
-            std::vector<float>& first = alone[static_cast<std::size_t>(r)];
-            if (first.empty()) first = row;
-            EXPECT_EQ(row, first) << "row " << r;
+            expect_as_before(row, r, rows, alone);
+            if (r >= rows) continue;
             for (Index j = 0; j < count; ++j) {
               double sum = 0, magnitude = 0;
               for (Index d = 0; d < width; ++d) {
@@ -126,13 +128,8 @@ TEST_F(ByteRows, SumsAreThoseOfTheWeightsAndHaveTheSameBitsByEachUnitAndBesideAn
           unit.close();
           for (Index r = 0; r < kByteRows; ++r) {
             const std::vector<float> row(got.begin() + r * width, got.begin() + (r + 1) * width);
-            if (r >= rows) {
-              EXPECT_EQ(row, std::vector<float>(row.size(), 7)) << "beyond the rows";
-              continue;
-            }
-            std::vector<float>& first = alone[static_cast<std::size_t>(r)];
-            if (first.empty()) first = row;
-            EXPECT_EQ(row, first) << "row " << r;
+            expect_as_before(row, r, rows, alone);
+            if (r >= rows) continue;
             for (Index d = 0; d < width; ++d) {
               double sum = 0, magnitude = 0;
               for (Index j = 0; j < count; ++j) {
