@@ -11,19 +11,14 @@
 
 #include "heed/kernels/lines_below.h"
 #include "heed/kernels/tile_products.h"
+#include "heed/kernels/tile_target.h"
 #include "heed/kernels/word_order.h"
 
 namespace heed::kernels {
 namespace {
 
-#define HEED_BYTE_TILE_TARGET \
-  __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,f16c,amx-tile,amx-int8")))
-
 constexpr Index kLineWords = kDigitLine / 4, kLanes = 16;
 constexpr int kUsedPlaces = static_cast<int>(kDigits);
-
-// GCC 12 is not told what a tile's load reads, and so must not keep a store back.
-void finish_stores() { asm volatile("" ::: "memory"); }
 
 // What the digits of three places have summed up to, times the unit, in f32: no sum of digits is rounded before they
 // are put together, but where it takes more than 24 bits.
@@ -195,15 +190,15 @@ HEED_DIGIT_TARGET void sums_by_dots(Index rows, const std::int8_t* digits, const
 
 // Sums are finished while the next ones are in the tiles, and lines are asked for beside both.
 template <int R>
-HEED_BYTE_TILE_TARGET void products_by_tiles(Index rows, const std::uint32_t* columns, const DigitTerms* terms,
-                                             const StoredRows& stored, float alpha, FewRows<float> products) {
+HEED_TILE_TARGET void products_by_tiles(Index rows, const std::uint32_t* columns, const DigitTerms* terms,
+                                        const StoredRows& stored, float alpha, FewRows<float> products) {
   constexpr int kColumns = kBytePlaces * R;
   constexpr Index kHalf = kByteGroup / 2;
   LinesBelow<kByteGroup> below(stored, stored.row, stored.width);
   const RowScales scales(stored);
   const Index lines = stored.width / kDigitLine;
   alignas(64) std::int32_t sums[2][kByteGroup * kColumns];
-  const auto finish = [&](Index key) HEED_BYTE_TILE_TARGET {
+  const auto finish = [&](Index key) HEED_TILE_TARGET {
     finish_stores();
     __m512i x[kColumns];
 #pragma GCC unroll 16
@@ -230,21 +225,21 @@ HEED_BYTE_TILE_TARGET void products_by_tiles(Index rows, const std::uint32_t* co
 }
 
 template <int R>
-HEED_BYTE_TILE_TARGET void sums_by_tiles(Index rows, const std::int8_t* digits, const DigitTerms* terms,
-                                         const StoredRows& stored, FewRows<float> result) {
+HEED_TILE_TARGET void sums_by_tiles(Index rows, const std::int8_t* digits, const DigitTerms* terms,
+                                    const StoredRows& stored, FewRows<float> result) {
   constexpr int kColumns = kBytePlaces * R;
   constexpr Index kStepsAfter = 16;
   RowsBelow below(stored, stored.row, stored.width, {.at_once = kDigitLine, .rows = 4, .after = kStepsAfter});
   alignas(64) std::uint32_t words[4][kByteKeys / 4 * kLanes] = {};
   alignas(64) std::int32_t sums[2][4][kColumns * kLanes];
-  const auto finish = [&](Index column) HEED_BYTE_TILE_TARGET {
+  const auto finish = [&](Index column) HEED_TILE_TARGET {
     finish_stores();
     for (int r = 0; r < R && r < rows; ++r) {
       below.ask_beside_steps(kStepsAfter / R);
       __m512 parts[4];
 #pragma GCC unroll 4
       for (int j = 0; j < 4; ++j) {
-        const auto of = [&](int place) HEED_BYTE_TILE_TARGET {
+        const auto of = [&](int place) HEED_TILE_TARGET {
           return _mm512_load_si512(&sums[column / kDigitLine % 2][j][(kBytePlaces * r + place) * kLanes]);
         };
         parts[j] = floats_of(of(0), of(1), of(2), static_cast<float>(terms[r].unit));
@@ -276,12 +271,9 @@ HEED_BYTE_TILE_TARGET void sums_by_tiles(Index rows, const std::int8_t* digits, 
 }
 
 // Runs what has been compiled for so many rows.
-#define HEED_FOR_BYTE_ROWS(function)                        \
-  [](Index rows, auto... others) {                          \
-    const Index computed = byte_rows_for(rows);             \
-    if (computed == 1) return function<1>(rows, others...); \
-    if (computed == 2) return function<2>(rows, others...); \
-    function<kByteRows>(rows, others...);                   \
+#define HEED_FOR_BYTE_ROWS(function)                                                              \
+  [](Index rows, auto... others) {                                                                \
+    for_few_rows<kByteRows>(rows, [&](auto computed) { function<computed()>(rows, others...); }); \
   }
 
 constexpr ByteUnit kAmx{.name = "AMX-INT8",

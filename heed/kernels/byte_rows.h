@@ -18,8 +18,9 @@ namespace heed::kernels {
 
 // Rows that are multiplied together, and the places of a row's digits beside one another: the last has only zeros.
 inline constexpr Index kByteRows = 4, kBytePlaces = 4;
-// Stored rows at most, of which each is whole lines of kDigitLine, in memory for a multiple of kByteGroup rows. What
-// lies behind the last number and the last row may be anything. Lines of up to kMostByteWidth numbers stay exact.
+// Stored rows at most; there is one at least. Each is whole lines of kDigitLine, in memory for a multiple of kByteGroup
+// rows. What lies behind the last number and the last row may be anything. Rows of up to kMostByteWidth numbers stay
+// exact.
 inline constexpr Index kByteKeys = 64, kByteGroup = 16, kMostByteWidth = 65536;
 
 // 1, 2 or 4.
@@ -38,11 +39,11 @@ struct ByteUnit {
   void (*open)(Index rows);
   void (*close)();
 
-  // products[r, j] = alpha ((x[r] . row_j) scale_j), both times rounded to f32.
+  // products[r, j] = alpha ((x[r] . row_j) scale_j), in f32 from the sums of digits on, which are exact.
   void (*products)(Index rows, const std::uint32_t* columns, const DigitTerms* terms, const StoredRows& stored,
                    float alpha, FewRows<float> products);
-  // sums[r, d] = sum_j weights[r, j] row_j[d], rounded to f32, without the scales, from the digits of kByteKeys weights
-  // of each row: [byte_rows_for(rows), kBytePlaces, kByteKeys], with zeros for the keys behind the last and in the last
+  // sums[r, d] = sum_j weights[r, j] row_j[d], likewise, without the scales, from the digits of kByteKeys weights of
+  // each row: [byte_rows_for(rows), kBytePlaces, kByteKeys], with zeros for the keys behind the last and in the last
   // place. Whole lines of a row of sums are written.
   void (*sums)(Index rows, const std::int8_t* digits, const DigitTerms* terms, const StoredRows& stored,
                FewRows<float> sums);

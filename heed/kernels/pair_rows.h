@@ -3,8 +3,6 @@
 
 #include <hwy/detect_targets.h>
 
-#include <type_traits>
-
 #include "heed/base/float16.h"
 #include "heed/kernels/stored_rows.h"
 
@@ -13,21 +11,6 @@
 #define HEED_PAIR_TARGET __attribute__((target("avx512f,avx512bw,avx512bf16")))
 
 namespace heed::kernels {
-
-// Calls f with the constant of so many rows as are computed together.
-template <typename F>
-void for_few_rows(Index rows, const F& f) {
-  switch (few_rows_for(rows)) {
-    case 1:
-      return f(std::integral_constant<int, 1>());
-    case 2:
-      return f(std::integral_constant<int, 2>());
-    case 4:
-      return f(std::integral_constant<int, 4>());
-    default:
-      return f(std::integral_constant<int, kFewRows>());
-  }
-}
 
 void row_products_by_avx512(Index rows, const BFloat16* a, Index a_row, const StoredRows& stored, float alpha,
                             FewRows<float> products);

@@ -11,18 +11,14 @@
 
 #include "heed/kernels/lines_below.h"
 #include "heed/kernels/tile_products.h"
+#include "heed/kernels/tile_target.h"
 #include "heed/kernels/word_order.h"
 
 namespace heed::kernels {
 namespace {
 
-#define HEED_TILE_TARGET __attribute__((target("avx512f,avx512bw,avx512bf16,amx-tile,amx-bf16")))
-
 constexpr Index kSize = sizeof(BFloat16), kLineNumbers = kTileLine / kSize;
 constexpr Index kKeys = 64;  // that are multiplied together, at most
-
-// GCC 12 is not told what a tile's load reads, and so must not keep a store back.
-void finish_stores() { asm volatile("" ::: "memory"); }
 
 // The tiles are those of open_few_row_tiles.
 template <int R>

@@ -8,6 +8,7 @@
 #include "heed/kernels/dot_features.h"
 #include "heed/kernels/pair_rows.h"
 #include "heed/kernels/tile_products.h"
+#include "heed/kernels/tile_target.h"
 
 #if HWY_ARCH_X86_64 && defined(__linux__)
 #include <immintrin.h>
@@ -17,8 +18,6 @@ namespace heed::kernels {
 
 #if HWY_ARCH_X86_64 && defined(__linux__)
 namespace {
-
-#define HEED_TILE_TARGET __attribute__((target("avx512f,avx512bw,avx512bf16,amx-tile,amx-bf16")))
 
 constexpr Index kLanes = 16;
 
@@ -99,9 +98,6 @@ HEED_TILE_TARGET void multiply_tiles(const PairProduct& t, Index i, Index j) {
     multiply_all<kM * kSide, kN>(t.alpha, c, t.c_row);
   }
 }
-
-// GCC 12 is not told what a tile's load reads, and so must not keep a store back.
-void finish_stores() { asm volatile("" ::: "memory"); }
 
 void multiply_by_amx(const PairProduct& t) {
   finish_stores();

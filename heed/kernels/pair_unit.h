@@ -55,8 +55,8 @@ struct PairUnit {
   // `decay` does where its lanes are rows.
   void (*add_to_decayed_rows)(const float* sums, Index rows, Index width, const float* decay, float* c);
 
-  // The same products of at most kFewRows rows with many that are read where they lie, once. A stored row's width is a
-  // multiple of kPairDepth, and there is memory for a multiple of kPairRows rows.
+  // The same products of at most kFewRows rows with up to 64 that are read where they lie, once. A stored row's width
+  // is a multiple of kPairDepth, and there is memory for a multiple of kPairRows rows.
   // products[r, j] = alpha a[r] . row_j, up to that multiple of j.
   void (*row_products)(Index rows, const BFloat16* a, Index a_row, const StoredRows& stored, float alpha,
                        FewRows<float> products);

@@ -5,6 +5,8 @@
 //   row_sums(4, {scores, 64}, values, first, {sums, 128});  // sums += weights V
 #pragma once
 
+#include <type_traits>
+
 #include "heed/base/index.h"
 #include "heed/tensor/dtype.h"
 
@@ -24,6 +26,8 @@ struct StoredRows {
   // Not 0: what is asked for are the last `left_bytes` of these rows, then so many bytes there, all one after another;
   // and nothing else of these rows, for it has been or they are copies.
   Index next_bytes = 0, left_bytes = 0;
+
+  void ask_for_nothing() { next = nullptr, next_bytes = left_bytes = 0; }
 };
 
 // Asks for the first lines of what is to be asked for by address (next_bytes), which then is less by them: a few, for
@@ -40,6 +44,17 @@ struct FewRows {
 // How many rows, in the two functions below: 1, 2, 4 or 8.
 inline constexpr Index kFewRows = 8;
 constexpr Index few_rows_for(Index rows) { return rows <= 1 ? 1 : rows <= 2 ? 2 : rows <= 4 ? 4 : kFewRows; }
+
+// Calls f with that number as a constant, at most kMost.
+template <Index kMost = kFewRows, typename F>
+void for_few_rows(Index rows, const F& f) {
+  if (rows <= 1) return f(std::integral_constant<int, 1>());
+  if (rows <= 2) return f(std::integral_constant<int, 2>());
+  if constexpr (kMost > 4) {
+    if (rows > 4) return f(std::integral_constant<int, kFewRows>());
+  }
+  f(std::integral_constant<int, 4>());
+}
 
 // products[n, j] = alpha * sum_d q[d, n] row_j[d], n < rows. The bits are those of gemm_tile() in chains (in_chains)
 // over the widened rows.

@@ -133,5 +133,27 @@ TEST(StoredRows, SumsHaveTheBitsOfTheTileOverWidenedRowsInOnePartOrInTwo) {
   });
 }
 
+// What is asked for between rows is taken from what they ask for: first from what is left of them, then from what comes
+// next, of which they keep something.
+TEST(StoredRows, WhatIsAskedForBeforeTheyAreReadIsNotAskedForAgain) {
+  const std::vector<float> numbers(4096);
+  StoredRows rows{.data = numbers.data(),
+                  .count = 16,
+                  .width = 64,
+                  .row = 64,
+                  .next = numbers.data() + 2048,
+                  .next_bytes = 600,
+                  .left_bytes = 300};
+  const auto expect = [&](Index left, Index next, Index on) {
+    EXPECT_EQ(rows.left_bytes, left);
+    EXPECT_EQ(rows.next_bytes, next);
+    EXPECT_EQ(rows.next, static_cast<const char*>(static_cast<const void*>(numbers.data() + 2048)) + on);
+  };
+  ask_for_some(rows), expect(44, 600, 0);
+  ask_for_some(rows), expect(44, 344, 256);
+  ask_for_some(rows), expect(44, 88, 512);
+  ask_for_some(rows), expect(44, 88, 512);
+}
+
 }  // namespace
 }  // namespace heed::kernels

@@ -4,6 +4,7 @@
 
 #include "heed/base/error.h"
 #include "heed/kernels/dot_features.h"
+#include "heed/kernels/tile_target.h"
 
 #if HWY_ARCH_X86_64 && defined(__linux__)
 
@@ -11,8 +12,6 @@
 
 #include <array>
 #include <cstdint>
-
-#define HEED_TILE_TARGET __attribute__((target("avx512f,avx512bw,amx-tile,amx-bf16,amx-int8")))
 
 namespace heed::kernels {
 namespace {
@@ -171,7 +170,7 @@ void open_few_row_tiles(Index rows) { configure(kFewRowShapes, rows); }
 HEED_TILE_TARGET void close_tiles() { _tile_release(); }
 
 void multiply_tiles(const TileProduct& t) {
-  asm volatile("" ::: "memory");  // GCC 12 is not told what a tile's load reads, and so must not keep a store back
+  finish_stores();
   t.numbers == TileNumbers::bf16 ? multiply<TileNumbers::bf16>(t) : multiply<TileNumbers::bytes>(t);
 }
 

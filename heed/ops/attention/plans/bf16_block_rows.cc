@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "heed/ops/attention/plans/copied_rows.h"
+
 namespace heed {
 
 using kernels::kPairDepth;
@@ -18,18 +20,7 @@ Bf16Rows bf16_block_rows(const RowSource& source, Index b, Index g, Range keys, 
   const RowSource::Run all = source.run(b, g, keys);
   const bool whole = width == depth && count % kPairRows == 0, near = !often || all.stride == width;
   if (all.stored && all.rows == count && whole && near) return {view.as<BFloat16>() + all.offset, all.stride};
-  BFloat16* at = to;
-  while (!keys.empty()) {
-    const RowSource::Run run = source.run(b, g, keys);
-    for (Index row = 0; row < run.rows; ++row, at += depth) {
-      if (run.stored) {
-        copy_bf16_row(view.as<BFloat16>() + run.offset + row * run.stride, width, depth, at);
-      } else {
-        std::fill_n(at, depth, BFloat16{});
-      }
-    }
-    keys.begin += run.rows;
-  }
+  BFloat16* const at = copy_rows(source, b, g, keys, depth, to);
   std::fill_n(at, (round_up(count, kPairRows) - count) * depth, BFloat16{});
   return {to, depth};
 }

@@ -16,7 +16,6 @@ using kernels::kPairRows;
 Bf16RowProducts::Bf16RowProducts(const AttentionProblem& c, Index rows, ScratchCut& scratch)
     : c_(c),
       unit_(*kernels::pair_unit()),
-      opened_(!scratch.measures()),
       depth_(round_up(c.width, kPairDepth)),
       value_sums_(round_up(c.value_width, kPairRows)) {
   const Index most = round_up(rows, kPairRows), value_depth = round_up(c.value_width, kPairDepth);
@@ -36,7 +35,7 @@ Bf16RowProducts::~Bf16RowProducts() {
 }
 
 void Bf16RowProducts::begin(Index count) {
-  count_ = count, rows_ = round_up(count, unit_.rows), started_ = false;
+  count_ = count, rows_ = round_up(count, unit_.rows), opened_ = true, started_ = false;
   reads_in_place(count) ? unit_.open_few_rows(count) : unit_.open();
   std::fill(queries_ + count * depth_, queries_ + round_up(count, kPairRows) * depth_, BFloat16{});
   std::fill(out_, out_ + count * value_sums_, 0.0f);

@@ -1,6 +1,6 @@
 // The products of few rows of queries with many keys and values that are all bf16, by the same unit, and with the same
 // bits, as Bf16Products gives those of many rows. There a row is a lane, of which few rows would leave most empty; here
-// keys are lanes in the one product, and the dimensions of values in the other.
+// keys or values are met as they lie, as far as there are few rows enough (pair_rows.h).
 #pragma once
 
 #include "heed/kernels/stored_rows.h"
@@ -11,7 +11,7 @@
 
 namespace heed {
 
-// What DecodeRows (decode_rows.h) multiplies by. The unit works for this thread from here to the destructor.
+// What DecodeRows (decode_rows.h) multiplies by. The unit works for this thread from begin() to the destructor.
 class Bf16RowProducts {
  public:
   static constexpr Index kMostRows = 64;
@@ -36,12 +36,11 @@ class Bf16RowProducts {
 
   const AttentionProblem& c_;
   const kernels::PairUnit& unit_;
-  const bool opened_;
   const Index depth_, value_sums_;
   kernels::StoredRows values_;
   Index rows_ = 0;   // of products: those that came, up to what the unit multiplies
   Index count_ = 0;  // those that came
-  bool started_ = false;
+  bool opened_ = false, started_ = false;
   BFloat16 *queries_ = nullptr, *k_ = nullptr, *v_ = nullptr, *rounded_ = nullptr;
   std::uint32_t *keys_turned_ = nullptr, *value_pairs_ = nullptr;
   float *by_row_ = nullptr, *sums_ = nullptr, *out_ = nullptr;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heed/kernels/lane_row.h"
+#include "heed/ops/attention/plans/copied_rows.h"
 
 namespace heed {
 
@@ -69,17 +70,11 @@ kernels::StoredRows ByteRowProducts::block_rows(const RowsInTurn& turn, Index b,
     return stored;
   }
   stored.data = to, stored.row = row, stored.scales = scales_, stored.scale_row = 1;
+  copy_rows(turn.rows, b, g, keys, row, to);
   float* scale = scales_;
   for (Range rest = keys; !rest.empty();) {
     const RowSource::Run run = turn.rows.run(b, g, rest);
-    for (Index n = 0; n < run.rows; ++n, to += row) {
-      *scale++ = run.stored ? run.scales[n * run.scale_stride] : 1.0f;
-      if (run.stored) {
-        std::copy_n(view.as<std::int8_t>() + run.offset + n * run.stride, width, to);
-      } else {
-        std::fill_n(to, width, std::int8_t{0});
-      }
-    }
+    for (Index n = 0; n < run.rows; ++n) *scale++ = run.stored ? run.scales[n * run.scale_stride] : 1.0f;
     rest.begin += run.rows;
   }
   return stored;
@@ -90,15 +85,13 @@ void ByteRowProducts::scores(Index b, Index g, Range keys, Range turn, Index end
   for (Index first = 0; first < count_; first += kByteRows) {
     unit_.products(together_, columns_of(first), query_terms_ + first, rows, static_cast<float>(c_.scale),
                    {to + first * kByteKeys, kByteKeys});
-    rows.next = nullptr, rows.next_bytes = rows.left_bytes = 0;  // has been asked for
+    rows.ask_for_nothing();  // any more
   }
 }
 
 void ByteRowProducts::turn_to_values(Index b, Index g, Range keys, Range turn, Index end) {
   values_ = block_rows({c_.v, turn, c_.k, turn.end, end}, b, g, keys, v_);
 }
-
-void ByteRowProducts::ask_ahead() { kernels::ask_for_some(values_); }
 
 void ByteRowProducts::add_values(const float* weights, const float* decays) {
   kernels::StoredRows& rows = values_;
@@ -111,7 +104,7 @@ void ByteRowProducts::add_values(const float* weights, const float* decays) {
   for (Index first = 0; first < count_; first += kByteRows) {
     unit_.sums(together_, weight_digits_ + first * kWeightDigits, weight_terms_ + first, rows,
                {added_ + first * value_row_, value_row_});
-    rows.next = nullptr, rows.next_bytes = rows.left_bytes = 0;
+    rows.ask_for_nothing();
   }
   for (Index n = 0; n < count_; ++n) {
     kernels::decay_row(c_.value_width, decays[n], added_ + n * value_row_, out_ + n * value_row_);

@@ -1,6 +1,6 @@
 // The products of few rows of queries with keys and values of int8, in whole numbers (kernels/byte_rows.h): what is
-// rounded is a query, to 24 bits of its largest number, weights times the scales of their values likewise, and each
-// result, once.
+// rounded is a query, to 24 bits of its largest number, weights times the scales of their values likewise, and the f32
+// that exact sums become.
 #pragma once
 
 #include "heed/kernels/byte_rows.h"
@@ -24,7 +24,7 @@ class ByteRowProducts {
   void read_query(Index row, Index b, Index h, Index i);
   void scores(Index b, Index g, Range keys, Range turn, Index end, float* to);
   void turn_to_values(Index b, Index g, Range keys, Range turn, Index end);
-  void ask_ahead();
+  void ask_ahead() { kernels::ask_for_some(values_); }
   void add_values(const float* weights, const float* decays);
   const float* out(Index row) const { return out_ + row * value_row_; }
 

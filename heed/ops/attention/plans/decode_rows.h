@@ -25,9 +25,9 @@
 #include "heed/kernels/attention_lanes.h"
 #include "heed/kernels/attention_rows.h"
 #include "heed/kernels/lane_row.h"
+#include "heed/ops/attention/plans/chosen_rows.h"
 #include "heed/ops/attention/plans/plan.h"
 #include "heed/ops/attention/plans/repair.h"
-#include "heed/ops/attention/plans/row_runs.h"
 #include "heed/ops/attention/plans/scratch_cut.h"
 #include "heed/ops/attention/problem/attention_problem.h"
 #include "heed/ops/attention/spec/key_bits.h"
@@ -195,22 +195,16 @@ void decode_rows(const AttentionProblem& c, const AttentionResult& result, Works
 template <class Products>
 void decode_weights(const AttentionProblem& c, const ConstView& row_stat, const AttentionSelection& chosen,
                     const View& weights, Workspace& workspace) {
-  const Index heads = weights.shape[1];
-  const std::vector<RowRun> runs =
-      row_runs(chosen, weights.shape[2], std::min(c.group * c.queries, Products::kMostRows));
+  const ChosenRows rows(chosen, weights, std::min(c.group * c.queries, Products::kMostRows));
   const double work = static_cast<double>(Products::kMostRows * c.keys) * static_cast<double>(c.width);
   const AttentionResult nothing_else{};
-  parallel_for_with_scratch(
-      workspace, DecodeRows<Products>::bytes(c), c.batch * heads * std::ssize(runs), grain_of(work, kDecodingChunkWork),
-      [&](Index begin, Index end, char* memory) {
-        DecodeRows<Products> thread(c, nothing_else, ScratchCut(memory));
-        for (Index unit = begin; unit < end; ++unit) {
-          const Index to_head = unit / std::ssize(runs) % heads, b = unit / std::ssize(runs) / heads;
-          const RowRun& run = runs[static_cast<std::size_t>(unit % std::ssize(runs))];
-          const View to = slice(select(select(weights, 0, b), 0, to_head), 0, run.at, run.at + run.rows.size());
-          thread.store_weights({b, chosen.head(to_head), run.rows}, row_stat, to);
-        }
-      });
+  parallel_for_with_scratch(workspace, DecodeRows<Products>::bytes(c), rows.units(), grain_of(work, kDecodingChunkWork),
+                            [&](Index begin, Index end, char* memory) {
+                              DecodeRows<Products> thread(c, nothing_else, ScratchCut(memory));
+                              for (Index unit = begin; unit < end; ++unit) {
+                                thread.store_weights(rows.rows(unit), row_stat, rows.to(unit));
+                              }
+                            });
 }
 
 }  // namespace heed

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "heed/base/thread_scratch.h"
-#include "heed/ops/attention/plans/row_runs.h"
+#include "heed/ops/attention/plans/chosen_rows.h"
 #include "heed/ops/attention/plans/tile.h"
 #include "heed/ops/attention/plans/tile_work.h"
 
@@ -11,16 +11,15 @@ namespace {
 // One tile: its rows against every key that they may see, a block at a time.
 class WeightTile {
  public:
-  WeightTile(const AttentionProblem& problem, const ConstView& row_stat, const View& weights, TileWork& thread)
+  WeightTile(const AttentionProblem& problem, const ConstView& row_stat, TileWork& thread)
       : score_(*tile_score(problem.spec.score.kind)),
         normaliser_(*tile_normaliser(problem.spec.normaliser.kind)),
         row_stat_(row_stat),
-        weights_(weights),
         work_(thread) {}
 
-  void compute(const RowTile& tile, Index to_head, Index to_row) {
+  // To [rows, Lk].
+  void compute(const RowTile& tile, const View& to) {
     const Index count = tile.rows.size();
-    const View to = slice(select(select(weights_, 0, tile.b), 0, to_head), 0, to_row, to_row + count);
     fill(to, 0);
     for (Index r = 0; r < count; ++r) {
       work_.stat()[r] = row_stat_.at<float>({tile.b, tile.h, tile.rows.begin + r});
@@ -44,7 +43,6 @@ class WeightTile {
   const TileScore& score_;
   const kernels::AttentionNormaliser& normaliser_;
   const ConstView& row_stat_;
-  const View& weights_;
   TileWork& work_;
 };
 
@@ -52,20 +50,15 @@ class WeightTile {
 
 void tiled_weights(const AttentionProblem& c, const ConstView& row_stat, const AttentionSelection& chosen,
                    const View& weights, Workspace& workspace) {
-  const Index heads = weights.shape[1], columns = std::min(c.keys, kernels::kGemmTileDepth);
-  const std::vector<RowRun> runs = row_runs(chosen, weights.shape[2], kTileRows);
-  const Index bytes = TileWork::bytes(c, kTileRows, columns, TileWork::Pass::weights),
-              units = c.batch * heads * std::ssize(runs);
+  const Index columns = std::min(c.keys, kernels::kGemmTileDepth);
+  const ChosenRows rows(chosen, weights, kTileRows);
+  const Index bytes = TileWork::bytes(c, kTileRows, columns, TileWork::Pass::weights);
   const double work = static_cast<double>(kTileRows * c.keys) * static_cast<double>(c.width);
   const Index grain = grain_of(work, kChunkWork);
-  parallel_for_with_scratch(workspace, bytes, units, grain, [&](Index begin, Index end, char* memory) {
+  parallel_for_with_scratch(workspace, bytes, rows.units(), grain, [&](Index begin, Index end, char* memory) {
     TileWork thread(c, memory, kTileRows, columns, TileWork::Pass::weights);
-    WeightTile tile(c, row_stat, weights, thread);
-    for (Index unit = begin; unit < end; ++unit) {
-      const Index to_head = unit / std::ssize(runs) % heads, b = unit / std::ssize(runs) / heads;
-      const RowRun& run = runs[static_cast<std::size_t>(unit % std::ssize(runs))];
-      tile.compute({b, chosen.head(to_head), run.rows}, to_head, run.at);
-    }
+    WeightTile tile(c, row_stat, thread);
+    for (Index unit = begin; unit < end; ++unit) tile.compute(rows.rows(unit), rows.to(unit));
   });
 }
 

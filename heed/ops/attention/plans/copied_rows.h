@@ -1,0 +1,28 @@
+// Rows of keys or values as they are stored, copied one after another for kernels that read whole lines and groups.
+#pragma once
+
+#include <algorithm>
+
+#include "heed/ops/attention/problem/row_source.h"
+
+namespace heed {
+
+// Copies rows of a head, `to_row` numbers apart, with zeros behind each; those in no page are zeros. Returns where the
+// next one would go.
+template <typename Number>
+Number* copy_rows(const RowSource& source, Index b, Index g, Range keys, Index to_row, Number* to) {
+  const ConstView& view = source.view();
+  const Index width = view.shape[3];
+  while (!keys.empty()) {
+    const RowSource::Run run = source.run(b, g, keys);
+    for (Index n = 0; n < run.rows; ++n, to += to_row) {
+      const Index there = run.stored ? width : 0;
+      std::copy_n(view.as<Number>() + run.offset + n * run.stride, there, to);
+      std::fill_n(to + there, to_row - there, Number{});
+    }
+    keys.begin += run.rows;
+  }
+  return to;
+}
+
+}  // namespace heed
