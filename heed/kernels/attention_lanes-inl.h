@@ -13,13 +13,14 @@
 #include <cstdint>
 
 #include "heed/kernels/attention_lanes.h"
+#include "heed/kernels/bf16_rounding-inl.h"
 #include "heed/kernels/lane_scores-inl.h"
+#include "heed/kernels/pair_unit.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels {
 namespace HWY_NAMESPACE {
 
-using Words = hn::RebindToUnsigned<Floats>;
 // Read from memory they cost no work of the vectors' units.
 constexpr std::array<std::uint32_t, 32> kBits = [] {
   std::array<std::uint32_t, 32> bits{};
@@ -37,7 +38,8 @@ HWY_INLINE Mask has_bit(const std::uint32_t* words, const AttentionLanes& t, Ind
 // What a block's loops have code for beside the scores: nothing, a single thing, or what they then ask for at each key.
 enum class Beside { nothing, bias, mask, cap, anything };
 
-template <Beside kBeside, bool kDrops>
+// With kScales, what lies there are products.
+template <Beside kBeside, bool kDrops, bool kScales>
 struct Block {
   static constexpr bool kChangesScores = kBeside != Beside::nothing;
   const AttentionLanes t;  // a copy, which no store to the tile can change
@@ -47,6 +49,7 @@ struct Block {
 
   // After the cap.
   HWY_INLINE Vector bent(Vector x) const {
+    if constexpr (kScales) x = hn::Mul(x, hn::Set(Floats(), t.scale));
     if (has_cap()) return bent_score(t.cap, inverse_cap, x);
     return x;
   }
@@ -74,20 +77,23 @@ struct Block {
   }
 };
 
-template <bool kDrops, class F>
+template <bool kDrops, bool kScales, class F>
 HWY_INLINE void for_beside(const AttentionLanes& t, const F& f) {
   const bool cap = t.cap != 0, bias = t.bias != nullptr, mask = t.allowed != nullptr;
-  if (!cap && !bias && !mask) return f(Block<Beside::nothing, kDrops>(t));
-  if (!cap && !mask) return f(Block<Beside::bias, kDrops>(t));
-  if (!cap && !bias) return f(Block<Beside::mask, kDrops>(t));
-  if (!bias && !mask) return f(Block<Beside::cap, kDrops>(t));
-  f(Block<Beside::anything, kDrops>(t));
+  // Of scores that are products times a positive number the largest is that of the largest product.
+  const bool keeps_order = !kScales || t.scale > 0;
+  if (!keeps_order) return f(Block<Beside::anything, kDrops, kScales>(t));
+  if (!cap && !bias && !mask) return f(Block<Beside::nothing, kDrops, kScales>(t));
+  if (!cap && !mask) return f(Block<Beside::bias, kDrops, kScales>(t));
+  if (!cap && !bias) return f(Block<Beside::mask, kDrops, kScales>(t));
+  if (!bias && !mask) return f(Block<Beside::cap, kDrops, kScales>(t));
+  f(Block<Beside::anything, kDrops, kScales>(t));
 }
 
-template <class F>
+template <bool kScales, class F>
 HWY_INLINE void for_block(const AttentionLanes& t, const F& f) {
-  if (t.kept == nullptr) return for_beside<false>(t, f);
-  for_beside<true>(t, f);
+  if (t.kept == nullptr) return for_beside<false, kScales>(t, f);
+  for_beside<true, kScales>(t, f);
 }
 
 // Calls f(key, chain) for the keys of a part in order.
@@ -111,10 +117,30 @@ HWY_INLINE Vector shift_for(Vector top) {
   return hn::Zero(Floats());
 }
 
+// Replaces the scores of kVectors vectors of rows by weights, as pairs of keys in bf16 with zeros up to a whole number
+// of kPairDepth keys: weight(key, chain, v) of the keys in order.
+template <int kVectors, class F>
+HWY_INLINE void store_weight_pairs(const AttentionLanes& t, float* tile, const F& weight) {
+  auto* pairs = reinterpret_cast<std::uint32_t*>(tile);
+  Index key = 0;
+  for (; key + 4 <= t.keys; key += 4)
+    for (Index chain = 0; chain < 4; chain += 2, pairs += t.lanes)
+      for (int v = 0; v < kVectors; ++v) {
+        const Vector lower = weight(key + chain, chain, v);
+        store_pairs(lower, weight(key + chain + 1, chain + 1, v), pairs + v * kLanes);
+      }
+  const Vector zero = hn::Zero(Floats());
+  for (; key < round_up(t.keys, kPairDepth); key += 2, pairs += t.lanes)
+    for (int v = 0; v < kVectors; ++v) {
+      const Vector lower = key < t.keys ? weight(key, key % 4, v) : zero;
+      store_pairs(lower, key + 1 < t.keys ? weight(key + 1, key % 4 + 1, v) : zero, pairs + v * kLanes);
+    }
+}
+
 template <class Shape>
 HWY_INLINE void weigh(const AttentionLanes& t, const float* top, const float* factor, float* tile) {
   const Floats d;
-  for_beside<false>(t, [&](const auto& block) HWY_ATTR {
+  for_beside<false, true>(t, [&](const auto& block) HWY_ATTR {
     for (Index row = 0; row < t.lanes; row += kLanes) {
       const Vector shift = shift_for<Shape>(hn::LoadU(d, top + row)), share = hn::LoadU(d, factor + row);
       for (Index key = 0; key < t.keys; ++key) {
@@ -127,36 +153,103 @@ HWY_INLINE void weigh(const AttentionLanes& t, const float* top, const float* fa
   });
 }
 
+// What flows through a block's scores.
 template <class Shape, class B>
-HWY_INLINE void gradient_block(const AttentionLanes& t, const LanePart& part, const B& block, const float* stat,
-                               const float* delta, float scale, float* HWY_RESTRICT tile, float* HWY_RESTRICT dweights,
-                               float* HWY_RESTRICT dbias) {
-  const Floats d;
-  for (Index row = part.first_lane; row < part.end_lane; row += kLanes) {
-    const Vector shift = shift_for<Shape>(hn::LoadU(d, stat + row)), mean = hn::LoadU(d, delta + row);
-    for (Index key = part.first_key; key < part.end_key; ++key) {
-      const Index at = key * t.lanes + row;
-      const Vector bent = block.bent(hn::LoadU(d, tile + at)), score = block.beside(bent, key, row);
-      const Mask refused = is_refused(score);
-      const Vector weight = hn::IfThenZeroElse(refused, Shape::weight(hn::Sub(score, shift)));
-      const Vector flow = block.kept(hn::LoadU(d, dweights + at), key, row);
-      Vector gradient = hn::IfThenZeroElse(refused, hn::Mul(Shape::share(weight), hn::Sub(flow, mean)));
-      if (dbias != nullptr) hn::StoreU(gradient, d, dbias + at);
-      if (block.has_cap()) {
-        const Vector ratio = hn::Mul(bent, hn::Set(d, block.inverse_cap));  // of the cap
-        gradient = hn::IfThenZeroElse(refused, hn::Mul(gradient, hn::NegMulAdd(ratio, ratio, hn::Set(d, 1.0f))));
-      }
-      hn::StoreU(block.kept(weight, key, row), d, tile + at);
-      hn::StoreU(hn::Mul(gradient, hn::Set(d, scale)), d, dweights + at);
-    }
+class Flow {
+ public:
+  HWY_INLINE Flow(const B& block, float scale, const float* tile, const float* dweights, float* dbias)
+      : block_(block), scale_(scale), tile_(tile), dweights_(dweights), dbias_(dbias) {}
+
+  // Of a vector of rows.
+  struct Rows {
+    Index row;
+    Vector shift, mean;
+  };
+  HWY_INLINE Rows rows(Index row, const float* stat, const float* delta) const {
+    const Floats d;
+    if (row >= block_.t.lanes) return {row, hn::Zero(d), hn::Zero(d)};
+    return {row, shift_for<Shape>(hn::LoadU(d, stat + row)), hn::LoadU(d, delta + row)};
   }
-}
+
+  struct AtKey {
+    Vector weight, dscore;  // after dropout, and of the score before the cap times the scale
+  };
+  HWY_INLINE AtKey at(Index key, const Rows& rows) const {
+    const Floats d;
+    const Index at = key * block_.t.lanes + rows.row;
+    const Vector bent = block_.bent(hn::LoadU(d, tile_ + at)), score = block_.beside(bent, key, rows.row);
+    const Mask refused = is_refused(score);
+    const Vector weight = hn::IfThenZeroElse(refused, Shape::weight(hn::Sub(score, rows.shift)));
+    const Vector flow = block_.kept(hn::LoadU(d, dweights_ + at), key, rows.row);
+    Vector gradient = hn::IfThenZeroElse(refused, hn::Mul(Shape::share(weight), hn::Sub(flow, rows.mean)));
+    if (dbias_ != nullptr) hn::StoreU(gradient, d, dbias_ + at);
+    if (block_.has_cap()) {
+      const Vector ratio = hn::Mul(bent, hn::Set(d, block_.inverse_cap));  // of the cap
+      gradient = hn::IfThenZeroElse(refused, hn::Mul(gradient, hn::NegMulAdd(ratio, ratio, hn::Set(d, 1.0f))));
+    }
+    return {block_.kept(weight, key, rows.row), hn::Mul(gradient, hn::Set(d, scale_))};
+  }
+
+ private:
+  const B& block_;
+  const float scale_;
+  const float* HWY_RESTRICT tile_;
+  const float* HWY_RESTRICT dweights_;
+  float* HWY_RESTRICT dbias_;
+};
 
 template <class Shape>
 HWY_INLINE void gradients(const AttentionLanes& t, const LanePart& part, const float* stat, const float* delta,
                           float scale, float* tile, float* dweights, float* dbias) {
-  for_block(t, [&](const auto& block)
-                   HWY_ATTR { gradient_block<Shape>(t, part, block, stat, delta, scale, tile, dweights, dbias); });
+  for_block<false>(t, [&]<class B>(const B& block) HWY_ATTR {
+    const Floats d;
+    const Flow<Shape, B> flow(block, scale, tile, dweights, dbias);
+    for (Index row = part.first_lane; row < part.end_lane; row += kLanes) {
+      const auto rows = flow.rows(row, stat, delta);
+      for (Index key = part.first_key; key < part.end_key; ++key) {
+        const auto [weight, dscore] = flow.at(key, rows);
+        hn::StoreU(weight, d, tile + key * t.lanes + row);
+        hn::StoreU(dscore, d, dweights + key * t.lanes + row);
+      }
+    }
+  });
+}
+
+// Two vectors of rows against two keys; with kAll, all of them are there.
+template <bool kAll, class F>
+HWY_INLINE void store_factors(const AttentionLanes& t, const F& flow, const typename F::Rows (&rows)[2], Index key,
+                              const GradientFactors& to) {
+  typename F::AtKey of[2][2];
+  for (Index k = 0; k < 2; ++k)
+    for (int v = 0; v < 2; ++v) {
+      const bool there = kAll || (key + k < t.keys && rows[v].row < t.lanes);
+      of[k][v] = there ? flow.at(key + k, rows[v]) : typename F::AtKey{hn::Zero(Floats()), hn::Zero(Floats())};
+    }
+  for (Index k = 0; k < 2; ++k) {
+    const Index at = (key + k) * to.row + rows[0].row;
+    store_beside(of[k][0].weight, of[k][1].weight, to.weights + at);
+    store_beside(of[k][0].dscore, of[k][1].dscore, to.dscores + at);
+  }
+  for (int v = 0; v < 2; ++v) {
+    if (!kAll && rows[v].row >= t.lanes) continue;
+    store_pairs(of[0][v].dscore, of[1][v].dscore, to.dscore_pairs + key / 2 * t.lanes + rows[v].row);
+  }
+}
+
+template <class Shape>
+HWY_INLINE void gradient_factors(const AttentionLanes& t, const float* stat, const float* delta, float scale,
+                                 const float* tile, const float* dweights, float* dbias, const GradientFactors& to) {
+  for_block<true>(t, [&]<class B>(const B& block) HWY_ATTR {
+    using F = Flow<Shape, B>;
+    const F flow(block, scale, tile, dweights, dbias);
+    for (Index row = 0; row < to.row; row += 2 * kLanes) {
+      const bool all = row + 2 * kLanes <= t.lanes;
+      const typename F::Rows rows[2] = {flow.rows(row, stat, delta), flow.rows(row + kLanes, stat, delta)};
+      Index key = 0;
+      for (; all && key + 2 <= t.keys; key += 2) store_factors<true>(t, flow, rows, key, to);
+      for (; key < round_up(t.keys, kPairDepth); key += 2) store_factors<false>(t, flow, rows, key, to);
+    }
+  });
 }
 
 }  // namespace HWY_NAMESPACE

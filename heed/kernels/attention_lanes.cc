@@ -15,7 +15,7 @@ namespace HWY_NAMESPACE {
 
 void score_kernel(const AttentionLanes& t, float* tile) {
   const Floats d;
-  const Block<Beside::anything, false> block(t);
+  const Block<Beside::anything, false, true> block(t);
   for (Index row = 0; row < t.lanes; row += kLanes)
     for (Index key = 0; key < t.keys; ++key) {
       float* at = tile + key * t.lanes + row;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 
+#include "heed/base/float16.h"
 #include "heed/kernels/lane_layout.h"
 
 namespace heed::kernels {
@@ -28,6 +29,7 @@ struct LanePart {
 
 struct AttentionLanes {
   Index keys = 0, lanes = 0;    // lanes: a multiple of kLaneUnit
+  float scale = 1;              // what products are multiplied by to be scores, where they are not scores yet
   float cap = 0;                // x becomes cap * tanh(x / cap); 0: no cap
   const float* bias = nullptr;  // [key * bias_key + row], added after the cap; null: none
   Index bias_key = 0;
@@ -50,6 +52,16 @@ struct LaneSums {
   float* decay;  // what the last block multiplied older sums by
 };
 
+// Where what a block gives to the gradients goes as factors of bf16, of PairUnit's products (pair_unit.h): the weights
+// after dropout and the gradients of the scores before the cap, times the scale. Each is filled up with zeros to whole
+// multiples of kPairDepth keys and rows.
+struct GradientFactors {
+  BFloat16* weights;            // [keys, row]
+  BFloat16* dscores;            // [keys, row]
+  Index row;                    // the lanes, rounded up to a multiple of kPairDepth
+  std::uint32_t* dscore_pairs;  // [keys / 2, lanes]: those of keys 2 p, in the lower halves, and 2 p + 1
+};
+
 // A normaliser over blocks of lanes, forward and backward.
 struct LaneNormaliser {
   // Replaces scores by weights that are still to be multiplied by a number of the row's, zero where a key is refused,
@@ -57,6 +69,9 @@ struct LaneNormaliser {
   // adds the keys j with j % 4 = n in order. A score of -inf is as if refused. A NaN or +inf makes the row's sum NaN.
   // No lane is in two of the parts.
   void (*add)(const AttentionLanes& block, std::span<const LanePart> parts, float* tile, const LaneSums& rows);
+  // The same of a whole block whose scores are still to be multiplied by AttentionLanes::scale. In their place come
+  // pairs of weights in bf16 as words [keys / 2, lanes], with zeros up to a multiple of kPairDepth keys.
+  void (*add_pairs)(const AttentionLanes& block, float* tile, const LaneSums& rows);
   bool sums_to_one;  // whether that number is 1 / sum; else it is 1
   // Replaces scores by their weights, before dropout, zero where a key is refused, from `top` (or the statistic of the
   // whole row) and that number.
@@ -67,6 +82,9 @@ struct LaneNormaliser {
   //   dbias becomes that of the scores, where it is not null.
   void (*gradients)(const AttentionLanes& block, const LanePart& part, const float* stat, const float* delta,
                     float scale, float* tile, float* dweights, float* dbias);
+  // The same of a whole block whose scores are still to be multiplied by AttentionLanes::scale, as factors of bf16.
+  void (*gradient_factors)(const AttentionLanes& block, const float* stat, const float* delta, float scale,
+                           const float* tile, const float* dweights, float* dbias, const GradientFactors& to);
   // Adds to flow[row] what the row's keys give back together, of which delta is made. Null: nothing.
   void (*flow)(const AttentionLanes& block, const LanePart& part, const float* stat, const float* tile,
                const float* dweights, float* flow);

@@ -93,7 +93,60 @@ HWY_INLINE void add_softmax_block(const AttentionLanes& t, std::span<const LaneP
 }
 
 void add_softmax(const AttentionLanes& t, std::span<const LanePart> parts, float* tile, const LaneSums& rows) {
-  for_block(t, [&](const auto& block) HWY_ATTR { add_softmax_block(t, parts, block, tile, rows); });
+  for_block<false>(t, [&](const auto& block) HWY_ATTR { add_softmax_block(t, parts, block, tile, rows); });
+}
+
+// The same for kVectors vectors of rows at once, whose weights become pairs: rounding them takes what the other vector
+// leaves.
+template <int kVectors, class B>
+HWY_INLINE void add_softmax_pairs_of(const AttentionLanes& t, Index row, const B& block, float* tile,
+                                     const LaneSums& rows) {
+  const Floats d;
+  Vector largest[kVectors][4], chains[kVectors][4], before[kVectors], minus_shift[kVectors];
+  for (int v = 0; v < kVectors; ++v)
+    for (int chain = 0; chain < 4; ++chain) {
+      largest[v][chain] = hn::Set(d, kMinusInfinity), chains[v][chain] = hn::Zero(d);
+    }
+  for_keys(t.whole(), [&](Index key, Index chain) HWY_ATTR {
+    for (int v = 0; v < kVectors; ++v) {
+      const Index lane = row + v * kLanes;
+      float* at = tile + key * t.lanes + lane;
+      Vector score = hn::LoadU(d, at);
+      if constexpr (B::kChangesScores) hn::StoreU(score = block.score(score, key, lane), d, at);
+      largest[v][chain] = hn::Max(largest[v][chain], score);
+    }
+  });
+  const Vector scale = hn::Set(d, t.scale);
+  for (int v = 0; v < kVectors; ++v) {
+    const Index lane = row + v * kLanes;
+    before[v] = hn::LoadU(d, rows.top + lane);
+    Vector top = largest_of(largest[v]);
+    if constexpr (!B::kChangesScores) top = hn::Mul(top, scale);
+    top = hn::Max(top, before[v]);
+    minus_shift[v] = hn::Neg(shift_of(top));
+    hn::StoreU(top, d, rows.top + lane);
+  }
+  store_weight_pairs<kVectors>(t, tile + row, [&](Index key, Index chain, int v) HWY_ATTR {
+    const Index lane = row + v * kLanes;
+    Vector score = hn::LoadU(d, tile + key * t.lanes + lane);
+    if constexpr (!B::kChangesScores) score = hn::Mul(score, scale);
+    const Vector weight = Softmax::weight(hn::Add(score, minus_shift[v]));
+    chains[v][chain] = hn::Add(chains[v][chain], weight);
+    return block.kept(weight, key, lane);
+  });
+  for (int v = 0; v < kVectors; ++v) {
+    const Index lane = row + v * kLanes;
+    const Vector decay = Softmax::weight(hn::Add(before[v], minus_shift[v]));
+    hn::StoreU(hn::MulAdd(hn::LoadU(d, rows.sum + lane), decay, sum_of(chains[v])), d, rows.sum + lane);
+    hn::StoreU(decay, d, rows.decay + lane);
+  }
+}
+void add_softmax_pairs(const AttentionLanes& t, float* tile, const LaneSums& rows) {
+  for_block<true>(t, [&](const auto& block) HWY_ATTR {
+    Index row = 0;
+    for (; row + 2 * kLanes <= t.lanes; row += 2 * kLanes) add_softmax_pairs_of<2>(t, row, block, tile, rows);
+    if (row < t.lanes) add_softmax_pairs_of<1>(t, row, block, tile, rows);
+  });
 }
 void shares_kernel(Index lanes, float sink, const LaneSums& rows, float* share) {
   const Floats d;
@@ -116,10 +169,14 @@ void softmax_gradients(const AttentionLanes& t, const LanePart& part, const floa
                        float scale, float* tile, float* dweights, float* dbias) {
   gradients<Softmax>(t, part, stat, delta, scale, tile, dweights, dbias);
 }
+void softmax_gradient_factors(const AttentionLanes& t, const float* stat, const float* delta, float scale,
+                              const float* tile, const float* dweights, float* dbias, const GradientFactors& to) {
+  gradient_factors<Softmax>(t, stat, delta, scale, tile, dweights, dbias, to);
+}
 void softmax_flow(const AttentionLanes& t, const LanePart& part, const float* stat, const float* tile,
                   const float* dweights, float* flow) {
   const Floats d;
-  for_block(t, [&](const auto& block) HWY_ATTR {
+  for_block<true>(t, [&](const auto& block) HWY_ATTR {
     for (Index row = part.first_lane; row < part.end_lane; row += kLanes) {
       const Vector shift = shift_of(hn::LoadU(d, stat + row));
       Vector sum = hn::LoadU(d, flow + row);
@@ -143,8 +200,10 @@ HWY_AFTER_NAMESPACE();
 namespace heed::kernels {
 
 HEED_EXPORT(add_softmax);
+HEED_EXPORT(add_softmax_pairs);
 HEED_EXPORT(weigh_softmax);
 HEED_EXPORT(softmax_gradients);
+HEED_EXPORT(softmax_gradient_factors);
 HEED_EXPORT(softmax_flow);
 HEED_EXPORT(shares_kernel);
 
@@ -153,12 +212,19 @@ namespace {
 void softmax_add(const AttentionLanes& block, std::span<const LanePart> parts, float* tile, const LaneSums& rows) {
   HEED_DISPATCH(add_softmax)(block, parts, tile, rows);
 }
+void softmax_add_pairs(const AttentionLanes& block, float* tile, const LaneSums& rows) {
+  HEED_DISPATCH(add_softmax_pairs)(block, tile, rows);
+}
 void softmax_weigh(const AttentionLanes& block, const float* top, const float* factor, float* tile) {
   HEED_DISPATCH(weigh_softmax)(block, top, factor, tile);
 }
 void gradients_of_softmax(const AttentionLanes& block, const LanePart& part, const float* stat, const float* delta,
                           float scale, float* tile, float* dweights, float* dbias) {
   HEED_DISPATCH(softmax_gradients)(block, part, stat, delta, scale, tile, dweights, dbias);
+}
+void factors_of_softmax(const AttentionLanes& block, const float* stat, const float* delta, float scale,
+                        const float* tile, const float* dweights, float* dbias, const GradientFactors& to) {
+  HEED_DISPATCH(softmax_gradient_factors)(block, stat, delta, scale, tile, dweights, dbias, to);
 }
 void flow_of_softmax(const AttentionLanes& block, const LanePart& part, const float* stat, const float* tile,
                      const float* dweights, float* flow) {
@@ -168,9 +234,11 @@ void flow_of_softmax(const AttentionLanes& block, const LanePart& part, const fl
 }  // namespace
 
 const LaneNormaliser kSoftmaxLanes{.add = softmax_add,
+                                   .add_pairs = softmax_add_pairs,
                                    .sums_to_one = true,
                                    .weigh = softmax_weigh,
                                    .gradients = gradients_of_softmax,
+                                   .gradient_factors = factors_of_softmax,
                                    .flow = flow_of_softmax};
 
 void softmax_lane_shares(Index lanes, float sink, const LaneSums& rows, float* share) {

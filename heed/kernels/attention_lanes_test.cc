@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -170,6 +173,71 @@ TEST_P(AttentionLanesTest, PartsTogetherHaveTheBitsThatEachHasAlone) {
   EXPECT_EQ(together.top, alone.top);
   EXPECT_EQ(together.sum, alone.sum);
   EXPECT_EQ(together.decay, alone.decay);
+}
+
+TEST_P(AttentionLanesTest, FactorsOfBf16AreWhatTheOthersHaveRounded) {
+  const auto rounded = [](float x) { return to_float(to_bfloat16(x)); };
+  for (const LaneNormaliser* normaliser : {&kSoftmaxLanes, &kSigmoidLanes})
+    for (const Index lanes : {16, 32, 48, 64})
+      for (const Index keys : {64, 61, 18, 1})
+        for (const float scale : {0.5f, -0.5f})
+          for (const bool alone : {true, false}) {
+            SCOPED_TRACE(std::to_string(lanes) + " lanes, " + std::to_string(keys) + " keys, scale " +
+                         std::to_string(scale));
+            const Blocks blocks(lanes, {keys});
+            AttentionLanes block = alone ? AttentionLanes{.keys = keys, .lanes = lanes} : blocks.block(0);
+            const std::vector<float>& products = blocks.scores[0];
+            std::vector<float> scores = products;
+            for (float& score : scores) score *= scale;
+            std::vector<float> weights = scores, pairs(static_cast<std::size_t>(kLaneKeys * lanes));
+            std::copy(products.begin(), products.end(), pairs.begin());
+            Sums sums(static_cast<std::size_t>(lanes)), of_pairs = sums;
+            normaliser->add(block, whole(block), weights.data(), sums.view());
+            block.scale = scale;
+            normaliser->add_pairs(block, pairs.data(), of_pairs.view());
+            EXPECT_EQ(sums.top, of_pairs.top);
+            EXPECT_EQ(sums.sum, of_pairs.sum);
+            EXPECT_EQ(sums.decay, of_pairs.decay);
+            const auto half = [&](const void* words, Index key, Index lane) {
+              std::uint16_t bits = 0;
+              std::memcpy(&bits, static_cast<const char*>(words) + 4 * (key / 2 * lanes + lane) + 2 * (key % 2), 2);
+              return to_float(std::bit_cast<BFloat16>(bits));
+            };
+            const auto at = [&](Index key, Index lane) { return static_cast<std::size_t>(key * lanes + lane); };
+            for (Index key = 0; key < round_up(keys, 32); ++key)
+              for (Index lane = 0; lane < lanes; ++lane) {
+                const float wanted = key < keys ? rounded(weights[at(key, lane)]) : 0;
+                ASSERT_EQ(half(pairs.data(), key, lane), wanted) << "weight " << key << ", " << lane;
+              }
+
+            const std::vector<float> stat = random_floats(lanes, 3, 1), delta = random_floats(lanes, 4, 1);
+            std::vector<float> tile = scores, dscores = random_floats(keys * lanes, 5, 1);
+            const std::vector<float> dweights = dscores;
+            std::vector<float> dbias(dscores.size()), dbias_too = dbias;
+            block.scale = 1;
+            normaliser->gradients(block, block.whole(), stat.data(), delta.data(), 0.3f, tile.data(), dscores.data(),
+                                  dbias.data());
+            block.scale = scale;
+            const Index row = round_up(lanes, 32);
+            std::vector<BFloat16> weight_rows(static_cast<std::size_t>(kLaneKeys * row)), dscore_rows = weight_rows;
+            std::vector<std::uint32_t> dscore_pairs(static_cast<std::size_t>(kLaneKeys / 2 * lanes));
+            normaliser->gradient_factors(block, stat.data(), delta.data(), 0.3f, products.data(), dweights.data(),
+                                         dbias_too.data(),
+                                         {weight_rows.data(), dscore_rows.data(), row, dscore_pairs.data()});
+            EXPECT_EQ(dbias, dbias_too);
+            for (Index key = 0; key < round_up(keys, 32); ++key)
+              for (Index lane = 0; lane < row; ++lane) {
+                const bool is_there = key < keys && lane < lanes;
+                const float weight = is_there ? rounded(tile[at(key, lane)]) : 0,
+                            dscore = is_there ? rounded(dscores[at(key, lane)]) : 0;
+                const auto n = static_cast<std::size_t>(key * row + lane);
+                ASSERT_EQ(to_float(weight_rows[n]), weight) << "weight " << key << ", " << lane;
+                ASSERT_EQ(to_float(dscore_rows[n]), dscore) << "gradient " << key << ", " << lane;
+                if (lane < lanes) {
+                  ASSERT_EQ(half(dscore_pairs.data(), key, lane), dscore) << key << ", " << lane;
+                }
+              }
+          }
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, AttentionLanesTest, ::testing::ValuesIn(simd_targets()),

@@ -221,21 +221,6 @@ HEED_PAIR_TARGET inline __m512i rounded(__m512 lower, __m512 upper) {
   return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(upper, lower));
 }
 
-HEED_PAIR_TARGET void round_pairs(const float* x, Index rows, Index lanes, std::uint32_t* to) {
-  alignas(64) std::uint16_t interleave[32];
-  for (int n = 0; n < 16; ++n) {
-    interleave[2 * n] = static_cast<std::uint16_t>(n), interleave[2 * n + 1] = static_cast<std::uint16_t>(n + 16);
-  }
-  const __m512i order = _mm512_load_si512(interleave);
-  for (Index p = 0; p < round_up(rows, kPairDepth) / 2; ++p)
-    for (Index lane = 0; lane < lanes; lane += kLanes) {
-      const float* const at = x + 2 * p * lanes + lane;
-      const __m512 lower = 2 * p < rows ? _mm512_loadu_ps(at) : _mm512_setzero_ps();
-      const __m512 upper = 2 * p + 1 < rows ? _mm512_loadu_ps(at + lanes) : _mm512_setzero_ps();
-      _mm512_storeu_si512(to + p * lanes + lane, _mm512_permutexvar_epi16(order, rounded(lower, upper)));
-    }
-}
-
 HEED_PAIR_TARGET void round_rows(const float* x, Index rows, Index lanes, BFloat16* to, Index to_row) {
   for (Index r = 0; r < round_up(rows, kPairRows); ++r)
     for (Index lane = 0; lane < lanes; lane += kPairDepth) {
@@ -263,7 +248,6 @@ constexpr PairUnit kAmx{.name = "AMX-BF16",
                         .close = close_tiles,
                         .multiply = multiply_by_amx,
                         .pair_rows = pair_rows,
-                        .round_pairs = round_pairs,
                         .round_rows = round_rows,
                         .add_to_decayed_rows = add_to_decayed_rows,
                         .row_products = row_products_by_tiles,
@@ -276,7 +260,6 @@ constexpr PairUnit kAvx512{.name = "AVX512-BF16",
                            .close = open_nothing,
                            .multiply = multiply_by_avx512,
                            .pair_rows = pair_rows,
-                           .round_pairs = round_pairs,
                            .round_rows = round_rows,
                            .add_to_decayed_rows = add_to_decayed_rows,
                            .row_products = row_products_by_avx512,

@@ -46,9 +46,7 @@ struct PairUnit {
   // The forms that products read. Each fills its result up to the multiples above, with zeros.
   // to[p * to_row + d] = rows 2 p and 2 p + 1 of x [rows, width].
   void (*pair_rows)(const BFloat16* x, Index x_row, Index rows, Index width, std::uint32_t* to, Index to_row);
-  // The same of x [rows, lanes], rounded to nearest even; lanes is a multiple of kPairRows.
-  void (*round_pairs)(const float* x, Index rows, Index lanes, std::uint32_t* to);
-  // to[r * to_row + lane] = x[r * lanes + lane], rounded likewise.
+  // to[r * to_row + lane] = x[r * lanes + lane], rounded to nearest even; lanes is a multiple of kPairRows.
   void (*round_rows)(const float* x, Index rows, Index lanes, BFloat16* to, Index to_row);
 
   // c[r] = c[r] decay[r] + sums[r], both [rows, width], of a width that is a multiple of kPairRows: what a product with

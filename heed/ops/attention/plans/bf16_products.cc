@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heed/kernels/lane_layout.h"
+#include "heed/ops/attention/plans/fused.h"
 
 namespace heed {
 namespace {
@@ -22,6 +23,7 @@ Bf16Products::Bf16Products(const AttentionProblem& c, AttentionTask::Pass pass, 
                            ScratchCut& scratch)
     : c_(c),
       unit_(*kernels::pair_unit()),
+      normaliser_(*lane_normaliser(c.spec.normaliser.kind)),
       opened_(!scratch.measures()),
       backward_(pass == AttentionTask::Pass::backward) {
   const Index depth = round_up(c.width, kPairDepth), sums = round_up(c.width, kPairRows);
@@ -41,11 +43,13 @@ Bf16Products::Bf16Products(const AttentionProblem& c, AttentionTask::Pass pass, 
   scratch.take(k_, kLaneKeys * depth);
   scratch.take(v_, kLaneKeys * value_depth);
   scratch.take(pairs_, kLaneKeys / 2 * std::max(sums, value_sums));
-  scratch.take(factor_pairs_, kLaneKeys / 2 * lanes);
   scratch.take(values_turned_, value_sums * kLaneKeys / 2);
   if (backward_) {
     scratch.take(keys_turned_, sums * kLaneKeys / 2);
-    scratch.take(factor_rows_, kLaneKeys * kTileRows);
+    factors_.row = round_up(lanes, kPairDepth);
+    scratch.take(factors_.weights, kLaneKeys * factors_.row);
+    scratch.take(factors_.dscores, kLaneKeys * factors_.row);
+    scratch.take(factors_.dscore_pairs, kLaneKeys / 2 * lanes);
   }
   if (opened_) unit_.open();
 }
@@ -92,7 +96,7 @@ void Bf16Products::read_block(Index b, Index g, Range keys, Range, bool often) {
 }
 
 void Bf16Products::lane_products(const Bf16Rows& rows, Index width, const Pairs* lanes, const LaneTile& tile,
-                                 float alpha, float* to) {
+                                 float* to) {
   unit_.multiply({.m = round_up(count_, kPairRows),
                   .n = tile.lanes,
                   .k = round_up(width, kPairDepth),
@@ -101,29 +105,27 @@ void Bf16Products::lane_products(const Bf16Rows& rows, Index width, const Pairs*
                   .b = lanes,
                   .b_row = tile.lanes,
                   .c = to,
-                  .c_row = tile.lanes,
-                  .alpha = alpha});
+                  .c_row = tile.lanes});
 }
 
 void Bf16Products::scores(const LaneTile& tile, const LanePart&, float* to) {
-  lane_products(keys_, c_.width, q_[tile.nth].lanes, tile, static_cast<float>(c_.scale), to);
+  lane_products(keys_, c_.width, q_[tile.nth].lanes, tile, to);
 }
 
 void Bf16Products::weight_gradients(const LaneTile& tile, const LanePart&, float* to) {
-  lane_products(values_, c_.value_width, dout_[tile.nth].lanes, tile, 1, to);
+  lane_products(values_, c_.value_width, dout_[tile.nth].lanes, tile, to);
 }
 
-// to^T = to^T decay + turned of_keys, of numbers [key, lane].
-void Bf16Products::add_lanes(const Pairs* turned, Index width, const LaneTile& tile, const float* of_keys, float* to,
+// to^T = to^T decay + turned of_keys, of pairs of keys [key / 2, lane].
+void Bf16Products::add_lanes(const Pairs* turned, Index width, const LaneTile& tile, const Pairs* of_keys, float* to,
                              const float* decay) {
-  unit_.round_pairs(of_keys, count_, tile.lanes, factor_pairs_);
   const Index depth = round_up(count_, kPairDepth);
   unit_.multiply({.m = round_up(width, kPairRows),
                   .n = tile.lanes,
                   .k = depth,
                   .a = reinterpret_cast<const BFloat16*>(turned),
                   .a_row = depth,
-                  .b = factor_pairs_,
+                  .b = of_keys,
                   .b_row = tile.lanes,
                   .c = to,
                   .c_row = tile.lanes,
@@ -131,23 +133,33 @@ void Bf16Products::add_lanes(const Pairs* turned, Index width, const LaneTile& t
                   .decay = decay});
 }
 
-void Bf16Products::add_values(const LaneTile& tile, const LanePart&, const float* weights) {
-  add_lanes(values_turned_, c_.value_width, tile, weights, tile.out_lanes, tile.decay);
+void Bf16Products::weigh(const LaneTile& tile, const kernels::AttentionLanes& block, std::span<const LanePart>,
+                         float* scores) {
+  normaliser_.add_pairs(block, scores, tile.sums());
 }
 
-void Bf16Products::add_query_gradients(const LaneTile& tile, const LanePart&, const float* dscores) {
-  add_lanes(keys_turned_, c_.width, tile, dscores, tile.dq_lanes, nullptr);
+void Bf16Products::add_values(const LaneTile& tile, const LanePart&, const float* weights) {
+  add_lanes(values_turned_, c_.value_width, tile, reinterpret_cast<const Pairs*>(weights), tile.out_lanes, tile.decay);
+}
+
+void Bf16Products::differentiate(const LaneTile& tile, const kernels::AttentionLanes& block, const LanePart&,
+                                 float* scores, float* dweights, float* dbias) {
+  factors_.row = round_up(tile.lanes, kPairDepth);
+  normaliser_.gradient_factors(block, tile.stat(), tile.delta(), static_cast<float>(c_.scale), scores, dweights, dbias,
+                               factors_);
+}
+
+void Bf16Products::add_query_gradients(const LaneTile& tile, const LanePart&, const float*) {
+  add_lanes(keys_turned_, c_.width, tile, factors_.dscore_pairs, tile.dq_lanes, nullptr);
 }
 
 // to[key] += sum over the rows of by_row[key, row] x[row], for x in pairs of rows.
-void Bf16Products::add_rows(const LaneTile& tile, const float* by_row, const Pairs* rows, Index width, FloatRows to,
-                            bool fresh) {
-  const Index depth = round_up(tile.lanes, kPairDepth), sums = round_up(width, kPairRows);
-  unit_.round_rows(by_row, count_, tile.lanes, factor_rows_, depth);
+void Bf16Products::add_rows(const BFloat16* by_row, const Pairs* rows, Index width, FloatRows to, bool fresh) {
+  const Index depth = factors_.row, sums = round_up(width, kPairRows);
   unit_.multiply({.m = round_up(count_, kPairRows),
                   .n = sums,
                   .k = depth,
-                  .a = factor_rows_,
+                  .a = by_row,
                   .a_row = depth,
                   .b = rows,
                   .b_row = sums,
@@ -156,14 +168,12 @@ void Bf16Products::add_rows(const LaneTile& tile, const float* by_row, const Pai
                   .accumulate = !fresh});
 }
 
-void Bf16Products::add_key_gradients(const LaneTile& tile, const LanePart&, const float* dscores, FloatRows dk,
-                                     bool fresh) {
-  add_rows(tile, dscores, q_[tile.nth].rows, c_.width, dk, fresh);
+void Bf16Products::add_key_gradients(const LaneTile& tile, const LanePart&, const float*, FloatRows dk, bool fresh) {
+  add_rows(factors_.dscores, q_[tile.nth].rows, c_.width, dk, fresh);
 }
 
-void Bf16Products::add_value_gradients(const LaneTile& tile, const LanePart&, const float* weights, FloatRows dv,
-                                       bool fresh) {
-  add_rows(tile, weights, dout_[tile.nth].rows, c_.value_width, dv, fresh);
+void Bf16Products::add_value_gradients(const LaneTile& tile, const LanePart&, const float*, FloatRows dv, bool fresh) {
+  add_rows(factors_.weights, dout_[tile.nth].rows, c_.value_width, dv, fresh);
 }
 
 }  // namespace heed

@@ -22,9 +22,14 @@ class Bf16Products final : public LaneProducts {
   void read_tile(const LaneTile& tile, const ConstView& dout) override;
   void read_block(Index b, Index g, Range keys, Range next, bool often) override;
   bool cuts_parts() const override { return false; }
+  float scale_of_scores() const override { return static_cast<float>(c_.scale); }
   void scores(const LaneTile& tile, const LanePart&, float* to) override;
   void weight_gradients(const LaneTile& tile, const LanePart&, float* to) override;
+  void weigh(const LaneTile& tile, const kernels::AttentionLanes& block, std::span<const LanePart> parts,
+             float* scores) override;
   void add_values(const LaneTile& tile, const LanePart&, const float* weights) override;
+  void differentiate(const LaneTile& tile, const kernels::AttentionLanes& block, const LanePart& part, float* scores,
+                     float* dweights, float* dbias) override;
   void add_query_gradients(const LaneTile& tile, const LanePart&, const float* dscores) override;
   void add_key_gradients(const LaneTile& tile, const LanePart&, const float* dscores, FloatRows dk,
                          bool fresh) override;
@@ -43,21 +48,22 @@ class Bf16Products final : public LaneProducts {
   Bf16Rows tile_rows(const ConstView& view, const RowTile& tile, Index width);
   void turn(Bf16Rows rows, Index width, Pairs* to);
   void pack(Bf16Rows rows, Index count, Index width, const LaneTile& tile, const Factors& to);
-  void lane_products(const Bf16Rows& rows, Index width, const Pairs* lanes, const LaneTile& tile, float alpha,
-                     float* to);
-  void add_lanes(const Pairs* turned, Index width, const LaneTile& tile, const float* of_keys, float* to,
+  void lane_products(const Bf16Rows& rows, Index width, const Pairs* lanes, const LaneTile& tile, float* to);
+  void add_lanes(const Pairs* turned, Index width, const LaneTile& tile, const Pairs* of_keys, float* to,
                  const float* decay);
-  void add_rows(const LaneTile& tile, const float* by_row, const Pairs* rows, Index width, FloatRows to, bool fresh);
+  void add_rows(const BFloat16* by_row, const Pairs* rows, Index width, FloatRows to, bool fresh);
 
   const AttentionProblem& c_;
   const kernels::PairUnit& unit_;
+  const kernels::LaneNormaliser& normaliser_;
   const bool opened_, backward_;
   Index count_ = 0;  // of the keys of the block
   Bf16Rows keys_{}, values_{};
   Factors* q_ = nullptr;
   Factors* dout_ = nullptr;
-  Pairs *keys_turned_ = nullptr, *values_turned_ = nullptr, *pairs_ = nullptr, *factor_pairs_ = nullptr;
-  BFloat16 *rows_ = nullptr, *k_ = nullptr, *v_ = nullptr, *factor_rows_ = nullptr;
+  Pairs *keys_turned_ = nullptr, *values_turned_ = nullptr, *pairs_ = nullptr;
+  BFloat16 *rows_ = nullptr, *k_ = nullptr, *v_ = nullptr;
+  kernels::GradientFactors factors_{};  // of the block at work; backward
 };
 
 }  // namespace heed

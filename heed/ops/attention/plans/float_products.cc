@@ -4,6 +4,7 @@
 
 #include "heed/kernels/attention_apart.h"
 #include "heed/kernels/gemm_tile.h"
+#include "heed/ops/attention/plans/fused.h"
 
 namespace heed {
 namespace {
@@ -24,7 +25,10 @@ bool shares_cache_set(FloatRows rows) {
 }  // namespace
 
 FloatProducts::FloatProducts(const AttentionProblem& c, AttentionTask::Pass pass, Index tiles, ScratchCut& scratch)
-    : c_(c), score_(*tile_score(c.spec.score.kind)), rows_(most_lanes(c)) {
+    : c_(c),
+      score_(*tile_score(c.spec.score.kind)),
+      normaliser_(*lane_normaliser(c.spec.normaliser.kind)),
+      rows_(most_lanes(c)) {
   const bool backward = pass == AttentionTask::Pass::backward;
   const Index block = std::min(std::max<Index>(c.keys, 1), kLaneKeys);
   scratch.take(tiles_, tiles);
@@ -102,6 +106,11 @@ void FloatProducts::weight_gradients(const LaneTile& tile, const LanePart& part,
                      kernels::gemm_tile);
 }
 
+void FloatProducts::weigh(const LaneTile& tile, const kernels::AttentionLanes& block, std::span<const LanePart> parts,
+                          float* scores) {
+  normaliser_.add(block, parts, scores, tile.sums());
+}
+
 void FloatProducts::add_values(const LaneTile& tile, const LanePart& part, const float* weights) {
   const Index key = part.first_key, lane = part.first_lane;
   kernels::gemm_tile_ahead({.m = c_.value_width,
@@ -126,6 +135,11 @@ void FloatProducts::add_values_apart(const LaneTile& tile, const LanePart& part,
                              .weights = weights,
                              .decays = decays,
                              .out = tile.out_lanes});
+}
+
+void FloatProducts::differentiate(const LaneTile& tile, const kernels::AttentionLanes& block, const LanePart& part,
+                                  float* scores, float* dweights, float* dbias) {
+  normaliser_.gradients(block, part, tile.stat(), tile.delta(), static_cast<float>(c_.scale), scores, dweights, dbias);
 }
 
 void FloatProducts::add_query_gradients(const LaneTile& tile, const LanePart& part, const float* dscores) {

@@ -18,8 +18,12 @@ class FloatProducts final : public LaneProducts {
   void read_block(Index b, Index g, Range keys, Range next, bool often) override;
   void scores(const LaneTile& tile, const LanePart& part, float* to) override;
   void weight_gradients(const LaneTile& tile, const LanePart& part, float* to) override;
+  void weigh(const LaneTile& tile, const kernels::AttentionLanes& block, std::span<const LanePart> parts,
+             float* scores) override;
   void add_values(const LaneTile& tile, const LanePart& part, const float* weights) override;
   void add_values_apart(const LaneTile& tile, const LanePart& part, const float* weights, const float* decays) override;
+  void differentiate(const LaneTile& tile, const kernels::AttentionLanes& block, const LanePart& part, float* scores,
+                     float* dweights, float* dbias) override;
   void add_query_gradients(const LaneTile& tile, const LanePart& part, const float* dscores) override;
   void add_key_gradients(const LaneTile& tile, const LanePart& part, const float* dscores, FloatRows dk,
                          bool fresh) override;
@@ -41,6 +45,7 @@ class FloatProducts final : public LaneProducts {
 
   const AttentionProblem& c_;
   const TileScore& score_;
+  const kernels::LaneNormaliser& normaliser_;
   Index rows_;  // of a tile, at most
   Factors* tiles_ = nullptr;
   float *q_rows_ = nullptr, *dout_rows_ = nullptr, *q_lanes_ = nullptr, *dout_lanes_ = nullptr;

@@ -174,12 +174,10 @@ class FusedHead {
 
   // `read`: whether its scores, and what is beside them, are there.
   void add_block(LaneTile& tile, const LaneBlock& block, bool read) {
-    // The weights after dropout, and beside them the gradients of the products.
     float* dbias = grad.dbias || grad.drelative || grad.dcentre ? work_.dbias() : nullptr;
     for (const kernels::LanePart& part : block.parts.by_lanes()) {
       if (!read) read_part(tile, part);
-      normaliser_.gradients(block.passes, part, tile.stat(), tile.delta(), static_cast<float>(c.scale), scores_,
-                            dscores_, dbias);
+      work_.products().differentiate(tile, block.passes, part, scores_, dscores_, dbias);
     }
     if (dbias != nullptr) {
       block.parts.clear_rest(dbias);

@@ -54,7 +54,7 @@ class FusedTiles {
 
  private:
   void add(const LaneTile& tile, const LaneBlock& block) {
-    normaliser_.add(block.passes, block.parts.by_lanes(), work_.scores(), tile.sums());
+    work_.products().weigh(tile, block.passes, block.parts.by_lanes(), work_.scores());
     if (!result.out) return;
     for (const kernels::LanePart& part : block.parts.by_lanes()) {
       work_.products().add_values(tile, part, work_.scores());

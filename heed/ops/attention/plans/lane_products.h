@@ -24,14 +24,24 @@ class LaneProducts {
   // Whether parts are less than blocks: else each is its whole block.
   virtual bool cuts_parts() const { return true; }
 
-  // Of a part of the block, whose other numbers are left alone: to[key, lane] = scale * (k . q).
+  // What is left to multiply the scores by.
+  virtual float scale_of_scores() const { return 1; }
+
+  // Of a part of the block, whose other numbers are left alone: to[key, lane] = scale * (k . q) / scale_of_scores().
   virtual void scores(const LaneTile& tile, const LanePart& part, float* to) = 0;
+  // Replaces the scores of a block by weights as add_values() reads them, and takes them into the tile's sums.
+  virtual void weigh(const LaneTile& tile, const kernels::AttentionLanes& block, std::span<const LanePart> parts,
+                     float* scores) = 0;
   // to[key, lane] = v . dout.
   virtual void weight_gradients(const LaneTile& tile, const LanePart& part, float* to) = 0;
-  // out^T = out^T decay + V^T weights, for weights [key, lane].
+  // out^T = out^T decay + V^T weights.
   virtual void add_values(const LaneTile& tile, const LanePart& part, const float* weights) = 0;
   // The same key after key: out^T = out^T decays[key] + v weights[key]. Only products in f32 have it.
   virtual void add_values_apart(const LaneTile&, const LanePart&, const float*, const float*) {}
+  // From scores, and what weight_gradients() leaves beside them, the weights and the gradients of the scores as those
+  // below read them, and dbias as LaneNormaliser::gradients says.
+  virtual void differentiate(const LaneTile& tile, const kernels::AttentionLanes& block, const LanePart& part,
+                             float* scores, float* dweights, float* dbias) = 0;
   // dq^T += K^T dscores.
   virtual void add_query_gradients(const LaneTile& tile, const LanePart& part, const float* dscores) = 0;
   // dk[key] += sum over the rows of dscores[key, row] q[row], and likewise dv; with `fresh`, there was nothing. Those

@@ -110,7 +110,10 @@ TileCover LaneWork::cover_of(const MaskTile& open, Range keys) const {
 
 LaneBlock LaneWork::block(const LaneTile& tile, Range keys, bool whole) {
   const auto& [b, h, rows] = tile.rows;
-  kernels::AttentionLanes passes{.keys = keys.size(), .lanes = tile.lanes, .cap = static_cast<float>(c_.cap)};
+  kernels::AttentionLanes passes{.keys = keys.size(),
+                                 .lanes = tile.lanes,
+                                 .scale = products_.scale_of_scores(),
+                                 .cap = static_cast<float>(c_.cap)};
   if (!whole) {
     fill_allowed(tile, keys);
     passes.allowed = allowed_;
