@@ -345,7 +345,7 @@ void add_patterns(py::module_& m) {
 }
 
 void add_masks(py::module_& m) {
-  py::class_<Mask>(m, "Mask", "Which keys a query may attend to. Masks intersect: `a & b`.")
+  py::class_<Mask>(m, "Mask", py::dynamic_attr(), "Which keys a query may attend to. Masks intersect: `a & b`.")
       .def(
           "__and__", [](const Mask& a, const Mask& b) { return a & b; }, py::is_operator())
       .def("array", &mask_array, py::arg("batch"), py::arg("heads"), py::arg("queries"), py::arg("keys"),
@@ -368,7 +368,7 @@ void add_calls(py::module_& m) {
       .def_readonly("probability", &Dropout::probability)
       .def_readonly("seed", &Dropout::seed)
       .def_readonly("stream", &Dropout::stream);
-  py::class_<Sequences>(m, "Sequences", "Where sequences lie, if not one to a batch element.");
+  py::class_<Sequences>(m, "Sequences", py::dynamic_attr(), "Where sequences lie, if not one to a batch element.");
   m.def(
       "packed",
       [](const py::object& query_offsets, const py::object& key_offsets) {

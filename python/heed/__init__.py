@@ -10,14 +10,16 @@ heed.torch has the same as functions that torch differentiates. docs/python.md s
 import importlib as _importlib
 
 from heed._heed import (
-    Array, Bias, Dropout, Error, Mask, Normaliser, RotaryScaling, Score, Sequences, additive, alibi, around, bigbird, boolean, causal,
-    corpus, cosine, dense, dot, elu, entmax15, fixed, gaussian, key_lengths, longformer, merge, packed, paged, performer, predicate, prefix,
-    quantise_rows, random_features, relative, relu, rotary, rotary_backward, rotary_tables, scaled_dot, segments, set_threads, sigmoid,
-    softmax, sparsemax, squared_distance, strided, sum, threads, tiles, version, window)
+    Array, Bias, Dropout, Error, Mask, Normaliser, RotaryScaling, Score, Sequences, corpus, merge, quantise_rows, random_features, rotary,
+    rotary_backward, rotary_tables, set_threads, threads, version)
 from heed.attention_calls import (
     AttentionGradient, attention, attention_backward, attention_double_backward, attention_weights, explain)
 from heed.metrics import aer, bleu, chrf, ter
 from heed.models import Model, load
+from heed.options import (
+    additive, alibi, around, bigbird, boolean, causal, cosine, dense, dot, elu, entmax15, fixed, gaussian, key_lengths, longformer, packed, paged,
+    performer, predicate, prefix, relative, relu, scaled_dot, segments, sigmoid, softmax, sparsemax, squared_distance, strided, sum, tiles,
+    window)
 from heed.senses import PictureClassifier, Transcriber
 from heed.training import train
 from heed.views import Attention, View, view

@@ -14,7 +14,8 @@ mask        of causal(), window(), prefix(), key_lengths(), boolean(), segments(
 normaliser  N, of softmax() (the default; with sinks), sigmoid(), sparsemax(), entmax15(), sum().
 scale       what scores are multiplied by; where it is not given, 1 / sqrt(D) or what the score says.
 soft_cap    c: a score x becomes c * tanh(x / c), before the bias.
-dropout     a probability, or Dropout(probability, seed, stream).
+dropout     Dropout(probability, seed, stream), or a probability, which draws as the seed 0 does, the same in each call (heed.torch's draw
+            their seeds from torch).
 sequences   packed() or paged(), where there is not one sequence to a batch element.
 scales      (scales of k, scales of v), where those are int8: float32 [B, Hk, Lk] each. Forward only.
 """

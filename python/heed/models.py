@@ -10,6 +10,7 @@ import json
 import os
 import queue
 import threading
+import weakref
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
@@ -173,6 +174,14 @@ class Model:
 
         thread = threading.Thread(target=run, name="heed.Model.generate", daemon=True)
         thread.start()
+
+        def end() -> None:
+            closed.set()
+            wanted.release()
+            thread.join()
+
+        # Where the program ends before the text has been read to its end, too: no thread may wait while Python is taken apart.
+        finish = weakref.finalize(thread, end)
         shown = self.decode(self.encode(prompt)) if prompt else ""
         try:
             while (part := parts.get()) is not None:
@@ -185,9 +194,7 @@ class Model:
                     shown = text
                 wanted.release()
         finally:
-            closed.set()
-            wanted.release()
-            thread.join()
+            finish()
 
     def complete(
         self, prompts: Sequence[str], *, max_tokens: int = 100, stop: Union[str, Sequence[str]] = (), **options: Any

@@ -4,6 +4,8 @@ import os
 import pathlib
 import signal
 import struct
+import subprocess
+import sys
 import tempfile
 import threading
 import unittest
@@ -290,6 +292,10 @@ class Generating(unittest.TestCase):
         next(stream)
         stream.close()
         self.assertEqual(threading.active_count(), before)
+        program = ("import heed, sys\nstream = heed.load(sys.argv[1]).generate('The man', max_tokens=40, temperature=0)\n"
+                   "print(next(stream))  # and ends")
+        run = subprocess.run([sys.executable, "-c", program, str(pathlib.Path(folder.name) / "writer")], capture_output=True, text=True)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
         for _ in writer.generate("The man", max_tokens=40):
             break
         self.assertEqual(threading.active_count(), before)

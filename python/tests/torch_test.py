@@ -1,6 +1,8 @@
 """heed.torch: tensors are shared, gradients agree with differences to the second order, and what has a name of torch's means what it means
 there. Skipped where torch is not installed (script/setup peers)."""
 
+import copy
+import io
 import sys
 import unittest
 
@@ -184,6 +186,21 @@ class Derivatives(unittest.TestCase):
         with torch.no_grad():
             self.assertFalse(heed.torch.attention(q, k, v).requires_grad)
 
+    def test_what_was_written_to_since_the_call_is_not_taken_for_what_was_there(self):
+        q, k, v = (x.requires_grad_() for x in operands())
+        allowed, numbers = torch.ones(L, L, dtype=torch.bool), draw(L, L, seed=5)
+        for options in ({"mask": allowed}, {"mask": heed.causal() & heed.boolean(allowed)}, {"bias": numbers}):
+            heed.torch.attention(q, k, v, **options).sum().backward()
+            out = heed.torch.attention(q, k, v, **options)
+            allowed[0, 1] = not allowed[0, 1]
+            numbers.add_(1)
+            with self.assertRaisesRegex(heed.Error, "was written to after the call"):
+                out.sum().backward()
+
+    def test_a_scale_has_no_gradient(self):
+        with self.assertRaisesRegex(heed.Error, "scale has no gradient"):
+            heed.torch.attention(*operands(), scale=torch.tensor(0.5, requires_grad=True))
+
     def test_packed_sequences_have_first_derivatives(self):
         q, k, v = (x[:1].requires_grad_() for x in operands(key_heads=2))
         call = lambda *x: heed.torch.attention(*x, mask=heed.causal(), sequences=heed.packed([0, 2, L]))
@@ -258,6 +275,10 @@ class ScaledDotProduct(unittest.TestCase):
             heed.torch.scaled_dot_product_attention(q, k, v, attn_mask=q[0, 0] > 0, is_causal=True)
         with self.assertRaisesRegex(heed.Error, "must broadcast"):
             heed.torch.scaled_dot_product_attention(q, k[:, :3], v)
+        with self.assertRaisesRegex(heed.Error, r"attn_mask must broadcast to \[1, 2, 4, 5, 5\], but is \[3, 1, 1, 5, 5\]"):
+            heed.torch.scaled_dot_product_attention(q[None], k[None], v[None], attn_mask=draw(3, 1, 1, L, L))
+        with self.assertRaisesRegex(heed.Error, "three axes at least, but have 2, 2 and 2"):
+            heed.torch.scaled_dot_product_attention(q[0, 0], k[0, 0], v[0, 0], enable_gqa=True)
         for dropout in (-0.1, 1.0, float("nan")):
             with self.assertRaisesRegex(heed.Error, r"dropout probability must be in \[0, 1\)"):
                 heed.torch.scaled_dot_product_attention(q, k, v, dropout_p=dropout)
@@ -350,6 +371,32 @@ class MultiheadAttention(unittest.TestCase):
         self.assertTrue((sparse(x, x, x, average_attn_weights=False)[1] == 0).any())
         with self.assertRaisesRegex(TypeError, "no option window"):
             heed.torch.MultiheadAttention(12, 3, window=3)
+
+    def test_a_bias_is_heeds_where_it_is_no_bool(self):
+        _, ours = self.pair(batch_first=True)
+        x, slopes = draw(2, 6, 12), draw(3).abs()
+        distance = (torch.arange(6)[:, None] - torch.arange(6)).abs()
+        numbers = -slopes[:, None, None] * distance
+        wanted = ours(x, x, x, attn_mask=numbers.repeat(2, 1, 1))[0]
+        for bias in (heed.alibi(slopes), numbers):
+            biased = heed.torch.MultiheadAttention(12, 3, batch_first=True, dtype=torch.float64, bias=bias)
+            biased.load_state_dict(ours.state_dict())
+            torch.testing.assert_close(biased(x, x, x)[0], wanted)
+
+    def test_is_copied_and_saved_with_its_options(self):
+        vector = torch.nn.Parameter(draw(4))
+        layer = heed.torch.MultiheadAttention(12, 3, batch_first=True, dtype=torch.float64, bias=heed.alibi(),
+                                              mask=heed.causal() & heed.window(2, 0), score=heed.additive(vector))
+        layer.vector = vector
+        x = draw(2, 6, 12)
+        copied = copy.deepcopy(layer)
+        file = io.BytesIO()
+        torch.save(layer, file)
+        file.seek(0)
+        for other in (copied, torch.load(file)):
+            self.assertTrue(torch.equal(other(x, x, x)[0], layer(x, x, x)[0]))
+            self.assertIs(other.options["score"].arrays["additive_vector"], other.vector)
+            self.assertIsNot(other.vector, vector)
 
     def test_stands_in_torchs_layers(self):
         torch.manual_seed(0)

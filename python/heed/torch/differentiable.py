@@ -5,6 +5,7 @@ from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
 import torch
 
 import heed
+from heed.options import arrays_of
 from heed.torch import definition
 
 # The options that are made of arrays, and may be learned.
@@ -33,9 +34,16 @@ def rows(tensor):
     return tensor if tensor.stride(-1) == 1 or tensor.shape[-1] <= 1 else tensor.contiguous()
 
 
+def versions(call):
+    """How often each tensor that the options are made of has been written to: what torch asks of the operands that it keeps."""
+    tensors = [array for option in call for array in arrays_of(option) if isinstance(array, torch.Tensor)]
+    return [tensor._version for tensor in tensors if not tensor.is_inference()]
+
+
 class Attention(torch.autograd.Function):
     @staticmethod
     def forward(ctx, call, q, k, v, *learned):
+        ctx.versions = versions(call)
         out, lse = heed.attention(q.detach(), k.detach(), v.detach(), return_lse=True, **call.options())
         ctx.set_materialize_grads(False)
         ctx.call = call
@@ -46,6 +54,9 @@ class Attention(torch.autograd.Function):
     def backward(ctx, dout, dlse):
         if dout is None and dlse is None:
             return (None,) * (4 + len(ctx.call.names))
+        if versions(ctx.call) != ctx.versions:
+            raise heed.Error("heed.torch.attention: a tensor of the mask, bias, score or normaliser was written to after the call whose gradient "
+                             "is asked for")
         *given, out, lse = ctx.saved_tensors
         if dout is None:
             dout = torch.zeros_like(out)
@@ -114,6 +125,9 @@ def attention(
     with its operators: that takes the memory of several [B, H, Lq, Lk], and under additive and squared-distance scores of several
     [B, H, Lq, Lk, D]. Packed sequences have first derivatives only.
     """
+    for name, number in (("scale", scale), ("soft_cap", soft_cap)):
+        if isinstance(number, torch.Tensor) and number.requires_grad:
+            raise heed.Error(f"heed.torch.attention: {name} has no gradient: multiply q by a scale that is learned")
     if isinstance(bias, torch.Tensor):
         bias = heed.dense(bias)
     if isinstance(dropout, (int, float)):

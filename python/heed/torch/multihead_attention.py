@@ -1,6 +1,6 @@
 """torch.nn.MultiheadAttention, with heed's attention in it."""
 
-from typing import Optional, Tuple
+from typing import Optional, Tuple, Union
 
 import torch
 from torch.nn import functional
@@ -16,19 +16,21 @@ class MultiheadAttention(torch.nn.MultiheadAttention):
         layer.load_state_dict(trained.state_dict())                   # of a torch.nn.MultiheadAttention
         out, weights = layer(x, x, x, key_padding_mask=padding)
 
-    Further options, by name, are heed.torch.attention's: score, mask, normaliser, bias, scale, soft_cap. A mask of these and those of
-    forward() intersect; a bias adds to theirs.
+    Further options, by name, are heed.torch.attention's: score, mask, normaliser, scale, soft_cap, and bias, a heed.Bias or a tensor (True or
+    False is torch's argument, whether projections have one). A mask of these and those of forward() intersect; a bias adds to theirs.
 
     Other than torch's: returned weights are before dropout, and have no gradient; a row that may attend to no key gives zero, not NaN.
     """
 
-    def __init__(self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True, add_bias_kv: bool = False,
-                 add_zero_attn: bool = False, kdim: Optional[int] = None, vdim: Optional[int] = None, batch_first: bool = False,
-                 device=None, dtype=None, **options) -> None:
-        super().__init__(embed_dim, num_heads, dropout, bias, add_bias_kv, add_zero_attn, kdim, vdim, batch_first, device, dtype)
-        unknown = options.keys() - {"score", "mask", "normaliser", "bias", "scale", "soft_cap"}
+    def __init__(self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: Union[bool, heed.Bias, torch.Tensor] = True,
+                 add_bias_kv: bool = False, add_zero_attn: bool = False, kdim: Optional[int] = None, vdim: Optional[int] = None,
+                 batch_first: bool = False, device=None, dtype=None, **options) -> None:
+        unknown = options.keys() - {"score", "mask", "normaliser", "scale", "soft_cap"}
         if unknown:
             raise TypeError(f"heed.torch.MultiheadAttention has no option {', '.join(sorted(unknown))}")
+        if isinstance(bias, (heed.Bias, torch.Tensor)):
+            options["bias"], bias = bias, True
+        super().__init__(embed_dim, num_heads, dropout, bias, add_bias_kv, add_zero_attn, kdim, vdim, batch_first, device, dtype)
         self.options = options
 
     def _reset_parameters(self) -> None:  # the last that torch's __init__ calls

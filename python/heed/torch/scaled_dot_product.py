@@ -23,8 +23,9 @@ def scaled_dot_product_attention(
     """
     if attn_mask is not None and is_causal:
         raise heed.Error("scaled_dot_product_attention: attn_mask and is_causal cannot both be given")
-    if query.dim() < 2 or key.dim() < 2 or value.dim() < 2:
-        raise heed.Error("scaled_dot_product_attention: query, key and value must have two axes at least, but have "
+    least = 3 if enable_gqa else 2
+    if min(query.dim(), key.dim(), value.dim()) < least:
+        raise heed.Error(f"scaled_dot_product_attention: query, key and value must have {'three' if enable_gqa else 'two'} axes at least, but have "
                          f"{query.dim()}, {key.dim()} and {value.dim()}")
     try:
         q, k, v, batch = with_four_axes(query, key, value, enable_gqa)
@@ -36,7 +37,11 @@ def scaled_dot_product_attention(
     if attn_mask is not None:
         spread = attn_mask
         if len(batch) > 2 and attn_mask.dim() > 2:  # as many axes as the operands had, so that they can be joined as theirs are
-            spread = attn_mask.expand(*batch, *attn_mask.shape[-2:]).reshape(*q.shape[:2], *attn_mask.shape[-2:])
+            try:
+                spread = attn_mask.expand(*batch, *attn_mask.shape[-2:]).reshape(*q.shape[:2], *attn_mask.shape[-2:])
+            except RuntimeError as refused:
+                raise heed.Error(f"scaled_dot_product_attention: attn_mask must broadcast to {[*batch, q.shape[2], k.shape[2]]}, but is "
+                                 f"{list(attn_mask.shape)}") from refused
         mask, bias = (spread, None) if attn_mask.dtype == torch.bool else (None, spread)
     if is_causal:
         mask = heed.causal("start")
