@@ -89,16 +89,16 @@ HWY_INLINE V exp(D d, V x) {
   return hn::Mul(hn::MulAdd(parts.p, scale, scale), power_of_two(d, hn::Add(hn::Sub(n, half), bias)));
 }
 
-// Where x is at or above a bound or a NaN. AVX-512 compares so at once, and has zeros elsewhere from what it computes;
-// with Highway's Not it takes another step of the unit that is busiest with exponentials.
+// `value`, and zero where x is below the bound; a NaN is not. AVX-512 compares the other way, and has the zeros from what
+// computes the value; with Highway's Not it takes another step of the unit that is busiest with exponentials.
 template <class D, class V = hn::VFromD<D>>
-HWY_INLINE hn::Mask<D> is_not_below(D d, V x, float bound) {
+HWY_INLINE V zero_below(D d, V x, float bound, V value) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
   if constexpr (sizeof(V) == sizeof(__m512)) {
-    return hn::Mask<D>{_mm512_cmp_ps_mask(x.raw, hn::Set(d, bound).raw, _CMP_NLT_UQ)};
+    return hn::IfThenElseZero(hn::Mask<D>{_mm512_cmp_ps_mask(x.raw, hn::Set(d, bound).raw, _CMP_NLT_UQ)}, value);
   }
 #endif
-  return hn::Not(hn::Lt(x, hn::Set(d, bound)));
+  return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, bound)), value);
 }
 
 // exp(x) for x <= 88, and zero below -87, where a weight is as good as none: no result is subnormal, which would cost a
@@ -107,7 +107,7 @@ template <class D, class V = hn::VFromD<D>>
 HWY_INLINE V exp_or_zero(D d, V x) {
   const auto parts = exp_parts(d, x);  // of what is further below, any number
   const V scale = power_of_two(d, parts.n);
-  return hn::IfThenElseZero(is_not_below(d, x, -87.0f), hn::MulAdd(parts.p, scale, scale));
+  return zero_below(d, x, -87.0f, hn::MulAdd(parts.p, scale, scale));
 }
 
 // tanh(x) = x P(x^2) / Q(x^2), of degree 4 each, with an error of 1.0e-8 before rounding; no coefficient is negative,
