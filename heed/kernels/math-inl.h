@@ -89,8 +89,8 @@ HWY_INLINE V exp(D d, V x) {
   return hn::Mul(hn::MulAdd(parts.p, scale, scale), power_of_two(d, hn::Add(hn::Sub(n, half), bias)));
 }
 
-// `value`, and zero where x is below the bound; a NaN is not. AVX-512 compares the other way, and has the zeros from what
-// computes the value; with Highway's Not it takes another step of the unit that is busiest with exponentials.
+// `value`, and zero where x is below the bound; a NaN is not. AVX-512 compares the other way, and has the zeros from
+// what computes the value; with Highway's Not it takes another step of the unit that is busiest with exponentials.
 template <class D, class V = hn::VFromD<D>>
 HWY_INLINE V zero_below(D d, V x, float bound, V value) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3

@@ -92,6 +92,13 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(kWhiteSpace) + 1);
 }
 
+// What an answer says behind what its model thought; all of it where it holds no thought.
+std::string_view behind_thought(std::string_view answer) {
+  constexpr std::string_view kEnd = "</think>";
+  const std::size_t end = answer.rfind(kEnd);
+  return end == answer.npos ? answer : answer.substr(end + kEnd.size());
+}
+
 void check_roles(std::span<const ChatMessage> messages) {
   HEED_CHECK(!messages.empty() && messages.back().role == "user", "chat: the last message must be the user's");
   const std::size_t first = messages.front().role == "system" ? 1 : 0;
@@ -125,6 +132,7 @@ ChatTemplate ChatTemplate::recognised(std::string_view jinja, std::string_view p
   if (has("<|im_start|>") && !has("<|im_sep|>")) {
     ChatTemplate chat = known("chatml");
     chat.default_system_ = text_between(plain, "<|im_start|>system\n", "<|im_end|>");
+    chat.forgets_thoughts_ = has("content.split('</think>')[-1].lstrip('\n')");
     return chat;
   }
   if (has("'<｜User｜>'+content") && has("'<｜Assistant｜>'+content")) {
@@ -259,7 +267,12 @@ void ChatTemplate::add_turns_with_header(std::span<const ChatMessage> messages, 
       before = message.content + "\n\n";
       continue;
     }
-    turn(message.role, message.role == "system" ? preamble_ : before, message.content);
+    std::string_view content = message.content;
+    if (forgets_thoughts_ && message.role == "assistant") {
+      content = behind_thought(content);
+      content.remove_prefix(std::min(content.find_first_not_of('\n'), content.size()));
+    }
+    turn(message.role, message.role == "system" ? preamble_ : before, content);
     before.clear();
   }
   open("assistant");
@@ -268,13 +281,12 @@ void ChatTemplate::add_turns_with_header(std::span<const ChatMessage> messages, 
 // A token before each turn, and one behind an answer; the system message has none.
 void ChatTemplate::add_marked_turns(std::span<const ChatMessage> messages, std::vector<Part>& parts) const {
   constexpr std::string_view kBegin = "<｜begin▁of▁sentence｜>", kEnd = "<｜end▁of▁sentence｜>", kUser = "<｜User｜>",
-                             kAssistant = "<｜Assistant｜>", kThoughtEnd = "</think>";
+                             kAssistant = "<｜Assistant｜>";
   parts.push_back({std::string(kBegin), true});
   for (const ChatMessage& message : messages) {
     const bool answers = message.role == "assistant";
-    std::string_view content = message.content;
-    if (const std::size_t thought = content.rfind(kThoughtEnd); answers && forgets_thoughts_ && thought != content.npos)
-      content.remove_prefix(thought + kThoughtEnd.size());
+    const std::string_view content =
+        answers && forgets_thoughts_ ? behind_thought(message.content) : std::string_view(message.content);
     if (message.role != "system") parts.push_back({std::string(answers ? kAssistant : kUser), true});
     parts.push_back({std::string(content), false});
     if (answers) parts.push_back({std::string(kEnd), true});

@@ -84,7 +84,7 @@ class ChatTemplate {
   std::string_view preamble_ = {};   // of llama3: what the system's turn begins with, which there is always then
   Instruction instruction_ = {};     // of mistral
   bool thinks_ = false;              // of deepseek: an answer begins with a thought
-  bool forgets_thoughts_ = true;     // and what was thought for earlier ones is left out
+  bool forgets_thoughts_ = name_ == "deepseek";  // what was thought for earlier answers is left out
 };
 
 }  // namespace heed

@@ -59,6 +59,16 @@ TEST(ChatTemplate, DeepseeksModelsThinkWhereTheirTemplateSaysSo) {
       "chat: no template is called 'x': there are chatml, deepseek, gemma, llama2, llama3, mistral, phi3, zephyr");
 }
 
+TEST(ChatTemplate, OfAnswersThatWereThoughtAboutSomeTemplatesKeepWhatWasSaid) {
+  std::vector<ChatMessage> talk = kTalk;
+  talk[2].content = "<think>\nA greeting.\n</think>\n\nHello.";
+  const std::string turns = "{{'<|im_start|>' + message.role + content + '<|im_end|>'}}";
+  const std::string forgets = R"({%- set content = message.content.split('</think>')[-1].lstrip('\n') %})";
+  EXPECT_EQ(ChatTemplate::recognised(turns + forgets, "place").text(talk), ChatTemplate::named("chatml").text(kTalk));
+  EXPECT_NE(ChatTemplate::recognised(turns, "place").text(talk).find("A greeting."), std::string::npos);
+  EXPECT_NE(ChatTemplate::named("chatml").text(talk).find("A greeting."), std::string::npos);
+}
+
 TEST(ChatTemplate, IsRecognisedByItsMarks) {
   const auto name = [](std::string_view jinja) { return ChatTemplate::recognised(jinja, "place").name(); };
   EXPECT_EQ(name("{% for m in messages %}{{'<|im_start|>' + m['role']}}"), "chatml");

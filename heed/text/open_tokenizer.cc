@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,9 +18,9 @@
 #include "heed/text/sentencepiece_tokenizer.h"
 #include "heed/text/sentencepiece_words.h"
 #include "heed/text/tokenizer/definitions.h"
-#include "heed/text/tokenizer/json_fields.h"
 #include "heed/text/tokenizer/symbols.h"
 #include "heed/text/tokenizer/tokenizer.h"
+#include "heed/text/tokenizer_settings.h"
 
 namespace heed {
 namespace {
@@ -48,124 +46,30 @@ bool has_all(const fs::path& folder, std::span<const std::string_view> names) {
   return std::ranges::all_of(names, [&](std::string_view name) { return file_exists(folder / name); });
 }
 
-// Of types of models whose tokenizers do more than their files say.
-constexpr std::pair<std::string_view, std::string_view> kClassesOfModels[] = {
-    {"albert", "AlbertTokenizer"},         {"big_bird", "BigBirdTokenizer"},
-    {"camembert", "CamembertTokenizer"},   {"gemma", "GemmaTokenizer"},
-    {"gemma2", "GemmaTokenizer"},          {"llama", "LlamaTokenizer"},
-    {"m2m_100", "M2M100Tokenizer"},        {"mbart", "MBartTokenizer"},
-    {"mistral", "LlamaTokenizer"},         {"mt5", "T5Tokenizer"},
-    {"pegasus", "PegasusTokenizer"},       {"t5", "T5Tokenizer"},
-    {"xlm-roberta", "XLMRobertaTokenizer"}};
-
-// The class that a model's config.json names, or that goes with its type.
-std::string class_of_model(const Json& config) {
-  if (config.kind() != Json::Kind::object) return {};
-  if (is_given(config, "tokenizer_class")) return config["tokenizer_class"].string();
-  if (!is_given(config, "model_type")) return {};
-  const std::string type = config["model_type"].string();
-  const auto* const found = std::ranges::find(kClassesOfModels, type, [](const auto& row) { return row.first; });
-  return found == std::end(kClassesOfModels) ? std::string() : std::string(found->second);
-}
-
-// What the files beside a vocabulary say of it.
-class Settings {
- public:
-  explicit Settings(const fs::path& folder) : folder_(folder) {
-    for (const std::string_view name : {"special_tokens_map.json", "tokenizer_config.json"}) {
-      if (file_exists(folder / name)) files_.push_back(read_json(folder / name));
-    }
-    class_ = token("tokenizer_class", "");
-    if (class_.empty() && file_exists(folder / "config.json"))
-      class_ = class_of_model(read_json(folder / "config.json"));
-    if (class_.ends_with("Fast")) class_.resize(class_.size() - 4);
-  }
-
-  // The last file that speaks of a symbol is right about it.
-  void name_symbols(const FindPiece& find, SymbolIds& symbols) const {
-    for (const Json& file : files_) heed::name_symbols(file, find, symbols);
-  }
-  std::optional<bool> flag(std::string_view key) const {
-    for (const Json& file : files_) {
-      if (is_given(file, key)) return file[key].boolean();
-    }
-    return std::nullopt;
-  }
-  std::optional<Index> number(std::string_view key) const {
-    for (const Json& file : files_) {
-      if (is_given(file, key)) return file[key].integer(0);
-    }
-    return std::nullopt;
-  }
-  // A token's text, which may be an object's "content".
-  std::string token(std::string_view key, std::string_view otherwise) const {
-    for (const Json& file : files_) {
-      if (!is_given(file, key)) continue;
-      return file[key].kind() == Json::Kind::object ? file[key]["content"].string() : file[key].string();
-    }
-    return std::string(otherwise);
-  }
-  // As the files name it, or else as the model's configuration does, or its type; empty where nothing does.
-  const std::string& tokenizer_class() const { return class_; }
-  // What was added to the vocabulary's pieces, by id: tokenizer_config.json has it whole, added_tokens.json the ids.
-  std::vector<Json> added_tokens() const {
-    std::map<Index, Json> tokens;
-    for (const Json& file : files_) {
-      if (!is_given(file, "added_tokens_decoder")) continue;
-      for (auto [id, token] : file["added_tokens_decoder"].members()) {
-        token.set("id", number_of(id, token));
-        tokens.insert_or_assign(token["id"].integer(), std::move(token));
-      }
-    }
-    if (!tokens.empty() || !file_exists(folder_ / "added_tokens.json")) return values_of(tokens);
-    const std::vector<std::string> named = this->tokens();
-    for (const auto& [content, id] : read_json(folder_ / "added_tokens.json").members()) {
-      const bool special = std::ranges::find(named, content) != named.end();
-      tokens.insert_or_assign(id.integer(0), added_token(content, id.integer(), special));
-    }
-    return values_of(tokens);
-  }
-  // The tokens that it names, whatever for.
-  std::vector<std::string> tokens() const {
-    std::vector<std::string> all;
-    for (const char* key :
-         {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"}) {
-      if (std::string one = token(key, ""); !one.empty()) all.push_back(std::move(one));
-    }
-    return all;
-  }
-
- private:
-  static Index number_of(const std::string& digits, const Json& token) {
-    Index number = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (error != std::errc() || end != digits.data() + digits.size()) token.refuse("must have an id for its key");
-    return number;
-  }
-  static std::vector<Json> values_of(const std::map<Index, Json>& tokens) {
-    std::vector<Json> values;
-    for (const auto& [id, token] : tokens) values.push_back(token);
-    return values;
-  }
-
-  fs::path folder_;
-  std::vector<Json> files_;
-  std::string class_;
-};
-
 // The symbols that the files name, on top of those that the pieces suggest.
-std::unique_ptr<Vocabulary> with_settings(const Tokenizer& tokenizer, const Settings& settings) {
+std::unique_ptr<Vocabulary> with_settings(const Tokenizer& tokenizer, const TokenizerSettings& settings) {
   SymbolIds symbols = tokenizer.symbols();
   settings.name_symbols([&](std::string_view piece) { return tokenizer.id_of(piece); }, symbols);
   return std::make_unique<Tokenizer>(tokenizer.with_symbols(symbols));
 }
 
-std::unique_ptr<Vocabulary> tokenizer_of(const Json& definition, const fs::path& name, const Settings& settings) {
-  return with_settings(
-      Tokenizer::from_definition(with_added_tokens(definition, settings.added_tokens()), name.string()), settings);
+// With what was added to its pieces; and pieces that the settings name as tokens are found in a text, too.
+std::unique_ptr<Vocabulary> tokenizer_of(Json definition, const fs::path& name, const TokenizerSettings& settings) {
+  definition = with_added_tokens(std::move(definition), settings.added_tokens());
+  Tokenizer tokenizer = Tokenizer::from_definition(definition, name.string());
+  const std::vector<Json> added = definition["added_tokens"].items();
+  std::vector<Json> named;
+  for (const std::string& token : settings.tokens()) {
+    const int id = tokenizer.id_of(token);
+    const bool is_added = std::ranges::any_of(added, [&](const Json& one) { return one["content"].string() == token; });
+    if (id >= 0 && !is_added) named.push_back(added_token(token, id, true));
+  }
+  if (named.empty()) return with_settings(tokenizer, settings);
+  return with_settings(Tokenizer::from_definition(with_added_tokens(std::move(definition), named), name.string()),
+                       settings);
 }
 
-std::unique_ptr<Vocabulary> open_renumbered(const fs::path& path, const Settings& settings) {
+std::unique_ptr<Vocabulary> open_renumbered(const fs::path& path, const TokenizerSettings& settings) {
   Renumbering how{.tokenizer_class = settings.tokenizer_class(),
                   .source_language = settings.token("src_lang", ""),
                   .language_behind = settings.flag("legacy_behaviour").value_or(false),
@@ -177,19 +81,20 @@ std::unique_ptr<Vocabulary> open_renumbered(const fs::path& path, const Settings
   return tokenizer_of(renumbered_definition(model, how, name), path, settings);
 }
 
-std::unique_ptr<Vocabulary> open_albert(const fs::path& path, const Settings& settings) {
+std::unique_ptr<Vocabulary> open_albert(const fs::path& path, const TokenizerSettings& settings) {
   const std::string name = path.string();
   const AlbertRules rules{.lower = settings.flag("do_lower_case").value_or(true),
                           .keeps_accents = settings.flag("keep_accents").value_or(false)};
   return tokenizer_of(albert_definition(read_sentencepiece_pieces(read_file(path), name), rules, name), path, settings);
 }
 
-std::unique_ptr<Vocabulary> open_sentencepiece(const fs::path& path, const Settings& settings) {
+std::unique_ptr<Vocabulary> open_sentencepiece(const fs::path& path, const TokenizerSettings& settings) {
   const std::string kind = settings.tokenizer_class();
   const bool keeps_ids = settings.number("offset") == 0;  // of some PEGASUS
   if (is_renumbered(kind) && !keeps_ids) return open_renumbered(path, settings);
   if (kind == "AlbertTokenizer") return open_albert(path, settings);
-  for (const std::string_view other : {"BarthezTokenizer", "XGLMTokenizer", "BigBirdTokenizer"}) {
+  for (const std::string_view other : {"BarthezTokenizer", "XGLMTokenizer", "BigBirdTokenizer", "DebertaV2Tokenizer",
+                                       "XLNetTokenizer", "RemBertTokenizer", "FNetTokenizer"}) {
     HEED_CHECK(kind != other,
                "{}: a tokenizer of the class {} does more than its model says, and heed knows that from tokenizer.json "
                "alone",
@@ -202,7 +107,7 @@ std::unique_ptr<Vocabulary> open_sentencepiece(const fs::path& path, const Setti
       path, {settings.flag("add_bos_token").value_or(begins), settings.flag("add_eos_token").value_or(ends)}));
 }
 
-std::unique_ptr<Vocabulary> open_gpt2(const fs::path& folder, const Settings& settings) {
+std::unique_ptr<Vocabulary> open_gpt2(const fs::path& folder, const TokenizerSettings& settings) {
   const Json pieces = read_json(folder / "vocab.json");
   const Json merges = merges_of(read_file(folder / "merges.txt"), (folder / "merges.txt").string());
   const std::string kind = settings.tokenizer_class();
@@ -210,17 +115,19 @@ std::unique_ptr<Vocabulary> open_gpt2(const fs::path& folder, const Settings& se
     return std::ranges::find(kinds, kind) != kinds.end();
   };
   const bool clip = kind == "CLIPTokenizer" || (kind.empty() && pieces.has("<|startoftext|>") && pieces.has("a</w>"));
-  const bool roberta = is_one_of({"RobertaTokenizer", "BartTokenizer", "LongformerTokenizer", "BlenderbotTokenizer",
-                                  "LEDTokenizer", "MvpTokenizer"}) ||
-                       (kind.empty() && pieces.has("<s>") && pieces.has("</s>"));
-  HEED_CHECK(clip || roberta || kind.empty() ||
-                 is_one_of({"GPT2Tokenizer", "GPTNeoXTokenizer", "OPTTokenizer", "CodeGenTokenizer"}),
+  const bool roberta =
+      is_one_of({"RobertaTokenizer", "BartTokenizer", "LongformerTokenizer", "LEDTokenizer", "MvpTokenizer"}) ||
+      (kind.empty() && pieces.has("<s>") && pieces.has("</s>"));
+  HEED_CHECK(clip || roberta || kind.empty() || is_one_of({"GPT2Tokenizer", "GPTNeoXTokenizer", "CodeGenTokenizer"}),
              "{}: vocab.json and merges.txt of a {}, which heed knows from tokenizer.json alone", folder.string(),
              kind);
   std::vector<std::string> tokens = settings.tokens();
-  for (const char* usual : {"<|endoftext|>", "<s>", "</s>", "<unk>", "<pad>", "<mask>"}) {
-    if (std::ranges::find(tokens, usual) == tokens.end()) tokens.emplace_back(usual);
-  }
+  const auto may_spell = [&](std::initializer_list<const char*> usual) {
+    for (const char* token : usual) {
+      if (std::ranges::find(tokens, token) == tokens.end()) tokens.emplace_back(token);
+    }
+  };
+  roberta ? may_spell({"<s>", "</s>", "<unk>", "<pad>", "<mask>"}) : may_spell({"<|endoftext|>"});
   const bool prefix_space = settings.flag("add_prefix_space").value_or(false);
   const auto token = [&](std::string_view key, std::string_view otherwise) {
     const std::string text = settings.token(key, otherwise);
@@ -235,11 +142,15 @@ std::unique_ptr<Vocabulary> open_gpt2(const fs::path& folder, const Settings& se
                                     token("sep_token", "</s>"), settings.token("mask_token", "<mask>"));
   } else {
     definition = gpt2_definition(pieces, merges, tokens, prefix_space);
+    if (settings.flag("add_bos_token").value_or(false)) {
+      const std::string begin = settings.token("bos_token", "<|endoftext|>");
+      definition.set("post_processor", template_definition({{{begin, pieces[begin].integer(0)}}, {}, {}}));
+    }
   }
   return tokenizer_of(definition, folder, settings);
 }
 
-std::unique_ptr<Vocabulary> open_bert(const fs::path& folder, const Settings& settings) {
+std::unique_ptr<Vocabulary> open_bert(const fs::path& folder, const TokenizerSettings& settings) {
   const fs::path path = folder / "vocab.txt";
   const std::string& kind = settings.tokenizer_class();
   for (const std::string_view other : {"BertJapaneseTokenizer", "PhobertTokenizer", "BertweetTokenizer"}) {
@@ -256,26 +167,31 @@ std::unique_ptr<Vocabulary> open_bert(const fs::path& folder, const Settings& se
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   const bool lower = settings.flag("do_lower_case").value_or(true);
+  const bool mpnet = kind == "MPNetTokenizer";
   const BertRules rules{.lower = lower,
                         .chinese = settings.flag("tokenize_chinese_chars").value_or(true),
                         .strips_accents = settings.flag("strip_accents").value_or(lower),
                         .unknown = settings.token("unk_token", "[UNK]"),
-                        .classifier = settings.token("cls_token", "[CLS]"),
-                        .separator = settings.token("sep_token", "[SEP]"),
-                        .pad = settings.token("pad_token", "[PAD]"),
-                        .mask = settings.token("mask_token", "[MASK]")};
-  return tokenizer_of(bert_definition(pieces, rules, path.string()), path, settings);
+                        .classifier = settings.token("cls_token", mpnet ? "<s>" : "[CLS]"),
+                        .separator = settings.token("sep_token", mpnet ? "</s>" : "[SEP]"),
+                        .pad = settings.token("pad_token", mpnet ? "<pad>" : "[PAD]"),
+                        .mask = settings.token("mask_token", mpnet ? "<mask>" : "[MASK]")};
+  Json definition = bert_definition(pieces, rules, path.string());
+  if (mpnet) definition = mpnet_definition(std::move(definition), rules);
+  return tokenizer_of(std::move(definition), path, settings);
 }
 
 }  // namespace
 
 std::unique_ptr<Vocabulary> open_tokenizer(const fs::path& folder, TokenizerSide side) {
-  const Settings settings(folder);
+  const TokenizerSettings settings(folder);
   if (const fs::path path = folder / "tokenizer.json"; file_exists(path))
     return with_settings(Tokenizer::load(path), settings);
   if (has_all(folder, kSidesFiles)) {
+    const bool source = side == TokenizerSide::source;
+    const bool apart = !source && file_exists(folder / "target_vocab.json");
     return std::make_unique<SentencePieceWords>(SentencePieceWords::load(
-        folder / (side == TokenizerSide::source ? "source.spm" : "target.spm"), folder / "vocab.json"));
+        folder / (source ? "source.spm" : "target.spm"), folder / (apart ? "target_vocab.json" : "vocab.json")));
   }
   for (const std::string_view name : kModels) {
     if (file_exists(folder / name)) return open_sentencepiece(folder / name, settings);

@@ -16,7 +16,8 @@ enum class TokenizerSide { source, target };
 
 // Reads the first of these that the folder has:
 //   tokenizer.json                                      Tokenizer
-//   source.spm and target.spm with vocab.json           SentencePieceWords: Marian's
+//   source.spm and target.spm with vocab.json           SentencePieceWords: Marian's; target_vocab.json has the ids of
+//                                                       the language that is written, where it is there
 //   tokenizer.model, spiece.model, spm.model,
 //   sentencepiece.model, sentencepiece.bpe.model        SentencePieceTokenizer; Tokenizer of the classes that give the
 //                                                       pieces other ids (heed/text/renumbered_pieces.h)

@@ -73,6 +73,39 @@ TEST_F(OpenTokenizerTest, RobertasTextsHaveTokensAroundThem) {
   EXPECT_EQ(roberta->encode("a <mask>"), (Ids{4, 7})) << "its mask takes the space before it along";
 }
 
+TEST_F(OpenTokenizerTest, OptsTextsBeginWithATokenAndSpellThoseAlone) {
+  write("vocab.json", R"({"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, "a": 4, "b": 5, "ab": 6, "s": 7, "<": 8,
+                          ">": 9})");
+  write("merges.txt", "#version: 0.2\na b\n");
+  const std::string tokens = R"("bos_token": "</s>", "eos_token": "</s>", "unk_token": "</s>", "pad_token": "<pad>")";
+  for (const char* named : {R"("tokenizer_class": "GPT2Tokenizer", )", ""}) {
+    write("config.json", R"({"model_type": "opt"})");
+    write("tokenizer_config.json", "{" + std::string(named) + R"("add_bos_token": true, )" + tokens + "}");
+    const auto opt = open_tokenizer(folder_);
+    EXPECT_EQ(opt->encode_special("ab").ids, (Ids{2, 6}));
+    EXPECT_EQ(opt->encode("a</s><pad>"), (Ids{4, 2, 1}));
+    EXPECT_EQ(opt->encode("<s>"), (Ids{8, 7, 9})) << "no token of it";
+  }
+}
+
+TEST_F(OpenTokenizerTest, MpnetsTextsHaveTwoSeparatorsBetweenThem) {
+  write("vocab.txt", "<s>\n<pad>\n</s>\n[UNK]\n<mask>\na\nb\n");
+  write("config.json", R"({"model_type": "mpnet"})");
+  const auto mpnet = open_tokenizer(folder_);
+  EXPECT_EQ(mpnet->encode_special("a").ids, (Ids{0, 5, 2}));
+  EXPECT_EQ(mpnet->encode_special("a", "b"), (EncodedText{{0, 5, 2, 2, 6, 2}, {0, 0, 0, 0, 0, 0}}));
+  EXPECT_EQ(mpnet->encode("a <mask> x"), (Ids{5, 4, 3}));
+}
+
+TEST_F(OpenTokenizerTest, PiecesThatTheSettingsNameAsTokensAreFoundInATextAsSuch) {
+  write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n<e1>\ne\n##1\n<\n>\n");
+  EXPECT_EQ(open_tokenizer(folder_)->encode("<e1>a"), (Ids{9, 7, 8, 10, 5}));
+  write("special_tokens_map.json", R"({"additional_special_tokens": ["<e1>", {"content": "<nowhere>"}]})");
+  const auto list = open_tokenizer(folder_);
+  EXPECT_EQ(list->encode("<e1>a"), (Ids{6, 5}));
+  EXPECT_TRUE(list->is_special(6));
+}
+
 TEST_F(OpenTokenizerTest, ClipsWordsAreOfLowerCaseAndEndWithAMark) {
   write("vocab.json",
         R"({"a": 0, "b": 1, "a</w>": 2, "b</w>": 3, "ab</w>": 4, "<|startoftext|>": 5, "<|endoftext|>": 6})");
@@ -167,6 +200,13 @@ TEST_F(OpenTokenizerTest, AListOfPiecesForWordsThatHeedDoesNotCutIsRefused) {
   write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n");
   write("tokenizer_config.json", R"({"tokenizer_class": "BertJapaneseTokenizer"})");
   EXPECT_NE(refusal().find("BertJapaneseTokenizer cuts words as heed does not"), std::string::npos);
+  write("vocab.json", R"({"a": 0})");
+  write("merges.txt", "");
+  for (const std::string type : {"deberta", "blenderbot", "openai-gpt"}) {
+    std::filesystem::remove(folder_ / "tokenizer_config.json");
+    write("config.json", R"({"model_type": ")" + type + R"("})");
+    EXPECT_NE(refusal().find("which heed knows from tokenizer.json alone"), std::string::npos) << type;
+  }
 }
 
 TEST_F(OpenTokenizerTest, MariansPiecesHaveTheIdsOfAList) {
@@ -187,6 +227,24 @@ TEST_F(OpenTokenizerTest, MariansPiecesHaveTheIdsOfAList) {
   EXPECT_EQ(marian->decode(expected), "the cat");
   EXPECT_EQ(marian->pad(), own.size() + 7);
   EXPECT_EQ(marian->encode("ж").back(), 1);
+  list.set(">>fr<<", own.size() + 8);
+  write_json(folder_ / "vocab.json", list);
+  const auto many = open_tokenizer(folder_);
+  const Ids words = many->encode("the cat"), other = many->encode("sat");
+  Ids told{static_cast<int>(own.size()) + 8};
+  told.insert(told.end(), words.begin(), words.end());
+  EXPECT_EQ(many->encode(">>fr<< the cat"), told) << "the language to translate to";
+  told = words;
+  told.push_back(0);
+  told.insert(told.end(), other.begin(), other.end());
+  EXPECT_EQ(many->encode("the cat</s>sat"), told);
+  EXPECT_EQ(many->encode(">>de<<"), Ids{1}) << "no piece of this name";
+  Json apart = list;
+  apart.set("</s>", 1);
+  apart.set("<unk>", 0);
+  write_json(folder_ / "target_vocab.json", apart);
+  EXPECT_EQ(open_tokenizer(folder_, TokenizerSide::target)->end(), 1);
+  EXPECT_EQ(open_tokenizer(folder_, TokenizerSide::source)->end(), 0);
   marian->save(folder_ / "kept", "source");
   EXPECT_EQ(load_vocabulary(folder_ / "kept", "source")->encode_special("the cat").ids, expected);
 }

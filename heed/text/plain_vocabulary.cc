@@ -224,7 +224,7 @@ struct Cut {
   std::vector<Json> (*steps)();
   bool whole_pieces = false;  // a word that is a piece is that piece, whatever its merges would make of it
 };
-constexpr std::array<Cut, 48> kCuts = {{
+constexpr std::array<Cut, 56> kCuts = {{
     {"", gpt2_steps},
     {"default", gpt2_steps},
     {"gpt-2", gpt2_steps},
@@ -241,6 +241,9 @@ constexpr std::array<Cut, 48> kCuts = {{
     {"mellum", gpt2_steps},
     {"mpt", gpt2_steps},
     {"olmo", gpt2_steps},
+    {"a.x-4.0", gpt2_steps},
+    {"exaone4", gpt2_steps},
+    {"modern-bert", gpt2_steps},
     {"llama3", llama3_steps, true},
     {"llama-v3", llama3_steps, true},
     {"llama-bpe", llama3_steps, true},
@@ -249,6 +252,7 @@ constexpr std::array<Cut, 48> kCuts = {{
     {"pixtral", llama3_steps, true},
     {"midm-2.0", llama3_steps, true},
     {"lfm2", llama3_steps, true},
+    {"jina-v5-nano", llama3_steps, true},
     {"dbrx", llama3_steps},
     {"smaug-bpe", llama3_steps},
     {"glm4", llama3_steps},
@@ -257,8 +261,12 @@ constexpr std::array<Cut, 48> kCuts = {{
     {"stablelm2", qwen2_steps},
     {"deepseek-r1-qwen", qwen2_steps},
     {"megrez", qwen2_steps},
+    {"kormo", qwen2_steps},
+    {"f2llmv2", qwen2_steps},
     {"gpt-4o", gpt4o_steps},
     {"llama4", gpt4o_steps},
+    {"kanana2", gpt4o_steps},
+    {"talkie", gpt4o_steps},
     {"tekken", tekken_steps, true},
     {"bloom", bloom_steps},
     {"gpt3-finnish", bloom_steps},

@@ -47,15 +47,34 @@ std::filesystem::path SentencePieceWords::path_in(const std::filesystem::path& f
 std::vector<int> SentencePieceWords::encode(std::string_view text) const {
   Index wrong = 0;
   HEED_CHECK(valid_utf8(text, &wrong), "encode: byte {} of the text is not valid UTF-8", wrong);
+  std::vector<int> ids;
+  while (!text.empty()) {
+    std::size_t words = text.size(), symbol = 0;
+    for (const int id : {end(), unknown(), pad()}) {
+      if (id < 0) continue;
+      const std::size_t at = text.find(impl_->pieces.piece(id));
+      if (at < words) words = at, symbol = impl_->pieces.piece(id).size();
+    }
+    encode_words(text.substr(0, words), ids);
+    if (symbol > 0) ids.push_back(impl_->pieces.find(text.substr(words, symbol)));
+    text.remove_prefix(words + symbol);
+  }
+  return ids;
+}
+
+void SentencePieceWords::encode_words(std::string_view text, std::vector<int>& ids) const {
+  const auto add = [&](std::string_view piece) {
+    const int id = impl_->pieces.find(piece);
+    ids.push_back(id >= 0 ? id : unknown());
+  };
+  if (const std::size_t last = text.rfind("<<"); text.starts_with(">>") && last != text.npos && last > 2) {
+    add(text.substr(0, last + 2));
+    text.remove_prefix(last + 2);
+  }
   std::vector<std::string> pieces;
   const auto status = impl_->processor.Encode(text, &pieces);
   HEED_CHECK(status.ok(), "SentencePieceWords::encode: {}", status.message());
-  std::vector<int> ids;
-  for (const std::string& one : pieces) {
-    const int id = impl_->pieces.find(one);
-    ids.push_back(id >= 0 ? id : unknown());
-  }
-  return ids;
+  for (const std::string& one : pieces) add(one);
 }
 
 EncodedText SentencePieceWords::encode_special(std::string_view text) const {

@@ -11,7 +11,8 @@ namespace heed {
 class SentencePieceWords final : public Vocabulary {
  public:
   // Reads source.spm or target.spm, and vocab.json: {"piece": id}. "</s>" ends texts and "<unk>" stands for pieces that
-  // have no id; both must be there. Throws heed::Error naming the file and the place.
+  // have no id; both must be there. A text may spell them and "<pad>", and what it begins with from ">>" to the last
+  // "<<" is one piece: the language to translate to. Throws heed::Error naming the file and the place.
   static SentencePieceWords load(const std::filesystem::path& model, const std::filesystem::path& list);
   // The same from memory.
   static SentencePieceWords from_bytes(std::string_view model, std::string_view model_name, std::string_view list,
@@ -35,6 +36,8 @@ class SentencePieceWords final : public Vocabulary {
       : Vocabulary(symbols), impl_(std::move(impl)) {}
   std::string text_of(std::span<const int> ids, Specials specials) const override;
   std::string surface(int id) const override;
+  // Of what lies between symbols.
+  void encode_words(std::string_view text, std::vector<int>& ids) const;
 
   std::shared_ptr<const Impl> impl_;
 };

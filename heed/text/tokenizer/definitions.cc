@@ -143,6 +143,14 @@ Json clip_definition(Json pieces, Json merges, const Json& begin, const Json& en
   return definition;
 }
 
+Json mpnet_definition(Json bert, const BertRules& rules) {
+  const Json pieces = bert["model"]["vocab"];
+  const TemplateToken begin{rules.classifier, pieces[rules.classifier].integer()},
+      end{rules.separator, pieces[rules.separator].integer()};
+  bert.set("post_processor", template_definition({{begin}, {end}, {{end, end}}}));
+  return with_token_that(std::move(bert), rules.mask, "lstrip");
+}
+
 Json with_added_tokens(Json definition, std::span<const Json> tokens) {
   Json added = Json::array();
   for (const Json& token : definition["added_tokens"].items()) {

@@ -22,6 +22,9 @@ struct BertRules {
 // `pieces` by id. Throws heed::Error naming `name` where the unknown, classifier or separator piece is not there.
 Json bert_definition(std::span<const std::string> pieces, const BertRules& rules, std::string_view name);
 
+// MPNet's, of BERT's: the mask takes the space before it along, and between two texts stand two separators.
+Json mpnet_definition(Json bert, const BertRules& rules);
+
 // GPT-2's (byte-level BPE): pieces with their ids as an object, merges as a list, and the tokens that a text may spell.
 Json gpt2_definition(Json pieces, Json merges, std::span<const std::string> special_tokens, bool prefix_space);
 // The same with <s> and </s> around texts, and between two (RoBERTa's).

@@ -98,6 +98,7 @@ TEST(Normaliser, StepsComeInOrder) {
             "ea");
   EXPECT_EQ(normalised(R"({"type": "Sequence", "normalizers": []})", "A"), "A");
   EXPECT_EQ(read_normaliser(Json()), nullptr);
+  EXPECT_EQ(normalised(R"({"type": "Replace", "pattern": {"String": ""}, "content": "x"})", "abc"), "xaxbxcx");
 }
 
 TEST(Normaliser, WhatIsNotThereIsRefusedByItsPlace) {

@@ -10,7 +10,7 @@ Pattern::Pattern(const Json& json) {
     regex_.emplace(json["Regex"].string(), json.where());
   } else if (json.has("String")) {
     text_ = json["String"].string();
-    if (text_.empty()) json["String"].refuse("must not be empty");
+    if (text_.empty()) regex_.emplace("(?:)", json.where());  // matches before each character, as with Hugging Face
   } else {
     json.refuse("must have String or Regex");
   }
