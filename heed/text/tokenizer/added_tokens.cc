@@ -56,24 +56,34 @@ AddedToken read_added_token(const Json& json) {
           .normalized = flag_or(json, "normalized", !special)};
 }
 
+std::uint32_t AddedTokens::Trie::child(std::uint32_t node, char byte) const {
+  std::uint32_t child = nodes_[node].first_child;
+  while (child != 0 && nodes_[child].byte != byte) child = nodes_[child].next_sibling;
+  return child;
+}
+
 void AddedTokens::Trie::add(std::string_view text, int id) {
   if (text.empty()) return;
   starts_[static_cast<unsigned char>(text[0])] = true;
-  std::size_t node = 0;
+  std::uint32_t node = 0;
   for (const char byte : text) {
-    const auto [child, is_new] = nodes_[node].children.try_emplace(byte, nodes_.size());
-    node = child->second;
-    if (is_new) nodes_.emplace_back();
+    std::uint32_t next = child(node, byte);
+    if (next == 0) {
+      next = static_cast<std::uint32_t>(nodes_.size());
+      nodes_.push_back({.next_sibling = nodes_[node].first_child, .byte = byte});
+      nodes_[node].first_child = next;
+    }
+    node = next;
   }
   if (nodes_[node].id < 0) nodes_[node].id = id;
 }
 
 std::size_t AddedTokens::Trie::longest(std::string_view text, int& id) const {
-  std::size_t node = 0, length = 0;
+  std::size_t length = 0;
+  std::uint32_t node = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
-    const auto child = nodes_[node].children.find(text[at]);
-    if (child == nodes_[node].children.end()) break;
-    node = child->second;
+    node = child(node, text[at]);
+    if (node == 0) break;
     if (nodes_[node].id < 0) continue;
     id = nodes_[node].id;
     length = at + 1;

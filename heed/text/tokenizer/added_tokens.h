@@ -7,8 +7,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -34,7 +34,7 @@ struct AddedToken {
 class AddedTokens {
  public:
   static constexpr std::size_t kLongest = 4096;                    // bytes of a token
-  static constexpr std::size_t kMostBytes = std::size_t{1} << 20;  // of all together
+  static constexpr std::size_t kMostBytes = std::size_t{4} << 20;  // of all together
 
   // Adds a token under the model's id for it, or behind as many ids as the model has pieces and new tokens came before
   // it, whoever has that id. Throws heed::Error for one of more than kLongest bytes, and where all have more than
@@ -70,9 +70,13 @@ class AddedTokens {
 
    private:
     struct Node {
-      std::map<char, std::size_t> children;
       int id = -1;
+      std::uint32_t first_child = 0, next_sibling = 0;  // 0: none, for the root is nobody's
+      char byte = 0;
     };
+    // 0 where the node has no such child.
+    std::uint32_t child(std::uint32_t node, char byte) const;
+
     std::vector<Node> nodes_{1};
     std::array<bool, 256> starts_{};
   };

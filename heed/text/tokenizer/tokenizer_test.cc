@@ -194,6 +194,15 @@ TEST(Tokenizer, ALongTextTakesTimeInProportion) {
   EXPECT_EQ(run, Ids(1 << 16, 6));
 }
 
+TEST(Tokenizer, TokensMayBeAddedByTheTenThousand) {
+  std::string added;  // as those of pictures are
+  for (int n = 0; n < 60000; ++n)
+    added += fmt::format(R"({}{{"id": {}, "content": "<picture token {}>"}})", n == 0 ? "" : ",", n + 1, n);
+  const Tokenizer tokenizer = Tokenizer::from_json(
+      R"({"added_tokens": [)" + added + R"(], "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}})", "many");
+  EXPECT_EQ(tokenizer.encode("a<picture token 59999>a<picture token 7><picture token 77>"), (Ids{0, 60000, 0, 8, 78}));
+}
+
 TEST(Tokenizer, WhatAFileAsksForAndIsNotThereIsOneError) {
   const auto refusal = [](std::string_view json) {
     return testing::refusal([&] { Tokenizer::from_json(json, "file.json"); });
