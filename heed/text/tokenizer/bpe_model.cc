@@ -21,11 +21,9 @@ std::size_t length_of_first(std::string_view text) {
   return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
 }
 
+// Files name tokens that their vocabularies lack, and need them for no text.
 int unknown_id(const PieceTable& pieces, const BpeOptions& options) {
-  if (options.unknown.empty()) return -1;
-  const int id = pieces.find(options.unknown);
-  HEED_CHECK(id >= 0, "the unknown token '{}' is not in the vocabulary", printable(options.unknown));
-  return id;
+  return options.unknown.empty() ? -1 : pieces.find(options.unknown);
 }
 
 }  // namespace
@@ -179,7 +177,9 @@ void BpeModel::tokenize(std::string_view word, std::vector<int>& ids) const {
       if (unknown_waits) symbols.push_back(unknown());
       unknown_waits = false;
       add(id, at);
-    } else if (!bytes_of(character, symbols) && unknown() >= 0) {
+    } else if (!bytes_of(character, symbols) && !options_.unknown.empty()) {
+      HEED_CHECK(unknown() >= 0, "encode: '{}' has no piece, and the unknown token '{}' is not in the vocabulary",
+                 printable(character), printable(options_.unknown));
       if (unknown_waits && !options_.fuse_unknown) symbols.push_back(unknown());
       unknown_waits = true;
     }

@@ -14,7 +14,6 @@ bool continues_character(char byte) { return (static_cast<unsigned char>(byte) &
 
 WordPieceModel::WordPieceModel(PieceTable&& pieces, WordPieceOptions options)
     : TokenModel(std::move(pieces), pieces.find(options.unknown)), options_(std::move(options)) {
-  HEED_CHECK(unknown() >= 0, "the unknown token '{}' is not in the vocabulary", printable(options_.unknown));
   for (int id = 0; id < this->pieces().size(); ++id) longest_ = std::max(longest_, this->pieces().piece(id).size());
 }
 
@@ -22,6 +21,8 @@ void WordPieceModel::tokenize(std::string_view word, std::vector<int>& ids) cons
   const auto characters = std::ranges::count_if(word, [](char byte) { return !continues_character(byte); });
   const std::size_t before = ids.size();
   const auto give_up = [&] {
+    HEED_CHECK(unknown() >= 0, "encode: '{}' has no pieces, and the unknown token '{}' is not in the vocabulary",
+               printable(word), printable(options_.unknown));
     ids.resize(before);
     ids.push_back(unknown());
   };
