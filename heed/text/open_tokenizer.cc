@@ -88,6 +88,36 @@ std::unique_ptr<Vocabulary> open_albert(const fs::path& path, const TokenizerSet
   return tokenizer_of(albert_definition(read_sentencepiece_pieces(read_file(path), name), rules, name), path, settings);
 }
 
+// What was added behind a model's pieces, T5's places for spans among it.
+std::vector<Json> added_behind(const PlainVocabulary& model, const TokenizerSettings& settings) {
+  const Index pieces = std::ssize(model.pieces), spans = settings.number("extra_ids").value_or(0);
+  std::vector<Json> added;
+  for (Json& token : settings.added_tokens()) {
+    if (token["id"].integer() >= pieces) added.push_back(std::move(token));
+  }
+  if (!added.empty()) return added;
+  for (Index n = 0; n < spans; ++n) {  // the first one last
+    added.push_back(added_token(fmt::format("<extra_id_{}>", spans - 1 - n), pieces + n, true));
+  }
+  return added;
+}
+
+// A model's pieces with more tokens, which SentencePiece's library does not know.
+std::unique_ptr<Vocabulary> with_tokens_behind(PlainVocabulary model, std::span<const Json> added,
+                                               const SentencePieceTemplate& around, const fs::path& path,
+                                               const TokenizerSettings& settings) {
+  const auto symbol = [&](std::string_view key, std::string_view otherwise) {
+    const std::string token = settings.token(key, otherwise);
+    const auto found = std::ranges::find(model.pieces, token);
+    HEED_CHECK(found != model.pieces.end(), "{}: has no piece '{}', which is to stand around texts", path.string(),
+               token);
+    return static_cast<int>(found - model.pieces.begin());
+  };
+  if (around.begins) model.before = {symbol("bos_token", "<s>")};
+  if (around.ends) model.behind = {symbol("eos_token", "</s>")};
+  return tokenizer_of(with_added_tokens(tokenizer_definition(model, path.string()), added), path, settings);
+}
+
 std::unique_ptr<Vocabulary> open_sentencepiece(const fs::path& path, const TokenizerSettings& settings) {
   const std::string kind = settings.tokenizer_class();
   const bool keeps_ids = settings.number("offset") == 0;  // of some PEGASUS
@@ -103,8 +133,14 @@ std::unique_ptr<Vocabulary> open_sentencepiece(const fs::path& path, const Token
   // Of Llama's and Gemma's, texts begin with a symbol where nothing else is said, and of T5's they end with one.
   const bool begins = kind == "LlamaTokenizer" || kind == "CodeLlamaTokenizer" || kind == "GemmaTokenizer";
   const bool ends = kind == "T5Tokenizer" || kind == "PegasusTokenizer";
-  return std::make_unique<SentencePieceTokenizer>(SentencePieceTokenizer::load(
-      path, {settings.flag("add_bos_token").value_or(begins), settings.flag("add_eos_token").value_or(ends)}));
+  const SentencePieceTemplate around{settings.flag("add_bos_token").value_or(begins),
+                                     settings.flag("add_eos_token").value_or(ends)};
+  if (settings.adds_tokens()) {
+    PlainVocabulary model = read_sentencepiece_pieces(read_file(path), path.string());
+    if (const std::vector<Json> added = added_behind(model, settings); !added.empty())
+      return with_tokens_behind(std::move(model), added, around, path, settings);
+  }
+  return std::make_unique<SentencePieceTokenizer>(SentencePieceTokenizer::load(path, around));
 }
 
 std::unique_ptr<Vocabulary> open_gpt2(const fs::path& folder, const TokenizerSettings& settings) {

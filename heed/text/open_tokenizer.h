@@ -16,11 +16,12 @@ enum class TokenizerSide { source, target };
 
 // Reads the first of these that the folder has:
 //   tokenizer.json                                      Tokenizer
-//   source.spm and target.spm with vocab.json           SentencePieceWords: Marian's; target_vocab.json has the ids of
-//                                                       the language that is written, where it is there
+//   source.spm and target.spm with vocab.json           SentencePieceWords: Marian's; target_vocab.json, where it is
+//                                                       there, has the ids of the language that is written
 //   tokenizer.model, spiece.model, spm.model,
-//   sentencepiece.model, sentencepiece.bpe.model        SentencePieceTokenizer; Tokenizer of the classes that give the
-//                                                       pieces other ids (heed/text/renumbered_pieces.h)
+//   sentencepiece.model, sentencepiece.bpe.model        SentencePieceTokenizer; Tokenizer where more tokens were added,
+//                                                       and of the classes that give the pieces other ids
+//                                                       (heed/text/renumbered_pieces.h)
 //   vocab.json with merges.txt                          Tokenizer: GPT-2's, or RoBERTa's or CLIP's where the folder
 //                                                       says so
 //   vocab.txt                                           Tokenizer: BERT's

@@ -1,5 +1,6 @@
 #include "heed/text/open_tokenizer.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "heed/base/file.h"
@@ -173,6 +174,31 @@ TEST_F(OpenTokenizerTest, SentencePieceModelsMayHaveSymbolsAroundTexts) {
     write("tokenizer_config.json", R"({"tokenizer_class": ")" + of_other_ids + R"("})");
     EXPECT_NE(refusal().find(of_other_ids), std::string::npos);
   }
+}
+
+TEST_F(OpenTokenizerTest, TokensWereAddedBehindASentencePieceModelsPieces) {
+  const std::vector<std::string> lines = {"the cat sat on the mat", "a cat"};
+  const auto own = SentencePieceVocabulary::train(lines, {.vocabulary_size = 40});
+  const int size = static_cast<int>(own.size());
+  write("tokenizer.model", own.bytes());
+  const Ids cat = own.encode("a cat"), mat = own.encode("the mat");
+  write("added_tokens.json", fmt::format(R"({{"<|im_end|>": {}}})", size));
+  write("tokenizer_config.json", R"({"tokenizer_class": "LlamaTokenizer", "eos_token": "<|im_end|>"})");
+  const auto llama = open_tokenizer(folder_);
+  Ids expected{2};
+  expected.insert(expected.end(), cat.begin(), cat.end());
+  expected.push_back(size);
+  expected.insert(expected.end(), mat.begin(), mat.end());
+  EXPECT_EQ(llama->encode_special("a cat<|im_end|>the mat").ids, expected);
+  EXPECT_EQ(llama->end(), size);
+  EXPECT_EQ(llama->decode(expected), "a cat the mat");
+  std::filesystem::remove(folder_ / "added_tokens.json");
+  write("tokenizer_config.json", R"({"tokenizer_class": "T5Tokenizer", "extra_ids": 3})");
+  const auto t5 = open_tokenizer(folder_);
+  expected = cat;
+  expected.insert(expected.end(), {size + 2, size, 3});
+  EXPECT_EQ(t5->encode_special("a cat<extra_id_0><extra_id_2>").ids, expected);
+  EXPECT_EQ(t5->piece(size + 1), "<extra_id_1>");
 }
 
 TEST_F(OpenTokenizerTest, WhereNothingNamesItsClassTheModelsTypeDoes) {
