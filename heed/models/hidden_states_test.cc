@@ -59,5 +59,22 @@ TEST(HiddenStates, BeginWithTheEmbeddingsAndEndBehindTheLastNorm) {
   EXPECT_TRUE(same_bits(seen.layer(2).view(), encoded.value().view()));
 }
 
+// As Hugging Face's ViT has it, whose encoder has no norm at its end, but whose model has one.
+TEST(HiddenStates, OfAPictureEndBeforeTheLastNorm) {
+  TransformerConfig config = config_of(2, 0, NormPlace::pre);
+  config.signal = {.kind = SignalKind::picture, .channels = 1, .height = 4, .width = 4, .patch = 2};
+  DrawnParameters drawn(Rng(3));
+  const Transformer model(drawn, config);
+  GivenParameters given(drawn.list(), "the model");
+  const Norm norm(ParameterScope(given) / "encoder.norm", config.norm, config.width, config.norm_epsilon);
+  Workspace workspace;
+  HiddenRecorder recorder(EmbeddedSide::source, 0, 2);
+  const TokenBatch picture{.signal = testing::random_tensor(DType::f32, {1, 1, 4, 4}, 4)};
+  const Var seen = model.encode(Context::inference(workspace, &recorder), picture);
+  const Var last(recorder.layer(2));
+  EXPECT_FALSE(same_bits(seen.value().view(), last.value().view()));
+  EXPECT_TRUE(same_bits(seen.value().view(), norm.forward(Context::inference(workspace), last).value().view()));
+}
+
 }  // namespace
 }  // namespace heed

@@ -98,9 +98,11 @@ Var Transformer::through(const Context& context, EmbeddedSide side, Var x, const
     show_hidden(context.observer, side, layer, x.value().view());
     x = forward(blocks[static_cast<std::size_t>(layer)], x);
   }
-  x = normed(context, x, encodes ? encoder_norm_ : decoder_norm_);
-  show_hidden(context.observer, side, layers, x.value().view());
-  return x;
+  // ViT's norm is its model's, not its encoder's: what layers are known to give of a picture has not been through it.
+  const bool is_picture = encodes && config_.signal.kind == SignalKind::picture;
+  const Var last = normed(context, x, encodes ? encoder_norm_ : decoder_norm_);
+  show_hidden(context.observer, side, layers, (is_picture ? x : last).value().view());
+  return last;
 }
 
 Var Transformer::encode(const Context& context, const TokenBatch& source, const Tensor& types) const {

@@ -54,7 +54,8 @@ struct AttentionObserver {
   virtual bool wants_embeddings(EmbeddedSide) const { return false; }
   virtual void on_embeddings(EmbeddedSide, ConstView /*before*/, ConstView /*after*/) {}
   // What a Transformer's side hands from block to block where it reads whole texts, f32 [B, L, width]: layer 0 is what
-  // its first block reads, n what block n gives, and the last has been through the final norm, where there is one.
+  // its first block reads, n what block n gives, and the last has been through the final norm, where there is one
+  // and what is read is no picture.
   virtual bool wants_hidden(EmbeddedSide, Index /*layer*/) const { return false; }
   virtual void on_hidden(EmbeddedSide, Index /*layer*/, ConstView) {}
 };

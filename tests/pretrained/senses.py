@@ -108,8 +108,9 @@ def pair(extent):
     return extent if isinstance(extent, list) else [extent, extent]
 
 
-def vit(w, config, pixels, prefix="vit.", maps=None):
-    """The vectors of a picture [channels, height, width] behind the last norm."""
+def vit(w, config, pixels, prefix="vit.", maps=None, states=None):
+    """The vectors of a picture [channels, height, width] behind the last norm. `states` gets what layers read, and what the last one gives."""
+    states = [] if states is None else states
     width, patch = config["hidden_size"], config["patch_size"]
     at = f"{prefix}embeddings"
     kernel = w(f"{at}.patch_embeddings.projection.weight", width, len(pixels), patch, patch, deviation=0.1)
@@ -120,12 +121,14 @@ def vit(w, config, pixels, prefix="vit.", maps=None):
     biased = config.get("qkv_bias", True)
     for i in range(LAYERS):
         at = f"{prefix}encoder.layer.{i}"
+        states.append(x)
         h = w.layer_norm(x, f"{at}.layernorm_before", config["layer_norm_eps"])
         names = [f"attention.{part}" for part in ("query", "key", "value")] + ["output.dense"]
         x = x + attend(w, h, h, f"{at}.attention", names, [biased] * 3 + [True], maps=maps)
         h = w.layer_norm(x, f"{at}.layernorm_after", config["layer_norm_eps"])
         h = torch.nn.functional.gelu(w.linear(h, f"{at}.intermediate.dense", NETWORK))
         x = x + w.linear(h, f"{at}.output.dense", width)
+    states.append(x)
     return w.layer_norm(x, f"{prefix}layernorm", config["layer_norm_eps"])
 
 
@@ -160,8 +163,9 @@ def vit_classes(w, config, pixels):
 
 def make_vit(path):
     def body(w, config, pixels):
-        hidden = vit(w, config, pixels, prefix="")
-        return {"last_hidden_state": hidden, "pooler_output": torch.tanh(w.linear(hidden[:1], "pooler.dense", 24))}
+        states = []
+        hidden = vit(w, config, pixels, prefix="", states=states)
+        return {"last_hidden_state": hidden, "hidden_states": torch.stack(states), "pooler_output": torch.tanh(w.linear(hidden[:1], "pooler.dense", 24))}
 
     write_vit(path / "vit-classes", vit_config("ViTForImageClassification", id2label=LABELS, resample=2), 71, vit_classes)
     write_vit(path / "vit-wide-grey", vit_config("ViTForImageClassification", id2label=LABELS, image_size=[8, 20], num_channels=1, qkv_bias=False), 72,
