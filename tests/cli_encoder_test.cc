@@ -129,9 +129,36 @@ TEST(CliEncoder, EmbedPoolsAsTheFolderSays) {
   testing::output_of({"convert", model.string(), "--type", "f32", "--out", (folder / "kept").string()});
   EXPECT_TRUE(testing::same_bits(vectors_of(folder / "kept", {}).view(), first.view()));
 
-  write_file(model / "1_Pooling" / "config.json", R"({"pooling_mode_max_tokens": true})");
+  write_file(model / "1_Pooling" / "config.json", R"({"pooling_mode_best_tokens": true})");
   expect_refusal(run_heed({"embed", model.string(), "--cosine"}, {.input = "the dog\n"}), kFailure,
-                 {"1_Pooling/config.json: pooling_mode_max_tokens: is a way to pool that heed has not"});
+                 {"1_Pooling/config.json: pooling_mode_best_tokens: is a way to pool that heed has not"});
+}
+
+// As sentence-transformers once wrote folders: the model in one of its own.
+TEST(CliEncoder, EmbedFindsTheModelWhereTheFolderSays) {
+  const fs::path folder = scratch_folder(), plain = bert(folder / "plain", "BertModel"), model = folder / "model";
+  make_folder(model / "1_Pooling");
+  fs::copy(plain, model / "0_BERT", fs::copy_options::recursive);
+  write_file(model / "modules.json", R"([{"path": "0_BERT", "type": "sentence_transformers.models.BERT"},
+    {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}])");
+  write_file(model / "1_Pooling" / "config.json", R"({"pooling_mode": ["cls", "lasttoken"]})");
+  testing::output_of({"convert", model.string(), "--type", "f32", "--out", (folder / "kept").string()});
+  const auto vectors_of = [&](const fs::path& of, const std::vector<std::string>& options) {
+    std::vector<std::string> all{"embed", of.string(), "--out", (folder / "out.npy").string()};
+    all.insert(all.end(), options.begin(), options.end());
+    testing::output_of(all, {.input = "the dog runs\n"});
+    return read_npy(folder / "out.npy");
+  };
+  const Tensor first = vectors_of(plain, {"--pool", "first"}), last = vectors_of(plain, {"--pool", "last"});
+  for (const fs::path& of : {model, folder / "kept"}) {
+    const Tensor both = vectors_of(of, {});
+    ASSERT_EQ(both.dim(1), 2 * kWidth);
+    for (Index i = 0; i < kWidth; ++i) {
+      EXPECT_EQ(both.at<float>({0, i}), first.at<float>({0, i}));
+      EXPECT_EQ(both.at<float>({0, kWidth + i}), last.at<float>({0, i}));
+    }
+  }
+  EXPECT_NE(testing::output_of({"info", model.string()}).find("turns text into vectors"), std::string::npos);
 }
 
 // A layer behind the pooled vectors, texts that are cut, and prompts.

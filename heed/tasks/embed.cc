@@ -6,36 +6,15 @@
 #include "heed/base/check.h"
 #include "heed/observe/hidden_recorder.h"
 #include "heed/tasks/read_texts.h"
+#include "heed/tasks/sentence_modules.h"
 #include "heed/tasks/sentence_texts.h"
 
 namespace heed {
 namespace {
 
-// The mean of rows [0, length), in double, or one of them.
-void pool_rows(const float* rows, Index length, Index width, Pool pool, float* vector) {
-  if (pool != Pool::mean) {
-    std::copy_n(rows + (pool == Pool::first ? 0 : length - 1) * width, width, vector);
-    return;
-  }
-  for (Index i = 0; i < width; ++i) {
-    double sum = 0;
-    for (Index row = 0; row < length; ++row) sum += static_cast<double>(rows[row * width + i]);
-    vector[i] = static_cast<float>(sum / static_cast<double>(length));
-  }
-}
-
-// A vector of zeros stays.
-void give_length_one(float* vector, Index width) {
-  double sum = 0;
-  for (Index i = 0; i < width; ++i) sum += static_cast<double>(vector[i]) * static_cast<double>(vector[i]);
-  if (sum == 0) return;
-  const double length = std::sqrt(sum);
-  for (Index i = 0; i < width; ++i) vector[i] = static_cast<float>(static_cast<double>(vector[i]) / length);
-}
-
 // What is not said is read.
 SentenceModules modules_of(const EmbedOptions& options, const std::filesystem::path& model) {
-  if (options.pool) return {.pool = *options.pool, .normalise = options.normalise.value_or(false)};
+  if (options.pool) return {.pools = {*options.pool}, .normalise = options.normalise.value_or(false)};
   SentenceModules modules = read_sentence_modules(model);
   modules.normalise = options.normalise.value_or(modules.normalise);
   return modules;
@@ -63,24 +42,24 @@ Tensor embed(const ModelFolder& folder, std::span<const std::string> texts, cons
              folder.name(), layers, -layers - 1, options.layer);
   const SentenceModules modules = modules_of(options, folder.path);
   HiddenRecorder recorder(reader.side(), layer, layer);
-  Tensor vectors = Tensor::zeros(DType::f32, {std::ssize(texts), width});
+  const Index pooled = std::ssize(modules.pools) * width;
+  Tensor vectors = Tensor::zeros(DType::f32, {std::ssize(texts), pooled});
   reader.read(
       encoded(reader, texts, options, folder.path, name), options.batch_tokens,
       [&](const ReadBatch& batch) {
         const Tensor& hidden = recorder.layer(layer);
         for (std::size_t row = 0; row < batch.texts.size(); ++row) {
           const Index at = static_cast<Index>(row), length = batch.tokens.lengths.at<std::int32_t>({at});
-          float* const vector = vectors.data<float>() + batch.texts[row] * width;
-          pool_rows(hidden.data<float>() + at * hidden.dim(1) * width, length, width, modules.pool, vector);
+          float* vector = vectors.data<float>() + batch.texts[row] * pooled;
+          for (Pool pool : modules.pools) {
+            pool_rows(hidden.data<float>() + at * hidden.dim(1) * width, length, width, pool, vector);
+            vector += width;
+          }
         }
       },
       progress, &recorder);
-  for (const DenseModule& dense : modules.dense) vectors = dense.apply(vectors);
-  const Index made = vectors.dim(1);
-  for (Index text = 0; modules.normalise && text < vectors.dim(0); ++text) {
-    give_length_one(vectors.data<float>() + text * made, made);
-  }
-  return vectors;
+  for (const auto& behind : modules.layers) vectors = behind->apply(vectors);
+  return modules.normalise ? with_length_one(vectors) : vectors;
 }
 
 Tensor hidden_states(const ModelFolder& folder, const std::string& text, std::string_view name) {

@@ -12,7 +12,7 @@
 
 #include "heed/base/progress.h"
 #include "heed/tasks/model_folder.h"
-#include "heed/tasks/sentence_modules.h"
+#include "heed/tasks/pool.h"
 
 namespace heed {
 

@@ -11,6 +11,7 @@
 #include "heed/tasks/pretrained_folder.h"
 #include "heed/tasks/pretrained_vocabulary.h"
 #include "heed/tasks/purpose.h"
+#include "heed/tasks/sentence_modules.h"
 
 namespace heed {
 namespace {
@@ -66,7 +67,7 @@ ModelFolder open_any(const std::filesystem::path& path) {
 ModelConfig describe_model_folder(const std::filesystem::path& path) {
   if (is_pretrained(path)) {
     ModelConfig config;
-    config.transformer = describe_pretrained(path).config;
+    config.transformer = describe_pretrained(weights_of_sentence_folder(path)).config;
     return config;
   }
   const Json config = own_config(path);
@@ -87,7 +88,7 @@ BareModel load_bare_model(const std::filesystem::path& path) {
   BareModel bare;
   bare.path = path;
   if (is_pretrained(path)) {
-    PretrainedModel opened = open_pretrained(path);
+    PretrainedModel opened = open_pretrained(weights_of_sentence_folder(path));
     bare.config.transformer = opened.family.config;
     bare.model = std::move(opened.model);
     bare.parameters = std::move(opened.parameters);

@@ -6,6 +6,7 @@
 #include "heed/base/file.h"
 #include "heed/pretrained/pretrained_model.h"
 #include "heed/tasks/pretrained_vocabulary.h"
+#include "heed/tasks/sentence_modules.h"
 
 namespace heed {
 
@@ -21,13 +22,14 @@ bool is_pretrained(const fs::path& path) {
     const Json config = read_json(path / "config.json");
     return config.kind() == Json::Kind::object && !config.has("model");
   }
+  if (weights_of_sentence_folder(path) != path) return true;
   return std::ranges::any_of(fs::directory_iterator(path, error), [](const fs::directory_entry& entry) {
     return entry.path().extension() == ".gguf" || entry.path().extension() == ".bin";
   });
 }
 
 ModelFolder load_pretrained(const fs::path& path) {
-  PretrainedModel opened = open_pretrained(path);
+  PretrainedModel opened = open_pretrained(weights_of_sentence_folder(path));
   const FamilyModel& family = opened.family;
   ModelFolder model;
   model.config.transformer = family.config;

@@ -17,6 +17,7 @@
 #include "heed/pretrained/ctranslate2.h"
 #include "heed/pretrained/gguf.h"
 #include "heed/pretrained/pretrained_model.h"
+#include "heed/tasks/sentence_modules.h"
 #include "heed/text/open_tokenizer.h"
 #include "heed/text/plain_vocabulary.h"
 #include "heed/text/tokenizer/tokenizer.h"
@@ -117,7 +118,8 @@ struct VocabularyPlace {
   fs::path path{};  // of the file, or of the folder that has several
 };
 
-VocabularyPlace place_of_vocabularies(const fs::path& path) {
+VocabularyPlace place_of_vocabularies(const fs::path& given) {
+  const fs::path path = weights_of_sentence_folder(given);
   std::error_code error;
   const bool is_folder = fs::is_directory(path, error);
   const fs::path folder = is_folder ? path : path.parent_path();

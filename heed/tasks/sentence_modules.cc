@@ -2,47 +2,69 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
+#include <utility>
 
-#include "heed/base/check.h"
 #include "heed/base/file.h"
 #include "heed/base/file_writer.h"
 #include "heed/io/json.h"
 #include "heed/io/open_checkpoint.h"
-#include "heed/ops/activation.h"
-#include "heed/ops/linear.h"
 #include "heed/pretrained/config_fields.h"
 
 namespace heed {
 namespace {
 
 constexpr std::string_view kModules = "modules.json", kConfig = "config.json";
-constexpr std::pair<std::string_view, Pool> kModes[] = {{"pooling_mode_mean_tokens", Pool::mean},
-                                                        {"pooling_mode_cls_token", Pool::first},
-                                                        {"pooling_mode_lasttoken", Pool::last}};
 
-// By PyTorch's names of the classes.
-constexpr std::pair<std::string_view, Activation> kActivations[] = {
-    {"Identity", Activation::identity}, {"Tanh", Activation::tanh}, {"ReLU", Activation::relu},
-    {"GELU", Activation::gelu},         {"SiLU", Activation::silu}, {"Sigmoid", Activation::sigmoid}};
+struct Mode {
+  std::string_view name;
+  std::string_view flag;  // true for it, where a configuration is of before there were names
+  Pool pool;
+};
+// In the order in which the vectors of flags lie side by side.
+constexpr Mode kModes[] = {{"cls", "pooling_mode_cls_token", Pool::first},
+                           {"max", "pooling_mode_max_tokens", Pool::max},
+                           {"mean", "pooling_mode_mean_tokens", Pool::mean},
+                           {"mean_sqrt_len_tokens", "pooling_mode_mean_sqrt_len_tokens", Pool::mean_sqrt},
+                           {"weightedmean", "pooling_mode_weightedmean_tokens", Pool::weighted},
+                           {"lasttoken", "pooling_mode_lasttoken", Pool::last}};
+
+// By a class of its own for each family, once.
+constexpr std::string_view kModels[] = {"Transformer", "BERT",      "RoBERTa",   "DistilBERT",
+                                        "ALBERT",      "CamemBERT", "XLMRoBERTa"};
 
 // A class by its last name: sentence_transformers.models.Pooling is Pooling.
 std::string_view class_of_module(std::string_view type) { return type.substr(type.rfind('.') + 1); }
 
-Pool read_pool(const Json& config) {
-  std::optional<Pool> pool;
+bool is_model(std::string_view kind) { return std::ranges::find(kModels, kind) != std::end(kModels); }
+
+Pool pool_named(const Json& name) {
+  const auto* const mode = std::ranges::find(kModes, std::string_view(name.string()), &Mode::name);
+  if (mode == std::end(kModes)) name.refuse("is a way to pool that heed has not");
+  return mode->pool;
+}
+
+std::vector<Pool> read_pools(const Json& config) {
+  std::vector<Pool> pools;
   refuse_unless(config, "include_prompt", true);
+  if (const auto named = find_field(config, {"pooling_mode"})) {
+    if (named->kind() == Json::Kind::string) return {pool_named(*named)};
+    for (const Json& name : named->items()) pools.push_back(pool_named(name));
+    if (pools.empty()) named->refuse("must say how to pool");
+    return pools;
+  }
   for (const auto& [key, value] : config.members()) {
     if (!key.starts_with("pooling_mode_") || !value.boolean()) continue;
-    const auto* const mode = std::ranges::find(kModes, key, [](const auto& row) { return row.first; });
-    if (mode == std::end(kModes)) value.refuse("is a way to pool that heed has not");
-    if (pool) value.refuse("is a second way to pool: heed has one at a time");
-    pool = mode->second;
+    if (std::ranges::find(kModes, std::string_view(key), &Mode::flag) == std::end(kModes)) {
+      value.refuse("is a way to pool that heed has not");
+    }
   }
-  if (!pool) config.refuse("must say how to pool");
-  return *pool;
+  for (const Mode& mode : kModes) {
+    if (flag_or(config, {mode.flag}, false)) pools.push_back(mode.pool);
+  }
+  if (pools.empty()) pools.push_back(Pool::mean);
+  return pools;
 }
 
 // A folder in the model's; empty: the model's own.
@@ -52,63 +74,43 @@ std::filesystem::path folder_of_module(const Json& module) {
   return name;
 }
 
-DenseModule read_dense(const std::filesystem::path& model, const std::filesystem::path& name) {
-  const std::filesystem::path folder = model / name;
-  const Json config = read_json(folder / kConfig);
-  for (std::string_view key : {"module_input_name", "module_output_name"}) {
-    const auto of = find_field(config, {key});
-    if (of && of->string() != "sentence_embedding") of->refuse("must be sentence_embedding: heed has no other vectors");
-  }
-  DenseModule dense;
-  dense.name = folder.string();
-  if (const auto function = find_field(config, {"activation_function"})) {
-    const auto* const known =
-        std::ranges::find(kActivations, class_of_module(function->string()), [](const auto& row) { return row.first; });
-    if (known == std::end(kActivations)) function->refuse("is an activation that heed has not");
-    dense.activation = known->second;
-  }
-  const Checkpoint file = open_checkpoint(folder);
-  dense.weight = file.tensor("linear.weight").to(DType::f32);
-  if (file.has("linear.bias")) dense.bias = file.tensor("linear.bias").to(DType::f32);
-  HEED_CHECK(dense.weight.rank() == 2, "{}: linear.weight must be [outputs, inputs], but is {}", file.name(),
-             describe(dense.weight.view()));
-  HEED_CHECK(!file.has("linear.bias") || (dense.bias.rank() == 1 && dense.bias.dim(0) == dense.weight.dim(0)),
-             "{}: linear.bias must be [{}], but is {}", file.name(), dense.weight.dim(0), describe(dense.bias.view()));
-  return dense;
-}
-
 bool has_sentence_modules(const std::filesystem::path& model) {
   return std::filesystem::is_directory(model) && file_exists(model / kModules);
 }
 
 }  // namespace
 
-Tensor DenseModule::apply(const Tensor& vectors) const {
-  HEED_CHECK(vectors.dim(1) == weight.dim(1), "{}: takes vectors of {} numbers, but those before it are of {}", name,
-             weight.dim(1), vectors.dim(1));
-  Tensor result = Tensor::empty(DType::f32, {vectors.dim(0), weight.dim(0)});
-  linear(vectors.view(), weight, bias.view(), result.view());
-  activate(activation, result.view(), result.view());
-  return result;
-}
-
 SentenceModules read_sentence_modules(const std::filesystem::path& model) {
   SentenceModules modules;
   if (!has_sentence_modules(model)) return modules;
+  const auto add = [&](std::shared_ptr<const SentenceLayer> layer) {
+    if (modules.normalise) modules.layers.push_back(length_one_layer());
+    modules.normalise = false;
+    modules.layers.push_back(std::move(layer));
+  };
   for (const Json& module : read_json(model / kModules).items()) {
     const std::string_view kind = class_of_module(module["type"].string());
     if (kind == "Pooling") {
-      modules.pool = read_pool(read_json(model / folder_of_module(module) / kConfig));
+      modules.pools = read_pools(read_json(model / folder_of_module(module) / kConfig));
     } else if (kind == "Dense") {
-      if (modules.normalise) module["type"].refuse("must come before Normalize");
-      modules.dense.push_back(read_dense(model, folder_of_module(module)));
+      add(read_dense_layer(model / folder_of_module(module)));
+    } else if (kind == "LayerNorm") {
+      add(read_norm_layer(model / folder_of_module(module)));
     } else if (kind == "Normalize") {
       modules.normalise = true;
-    } else if (kind != "Transformer") {
-      module["type"].refuse("must be Transformer, Pooling, Dense or Normalize: heed has no other");
+    } else if (kind != "Dropout" && !is_model(kind)) {
+      module["type"].refuse("must be Transformer, Pooling, Dense, LayerNorm, Normalize or Dropout: heed has no other");
     }
   }
   return modules;
+}
+
+std::filesystem::path weights_of_sentence_folder(const std::filesystem::path& model) {
+  if (!has_sentence_modules(model) || file_exists(model / kConfig)) return model;
+  for (const Json& module : read_json(model / kModules).items()) {
+    if (is_model(class_of_module(module["type"].string()))) return model / folder_of_module(module);
+  }
+  return model;
 }
 
 void copy_sentence_modules(const std::filesystem::path& model, const std::filesystem::path& folder) {
@@ -117,9 +119,10 @@ void copy_sentence_modules(const std::filesystem::path& model, const std::filesy
   for (const Json& module : modules.items()) {
     const std::filesystem::path name = folder_of_module(module);
     if (name.empty() || !file_exists(model / name / kConfig)) continue;
+    const std::string_view kind = class_of_module(module["type"].string());
     make_folder(folder / name);
     write_json(folder / name / kConfig, read_json(model / name / kConfig));
-    if (class_of_module(module["type"].string()) != "Dense") continue;
+    if (kind != "Dense" && kind != "LayerNorm") continue;
     const std::filesystem::path weights = checkpoint_path(model / name);
     write_file(folder / name / weights.filename(), read_file(weights));
   }

@@ -6,6 +6,7 @@
 #include "heed/base/file.h"
 #include "heed/io/json.h"
 #include "heed/pretrained/config_fields.h"
+#include "heed/tasks/sentence_modules.h"
 #include "heed/unicode/unicode.h"
 
 namespace heed {
@@ -20,6 +21,15 @@ constexpr std::string_view kLengths[] = {"sentence_bert_config.json",       "sen
 
 bool lies_in(const std::filesystem::path& model, std::string_view file) {
   return std::filesystem::is_directory(model) && file_exists(model / file);
+}
+
+// The length that a tokenizer cuts texts to; none where it says a number that stands for any.
+std::optional<Index> length_of_tokenizer(const std::filesystem::path& folder) {
+  constexpr double kMost = 1 << 24;
+  if (!lies_in(folder, "tokenizer_config.json")) return {};
+  const auto length = find_field(read_json(folder / "tokenizer_config.json"), {"model_max_length"});
+  if (!length || length->number() > kMost) return {};
+  return length->integer(1);
 }
 
 std::string prompt_names(const SentenceTexts& texts) {
@@ -43,13 +53,15 @@ std::string SentenceTexts::as_read(const std::string& text, const std::string& p
 
 SentenceTexts read_sentence_texts(const std::filesystem::path& model) {
   SentenceTexts texts;
+  const std::filesystem::path weights = weights_of_sentence_folder(model);
   for (std::string_view file : kLengths) {
-    if (!lies_in(model, file)) continue;
-    const Json config = read_json(model / file);
+    if (!lies_in(weights, file)) continue;
+    const Json config = read_json(weights / file);
     if (find_field(config, {"max_seq_length"})) texts.most_tokens = extent(config, {"max_seq_length"});
     texts.lower_case = flag_or(config, {"do_lower_case"}, false);
     break;
   }
+  if (!texts.most_tokens && lies_in(model, "modules.json")) texts.most_tokens = length_of_tokenizer(weights);
   if (!lies_in(model, kPrompts)) return texts;
   const Json config = read_json(model / kPrompts);
   if (const auto prompts = find_field(config, {"prompts"})) {
@@ -63,8 +75,12 @@ SentenceTexts read_sentence_texts(const std::filesystem::path& model) {
 }
 
 void copy_sentence_texts(const std::filesystem::path& model, const std::filesystem::path& folder) {
-  for (std::string_view file : kLengths)
-    if (lies_in(model, file)) write_json(folder / file, read_json(model / file));
+  const SentenceTexts texts = read_sentence_texts(model);
+  if (texts.most_tokens || texts.lower_case) {
+    Json config = Json::object({{"do_lower_case", texts.lower_case}});
+    if (texts.most_tokens) config.set("max_seq_length", *texts.most_tokens);
+    write_json(folder / kLengths[0], config);
+  }
   if (lies_in(model, kPrompts)) write_json(folder / kPrompts, read_json(model / kPrompts));
 }
 

@@ -1,5 +1,6 @@
 // What a folder of sentence-transformers (Reimers and Gurevych 2019) says of the texts that a model turns into vectors:
-// sentence_bert_config.json and its like, and config_sentence_transformers.json.
+// sentence_bert_config.json and its like, and config_sentence_transformers.json; where they give no greatest length,
+// tokenizer_config.json's model_max_length.
 #pragma once
 
 #include <filesystem>
@@ -29,7 +30,7 @@ struct SentenceTexts {
 // the place.
 SentenceTexts read_sentence_texts(const std::filesystem::path& model);
 
-// Copies these files where they are there. Throws heed::Error as reading and writing do.
+// Writes what read_sentence_texts reads of the model's folder. Throws heed::Error as reading and writing do.
 void copy_sentence_texts(const std::filesystem::path& model, const std::filesystem::path& folder);
 
 }  // namespace heed

@@ -50,6 +50,32 @@ TEST_F(SentenceTextsTest, HaveALengthACaseAndPrompts) {
   EXPECT_FALSE(read_sentence_texts(folder_).most_tokens);
 }
 
+TEST_F(SentenceTextsTest, AreAsLongAsTheTokenizersWhereNothingElseIsSaid) {
+  const auto most = [&](const std::string& tokenizer) {
+    write_file(folder_ / "tokenizer_config.json", R"({"model_max_length": )" + tokenizer + "}");
+    return read_sentence_texts(folder_).most_tokens;
+  };
+  EXPECT_FALSE(most("128"));  // of a model that is not sentence-transformers'
+  write_file(folder_ / "modules.json", R"([{"type": "x.Transformer", "path": ""}])");
+  EXPECT_EQ(most("128"), 128);
+  make_folder(folder_ / "kept");
+  copy_sentence_texts(folder_, folder_ / "kept");
+  EXPECT_EQ(read_sentence_texts(folder_ / "kept").most_tokens, 128);
+  EXPECT_FALSE(most("1000000000000000019884624838656"));
+  EXPECT_FALSE(most("null"));
+  write_file(folder_ / "sentence_bert_config.json", R"({"max_seq_length": null})");
+  EXPECT_EQ(most("512"), 512);
+  write_file(folder_ / "sentence_bert_config.json", R"({"max_seq_length": 1024})");
+  EXPECT_EQ(most("512"), 1024);
+}
+
+TEST_F(SentenceTextsTest, LieBesideTheWeights) {
+  write_file(folder_ / "modules.json", R"([{"type": "x.BERT", "path": "0_BERT"}])");
+  make_folder(folder_ / "0_BERT");
+  write_file(folder_ / "0_BERT" / "sentence_bert_config.json", R"({"max_seq_length": 64})");
+  EXPECT_EQ(read_sentence_texts(folder_).most_tokens, 64);
+}
+
 TEST_F(SentenceTextsTest, WhatMakesNoSenseIsRefused) {
   write_file(folder_ / "sentence_bert_config.json", R"({"max_seq_length": 0})");
   EXPECT_NE(refusal().find("sentence_bert_config.json: max_seq_length"), std::string::npos) << refusal();
