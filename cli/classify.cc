@@ -117,8 +117,10 @@ void add_classify_command(CLI::App& app) {
       ->capture_default_str();
   sub->add_flag("--json", command->json, "Print one JSON object a line.");
   sub->footer(
-      "A line has the likeliest label, a tab, and each label with its probability. Of a model that labels tokens it\n"
-      "has each token and its label, with tabs between. A picture's has its name and a tab before them.\n"
+      "A line has the likeliest label, a tab, and each label with its probability, or, of a model that estimates "
+      "numbers\n"
+      "or chooses among texts, its number. Of a model that labels tokens it has each token and its label, with tabs\n"
+      "between. A picture's has its name and a tab before them.\n"
       "Examples:\n  echo 'What a day!' | heed classify distilbert-base-uncased-finetuned-sst-2-english\n"
       "  heed classify vit-base-patch16-224 cat.jpg");
   sub->callback([command, sub] { run(*command, *sub); });

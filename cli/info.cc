@@ -16,10 +16,12 @@
 #include "heed/io/safetensors.h"
 #include "heed/kernels/target.h"
 #include "heed/ops/attention/plans/plan.h"
+#include "heed/pretrained/pretrained_model.h"
 #include "heed/tasks/model_folder.h"
 #include "heed/tasks/pretrained_folder.h"
 #include "heed/tasks/pretrained_vocabulary.h"
 #include "heed/tasks/purpose.h"
+#include "heed/tasks/sentence_modules.h"
 #include "heed/text/language_tokens.h"
 #include "output.h"
 
@@ -88,6 +90,11 @@ std::string vocabulary_text(const ModelFolder& model) {
                      target.size());
 }
 
+// The architecture that another toolkit's model is said to be of, where its file lacks heads of it; else empty.
+std::string lost_heads(const std::string& path) {
+  return is_pretrained(path) ? describe_pretrained(weights_of_sentence_folder(path)).lost_heads : std::string();
+}
+
 bool is_told_how_to_decode(const ModelFolder& model) {
   return model.templated && (continues_text(model.config) || translates_text(model.config));
 }
@@ -142,6 +149,7 @@ void show_model(const InfoCommand& command) {
                                 {"config", config["config"]},
                                 {"parameter_count", count},
                                 {"bytes", bytes_json(bytes)}});
+    if (const std::string lost = lost_heads(*command.what); !lost.empty()) object.set("lost_heads", lost);
     if (model.source_vocabulary != nullptr) {
       object.set("joint_vocabulary", model.source_vocabulary == model.target_vocabulary);
       object.set("source_vocabulary", vocabulary_json(*model.source_vocabulary));
@@ -159,9 +167,13 @@ void show_model(const InfoCommand& command) {
     }
     return print_line(object.dump(2));
   }
+  const std::string lost = lost_heads(*command.what);
+  const std::string heads =
+      lost.empty() ? ""
+                   : fmt::format("heads       without those of a {} that its file has nothing of\n", printable(lost));
   std::string text =
-      fmt::format("model       {}: it {}\nparameters  {}, {}\nvocabulary  {}\n{}config\n", config["model"].string(),
-                  purpose_of(model.config), count, bytes_text(bytes), vocabulary_text(model), text_lines(model));
+      fmt::format("model       {}: it {}\n{}parameters  {}, {}\nvocabulary  {}\n{}config\n", config["model"].string(),
+                  purpose_of(model.config), heads, count, bytes_text(bytes), vocabulary_text(model), text_lines(model));
   for (const auto& [name, value] : config["config"].members()) {
     text += fmt::format("  {:<20} {}\n", name, value.kind() == Json::Kind::string ? value.string() : value.dump());
   }

@@ -199,6 +199,23 @@ TEST(CliEncoder, EmbedReadsTextsAndMakesVectorsAsTheFolderSays) {
   }
 }
 
+// Its configuration names the model that it was made of.
+TEST(CliEncoder, InfoTellsTheHeadsThatAFileHasLost) {
+  const fs::path model = bert(scratch_folder() / "model", "BertModel");
+  Json config = read_json(model / "config.json");
+  Json architectures = Json::array();
+  architectures.append("BertForNextSentencePrediction");
+  config.set("architectures", architectures);
+  write_json(model / "config.json", config);
+  EXPECT_NE(testing::output_of({"info", model.string()})
+                .find("heads       without those of a BertForNextSentencePrediction that its file has nothing of"),
+            std::string::npos);
+  EXPECT_NE(testing::output_of({"info", model.string(), "--json"}).find(R"("lost_heads": "BertForNext)"),
+            std::string::npos);
+  expect_refusal(run_heed({"classify", model.string()}, {.input = "the dog\n"}), kFailure,
+                 {"tells the class of nothing: it turns text into vectors (embed)"});
+}
+
 TEST(CliEncoder, EmbedRefusesWhatMakesNoSense) {
   const fs::path folder = scratch_folder(), model = bert(folder / "model", "BertModel");
   expect_refusal(run_heed({"embed", model.string()}, {.input = "the dog\n"}), kWrongUsage, {"--out or --cosine"});

@@ -8,7 +8,9 @@
 namespace heed {
 
 EncoderHeads::EncoderHeads(const ParameterScope& scope, const TransformerConfig& config, const Embedding& table)
-    : options_(config.encoder_heads), reads_last_(config.has_decoder()), activation_(config.activation) {
+    : options_(config.encoder_heads),
+      reads_last_(config.has_decoder()),
+      masked_activation_(options_.masked_gelu ? Activation::gelu : config.activation) {
   if (options_.pooler != PoolerKind::none) pooler_ = Linear(scope / "pooler", config.width, config.width);
   if (options_.classifier != ClassifierKind::none) {
     classifier_ = Linear(scope / "classifier", config.width, std::ssize(options_.labels));
@@ -61,7 +63,7 @@ Var EncoderHeads::class_logits(const Context& context, const Var& hidden, const 
 
 Var EncoderHeads::masked_word_logits(const Context& context, const Var& hidden) const {
   HEED_CHECK(options_.masked_words, "EncoderHeads: the model guesses no masked words");
-  const Var x = activate(context, activation_, masked_dense_.forward(context, hidden));
+  const Var x = activate(context, masked_activation_, masked_dense_.forward(context, hidden));
   return linear(context, masked_norm_.forward(context, x), masked_weight_, masked_bias_);
 }
 

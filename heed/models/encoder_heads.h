@@ -38,7 +38,7 @@ class EncoderHeads {
 
   EncoderHeadsOptions options_;
   bool reads_last_ = false;
-  Activation activation_ = Activation::gelu;
+  Activation masked_activation_ = Activation::gelu;
   Linear pooler_, classifier_, masked_dense_;
   Norm masked_norm_;
   Var masked_weight_, masked_bias_;

@@ -43,9 +43,13 @@ struct EncoderHeadsOptions {
   ClassifierKind classifier = ClassifierKind::none;
   std::vector<std::string> labels;
   bool independent = false;
+  bool regression = false;
   bool masked_words = false;
+  bool masked_gelu = false;
 
   bool any() const { return pooler != PoolerKind::none || classifier != ClassifierKind::none || masked_words; }
+
+  static constexpr std::string_view kLaterFields[] = {"regression", "masked_gelu"};
 
   template <typename V>
   friend void visit_fields(EncoderHeadsOptions& o, V&& visit) {
@@ -55,7 +59,9 @@ struct EncoderHeadsOptions {
           "What has classes: none, sequence, next_sentence, tokens, or spans (where an answer begins and ends).");
     visit("labels", o.labels, "The names of the classes.");
     visit("independent", o.independent, "The classes do not exclude each other.");
+    visit("regression", o.regression, "The numbers of the classes are what is asked for, and no probabilities.");
     visit("masked_words", o.masked_words, "Words are guessed that a mask hides.");
+    visit("masked_gelu", o.masked_gelu, "The layer that guesses them has gelu, whatever the others have.");
   }
 };
 

@@ -58,7 +58,7 @@ FamilyModel describe_albert(const Json& config) {
   model.heads = encoder_head_names(config);
   EncoderHeadNames& heads = *model.heads;
   heads.pooler = "albert.pooler";
-  heads.sequences = heads.tokens = "classifier";
+  heads.sequences = heads.choices = heads.tokens = "classifier";
   heads.next_sentence = "sop_classifier.classifier";
   heads.spans = "qa_outputs";
   heads.masked_dense = "predictions.dense";

@@ -38,7 +38,7 @@ FamilyModel describe_encoder(const Json& config, const std::string& name) {
   model.pad = id_or(config, {"pad_token_id"}, -1);
   model.heads = encoder_head_names(config);
   model.heads->pooler = name + ".pooler.dense";
-  model.heads->tokens = "classifier";
+  model.heads->choices = model.heads->tokens = "classifier";
   model.heads->spans = "qa_outputs";
   return model;
 }
@@ -75,13 +75,13 @@ FamilyModel describe_electra(const Json& config) {
   heads.sequence_pooler = "classifier.dense";
   heads.sequence_pooler_kind = PoolerKind::gelu;
   heads.sequences = "classifier.out_proj";
-  // Its layer for masked words has gelu, whatever the others have.
-  if (c.activation == Activation::gelu) {
-    heads.masked_dense = "generator_predictions.dense";
-    heads.masked_norm = "generator_predictions.LayerNorm";
-    heads.masked_output = "generator_lm_head";
-    heads.masked_bias = {"generator_lm_head.bias"};
-  }
+  heads.choice_pooler = "sequence_summary.summary";
+  heads.choice_pooler_kind = PoolerKind::gelu;
+  heads.masked_dense = "generator_predictions.dense";
+  heads.masked_norm = "generator_predictions.LayerNorm";
+  heads.masked_output = "generator_lm_head";
+  heads.masked_bias = {"generator_lm_head.bias"};
+  heads.masked_gelu = true;
   return model;
 }
 

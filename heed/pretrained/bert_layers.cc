@@ -37,13 +37,11 @@ void name_roberta_heads(FamilyModel& model) {
   EncoderHeadNames& heads = *model.heads;
   heads.sequence_pooler = "classifier.dense";
   heads.sequences = "classifier.out_proj";
-  // Its layer for masked words has gelu, whatever the others have.
-  if (model.config.activation == Activation::gelu) {
-    heads.masked_dense = "lm_head.dense";
-    heads.masked_norm = "lm_head.layer_norm";
-    heads.masked_output = "lm_head.decoder";
-    heads.masked_bias = {"lm_head.bias", "lm_head.decoder.bias"};
-  }
+  heads.masked_dense = "lm_head.dense";
+  heads.masked_norm = "lm_head.layer_norm";
+  heads.masked_output = "lm_head.decoder";
+  heads.masked_bias = {"lm_head.bias", "lm_head.decoder.bias"};
+  heads.masked_gelu = true;
 }
 
 void add_bert_embeddings(const Json& config, TransformerConfig& to) {

@@ -14,6 +14,7 @@ namespace {
 struct Heads {
   ClassifierKind classifier = ClassifierKind::none;
   bool masked_words = false;
+  bool chooses = false;  // the classifier of sequences gives a score to each of several, of which one is right
 };
 
 struct Architecture {
@@ -29,6 +30,7 @@ constexpr Architecture kOfEncoders[] = {
     {"ForSequenceClassification", {ClassifierKind::sequence}},
     {"ForImageClassification", {ClassifierKind::sequence}},
     {"ForTokenClassification", {ClassifierKind::tokens}},
+    {"ForMultipleChoice", {ClassifierKind::sequence, false, true}},
     {"ForQuestionAnswering", {ClassifierKind::spans}},
     {"LMHeadModel", {ClassifierKind::none, true}},
     {"Model", {}},
@@ -50,17 +52,10 @@ class Choice {
 
   void make() {
     Heads heads = names_.architecture.empty() ? heads_of_file() : heads_of_architecture();
-    // As sentence encoders are saved, whose configuration still names the model that they were made of.
-    if (!has_masked_words()) heads.masked_words = false;
+    if (!model_.config.has_decoder()) leave_out_lost(heads);
     if (heads.masked_words) add_masked_words();
-    add_classifier(heads.classifier);
-    const bool of_sequences = heads.classifier == ClassifierKind::sequence;
-    if (of_sequences && !names_.sequence_pooler.empty()) {
-      add_pooler(names_.sequence_pooler, names_.sequence_pooler_kind);
-    } else if (has(names_.pooler) || (of_sequences && names_.pools_sequences) ||
-               heads.classifier == ClassifierKind::next_sentence) {
-      add_pooler(names_.pooler, PoolerKind::tanh);
-    }
+    add_classifier(heads);
+    add_pooler_below(heads);
   }
 
  private:
@@ -69,10 +64,29 @@ class Choice {
            (name.starts_with(model_.prefix) && file_.has(std::string_view(name).substr(model_.prefix.size())));
   }
   bool has(const std::string& path) const { return !path.empty() && has_tensor(path + ".weight"); }
+  bool has_part(const std::string& path) const { return has(path) || (!path.empty() && has_tensor(path + ".bias")); }
 
   bool has_masked_words() const {
     return has(names_.masked_dense) || has(names_.masked_norm) ||
            std::ranges::any_of(names_.masked_bias, [&](auto& name) { return has_tensor(name); });
+  }
+
+  // What is below the classifier alone, in the place of the encoder's own pooler.
+  const std::string& own_pooler(const Heads& heads) const {
+    static const std::string kNone;
+    if (heads.classifier != ClassifierKind::sequence) return kNone;
+    return heads.chooses ? names_.choice_pooler : names_.sequence_pooler;
+  }
+
+  // As encoders are saved whose configuration still names the model that they were made of: what the file has nothing
+  // of nobody trained.
+  void leave_out_lost(Heads& heads) {
+    const bool lost_words = heads.masked_words && !has_masked_words();
+    const bool lost_classifier =
+        heads.classifier != ClassifierKind::none && !has_part(path_of(heads)) && !has_part(own_pooler(heads));
+    if (lost_words) heads.masked_words = false;
+    if (lost_classifier) heads.classifier = ClassifierKind::none;
+    if (lost_words || lost_classifier) model_.lost_heads = names_.architecture;
   }
 
   void add(const std::string& parameter, const std::string& tensor) {
@@ -91,7 +105,7 @@ class Choice {
       // A decoder that was taken out of a model with an encoder is of another build.
       if (ending == "ForCausalLM" && model_.config.has_encoder()) break;
       const bool knows_words = !heads.masked_words || !names_.masked_dense.empty();
-      const bool knows_classes = heads.classifier == ClassifierKind::none || !path_of(heads.classifier).empty();
+      const bool knows_classes = heads.classifier == ClassifierKind::none || !path_of(heads).empty();
       if (knows_words && knows_classes) return heads;
     }
     std::string known;
@@ -116,10 +130,10 @@ class Choice {
     return heads;
   }
 
-  std::string path_of(ClassifierKind kind) const {
-    switch (kind) {
+  std::string path_of(const Heads& heads) const {
+    switch (heads.classifier) {
       case ClassifierKind::sequence:
-        return names_.sequences;
+        return heads.chooses ? names_.choices : names_.sequences;
       case ClassifierKind::next_sentence:
         return names_.next_sentence;
       case ClassifierKind::tokens:
@@ -137,24 +151,42 @@ class Choice {
     add("pooler", path);
   }
 
-  void add_classifier(ClassifierKind kind) {
+  void add_pooler_below(const Heads& heads) {
+    const bool of_sequences = heads.classifier == ClassifierKind::sequence;
+    if (!own_pooler(heads).empty()) {
+      add_pooler(own_pooler(heads), heads.chooses ? names_.choice_pooler_kind : names_.sequence_pooler_kind);
+    } else if (of_sequences && !names_.pools_sequences) {
+      // It reads a token itself, though the file may have a pooler, too.
+    } else if (has(names_.pooler) || of_sequences || heads.classifier == ClassifierKind::next_sentence) {
+      add_pooler(names_.pooler, PoolerKind::tanh);
+    }
+  }
+
+  void add_classifier(const Heads& heads) {
     EncoderHeadsOptions& options = model_.config.encoder_heads;
-    options.classifier = kind;
+    const ClassifierKind kind = options.classifier = heads.classifier;
     if (kind == ClassifierKind::none) return;
     options.labels = names_.labels;
     options.independent = kind == ClassifierKind::sequence && names_.independent;
+    // Of pictures Hugging Face's pipeline makes probabilities all the same.
+    options.regression = kind == ClassifierKind::sequence && names_.regression && !model_.config.signal.any();
     if (kind == ClassifierKind::next_sentence) options.labels = {"next", "not next"};
     if (kind == ClassifierKind::spans) options.labels = {"start", "end"};
-    add("classifier", path_of(kind));
+    if (heads.chooses) {
+      options.labels = {"score"};
+      options.independent = false, options.regression = true;
+    }
+    add("classifier", path_of(heads));
     if (!model_.config.has_decoder()) return;
     // Language models that were made classifiers have no bias there. Their outputs are left out.
-    if (!has_tensor(path_of(kind) + ".bias")) add("classifier.bias", "");
+    if (!has_tensor(path_of(heads) + ".bias")) add("classifier.bias", "");
     model_.config.has_output = false;
     model_.config.logit_scale = 1;
   }
 
   void add_masked_words() {
     model_.config.encoder_heads.masked_words = true;
+    model_.config.encoder_heads.masked_gelu = names_.masked_gelu;
     add("masked_words.dense", names_.masked_dense);
     add("masked_words.norm", names_.masked_norm);
     add("masked_words.weight", names_.masked_output + ".weight");

@@ -11,9 +11,10 @@ namespace heed {
 
 // Those of the architecture that config.json names ("...Model", "...ForMaskedLM", "...ForPreTraining",
 // "...ForNextSentencePrediction", "...ForSequenceClassification", "...ForImageClassification",
-// "...ForTokenClassification", "...ForQuestionAnswering"), and its pooler where the file has one; those that the file
-// has where it names none, and none of masked words where the file has nothing of it. A model with a decoder may be a
-// classifier in the place of a language model. Throws heed::Error for another architecture, which heed has not.
+// "...ForTokenClassification", "...ForMultipleChoice", "...ForQuestionAnswering"), and its pooler where the file has
+// one, but of an encoder none that the file has nothing of, which model.lost_heads tells; those that the file has where
+// it names none. A model with a decoder may be a classifier in the place of a language model. Throws heed::Error for
+// another architecture, which heed has not.
 void choose_heads(FamilyModel& model, const Checkpoint& file);
 
 }  // namespace heed

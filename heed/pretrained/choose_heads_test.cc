@@ -35,6 +35,7 @@ class ChooseHeadsTest : public testing::ScratchTest {
     write_safetensors(folder_ / "model.safetensors", views);
     FamilyModel model = describe_model(config);
     choose_heads(model, open_checkpoint(folder_ / "model.safetensors"));
+    lost_ = model.lost_heads;
     has_output_ = model.config.has_output;
     ListedParameters listed;
     Transformer(listed, model.config);  // which refuses heads that make no sense
@@ -47,6 +48,7 @@ class ChooseHeadsTest : public testing::ScratchTest {
   }
 
   bool has_output_ = true;  // of the last model that was chosen
+  std::string lost_;        // the same
 };
 
 TEST_F(ChooseHeadsTest, TheArchitectureSaysWhichHeadsTheModelHas) {
@@ -55,17 +57,20 @@ TEST_F(ChooseHeadsTest, TheArchitectureSaysWhichHeadsTheModelHas) {
   EXPECT_TRUE(words.masked_words);
   EXPECT_EQ(words.classifier, ClassifierKind::none);
   EXPECT_EQ(words.pooler, PoolerKind::none);
-  const EncoderHeadsOptions both = chosen("bert", architecture("BertForPreTraining"), {"cls.predictions.decoder.bias"});
+  const EncoderHeadsOptions both =
+      chosen("bert", architecture("BertForPreTraining"), {"cls.predictions.decoder.bias", "cls.seq_relationship.bias"});
   EXPECT_TRUE(both.masked_words);
   EXPECT_EQ(both.classifier, ClassifierKind::next_sentence);
   EXPECT_EQ(both.pooler, PoolerKind::tanh);
-  const EncoderHeadsOptions tokens = chosen("roberta", architecture("RobertaForTokenClassification"), {});
+  const EncoderHeadsOptions tokens =
+      chosen("roberta", architecture("RobertaForTokenClassification"), {"classifier.bias"});
   EXPECT_EQ(tokens.classifier, ClassifierKind::tokens);
   EXPECT_EQ(tokens.pooler, PoolerKind::none);
-  const EncoderHeadsOptions sequence = chosen("distilbert", architecture("DistilBertForSequenceClassification"), {});
+  const EncoderHeadsOptions sequence =
+      chosen("distilbert", architecture("DistilBertForSequenceClassification"), {"pre_classifier.bias"});
   EXPECT_EQ(sequence.classifier, ClassifierKind::sequence);
   EXPECT_EQ(sequence.pooler, PoolerKind::relu);
-  const EncoderHeadsOptions spans = chosen("albert", architecture("AlbertForQuestionAnswering"), {});
+  const EncoderHeadsOptions spans = chosen("albert", architecture("AlbertForQuestionAnswering"), {"qa_outputs.weight"});
   EXPECT_EQ(spans.classifier, ClassifierKind::spans);
   EXPECT_EQ(spans.labels, (std::vector<std::string>{"start", "end"}));
 }
@@ -75,6 +80,75 @@ TEST_F(ChooseHeadsTest, AnEncoderThatWasSavedWithoutItsMaskedWordsGivesVectors) 
   EXPECT_FALSE(heads.masked_words);
   EXPECT_EQ(heads.pooler, PoolerKind::tanh);
   EXPECT_TRUE(chosen("mpnet", architecture("MPNetForMaskedLM"), {"lm_head.bias"}).masked_words);
+}
+
+TEST_F(ChooseHeadsTest, AnEncoderHasNoHeadThatItsFileHasNothingOf) {
+  const EncoderHeadsOptions sequence =
+      chosen("bert", architecture("BertForSequenceClassification"), {"bert.pooler.dense.weight"});
+  EXPECT_EQ(sequence.classifier, ClassifierKind::none);
+  EXPECT_EQ(sequence.pooler, PoolerKind::tanh);
+  EXPECT_EQ(lost_, "BertForSequenceClassification");
+  const EncoderHeadsOptions words = chosen("bert", architecture("BertForPreTraining"), {"cls.predictions.bias"});
+  EXPECT_TRUE(words.masked_words);
+  EXPECT_EQ(words.classifier, ClassifierKind::none);
+  EXPECT_EQ(lost_, "BertForPreTraining");
+  EXPECT_FALSE(chosen("distilbert", architecture("DistilBertForSequenceClassification"), {}).any());
+  chosen("bert", architecture("BertForSequenceClassification"), {"classifier.weight"});
+  EXPECT_EQ(lost_, "");
+  // Of a language model the head may be tied to what is there, and a classifier's that is lost is an error.
+  EXPECT_EQ(chosen("gpt_neox", architecture("GPTNeoXForSequenceClassification"), {}).classifier,
+            ClassifierKind::sequence);
+}
+
+TEST_F(ChooseHeadsTest, AChoiceIsMadeByOneScoreOfEachText) {
+  const auto of = [&](const std::string& type, const std::string& name) {
+    const EncoderHeadsOptions heads =
+        chosen(type, architecture(name), {"classifier.weight", "classifier.bias", "pre_classifier.weight"});
+    EXPECT_EQ(heads.classifier, ClassifierKind::sequence);
+    EXPECT_EQ(heads.labels, std::vector<std::string>{"score"});
+    EXPECT_TRUE(heads.regression);
+    return heads.pooler;
+  };
+  EXPECT_EQ(of("bert", "BertForMultipleChoice"), PoolerKind::tanh);
+  EXPECT_EQ(of("albert", "AlbertForMultipleChoice"), PoolerKind::tanh);
+  EXPECT_EQ(of("roberta", "RobertaForMultipleChoice"), PoolerKind::tanh);
+  EXPECT_EQ(of("mpnet", "MPNetForMultipleChoice"), PoolerKind::tanh);
+  EXPECT_EQ(of("distilbert", "DistilBertForMultipleChoice"), PoolerKind::relu);
+  EXPECT_EQ(of("electra", "ElectraForMultipleChoice"), PoolerKind::gelu);
+}
+
+TEST_F(ChooseHeadsTest, TheProblemSaysWhatIsMadeOfTheClassesNumbers) {
+  const auto heads = [&](const char* problem) {
+    std::vector<Json::Member> more = architecture("BertForSequenceClassification");
+    more.emplace_back("problem_type", problem);
+    return chosen("bert", std::move(more), {"classifier.weight"});
+  };
+  EXPECT_TRUE(heads("multi_label_classification").independent);
+  EXPECT_FALSE(heads("multi_label_classification").regression);
+  EXPECT_TRUE(heads("regression").regression);
+  EXPECT_FALSE(heads("single_label_classification").regression || heads("single_label_classification").independent);
+}
+
+TEST_F(ChooseHeadsTest, AClassifierOfPicturesReadsATokenWhateverPoolerIsThere) {
+  std::vector<Json::Member> more = architecture("ViTForImageClassification");
+  more.emplace_back("image_size", 8), more.emplace_back("patch_size", 4);
+  const EncoderHeadsOptions heads = chosen("vit", more, {"classifier.weight", "vit.pooler.dense.weight"});
+  EXPECT_EQ(heads.classifier, ClassifierKind::sequence);
+  EXPECT_EQ(heads.pooler, PoolerKind::none);
+}
+
+TEST_F(ChooseHeadsTest, MaskedWordsMayHaveGeluWhereTheLayersHaveAnother) {
+  const auto has_gelu = [&](const std::string& type, const std::string& name, const std::string& tensor) {
+    std::vector<Json::Member> more = architecture(name);
+    more.emplace_back("hidden_act", "relu");
+    const EncoderHeadsOptions heads = chosen(type, std::move(more), {tensor});
+    EXPECT_TRUE(heads.masked_words);
+    return heads.masked_gelu;
+  };
+  EXPECT_FALSE(has_gelu("bert", "BertForMaskedLM", "cls.predictions.bias"));
+  EXPECT_TRUE(has_gelu("roberta", "RobertaForMaskedLM", "lm_head.bias"));
+  EXPECT_TRUE(has_gelu("mpnet", "MPNetForMaskedLM", "lm_head.bias"));
+  EXPECT_TRUE(has_gelu("electra", "ElectraForMaskedLM", "generator_lm_head.bias"));
 }
 
 TEST_F(ChooseHeadsTest, APoolerIsThereWhereTheFileHasOne) {
@@ -98,7 +172,7 @@ TEST_F(ChooseHeadsTest, WithoutAnArchitectureTheFileSaysIt) {
 TEST_F(ChooseHeadsTest, LabelsAreTheConfigurations) {
   const auto labels = [&](std::vector<Json::Member> more) {
     for (const Json::Member& member : architecture("BertForTokenClassification")) more.push_back(member);
-    return chosen("bert", std::move(more), {}).labels;
+    return chosen("bert", std::move(more), {"classifier.weight"}).labels;
   };
   EXPECT_EQ(labels({{"id2label", Json::object({{"1", "yes"}, {"0", "no"}})}}), (std::vector<std::string>{"no", "yes"}));
   EXPECT_EQ(labels({{"num_labels", 3}}), (std::vector<std::string>{"LABEL_0", "LABEL_1", "LABEL_2"}));
@@ -130,12 +204,12 @@ TEST_F(ChooseHeadsTest, ElectrasDiscriminatorIsItsEncoder) {
 }
 
 TEST_F(ChooseHeadsTest, AnotherArchitectureIsRefused) {
-  for (const char* name : {"BertForMultipleChoice", "BertLMHead"}) {
+  for (const char* name : {"BertForRegionClassification", "BertLMHead"}) {
     EXPECT_EQ(refusal([&] { chosen("bert", architecture(name), {}); }),
               (folder_ / "model.safetensors").string() + ": is a " + name +
                   ", which heed has not: it has ...ForMaskedLM, ...ForPreTraining, ...ForNextSentencePrediction, "
                   "...ForSequenceClassification, ...ForImageClassification, ...ForTokenClassification, "
-                  "...ForQuestionAnswering, ...LMHeadModel, ...Model");
+                  "...ForMultipleChoice, ...ForQuestionAnswering, ...LMHeadModel, ...Model");
   }
   EXPECT_NE(refusal([&] { chosen("gpt_neox", architecture("GPTNeoXForMaskedLM"), {}); }), "no error");
   // RoBERTa has no second sentence to guess.

@@ -43,9 +43,9 @@ FamilyModel describe_distilbert(const Json& config) {
   model.pad = id_or(config, {"pad_token_id"}, -1);
   model.heads = encoder_head_names(config);
   EncoderHeadNames& heads = *model.heads;
-  heads.sequence_pooler = "pre_classifier";
-  heads.sequence_pooler_kind = PoolerKind::relu;
-  heads.sequences = heads.tokens = "classifier";
+  heads.sequence_pooler = heads.choice_pooler = "pre_classifier";
+  heads.sequence_pooler_kind = heads.choice_pooler_kind = PoolerKind::relu;
+  heads.sequences = heads.choices = heads.tokens = "classifier";
   heads.spans = "qa_outputs";
   heads.masked_dense = "vocab_transform";
   heads.masked_norm = "vocab_layer_norm";

@@ -32,6 +32,7 @@ EncoderHeadNames encoder_head_names(const Json& config) {
   names.labels = labels_of(config);
   const std::optional<Json> problem = find_field(config, {"problem_type"});
   names.independent = problem && problem->string() == "multi_label_classification";
+  names.regression = problem && problem->string() == "regression";
   const std::optional<Json> architectures = find_field(config, {"architectures"});
   if (architectures && !architectures->items().empty()) names.architecture = (*architectures)[Index{0}].string();
   return names;

@@ -38,6 +38,7 @@ struct FamilyModel {
   DecodingOptions decoding{};
   // Of a model whose heads are left to choose_heads.
   std::optional<EncoderHeadNames> heads;
+  std::string lost_heads;  // the architecture of which the file has not all heads, nor anything of the others
 };
 
 struct Family {

@@ -39,7 +39,7 @@ FamilyModel describe_mpnet(const Json& config) {
   model.pad = static_cast<std::int32_t>(c.padding_token);
   model.heads = encoder_head_names(config);
   model.heads->pooler = "mpnet.pooler.dense";
-  model.heads->tokens = "classifier";
+  model.heads->choices = model.heads->tokens = "classifier";
   model.heads->spans = "qa_outputs";
   name_roberta_heads(model);
   return model;

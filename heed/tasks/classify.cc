@@ -24,9 +24,9 @@ Index Classified::likeliest() const { return std::ranges::max_element(probabilit
 
 std::vector<Classified> class_probabilities(const EncoderHeadsOptions& heads, const Tensor& logits) {
   float* x = logits.data<float>();
-  if (!heads.independent && heads.labels.size() > 1) {
+  if (!heads.independent && !heads.regression && heads.labels.size() > 1) {
     softmax(logits, logits);
-  } else {
+  } else if (!heads.regression) {
     for (Index i = 0; i < logits.size(); ++i) x[i] = static_cast<float>(1 / (1 + std::exp(-static_cast<double>(x[i]))));
   }
   std::vector<Classified> rows;

@@ -15,7 +15,8 @@
 
 namespace heed {
 
-// How likely each class is: they sum to one, or, where classes do not exclude each other, each is between 0 and 1.
+// How likely each class is: they sum to one, or, where classes do not exclude each other, each is between 0 and 1. Of a
+// model that estimates numbers, those.
 struct Classified {
   std::vector<double> probabilities;
 
@@ -24,7 +25,7 @@ struct Classified {
 };
 
 // Of each row of logits [..., classes], which are overwritten: their softmax, or, where classes do not exclude each
-// other or there is one, 1 / (1 + e^-x).
+// other or there is one, 1 / (1 + e^-x), or, where they are what is asked for, themselves.
 std::vector<Classified> class_probabilities(const EncoderHeadsOptions& heads, const Tensor& logits);
 
 // The names of the model's classes, in the order of Classified::probabilities. Throws heed::Error where the model tells

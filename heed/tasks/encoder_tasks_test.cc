@@ -186,6 +186,18 @@ TEST_F(EncoderTasksTest, ProbabilitiesOfClassesSumToOneUnlessTheyAreIndependent)
   }
 }
 
+TEST_F(EncoderTasksTest, ARegressionsNumbersAreTheModelsOwn) {
+  TransformerConfig config = with_classes(ClassifierKind::sequence, {"first", "second"});
+  const ModelFolder classes = model_of(config);
+  config.encoder_heads.regression = true;
+  const auto numbers = classify(model_of(config), kLines), shares = classify(classes, kLines);
+  for (std::size_t i = 0; i < kLines.size(); ++i) {
+    const std::vector<double>&x = numbers[i].probabilities, &p = shares[i].probabilities;
+    EXPECT_NEAR(x[1] - x[0], std::log(p[1] / p[0]), 1e-5);
+    EXPECT_GT(std::abs(x[0] + x[1] - 1), 1e-3);
+  }
+}
+
 TEST_F(EncoderTasksTest, EveryTokenOfTheTextHasAClassAndTheTemplatesHaveNone) {
   const ModelFolder folder = model_of(with_classes(ClassifierKind::tokens, {"noun", "other"}));
   EXPECT_TRUE(classifies_tokens(folder));

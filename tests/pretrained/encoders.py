@@ -27,10 +27,10 @@ def self_attention(w, x, length, names, output, bias=0.0):
     return w.linear((MAPS[-1] @ v).transpose(0, 1).reshape(len(x), WIDTH), output, WIDTH)
 
 
-def bert_layer(w, x, length, at):
+def bert_layer(w, x, length, at, activation=gelu):
     names = [f"{at}.attention.self.{part}" for part in ("query", "key", "value")]
     x = w.layer_norm(x + self_attention(w, x, length, names, f"{at}.attention.output.dense"), f"{at}.attention.output.LayerNorm", 1e-12)
-    h = w.linear(gelu(w.linear(x, f"{at}.intermediate.dense", NETWORK)), f"{at}.output.dense", WIDTH)
+    h = w.linear(activation(w.linear(x, f"{at}.intermediate.dense", NETWORK)), f"{at}.output.dense", WIDTH)
     return w.layer_norm(x + h, f"{at}.output.LayerNorm", 1e-12)
 
 
@@ -38,7 +38,7 @@ def bert_hidden(*arguments, **options):
     return bert_states(*arguments, **options)[-1]
 
 
-def bert_states(w, ids, types, length, name="bert", padding=None, type_count=2, width=WIDTH):
+def bert_states(w, ids, types, length, name="bert", padding=None, type_count=2, width=WIDTH, activation=gelu):
     """What each layer reads, and what the last one gives. Where there is a `padding`, its position is its id, and those of the other tokens follow that. `width` is the embeddings'."""
     at = f"{name}.embeddings"
     x = w(f"{at}.word_embeddings.weight", VOCABULARY, width)[ids]
@@ -53,7 +53,7 @@ def bert_states(w, ids, types, length, name="bert", padding=None, type_count=2, 
         x = w.linear(x, f"{name}.embeddings_project", WIDTH)
     states = [x]
     for i in range(LAYERS):
-        states.append(bert_layer(w, states[-1], length, f"{name}.encoder.layer.{i}"))
+        states.append(bert_layer(w, states[-1], length, f"{name}.encoder.layer.{i}", activation))
     return states
 
 
@@ -181,6 +181,8 @@ def make_bert(path):
     write(path / "bert-pretraining", bert_config("BertForPreTraining"), 6, pretraining)
     write(path / "bert-tokens", bert_config("BertForTokenClassification", id2label=THREE), 7,
           lambda w, *a: {"logits": w.linear(hidden(w, *a), "classifier", 3)})
+    write(path / "bert-choice", bert_config("BertForMultipleChoice", id2label=THREE), 10,
+          lambda w, *a: {"logits": w.linear(pooled(w, hidden(w, *a), "bert.pooler.dense"), "classifier", 1)})
     write(path / "bert-spans", bert_config("BertForQuestionAnswering"), 8, lambda w, *a: spans(w, hidden(w, *a)))
 
 
@@ -188,8 +190,8 @@ def make_roberta(path):
     def config(architecture, **others):
         return bert_config(architecture, model_type="roberta", pad_token_id=1, type_vocab_size=1, max_position_embeddings=POSITIONS + 2, **others)
 
-    def hidden(w, ids, types, length):
-        return bert_hidden(w, ids, types, length, "roberta", padding=1, type_count=1)
+    def hidden(w, ids, types, length, activation=gelu):
+        return bert_hidden(w, ids, types, length, "roberta", padding=1, type_count=1, activation=activation)
 
     def padding_within(path):
         w = Weights(15)
@@ -202,8 +204,8 @@ def make_roberta(path):
     def sequence(w, *a):
         return {"logits": w.linear(pooled(w, hidden(w, *a), "classifier.dense"), "classifier.out_proj", 3)}
 
-    def masked(w, *a):
-        return {"logits": masked_words(w, hidden(w, *a), "roberta.embeddings.word_embeddings.weight", "lm_head.dense", "lm_head.layer_norm",
+    def masked(w, *a, activation=gelu):
+        return {"logits": masked_words(w, hidden(w, *a, activation), "roberta.embeddings.word_embeddings.weight", "lm_head.dense", "lm_head.layer_norm",
                                        "lm_head.bias")}
 
     def body(w, *a):
@@ -212,6 +214,10 @@ def make_roberta(path):
 
     write(path / "roberta-sequence", config("RobertaForSequenceClassification", id2label=THREE), 11, sequence, with_types=False)
     write(path / "roberta-masked", config("RobertaForMaskedLM"), 12, masked, with_types=False)
+    write(path / "roberta-masked-relu", config("RobertaForMaskedLM", hidden_act="relu"), 19, lambda w, *a: masked(w, *a, activation=torch.relu),
+          with_types=False)
+    write(path / "roberta-choice", config("RobertaForMultipleChoice"), 25,
+          lambda w, *a: {"logits": w.linear(pooled(w, hidden(w, *a), "roberta.pooler.dense"), "classifier", 1)}, with_types=False)
     write(path / "roberta-body-without-prefix", config("RobertaModel"), 13, body, with_types=False,
           rename=lambda name: name.removeprefix("roberta."))
     write(path / "roberta-tokens", config("RobertaForTokenClassification", num_labels=4), 14,
@@ -234,6 +240,10 @@ def make_electra(path):
         first = gelu(w.linear(hidden(w, *a, WIDTH)[:1], "classifier.dense", WIDTH))
         return {"logits": w.linear(first, "classifier.out_proj", 3)}
 
+    def choice(w, *a):
+        first = gelu(w.linear(hidden(w, *a, WIDTH)[:1], "sequence_summary.summary", WIDTH))
+        return {"logits": w.linear(first, "classifier", 1)}
+
     def discriminator(w, *a):
         x = hidden(w, *a)
         w.linear(w.linear(x, "discriminator_predictions.dense", WIDTH), "discriminator_predictions.dense_prediction", 1)  # in the file, and passed over
@@ -241,6 +251,7 @@ def make_electra(path):
 
     write(path / "electra-masked", config("ElectraForMaskedLM", EMBEDDING), 16, masked)
     write(path / "electra-discriminator", config("ElectraForPreTraining", EMBEDDING), 20, discriminator)
+    write(path / "electra-choice", config("ElectraForMultipleChoice", WIDTH), 27, choice)
     write(path / "electra-sequence", config("ElectraForSequenceClassification", WIDTH), 17, sequence)
 
 
@@ -291,6 +302,11 @@ def make_distilbert(path):
                                        "vocab_projector.bias")}
 
     write(path / "distilbert-sequence", config("DistilBertForSequenceClassification"), 21, sequence, with_types=False)
+    def choice(w, *a):
+        first = torch.relu(w.linear(hidden(w, *a)[:1], "pre_classifier", WIDTH))
+        return {"logits": w.linear(first, "classifier", 1)}
+
+    write(path / "distilbert-choice", config("DistilBertForMultipleChoice"), 26, choice, with_types=False)
     write(path / "distilbert-masked", config("DistilBertForMaskedLM"), 22, masked, with_types=False)
     write(path / "distilbert-body", config("DistilBertModel"), 23, lambda w, *a: {"last_hidden_state": hidden(w, *a)}, with_types=False)
     write(path / "distilbert-spans", config("DistilBertForQuestionAnswering"), 24, lambda w, *a: spans(w, hidden(w, *a)), with_types=False)

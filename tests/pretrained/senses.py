@@ -161,6 +161,11 @@ def vit_classes(w, config, pixels):
     return {"logits": w.linear(vit(w, config, pixels)[:1], "classifier", len(config["id2label"]))}
 
 
+def vit_classes_beside_a_pooler(w, config, pixels):
+    w.linear(torch.zeros(1, 24), "vit.pooler.dense", 24)  # in the file, and passed over
+    return vit_classes(w, config, pixels)
+
+
 def make_vit(path):
     def body(w, config, pixels):
         states = []
@@ -168,6 +173,7 @@ def make_vit(path):
         return {"last_hidden_state": hidden, "hidden_states": torch.stack(states), "pooler_output": torch.tanh(w.linear(hidden[:1], "pooler.dense", 24))}
 
     write_vit(path / "vit-classes", vit_config("ViTForImageClassification", id2label=LABELS, resample=2), 71, vit_classes)
+    write_vit(path / "vit-classes-beside-a-pooler", vit_config("ViTForImageClassification", id2label=LABELS), 75, vit_classes_beside_a_pooler)
     write_vit(path / "vit-wide-grey", vit_config("ViTForImageClassification", id2label=LABELS, image_size=[8, 20], num_channels=1, qkv_bias=False), 72,
               vit_classes)
     write_vit(path / "vit-centre", vit_config("ViTForImageClassification", id2label=LABELS, resample=3, shorter=15), 74, vit_classes)
