@@ -15,7 +15,8 @@ namespace {
 
 constexpr Index kTaps = 3;
 
-// [B, C, H, W] as [B, patches, C P P], patches row by row, each as the kernel of a convolution lies.
+// [B, C, H, W] as [B, patches, C P P], patches row by row, each as the kernel of a convolution lies. What they leave at
+// the right and below, where they do not divide the picture, is not read.
 Tensor unfold_patches(const Tensor& pixels, Index patch) {
   const Index batch = pixels.dim(0), channels = pixels.dim(1), height = pixels.dim(2), width = pixels.dim(3);
   const Index down = height / patch, across = width / patch;
@@ -81,9 +82,8 @@ void SignalOptions::check() const {
     HEED_CHECK(frames >= 1, "Transformer: signal: frames must be at least 1");
     return;
   }
-  HEED_CHECK(patch >= 1 && height >= patch && width >= patch && height % patch == 0 && width % patch == 0,
-             "Transformer: signal: a picture of {} rows and {} columns has no whole patches of {}", height, width,
-             patch);
+  HEED_CHECK(patch >= 1 && height >= patch && width >= patch,
+             "Transformer: signal: a picture of {} rows and {} columns has no whole patch of {}", height, width, patch);
 }
 
 SignalInput::SignalInput(const ParameterScope& scope, const TransformerConfig& config)

@@ -52,6 +52,27 @@ TEST(SignalInput, APositionIsAPatchAndItsPixelsAlone) {
   }
 }
 
+TEST(SignalInput, WhatPatchesLeaveOfAPictureIsNotRead) {
+  TransformerConfig config = seeing();
+  config.signal.height = 5, config.signal.width = 7;  // patches of 2
+  config.check();
+  EXPECT_EQ(config.signal.positions(), 1 + 2 * 3);
+  DrawnParameters drawn(Rng(1));
+  const SignalInput input(drawn, config);
+  Workspace workspace;
+  const Context context = Context::inference(workspace);
+  const Tensor pixels = random_tensor(DType::f32, {1, 2, 5, 7}, 1, 1), whole = Tensor::empty(DType::f32, {1, 2, 4, 6});
+  for (Index channel = 0; channel < 2; ++channel) {
+    for (Index y = 0; y < 4; ++y) {
+      for (Index x = 0; x < 6; ++x) whole.at<float>({0, channel, y, x}) = pixels.at<float>({0, channel, y, x});
+    }
+  }
+  DrawnParameters again(Rng(1));
+  const SignalInput even(again, seeing());
+  EXPECT_TRUE(
+      testing::same_bits(input.forward(context, pixels).value().view(), even.forward(context, whole).value().view()));
+}
+
 TEST(SignalInput, APositionOfSoundHearsTheFramesAroundIt) {
   DrawnParameters drawn(Rng(1));
   const SignalInput input(drawn, hearing());
@@ -132,9 +153,9 @@ TEST(SignalInput, WhatTheModelDoesNotReadIsRefused) {
             }),
             "Transformer: the encoder reads a signal, and there is none");
   TransformerConfig config = seeing();
-  config.signal.patch = 4;
+  config.signal.patch = 5;
   EXPECT_EQ(refusal([&] { config.check(); }),
-            "Transformer: signal: a picture of 4 rows and 6 columns has no whole patches of 4");
+            "Transformer: signal: a picture of 4 rows and 6 columns has no whole patch of 5");
 }
 
 }  // namespace

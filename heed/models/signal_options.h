@@ -39,7 +39,7 @@ struct SignalOptions {
     visit("channels", o.channels, "Colours of a picture, mel bands of sound.", NumberRange::from(0, 1 << 16));
     visit("height", o.height, "Rows of a picture.", NumberRange::from(0, 1 << 16));
     visit("width", o.width, "Columns of a picture.", NumberRange::from(0, 1 << 16));
-    visit("patch", o.patch, "Rows and columns of one of its patches, which divide the picture's.",
+    visit("patch", o.patch, "Rows and columns of one of its patches; what they leave of the picture is not read.",
           NumberRange::from(0, 1 << 16));
     visit("frames", o.frames, "Frames of sound.", NumberRange::from(0, 1 << 20));
   }

@@ -28,7 +28,10 @@ void add_layer(FamilyModel& model, Index own, const std::string& theirs) {
 
 }  // namespace
 
-FamilyModel describe_albert(const Json& config) {
+FamilyModel describe_albert(const Json& given) {
+  const Json config = with_bert_defaults(
+      with_class_defaults(given, {{"hidden_size", 4096}, {"num_attention_heads", 64}, {"intermediate_size", 16384}}),
+      30000);
   FamilyModel model;
   TransformerConfig& c = model.config;
   c = bert_encoder(config, "gelu_new");

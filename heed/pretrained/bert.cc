@@ -46,7 +46,7 @@ FamilyModel describe_encoder(const Json& config, const std::string& name) {
 }  // namespace
 
 FamilyModel describe_bert(const Json& config) {
-  FamilyModel model = describe_encoder(config, "bert");
+  FamilyModel model = describe_encoder(with_bert_defaults(config, 30522), "bert");
   EncoderHeadNames& heads = *model.heads;
   heads.sequences = "classifier";
   heads.next_sentence = "cls.seq_relationship";
@@ -57,14 +57,19 @@ FamilyModel describe_bert(const Json& config) {
   return model;
 }
 
-FamilyModel describe_roberta(const Json& config) {
+FamilyModel describe_roberta(const Json& given) {
+  const bool is_plain = given["model_type"].string() == "roberta";
+  const Json config = with_bert_defaults(given, is_plain ? 50265 : 30522);
   FamilyModel model = describe_encoder(config, "roberta");
-  count_behind_padding(config, model);
+  count_behind_padding(config, id_or(config, {"pad_token_id"}, 1), model);
   name_roberta_heads(model);
   return model;
 }
 
-FamilyModel describe_electra(const Json& config) {
+FamilyModel describe_electra(const Json& given) {
+  const Json config = with_bert_defaults(
+      with_class_defaults(given, {{"hidden_size", 256}, {"num_attention_heads", 4}, {"intermediate_size", 1024}}),
+      30522);
   FamilyModel model = describe_encoder(config, "electra");
   TransformerConfig& c = model.config;
   const Index width = extent_or(config, {"embedding_size"}, 128);

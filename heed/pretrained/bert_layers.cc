@@ -1,10 +1,27 @@
 #include "heed/pretrained/bert_layers.h"
 
 #include <string>
+#include <utility>
 
 #include "heed/pretrained/config_fields.h"
 
 namespace heed {
+
+Json with_class_defaults(Json config, const std::vector<Json::Member>& defaults) {
+  for (const auto& [name, value] : defaults) {
+    if (!find_field(config, {name})) config.set(name, value);
+  }
+  return config;
+}
+
+Json with_bert_defaults(Json config, Index words) {
+  return with_class_defaults(std::move(config), {{"vocab_size", words},
+                                                 {"hidden_size", 768},
+                                                 {"num_hidden_layers", 12},
+                                                 {"num_attention_heads", 12},
+                                                 {"intermediate_size", 3072},
+                                                 {"max_position_embeddings", 512}});
+}
 
 TransformerConfig bert_encoder(const Json& config, std::string_view activation) {
   TransformerConfig c;
@@ -20,9 +37,9 @@ TransformerConfig bert_encoder(const Json& config, std::string_view activation) 
   return c;
 }
 
-void count_behind_padding(const Json& config, FamilyModel& model) {
+void count_behind_padding(const Json& config, Index padding, FamilyModel& model) {
   TransformerConfig& c = model.config;
-  c.padding_token = id_or(config, {"pad_token_id"}, 1);
+  c.padding_token = padding;
   if (c.padding_token < 0) config["pad_token_id"].refuse("must be an id, from which positions are counted");
   if (c.max_length < c.padding_token + 3) {
     config["max_position_embeddings"].refuse("leaves no positions behind the padding's");

@@ -2,11 +2,17 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "heed/io/json.h"
 #include "heed/pretrained/family.h"
 
 namespace heed {
+
+// The configuration with what the class of Hugging Face's that reads it has for fields that it leaves out, or null.
+Json with_class_defaults(Json config, const std::vector<Json::Member>& defaults);
+// The same of a BERT's extents of `words` words.
+Json with_bert_defaults(Json config, Index words);
 
 // An encoder alone: its extents, its activation, by default `activation`, and the epsilon of its norms; positions are
 // learned. Throws heed::Error for what config.json does not say.
@@ -14,7 +20,7 @@ TransformerConfig bert_encoder(const Json& config, std::string_view activation);
 
 // RoBERTa's positions: the padding's is its id, and those of the other tokens are counted from behind it. Throws
 // heed::Error where there is no padding, or no positions behind it.
-void count_behind_padding(const Json& config, FamilyModel& model);
+void count_behind_padding(const Json& config, Index padding, FamilyModel& model);
 
 // RoBERTa's names of the heads for sequences and for masked words.
 void name_roberta_heads(FamilyModel& model);

@@ -1,17 +1,21 @@
 // DistilBERT (Sanh et al. 2019).
+#include "heed/pretrained/bert_layers.h"
 #include "heed/pretrained/config_fields.h"
 #include "heed/pretrained/family_list.h"
 
 namespace heed {
 
-FamilyModel describe_distilbert(const Json& config) {
+FamilyModel describe_distilbert(const Json& given) {
+  const Json config =
+      with_class_defaults(given, {{"vocab_size", 30522}, {"hidden_dim", 3072}, {"max_position_embeddings", 512}});
   FamilyModel model;
   TransformerConfig& c = model.config;
   c.source_vocabulary = c.target_vocabulary = extent(config, {"vocab_size"});
-  c.width = extent(config, {"dim", "hidden_size"});
-  c.heads = extent(config, {"n_heads", "num_attention_heads"});
+  c.width = extent_or(config, {"dim", "hidden_size"}, 768);
+  c.heads = extent_or(config, {"n_heads", "num_attention_heads"}, 12);
   c.ffn_width = extent(config, {"hidden_dim"});
-  c.encoder_layers = layer_count(config, {"n_layers", "num_hidden_layers"});
+  const bool says_layers = find_field(config, {"n_layers", "num_hidden_layers"}).has_value();
+  c.encoder_layers = says_layers ? layer_count(config, {"n_layers", "num_hidden_layers"}) : 6;
   c.decoder_layers = 0;
   c.activation = activation_of(find_field(config, {"activation"}).value_or("gelu"));
   c.norm_epsilon = 1e-12;

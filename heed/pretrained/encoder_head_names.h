@@ -33,8 +33,8 @@ struct EncoderHeadNames {
 };
 
 // The architecture and the labels of a config.json: `id2label`, else as many as `num_labels` says, else two, which are
-// called LABEL_0, ...; `problem_type` says whether classes exclude each other, or are numbers that are asked for. Throws
-// heed::Error that names the place for ids that are not 0, 1, ...
+// called LABEL_0, ...; `problem_type` says whether classes exclude each other, or are numbers that are asked for.
+// Throws heed::Error that names the place for ids that are not 0, 1, ...
 EncoderHeadNames encoder_head_names(const Json& config);
 // Those of a language model that was made a classifier: `score` for sequences, `tokens`, and `qa_outputs` for spans.
 EncoderHeadNames language_model_head_names(const Json& config, const std::string& tokens);

@@ -360,5 +360,39 @@ TEST(Family, RefusesWhatHeedDoesNotCompute) {
             "relu, silu, tanh, sigmoid, linear), but is \"mish\"");
 }
 
+// What Hugging Face's classes have where config.json says nothing.
+TEST(Family, EncodersHaveTheirClassesExtentsWhereNoneAreGiven) {
+  struct Extents {
+    const char* type;
+    Index words, width, layers, heads, network, length;
+  };
+  for (const Extents& wanted : {Extents{"bert", 30522, 768, 12, 12, 3072, 512},
+                                {"roberta", 50265, 768, 12, 12, 3072, 510},  // behind the padding's
+                                {"camembert", 30522, 768, 12, 12, 3072, 510},
+                                {"xlm-roberta", 30522, 768, 12, 12, 3072, 510},
+                                {"electra", 30522, 256, 12, 4, 1024, 512},
+                                {"albert", 30000, 4096, 12, 64, 16384, 512},
+                                {"mpnet", 30527, 768, 12, 12, 3072, 510},
+                                {"distilbert", 30522, 768, 6, 12, 3072, 512},
+                                {"vit", 1, 768, 12, 12, 3072, 197}}) {
+    const TransformerConfig c = describe_model(Json::object({{"model_type", wanted.type}})).config;
+    EXPECT_EQ(c.source_vocabulary, wanted.words) << wanted.type;
+    EXPECT_EQ(c.width, wanted.width) << wanted.type;
+    EXPECT_EQ(c.encoder_layers, wanted.layers) << wanted.type;
+    EXPECT_EQ(c.heads, wanted.heads) << wanted.type;
+    EXPECT_EQ(c.ffn_width, wanted.network) << wanted.type;
+    EXPECT_EQ(c.max_length, wanted.length) << wanted.type;
+  }
+}
+
+TEST(Family, MPNetSortsDistancesIntoThirtyTwo) {
+  const auto describe = [](Index buckets) {
+    return describe_model(Json::object({{"model_type", "mpnet"}, {"relative_attention_num_buckets", buckets}}));
+  };
+  EXPECT_EQ(describe(64).config.attention.text(), describe(32).config.attention.text());
+  EXPECT_EQ(refusal([&] { describe(16); }),
+            "JSON: relative_attention_num_buckets: must be at least 32, which distances are sorted into, but is 16");
+}
+
 }  // namespace
 }  // namespace heed

@@ -1,4 +1,6 @@
 // ViT (Dosovitskiy et al. 2021): ViTModel, ViTForImageClassification.
+#include <algorithm>
+
 #include "heed/pretrained/bert_layers.h"
 #include "heed/pretrained/config_fields.h"
 #include "heed/pretrained/family_list.h"
@@ -18,7 +20,8 @@ std::pair<Index, Index> height_and_width(const Json& config, std::string_view na
 
 }  // namespace
 
-FamilyModel describe_vit(const Json& config) {
+FamilyModel describe_vit(const Json& given) {
+  const Json config = with_class_defaults(with_bert_defaults(given, 1), {{"image_size", 224}, {"patch_size", 16}});
   FamilyModel model;
   TransformerConfig& c = model.config;
   c = bert_encoder(config, "gelu");
@@ -29,7 +32,7 @@ FamilyModel describe_vit(const Json& config) {
   const auto [height, width] = height_and_width(config, "image_size");
   const auto [down, across] = height_and_width(config, "patch_size");
   if (down != across) config["patch_size"].refuse("must be as high as wide");
-  if (height % down != 0 || width % down != 0) config["patch_size"].refuse("must divide image_size");
+  if (down > std::min(height, width)) config["patch_size"].refuse("must be at most image_size");
   c.signal = {.kind = SignalKind::picture,
               .channels = extent_or(config, {"num_channels"}, 3),
               .height = height,

@@ -44,6 +44,8 @@ CaptionTask::CaptionTask(const TrainPaths& paths, const TrainOptions& options, T
   const SignalOptions signal{
       .kind = SignalKind::picture, .channels = 3, .height = height, .width = width, .patch = options.patch};
   signal.check();
+  HEED_CHECK(height % options.patch == 0 && width % options.patch == 0,
+             "train: a picture of {} x {} pixels has no whole patches of {}", width, height, options.patch);
   HEED_CHECK(signal.positions() <= options.batch_tokens,
              "train: a picture has {} patches, more than batch_tokens, which is {}", signal.positions(),
              options.batch_tokens);

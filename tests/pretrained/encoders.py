@@ -262,9 +262,9 @@ def mpnet_hidden(w, ids, types, length):
     x = w.layer_norm(x, f"{at}.LayerNorm", 1e-12)
     distance = torch.arange(len(ids)) - torch.arange(len(ids))[:, None]
     far = distance.abs().clamp(min=1)
-    wide = (2 + (torch.log(far / 2) / math.log(128 / 2) * 2 + 1e-9).long()).clamp(max=3)  # of 8 buckets 4 are for each way, and 2 of these exact
-    table = w("mpnet.encoder.relative_attention_bias.weight", 8, HEADS, deviation=1.0)
-    bias = table[(distance > 0) * 4 + torch.where(distance.abs() < 2, distance.abs(), wide)].permute(2, 0, 1)
+    wide = (8 + (torch.log(far / 8) / math.log(128 / 8) * 8 + 1e-9).long()).clamp(max=15)  # of 32 buckets 16 are for each way, and 8 of these exact
+    table = w("mpnet.encoder.relative_attention_bias.weight", 40, HEADS, deviation=1.0)  # of which 32 rows are read, whatever the configuration says
+    bias = table[(distance > 0) * 16 + torch.where(distance.abs() < 8, distance.abs(), wide)].permute(2, 0, 1)
     for i in range(LAYERS):
         at = f"mpnet.encoder.layer.{i}"
         names = [f"{at}.attention.attn.{part}" for part in "qkv"]
@@ -280,7 +280,8 @@ def make_mpnet(path):
         x = mpnet_hidden(w, *a)
         return {"last_hidden_state": x, "pooler_output": pooled(w, x, "mpnet.pooler.dense")[0]}
 
-    config = bert_config("MPNetModel", model_type="mpnet", pad_token_id=1, max_position_embeddings=POSITIONS + 2, relative_attention_num_buckets=8)
+    # Positions do not go by the configuration's padding, but by 1.
+    config = bert_config("MPNetModel", model_type="mpnet", pad_token_id=0, max_position_embeddings=POSITIONS + 2, relative_attention_num_buckets=40)
     write(path / "mpnet", config, 18, body, with_types=False, rename=lambda name: name.removeprefix("mpnet."))
 
 

@@ -173,6 +173,7 @@ def make_vit(path):
         return {"last_hidden_state": hidden, "hidden_states": torch.stack(states), "pooler_output": torch.tanh(w.linear(hidden[:1], "pooler.dense", 24))}
 
     write_vit(path / "vit-classes", vit_config("ViTForImageClassification", id2label=LABELS, resample=2), 71, vit_classes)
+    write_vit(path / "vit-uneven", vit_config("ViTForImageClassification", id2label=LABELS, image_size=[13, 18]), 76, vit_classes)
     write_vit(path / "vit-classes-beside-a-pooler", vit_config("ViTForImageClassification", id2label=LABELS), 75, vit_classes_beside_a_pooler)
     write_vit(path / "vit-wide-grey", vit_config("ViTForImageClassification", id2label=LABELS, image_size=[8, 20], num_channels=1, qkv_bias=False), 72,
               vit_classes)
