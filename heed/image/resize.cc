@@ -21,11 +21,14 @@ double reach_of(Resampling resampling) {
     case Resampling::box:
       return 0.5;
     case Resampling::bilinear:
+    case Resampling::hamming:
       return 1;
     case Resampling::bicubic:
       return 2;
     case Resampling::lanczos:
       return 3;
+    case Resampling::nearest:  // which is no mean
+      break;
   }
   fail("resized: resampling {} is none", static_cast<int>(resampling));
 }
@@ -35,6 +38,10 @@ double filter(Resampling resampling, double x) {
   if (resampling == Resampling::box) return x > -0.5 && x <= 0.5 ? 1 : 0;
   if (resampling == Resampling::bilinear) return distance < 1 ? 1 - distance : 0;
   if (resampling == Resampling::lanczos) return x >= -3 && x < 3 ? sinc(x) * sinc(x / 3) : 0;
+  if (resampling == Resampling::hamming) {
+    constexpr double kMean = 0.54F, kSwing = 0.46F;  // in f32, as the library has them
+    return distance < 1 ? sinc(distance) * (kMean + kSwing * std::cos(std::numbers::pi * distance)) : 0;
+  }
   constexpr double kA = -0.5;
   if (distance < 1) return ((kA + 2) * distance - (kA + 3)) * distance * distance + 1;
   if (distance < 2) return (((distance - 5) * distance + 8) * distance - 4) * kA;
@@ -117,6 +124,28 @@ Image with_height(const Image& image, Index height, Resampling resampling) {
   return made;
 }
 
+// The old pixels in whose place new ones are; places are added up, as the library does.
+std::vector<Index> nearest_of(Index from, Index to) {
+  const double scale = static_cast<double>(from) / static_cast<double>(to);
+  std::vector<Index> all;
+  double place = scale / 2;
+  for (Index i = 0; i < to; ++i) {
+    all.push_back(std::min(from - 1, static_cast<Index>(place)));
+    place += scale;
+  }
+  return all;
+}
+
+Image of_nearest(const Image& image, Index height, Index width) {
+  const std::vector<Index> rows = nearest_of(image.height, height), columns = nearest_of(image.width, width);
+  Image made = empty_image(height, width);
+  std::uint8_t* to = made.pixels.data();
+  for (Index y : rows) {
+    for (Index x : columns) to = std::copy_n(image.at(y, x), 3, to);
+  }
+  return made;
+}
+
 }  // namespace
 
 Image resized(const Image& image, Index height, Index width, Resampling resampling) {
@@ -124,6 +153,7 @@ Image resized(const Image& image, Index height, Index width, Resampling resampli
   for (Index rows : {height, image.height}) {
     check_image_extents(static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(width), "resized");
   }
+  if (resampling == Resampling::nearest) return of_nearest(image, height, width);
   const bool same_width = width == image.width, same_height = height == image.height;
   if (same_width) return same_height ? image : with_height(image, height, resampling);
   const Image wide = with_width(image, width, resampling);

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numbers>
+
 #include "heed/base/parallel.h"
 #include "heed/testing/refusal.h"
 
@@ -10,7 +13,8 @@ namespace {
 
 using testing::refusal;
 
-constexpr Resampling kAll[] = {Resampling::box, Resampling::bilinear, Resampling::bicubic, Resampling::lanczos};
+constexpr Resampling kAll[] = {Resampling::nearest, Resampling::box,     Resampling::bilinear,
+                               Resampling::hamming, Resampling::bicubic, Resampling::lanczos};
 
 Image patterned(Index height, Index width) {
   Image image{height, width};
@@ -53,6 +57,32 @@ TEST(Resized, HalfTheSizeByATriangleLooksAtFour) {
   const Image half = resized(image, 1, 4, Resampling::bilinear);
   EXPECT_EQ(half.at(0, 1)[0], (80 + 3 * 160 + 3 * 240 + 240) / 8);
   EXPECT_EQ(half.at(0, 2)[0], (240 + 3 * 240 + 0 + 0) / 8);
+}
+
+TEST(Resized, TheNearestIsAnOldPixel) {
+  const Image image = patterned(5, 7), made = resized(image, 3, 4, Resampling::nearest);
+  const Index rows[] = {0, 2, 4}, columns[] = {0, 2, 4, 6};  // (i + 1/2) 5 / 3 and (i + 1/2) 7 / 4, rounded down
+  for (Index y = 0; y < 3; ++y) {
+    for (Index x = 0; x < 4; ++x) {
+      for (Index colour = 0; colour < 3; ++colour) {
+        EXPECT_EQ(made.at(y, x)[colour], image.at(rows[y], columns[x])[colour]);
+      }
+    }
+  }
+  EXPECT_EQ(resized(image, 10, 14, Resampling::nearest).at(9, 3)[1], image.at(4, 1)[1]);
+}
+
+// sinc(d) (0.54 + 0.46 cos(pi d)) at distances of 1/4 and 3/4, of two old pixels a side.
+TEST(Resized, HalfTheSizeByHammingLooksAtFour) {
+  const Image image{
+      1, 8, {0, 0, 0, 80, 80, 80, 160, 160, 160, 240, 240, 240, 240, 240, 240, 0, 0, 0, 0, 0, 0, 80, 80, 80}};
+  const auto weight = [](double d) {
+    const double angle = std::numbers::pi * d;
+    return std::sin(angle) / angle * (0.54 + 0.46 * std::cos(angle));
+  };
+  const double near = weight(0.25), far = weight(0.75);
+  const double mean = (far * 80 + near * 160 + near * 240 + far * 240) / (2 * near + 2 * far);
+  EXPECT_EQ(resized(image, 1, 4, Resampling::hamming).at(0, 1)[0], std::lround(mean));
 }
 
 TEST(Resized, ThreadsChangeNoBit) {

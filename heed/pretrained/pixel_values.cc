@@ -17,22 +17,25 @@ constexpr Index kMostPixelsOfSide = 1 << 16;
 std::array<Index, 2> size_of_picture(const Json& size) {
   const auto side = [](const Json& pixels) { return pixels.integer(1, kMostPixelsOfSide); };
   if (size.kind() == Json::Kind::integer) return {side(size), side(size)};
+  if (size.kind() == Json::Kind::array && size.size() == 2) return {side(size[Index{0}]), side(size[Index{1}])};
   return {side(size["height"]), side(size["width"])};
 }
 
 // The Python Imaging Library's numbers.
-constexpr std::pair<Index, Resampling> kResamplings[] = {
-    {1, Resampling::lanczos}, {2, Resampling::bilinear}, {3, Resampling::bicubic}, {4, Resampling::box}};
+constexpr std::pair<Index, Resampling> kResamplings[] = {{0, Resampling::nearest},  {1, Resampling::lanczos},
+                                                         {2, Resampling::bilinear}, {3, Resampling::bicubic},
+                                                         {4, Resampling::box},      {5, Resampling::hamming}};
 
 Resampling resampling_of(const Json& number) {
   const auto* const found = std::ranges::find(kResamplings, number.integer(), &std::pair<Index, Resampling>::first);
   if (found == std::end(kResamplings)) {
-    number.refuse("must be 1 (Lanczos), 2 (bilinear), 3 (bicubic) or 4 (box), which heed has");
+    number.refuse("must be 0 (nearest), 1 (Lanczos), 2 (bilinear), 3 (bicubic), 4 (box) or 5 (Hamming)");
   }
   return found->second;
 }
 
 std::array<double, kColours> of_colours(const Json& list) {
+  if (list.kind() != Json::Kind::array) return {list.number(), list.number(), list.number()};
   if (list.size() != kColours) list.refuse("must have a number for each of three colours");
   return {list[Index{0}].number(), list[Index{1}].number(), list[Index{2}].number()};
 }
@@ -48,15 +51,17 @@ std::array<Index, 2> with_shorter_side(const Image& image, Index shorter) {
   return is_wide ? std::array{shorter, longer} : std::array{longer, shorter};
 }
 
+// Where the picture is smaller there is black around it.
 Image centre_of(const Image& image, const std::array<Index, 2>& size) {
-  HEED_CHECK(size[0] <= image.height && size[1] <= image.width,
-             "pixel_values: a centre of {} x {} pixels is to be cut of a picture of {} x {}", size[1], size[0],
-             image.width, image.height);
   Image centre{.height = size[0], .width = size[1]};
-  const Index top = (image.height - size[0]) / 2, left = (image.width - size[1]) / 2;
-  for (Index y = 0; y < size[0]; ++y) {
-    const std::uint8_t* const row = image.at(top + y, left);
-    centre.pixels.insert(centre.pixels.end(), row, row + size[1] * kColours);
+  centre.pixels.resize(static_cast<std::size_t>(size[0] * size[1] * kColours));
+  // Of an odd number that are too many, or too few, one more is behind than before: it is rounded down.
+  const auto first_of = [](Index from, Index kept) { return (from - kept - (from < kept ? 1 : 0)) / 2; };
+  const Index top = first_of(image.height, size[0]), left = first_of(image.width, size[1]);
+  const Index begin = std::max<Index>(0, -left), end = std::min(size[1], image.width - left);
+  for (Index y = std::max<Index>(0, -top); y < std::min(size[0], image.height - top); ++y) {
+    std::copy_n(image.at(top + y, left + begin), (end - begin) * kColours,
+                centre.pixels.data() + (y * size[1] + begin) * kColours);
   }
   return centre;
 }
@@ -126,11 +131,12 @@ Tensor pixel_values(const Image& image, const PixelOptions& options, const Signa
         options.shorter_side > 0 ? with_shorter_side(image, options.shorter_side) : options.size.value_or(wanted);
     seen = resized(image, size[0], size[1], options.resampling);
   }
-  if (options.crop) seen = centre_of(seen, *options.crop);
-  HEED_CHECK(seen.height == wanted[0] && seen.width == wanted[1],
+  const std::array<Index, 2> made = options.crop.value_or(std::array{seen.height, seen.width});
+  HEED_CHECK(made == wanted,
              "a picture of {} x {} pixels is {} x {} as its model's preprocessor_config.json has it, but the model "
              "reads {} x {}",
-             image.width, image.height, seen.width, seen.height, wanted[1], wanted[0]);
+             image.width, image.height, made[1], made[0], wanted[1], wanted[0]);
+  if (options.crop) seen = centre_of(seen, *options.crop);
   const Tensor values = Tensor::empty(DType::f32, {1, kColours, seen.height, seen.width});
   float* to = values.data<float>();
   for (std::size_t colour = 0; colour < std::size_t{kColours}; ++colour) {

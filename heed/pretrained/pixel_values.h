@@ -27,16 +27,16 @@ struct PixelOptions {
   std::array<double, 3> mean{0.5, 0.5, 0.5}, deviation{0.5, 0.5, 0.5};
 };
 
-// The folder's preprocessor_config.json: do_resize, size (an extent, height and width, or shortest_edge), resample (1
-// to 4), do_center_crop, crop_size, do_rescale, rescale_factor, do_normalize, image_mean, image_std; the defaults
+// The folder's preprocessor_config.json: do_resize, size (an extent, height and width, or shortest_edge), resample (0
+// to 5), do_center_crop, crop_size, do_rescale, rescale_factor, do_normalize, image_mean, image_std; the defaults
 // without such a file. Throws heed::Error that names the place for what has no meaning, and for other resampling.
 PixelOptions read_pixel_options(const std::filesystem::path& folder);
 
 // Writes the file that read_pixel_options reads.
 void save_pixel_options(const std::filesystem::path& folder, const PixelOptions& options);
 
-// f32 [1, 3, height, width]: (scale * pixel - mean) / deviation of each colour. Throws heed::Error where that is not
-// what `signal` says that the model reads, and for a picture smaller than what is cut of it.
+// f32 [1, 3, height, width]: (scale * pixel - mean) / deviation of each colour; what is cut of a smaller picture is
+// black around it. Throws heed::Error where that is not what `signal` says that the model reads.
 Tensor pixel_values(const Image& image, const PixelOptions& options, const SignalOptions& signal);
 
 }  // namespace heed

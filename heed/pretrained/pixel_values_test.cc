@@ -40,9 +40,43 @@ TEST_F(PixelValues, TheCentreIsCutOfWhatHasTheShorterSide) {
   const Tensor values = pixel_values(wide, read(kCentre), signal);
   ASSERT_EQ(values.size(), 27);
   EXPECT_NEAR(values.data<float>()[0], -0.6, 1e-6);
-  const PixelOptions unchanged = read(R"({"do_resize": false, "do_center_crop": true, "crop_size": 9})");
-  EXPECT_EQ(testing::refusal([&] { pixel_values(wide, unchanged, signal); }),
-            "pixel_values: a centre of 9 x 9 pixels is to be cut of a picture of 20 x 8");
+}
+
+// As Hugging Face's center_crop: of an odd number of rows that are missing one more is above.
+TEST_F(PixelValues, ACentreThatIsLargerThanThePictureIsBlackAroundIt) {
+  const PixelOptions options = read(R"({"do_resize": false, "do_center_crop": true, "crop_size": [7, 3],
+                                        "do_rescale": false, "do_normalize": false})");
+  Image image{.height = 4, .width = 6};
+  for (int i = 0; i < 4 * 6 * 3; ++i) image.pixels.push_back(static_cast<std::uint8_t>(i + 1));
+  const SignalOptions signal{.kind = SignalKind::picture, .channels = 3, .height = 7, .width = 3, .patch = 1};
+  const Tensor values = pixel_values(image, options, signal);
+  for (Index y = 0; y < 7; ++y) {
+    for (Index x = 0; x < 3; ++x) {
+      const bool is_inside = y >= 2 && y < 6;
+      EXPECT_EQ(values.at<float>({0, 0, y, x}), is_inside ? static_cast<float>(image.at(y - 2, x + 1)[0]) : 0) << y;
+    }
+  }
+}
+
+TEST_F(PixelValues, ACentreThatTheModelDoesNotReadIsRefusedBeforeItsMemory) {
+  const PixelOptions options = read(R"({"do_resize": false, "do_center_crop": true, "crop_size": 65536})");
+  const SignalOptions signal{.kind = SignalKind::picture, .channels = 3, .height = 7, .width = 3, .patch = 1};
+  const Image image{.height = 1, .width = 1, .pixels = {1, 2, 3}};
+  EXPECT_NE(testing::refusal([&] { pixel_values(image, options, signal); }).find("is 65536 x 65536"),
+            std::string::npos);
+}
+
+TEST_F(PixelValues, ExtentsMayBeAListAndColoursHaveOneMean) {
+  const PixelOptions options =
+      read(R"({"size": [5, 8], "resample": 0, "image_mean": 0.25, "image_std": 0.5, "rescale_factor": 0.125})");
+  EXPECT_EQ(options.size, (std::array<Index, 2>{5, 8}));
+  EXPECT_EQ(options.resampling, Resampling::nearest);
+  EXPECT_EQ(options.mean, (std::array<double, 3>{0.25, 0.25, 0.25}));
+  EXPECT_EQ(options.deviation, (std::array<double, 3>{0.5, 0.5, 0.5}));
+  EXPECT_EQ(read(R"({"resample": 5})").resampling, Resampling::hamming);
+  EXPECT_NE(testing::refusal([&] { read(R"({"resample": 6})"); }).find("resample: must be 0 (nearest)"),
+            std::string::npos);
+  EXPECT_NE(testing::refusal([&] { read(R"({"size": [5]})"); }).find("size"), std::string::npos);
 }
 
 }  // namespace
