@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "heed/image/orientation.h"
 #include "heed/testing/refusal.h"
 
 namespace heed {
@@ -110,6 +111,18 @@ TEST(ParseImage, AJpegIsNearlyThePixelsThatWereWritten) {
       EXPECT_NEAR(read.pixels[i], image.pixels[i], 12) << "at " << i;
     }
   }
+}
+
+TEST(ParseImage, AJpegIsTurnedAsItsNoteSays) {
+  const std::string plain = jpeg_of(drawn(40, 24));
+  const std::string exif("Exif\0\0MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0", 28);
+  std::string turned = plain;
+  turned.insert(
+      2, std::string("\xff\xe1\0\x1e", 4) + exif);  // behind the start marker, with its length and the two of that
+  const Image as_it_lies = parse_image(plain, "x.jpg");
+  EXPECT_EQ(parse_image(turned, "x.jpg"), upright(as_it_lies, 6));
+  turned.replace(turned.find("Exif"), 4, "Xmp ");
+  EXPECT_EQ(parse_image(turned, "x.jpg"), as_it_lies);
 }
 
 TEST(ParseImage, AGreyJpegBecomesThreeEqualColours) {

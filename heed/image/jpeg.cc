@@ -10,6 +10,7 @@
 #include "heed/base/check.h"
 #include "heed/base/printable.h"
 #include "heed/image/formats.h"
+#include "heed/image/orientation.h"
 
 namespace heed {
 namespace {
@@ -45,12 +46,26 @@ void on_progress(j_common_ptr jpeg) {
   if (reinterpret_cast<j_decompress_ptr>(jpeg)->input_scan_number > kMostScans) ERREXIT(jpeg, JERR_NOTIMPL);
 }
 
+constexpr int kExifMarker = JPEG_APP0 + 1;
+
+// What the first of the markers that are Exif's says.
+int orientation_of(const jpeg_decompress_struct& jpeg) {
+  constexpr std::string_view kExif("Exif\0\0", 6);
+  for (jpeg_saved_marker_ptr marker = jpeg.marker_list; marker != nullptr; marker = marker->next) {
+    const std::string_view data(reinterpret_cast<const char*>(marker->data), marker->data_length);
+    if (marker->marker == kExifMarker && data.starts_with(kExif)) return exif_orientation(data.substr(kExif.size()));
+  }
+  return 1;
+}
+
 bool read_jpeg_header(JpegReading& reading, std::string_view bytes) {
   if (setjmp(reading.back)) return false;
   jpeg_create_decompress(&reading.jpeg);
   jpeg_mem_src(&reading.jpeg, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
   reading.progress.progress_monitor = on_progress;
   reading.jpeg.progress = &reading.progress;
+  constexpr unsigned kLongest = 0xFFFF;
+  jpeg_save_markers(&reading.jpeg, kExifMarker, kLongest);
   jpeg_read_header(&reading.jpeg, TRUE);
   return true;
 }
@@ -90,8 +105,9 @@ Image parse_jpeg(std::string_view bytes, std::string_view name) {
              reading.jpeg.image_width, reading.jpeg.image_height);
   Image image{static_cast<Index>(reading.jpeg.image_height), static_cast<Index>(reading.jpeg.image_width)};
   image.pixels.resize(std::size_t{reading.jpeg.image_height} * reading.jpeg.image_width * 3);
+  const int orientation = orientation_of(reading.jpeg);
   if (!read_jpeg_rows(reading, image.pixels.data())) refuse();
-  return image;
+  return upright(image, orientation);
 }
 
 }  // namespace heed

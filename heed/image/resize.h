@@ -26,9 +26,9 @@ inline constexpr std::pair<std::string_view, Resampling> kResamplingNames[] = {
     {"hamming", Resampling::hamming}, {"bicubic", Resampling::bicubic}, {"lanczos", Resampling::lanczos}};
 inline std::span<const std::pair<std::string_view, Resampling>> enum_names(Resampling) { return kResamplingNames; }
 
-// Of means columns come first, then rows, each rounded to 8 bits, with weights of 22 bits behind the point. A picture that has the
-// size already is as it was. Costs height * (width + new width) times the filter's length in old pixels. Throws
-// heed::Error for extents that are not in [1, kMostImagePixels] or that make more pixels than that.
+// Of means columns come first, then rows, each rounded to 8 bits, with weights of 22 bits behind the point. A picture
+// that has the size already is as it was. Costs height * (width + new width) times the filter's length in old pixels.
+// Throws heed::Error for extents that are not in [1, kMostImagePixels] or that make more pixels than that.
 Image resized(const Image& image, Index height, Index width, Resampling resampling);
 
 }  // namespace heed
