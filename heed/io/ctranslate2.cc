@@ -4,28 +4,36 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "heed/base/check.h"
 #include "heed/base/file.h"
 #include "heed/base/printable.h"
 #include "heed/io/byte_reader.h"
+#include "heed/io/ctranslate2_names.h"
 
 namespace heed {
 namespace {
 
 constexpr std::uint32_t kLastBinaryVersion = 6, kFirstWithSpec = 2, kFirstWithAliases = 3, kFirstWithTypes = 4;
+constexpr std::uint32_t kFirstRevision = 1;
 constexpr Index kMostVariables = Index{1} << 18;
 constexpr std::string_view kScale = "_scale";
 // What weights of int16 are divided by in files that have no scale of their own for them.
 constexpr float kScaleOfAll = 1000;
 
 // A length of 2 bytes, the text, and a zero, which the length counts.
-std::string read_name(ByteReader& reader, std::string_view what) {
+std::string read_text(ByteReader& reader, std::string_view what, std::size_t least) {
   const std::string_view text = reader.take(reader.number<std::uint16_t>(what), what);
-  HEED_CHECK(text.size() > 1 && text.find('\0') == text.size() - 1,
+  HEED_CHECK(text.size() > least && text.find('\0') == text.size() - 1,
              "{}: {} before byte {} must be a text that ends with its only zero", reader.file(), what, reader.at());
   return std::string(text.substr(0, text.size() - 1));
 }
+
+std::string read_name(ByteReader& reader, std::string_view what) { return read_text(reader, what, 1); }
+
+// Of before there were several, it may be empty.
+std::string read_spec(ByteReader& reader) { return read_text(reader, "the name of the specification", 0); }
 
 StoredType type_of(std::uint8_t number, const std::string& where) {
   constexpr StoredType kStoredTypes[] = {StoredType::f32, StoredType::i8,  StoredType::i16,
@@ -114,6 +122,11 @@ void read_aliases(ByteReader& reader, Checkpoint::Tensors& tensors) {
   }
 }
 
+// Whether it is the specification of a Transformer with an encoder and a decoder: the first files named none.
+bool is_translator(std::string_view spec) {
+  return spec.empty() || spec == "TransformerBase" || spec == "TransformerBig" || spec == "TransformerSpec";
+}
+
 }  // namespace
 
 Checkpoint parse_ctranslate2(const std::shared_ptr<MappedFile>& file) {
@@ -125,8 +138,10 @@ Checkpoint parse_ctranslate2(const std::shared_ptr<MappedFile>& file) {
              "{}: the version of a CTranslate2 file must be from 1 to {}, but is {}", path, kLastBinaryVersion,
              version);
   const bool has_spec = version >= kFirstWithSpec;
-  const std::string spec = has_spec ? read_name(reader, "the name of the specification") : "";
-  const std::uint32_t revision = has_spec ? reader.number<std::uint32_t>("the revision of the specification") : 1;
+  const std::string spec = has_spec ? read_spec(reader) : "";
+  const std::uint32_t revision =
+      has_spec ? reader.number<std::uint32_t>("the revision of the specification") : kFirstRevision;
+  const bool has_first_names = revision == kFirstRevision && is_translator(spec);
 
   constexpr Index kLeastBytes = 2 + 2 + 1 + 1 + 4;  // a name of a letter, a rank, a type, a size
   const Index count =
@@ -134,7 +149,9 @@ Checkpoint parse_ctranslate2(const std::shared_ptr<MappedFile>& file) {
   HEED_CHECK(count <= kMostVariables, "{}: {} variables, more than {}", path, count, kMostVariables);
   Checkpoint::Tensors tensors;
   for (Index i = 0; i < count; ++i) {
-    const std::string name = read_name(reader, "the name of a variable");
+    std::string name = read_name(reader, "the name of a variable");
+    // Before scales are looked for, which weights alone have.
+    if (has_first_names) name = name_of_today(std::move(name));
     HEED_CHECK(tensors.emplace(name, read_variable(reader, version, name, file)).second, "{}: {} is there twice", path,
                printable(name));
   }
@@ -157,7 +174,8 @@ bool looks_like_ctranslate2(std::string_view bytes) {
     const auto version = reader.number<std::uint32_t>("");
     if (version == 0 || version > 255) return false;  // a later one is told by its number
     if (version < kFirstWithSpec) reader.number<std::uint32_t>("");
-    return std::ranges::all_of(read_name(reader, ""), [](char c) { return c >= ' ' && c <= '~'; });
+    const std::string name = version < kFirstWithSpec ? read_name(reader, "") : read_spec(reader);
+    return std::ranges::all_of(name, [](char c) { return c >= ' ' && c <= '~'; });
   } catch (const Error&) {
     return false;
   }

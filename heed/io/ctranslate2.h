@@ -23,7 +23,8 @@ namespace heed {
 // is, and 4 bytes are float32). A weight of int8 is divided by the scale of its row, one of int16 by that of all of it
 // (1000 where an old file has none): the first is heed's i8 with scales, the reciprocals of the file's, the second
 // becomes f32. What the scales are of has them; `NAME_scale` is no tensor of its own. An alias is the tensor that it
-// stands for. Variables lie at any address, so most are copied.
+// stands for. Names of the first revision of translators, OpenNMT-tf's, are those of later ones here
+// (heed/io/ctranslate2_names.h). Variables lie at any address, so most are copied.
 //
 // Nothing in the file is trusted: throws heed::Error that names the file and the variable or byte for another version,
 // names, shapes and bytes that do not lie in the file or do not agree, a name that is there twice, an alias of nothing,

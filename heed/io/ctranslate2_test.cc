@@ -117,6 +117,32 @@ TEST(Ctranslate2, FilesOfEveryVersionAreRead) {
             "m.bin: the version of a CTranslate2 file must be from 1 to 6, but is 0");
 }
 
+TEST(Ctranslate2, NamesOfTheFirstRevisionAreThoseOfToday) {
+  const Ctranslate2Bytes first =
+      Ctranslate2Bytes(2, "TransformerBase", 1)
+          .variable("transformer/encoder/w_embs:0", {2, 3}, 1, integers())
+          .variable("transformer/encoder/w_embs_scale:0", {2}, 4, bytes_of(std::vector<float>{4, 0.5f}))
+          .variable("transformer/encoder/LayerNorm/gamma:0", {6}, 4, six_floats())
+          .variable("transformer/encoder/layer_0/multi_head/conv1d/kernel:0", {6}, 4, six_floats())
+          .variable("transformer/decoder/layer_3/masked_multi_head/conv1d_1/kernel:0", {6}, 4, six_floats())
+          .variable("transformer/decoder/layer_3/multi_head/conv1d_2/bias:0", {6}, 4, six_floats())
+          .variable("transformer/decoder/dense/kernel:0", {6}, 4, six_floats());
+  const Checkpoint file = ctranslate2_of(first);
+  std::vector<std::string> names;
+  for (const auto& item : file.tensors()) names.push_back(item.first);
+  EXPECT_EQ(names, (std::vector<std::string>{
+                       "decoder/layer_3/attention/linear_2/bias", "decoder/layer_3/self_attention/linear_1/weight",
+                       "decoder/projection/weight", "encoder/embeddings/weight",
+                       "encoder/layer_0/self_attention/linear_0/weight", "encoder/layer_norm/gamma"}));
+  EXPECT_EQ(file.scales("encoder/embeddings/weight").at<float>({1}), 2) << "a weight by its name of today";
+  const auto kept = [](const char* spec, std::uint32_t revision) {
+    return ctranslate2_of(Ctranslate2Bytes(2, spec, revision).variable("dense:0", {6}, 4, six_floats())).has("dense:0");
+  };
+  EXPECT_TRUE(kept("TransformerBase", 2));
+  EXPECT_TRUE(kept("TransformerDecoderSpec", 1));
+  EXPECT_FALSE(kept("", 1));
+}
+
 TEST(Ctranslate2, OtherBeginningsAreNone) {
   for (const std::string& bytes :
        {std::string(), std::string("GGUF\3\0\0\0", 8), std::string(100, '\0'), "PK\3\4" + std::string(100, 'x')}) {

@@ -53,11 +53,16 @@ Index layers_of(const Checkpoint& file, std::string_view side) {
   return layers;
 }
 
+// An option of both sides, which files of before revision 5 say of the whole model.
+double side_or_model(const Checkpoint& file, const std::string& side, const std::string& name, double otherwise) {
+  return scalar_or(file, side + "/" + name, scalar_or(file, name, otherwise));
+}
+
 Activation stored_activation(const Checkpoint& file) {
   static constexpr Activation kByNumber[] = {Activation::relu,   Activation::gelu_tanh,    Activation::silu,
                                              Activation::gelu,   Activation::gelu_sigmoid, Activation::tanh,
                                              Activation::sigmoid};
-  const double number = scalar_or(file, "encoder/activation", 0);
+  const double number = side_or_model(file, "encoder", "activation", 0);
   for (std::size_t n = 0; n < std::size(kByNumber); ++n) {
     if (number == static_cast<double>(n)) return kByNumber[n];
   }
@@ -116,8 +121,8 @@ void check_known(const Checkpoint& file) {
   }
   // Encoder and decoder are of one build in heed.
   for (const std::string name : {"num_heads", "pre_norm", "activation", "scale_embeddings"}) {
-    const double of_encoder = scalar_or(file, "encoder/" + name, -1),
-                 of_decoder = scalar_or(file, "decoder/" + name, -1);
+    const double of_encoder = side_or_model(file, "encoder", name, -1),
+                 of_decoder = side_or_model(file, "decoder", name, -1);
     HEED_CHECK(of_encoder < 0 || of_decoder < 0 || of_encoder == of_decoder,
                "{}: decoder/{} is {}, but must be the encoder's {}", file.name(), name, of_decoder, of_encoder);
   }
@@ -168,8 +173,9 @@ std::vector<std::string> ctranslate2_pieces(const fs::path& folder, std::string_
 
 FamilyModel describe_ctranslate2(const fs::path& path, const Checkpoint& file) {
   const Json spec = file.metadata()["spec"];
-  // The first two are from before specs said how many heads they have.
-  const bool is_base = spec.string() == "TransformerBase", is_big = spec.string() == "TransformerBig";
+  // All but the last are from before specs said how many heads they have, and the first files had none.
+  const bool is_base = spec.string().empty() || spec.string() == "TransformerBase";
+  const bool is_big = spec.string() == "TransformerBig";
   if (!is_base && !is_big && spec.string() != "TransformerSpec") {
     spec.refuse("must be TransformerSpec (TransformerBase, TransformerBig): an encoder and a decoder");
   }
@@ -180,12 +186,12 @@ FamilyModel describe_ctranslate2(const fs::path& path, const Checkpoint& file) {
   c.source_vocabulary = dimension(file, source, 0);
   c.target_vocabulary = dimension(file, target, 0);
   c.width = dimension(file, source, 1);
-  c.heads = static_cast<Index>(scalar_or(file, "encoder/num_heads", scalar_or(file, "num_heads", is_big ? 16 : 8)));
+  c.heads = static_cast<Index>(side_or_model(file, "encoder", "num_heads", is_big ? 16 : 8));
   c.encoder_layers = layers_of(file, "encoder");
   c.decoder_layers = layers_of(file, "decoder");
   c.ffn_width = dimension(file, "encoder/layer_0/ffn/linear_0/weight", 0);
   c.activation = stored_activation(file);
-  c.norm_place = scalar_or(file, "encoder/pre_norm", 1) != 0 ? NormPlace::pre : NormPlace::post;
+  c.norm_place = side_or_model(file, "encoder", "pre_norm", 1) != 0 ? NormPlace::pre : NormPlace::post;
   if (c.norm_place == NormPlace::post && file.has("encoder/layer_norm/gamma")) c.final_norm = FinalNorm::always;
   c.norm = file.has("encoder/layer_0/ffn/layer_norm/beta") ? NormKind::layer : NormKind::rms;
   c.norm_epsilon = c.norm == NormKind::layer ? 1e-5 : 1e-6;

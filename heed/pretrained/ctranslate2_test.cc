@@ -121,6 +121,16 @@ TEST_F(DescribeCtranslate2, ActivationsHaveTheFormatsNumbers) {
             (folder_ / "model.bin").string() + ": encoder/activation 7 is none that heed has");
 }
 
+TEST_F(DescribeCtranslate2, OptionsOfBothSidesStandAtTheRootOfEarlierFiles) {
+  const TransformerConfig root = described(ctranslate2_model()
+                                               .variable("pre_norm", {}, kInt8, bytes_of(std::int8_t{0}))
+                                               .variable("activation", {}, kInt8, bytes_of(std::int8_t{3}))
+                                               .variable("num_heads", {}, kInt8, bytes_of(std::int8_t{1})));
+  EXPECT_EQ(root.norm_place, NormPlace::post);
+  EXPECT_EQ(root.activation, Activation::gelu);
+  EXPECT_EQ(root.heads, 2) << "a side's own goes before";
+}
+
 TEST_F(DescribeCtranslate2, RefusesWhatMakesAnotherModel) {
   const auto refused = [&](const char* name, std::int8_t value) {
     return refusal([&] { described(ctranslate2_model().variable(name, {}, kInt8, bytes_of(value))); });
