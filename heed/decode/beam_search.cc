@@ -15,6 +15,14 @@
 namespace heed {
 namespace {
 
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+float& score_of(const View& scores, Index beam, std::int32_t token) {
+  HEED_CHECK(token >= 0 && token < scores.shape[1], "beam_search: token {} is none of the model's {}", token,
+             scores.shape[1]);
+  return scores.at<float>({beam, token});
+}
+
 void check_options(const BeamOptions& options) {
   check_ranges(options, "beam_search");
   HEED_CHECK(options.best <= options.beam, "beam_search: best must be at most the beam of {}, but is {}", options.beam,
@@ -26,7 +34,7 @@ void check_options(const BeamOptions& options) {
 BeamSearch::BeamSearch(const BeamOptions& options, const SpecialTokens& special, std::int32_t first, Index max_tokens)
     : options_(options), special_(special), first_(first), max_tokens_(max_tokens), written_{first} {
   check_options(options);
-  HEED_CHECK(!options.complete || !special.ends.empty(),
+  HEED_CHECK(!options.complete || special.last >= 0 || !special.ends.empty(),
              "beam_search: a search for whole sequences needs an end token");
 }
 
@@ -36,22 +44,30 @@ std::vector<std::int32_t> BeamSearch::all_tokens(Index beam) const {
   return all;
 }
 
-void BeamSearch::discourage_repetition(const View& log_probs) const {
-  if (options_.repetition_penalty == 1 && options_.no_repeat_ngram == 0) return;
-  const auto score_of = [&](Index beam, std::int32_t token) -> float& {
-    HEED_CHECK(token >= 0 && token < log_probs.shape[1], "beam_search: token {} is none of the model's {}", token,
-               log_probs.shape[1]);
-    return log_probs.at<float>({beam, token});
-  };
+void BeamSearch::penalise_repetition(const View& scores) const {
+  if (options_.repetition_penalty == 1) return;
   for (Index beam = 0; beam < std::ssize(beams_); ++beam) {
     const std::vector<std::int32_t> all = all_tokens(beam);
     for (const std::int32_t token : std::set<std::int32_t>(all.begin(), all.end())) {
-      float& score = score_of(beam, token);
-      score = static_cast<float>(options_.repetition_penalty * score);
+      float& score = score_of(scores, beam, token);
+      const double penalised = score > 0 ? score / options_.repetition_penalty : score * options_.repetition_penalty;
+      score = static_cast<float>(penalised);
     }
-    for (const std::int32_t token : repeated_ngram_ends(all, options_.no_repeat_ngram)) {
-      score_of(beam, token) = -std::numeric_limits<float>::infinity();
+  }
+}
+
+void BeamSearch::bar(const View& log_probs) const {
+  for (Index beam = 0; beam < std::ssize(beams_); ++beam) {
+    const auto bar_token = [&](std::int32_t token) {
+      if (token >= 0 && token < log_probs.shape[1]) log_probs.at<float>({beam, token}) = -kInfinity;
+    };
+    const std::vector<std::int32_t>& tokens = beams_[beam].tokens;
+    if (options_.no_repeat_ngram > 0) {
+      std::ranges::for_each(repeated_ngram_ends(all_tokens(beam), options_.no_repeat_ngram), bar_token);
     }
+    std::ranges::for_each(special_.never, bar_token);
+    if (std::ssize(tokens) < options_.min_tokens) std::ranges::for_each(special_.ends, bar_token);
+    if (special_.is_first(written_.size(), tokens.size())) std::ranges::for_each(special_.never_first, bar_token);
   }
 }
 
@@ -64,8 +80,12 @@ std::vector<std::int32_t> BeamSearch::next_tokens() const {
 }
 
 std::vector<Index> BeamSearch::advance(const View& logits) {
+  const bool is_greedy = options_.beam == 1;
+  if (is_greedy) penalise_repetition(logits);
   log_softmax(logits, logits);
-  discourage_repetition(logits);
+  if (!is_greedy) penalise_repetition(logits);
+  bar(logits);
+  if (options_.renormalize) log_softmax(logits, logits);
   const std::vector<Candidate> candidates = best_candidates(logits);
   std::vector<Beam> next;
   std::vector<Index> parents, kept_of_next;
@@ -81,7 +101,8 @@ std::vector<Index> BeamSearch::advance(const View& logits) {
     Beam beam = beams_[c.beam];
     beam.sum = c.sum;
     beam.token_scores.push_back(c.token_score);
-    if (special_.is_end(c.token)) {
+    const bool is_last = std::ssize(beam.tokens) == max_tokens_;  // whichever it is, nothing follows
+    if (is_last || special_.is_end(c.token)) {
       // An end token below the best `beam` candidates would only have ended because better ones could not.
       if (static_cast<Index>(rank) >= options_.beam) continue;
       finish(std::move(beam), c.token);
@@ -95,8 +116,8 @@ std::vector<Index> BeamSearch::advance(const View& logits) {
     }
   }
   beams_ = std::move(next);
-  const bool longest = !beams_.empty() && std::ssize(beams_.front().tokens) == max_tokens_;
-  if (longest && !options_.complete) {
+  const bool is_longest = !beams_.empty() && std::ssize(beams_.front().tokens) == max_tokens_;
+  if (is_longest && !completes()) {
     for (Beam& beam : beams_) finish(std::move(beam), -1);
     beams_.clear();
   }
@@ -125,6 +146,8 @@ std::vector<std::vector<SearchStep::Likely>> BeamSearch::likeliest_tokens(const 
   return of_beams;
 }
 
+double BeamSearch::longest() const { return static_cast<double>(max_tokens_ + (completes() ? 1 : 0)); }
+
 bool BeamSearch::is_done() const {
   if (std::ssize(finished_) < options_.beam) return false;
   if (options_.early_stopping || beams_.empty()) return true;
@@ -132,7 +155,8 @@ bool BeamSearch::is_done() const {
   for (const Hypothesis& hypothesis : finished_) scores.push_back(hypothesis.score);
   std::ranges::nth_element(scores, scores.begin() + options_.beam - 1, std::greater<>());
   const Beam& best = beams_.front();
-  const double length = static_cast<double>(best.tokens.size());
+  const bool by_longest = options_.any_length && options_.length_penalty > 0;
+  const double length = by_longest ? longest() : static_cast<double>(best.tokens.size());
   return scores[static_cast<std::size_t>(options_.beam) - 1] >= best.sum / std::pow(length, options_.length_penalty);
 }
 
@@ -162,11 +186,12 @@ std::vector<BeamSearch::Candidate> BeamSearch::best_candidates(const ConstView& 
     const float* row = &log_probs.at<float>({beam, 0});
     const double sum = beams_[beam].sum;
     if (std::ssize(beams_[beam].tokens) == max_tokens_) {
-      const std::int32_t end = special_.ends.front();
-      offer({sum + row[end], beam, end, row[end]});
+      const std::int32_t end = special_.last >= 0 ? special_.last : special_.ends.front();
+      const double score = special_.last >= 0 ? 0 : row[end];
+      offer({sum + score, beam, end, score});
       continue;
     }
-    if (special_.first >= 0 && beams_[beam].tokens.empty()) {
+    if (special_.puts_first(written_.size() + beams_[beam].tokens.size())) {
       offer({sum, beam, special_.first, 0});
       continue;
     }

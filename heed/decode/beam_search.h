@@ -21,6 +21,8 @@ struct BeamOptions {
   Index no_repeat_ngram = 0;
   Index best = 1;  // at most `beam`
   bool early_stopping = true;
+  bool any_length = false;
+  bool renormalize = false;
   bool complete = true;
   double max_ratio = 2;
   Index max_extra = 10;
@@ -34,11 +36,11 @@ struct BeamOptions {
     visit("length_penalty", o.length_penalty,
           "A finished hypothesis scores the sum of its log-probabilities divided by its length, the end token counted, "
           "to this power.");
-    visit(
-        "repetition_penalty", o.repetition_penalty,
-        "Above 1, tokens that came already are less likely: their log-probabilities are multiplied by this; 1: as the "
-        "model has them.",
-        NumberRange::above(0));
+    visit("repetition_penalty", o.repetition_penalty,
+          "Above 1, tokens that came already are less likely: their log-probabilities are multiplied by this (with a "
+          "beam "
+          "of 1, negative logits are, and positive ones divided); 1: as the model has them.",
+          NumberRange::above(0));
     visit("no_repeat_ngram", o.no_repeat_ngram, "No so many tokens in a row come twice; 0: they may.",
           NumberRange::at_least(0));
     visit("best", o.best, "Hypotheses returned for each sentence, at most as many as are kept.",
@@ -46,6 +48,10 @@ struct BeamOptions {
     visit("early_stopping", o.early_stopping,
           "The search stops when as many hypotheses as it keeps have ended; else when none that has not could still "
           "score higher than the worst of these by going on as it is.");
+    visit("any_length", o.any_length,
+          "Without early_stopping, what has not ended could score as if it went on to the most tokens.");
+    visit("renormalize", o.renormalize,
+          "The probabilities of the tokens that may come next add up to 1; else they stay as the model has them.");
     visit("complete", o.complete, "A hypothesis of the most tokens gets the end token; else it ends where it is.");
     visit("max_ratio", o.max_ratio,
           "A translation has at most so many tokens for each of its source (the end token counted), and max_extra "
@@ -75,11 +81,13 @@ struct SearchStep {
 };
 
 // The search for one sequence. It stops when `beam` hypotheses have ended among its best (and, without early_stopping,
-// the best other's sum(log p) / length^length_penalty is no better), or at max_tokens, where the end token is forced
-// or hypotheses are taken as they are. Ties go to the earlier hypothesis and then the smaller id. A hypothesis' score
-// is sum(log p) / length^length_penalty. A repetition_penalty multiplies the log-probability of each token that came,
-// however often (Keskar et al. 2019, section 4.1, over log-probabilities, which stay as they are then); then tokens
-// that would end no_repeat_ngram tokens again get the probability 0 (repeated_ngram_ends).
+// the best other's sum(log p) / length^length_penalty is no better, at its length or, with any_length, at the longest
+// where long ones score more), or at max_tokens, where the end token is forced, `last` as if it were certain, or
+// hypotheses are taken as they are. Ties go to the earlier hypothesis and then the smaller id. A hypothesis' score is
+// sum(log p) / length^length_penalty. A repetition_penalty multiplies the log-probability of each token that came,
+// however often (Keskar et al. 2019, section 4.1, over log-probabilities, which stay as they are then); with a beam of
+// one it changes the logits, as in sample_token. Then tokens that would end no_repeat_ngram tokens again get the
+// probability 0 (repeated_ngram_ends), as those have that must not come now; with renormalize, others add up to 1.
 class BeamSearch : public Search {
  public:
   // The first step reads `first`: the begin token, or the last of a prompt. Throws heed::Error for options out of
@@ -113,7 +121,14 @@ class BeamSearch : public Search {
   static bool better(const Candidate& a, const Candidate& b);
   // What a beam continues and has written itself.
   std::vector<std::int32_t> all_tokens(Index beam) const;
-  void discourage_repetition(const View& log_probs) const;
+  // Of logits, or of log-probabilities.
+  void penalise_repetition(const View& scores) const;
+  // What must not come now gets -infinity.
+  void bar(const View& log_probs) const;
+  // How long a hypothesis is that gets all that there is room for, its end token counted.
+  double longest() const;
+  // Whether a hypothesis of the most tokens gets an end token.
+  bool completes() const { return options_.complete || special_.last >= 0; }
   // So many of the best candidates, best first, that `beam` can go on, however many of them end.
   std::vector<Candidate> best_candidates(const ConstView& log_probs) const;
   // The likeliest tokens that may follow each beam.

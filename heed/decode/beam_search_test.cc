@@ -262,6 +262,73 @@ TEST(BeamSearch, AFirstTokenThatIsSaidIsCertain) {
   }
 }
 
+TEST(BeamSearch, ALastTokenThatIsSaidIsCertain) {
+  const TableModel model;
+  Workspace workspace;
+  for (const std::int32_t last : {3, 6}) {
+    SpecialTokens special;
+    special.never = {0, 1, 2, 3};  // nothing ends before
+    special.last = last;
+    const BeamOptions options{.beam = 3, .best = 3, .complete = false, .max_tokens = 4};
+    for (const Hypothesis& found : beam_search(model, sources({4}, 4), options, special, workspace)[0]) {
+      EXPECT_EQ(found.tokens.size(), 4u);
+      EXPECT_EQ(found.end, last);
+      ASSERT_EQ(found.token_scores.size(), 5u);
+      EXPECT_EQ(found.token_scores.back(), 0);
+      EXPECT_DOUBLE_EQ(found.score, std::accumulate(found.token_scores.begin(), found.token_scores.end(), 0.0) / 5);
+    }
+  }
+}
+
+TEST(BeamSearch, NothingIsPutBehindAPrompt) {
+  const TableModel model;
+  const std::vector<float> logits = model.logits_of({4, 6});
+  SpecialTokens special{.ends = {}, .first = 5};
+  const auto first_of = [&](const std::vector<std::int32_t>& prompt) {
+    BeamSearch search({.beam = 1, .complete = false}, special, prompt.back(), 1);
+    search.continues(prompt);
+    search.advance(Tensor::from(logits, {1, kTokens}).view());
+    return search.take().front().tokens.front();
+  };
+  EXPECT_EQ(first_of({2}), 5);
+  const auto best = std::max_element(logits.begin() + 3, logits.end()) - logits.begin();
+  ASSERT_NE(best, 5) << "what would come anyway shows nothing";
+  EXPECT_EQ(first_of({2, 6}), best);
+  special.never_first = {static_cast<std::int32_t>(best)};
+  EXPECT_NE(first_of({2, 6}), best);
+}
+
+TEST(BeamSearch, ProbabilitiesOfWhatMayComeAddUpToOneWhereTheyAreRenormalised) {
+  const TableModel model;
+  Workspace workspace;
+  const auto all =
+      beam_search(model, sources({4}, 1), {.beam = 4, .best = 4, .renormalize = true, .max_tokens = 1}, {}, workspace);
+  double sum = 0;
+  std::set<std::int32_t> firsts;
+  for (const Hypothesis& found : all[0]) {
+    const std::int32_t first = found.tokens.empty() ? found.end : found.tokens[0];
+    if (firsts.insert(first).second) sum += std::exp(found.token_scores[0]);
+  }
+  EXPECT_EQ(firsts, (std::set<std::int32_t>{3, 4, 5, 6}));
+  EXPECT_NEAR(sum, 1, 1e-6);
+}
+
+// By its present length what goes on cannot score higher; by a length that it may reach it can.
+TEST(BeamSearch, WhatMayGrowToAnyLengthKeepsASearchGoing) {
+  TableModel model;
+  Workspace workspace;
+  int better = 0;
+  for (std::int32_t first = 0; first < 200; ++first) {
+    BeamOptions options{.beam = 2, .length_penalty = 1.5, .early_stopping = false, .max_ratio = 0, .max_extra = 8};
+    const double now = beam_search(model, sources({first}, 1), options, {}, workspace)[0][0].score;
+    options.any_length = true;
+    const double later = beam_search(model, sources({first}, 1), options, {}, workspace)[0][0].score;
+    EXPECT_GE(later, now) << first;
+    better += later > now;
+  }
+  EXPECT_GT(better, 0);
+}
+
 // However many of the best tokens end a sequence, as many hypotheses as the search keeps go on.
 TEST(BeamSearch, SeveralEndTokensLeaveRoomForThoseThatGoOn) {
   const TableModel model;
@@ -281,35 +348,32 @@ TEST(BeamSearch, SeveralEndTokensLeaveRoomForThoseThatGoOn) {
   EXPECT_EQ(ends, (std::set<std::int32_t>{3, 4, 5}));
 }
 
-// What came already is multiplied, once, in the log-probabilities, which stay as they are then.
+// What came already is multiplied, once: in the log-probabilities, which stay as they are then, or, with a beam of one,
+// in the logits, of which positive ones are divided.
 TEST(BeamSearch, ARepetitionIsPenalised) {
   constexpr double kPenalty = 3;
   const TableModel model;
   SpecialTokens endless;
   endless.ends.clear();
-  BeamOptions options{.beam = 1, .repetition_penalty = kPenalty, .complete = false};
-  BeamSearch search(options, endless, /*first=*/4, /*max_tokens=*/3);
-  search.continues({5, 4, 4});
-  std::vector<std::int32_t> read{4}, came{4, 5};
-  double sum = 0;
-  for (int step = 0; step < 3; ++step) {
-    const std::vector<float> values = model.logits_of(read);
-    const Tensor logits = Tensor::from(values, {1, kTokens});
+  for (const Index beam : {1, 2}) {
+    const BeamOptions options{.beam = beam, .repetition_penalty = kPenalty, .complete = false};
+    BeamSearch search(options, endless, /*first=*/4, /*max_tokens=*/1);
+    search.continues({5, 4, 4});
+    const std::vector<float> values = model.logits_of({4});
+    std::vector<float> penalised = values;
     std::pair<double, std::int32_t> best{-1e9, 0};
+    for (std::int32_t v : {4, 5}) penalised[v] *= penalised[v] > 0 ? 1 / static_cast<float>(kPenalty) : kPenalty;
     for (std::int32_t v = 3; v < kTokens; ++v) {  // 3 is a word where nothing ends
-      const bool again = std::ranges::find(came, v) != came.end();
-      best = std::max(best, {log_probability(values, v) * (again ? kPenalty : 1), v});
+      const double of_wide = log_probability(values, v) * (v == 4 || v == 5 ? kPenalty : 1);
+      best = std::max(best, {beam == 1 ? log_probability(penalised, v) : of_wide, v});
     }
-    sum += best.first;
-    read.push_back(best.second), came.push_back(best.second);
-    search.advance(logits.view());
+    search.advance(Tensor::from(values, {1, kTokens}).view());
+    const Hypothesis found = search.take().front();
+    EXPECT_EQ(found.tokens, std::vector<std::int32_t>{best.second});
+    EXPECT_NEAR(found.score, best.first, 1e-5);
+    EXPECT_EQ(found.end, -1);
   }
-  const Hypothesis found = search.take().front();
-  EXPECT_EQ(found.tokens, (std::vector<std::int32_t>{read.begin() + 1, read.end()}));
-  EXPECT_NEAR(found.score, sum / 3, 1e-5);
-  EXPECT_EQ(found.end, -1);
-  options.repetition_penalty = 0;
-  EXPECT_THROW(BeamSearch(options, endless, 4, 3), Error);
+  EXPECT_THROW(BeamSearch({.beam = 1, .repetition_penalty = 0, .complete = false}, endless, 4, 3), Error);
 }
 
 // Of what a hypothesis continues and has written, also where all else is less likely.

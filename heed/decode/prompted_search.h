@@ -2,7 +2,7 @@
 // translation model with a source is asked for.
 //
 //   auto search = std::make_unique<BeamSearch>(options, special, prompt.back(), most);
-//   searches.push_back(std::make_unique<PromptedSearch>(prompt, std::move(search), std::vector<std::int32_t>{220}));
+//   searches.push_back(std::make_unique<PromptedSearch>(prompt, std::move(search)));
 #pragma once
 
 #include <memory>
@@ -13,12 +13,10 @@
 namespace heed {
 
 // Reads prompt[0] to prompt[n - 2], a token a step, whatever the model says to that; then the other search goes on,
-// which reads prompt[n - 1] first. Its first new token is none of `not_first`, whose logits are -infinity there. Throws
-// heed::Error for an empty prompt, and for a token of not_first that the model has not.
+// which reads prompt[n - 1] first. Throws heed::Error for an empty prompt.
 class PromptedSearch : public Search {
  public:
-  PromptedSearch(std::vector<std::int32_t> prompt, std::unique_ptr<Search> search,
-                 std::vector<std::int32_t> not_first = {});
+  PromptedSearch(std::vector<std::int32_t> prompt, std::unique_ptr<Search> search);
 
   std::vector<std::int32_t> next_tokens() const override;
   std::vector<Index> advance(const View& logits) override;
@@ -27,7 +25,6 @@ class PromptedSearch : public Search {
  private:
   std::vector<std::int32_t> prompt_;
   std::unique_ptr<Search> search_;
-  std::vector<std::int32_t> not_first_;
   std::size_t read_ = 0;  // tokens of the prompt
 };
 

@@ -18,14 +18,20 @@ Sampler::Sampler(const SamplingOptions& options, const SpecialTokens& special, s
   HEED_CHECK(max_tokens >= 1, "Sampler: max_tokens must be at least 1, but is {}", max_tokens);
 }
 
+std::int32_t Sampler::token_put() const {
+  if (special_.last >= 0 && std::ssize(drawn_.tokens) + 1 == max_tokens_) return special_.last;
+  return special_.puts_first(so_far_.size()) ? special_.first : -1;
+}
+
 std::int32_t Sampler::next_token(const View& logits) const {
-  if (special_.first >= 0 && drawn_.tokens.empty()) return special_.first;
   std::vector<float> allowed(logits.as<float>(), logits.as<float>() + logits.shape[1]);
   const auto bar = [&](std::int32_t token) {
     if (token >= 0 && token < logits.shape[1]) allowed[token] = -std::numeric_limits<float>::infinity();
   };
   std::ranges::for_each(special_.never, bar);
   if (std::ssize(drawn_.tokens) < options_.min_tokens) std::ranges::for_each(special_.ends, bar);
+  const std::size_t drawn = drawn_.tokens.size();
+  if (special_.is_first(so_far_.size() - drawn, drawn)) std::ranges::for_each(special_.never_first, bar);
   const std::size_t known = std::min(allowed.size(), static_cast<std::size_t>(special_.beyond));
   std::fill(allowed.begin() + static_cast<std::ptrdiff_t>(known), allowed.end(),
             -std::numeric_limits<float>::infinity());
@@ -33,10 +39,10 @@ std::int32_t Sampler::next_token(const View& logits) const {
 }
 
 std::vector<Index> Sampler::advance(const View& logits) {
-  const std::int32_t token = next_token(logits);
+  const std::int32_t put = token_put(), token = put >= 0 ? put : next_token(logits);
   HEED_CHECK(token < logits.shape[1], "Sampler: token {} is none of the model's {}", token, logits.shape[1]);
   log_softmax(logits, logits);
-  const double log_probability = logits.at<float>({0, token});
+  const double log_probability = put >= 0 ? 0 : logits.at<float>({0, token});
   drawn_.score += log_probability;
   drawn_.token_scores.push_back(log_probability);
   if (special_.is_end(token)) {

@@ -12,9 +12,9 @@
 namespace heed {
 
 // One sequence, drawn by sample_token until an end token comes, which it does not before options.min_tokens, or there
-// are max_tokens. pad, begin and unknown are
-// never produced; special.first is not drawn. Gives one hypothesis: its score is sum(log p), with p those of the model,
-// before what the options make of them; of a sequence that ended at max_tokens, no end token is counted.
+// are max_tokens, of which special.last is the last. pad, begin and unknown are never produced; special.first and
+// special.last are not drawn. Gives one hypothesis: its score is sum(log p), with p those of the model, before what the
+// options make of them, and 1 for what is not drawn; of a sequence that was cut off, no end token is counted.
 class Sampler : public Search {
  public:
   // `written` is what the model continues: {begin}, or a prompt. The first step reads its last token, and all of it
@@ -30,6 +30,8 @@ class Sampler : public Search {
   const Hypothesis& drawn() const { return drawn_; }
 
  private:
+  // What is not drawn but put next; -1: nothing.
+  std::int32_t token_put() const;
   std::int32_t next_token(const View& logits) const;
 
   SamplingOptions options_;

@@ -84,6 +84,36 @@ TEST_F(DrawnText, AFirstTokenThatIsSaidComesFirst) {
   }
 }
 
+TEST_F(DrawnText, ALastTokenThatIsSaidComesWhereThereIsRoomForOneMore) {
+  SpecialTokens special = kSpecial;
+  special.last = kSpecial.ends[0];
+  special.never = kSpecial.ends;  // which do not come before
+  Searches searches;
+  searches.push_back(std::make_unique<Sampler>(SamplingOptions{}, special, Ids{kSpecial.begin}, 0, 5));
+  const Hypothesis drawn = decode(model_, source_, std::move(searches), workspace_)[0][0];
+  EXPECT_EQ(drawn.tokens.size(), 4u);
+  EXPECT_EQ(drawn.end, special.last);
+  EXPECT_EQ(drawn.token_scores.back(), 0);
+}
+
+TEST_F(DrawnText, WhatMustNotComeFirstMayComeLaterAndNothingIsPutBehindAPrompt) {
+  const auto greedy = [&](const SpecialTokens& special, const Ids& written) {
+    Searches searches;
+    searches.push_back(std::make_unique<Sampler>(SamplingOptions{.temperature = 0}, special, written, 0, 5));
+    return decode(model_, source_, std::move(searches), workspace_)[0][0].tokens;
+  };
+  SpecialTokens special = kSpecial;
+  special.ends.clear();
+  const Ids free = greedy(special, {kSpecial.begin});
+  special.never_first = {free[0]};
+  EXPECT_NE(greedy(special, {kSpecial.begin})[0], free[0]);
+  special.first = free[0];
+  EXPECT_EQ(greedy(special, {kSpecial.begin})[0], free[0]) << "what is put there may be";
+  special.first = 11, special.never_first.clear();
+  EXPECT_EQ(greedy(special, {kSpecial.begin, 7}),
+            greedy({.begin = kSpecial.begin, .ends = {}, .never = kSpecial.never}, {kSpecial.begin, 7}));
+}
+
 TEST_F(DrawnText, SequencesAndSeedsDrawOtherTexts) {
   EXPECT_EQ(draw({}, 1).tokens, draw({}, 1).tokens);
   EXPECT_NE(draw({}, 1).tokens, draw({}, 2).tokens);

@@ -20,11 +20,20 @@ struct SpecialTokens {
   std::vector<std::int32_t> never{0, 2, 1};
   // Nor are ids from here up: rows of a model's table that are no piece of its vocabulary.
   std::int32_t beyond = std::numeric_limits<std::int32_t>::max();
-  // What is put first, as if it were certain, where a model was made to write it; -1: any token.
+  // What is put behind a begin token that stands alone, as if it were certain, where a model was made to write it; -1:
+  // any token.
   std::int32_t first = -1;
+  // The end that is put last, as if it were certain, where there is room for one token more; -1: any token.
+  std::int32_t last = -1;
+  // Not produced as the first token that is not put there.
+  std::vector<std::int32_t> never_first{};
 
   bool is_end(std::int32_t token) const { return std::ranges::find(ends, token) != ends.end(); }
   bool excludes(std::int32_t token) const { return token >= beyond || std::ranges::find(never, token) != never.end(); }
+  // Whether `first` is put behind so many tokens, the begin token or the prompt counted.
+  bool puts_first(std::size_t came) const { return first >= 0 && came == 1; }
+  // Whether the next token, behind so many that were given and written, is the first that is not put there.
+  bool is_first(std::size_t given, std::size_t written) const { return written == (puts_first(given) ? 1 : 0); }
 };
 
 struct Hypothesis {

@@ -50,6 +50,7 @@ void add_sinusoids(const Json& config, FamilyModel& model, Index first, bool rea
 
 FamilyModel describe_bart(const Json& config) {
   FamilyModel model = describe_encoder_decoder(config);
+  model.last = 2;  // as the class has it
   model.config.embedding_norm = flag_or(config, {"normalize_embedding"}, true);
   // As the first files of summaries say it.
   if (flag_or(config, {"force_bos_token_to_be_generated"}, false)) model.first = id_or(config, {"bos_token_id"}, 0);
@@ -82,6 +83,7 @@ FamilyModel describe_marian(const Json& config) {
                            .tensors = {"model.decoder.embed_tokens"},
                            .otherwise = tied_output(c, "lm_head")});
   }
+  model.last = 0;
   // Its row is of zeros, which may be more than what a token gets.
   if (model.pad >= 0) model.never = {model.pad};
   add_sinusoids(config, model, /*first=*/0, /*reaches_last=*/false);
@@ -103,6 +105,7 @@ FamilyModel describe_pegasus(const Json& config) {
   FamilyModel model = describe_encoder_decoder(config);
   model.config.norm_place = NormPlace::pre;
   model.begin = id_or(config, {"decoder_start_token_id"}, 0);
+  model.last = 1;
   add_sinusoids(config, model, /*first=*/0, /*reaches_last=*/false);
   return model;
 }

@@ -33,8 +33,10 @@ struct FamilyModel {
   // The ids that decoding begins and ends with; -1 where the family has none.
   std::int32_t begin = -1, pad = -1;
   std::vector<std::int32_t> ends;
-  std::int32_t first = -1;          // what a translation is made to begin with; -1: with anything
-  std::vector<std::int32_t> never;  // what is never written
+  std::int32_t first = -1;                // what a translation is made to begin with; -1: with anything
+  std::int32_t last = -1;                 // what a text of the most tokens is made to end with; -1: with anything
+  std::vector<std::int32_t> never;        // what is never written
+  std::vector<std::int32_t> never_first;  // what is not written first
   DecodingOptions decoding{};
   // Of a model whose heads are left to choose_heads.
   std::optional<EncoderHeadNames> heads;

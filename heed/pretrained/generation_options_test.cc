@@ -7,8 +7,9 @@
 namespace heed {
 namespace {
 
-DecodingOptions decoding_of(std::string_view text, Index encoder_layers) {
+DecodingOptions decoding_of(std::string_view text, Index encoder_layers, std::int32_t last = -1) {
   FamilyModel model;
+  model.last = last;
   model.config.encoder_layers = encoder_layers;
   read_generation_options(Json::parse(text, "generation_config.json"), model);
   return model.decoding;
@@ -18,22 +19,32 @@ TEST(GenerationOptions, OfATranslationAreThoseOfItsSearch) {
   const std::string_view summaries =
       R"({"num_beams": 4, "length_penalty": 2.0, "early_stopping": true, "min_length": 56,
     "max_length": 142, "no_repeat_ngram_size": 3, "repetition_penalty": 1.1, "temperature": 0.5})";
-  const BeamOptions search = decoding_of(summaries, 12).search;
+  const BeamOptions search = decoding_of(summaries, 12, /*last=*/2).search;
   EXPECT_EQ(search.beam, 4);
   EXPECT_EQ(search.length_penalty, 2);
   EXPECT_TRUE(search.early_stopping);
   EXPECT_EQ(search.min_tokens, 55) << "the begin token is none of them";
   EXPECT_EQ(search.max_tokens, 140) << "nor is the end token";
+  EXPECT_EQ(decoding_of(summaries, 12).search.max_tokens, 141) << "which does not come by itself";
+  EXPECT_FALSE(search.complete || decoding_of(summaries, 12).search.complete);
+  EXPECT_EQ(search.max_extra, kAnyLength) << "whatever the source's length";
   EXPECT_EQ(search.no_repeat_ngram, 3);
   EXPECT_EQ(search.repetition_penalty, 1.1);
   EXPECT_EQ(decoding_of(summaries, 12).sampling.temperature, 1);
   EXPECT_FALSE(decoding_of(R"({"early_stopping": "never"})", 12).search.early_stopping);
-  EXPECT_FALSE(decoding_of(R"({"early_stopping": false})", 12).search.early_stopping);
+  EXPECT_TRUE(decoding_of(R"({"early_stopping": "never"})", 12).search.any_length);
+  for (const char* left_out : {R"({"early_stopping": false})", R"({"early_stopping": null})", "{}"}) {
+    EXPECT_FALSE(decoding_of(left_out, 12).search.early_stopping) << left_out;
+    EXPECT_FALSE(decoding_of(left_out, 12).search.any_length) << left_out;
+  }
+  EXPECT_TRUE(decoding_of(R"({"renormalize_logits": true})", 12).search.renormalize);
 }
 
 TEST(GenerationOptions, NewTokensAreCountedWithoutTheBeginToken) {
-  const BeamOptions search = decoding_of(R"({"max_length": 20, "max_new_tokens": 9, "min_new_tokens": 4})", 6).search;
-  EXPECT_EQ(search.max_tokens, 8);
+  const std::string_view lengths = R"({"max_length": 20, "max_new_tokens": 9, "min_new_tokens": 4})";
+  const BeamOptions search = decoding_of(lengths, 6).search;
+  EXPECT_EQ(search.max_tokens, 9);
+  EXPECT_EQ(decoding_of(lengths, 6, /*last=*/2).search.max_tokens, 8) << "and the end";
   EXPECT_EQ(search.min_tokens, 4);
   EXPECT_EQ(decoding_of(R"({"max_length": 1000000000000})", 6).search.max_tokens, kAnyLength);
   EXPECT_EQ(decoding_of(R"({"max_length": 0, "min_length": 0})", 6).search.max_tokens, 1);
@@ -56,7 +67,9 @@ TEST(GenerationOptions, OfATextThatGoesOnAreThoseOfItsSampling) {
 
 TEST(GenerationOptions, WhatIsLeftOutOrNullStays) {
   for (const char* text : {"{}", R"({"num_beams": null, "max_length": null, "temperature": null, "top_k": null})"}) {
-    EXPECT_EQ(to_json(decoding_of(text, 6)), to_json(DecodingOptions())) << text;
+    DecodingOptions translation;
+    translation.search.early_stopping = translation.search.complete = false;
+    EXPECT_EQ(to_json(decoding_of(text, 6)), to_json(translation)) << text;
     EXPECT_EQ(to_json(decoding_of(text, 0)), to_json(DecodingOptions())) << text;
   }
 }
@@ -72,8 +85,21 @@ TEST(GenerationOptions, OutOfRangeAreRefused) {
   };
   EXPECT_EQ(refusal(R"({"num_beams": 0})", 6),
             "generation_config.json: num_beams: must be an integer from 1 to 1000, but is 0");
-  EXPECT_EQ(refusal(R"({"top_p": 1.5})", 0), "generation_config.json: top_p: must be from 0 to 1, but is 1.5");
-  EXPECT_EQ(refusal(R"({"temperature": -1})", 0), "generation_config.json: temperature: must be from 0 up, but is -1");
+  EXPECT_EQ(refusal(R"({"do_sample": true, "top_p": 1.5})", 0),
+            "generation_config.json: top_p: must be from 0 to 1, but is 1.5");
+  EXPECT_EQ(refusal(R"({"do_sample": true, "temperature": -1})", 0),
+            "generation_config.json: temperature: must be from 0 up, but is -1");
+  EXPECT_EQ(refusal(R"({"do_sample": true, "top_k": -1})", 0),
+            "generation_config.json: top_k: must be an integer from 0 to 16777216, but is -1");
+}
+
+TEST(GenerationOptions, WhatOnlySamplersReadMattersWhereOneSamples) {
+  const SamplingOptions sampling =
+      decoding_of(R"({"do_sample": false, "top_k": -1, "top_p": 7, "temperature": "none"})", 0).sampling;
+  EXPECT_EQ(sampling.top_k, 0);
+  EXPECT_EQ(sampling.top_p, 1);
+  EXPECT_EQ(sampling.temperature, 0);
+  EXPECT_EQ(decoding_of(R"({"top_k": 50.0})", 0).sampling.top_k, 0);
 }
 
 }  // namespace

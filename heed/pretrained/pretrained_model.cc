@@ -47,8 +47,9 @@ FamilyModel describe_file(const std::filesystem::path& path, const Checkpoint& f
   const Json config = with_model_type(read_json(folder / "config.json"), file);
   FamilyModel model = describe_model(config);
   const std::filesystem::path generation = folder / "generation_config.json";
-  const Json told = file_exists(generation) ? read_json(generation) : config;
-  read_generation_tokens(told, model);
+  const bool has_generation = file_exists(generation);
+  const Json told = has_generation ? read_json(generation) : config;
+  read_generation_tokens(told, has_generation ? generation_file(told) : GenerationFile::config, model);
   read_generation_options(told, model);
   choose_heads(model, file);
   fit_to_file(model, file);

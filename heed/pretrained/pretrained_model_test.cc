@@ -25,7 +25,8 @@ TEST(PretrainedModel, ATextEndsWithWhatGenerationConfigSays) {
   };
   EXPECT_EQ(ends(Json::object({{"eos_token_id", Json::array_of(std::vector<Index>{7, 9})}})),
             (std::vector<std::int32_t>{7, 9}));
-  EXPECT_EQ(ends(Json::object({{"bos_token_id", 1}})), std::vector<std::int32_t>{2}) << "it says nothing of an end";
+  EXPECT_TRUE(ends(Json::object({{"bos_token_id", 1}})).empty()) << "config.json is not asked then";
+  EXPECT_EQ(ends(Json::object({{"_from_model_config", true}, {"bos_token_id", 1}})), std::vector<std::int32_t>{2});
 }
 
 }  // namespace

@@ -43,10 +43,14 @@ ModelFolder load_pretrained(const fs::path& path) {
   check_size(*vocabularies.target, model.config.target_vocabulary());
   std::vector<std::int32_t> ends = family.ends;
   if (ends.empty() && vocabularies.target->end() >= 0) ends = {vocabularies.target->end()};
-  static_cast<TextCodec&>(model) =
-      codec_of_others(std::move(vocabularies),
-                      {.begin = family.begin, .ends = std::move(ends), .never = family.never, .first = family.first},
-                      model.config.translates());
+  static_cast<TextCodec&>(model) = codec_of_others(std::move(vocabularies),
+                                                   {.begin = family.begin,
+                                                    .ends = std::move(ends),
+                                                    .never = family.never,
+                                                    .first = family.first,
+                                                    .last = family.last,
+                                                    .never_first = family.never_first},
+                                                   model.config.translates());
   model.decoding = family.decoding;
   model.model = std::move(opened.model);
   model.parameters = std::move(opened.parameters);

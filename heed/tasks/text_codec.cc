@@ -96,8 +96,12 @@ TextCodec codec_of_others(Vocabularies vocabularies, SpecialTokens special, bool
   codec.target_symbols = {.pad = codec.target_vocabulary->pad()};
   codec.special = std::move(special);
   codec.special.beyond = static_cast<std::int32_t>(codec.target_vocabulary->size());
-  HEED_CHECK(codec.special.first < codec.special.beyond, "a text must begin with token {}, but there are {}",
-             codec.special.first, codec.special.beyond);
+  const auto check_put = [&](std::string_view how, std::int32_t token) {
+    HEED_CHECK(token < codec.special.beyond, "a text must {} with token {}, but there are {}", how, token,
+               codec.special.beyond);
+  };
+  check_put("begin", codec.special.first);
+  check_put("end", codec.special.last);
   if (translates) {
     codec.target_symbols.begin = codec.special.begin;
     codec.target_symbols.end = codec.special.ends.empty() ? -1 : codec.special.ends.front();
@@ -111,7 +115,9 @@ Json to_json(const TextCodec& codec) {
   };
   Json json = Json::object({{"begin", codec.special.begin}, {"ends", list(codec.special.ends)}});
   if (codec.special.first >= 0) json.set("first", codec.special.first);
+  if (codec.special.last >= 0) json.set("last", codec.special.last);
   if (!codec.special.never.empty()) json.set("never", list(codec.special.never));
+  if (!codec.special.never_first.empty()) json.set("never_first", list(codec.special.never_first));
   const Json decoding = Json::object({{"search", changed_fields(codec.decoding.search, {})},
                                       {"sampling", changed_fields(codec.decoding.sampling, {})}});
   if (decoding["search"].size() + decoding["sampling"].size() > 0) json.set("decoding", decoding);
@@ -119,7 +125,7 @@ Json to_json(const TextCodec& codec) {
 }
 
 TextCodec codec_from_json(const Json& json, Vocabularies vocabularies, bool translates) {
-  json.allow_only({"begin", "ends", "first", "never", "decoding"});
+  json.allow_only({"begin", "ends", "first", "last", "never", "never_first", "decoding"});
   // A model may name ids that its vocabulary lacks, which then never come.
   constexpr Index kMostPieces = 1 << 24;
   const auto id = [&](const char* name) { return static_cast<std::int32_t>(json[name].integer(-1, kMostPieces)); };
@@ -129,7 +135,9 @@ TextCodec codec_from_json(const Json& json, Vocabularies vocabularies, bool tran
   };
   SpecialTokens special{.begin = id("begin"), .ends = ids("ends"), .never = {}};
   if (json.has("first")) special.first = id("first");
+  if (json.has("last")) special.last = id("last");
   if (json.has("never")) special.never = ids("never");
+  if (json.has("never_first")) special.never_first = ids("never_first");
   TextCodec codec = codec_of_others(std::move(vocabularies), std::move(special), translates);
   if (json.has("decoding")) {
     from_json(json["decoding"], codec.decoding, Missing::keep_default);

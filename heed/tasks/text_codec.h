@@ -66,7 +66,8 @@ TextCodec codec_of(Vocabularies vocabularies);
 TextCodec codec_of_others(Vocabularies vocabularies, SpecialTokens special, bool translates);
 
 // What a folder keeps of it beside the vocabularies, where it is of others: {"begin": 0, "ends": [1], "first": -1,
-// "never": [], "decoding": {"search": {"beam": 4}}}, the last three only where there is something to say.
+// "last": -1, "never": [], "never_first": [], "decoding": {"search": {"beam": 4}}}, all but the first two only where
+// there is something to say.
 Json to_json(const TextCodec& codec);
 // Throws heed::Error that names the place for what is none.
 TextCodec codec_from_json(const Json& json, Vocabularies vocabularies, bool translates);

@@ -29,14 +29,17 @@ TEST(TextCodec, AModelsLengthIsFilledByItsRoom) {
 TEST(TextCodec, AFolderKeepsWhatDecodingIsToldOfTokens) {
   const std::vector<std::string> lines{"a b"};
   const auto words = std::make_shared<WhitespaceVocabulary>(WhitespaceVocabulary::build(lines));
-  for (const SpecialTokens& special : {SpecialTokens{.begin = 0, .ends = {3, 9}, .never = {}},
-                                       SpecialTokens{.begin = -1, .ends = {}, .never = {0, 4}, .first = 5}}) {
+  for (const SpecialTokens& special :
+       {SpecialTokens{.begin = 0, .ends = {3, 9}, .never = {}},
+        SpecialTokens{.begin = -1, .ends = {}, .never = {0, 4}, .first = 5, .last = 3, .never_first = {1}}}) {
     const TextCodec codec = codec_of_others({words, words}, special, /*translates=*/true);
     const SpecialTokens kept = codec_from_json(to_json(codec), {words, words}, /*translates=*/true).special;
     EXPECT_EQ(kept.begin, special.begin);
     EXPECT_EQ(kept.ends, special.ends);
     EXPECT_EQ(kept.never, special.never);
     EXPECT_EQ(kept.first, special.first);
+    EXPECT_EQ(kept.last, special.last);
+    EXPECT_EQ(kept.never_first, special.never_first);
   }
   EXPECT_THROW(codec_of_others({words, words}, {.first = 6}, /*translates=*/true), Error);
 }

@@ -88,11 +88,12 @@ std::int32_t Transcriber::heard_language(const Tensor& bands, Workspace& workspa
 Transcriber::Ids Transcriber::search(const Tensor& bands, const Ids& prompt, Index beam, Workspace& workspace) const {
   const Index most = opened_.model->max_length() - std::ssize(prompt);
   HEED_CHECK(most >= 1, "transcribe: the model has no room for text behind {} tokens", prompt.size());
-  const SpecialTokens special{speech_.start, speech_.ends, speech_.never};
+  const SpecialTokens special{
+      .begin = speech_.start, .ends = speech_.ends, .never = speech_.never, .never_first = speech_.never_first};
   const BeamOptions options{.beam = beam, .complete = false};
   Searches searches;
-  searches.push_back(std::make_unique<PromptedSearch>(
-      prompt, std::make_unique<BeamSearch>(options, special, prompt.back(), most), speech_.never_first));
+  searches.push_back(
+      std::make_unique<PromptedSearch>(prompt, std::make_unique<BeamSearch>(options, special, prompt.back(), most)));
   std::vector<Hypothesis> best = decode(*opened_.model, {.signal = bands}, std::move(searches), workspace)[0];
   return best.empty() ? Ids{} : best.front().tokens;
 }
