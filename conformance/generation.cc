@@ -20,6 +20,7 @@ std::unique_ptr<Search> search_of(const Json& how, const SpecialTokens& special,
   const std::string method = how["method"].string();
   if (method == "greedy") {
     SamplingOptions options{.temperature = 0};
+    if (how.has("min_new")) options.min_tokens = how["min_new"].integer(0, most);
     if (how.has("repetition_penalty")) options.repetition_penalty = how["repetition_penalty"].number();
     if (how.has("no_repeat_ngram_size")) options.no_repeat_ngram = how["no_repeat_ngram_size"].integer(0, kLargestId);
     return std::make_unique<Sampler>(options, special, prompt, 0, most);
@@ -27,11 +28,16 @@ std::unique_ptr<Search> search_of(const Json& how, const SpecialTokens& special,
   if (method != "beam") how["method"].refuse("must be greedy or beam");
   BeamOptions options{.beam = how["num_beams"].integer(1, kWidestBeam), .early_stopping = false, .complete = false};
   if (how.has("length_penalty")) options.length_penalty = how["length_penalty"].number();
-  if (how.has("early_stopping")) options.early_stopping = how["early_stopping"].boolean();
+  if (how.has("early_stopping")) {
+    const Json early = how["early_stopping"];
+    options.any_length = early.kind() == Json::Kind::string && early.string() == "never";
+    options.early_stopping = !options.any_length && early.boolean();
+  }
   if (how.has("repetition_penalty")) options.repetition_penalty = how["repetition_penalty"].number();
   if (how.has("no_repeat_ngram_size")) options.no_repeat_ngram = how["no_repeat_ngram_size"].integer(0, kLargestId);
   if (how.has("min_new")) options.min_tokens = how["min_new"].integer(0, most);
-  auto search = std::make_unique<BeamSearch>(options, special, prompt.back(), most);
+  // A search counts no end that is put last.
+  auto search = std::make_unique<BeamSearch>(options, special, prompt.back(), most - (special.last >= 0 ? 1 : 0));
   search->continues(prompt);
   return search;
 }
@@ -45,8 +51,10 @@ Generation generate(const Json& item, const std::filesystem::path& folder, const
   SpecialTokens special{.begin = opened.family.begin,
                         .ends = opened.family.ends,
                         .never = opened.family.never,
-                        .first = opened.family.first};
-  if (how.has("ignore_eos") && how["ignore_eos"].boolean()) special.ends.clear();
+                        .first = opened.family.first,
+                        .last = opened.family.last,
+                        .never_first = opened.family.never_first};
+  if (how.has("ignore_eos") && how["ignore_eos"].boolean()) special.ends.clear(), special.last = -1;
   if (how.has("ban")) {
     for (const std::int32_t id : token_ids(how["ban"])) special.never.push_back(id);
   }

@@ -18,6 +18,20 @@ namespace fs = std::filesystem;
 
 using Ids = std::vector<std::int32_t>;
 
+// Hugging Face has sound's channels before its frames; with as many of both it cannot be told, and stays.
+Tensor frames_first(const Tensor& sound, const SignalOptions& signal) {
+  const bool is_sound = signal.kind == SignalKind::sound && sound.rank() == 3 && sound.dtype() == DType::f32;
+  if (!is_sound || sound.dim(1) != signal.channels || sound.dim(2) != signal.frames) return sound;
+  Tensor turned = Tensor::empty(sound.dtype(), {sound.dim(0), sound.dim(2), sound.dim(1)});
+  for (Index b = 0; b < sound.dim(0); ++b) {
+    for (Index channel = 0; channel < sound.dim(1); ++channel) {
+      for (Index frame = 0; frame < sound.dim(2); ++frame)
+        turned.at<float>({b, frame, channel}) = sound.at<float>({b, channel, frame});
+    }
+  }
+  return turned;
+}
+
 }  // namespace
 
 Tokens without_padding(const Json& item) {
@@ -46,7 +60,7 @@ TokenBatch source_of(const Json& item, const fs::path& folder, const SignalOptio
     return {.signal = log_mel(wave.samples, {.bands = signal.channels, .frames = signal.frames})};
   }
   for (const char* array : {"pixel_values", "input_features"}) {
-    if (item.has(array)) return {.signal = read_npy(folder / item[array].string())};
+    if (item.has(array)) return {.signal = frames_first(read_npy(folder / item[array].string()), signal)};
   }
   const Tokens tokens = without_padding(item);
   if (tokens.before > 0) throw Skip("padding before a source");

@@ -27,15 +27,15 @@ using Ids = std::vector<std::int32_t>;
 
 class ModelCases {
  public:
-  // `vocabulary` where the model has one.
+  // `vocabularies` where the model has some.
   ModelCases(const fs::path& folder, const Json& cases, PretrainedModel opened, Precision type,
-             std::shared_ptr<const Vocabulary> vocabulary)
+             Vocabularies vocabularies)
       : folder_(folder),
         tolerance_(cases["tolerance"]),
         times_(type == Precision::int8 ? 2 : 1),
         opened_(type == Precision::f32 ? std::move(opened) : with_weights(opened, type)),
         outputs_(folder, opened_),
-        vocabulary_(std::move(vocabulary)) {
+        vocabularies_(std::move(vocabularies)) {
     if (type == Precision::f32) return;
     twin_ = plainly_rounded(opened, type);
     twin_outputs_.emplace(folder, *twin_);
@@ -53,10 +53,11 @@ class ModelCases {
  private:
   // The text is that of the ids, with the special tokens of the model's template or without.
   std::string compare_text(const Json& item) const {
-    if (!item.has("text") || vocabulary_ == nullptr) return "";
+    if (!item.has("text") || vocabularies_.source == nullptr) return "";
     const Ids stated = without_padding(item).ids;
     const std::string text = item["text"].string();
-    const bool same = vocabulary_->encode(text) == stated || vocabulary_->encode_special(text).ids == stated;
+    const Vocabulary& vocabulary = *vocabularies_.source;
+    const bool same = vocabulary.encode(text) == stated || vocabulary.encode_special(text).ids == stated;
     return same ? "" : "the text has other ids";
   }
 
@@ -90,10 +91,11 @@ class ModelCases {
       const auto at = std::ranges::mismatch(got, stated).in1 - got.begin();
       return fmt::format("differ at {} of {} (stated: {})", at, got.size(), stated.size());
     }
-    if (name == "text" && vocabulary_ != nullptr) {
+    if (name == "text" && vocabularies_.target != nullptr) {
       if (opened_.model->has_source()) got.insert(got.begin(), made.prompt.begin(), made.prompt.end());
-      const std::string text = vocabulary_->decode(got), stated = expected.string();
-      const bool same = text == stated || vocabulary_->decode(got, Specials::keep) == stated || spelled(got) == stated;
+      const Vocabulary& vocabulary = *vocabularies_.target;
+      const std::string text = vocabulary.decode(got), stated = expected.string();
+      const bool same = text == stated || vocabulary.decode(got, Specials::keep) == stated || spelled(got) == stated;
       return same ? "" : fmt::format("is \"{}\", but must be \"{}\"", text, stated);
     }
     throw Skip("the output " + name);
@@ -103,7 +105,7 @@ class ModelCases {
   std::string spelled(const Ids& ids) const {
     constexpr std::string_view kSpace = "▁";
     std::string text;
-    for (std::int32_t id : ids) text += vocabulary_->piece(id);
+    for (std::int32_t id : ids) text += vocabularies_.target->piece(id);
     for (std::size_t at = text.find(kSpace); at != std::string::npos; at = text.find(kSpace, at)) {
       text.replace(at, kSpace.size(), " ");
     }
@@ -118,7 +120,7 @@ class ModelCases {
   // Of rounded weights: what their outputs must be.
   std::optional<PretrainedModel> twin_;
   std::optional<ModelOutputs> twin_outputs_;
-  std::shared_ptr<const Vocabulary> vocabulary_;
+  Vocabularies vocabularies_;
   Workspace workspace_;
 };
 
@@ -143,17 +145,17 @@ void run_cases(const fs::path& folder, const fs::path& model, Precision type, Re
   const bool has_text = std::ranges::any_of(
       cases["cases"].items(), [](const Json& item) { return item.has("text") || item["expect"].has("text"); });
   // Numbers can be compared without the tokenizer.
-  std::shared_ptr<const Vocabulary> vocabulary;
+  Vocabularies vocabularies;
   std::string refused;
   try {
-    if (has_text) vocabulary = open_vocabularies(model).source;
+    if (has_text) vocabularies = open_vocabularies(model);
   } catch (const Error& error) {
     refused = error.what();
   }
   if (!refused.empty()) report.add(name + ": opens its tokenizer", [&] { return refused; });
   std::optional<ModelCases> runner;
   report.add(name + ": opens", [&] {
-    runner.emplace(folder, cases, open_pretrained(model, longest(cases)), type, vocabulary);
+    runner.emplace(folder, cases, open_pretrained(model, longest(cases)), type, vocabularies);
     return std::string();
   });
   if (!runner) return;

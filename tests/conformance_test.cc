@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "command.h"
 #include "heed/base/file.h"
 #include "heed/base/file_writer.h"
+#include "heed/io/ctranslate2.h"
 #include "heed/io/json.h"
 #include "heed/io/npy.h"
 #include "heed/testing/data_folder.h"
@@ -109,6 +111,71 @@ TEST(Conformance, EveryModelOfOthersIsMatched) {
     EXPECT_THAT(output(kind),
                 ::testing::MatchesRegex("(skip .*: what rounded weights generate\n)*[0-9]+ passed, 0 failed, .*\n"));
   }
+}
+
+// A model of others with other cases, and something of its config.json changed.
+std::string with_cases(const fs::path& model, const Json& changes, const std::string& cases) {
+  const fs::path folder = scratch_folder() / model.filename();
+  fs::remove_all(folder);
+  make_folder(folder);
+  for (const fs::directory_entry& file : fs::directory_iterator(model)) {
+    if (file.is_regular_file() && file.path().filename() != "generation_config.json") {
+      fs::copy_file(file.path(), folder / file.path().filename());
+    }
+  }
+  if (file_exists(folder / "config.json")) {
+    Json config = read_json(folder / "config.json");
+    for (const auto& [name, value] : changes.members()) config.set(name, value);
+    fs::remove(folder / "config.json");
+    write_json(folder / "config.json", config);
+  }
+  write_file(folder / "cases.json", R"({"tolerance": {"atol": 0, "rtol": 0}, "cases": [)" + cases + "]}");
+  return run({"--models", folder.string()}).output;
+}
+
+TEST(Conformance, WhatATextIsMadeToEndWithIsItsLastToken) {
+  HEED_DATA_OR_SKIP(model, "models/t5-tiny-d8");
+  const auto cases = [](bool ends) {
+    std::string all;
+    for (const char* how : {R"("method": "greedy", "max_length": 3)", R"("method": "greedy", "max_new": 5)",
+                            R"("method": "beam", "num_beams": 2, "max_length": 4)",
+                            R"("method": "beam", "num_beams": 3, "max_length": 2, "early_stopping": "never")"}) {
+      all += std::string(all.empty() ? "" : ", ") + R"({"name": "n", "input_ids": [135, 773, 1], "generate": {)" + how +
+             R"(}, "expect": {"ends_with_eos": )" + (ends ? "true" : "false") + "}}";
+    }
+    return all;
+  };
+  EXPECT_EQ(with_cases(model, Json::object({{"forced_eos_token_id", 1}}), cases(true)),
+            "5 passed, 0 failed, 0 skipped\n");
+  EXPECT_EQ(with_cases(model, Json::object(), cases(false)), "5 passed, 0 failed, 0 skipped\n");
+}
+
+TEST(Conformance, AGreedyTextHasTheFewestTokensThatItMust) {
+  HEED_DATA_OR_SKIP(model, "models/t5-tiny-d8");
+  std::vector<Index> ends;  // all but one
+  for (Index id = 0; id < 1100; ++id) ends.push_back(id == 5 ? 6 : id);
+  const auto case_of = [](const char* fewest, const char* new_ids) {
+    return std::string(R"({"name": "n", "input_ids": [135, 1], "generate": {"method": "greedy", "max_new": 2)") +
+           fewest + R"(}, "expect": {)" + new_ids + "}}";
+  };
+  EXPECT_EQ(with_cases(model, Json::object({{"eos_token_id", Json::array_of(ends)}}),
+                       case_of(R"(, "min_new": 2)", R"("new_ids": [5, 5], "ends_with_eos": false)") + ", " +
+                           case_of("", R"("ends_with_eos": true)")),
+            "3 passed, 0 failed, 0 skipped\n");
+}
+
+TEST(Conformance, ATextThatIsWrittenIsOfTheTargetsVocabulary) {
+  HEED_DATA_OR_SKIP(model, "models/aren-transliteration");
+  const std::vector<std::string> source = read_ctranslate2_vocabulary(model / "source_vocabulary.txt");
+  std::vector<Index> ids;
+  for (const char* piece : {"آ", "ت", "ز", "م", "و", "ن"}) {
+    ids.push_back(std::ranges::find(source, std::string(piece)) - source.begin());
+  }
+  const Json item = Json::object({{"name", "n"},
+                                  {"input_ids", Json::array_of(ids)},
+                                  {"generate", Json::object({{"method", "greedy"}, {"max_new", 9}})},
+                                  {"expect", Json::object({{"text", "<s> a t z m o n </s>"}})}});
+  EXPECT_EQ(with_cases(model, Json::object(), item.dump()), "2 passed, 0 failed, 0 skipped\n");
 }
 
 TEST(Conformance, AWrongIdPieceOrTextOfATokenizerFails) {

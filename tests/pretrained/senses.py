@@ -289,6 +289,8 @@ def write_whisper(path, config, seed, **options):
     encoded = whisper_encoder(w, config, features.to(torch.float64))
     inputs = {"input_features": "features.npy", "decoder_input_ids": ids}
     folder.add("sound", inputs, {"encoder_hidden": encoded, "logits": whisper(w, config, encoded, ids)})
+    numpy.save(path / "bands.npy", features[None].numpy())
+    folder.add("sound, its bands first", {**inputs, "input_features": "bands.npy"}, {"encoder_hidden": encoded})
     made = greedy(lambda ids: whisper(w, config, encoded, ids)[-1], [start], most=10, end=end)
     folder.add("greedy", {"input_features": "features.npy", "generate": {"method": "greedy", "max_new": len(made), "decoder_start": start}},
                new_ids=made, ids=[start] + made)

@@ -150,6 +150,9 @@ def t5(w, config, source, length, target):
 # --- Cases -----------------------------------------------------------------------------------------------------------------------------------
 
 
+FORCED_END = {"bart": 2, "mbart": 2, "marian": 0, "pegasus": 1}  # forced_eos_token_id of the classes, where there is room for one more
+
+
 def write(path, config, seed, forward, **options):
     w = Weights(seed)
     folder = CaseFolder(path, config, w, **options)
@@ -163,6 +166,8 @@ def write(path, config, seed, forward, **options):
         encoded, logits = forward(w, config, inputs["input_ids"], len(source), target)
         folder.add(name, inputs, {"encoder_hidden": encoded[:len(source)], "logits": logits})
     made = greedy(lambda ids: forward(w, config, source, len(source), ids)[1][-1], [start], most=10, end=end)
+    if config["model_type"] in FORCED_END:
+        made[-1] = FORCED_END[config["model_type"]]
     folder.add("greedy", {"input_ids": source, "generate": {"method": "greedy", "max_new": len(made), "decoder_start": start}}, new_ids=made,
                ids=[start] + made)
     folder.write()
