@@ -7,9 +7,9 @@
 #include "heed/base/check.h"
 #include "heed/base/file.h"
 #include "heed/base/printable.h"
-#include "heed/io/ctranslate2.h"
 #include "heed/io/json.h"
 #include "heed/pretrained/config_fields.h"
+#include "heed/pretrained/ctranslate2_tokens.h"
 #include "heed/pretrained/sinusoids.h"
 
 namespace heed {
@@ -18,7 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr Index kPositions = 2048;  // that the table of sinusoids is made for
-constexpr std::string_view kUnknown = "<unk>";
 
 // The value of a variable that is one number; `otherwise` where files of its time had none.
 double scalar_or(const Checkpoint& file, const std::string& name, double otherwise) {
@@ -150,26 +149,7 @@ std::string embeddings_of(const Checkpoint& file, const std::string& side) {
   return file.has(numbered) ? numbered : side + "/embeddings/weight";
 }
 
-std::int32_t id_in(const std::vector<std::string>& pieces, const std::string& piece) {
-  const auto found = std::ranges::find(pieces, piece);
-  return found == pieces.end() ? -1 : static_cast<std::int32_t>(found - pieces.begin());
-}
-
 }  // namespace
-
-std::vector<std::string> ctranslate2_pieces(const fs::path& folder, std::string_view side) {
-  for (const std::string& name : {fmt::format("{}_vocabulary", side), std::string("shared_vocabulary")}) {
-    for (const char* ending : {".json", ".txt"}) {
-      const fs::path path = folder / (name + ending);
-      if (!file_exists(path)) continue;
-      std::vector<std::string> pieces = read_ctranslate2_vocabulary(path);
-      // Files may leave the last row's piece out.
-      if (std::ranges::find(pieces, kUnknown) == pieces.end()) pieces.emplace_back(kUnknown);
-      return pieces;
-    }
-  }
-  fail("{}: has neither {}_vocabulary nor shared_vocabulary, as .json or .txt", folder.string(), side);
-}
 
 FamilyModel describe_ctranslate2(const fs::path& path, const Checkpoint& file) {
   const Json spec = file.metadata()["spec"];
@@ -252,17 +232,15 @@ FamilyModel describe_ctranslate2(const fs::path& path, const Checkpoint& file) {
 
   std::error_code error;
   const fs::path folder = fs::is_directory(path, error) ? path : path.parent_path();
-  const std::vector<std::string> pieces = ctranslate2_pieces(folder, "target");
+  const Ctranslate2Tokens tokens = read_ctranslate2_tokens(folder, file);
+  const std::vector<std::string> pieces = ctranslate2_pieces(folder, "target", tokens.unknown);
   HEED_CHECK(std::ssize(pieces) == c.target_vocabulary, "{}: its target vocabulary has {} pieces, but {} has {} rows",
              folder.string(), pieces.size(), target, c.target_vocabulary);
   Json config = Json::object();
   if (file_exists(folder / "config.json")) config = read_json(folder / "config.json");
   c.norm_epsilon = number_or(config, {"layer_norm_epsilon"}, c.norm_epsilon);
-  const auto token = [&](std::string_view name, const char* otherwise) {
-    return id_in(pieces, find_field(config, {name}).value_or(otherwise).string());
-  };
-  model.begin = config.has("decoder_start_token") ? token("decoder_start_token", "<s>") : token("bos_token", "<s>");
-  if (const std::int32_t end = token("eos_token", "</s>"); end >= 0) model.ends = {end};
+  if (tokens.start) model.begin = ctranslate2_id(pieces, *tokens.start, tokens.unknown);
+  model.ends = {ctranslate2_id(pieces, tokens.end, tokens.unknown)};
   return model;
 }
 

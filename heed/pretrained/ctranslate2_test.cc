@@ -6,6 +6,7 @@
 
 #include "heed/base/file_writer.h"
 #include "heed/io/ctranslate2.h"
+#include "heed/pretrained/ctranslate2_tokens.h"
 #include "heed/pretrained/pretrained_model.h"
 #include "heed/testing/file_bytes.h"
 #include "heed/testing/refusal.h"
@@ -129,6 +130,35 @@ TEST_F(DescribeCtranslate2, OptionsOfBothSidesStandAtTheRootOfEarlierFiles) {
   EXPECT_EQ(root.norm_place, NormPlace::post);
   EXPECT_EQ(root.activation, Activation::gelu);
   EXPECT_EQ(root.heads, 2) << "a side's own goes before";
+}
+
+TEST_F(DescribeCtranslate2, TokensHaveTheNamesThatVariablesOrTheConfigurationGiveThem) {
+  const auto text = [](const char* bytes) { return std::string(bytes); };
+  write(ctranslate2_model(), R"({"decoder_start_token": "a", "eos_token": "b", "unk_token": "<s>"})");
+  FamilyModel model = describe_pretrained(folder_);
+  EXPECT_EQ(model.begin, 3);
+  EXPECT_EQ(model.ends, std::vector<std::int32_t>{4});
+  write(ctranslate2_model(), R"({"decoder_start_token": "nowhere"})");
+  EXPECT_EQ(describe_pretrained(folder_).begin, 0) << "what is unknown";
+  write(ctranslate2_model(), R"({"decoder_start_token": null})");
+  EXPECT_EQ(describe_pretrained(folder_).begin, -1) << "each user says it";
+
+  const auto tokens = [&](const Ctranslate2Bytes& file) {
+    write_file(folder_ / "model.bin", file.bytes());
+    return read_ctranslate2_tokens(folder_, open_ctranslate2(folder_ / "model.bin"));
+  };
+  const Ctranslate2Tokens renamed = tokens(Ctranslate2Bytes(5)
+                                               .variable("bos_token", {1}, kInt8, text("a"))
+                                               .variable("eos_token", {4}, kInt8, text("\xC3\xA9nd"))
+                                               .variable("with_target_bos", {}, kInt8, bytes_of(std::int8_t{0})));
+  EXPECT_EQ(renamed.begin, "a");
+  EXPECT_EQ(renamed.end, "énd");
+  EXPECT_EQ(renamed.start, "énd") << "and nothing of config.json's";
+  EXPECT_EQ(
+      tokens(Ctranslate2Bytes(5).variable("user_decoder_start_tokens", {}, kInt8, bytes_of(std::int8_t{1}))).start,
+      std::nullopt);
+  EXPECT_EQ(refusal([&] { tokens(Ctranslate2Bytes(5).variable("eos_token", {1}, kFloats, bytes_of(1.0f))); }),
+            (folder_ / "model.bin").string() + ": eos_token must be a text, in int8, but is f32 [1]");
 }
 
 TEST_F(DescribeCtranslate2, RefusesWhatMakesAnotherModel) {

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "heed/base/file_writer.h"
@@ -15,6 +16,7 @@
 #include "heed/tasks/translate.h"
 #include "heed/testing/data_folder.h"
 #include "heed/testing/file_bytes.h"
+#include "heed/testing/refusal.h"
 #include "heed/testing/scratch_test.h"
 
 namespace heed {
@@ -86,8 +88,11 @@ void add_weight(Ctranslate2Bytes& file, const std::string& name, const Tensor& w
   if (stored == Stored::i16) file.variable(name + "_scale", {}, 4, bytes_of(scale));
 }
 
-std::string in_form(const Checkpoint& model, const Form& form) {
+using Flags = std::vector<std::pair<std::string, std::int8_t>>;
+
+std::string in_form(const Checkpoint& model, const Form& form, const Flags& flags = {}) {
   Ctranslate2Bytes file(form.version, form.spec, form.revision);
+  for (const auto& [name, value] : flags) file.variable(name, {}, 1, bytes_of(value));
   for (const auto& item : model.tensors()) {
     const Tensor tensor = model.tensor(item.first);
     const std::string name = form.revision == 1 ? name_of_first_revision(item.first) : item.first;
@@ -99,12 +104,19 @@ std::string in_form(const Checkpoint& model, const Form& form) {
     const std::vector<float> numbers(tensor.data<float>(), tensor.data<float>() + tensor.size());
     std::vector<Index> shape;
     for (std::size_t axis = 0; axis < rank; ++axis) shape.push_back(tensor.dim(static_cast<int>(axis)));
-    file.variable(name, shape, 4, bytes_of(numbers));
+    file.variable(name, shape, form.version >= 4 ? 0 : 4, bytes_of(numbers));
   }
   return file.bytes();
 }
 
-class Ctranslate2Versions : public testing::ScratchTest {};
+class Ctranslate2Versions : public testing::ScratchTest {
+ protected:
+  void copy_vocabularies(const std::filesystem::path& original) {
+    for (const char* name : {"source_vocabulary.txt", "target_vocabulary.txt"}) {
+      std::filesystem::copy_file(original / name, folder_ / name);
+    }
+  }
+};
 
 TEST_F(Ctranslate2Versions, OneTranslatorInEveryFormTranslatesTheSame) {
   HEED_DATA_OR_SKIP(original, "models/aren-transliteration");
@@ -118,9 +130,7 @@ TEST_F(Ctranslate2Versions, OneTranslatorInEveryFormTranslatesTheSame) {
   };
   const std::vector<std::string> expected = translated(original);
   EXPECT_EQ(expected[0], "a t z m o n");
-  for (const char* name : {"source_vocabulary.txt", "target_vocabulary.txt"}) {
-    std::filesystem::copy_file(original / name, folder_ / name);
-  }
+  copy_vocabularies(original);
   for (const Form& form :
        {Form{1, "", 1, Stored::f32}, Form{1, "", 1, Stored::i16_of_1000}, Form{2, "TransformerBase", 1, Stored::f32},
         Form{2, "TransformerBase", 2, Stored::f32}, Form{2, "TransformerBase", 2, Stored::i16},
@@ -129,6 +139,42 @@ TEST_F(Ctranslate2Versions, OneTranslatorInEveryFormTranslatesTheSame) {
     EXPECT_EQ(translated(folder_), expected)
         << form.version << " " << form.spec << " " << form.revision << " " << static_cast<int>(form.weights);
   }
+}
+
+TEST_F(Ctranslate2Versions, TokensAroundASourceAndBeforeATranslationAreAsTheFilesSay) {
+  HEED_DATA_OR_SKIP(original, "models/aren-transliteration");
+  const Checkpoint model = open_ctranslate2(original / "model.bin");
+  copy_vocabularies(original);
+  const auto score = [](const std::filesystem::path& folder, const std::string& source) {
+    const ModelFolder opened = load_model_folder(folder);
+    return Translator(opened).translate(std::vector<std::string>{source}, {.beam = 2})[0][0].score;
+  };
+  const std::string source = "آ ت ز م و ن";
+  const double plain = score(original, source), ended = score(original, source + " </s>");
+  EXPECT_NE(plain, ended);
+  const Form variables{2, "TransformerBase", 2, Stored::f32}, config{6, "TransformerSpec", 7, Stored::f32};
+  const auto of_variables = [&](const Flags& flags) {
+    write_file(folder_ / "model.bin", in_form(model, variables, flags));
+    return score(folder_, source);
+  };
+  EXPECT_EQ(of_variables({}), plain);
+  EXPECT_EQ(of_variables({{"with_source_eos", 1}}), ended);
+  EXPECT_EQ(of_variables({{"with_source_bos", 1}}), score(original, "<s> " + source));
+  const double from_end = of_variables({{"with_target_bos", 0}});
+  EXPECT_NE(from_end, plain);
+
+  write_file(folder_ / "model.bin", in_form(model, config));
+  const auto of_config = [&](const char* text) {
+    write_file(folder_ / "config.json", text);
+    return score(folder_, source);
+  };
+  EXPECT_EQ(of_config("{}"), plain);
+  EXPECT_EQ(of_config(R"({"add_source_eos": true})"), ended);
+  EXPECT_EQ(of_config(R"({"add_source_bos": true, "add_source_eos": true})"),
+            score(original, "<s> " + source + " </s>"));
+  EXPECT_EQ(of_config(R"({"decoder_start_token": "</s>"})"), from_end);
+  EXPECT_EQ(testing::refusal([&] { of_config(R"({"decoder_start_token": null})"); }),
+            "Translator: the model's files do not say what its texts begin with (decoder_start_token is null)");
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 #include "heed/io/llama2c.h"
 #include "heed/io/open_checkpoint.h"
 #include "heed/pretrained/config_fields.h"
-#include "heed/pretrained/ctranslate2.h"
+#include "heed/pretrained/ctranslate2_tokens.h"
 #include "heed/pretrained/gguf.h"
 #include "heed/pretrained/pretrained_model.h"
 #include "heed/tasks/sentence_modules.h"
@@ -27,19 +27,47 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// What CTranslate2 puts around a source: a template, or null where it puts nothing.
+Json template_of_sources(const Ctranslate2Tokens& tokens, const std::vector<std::string>& pieces) {
+  if (!tokens.begins_source && !tokens.ends_source) return {};
+  Json special = Json::object();
+  const auto put = [&](Json& parts, const std::string& token) {
+    parts.append(Json::object({{"SpecialToken", Json::object({{"id", token}, {"type_id", 0}})}}));
+    const Index id = ctranslate2_id(pieces, token, tokens.unknown);
+    special.set(token, Json::object({{"id", token},
+                                     {"ids", Json::array_of(std::vector<Index>{id})},
+                                     {"tokens", Json::array_of(std::vector<std::string>{token})}}));
+  };
+  const auto parts_of = [&](const std::vector<std::string>& texts) {
+    Json parts = Json::array();
+    if (tokens.begins_source) put(parts, tokens.begin);
+    for (const std::string& text : texts) {
+      parts.append(Json::object({{"Sequence", Json::object({{"id", text}, {"type_id", 0}})}}));
+    }
+    if (tokens.ends_source) put(parts, tokens.end);
+    return parts;
+  };
+  const Json single = parts_of({"A"}), pair = parts_of({"A", "B"});
+  return Json::object(
+      {{"type", "TemplateProcessing"}, {"single", single}, {"pair", pair}, {"special_tokens", special}});
+}
+
 // CTranslate2 reads texts that are pieces already, with spaces between them.
-std::shared_ptr<const Vocabulary> pieces_between_spaces(const fs::path& folder, std::string_view side) {
-  const std::vector<std::string> pieces = ctranslate2_pieces(folder, side);
+std::shared_ptr<const Vocabulary> pieces_between_spaces(const fs::path& folder, std::string_view side,
+                                                        const Ctranslate2Tokens& tokens) {
+  const std::vector<std::string> pieces = ctranslate2_pieces(folder, side, tokens.unknown);
   std::vector<Json::Member> ids;
   for (std::size_t id = 0; id < pieces.size(); ++id) {
     HEED_CHECK(valid_utf8(pieces[id]), "{}: the {} vocabulary: piece {} is not valid UTF-8", folder.string(), side, id);
     ids.emplace_back(pieces[id], static_cast<Index>(id));
   }
-  const Json tokenizer = Json::object(
-      {{"added_tokens", Json::array()},
-       {"pre_tokenizer", Json::object({{"type", "WhitespaceSplit"}})},
-       {"model",
-        Json::object({{"type", "WordLevel"}, {"vocab", Json::object(std::move(ids))}, {"unk_token", "<unk>"}})}});
+  const Json tokenizer =
+      Json::object({{"added_tokens", Json::array()},
+                    {"pre_tokenizer", Json::object({{"type", "WhitespaceSplit"}})},
+                    {"post_processor", side == "source" ? template_of_sources(tokens, pieces) : Json()},
+                    {"model", Json::object({{"type", "WordLevel"},
+                                            {"vocab", Json::object(std::move(ids))},
+                                            {"unk_token", tokens.unknown}})}});
   return std::make_shared<Tokenizer>(Tokenizer::from_json(tokenizer.dump(), folder.string()));
 }
 
@@ -154,12 +182,13 @@ Vocabularies open_vocabularies(const fs::path& path) {
     case VocabularyPlace::Kind::llama2c:
       return joint(llama2c_vocabulary(place.path));
     case VocabularyPlace::Kind::ctranslate2: {
-      const std::shared_ptr<const Vocabulary> source = pieces_between_spaces(place.path, "source");
+      const Ctranslate2Tokens tokens = read_ctranslate2_tokens(place.path, open_checkpoint(place.path / "model.bin"));
+      const std::shared_ptr<const Vocabulary> source = pieces_between_spaces(place.path, "source", tokens);
       // The target's pieces are counted where the model is described.
       const Index rows = describe_pretrained(place.path).config.source_vocabulary;
       HEED_CHECK(source->size() == rows, "{}: its source vocabulary has {} pieces, but its embedding has {} rows",
                  place.path.string(), source->size(), rows);
-      return {source, has_file_of(place.path, "shared") ? source : pieces_between_spaces(place.path, "target")};
+      return {source, has_file_of(place.path, "shared") ? source : pieces_between_spaces(place.path, "target", tokens)};
     }
     case VocabularyPlace::Kind::tokenizer: {
       const std::shared_ptr<const Vocabulary> source = open_tokenizer(place.path, TokenizerSide::source);

@@ -45,9 +45,9 @@ void TextCodec::choose(const Languages& languages) {
   }
   if (languages.target.empty()) return;
   const int target = language_id(*target_vocabulary, languages.target);
-  // mBART's decoder begins with the language, where others have it behind what they begin with.
-  const bool begins = special.begin >= 0 && special.begin < target_vocabulary->size() &&
-                      is_language_token(target_vocabulary->piece(special.begin));
+  // mBART's decoder begins with the language, where others have it behind what they begin with, if with anything.
+  const bool begins = special.begin < 0 || (special.begin < target_vocabulary->size() &&
+                                            is_language_token(target_vocabulary->piece(special.begin)));
   if (begins) {
     special.begin = target_symbols.begin = target;
   } else {

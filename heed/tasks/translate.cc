@@ -66,6 +66,8 @@ const ModelFolder& checked(const ModelFolder& folder) {
 Translator::Translator(const SequenceModel& model, const TextCodec& codec, LongLines long_lines)
     : model_(model), codec_(codec), source_(codec.source_encoding()), treatment_(long_lines) {
   HEED_CHECK(model.has_source(), "Translator: the model reads no source");
+  HEED_CHECK(codec.special.begin >= 0,
+             "Translator: the model's files do not say what its texts begin with (decoder_start_token is null)");
 }
 
 Translator::Translator(const ModelFolder& folder, LongLines long_lines)
