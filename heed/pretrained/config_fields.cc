@@ -66,8 +66,12 @@ std::vector<std::int32_t> end_ids(const Json& config, std::int32_t otherwise) {
   if (!config.has("eos_token_id") && otherwise >= 0) ids.push_back(otherwise);
   const std::optional<Json> found = find_field(config, {"eos_token_id"});
   if (!found) return ids;
-  if (found->kind() == Json::Kind::integer) return {static_cast<std::int32_t>(found->integer(0, kLargestExtent))};
-  for (Index id : found->integer_list(0, kLargestExtent)) ids.push_back(static_cast<std::int32_t>(id));
+  const bool is_list = found->kind() == Json::Kind::array;
+  for (const Json& id : is_list ? found->items() : std::vector<Json>{*found}) {
+    // -1 and null are in some files, and no token.
+    if (id.is_null() || id.integer(-1, kLargestExtent) < 0) continue;
+    ids.push_back(static_cast<std::int32_t>(id.integer()));
+  }
   return ids;
 }
 

@@ -31,7 +31,7 @@ std::int32_t id_or(const Json& config, std::initializer_list<std::string_view> n
 // two apart: a Mistral without sliding_window has the class's, one with null has none.
 double nullable_number(const Json& config, std::string_view name, double otherwise);
 Index nullable_extent(const Json& config, std::string_view name, Index otherwise);
-// eos_token_id: an id, a list of some, or null; `otherwise` where it is left out, -1 for none.
+// eos_token_id: an id, a list of some, or null; -1 and null name none. `otherwise` where it is left out, -1 for none.
 std::vector<std::int32_t> end_ids(const Json& config, std::int32_t otherwise = -1);
 // Hugging Face's name of an activation: gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, relu, silu, swish, tanh,
 // sigmoid, linear.

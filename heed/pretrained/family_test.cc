@@ -256,6 +256,9 @@ TEST(Family, ATextsEndIsTheClasss) {
   EXPECT_EQ(describe_model(of_type("gemma")).ends, std::vector<std::int32_t>{1});
   EXPECT_EQ(describe_model(of_type("qwen2")).ends, std::vector<std::int32_t>{});
   EXPECT_EQ(describe_model(llama({{"eos_token_id", nullptr}})).ends, std::vector<std::int32_t>{});
+  EXPECT_EQ(describe_model(llama({{"eos_token_id", -1}})).ends, std::vector<std::int32_t>{});
+  EXPECT_EQ(describe_model(llama({{"eos_token_id", Json::array({nullptr, 7, -1, 9})}})).ends,
+            (std::vector<std::int32_t>{7, 9}));
 }
 
 TEST(Family, AnMt5IsGatedAndHasItsOwnOutput) {

@@ -14,8 +14,9 @@ FamilyModel describe_llama2c(const Checkpoint& file) {
                                                    {"max_position_embeddings", header["max_seq_len"]},
                                                    {"tie_word_embeddings", header["shared_classifier"]},
                                                    {"rms_norm_eps", 1e-5},
-                                                   {"bos_token_id", 1},
-                                                   {"eos_token_id", 2}}));
+                                                   {"bos_token_id", 1}}));
+  // Its stories are delimited by what begins them.
+  model.ends = {2, 1};
   model.config.attention = AttentionChoice("rotary(interleaved=1)");
   model.rules = {
       {"embedding", {"tok_embeddings"}},

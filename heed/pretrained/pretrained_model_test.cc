@@ -29,5 +29,10 @@ TEST(PretrainedModel, ATextEndsWithWhatGenerationConfigSays) {
   EXPECT_EQ(ends(Json::object({{"_from_model_config", true}, {"bos_token_id", 1}})), std::vector<std::int32_t>{2});
 }
 
+TEST(PretrainedModel, AStoryOfLlama2cEndsWhereTheNextOneBegins) {
+  HEED_DATA_OR_SKIP(story, "models/stories260K/stories260K.bin");
+  EXPECT_EQ(describe_pretrained(story).ends, (std::vector<std::int32_t>{2, 1}));
+}
+
 }  // namespace
 }  // namespace heed
