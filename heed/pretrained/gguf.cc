@@ -5,12 +5,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 
+#include "heed/base/check.h"
 #include "heed/ops/rotary/rotary.h"
 #include "heed/pretrained/config_fields.h"
+#include "heed/pretrained/gguf_tokens.h"
 #include "heed/pretrained/rotary_notation.h"
 
 namespace heed {
@@ -87,11 +91,17 @@ Json extents_of(const Checkpoint& file, const std::string& arch) {
   return config;
 }
 
+// What llama.cpp divides frequencies by, whichever of its names the file has.
+double rotary_factor(const Json& metadata, const std::string& arch) {
+  const double factor = number_or(metadata, {arch + ".rope.scaling.factor", arch + ".rope.scale_linear"}, 0);
+  return factor == 0 ? 1 : factor;
+}
+
 // What is left out is the family's own; llama.cpp multiplies YaRN's own attention factor by attn_factor.
-Json scaling_of_file(const Json& metadata, const std::string& arch) {
+Json scaling_of_file(const Json& metadata, const std::string& arch, std::string_view kind) {
   const auto key = [&](std::string_view name) { return fmt::format("{}.rope.scaling.{}", arch, name); };
-  Json scaling = Json::object({{"rope_type", metadata[key("type")]},
-                               {"factor", metadata[key("factor")]},
+  Json scaling = Json::object({{"rope_type", kind},
+                               {"factor", rotary_factor(metadata, arch)},
                                {"original_max_position_embeddings", metadata[arch + ".context_length"]}});
   for (const auto& [to, from] : {std::pair("original_max_position_embeddings", "original_context_length"),
                                  {"beta_fast", "yarn_beta_fast"},
@@ -108,10 +118,16 @@ Json scaling_of_file(const Json& metadata, const std::string& arch) {
 void set_gemmas_own(const Json& metadata, const std::string& arch, Json& config) {
   const auto key = [&](std::string_view name) { return fmt::format("{}.{}", arch, name); };
   const bool is_third = arch == "gemma3";
-  for (const char* name : {"sliding_window", "sliding_window_pattern"}) {
-    const std::string theirs = key("attention.") + name;
-    if (metadata.has(theirs)) config.set(name, extent(metadata, {theirs}));
+  const std::string window = key("attention.sliding_window"), pattern = key("attention.sliding_window_pattern");
+  // The third has no default of its own: all layers are alike where the file names no window.
+  const bool has_window = !is_third || (metadata.has(window) && metadata[window].integer() != 0);
+  if (!has_window) {
+    const auto layers = static_cast<std::size_t>(layer_count(config, {"num_hidden_layers"}));
+    config.set("layer_types", Json::array_of(std::vector<std::string>(layers, "full_attention")));
+  } else if (metadata.has(window)) {
+    config.set("sliding_window", extent(metadata, {window}));
   }
+  if (metadata.has(pattern)) config.set("sliding_window_pattern", extent(metadata, {pattern}));
   config.set("rope_local_base_freq", rotary_base(metadata, key("rope.freq_base_swa")));
   // Of the largest alone, which nothing but its number of layers tells from the others, the share of the width.
   const Index layers_of_27b = is_third ? 62 : 46;
@@ -182,13 +198,17 @@ FamilyModel describe_llama_file(const Checkpoint& file, const std::string& arch)
   if (arch == "gemma2" || arch == "gemma3") set_gemmas_own(metadata, arch, config);
   if (is_phi3) set_phis_own(file, arch, config);
   if (file.has("rope_freqs.weight")) config.set("rope_scaling", llama3_scaling(file, {.width = width, .base = base}));
-  const std::string scaling =
-      metadata.has(key("rope.scaling.type")) ? metadata[key("rope.scaling.type")].string() : "none";
+  const std::string type = key("rope.scaling.type");
+  const std::string scaling = metadata.has(type) ? metadata[type].string() : "linear";
   if (scaling == "longrope" && !config.has("rope_scaling")) {
-    metadata[key("rope.scaling.type")].refuse(
-        fmt::format("heed reads its factors of Phi 3 alone, in {}", kShortFactors));
+    metadata[type].refuse(fmt::format("heed reads its factors of Phi 3 alone, in {}", kShortFactors));
   }
-  if (scaling != "none" && scaling != "longrope") config.set("rope_scaling", scaling_of_file(metadata, arch));
+  const bool is_plain = scaling == "linear" && rotary_factor(metadata, arch) == 1;
+  if (scaling != "none" && scaling != "longrope" && !is_plain) {
+    HEED_CHECK(!config.has("rope_scaling"), "{}: {}: heed has no {} scaling beside factors of the file's own",
+               file.name(), type, scaling);
+    config.set("rope_scaling", scaling_of_file(metadata, arch, scaling));
+  }
 
   FamilyModel model = describe_model(config);
   // What norms of queries and keys there are is one rule of most families.
@@ -237,13 +257,6 @@ FamilyModel describe_gpt2_file(const Checkpoint& file, const std::string& arch) 
 
 }  // namespace
 
-std::int32_t gguf_token_id(const Json& metadata, std::string_view key) {
-  const std::string name = fmt::format("tokenizer.ggml.{}", key);
-  if (!metadata.has(name)) return -1;
-  const Index id = metadata[name].integer();
-  return id >= 0 && id < metadata["tokenizer.ggml.tokens"].size() ? static_cast<std::int32_t>(id) : -1;
-}
-
 FamilyModel describe_gguf(const Checkpoint& file) {
   const Json& metadata = file.metadata();
   const Json architecture = metadata["general.architecture"];
@@ -257,16 +270,16 @@ FamilyModel describe_gguf(const Checkpoint& file) {
     const bool is_own = key.starts_with(arch + ".");
     if (is_own && value.kind() == Json::Kind::number && !std::isfinite(value.number())) value.refuse("must be finite");
   }
+  if (const std::optional<Json> experts = find_field(metadata, {arch + ".expert_count"}); experts && *experts != 0) {
+    experts->refuse("heed has models without experts alone");
+  }
+  refuse_unless(metadata, arch + ".attention.causal", true);
   FamilyModel model = arch == "gpt2" ? describe_gpt2_file(file, arch) : describe_llama_file(file, arch);
   model.prefix = "";
   model.parts = {"blk.*"};
   model.ignored = {};
-  model.begin = gguf_token_id(metadata, "bos_token_id");
-  model.ends.clear();
-  const std::int32_t end = gguf_token_id(metadata, "eos_token_id");
-  const std::int32_t end_of_turn = gguf_token_id(metadata, "eot_token_id");
-  if (end >= 0) model.ends.push_back(end);
-  if (end_of_turn >= 0 && end_of_turn != end) model.ends.push_back(end_of_turn);
+  model.begin = gguf_begin(metadata);
+  model.ends = gguf_ends(metadata);
   return model;
 }
 

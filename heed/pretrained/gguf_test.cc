@@ -55,6 +55,25 @@ TEST(DescribeGguf, ATextEndsWithTheFilesTokens) {
   EXPECT_EQ(described(file).ends, (std::vector<std::int32_t>{2, 3}));
 }
 
+TEST(DescribeGguf, FrequenciesAreDividedByTheFilesFactorWhateverItsName) {
+  const auto attention = [](const std::vector<std::pair<std::string, float>>& numbers, const std::string& type = "") {
+    testing::GgufBytes file = bare("llama");
+    for (const auto& [name, number] : numbers) {
+      file.value("llama.rope." + name, kFloatNumber, testing::bytes_of(number));
+    }
+    if (!type.empty()) file.text("llama.rope.scaling.type", type);
+    return described(file).config.attention.text();
+  };
+  const std::string plain = "rotary(width=8, interleaved=1)";
+  const std::string linear = "rotary_linear(factor=4, width=8, interleaved=1)";
+  EXPECT_EQ(attention({{"scaling.factor", 4}}), linear);
+  EXPECT_EQ(attention({{"scale_linear", 4}}), linear);
+  EXPECT_EQ(attention({{"scaling.factor", 4}}, "linear"), linear);
+  EXPECT_EQ(attention({}, "linear"), plain);
+  EXPECT_EQ(attention({{"scaling.factor", 0}}, "linear"), plain);
+  EXPECT_EQ(attention({{"scaling.factor", 4}}, "none"), plain);
+}
+
 TEST(DescribeGguf, YarnHasTheFilesNumbers) {
   testing::GgufBytes file = bare("llama");
   file.text("llama.rope.scaling.type", "yarn").integer("llama.rope.scaling.original_context_length", 32);
@@ -90,8 +109,9 @@ TEST(DescribeGguf, NumbersThatAreNoneAreRefusedByTheirKeys) {
   EXPECT_EQ(refused("block_count", 5000), "m.gguf: llama.block_count: must be an integer from 1 to 1024, but is 5000");
   EXPECT_EQ(refused("embedding_length", 0),
             "m.gguf: llama.embedding_length: must be an integer from 1 to 16777216, but is 0");
-  EXPECT_EQ(refused("attention.sliding_window", 0, "gemma3"),
-            "m.gguf: gemma3.attention.sliding_window: must be an integer from 1 to 16777216, but is 0");
+  EXPECT_EQ(refused("attention.sliding_window", 0, "gemma2"),
+            "m.gguf: gemma2.attention.sliding_window: must be an integer from 1 to 16777216, but is 0");
+  EXPECT_EQ(refused("expert_count", 8), "m.gguf: llama.expert_count: heed has models without experts alone, but is 8");
   EXPECT_EQ(refused("rope.freq_base_swa", 1, "gemma3"), "m.gguf: gemma3.rope.freq_base_swa: must be above 1, but is 1");
 }
 
@@ -130,6 +150,7 @@ TEST(DescribeGguf, RefusesHeadsThatTurnInPart) {
 TEST(DescribeGguf, TheLargestGemmaScalesByAHeadsShareOfTheWidth) {
   const auto attention = [](const std::string& architecture, std::uint32_t layers) {
     testing::GgufBytes file = bare(architecture, layers);
+    file.integer(architecture + ".attention.sliding_window", 4096);
     return described(file.integer(architecture + ".attention.key_length", 16)).config.attention.text();
   };
   const std::string largest = "dot(scale=0.35355339059327373)";
@@ -137,6 +158,28 @@ TEST(DescribeGguf, TheLargestGemmaScalesByAHeadsShareOfTheWidth) {
   EXPECT_EQ(attention("gemma2", 46), largest + " + rotary(width=16) + soft_cap + window(radius=4095)");
   EXPECT_EQ(attention("gemma3", 48), "dot(scale=0.25) + rotary(width=16) + window(radius=4095)");
   EXPECT_EQ(attention("gemma3", 62), largest + " + rotary(width=16) + window(radius=4095)");
+}
+
+TEST(DescribeGguf, AGemma3WithoutAWindowHasLayersThatAreAllAlike) {
+  for (const bool names_none : {false, true}) {
+    testing::GgufBytes file = bare("gemma3");
+    file.value("gemma3.rope.freq_base", kFloatNumber, testing::bytes_of(1e6f));
+    if (names_none) file.integer("gemma3.attention.sliding_window", 0);
+    const TransformerConfig config = described(file).config;
+    EXPECT_FALSE(config.alternate);
+    EXPECT_EQ(config.attention.text(), "dot(scale=0.35355339059327373) + rotary(base=1000000, width=8)");
+  }
+}
+
+TEST(DescribeGguf, WhatSeesLaterTokensIsRefused) {
+  const auto with = [](bool causal) {
+    constexpr std::uint32_t kBool = 7;
+    testing::GgufBytes file = bare("llama");
+    return described(file.value("llama.attention.causal", kBool, std::string(1, causal ? '\1' : '\0')));
+  };
+  EXPECT_TRUE(with(true).config.causal);
+  EXPECT_EQ(testing::refusal([&] { with(false); }),
+            "m.gguf: llama.attention.causal: heed has models with true alone, but is false");
 }
 
 TEST(DescribeGguf, PhisHeadsMayTurnInPartAndAWindowOfNoKeysIsNone) {

@@ -1,18 +1,38 @@
 #include "heed/tasks/chat.h"
 
 #include "heed/base/check.h"
+#include "heed/base/file.h"
 #include "heed/io/open_checkpoint.h"
+#include "heed/pretrained/gguf_tokens.h"
 
 namespace heed {
+namespace {
 
-ChatTemplate chat_template_of(const std::filesystem::path& path) {
+namespace fs = std::filesystem;
+
+bool has_template(const fs::path& folder) {
+  return file_exists(folder / "chat_template.jinja") || file_exists(folder / "tokenizer_config.json");
+}
+
+}  // namespace
+
+ChatTemplate chat_template_of(const fs::path& path) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return ChatTemplate::open(path);
+  const bool is_folder = fs::is_directory(path, error);
+  if (is_folder && has_template(path)) return ChatTemplate::open(path);
   const Checkpoint file = open_checkpoint(path);
+  const fs::path beside = path.has_parent_path() ? path.parent_path() : ".";
+  if (file.format() != CheckpointFormat::gguf) return ChatTemplate::open(is_folder ? path : beside);
   const Json& metadata = file.metadata();
   HEED_CHECK(metadata.has("tokenizer.chat_template"), "{}: has no tokenizer.chat_template: its model answers nobody",
-             path.string());
-  return ChatTemplate::recognised(metadata["tokenizer.chat_template"].string(), file.name());
+             file.name());
+  const std::vector<std::string> pieces = gguf_pieces(metadata);
+  const auto symbol = [&](std::string_view key) {
+    const std::int32_t id = gguf_token_id(metadata, key);
+    return id < 0 ? std::string() : pieces[static_cast<std::size_t>(id)];
+  };
+  return ChatTemplate::recognised(metadata["tokenizer.chat_template"].string(), file.name(),
+                                  {.begin = symbol("bos_token_id"), .end = symbol("eos_token_id")});
 }
 
 }  // namespace heed

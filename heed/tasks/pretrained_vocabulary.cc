@@ -15,7 +15,7 @@
 #include "heed/io/open_checkpoint.h"
 #include "heed/pretrained/config_fields.h"
 #include "heed/pretrained/ctranslate2_tokens.h"
-#include "heed/pretrained/gguf.h"
+#include "heed/pretrained/gguf_tokens.h"
 #include "heed/pretrained/pretrained_model.h"
 #include "heed/tasks/sentence_modules.h"
 #include "heed/text/open_tokenizer.h"
@@ -71,6 +71,13 @@ std::shared_ptr<const Vocabulary> pieces_between_spaces(const fs::path& folder, 
   return std::make_shared<Tokenizer>(Tokenizer::from_json(tokenizer.dump(), folder.string()));
 }
 
+// Whether llama.cpp begins a text of BPE that is cut so with bos_token_id where the file does not say it.
+bool begins_texts(std::string_view cut) {
+  static constexpr std::string_view kCuts[] = {"llama3",  "llama-v3", "llama-bpe", "falcon3", "falcon-h1",
+                                               "pixtral", "midm-2.0", "lfm2",      "tekken"};
+  return std::ranges::find(kCuts, cut) != std::end(kCuts);
+}
+
 // GGUF's tokenizer.ggml.*.
 std::shared_ptr<const Vocabulary> vocabulary_in(const Checkpoint& file) {
   const Json& metadata = file.metadata();
@@ -86,8 +93,13 @@ std::shared_ptr<const Vocabulary> vocabulary_in(const Checkpoint& file) {
                                       &std::pair<std::string_view, PlainVocabulary::Kind>::first);
   if (kind == std::end(kKinds)) model.refuse("must be llama, gpt2, bert or t5");
   plain.kind = kind->second;
-  plain.pieces = metadata[key("tokens")].string_list();
-  if (metadata.has(key("scores"))) plain.scores = metadata[key("scores")].float_list();
+  plain.pieces = gguf_pieces(metadata);
+  const bool is_llama = plain.kind == PlainVocabulary::Kind::llama, is_t5 = plain.kind == PlainVocabulary::Kind::t5;
+  if (metadata.has(key("scores"))) {
+    plain.scores = metadata[key("scores")].float_list();
+  } else if (is_llama || is_t5) {
+    plain.scores.resize(plain.pieces.size());
+  }
   if (metadata.has(key("token_type"))) {
     for (Index type : metadata[key("token_type")].integer_list(0, 6)) {
       plain.types.push_back(static_cast<PlainVocabulary::Type>(std::max<Index>(type, 1)));
@@ -103,11 +115,11 @@ std::shared_ptr<const Vocabulary> vocabulary_in(const Checkpoint& file) {
                    .classifier = id("cls_token_id"),
                    .separator = id("seperator_token_id"),  // as the format spells it
                    .mask = id("mask_token_id")};
-  const bool is_llama = plain.kind == PlainVocabulary::Kind::llama;
-  if (flag_or(metadata, {key("add_bos_token")}, is_llama) && plain.symbols.begin >= 0) {
+  const bool begins = is_llama || (plain.kind == PlainVocabulary::Kind::gpt2 && begins_texts(plain.cut));
+  if (flag_or(metadata, {key("add_bos_token")}, begins) && plain.symbols.begin >= 0) {
     plain.before = {plain.symbols.begin};
   }
-  if (flag_or(metadata, {key("add_eos_token")}, false) && plain.symbols.end >= 0) plain.behind = {plain.symbols.end};
+  if (flag_or(metadata, {key("add_eos_token")}, is_t5) && plain.symbols.end >= 0) plain.behind = {plain.symbols.end};
   plain.space_prefix = flag_or(metadata, {key("add_space_prefix")}, true);
   plain.single_spaces = flag_or(metadata, {key("remove_extra_whitespaces")}, false);
   return std::make_shared<Tokenizer>(make_tokenizer(plain, file.name()));

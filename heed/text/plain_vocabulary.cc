@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "heed/base/blanks.h"
@@ -292,7 +294,12 @@ const Cut& cut_named(std::string_view cut, std::string_view name) {
 Json gpt2_definition(const PlainVocabulary& plain, const std::vector<std::string>& pieces, std::string_view name) {
   std::vector<Json::Member> vocabulary;
   vocabulary.reserve(pieces.size());
-  for (std::size_t id = 0; id < pieces.size(); ++id) vocabulary.emplace_back(pieces[id], static_cast<Index>(id));
+  std::unordered_map<std::string_view, std::size_t> first;
+  for (std::size_t id = 0; id < pieces.size(); ++id) {
+    const auto [earlier, is_new] = first.emplace(pieces[id], id);
+    HEED_CHECK(is_new, "{}: the pieces {} and {} are both '{}'", name, earlier->second, id, printable(pieces[id]));
+    vocabulary.emplace_back(pieces[id], static_cast<Index>(id));
+  }
   const Cut& cut = cut_named(plain.cut, name);
   return Json::object(
       {{"normalizer", nullptr},
