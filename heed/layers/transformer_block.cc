@@ -64,6 +64,10 @@ Var TransformerBlock::residual(const Context& context, const Var& x, const Var& 
       return dropout_add(context, sub_layer(norms.norm.forward(context, x)), options_.dropout, sum);
     case NormPlace::post:
       return norms.norm.forward(context, dropout_add(context, sub_layer(x), options_.dropout, x));
+    case NormPlace::residual: {
+      const Var normed = norms.norm.forward(context, x);
+      return dropout_add(context, sub_layer(normed), options_.dropout, normed);
+    }
     case NormPlace::both: {
       const Var y = sub_layer(norms.norm.forward(context, x));
       return dropout_add(context, norms.post_norm.forward(context, y), options_.dropout, x);

@@ -25,10 +25,14 @@ enum class NormPlace {
   pre,       // x + f(norm x)
   post,      // norm(x + f(x))             (Vaswani et al. 2017)
   both,      // x + post_norm(f(norm x))   (Gemma 2)
+  residual,  // norm x + f(norm x)         (a BLOOM that says apply_residual_connection_post_layernorm)
   parallel,  // x + f(norm x) + g(norm' x), all sub-layers of a block beside each other   (GPT-J; Black et al. 2022)
 };
-inline constexpr std::pair<std::string_view, NormPlace> kNormPlaceNames[] = {
-    {"pre", NormPlace::pre}, {"post", NormPlace::post}, {"both", NormPlace::both}, {"parallel", NormPlace::parallel}};
+inline constexpr std::pair<std::string_view, NormPlace> kNormPlaceNames[] = {{"pre", NormPlace::pre},
+                                                                             {"post", NormPlace::post},
+                                                                             {"both", NormPlace::both},
+                                                                             {"residual", NormPlace::residual},
+                                                                             {"parallel", NormPlace::parallel}};
 inline std::span<const std::pair<std::string_view, NormPlace>> enum_names(NormPlace) { return kNormPlaceNames; }
 
 struct TransformerBlockOptions {

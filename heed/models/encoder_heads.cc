@@ -13,7 +13,8 @@ EncoderHeads::EncoderHeads(const ParameterScope& scope, const TransformerConfig&
       masked_activation_(options_.masked_gelu ? Activation::gelu : config.activation) {
   if (options_.pooler != PoolerKind::none) pooler_ = Linear(scope / "pooler", config.width, config.width);
   if (options_.classifier != ClassifierKind::none) {
-    classifier_ = Linear(scope / "classifier", config.width, std::ssize(options_.labels));
+    const Index read = config.has_decoder() ? config.table_width() : config.width;
+    classifier_ = Linear(scope / "classifier", read, std::ssize(options_.labels));
   }
   if (!options_.masked_words) return;
   const ParameterScope masked = scope / "masked_words";

@@ -55,6 +55,8 @@ inline std::map<std::string, TransformerConfig> variants() {
   });
   add("normed at the end again",
       [](TransformerConfig& c) { c.norm_place = NormPlace::post, c.final_norm = FinalNorm::always; });
+  add("residuals normed too", [](TransformerConfig& c) { c.norm_place = NormPlace::residual; });
+  add("scores by layer", [](TransformerConfig& c) { c.decoder_layers = 2, c.scores_by_layer = true; });
   add("grouped", [](TransformerConfig& c) { c.heads = 4, c.kv_heads = 2; });
   add("multi-query", [](TransformerConfig& c) { c.kv_heads = 1; });
   return all;

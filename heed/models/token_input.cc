@@ -9,9 +9,10 @@ namespace {
 Positions make_positions(const ParameterScope& scope, const TransformerConfig& config) {
   switch (config.positions) {
     case PositionKind::learned:
-      return Positions::learned(scope, config.max_length + (config.padding_token >= 0 ? 1 : 0), config.table_width());
+      return Positions::learned(scope, config.max_length + (config.padding_token >= 0 ? 1 : 0),
+                                config.position_width());
     case PositionKind::sinusoidal:
-      return Positions::sinusoidal(scope, config.max_length, config.table_width());
+      return Positions::sinusoidal(scope, config.max_length, config.position_width());
     case PositionKind::none:
       return {};
   }
@@ -39,17 +40,21 @@ TokenInput::TokenInput(const ParameterScope& scope, const std::string& side, con
       side_(side == "source" ? EmbeddedSide::source : EmbeddedSide::decoder),
       has_types_(config.token_types > 0 && side == "source"),
       has_norm_(config.embedding_norm),
-      has_projection_(config.factorised_embedding > 0),
+      projects_(config.factorised_embedding > 0 && !config.has_decoder()),
+      projects_embeddings_(config.factorised_embedding > 0 && config.has_decoder()),
       padding_token_(config.padding_token),
       dropout_(config.dropout) {
   if (has_types_) types_ = Embedding(scope / "token_types", config.token_types, config.table_width(), 1);
-  if (has_norm_) norm_ = Norm(scope / (side + "_norm"), config.norm, config.table_width(), config.norm_epsilon);
-  if (has_projection_) projection_ = Linear(scope / (side + "_projection"), config.table_width(), config.width);
+  if (has_norm_) norm_ = Norm(scope / (side + "_norm"), config.norm, config.position_width(), config.norm_epsilon);
+  if (projects_ || projects_embeddings_) {
+    projection_ = Linear(scope / (side + "_projection"), config.table_width(), config.width, /*bias=*/projects_);
+  }
 }
 
 Var TokenInput::forward(const Context& context, const Tensor& ids, const Tensor& positions, const Tensor& types) const {
   HEED_CHECK(types.is_empty() || has_types_, "Transformer: the model has no token types, but some are given");
-  const Var embedded = embedding_.forward(context, ids);
+  Var embedded = embedding_.forward(context, ids);
+  if (projects_embeddings_) embedded = projection_.forward(context, embedded);
   const Tensor places = padding_token_ >= 0 ? places_of_tokens(ids, padding_token_) : positions;
   Var x = places.is_empty() ? positions_.forward(context, embedded) : positions_.forward_at(context, embedded, places);
   show_embeddings(context.observer, side_, embedded.value().view(), x.value().view());
@@ -59,7 +64,7 @@ Var TokenInput::forward(const Context& context, const Tensor& ids, const Tensor&
   }
   if (has_norm_) x = norm_.forward(context, x);
   x = dropout(context, x, dropout_);
-  return has_projection_ ? projection_.forward(context, x) : x;
+  return projects_ ? projection_.forward(context, x) : x;
 }
 
 }  // namespace heed

@@ -56,7 +56,7 @@ Transformer::Transformer(const ParameterScope& scope, const TransformerConfig& c
       source_embedding_ = Embedding(scope / "source_embedding", config.source_vocabulary, config.table_width(), scale);
     }
     if (config.has_decoder()) {
-      target_embedding_ = Embedding(scope / "target_embedding", config.target_vocabulary, config.width, scale);
+      target_embedding_ = Embedding(scope / "target_embedding", config.target_vocabulary, config.table_width(), scale);
     }
   }
   if (reads_tokens) source_input_ = TokenInput(scope, "source", config, source_embedding_);
@@ -75,18 +75,26 @@ Transformer::Transformer(const ParameterScope& scope, const TransformerConfig& c
     if (has_source()) encoder_norm_ = norm("encoder.norm");
     if (config.has_decoder()) decoder_norm_ = norm("decoder.norm");
   }
+  if (config.has_decoder() && config.factorised_embedding > 0) {
+    output_projection_ = Linear(scope / "output_projection", config.width, config.table_width(), /*bias=*/false);
+  }
   heads_ = EncoderHeads(scope, config, source_embedding_);
   if (!config.has_decoder() || !config.has_output) return;
   const ParameterScope generator = scope / "generator";
   if (!config.tie_output) {
-    output_weight_ = generator.weight("weight", config.target_vocabulary, config.width,
-                                      Initial::xavier(config.target_vocabulary, config.width));
+    output_weight_ = generator.weight("weight", config.target_vocabulary, config.table_width(),
+                                      Initial::xavier(config.target_vocabulary, config.table_width()));
   }
   if (config.output_bias) output_bias_ = generator.vector("bias", config.target_vocabulary, Initial::constant(0));
 }
 
 Var Transformer::normed(const Context& context, const Var& x, const Norm& norm) const {
   return config_.has_final_norm() ? norm.forward(context, x) : x;
+}
+
+Var Transformer::read_out(const Context& context, const Var& x) const {
+  const Var read = config_.factorised_embedding > 0 ? output_projection_.forward(context, x) : x;
+  return config_.logit_scale == 1 ? read : scale(context, read, config_.logit_scale);
 }
 
 template <class F>
@@ -128,7 +136,7 @@ Var Transformer::decode(const Context& context, const Tensor& input, const Tenso
     const Var memory = has_source() ? block.project_memory(context, encoded) : Var();
     return block.forward(context, read, self, memory, memory_mask);
   });
-  return config_.logit_scale == 1 ? x : scale(context, x, config_.logit_scale);
+  return read_out(context, x);
 }
 
 Var Transformer::features(const Context& context, const SequenceBatch& batch) const {
@@ -207,8 +215,7 @@ Tensor Transformer::step(const Context& context, DecoderState& decoder_state,
   if (config_.causal) {
     x = target_input_.forward(context, Tensor::from(tokens, {rows, 1}), state.positions.reshape({rows, 1}));
     for (std::size_t i = 0; i < decoder_.size(); ++i) x = decoder_[i].step(context, x, state.blocks[i]);
-    x = normed(context, x, decoder_norm_);
-    if (config_.logit_scale != 1) x = scale(context, x, config_.logit_scale);
+    x = read_out(context, normed(context, x, decoder_norm_));
   } else {
     x = reread(context, state, tokens);
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "heed/layers/embedding.h"
+#include "heed/layers/linear.h"
 #include "heed/layers/transformer_block.h"
 #include "heed/models/encoder_heads.h"
 #include "heed/models/sequence_model.h"
@@ -52,6 +53,8 @@ class Transformer : public SequenceModel {
   class State;
 
   Var normed(const Context& context, const Var& x, const Norm& norm) const;
+  // What the projection reads of the last layer's output, normed.
+  Var read_out(const Context& context, const Var& x) const;
   // x through a side's blocks and its final norm; forward(block, x) is what a block gives.
   template <class F>
   Var through(const Context& context, EmbeddedSide side, Var x, const F& forward) const;
@@ -67,6 +70,7 @@ class Transformer : public SequenceModel {
   SignalInput signal_input_;  // in place of source_input_ where config_ has a signal
   std::vector<TransformerBlock> encoder_, decoder_;
   Norm encoder_norm_, decoder_norm_;  // where config_.has_final_norm()
+  Linear output_projection_;          // to the width of factorised embeddings, of a decoder that has some
   Var output_weight_, output_bias_;   // where there is an output and it is not tied; where it has one
   EncoderHeads heads_;
 };

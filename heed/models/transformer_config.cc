@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "heed/base/check.h"
 #include "heed/io/fields.h"
@@ -52,6 +53,17 @@ void check_cross(const AttentionChoice& choice) {
   }
 }
 
+// Of a layer counted from 1, whose scores are divided by its number.
+AttentionChoice divided(const AttentionChoice& choice, Index number, Index head_width) {
+  const double scale =
+      choice.terms().empty() ? 1 / std::sqrt(static_cast<double>(head_width)) : choice.terms().front().numbers.front();
+  return AttentionChoice(fmt::format("dot({})", scale / static_cast<double>(number)));
+}
+
+bool is_dot_product(const AttentionChoice& choice) {
+  return choice.terms().empty() || (choice.terms().size() == 1 && choice.terms().front().term->name == "dot");
+}
+
 }  // namespace
 
 bool TransformerConfig::alternates(Index layer) const {
@@ -60,6 +72,7 @@ bool TransformerConfig::alternates(Index layer) const {
 }
 
 TransformerBlockOptions TransformerConfig::block(bool decoder, Index layer) const {
+  const AttentionChoice& chosen = alternates(layer) ? alternate_attention : attention;
   return {.width = width,
           .heads = heads,
           .ffn_width = ffn_width,
@@ -78,7 +91,8 @@ TransformerBlockOptions TransformerConfig::block(bool decoder, Index layer) cons
           .dropout = dropout,
           .attention_dropout = attention_dropout,
           .activation_dropout = activation_dropout,
-          .self_attention = alternates(layer) ? alternate_attention : attention,
+          .self_attention =
+              scores_by_layer ? divided(chosen, layer + 1, head_width > 0 ? head_width : width / heads) : chosen,
           .cross = decoder && has_encoder(),
           .cross_attention = cross_attention,
           .max_positions = max_length};
@@ -94,8 +108,10 @@ void TransformerConfig::check() const {
   HEED_CHECK(token_types == 0 || has_encoder(), "Transformer: token_types are of an encoder, which has no layers");
   HEED_CHECK(padding_token < 0 || (positions == PositionKind::learned && has_encoder() && !has_decoder()),
              "Transformer: padding_token is of an encoder's learned positions, without a decoder");
-  HEED_CHECK(factorised_embedding == 0 || !has_decoder(),
-             "Transformer: factorised_embedding is of an encoder without a decoder");
+  HEED_CHECK(factorised_embedding == 0 || !has_decoder() || !has_encoder(),
+             "Transformer: factorised_embedding is of an encoder or of a decoder, not of both");
+  HEED_CHECK(!scores_by_layer || (is_dot_product(attention) && !alternate),
+             "Transformer: scores_by_layer is of dot products without other terms, not of {}", attention.text());
   HEED_CHECK(!encoder_heads.masked_words || !has_decoder(),
              "Transformer: encoder_heads: masked_words are of an encoder without a decoder");
   HEED_CHECK((encoder_heads.classifier != ClassifierKind::none) == !encoder_heads.labels.empty(),
@@ -146,6 +162,7 @@ TransformerConfig transformer_config_from_json(const Json& json) {
                                 "logit_scale",
                                 "logit_soft_cap",
                                 "factorised_embedding",
+                                "scores_by_layer",
                                 "encoder_heads",
                                 "signal"}) {
     if (!complete.has(name)) complete.set(name, defaults[name]);

@@ -85,14 +85,17 @@ struct TransformerConfig {
   double logit_scale = 1;
   double logit_soft_cap = 0;
   Index factorised_embedding = 0;
+  bool scores_by_layer = false;
   EncoderHeadsOptions encoder_heads{};
   SignalOptions signal{};
 
   bool has_encoder() const { return encoder_layers > 0; }
   bool has_decoder() const { return decoder_layers > 0; }
   bool has_final_norm() const { return final_norm == FinalNorm::always || norm_place != NormPlace::post; }
-  // The width of the tables of embeddings, positions and types.
+  // The width of the tables of embeddings and types, and of what a decoder's output projection reads.
   Index table_width() const { return factorised_embedding > 0 ? factorised_embedding : width; }
+  // A decoder's embeddings are mapped to its width before positions are added, an encoder's after it.
+  Index position_width() const { return has_decoder() ? width : table_width(); }
   // Whether a layer attends as alternate_attention says.
   bool alternates(Index layer) const;
   // The options of the encoder's block `layer`, or of the decoder's.
@@ -117,7 +120,8 @@ struct TransformerConfig {
     visit("gated", c.gated, "The feed-forward network is gated: SwiGLU with silu, GeGLU with gelu.");
     visit("norm", c.norm, "Norms: layer, or rms (root mean square).");
     visit("norm_place", c.norm_place,
-          "Where a sub-layer is normalised: pre (before it), post (after its residual), both, or parallel (before it, "
+          "Where a sub-layer is normalised: pre (before it), post (after its residual), both, residual (before it "
+          "and its residual), or parallel (before it, "
           "and a block's sub-layers are beside each other).");
     visit("positions", c.positions, "Positions added to embeddings: sinusoidal, learned or none.");
     visit("max_length", c.max_length, "The most tokens of a sentence.", NumberRange::from(2, 1 << 24));
@@ -167,8 +171,11 @@ struct TransformerConfig {
     visit("logit_soft_cap", c.logit_soft_cap, "Logits x become cap * tanh(x / cap); 0: they stay.",
           NumberRange::from(0, 1e6));
     visit("factorised_embedding", c.factorised_embedding,
-          "Width of an encoder's embeddings, which a matrix maps to the model's (ALBERT); 0: they have the model's.",
+          "Width of an encoder's embeddings, which a matrix maps to the model's (ALBERT), or of a language model's, "
+          "which another maps back to before the output (OPT); 0: they have the model's.",
           NumberRange::from(0, 1 << 24));
+    visit("scores_by_layer", c.scores_by_layer,
+          "Scaled dot products are divided by 1 in the first layer, by 2 in the second, and so on (GPT-2).");
     visit("encoder_heads", c.encoder_heads,
           "What an encoder's vectors are used for, or, where there is a decoder, its own.");
     visit("signal", c.signal, "What the encoder reads in the place of tokens.");

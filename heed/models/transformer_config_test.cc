@@ -33,6 +33,17 @@ TEST(Transformer, RefusesConfigurationsThatMakeNoSense) {
   refused([](TransformerConfig& c) { c.attention = AttentionChoice("fixed(block=8, summary=9)"); });
   refused([](TransformerConfig& c) { c.attention = AttentionChoice("rotary(width=16)"); });
   refused([](TransformerConfig& c) { c.cross_attention = AttentionChoice("window(2)"); });
+  refused([](TransformerConfig& c) { c.factorised_embedding = 4; });
+  refused([](TransformerConfig& c) { c.scores_by_layer = true, c.attention = AttentionChoice("cosine"); });
+}
+
+TEST(Transformer, ScoresByLayerAreDividedByItsNumber) {
+  TransformerConfig config = small_config();  // heads of 4
+  config.scores_by_layer = true;
+  EXPECT_EQ(config.block(true, 0).self_attention.text(), "dot(scale=0.5)");
+  EXPECT_EQ(config.block(true, 1).self_attention.text(), "dot(scale=0.25)");
+  config.attention = AttentionChoice("dot");
+  EXPECT_EQ(config.block(true, 3).self_attention.text(), "dot(scale=0.25)");
 }
 
 TEST(Transformer, LayersThatAlternateAreLayers) {

@@ -50,9 +50,7 @@ TEST(Transformer, GradientsOfEverySelfAttentionAgreeWithFiniteDifferences) {
   }
 }
 
-TEST(Transformer, GradientsOfALanguageModelsParallelBlocksAgreeWithFiniteDifferences) {
-  TransformerConfig config = small_config();
-  config.encoder_layers = 0, config.norm_place = NormPlace::parallel;
+void check_language_model(const TransformerConfig& config) {
   DrawnParameters drawn(Rng(1));
   const Transformer model(drawn, config);
   for (const auto& [name, var] : drawn.list()) var.convert(DType::f64);
@@ -67,6 +65,21 @@ TEST(Transformer, GradientsOfALanguageModelsParallelBlocksAgreeWithFiniteDiffere
   tape.backward();
   for (const auto& [name, var] : drawn.list()) {
     EXPECT_LT(testing::gradient_error([&] { return loss(nullptr); }, var.value(), var.grad().view()), 5e-7) << name;
+  }
+}
+
+TEST(Transformer, GradientsOfALanguageModelsParallelBlocksAgreeWithFiniteDifferences) {
+  TransformerConfig config = small_config();
+  config.encoder_layers = 0, config.norm_place = NormPlace::parallel;
+  check_language_model(config);
+}
+
+TEST(Transformer, GradientsOfALanguageModelsNarrowEmbeddingsAgreeWithFiniteDifferences) {
+  TransformerConfig config = small_config();
+  config.encoder_layers = 0, config.factorised_embedding = 6, config.positions = PositionKind::learned;
+  for (const bool tied : {true, false}) {
+    config.share_embeddings = config.tie_output = tied;
+    check_language_model(config);
   }
 }
 

@@ -5,7 +5,6 @@
 namespace heed {
 
 FamilyModel describe_bloom(const Json& config) {
-  refuse_unless(config, "apply_residual_connection_post_layernorm", false);
   FamilyModel model;
   TransformerConfig& c = model.config;
   c.source_vocabulary = c.target_vocabulary = extent(config, {"vocab_size"});
@@ -16,6 +15,7 @@ FamilyModel describe_bloom(const Json& config) {
   c.decoder_layers = layer_count(config, {"n_layer", "num_hidden_layers"});
   c.activation = Activation::gelu_tanh;
   c.norm_epsilon = number_or(config, {"layer_norm_epsilon"}, 1e-5);
+  if (flag_or(config, {"apply_residual_connection_post_layernorm"}, false)) c.norm_place = NormPlace::residual;
   c.positions = PositionKind::none;
   c.max_length = kUnboundedLength;
   c.attention = AttentionChoice("alibi");

@@ -5,7 +5,6 @@
 namespace heed {
 
 FamilyModel describe_gpt2(const Json& config) {
-  refuse_unless(config, "scale_attn_by_inverse_layer_idx", false);
   refuse_unless(config, "add_cross_attention", false);
   FamilyModel model;
   TransformerConfig& c = model.config;
@@ -20,6 +19,7 @@ FamilyModel describe_gpt2(const Json& config) {
   c.positions = PositionKind::learned;
   c.max_length = extent(config, {"n_positions", "n_ctx", "max_position_embeddings"});
   if (!flag_or(config, {"scale_attn_weights"}, true)) c.attention = AttentionChoice("dot");
+  c.scores_by_layer = flag_or(config, {"scale_attn_by_inverse_layer_idx"}, false);
   c.embedding_scale = 1;
   c.tie_output = flag_or(config, {"tie_word_embeddings"}, true);
   model.prefix = "transformer.";

@@ -11,9 +11,8 @@ FamilyModel describe_opt(const Json& config) {
   TransformerConfig& c = model.config;
   c.source_vocabulary = c.target_vocabulary = extent(config, {"vocab_size"});
   c.width = extent(config, {"hidden_size"});
-  if (extent_or(config, {"word_embed_proj_dim"}, c.width) != c.width) {
-    config["word_embed_proj_dim"].refuse("heed has models of this type with the width of hidden_size alone");
-  }
+  const Index embedding_width = extent_or(config, {"word_embed_proj_dim"}, c.width);
+  if (embedding_width != c.width) c.factorised_embedding = embedding_width;
   c.heads = extent(config, {"num_attention_heads"});
   c.ffn_width = extent(config, {"ffn_dim"});
   c.encoder_layers = 0;
@@ -30,6 +29,8 @@ FamilyModel describe_opt(const Json& config) {
   const std::string own = "decoder.layers.*.", theirs = "model.decoder.layers.*.";
   model.rules = {
       {.parameter = "embedding", .tensors = {"model.decoder.embed_tokens"}, .otherwise = tied_output(c, "lm_head")},
+      {"target_projection", {"model.decoder.project_in"}},
+      {"output_projection", {"model.decoder.project_out"}},
       // Its positions begin behind two rows that were kept for padding.
       {"target_positions.weight", {"model.decoder.embed_positions.weight"}, {}, /*first_row=*/2},
       {own + "self_attn.q_proj_weight", {theirs + "self_attn.q_proj.weight"}},
@@ -42,9 +43,10 @@ FamilyModel describe_opt(const Json& config) {
       {own + "linear2", {theirs + "fc2"}},
       {own + "norm1", {theirs + "self_attn_layer_norm"}},
       {own + "norm2", {theirs + "final_layer_norm"}},
-      {"decoder.norm", {"model.decoder.final_layer_norm"}},
       {"generator", {"lm_head"}},
   };
+  // A file may have one that the class does not.
+  if (c.norm_place == NormPlace::pre) model.rules.push_back({"decoder.norm", {"model.decoder.final_layer_norm"}});
   model.parts = {"model.decoder.layers.*"};
   model.heads = language_model_head_names(config, "classifier");
   model.begin = id_or(config, {"bos_token_id"}, 2);

@@ -52,10 +52,11 @@ def turned(x, width, base, scaling):
     return torch.cat([a * cos - b * sin, b * cos + a * sin, x[..., width:]], -1)
 
 
-def attention(q, k, v, scale, window=None, cap=None):
-    """q [heads, tokens, width], k and v of as many heads or fewer; `window` keys are seen, the query's own among them."""
+def attention(q, k, v, scale, window=None, cap=None, bias=0.0):
+    """q [heads, tokens, width], k and v of as many heads or fewer; `window` keys are seen, the query's own among them. `bias` is added to
+    what is scaled."""
     k, v = (t.repeat_interleave(len(q) // len(t), 0) for t in (k, v))
-    scores = q @ k.transpose(1, 2) * scale
+    scores = q @ k.transpose(1, 2) * scale + bias
     if cap:
         scores = cap * torch.tanh(scores / cap)
     rows, columns = torch.arange(scores.shape[1])[:, None], torch.arange(scores.shape[2])
