@@ -125,19 +125,19 @@ std::vector<AttentionTerm> all_terms() {
        [](Numbers n, const Layer& layer, LayerAttention& made) { turn(n, layer, {}, made); }, true},
       {"rotary_linear", Role::position,
        "rotary for texts `factor` times as long: positions divided by it (Chen et al. 2023)",
-       rotary_numbers({{"factor", 2, NumberRange::at_least(1), false}}),
+       rotary_numbers({{"factor", 2, NumberRange::above(0), false}}),
        [](Numbers n, const Layer& layer, LayerAttention& made) {
          turn(n.subspan(1), layer, RotaryScaling::linear(n[0]), made);
        },
        true},
       {"rotary_ntk", Role::position, "rotary for texts `factor` times as long: a larger base",
-       rotary_numbers({{"factor", 2, NumberRange::at_least(1), false}}),
+       rotary_numbers({{"factor", 2, NumberRange::above(0), false}}),
        [](Numbers n, const Layer& layer, LayerAttention& made) {
          turn(n.subspan(1), layer, RotaryScaling::ntk(n[0]), made);
        },
        true},
       {"rotary_llama3", Role::position, "rotary for texts `factor` times as long: slow pairs divided by it (Llama 3.1)",
-       rotary_numbers({{"factor", 8, NumberRange::at_least(1), false},
+       rotary_numbers({{"factor", 8, NumberRange::above(0), false},
                        {"original_length", 8192, NumberRange::from(1, kMost)},
                        {"slow_turns", 1, NumberRange::above(0), false},
                        {"fast_turns", 4, NumberRange::above(0), false}}),
@@ -147,7 +147,7 @@ std::vector<AttentionTerm> all_terms() {
        true},
       {"rotary_yarn", Role::position,
        "rotary for texts `factor` times as long: slow pairs divided by it, scores sharpened (Peng et al. 2023)",
-       rotary_numbers({{"factor", 4, NumberRange::at_least(1), false},
+       rotary_numbers({{"factor", 4, NumberRange::above(0), false},
                        {"original_length", 4096, NumberRange::from(1, kMost)},
                        {"slow_turns", 1, NumberRange::above(0), false},
                        {"fast_turns", 32, NumberRange::above(0), false},

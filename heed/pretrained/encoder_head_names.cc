@@ -25,11 +25,8 @@ std::vector<std::string> labels_of(const Json& config) {
   return labels;
 }
 
-}  // namespace
-
-EncoderHeadNames encoder_head_names(const Json& config) {
+EncoderHeadNames without_labels(const Json& config) {
   EncoderHeadNames names;
-  names.labels = labels_of(config);
   const std::optional<Json> problem = find_field(config, {"problem_type"});
   names.independent = problem && problem->string() == "multi_label_classification";
   names.regression = problem && problem->string() == "regression";
@@ -38,8 +35,18 @@ EncoderHeadNames encoder_head_names(const Json& config) {
   return names;
 }
 
+}  // namespace
+
+EncoderHeadNames encoder_head_names(const Json& config) {
+  EncoderHeadNames names = without_labels(config);
+  names.labels = labels_of(config);
+  return names;
+}
+
 EncoderHeadNames language_model_head_names(const Json& config, const std::string& tokens) {
-  EncoderHeadNames names = encoder_head_names(config);
+  EncoderHeadNames names = without_labels(config);
+  // One that was made no classifier may have any.
+  if (names.architecture.empty() || names.architecture.ends_with("Classification")) names.labels = labels_of(config);
   names.sequences = "score";
   names.pools_sequences = false;
   names.tokens = tokens;

@@ -37,6 +37,7 @@ struct EncoderHeadNames {
 // Throws heed::Error that names the place for ids that are not 0, 1, ...
 EncoderHeadNames encoder_head_names(const Json& config);
 // Those of a language model that was made a classifier: `score` for sequences, `tokens`, and `qa_outputs` for spans.
+// Labels are read where the architecture is a classifier's, or not named.
 EncoderHeadNames language_model_head_names(const Json& config, const std::string& tokens);
 // Those of a model with an encoder and a decoder: `classification_head` for sequences, `qa_outputs` for spans.
 EncoderHeadNames translator_head_names(const Json& config);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "heed/io/fields.h"
 #include "heed/layers/listed_parameters.h"
@@ -41,6 +42,7 @@ TEST(Family, EveryParameterOfItsModelHasARule) {
            {"gemma3_text", {}},
            {"phi", {}},
            {"phi3", {}},
+           {"opt", {{"ffn_dim", 64}, {"word_embed_proj_dim", 16}}},
            {"gemma2", {{"sliding_window", 8}, {"attn_logit_softcapping", 50}, {"final_logit_softcapping", 30}}}}) {
     Json config = llama(more);
     config.set("model_type", type);
@@ -166,6 +168,73 @@ TEST(Family, YarnsAttentionFactorIsOfItsMagnitudes) {
               yarn({{"truncate", false}});
             }),
             "JSON: rope_scaling.truncate: heed has models with true alone, but is false");
+}
+
+// Hugging Face's classes compute with such a factor, and copy `type` over `rope_type`.
+TEST(Family, AFactorBelowOneIsComputedAndAnEarlierNameOfTheScalingCounts) {
+  const auto scaled = [](const char* type, double factor, std::vector<Json::Member> more = {}) {
+    Json scaling = Json::object({{"rope_type", type}, {"factor", factor}, {"original_max_position_embeddings", 64}});
+    scaling.set("low_freq_factor", 1), scaling.set("high_freq_factor", 4);
+    for (const auto& [name, value] : more) scaling.set(name, value);
+    return attention_of(llama({{"rope_scaling", scaling}}));
+  };
+  EXPECT_EQ(scaled("linear", 0.5), "rotary_linear(factor=0.5, width=8)");
+  EXPECT_EQ(scaled("llama3", 0.5), "rotary_llama3(factor=0.5, original_length=64, width=8)");
+  EXPECT_EQ(scaled("yarn", 0.5), "rotary_yarn(factor=0.5, original_length=64, attention_factor=1, width=8)");
+  EXPECT_EQ(scaled("llama3", 3, {{"type", "linear"}}), "rotary_linear(factor=3, width=8)");
+}
+
+TEST(Family, Phi3sYarnIsLongRopeOfTheClasssLength) {
+  const auto phi = [](std::vector<Json::Member> more) {
+    Json scaling = Json::object({{"short_factor", Json::array_of(std::vector<double>{1, 2, 3, 4})}});
+    for (const auto& [name, value] : more) scaling.set(name, value);
+    return describe_model(of_type("phi3", {{"max_position_embeddings", 131072}, {"rope_scaling", scaling}})).config;
+  };
+  EXPECT_EQ(phi({{"type", "yarn"}}).max_length, 4096);
+  EXPECT_EQ(phi({{"type", "yarn"}}).attention.text(), phi({{"type", "longrope"}}).attention.text());
+  EXPECT_EQ(phi({{"rope_type", "longrope"}, {"original_max_position_embeddings", 16}}).max_length, 16);
+  EXPECT_EQ(describe_model(of_type("phi3")).config.norm_epsilon, 1e-5);
+  EXPECT_EQ(describe_model(llama()).config.norm_epsilon, 1e-6);
+}
+
+TEST(Family, FieldsThatTheClassDoesNotReadMeanNothing) {
+  const auto biases = [](const char* type) {
+    const TransformerConfig c = describe_model(of_type(type, {{"attention_bias", true}, {"mlp_bias", true}})).config;
+    return std::tuple(c.attention_bias, c.attention_out_bias, c.ffn_bias);
+  };
+  EXPECT_EQ(biases("llama"), std::tuple(true, true, true));
+  for (const char* type : {"qwen3", "gemma", "gemma2", "gemma3_text"}) {
+    EXPECT_EQ(biases(type), std::tuple(true, true, false)) << type;
+  }
+  for (const char* type : {"mistral", "phi3"}) EXPECT_EQ(biases(type), std::tuple(false, false, false)) << type;
+  EXPECT_EQ(biases("qwen2"), std::tuple(true, false, false));
+  const auto activation = [](const char* type, std::vector<Json::Member> more) {
+    return describe_model(of_type(type, std::move(more))).config.activation;
+  };
+  for (const char* type : {"gemma2", "gemma3_text"}) {
+    EXPECT_EQ(activation(type, {{"hidden_act", "silu"}}), Activation::gelu_tanh) << type;
+    EXPECT_EQ(activation(type, {{"hidden_act", "unheard"}, {"hidden_activation", "gelu"}}), Activation::gelu) << type;
+  }
+  EXPECT_EQ(activation("gemma", {{"hidden_act", "silu"}}), Activation::silu);
+}
+
+TEST(Family, ALanguageModelsLabelsAreReadWhereItIsAClassifier) {
+  const auto labels = [](const char* architecture) {
+    return describe_model(
+               llama({{"architectures", Json::array({architecture})}, {"id2label", Json::object({{"7", "seven"}})}}))
+        .heads->labels;
+  };
+  EXPECT_TRUE(labels("LlamaForCausalLM").empty());
+  EXPECT_NE(refusal([&] { labels("LlamaForSequenceClassification"); }).find("id2label"), std::string::npos);
+}
+
+TEST(Family, AnOptWhoseLayersEndInANormHasNoOtherBehindThem) {
+  const auto has_norm = [](bool before) {
+    const FamilyModel model = describe_model(of_type("opt", {{"ffn_dim", 64}, {"do_layer_norm_before", before}}));
+    return std::ranges::any_of(model.rules, [](const TensorRule& rule) { return rule.parameter == "decoder.norm"; });
+  };
+  EXPECT_TRUE(has_norm(true));
+  EXPECT_FALSE(has_norm(false)) << "whatever its file has";
 }
 
 TEST(Family, AWindowThatIsLeftOutIsTheClasss) {

@@ -15,13 +15,19 @@
 namespace heed {
 namespace {
 
+Activation hidden_act(const Json& config) { return activation_of(find_field(config, {"hidden_act"}).value_or("silu")); }
+
 // What a family's class in Hugging Face's library has where a configuration leaves it out.
 struct ClassDefaults {
   Index kv_heads = 0;    // 0: as many as query heads
   Index head_width = 0;  // 0: width / heads
   Index positions = 2048;
+  double norm_epsilon = 1e-6;
   std::int32_t end = -1;
   bool tied = false;
+  // Which fields the class reads; a file may have those of another.
+  Activation (*activation)(const Json& config) = hidden_act;
+  bool reads_attention_bias = false, reads_ffn_bias = false;
   bool turns_share = false;  // of a head's features, as partial_rotary_factor says
 };
 
@@ -53,16 +59,16 @@ FamilyModel describe_decoder(const Json& config, const ClassDefaults& defaults) 
   c.ffn_width = extent(config, {"intermediate_size"});
   c.encoder_layers = 0;
   c.decoder_layers = layer_count(config, {"num_hidden_layers"});
-  c.activation = activation_of(find_field(config, {"hidden_act"}).value_or("silu"));
+  c.activation = defaults.activation(config);
   c.gated = true;
   c.norm = NormKind::rms;
-  c.norm_epsilon = number_or(config, {"rms_norm_eps"}, 1e-6);
+  c.norm_epsilon = number_or(config, {"rms_norm_eps"}, defaults.norm_epsilon);
   c.positions = PositionKind::none;
   c.max_length = extent_or(config, {"max_position_embeddings"}, defaults.positions);
   c.attention = features_turned(config, defaults, c.head_width);
   end_where_angles_change(config, model);
-  c.attention_bias = c.attention_out_bias = flag_or(config, {"attention_bias"}, false);
-  c.ffn_bias = flag_or(config, {"mlp_bias"}, false);
+  c.attention_bias = c.attention_out_bias = defaults.reads_attention_bias && flag_or(config, {"attention_bias"}, false);
+  c.ffn_bias = defaults.reads_ffn_bias && flag_or(config, {"mlp_bias"}, false);
   c.separate_projections = true;
   c.embedding_scale = 1;
   c.tie_output = flag_or(config, {"tie_word_embeddings"}, defaults.tied);
@@ -126,7 +132,9 @@ void add_one_to_norms(FamilyModel& model) {
 
 }  // namespace
 
-FamilyModel describe_llama(const Json& config) { return describe_decoder(config, {.end = 2}); }
+FamilyModel describe_llama(const Json& config) {
+  return describe_decoder(config, {.end = 2, .reads_attention_bias = true, .reads_ffn_bias = true});
+}
 
 FamilyModel describe_mistral(const Json& config) {
   FamilyModel model = describe_decoder(config, {.kv_heads = 8, .positions = 4096 * 32, .end = 2});
@@ -134,8 +142,24 @@ FamilyModel describe_mistral(const Json& config) {
   return model;
 }
 
+namespace {
+
+// The class takes YaRN's name for an earlier one of LongRoPE, of texts that were 4096 long where nothing says it.
+Json with_longrope(const Json& config) {
+  Json scaling = rotary_parameters(config), renamed = config;
+  if (!is_longrope(scaling) && rotary_kind(scaling) != "yarn") return config;
+  scaling.set("type", "longrope");
+  renamed.set("rope_scaling", scaling);
+  constexpr const char* kLength = "original_max_position_embeddings";
+  if (!find_field(scaling, {kLength}) && !find_field(config, {kLength})) renamed.set(kLength, 4096);
+  return renamed;
+}
+
+}  // namespace
+
 FamilyModel describe_phi3(const Json& config) {
-  FamilyModel model = describe_decoder(config, {.positions = 4096, .end = 32000, .turns_share = true});
+  FamilyModel model = describe_decoder(with_longrope(config),
+                                       {.positions = 4096, .norm_epsilon = 1e-5, .end = 32000, .turns_share = true});
   TransformerConfig& c = model.config;
   c.attention = windowed(c.attention, nullable_extent(config, "sliding_window", 0));
   // Queries, keys and values are one matrix, and so are the gate, which is first, and what it gates.
@@ -171,7 +195,8 @@ FamilyModel describe_qwen2(const Json& config) {
 }
 
 FamilyModel describe_qwen3(const Json& config) {
-  FamilyModel model = describe_decoder(config, {.kv_heads = 32, .head_width = 128, .positions = 32768});
+  FamilyModel model =
+      describe_decoder(config, {.kv_heads = 32, .head_width = 128, .positions = 32768, .reads_attention_bias = true});
   model.config.query_key_norm = true;
   attend_as_qwen(model.config, config);
   return model;
@@ -179,23 +204,36 @@ FamilyModel describe_qwen3(const Json& config) {
 
 namespace {
 
-// What all generations have.
-FamilyModel describe_gemma(const Json& config, Index kv_heads, Index positions = 8192) {
-  FamilyModel model = describe_decoder(
-      config, {.kv_heads = kv_heads, .head_width = 256, .positions = positions, .end = 1, .tied = true});
-  TransformerConfig& c = model.config;
-  // Files from before hidden_activation say gelu, and the models were trained with its approximation.
+Activation hidden_activation(const Json& config) {
+  return activation_of(find_field(config, {"hidden_activation"}).value_or("gelu_pytorch_tanh"));
+}
+
+// Of the first generation, whose files from before hidden_activation say gelu: the models were trained with its
+// approximation.
+Activation first_activation(const Json& config) {
   const Json act = find_field(config, {"hidden_activation", "hidden_act"}).value_or("gelu");
-  c.activation =
-      act.string() == "gelu" && !find_field(config, {"hidden_activation"}) ? Activation::gelu_tanh : activation_of(act);
-  c.embedding_scale = 0;
+  const bool is_earlier = act.string() == "gelu" && !find_field(config, {"hidden_activation"});
+  return is_earlier ? Activation::gelu_tanh : activation_of(act);
+}
+
+// What all generations have.
+FamilyModel describe_gemma(const Json& config, Index kv_heads, Index positions = 8192,
+                           Activation (*activation)(const Json&) = hidden_activation) {
+  FamilyModel model = describe_decoder(config, {.kv_heads = kv_heads,
+                                                .head_width = 256,
+                                                .positions = positions,
+                                                .end = 1,
+                                                .tied = true,
+                                                .activation = activation,
+                                                .reads_attention_bias = true});
+  model.config.embedding_scale = 0;
   add_one_to_norms(model);
   return model;
 }
 
 }  // namespace
 
-FamilyModel describe_gemma(const Json& config) { return describe_gemma(config, 16); }
+FamilyModel describe_gemma(const Json& config) { return describe_gemma(config, 16, 8192, first_activation); }
 
 namespace {
 

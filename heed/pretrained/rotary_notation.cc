@@ -22,14 +22,6 @@ double yarn_attention_factor(const Json& scaling, double factor) {
   return weight != 0 && of_all != 0 ? magnitude(weight) / magnitude(of_all) : magnitude(1);
 }
 
-std::string kind_of(const Json& scaling) {
-  const std::optional<Json> named = find_field(scaling, {"rope_type", "type"});
-  return named ? named->string() : "default";
-}
-
-// Phi 3 has had it under either name.
-bool is_longrope(std::string_view kind) { return kind == "longrope" || kind == "su"; }
-
 Index original_length(const Json& config, const Json& scaling) {
   return extent_or(scaling, {"original_max_position_embeddings"},
                    extent_or(config, {"original_max_position_embeddings", "max_position_embeddings"}, 1));
@@ -58,12 +50,12 @@ Scaling longrope_of(const Json& config, const Json& scaling, Index width) {
 }
 
 Scaling scaling_of(const Json& config, const Json& scaling, Index width) {
-  const std::string kind = kind_of(scaling);
+  const std::string kind = rotary_kind(scaling);
   // What is dynamic is plain up to max_position_embeddings.
   if (kind == "default" || kind == "dynamic") return {"rotary", ""};
-  if (is_longrope(kind)) return longrope_of(config, scaling, width);
+  if (is_longrope(scaling)) return longrope_of(config, scaling, width);
   if (kind != "linear" && kind != "llama3" && kind != "yarn") {
-    field(scaling, {"rope_type", "type"})
+    field(scaling, {"type", "rope_type"})
         .refuse("must be a rotary scaling that heed has (default, dynamic, linear, llama3, yarn, longrope)");
   }
   const Index length = original_length(config, scaling);
@@ -90,6 +82,17 @@ Json rotary_parameters(const Json& config) {
   return find_field(config, {"rope_scaling", "rope_parameters"}).value_or(Json::object());
 }
 
+std::string rotary_kind(const Json& scaling) {
+  // Hugging Face's classes copy the first over the second.
+  const std::optional<Json> named = find_field(scaling, {"type", "rope_type"});
+  return named ? named->string() : "default";
+}
+
+bool is_longrope(const Json& scaling) {
+  const std::string kind = rotary_kind(scaling);
+  return kind == "longrope" || kind == "su";
+}
+
 Index turned_features(const Json& config, std::string_view name, double otherwise, Index head_width) {
   std::optional<Json> said = find_field(rotary_parameters(config), {"partial_rotary_factor"});
   if (!said) said = find_field(config, {name});
@@ -102,9 +105,8 @@ Index turned_features(const Json& config, std::string_view name, double otherwis
 
 void end_where_angles_change(const Json& config, FamilyModel& model) {
   const Json scaling = rotary_parameters(config);
-  const std::string kind = kind_of(scaling);
-  if (is_longrope(kind)) model.config.max_length = original_length(config, scaling);
-  model.ends_at_max_length = is_longrope(kind) || kind == "dynamic";
+  if (is_longrope(scaling)) model.config.max_length = original_length(config, scaling);
+  model.ends_at_max_length = is_longrope(scaling) || rotary_kind(scaling) == "dynamic";
 }
 
 double rotary_base(const Json& place, std::string_view name) {

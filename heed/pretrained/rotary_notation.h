@@ -14,6 +14,10 @@ namespace heed {
 // rope_scaling, or else rope_parameters, which newer files have in its place; an empty object where neither is there.
 Json rotary_parameters(const Json& config);
 
+// What these call their scaling, "default" where they call it nothing.
+std::string rotary_kind(const Json& parameters);
+bool is_longrope(const Json& parameters);  // under either of the names that Phi 3 has had for it
+
 // Where the angles are others in longer texts, which heed has not: no text may be longer than those that have the
 // angles of rotary_attention. That is the model's max_length for dynamic scaling, and for longrope
 // original_max_position_embeddings.

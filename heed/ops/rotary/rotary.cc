@@ -22,7 +22,7 @@ void check_options(const Rotary& rotary) {
              rotary.width);
   HEED_CHECK(rotary.base > 1 && std::isfinite(rotary.base), "rotary: the base must be above 1, but is {}", rotary.base);
   if (s.kind == RotaryScaling::Kind::none) return;
-  HEED_CHECK(s.factor >= 1 && std::isfinite(s.factor), "rotary: the scaling factor must be at least 1, but is {}",
+  HEED_CHECK(s.factor > 0 && std::isfinite(s.factor), "rotary: the scaling factor must be above 0, but is {}",
              s.factor);
   HEED_CHECK(s.kind != RotaryScaling::Kind::ntk || rotary.width > 2,
              "rotary: a change of base needs a width above 2, since a single pair does not depend on it");
@@ -180,7 +180,7 @@ RotaryScaling RotaryScaling::yarn(double factor, Index original_length, double s
           .original_length = original_length,
           .slow_turns = slow_turns,
           .fast_turns = fast_turns,
-          .attention_factor = 0.1 * std::log(factor) + 1};
+          .attention_factor = factor > 1 ? 0.1 * std::log(factor) + 1 : 1};
 }
 
 RotaryScaling RotaryScaling::longrope(std::vector<double> factors, double attention_factor) {

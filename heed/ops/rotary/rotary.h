@@ -35,7 +35,7 @@ struct RotaryScaling {
     longrope,  // theta_i / factors[i], found by a search (Ding et al. 2024); attention_factor as yarn's
   };
   Kind kind = Kind::none;
-  double factor = 1;              // s >= 1
+  double factor = 1;              // s > 0
   Index original_length = 0;      // llama3, yarn
   double slow_turns = 1;          // llama3: low_freq_factor; yarn: beta_slow, alpha in the paper
   double fast_turns = 1;          // llama3: high_freq_factor; yarn: beta_fast, beta in the paper; above slow_turns
@@ -48,7 +48,7 @@ struct RotaryScaling {
   static RotaryScaling ntk(double factor) { return {.kind = Kind::ntk, .factor = factor}; }
   // Llama 3.1: factor 8 and original_length 8192.
   static RotaryScaling llama3(double factor, Index original_length, double slow_turns = 1, double fast_turns = 4);
-  // The paper's defaults; attention_factor is 0.1 ln s + 1, its equation 22.
+  // The paper's defaults; attention_factor is 0.1 ln s + 1, its equation 22, and 1 where s < 1.
   static RotaryScaling yarn(double factor, Index original_length, double slow_turns = 1, double fast_turns = 32);
   static RotaryScaling longrope(std::vector<double> factors, double attention_factor = 1);
 };

@@ -253,6 +253,11 @@ TEST(RotaryScaling, AFactorOfOneChangesNothing) {
 }
 
 // Where every pair turns more often than fast_turns, or fewer times than slow_turns, there is nothing to mix.
+TEST(RotaryScaling, AFactorBelowOneTurnsFasterAndSharpensNothing) {
+  expect_frequencies({.width = 64, .scaling = RotaryScaling::linear(0.5)}, {{0, 2}, {16, 0.02}});
+  EXPECT_EQ(RotaryScaling::yarn(1e-9, 512).attention_factor, 1);
+}
+
 TEST(RotaryScaling, YarnKeepsPairsThatAllTurnOften) {
   const std::vector<double> plain = rotary_frequencies({.width = 8, .base = 2});
   EXPECT_EQ(rotary_frequencies({.width = 8, .base = 2, .scaling = RotaryScaling::yarn(4, 1 << 20)}), plain);
@@ -266,7 +271,7 @@ TEST(RotaryScaling, RefusesOptionsWithoutMeaning) {
   EXPECT_TRUE(refused({.width = 0}));
   EXPECT_TRUE(refused({.width = 5}));
   EXPECT_TRUE(refused({.width = 4, .base = 1}));
-  EXPECT_TRUE(refused({.width = 4, .scaling = RotaryScaling::linear(0.5)}));
+  EXPECT_TRUE(refused({.width = 4, .scaling = RotaryScaling::linear(0)}));
   EXPECT_TRUE(refused({.width = 2, .scaling = RotaryScaling::ntk(2)}));
   EXPECT_TRUE(refused({.width = 4, .scaling = RotaryScaling::llama3(2, 0)}));
   EXPECT_TRUE(refused({.width = 4, .scaling = RotaryScaling::yarn(2, 100, 4, 4)}));
