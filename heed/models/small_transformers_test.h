@@ -57,6 +57,9 @@ inline std::map<std::string, TransformerConfig> variants() {
       [](TransformerConfig& c) { c.norm_place = NormPlace::post, c.final_norm = FinalNorm::always; });
   add("residuals normed too", [](TransformerConfig& c) { c.norm_place = NormPlace::residual; });
   add("scores by layer", [](TransformerConfig& c) { c.decoder_layers = 2, c.scores_by_layer = true; });
+  add("not normed at the end", [](TransformerConfig& c) { c.final_norm = FinalNorm::never; });
+  add("the encoder alone normed at the end", [](TransformerConfig& c) { c.final_norm = FinalNorm::encoder; });
+  add("begun with zeros", [](TransformerConfig& c) { c.zero_start = c.embedding_norm = true; });
   add("grouped", [](TransformerConfig& c) { c.heads = 4, c.kv_heads = 2; });
   add("multi-query", [](TransformerConfig& c) { c.kv_heads = 1; });
   return all;

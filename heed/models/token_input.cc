@@ -1,5 +1,7 @@
 #include "heed/models/token_input.h"
 
+#include <algorithm>
+
 #include "heed/autograd/operators.h"
 #include "heed/base/check.h"
 
@@ -31,6 +33,17 @@ Tensor places_of_tokens(const Tensor& ids, Index padding) {
   return places;
 }
 
+// The vectors x [B, L, W] but for those at position 0, which are zeros.
+Var without_start(const Context& context, const Var& x, const Tensor& positions) {
+  const Index length = x.dim(1), width = x.dim(2);
+  Tensor kept = Tensor::empty(DType::f32, {x.dim(0), length, width});
+  for (Index row = 0; row < x.dim(0) * length; ++row) {
+    const Index position = positions.is_empty() ? row % length : positions.data<std::int32_t>()[row];
+    std::fill_n(kept.data<float>() + row * width, width, position == 0 ? 0.0f : 1.0f);
+  }
+  return multiply(context, x, Var(kept.to(x.value().dtype())));
+}
+
 }  // namespace
 
 TokenInput::TokenInput(const ParameterScope& scope, const std::string& side, const TransformerConfig& config,
@@ -42,6 +55,7 @@ TokenInput::TokenInput(const ParameterScope& scope, const std::string& side, con
       has_norm_(config.embedding_norm),
       projects_(config.factorised_embedding > 0 && !config.has_decoder()),
       projects_embeddings_(config.factorised_embedding > 0 && config.has_decoder()),
+      zero_start_(config.zero_start && side == "target"),
       padding_token_(config.padding_token),
       dropout_(config.dropout) {
   if (has_types_) types_ = Embedding(scope / "token_types", config.token_types, config.table_width(), 1);
@@ -55,6 +69,7 @@ Var TokenInput::forward(const Context& context, const Tensor& ids, const Tensor&
   HEED_CHECK(types.is_empty() || has_types_, "Transformer: the model has no token types, but some are given");
   Var embedded = embedding_.forward(context, ids);
   if (projects_embeddings_) embedded = projection_.forward(context, embedded);
+  if (zero_start_) embedded = without_start(context, embedded, positions);
   const Tensor places = padding_token_ >= 0 ? places_of_tokens(ids, padding_token_) : positions;
   Var x = places.is_empty() ? positions_.forward(context, embedded) : positions_.forward_at(context, embedded, places);
   show_embeddings(context.observer, side_, embedded.value().view(), x.value().view());

@@ -68,13 +68,11 @@ Transformer::Transformer(const ParameterScope& scope, const TransformerConfig& c
   for (Index i = 0; i < config.decoder_layers; ++i) {
     decoder_.emplace_back(scope / "decoder.layers" / i, AttentionKind::decoder, config.block(/*decoder=*/true, i));
   }
-  if (config.has_final_norm()) {
-    const auto norm = [&](std::string_view name) {
-      return Norm(scope / name, config.norm, config.width, config.norm_epsilon);
-    };
-    if (has_source()) encoder_norm_ = norm("encoder.norm");
-    if (config.has_decoder()) decoder_norm_ = norm("decoder.norm");
-  }
+  const auto norm = [&](std::string_view name) {
+    return Norm(scope / name, config.norm, config.width, config.norm_epsilon);
+  };
+  if (has_source() && config.has_final_norm(/*decoder=*/false)) encoder_norm_ = norm("encoder.norm");
+  if (config.has_decoder() && config.has_final_norm(/*decoder=*/true)) decoder_norm_ = norm("decoder.norm");
   if (config.has_decoder() && config.factorised_embedding > 0) {
     output_projection_ = Linear(scope / "output_projection", config.width, config.table_width(), /*bias=*/false);
   }
@@ -88,8 +86,10 @@ Transformer::Transformer(const ParameterScope& scope, const TransformerConfig& c
   if (config.output_bias) output_bias_ = generator.vector("bias", config.target_vocabulary, Initial::constant(0));
 }
 
-Var Transformer::normed(const Context& context, const Var& x, const Norm& norm) const {
-  return config_.has_final_norm() ? norm.forward(context, x) : x;
+Var Transformer::normed(const Context& context, const Var& x, EmbeddedSide side) const {
+  const bool decodes = side == EmbeddedSide::decoder;
+  if (!config_.has_final_norm(decodes)) return x;
+  return (decodes ? decoder_norm_ : encoder_norm_).forward(context, x);
 }
 
 Var Transformer::read_out(const Context& context, const Var& x) const {
@@ -108,7 +108,7 @@ Var Transformer::through(const Context& context, EmbeddedSide side, Var x, const
   }
   // ViT's norm is its model's, not its encoder's: what layers are known to give of a picture has not been through it.
   const bool is_picture = encodes && config_.signal.kind == SignalKind::picture;
-  const Var last = normed(context, x, encodes ? encoder_norm_ : decoder_norm_);
+  const Var last = normed(context, x, side);
   show_hidden(context.observer, side, layers, (is_picture ? x : last).value().view());
   return last;
 }
@@ -215,7 +215,7 @@ Tensor Transformer::step(const Context& context, DecoderState& decoder_state,
   if (config_.causal) {
     x = target_input_.forward(context, Tensor::from(tokens, {rows, 1}), state.positions.reshape({rows, 1}));
     for (std::size_t i = 0; i < decoder_.size(); ++i) x = decoder_[i].step(context, x, state.blocks[i]);
-    x = read_out(context, normed(context, x, decoder_norm_));
+    x = read_out(context, normed(context, x, EmbeddedSide::decoder));
   } else {
     x = reread(context, state, tokens);
   }

@@ -52,7 +52,7 @@ class Transformer : public SequenceModel {
  private:
   class State;
 
-  Var normed(const Context& context, const Var& x, const Norm& norm) const;
+  Var normed(const Context& context, const Var& x, EmbeddedSide side) const;
   // What the projection reads of the last layer's output, normed.
   Var read_out(const Context& context, const Var& x) const;
   // x through a side's blocks and its final norm; forward(block, x) is what a block gives.
@@ -69,7 +69,7 @@ class Transformer : public SequenceModel {
   TokenInput source_input_, target_input_;
   SignalInput signal_input_;  // in place of source_input_ where config_ has a signal
   std::vector<TransformerBlock> encoder_, decoder_;
-  Norm encoder_norm_, decoder_norm_;  // where config_.has_final_norm()
+  Norm encoder_norm_, decoder_norm_;  // where config_.has_final_norm() of them
   Linear output_projection_;          // to the width of factorised embeddings, of a decoder that has some
   Var output_weight_, output_bias_;   // where there is an output and it is not tied; where it has one
   EncoderHeads heads_;

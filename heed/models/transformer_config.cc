@@ -66,6 +66,27 @@ bool is_dot_product(const AttentionChoice& choice) {
 
 }  // namespace
 
+FinalNorm final_norm_of(bool encoder, bool decoder) {
+  if (encoder) return decoder ? FinalNorm::always : FinalNorm::encoder;
+  return decoder ? FinalNorm::decoder : FinalNorm::never;
+}
+
+bool TransformerConfig::has_final_norm(bool decoder) const {
+  switch (final_norm) {
+    case FinalNorm::automatic:
+      return norm_place != NormPlace::post;
+    case FinalNorm::always:
+      return true;
+    case FinalNorm::never:
+      return false;
+    case FinalNorm::encoder:
+      return !decoder;
+    case FinalNorm::decoder:
+      return decoder;
+  }
+  fail("Transformer: final_norm {} is none", static_cast<int>(final_norm));
+}
+
 bool TransformerConfig::alternates(Index layer) const {
   if (!alternate) return false;
   return alternate_layers.empty() ? layer % 2 == 1 : std::ranges::count(alternate_layers, layer) > 0;
@@ -156,6 +177,7 @@ TransformerConfig transformer_config_from_json(const Json& json) {
                                 "embedding_norm",
                                 "token_types",
                                 "padding_token",
+                                "zero_start",
                                 "causal",
                                 "has_output",
                                 "output_bias",

@@ -32,9 +32,17 @@ inline std::span<const std::pair<std::string_view, PositionKind>> enum_names(Pos
 enum class FinalNorm {
   automatic,  // where its layers do not end in a norm (not with NormPlace::post)
   always,     // torch.nn.Transformer
+  never,      // torch.nn.TransformerEncoder and TransformerDecoder where they are given none
+  encoder,    // of the encoder's stack alone
+  decoder,    // of the decoder's alone
 };
 inline constexpr std::pair<std::string_view, FinalNorm> kFinalNormNames[] = {{"automatic", FinalNorm::automatic},
-                                                                             {"always", FinalNorm::always}};
+                                                                             {"always", FinalNorm::always},
+                                                                             {"never", FinalNorm::never},
+                                                                             {"encoder", FinalNorm::encoder},
+                                                                             {"decoder", FinalNorm::decoder}};
+// That of stacks of which these have one.
+FinalNorm final_norm_of(bool encoder, bool decoder);
 inline std::span<const std::pair<std::string_view, FinalNorm>> enum_names(FinalNorm) { return kFinalNormNames; }
 
 // With an encoder and a decoder it translates; with a decoder alone it is a language model; with an encoder alone it
@@ -79,6 +87,7 @@ struct TransformerConfig {
   bool embedding_norm = false;
   Index token_types = 0;
   Index padding_token = -1;
+  bool zero_start = false;
   bool causal = true;
   bool has_output = true;
   bool output_bias = false;
@@ -91,7 +100,7 @@ struct TransformerConfig {
 
   bool has_encoder() const { return encoder_layers > 0; }
   bool has_decoder() const { return decoder_layers > 0; }
-  bool has_final_norm() const { return final_norm == FinalNorm::always || norm_place != NormPlace::post; }
+  bool has_final_norm(bool decoder) const;
   // The width of the tables of embeddings and types, and of what a decoder's output projection reads.
   Index table_width() const { return factorised_embedding > 0 ? factorised_embedding : width; }
   // A decoder's embeddings are mapped to its width before positions are added, an encoder's after it.
@@ -147,7 +156,8 @@ struct TransformerConfig {
     visit("ffn_bias", c.ffn_bias, "The feed-forward network's maps have biases.");
     visit("norm_epsilon", c.norm_epsilon, "Epsilon of all norms.", NumberRange::from(0, 1));
     visit("final_norm", c.final_norm,
-          "A norm after the last layer: automatic (not where layers end in one) or always.");
+          "A norm after the last layer: automatic (not where layers end in one), always, never, or of the encoder or "
+          "the decoder alone.");
     visit("alternate", c.alternate,
           "Layers 1, 3, 5, ... (counted from 0), or those of alternate_layers, attend as alternate_attention says.");
     visit("alternate_attention", c.alternate_attention, "Self-attention of these layers, as attention.");
@@ -162,6 +172,8 @@ struct TransformerConfig {
         "The id of a source's padding where positions are of the other tokens, counted from 1, and padding stands at 0 "
         "(RoBERTa); -1: they are of all tokens, counted from 0.",
         NumberRange::from(-1, 1 << 24));
+    visit("zero_start", c.zero_start,
+          "The vector of the token that the decoder begins with is zero, whichever token it is.");
     visit("causal", c.causal,
           "No token of the decoder sees a later one; else each sees all of its row, so rows must be of one length.");
     visit("has_output", c.has_output,

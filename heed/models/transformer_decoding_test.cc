@@ -113,6 +113,22 @@ TEST(Transformer, ALocalDecoderSeesItsWindowAlone) {
   EXPECT_FALSE(testing::same_bits(logits_after({2, 9, 5, 6}), logits_after({2, 7, 5, 6})));
 }
 
+// Whatever the first token is; each later one counts.
+TEST(Transformer, ADecoderThatBeginsWithZerosReadsNoFirstToken) {
+  TransformerConfig config = small_config();
+  config.zero_start = true;
+  DrawnParameters drawn(Rng(1));
+  const Transformer model(drawn, config);
+  Workspace workspace;
+  const Context context = Context::inference(workspace);
+  const TokenBatch source{Tensor::from(Ids{4, 5, 3}, {1, 3}), Tensor::from(Ids{3}, {1})};
+  const auto logits_after = [&](const Ids& tokens) {
+    return model.logits(context, {source, Tensor::from(tokens, {1, std::ssize(tokens)})}).value();
+  };
+  EXPECT_TRUE(testing::same_bits(logits_after({2, 9, 5}), logits_after({7, 9, 5})));
+  EXPECT_FALSE(testing::same_bits(logits_after({2, 9, 5}), logits_after({2, 7, 5})));
+}
+
 TEST(Transformer, SelectingRowsMovesEverythingThatBelongsToThem) {
   Rng rng(1);
   DrawnParameters drawn(rng);

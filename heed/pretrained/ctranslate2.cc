@@ -114,8 +114,8 @@ void check_known(const Checkpoint& file) {
   for (const char* name : {"encoder/embeddings_1/weight", "decoder/project_in/weight"}) {
     if (file.has(name)) refuse(name);
   }
-  for (const char* name : {"decoder/alibi", "decoder/start_from_zero_embedding", "decoder/scale_outputs",
-                           "decoder/sliding_window", "encoder/sliding_window", "encoder/multi_query_attention"}) {
+  for (const char* name : {"decoder/alibi", "decoder/scale_outputs", "decoder/sliding_window", "encoder/sliding_window",
+                           "encoder/multi_query_attention"}) {
     if (scalar_or(file, name, 0) != 0) refuse(name);
   }
   // Encoder and decoder are of one build in heed.
@@ -172,7 +172,7 @@ FamilyModel describe_ctranslate2(const fs::path& path, const Checkpoint& file) {
   c.ffn_width = dimension(file, "encoder/layer_0/ffn/linear_0/weight", 0);
   c.activation = stored_activation(file);
   c.norm_place = side_or_model(file, "encoder", "pre_norm", 1) != 0 ? NormPlace::pre : NormPlace::post;
-  if (c.norm_place == NormPlace::post && file.has("encoder/layer_norm/gamma")) c.final_norm = FinalNorm::always;
+  c.final_norm = final_norm_of(file.has("encoder/layer_norm/gamma"), file.has("decoder/layer_norm/gamma"));
   c.norm = file.has("encoder/layer_0/ffn/layer_norm/beta") ? NormKind::layer : NormKind::rms;
   c.norm_epsilon = c.norm == NormKind::layer ? 1e-5 : 1e-6;
   c.gated = file.has("encoder/layer_0/ffn/linear_0_noact/weight");
@@ -183,6 +183,7 @@ FamilyModel describe_ctranslate2(const fs::path& path, const Checkpoint& file) {
   c.share_embeddings = c.tie_output = false;
   c.embedding_scale = embedding_scale_of(file);
   c.embedding_norm = file.has("encoder/layernorm_embedding/gamma");
+  c.zero_start = scalar_or(file, "decoder/start_from_zero_embedding", 0) != 0;
   c.output_bias = file.has("decoder/projection/bias");
   c.positions = PositionKind::learned;
   c.max_length = kPositions;

@@ -24,7 +24,7 @@ constexpr Index kModelWidth = 4, kNetworkWidth = 6, kPieces = 5;
 
 // A model of one layer on each side, with what a test changes.
 struct Ctranslate2Parts {
-  bool biases = true, betas = true, gated = false;
+  bool biases = true, betas = true, gated = false, encoder_norm = true, decoder_norm = true;
 };
 
 Ctranslate2Bytes ctranslate2_model(const Ctranslate2Parts& parts = {}) {
@@ -52,7 +52,7 @@ Ctranslate2Bytes ctranslate2_model(const Ctranslate2Parts& parts = {}) {
     if (parts.gated) linear(layer + "/ffn/linear_0_noact", kNetworkWidth, kModelWidth);
     linear(layer + "/ffn/linear_1", kModelWidth, kNetworkWidth);
     norm(layer + "/ffn");
-    norm(side);
+    if (side == "encoder" ? parts.encoder_norm : parts.decoder_norm) norm(side);
     file.variable(side + "/num_heads", {}, kInt8, bytes_of(std::int8_t{2}));
   }
   linear("decoder/layer_0/attention/linear_0", kModelWidth, kModelWidth);
@@ -82,6 +82,10 @@ TEST_F(DescribeCtranslate2, ReadsWhatTheVariablesSay) {
   EXPECT_EQ(plain.norm_epsilon, 1e-5);
   EXPECT_TRUE(plain.attention_bias && plain.ffn_bias);
   EXPECT_EQ(plain.embedding_scale, 0) << "the root of the width";
+  EXPECT_FALSE(plain.zero_start);
+  EXPECT_TRUE(
+      described(ctranslate2_model().variable("decoder/start_from_zero_embedding", {}, kInt8, bytes_of(std::int8_t{1})))
+          .zero_start);
   EXPECT_EQ(described(ctranslate2_model(), R"({"layer_norm_epsilon": 1e-6})").norm_epsilon, 1e-6);
   EXPECT_EQ(described(ctranslate2_model(), R"({"layer_norm_epsilon": null})").norm_epsilon, 1e-5);
   const TransformerConfig other = described(ctranslate2_model({.biases = false, .betas = false, .gated = true}));
@@ -91,9 +95,17 @@ TEST_F(DescribeCtranslate2, ReadsWhatTheVariablesSay) {
   EXPECT_TRUE(other.gated);
 }
 
+TEST_F(DescribeCtranslate2, StacksEndInTheNormsThatTheFileHas) {
+  EXPECT_EQ(described(ctranslate2_model()).final_norm, FinalNorm::always);
+  EXPECT_EQ(described(ctranslate2_model({.encoder_norm = false})).final_norm, FinalNorm::decoder);
+  EXPECT_EQ(described(ctranslate2_model({.encoder_norm = false, .decoder_norm = false})).final_norm, FinalNorm::never);
+}
+
 TEST_F(DescribeCtranslate2, EveryBuildOpens) {
-  for (const Ctranslate2Parts& parts : {Ctranslate2Parts{}, Ctranslate2Parts{.biases = false},
-                                        Ctranslate2Parts{.betas = false}, Ctranslate2Parts{.gated = true}}) {
+  for (const Ctranslate2Parts& parts :
+       {Ctranslate2Parts{}, Ctranslate2Parts{.biases = false}, Ctranslate2Parts{.betas = false},
+        Ctranslate2Parts{.gated = true}, Ctranslate2Parts{.encoder_norm = false},
+        Ctranslate2Parts{.encoder_norm = false, .decoder_norm = false}}) {
     write(ctranslate2_model(parts));
     EXPECT_EQ(refusal([&] { open_pretrained(folder_); }), "no error");
   }
@@ -166,9 +178,8 @@ TEST_F(DescribeCtranslate2, RefusesWhatMakesAnotherModel) {
     return refusal([&] { described(ctranslate2_model().variable(name, {}, kInt8, bytes_of(value))); });
   };
   EXPECT_EQ(refused("decoder/alibi", 0), "no error");
-  for (const char* name :
-       {"decoder/alibi", "decoder/start_from_zero_embedding", "decoder/layer_0/self_attention/rotary_dim",
-        "encoder/layer_0/post_attention_layer_norm/gamma"}) {
+  for (const char* name : {"decoder/alibi", "decoder/layer_0/self_attention/rotary_dim",
+                           "encoder/layer_0/post_attention_layer_norm/gamma"}) {
     EXPECT_EQ(refused(name, 1),
               (folder_ / "model.bin").string() + ": has " + name + ", which heed does not read from CTranslate2");
   }

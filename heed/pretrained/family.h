@@ -28,6 +28,8 @@ struct FamilyModel {
   // and masks that programs saved beside them.
   std::vector<std::string> parts;
   std::vector<std::string> ignored;
+  // Whether a file may leave the norms behind its stacks out, one or both, though its layers do not end in one.
+  bool may_lack_final_norms = false;
   // Whether no text may be longer than config.max_length, though positions are computed.
   bool ends_at_max_length = false;
   // The ids that decoding begins and ends with; -1 where the family has none.

@@ -20,7 +20,13 @@ void fit_to_file(FamilyModel& model, const Checkpoint& file) {
   const CheckpointParameters named(file, model.rules, model.prefix, c.heads);
   if (!c.tie_output && !says_output(model) && !named.has("generator.weight")) c.has_output = false;
   if (c.output_bias && !named.has("generator.bias")) c.output_bias = false;
-  if (!c.has_final_norm() && named.has("decoder.norm.weight")) c.final_norm = FinalNorm::always;
+  const auto is_normed = [&](bool decoder) {
+    if (c.has_final_norm(decoder) && !model.may_lack_final_norms) return true;
+    return named.has(decoder ? "decoder.norm.weight" : "encoder.norm.weight");
+  };
+  const bool encoder = c.has_encoder() && is_normed(false), decoder = is_normed(true);
+  const bool as_said = (!c.has_encoder() || encoder == c.has_final_norm(false)) && decoder == c.has_final_norm(true);
+  if (!as_said) c.final_norm = c.has_encoder() ? final_norm_of(encoder, decoder) : final_norm_of(decoder, decoder);
 }
 
 }  // namespace heed

@@ -11,7 +11,8 @@ namespace heed {
 namespace {
 
 // What is made of a decoder without tied output whose file has these tensors, of which the names alone count.
-TransformerConfig fitted(const std::vector<std::string>& tensors, const std::string& architecture = "") {
+TransformerConfig fitted(const std::vector<std::string>& tensors, const std::string& architecture = "",
+                         bool may_lack_norms = false) {
   const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) /
                                      (std::string("heed_fit_to_file_") +
                                       ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".safetensors");
@@ -20,11 +21,12 @@ TransformerConfig fitted(const std::vector<std::string>& tensors, const std::str
   for (const std::string& tensor : tensors) views.emplace(tensor, number.view());
   write_safetensors(file, views);
   FamilyModel model;
-  model.config.encoder_layers = 0;
-  model.config.norm_place = NormPlace::post;
+  model.config.encoder_layers = may_lack_norms ? 1 : 0;
+  model.config.norm_place = may_lack_norms ? NormPlace::pre : NormPlace::post;
+  model.may_lack_final_norms = may_lack_norms;
   model.config.tie_output = false;
   model.config.output_bias = true;
-  model.rules = {{"generator", {"lm_head"}}, {"decoder", {"stack"}}};
+  model.rules = {{"generator", {"lm_head"}}, {"decoder", {"stack"}}, {"encoder", {"source"}}};
   model.heads.emplace().architecture = architecture;
   fit_to_file(model, open_checkpoint(file));
   return model.config;
@@ -45,6 +47,16 @@ TEST(FitToFile, AnOutputHasABiasWhereTheFileHasOne) {
 TEST(FitToFile, ANormBehindTheLastLayerCounts) {
   EXPECT_EQ(fitted({"lm_head.weight"}).final_norm, FinalNorm::automatic);
   EXPECT_EQ(fitted({"lm_head.weight", "stack.norm.weight"}).final_norm, FinalNorm::always);
+}
+
+TEST(FitToFile, NormsThatMayBeLackingAreThereWhereTheFileHasThem) {
+  const auto norm_of = [](const std::vector<std::string>& tensors) {
+    return fitted(tensors, "", /*may_lack_norms=*/true).final_norm;
+  };
+  EXPECT_EQ(norm_of({"lm_head.weight"}), FinalNorm::never);
+  EXPECT_EQ(norm_of({"lm_head.weight", "stack.norm.weight"}), FinalNorm::decoder);
+  EXPECT_EQ(norm_of({"lm_head.weight", "source.norm.weight"}), FinalNorm::encoder);
+  EXPECT_EQ(norm_of({"lm_head.weight", "source.norm.weight", "stack.norm.weight"}), FinalNorm::automatic);
 }
 
 }  // namespace

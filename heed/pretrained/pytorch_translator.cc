@@ -35,6 +35,7 @@ FamilyModel describe_pytorch_translator(const Json& config) {
       {"generator", {"decoder.linear"}},
   };
   model.parts = {"encoder", "decoder"};
+  model.may_lack_final_norms = true;
   model.ignored = {".pe"};  // a table of sinusoids
   model.begin = id_or(config, {"decoder_start_token_id", "bos_token_id"}, 0);
   model.ends = end_ids(config);
