@@ -46,6 +46,14 @@ void add_sinusoids(const Json& config, FamilyModel& model, Index first, bool rea
   }
 }
 
+// Of classes whose tables are parameters, which a file may have changed.
+void take_stored_sinusoids(FamilyModel& model) {
+  for (TensorRule& rule : model.rules) {
+    if (rule.parameter == "source_positions.weight") rule.tensors = {"model.encoder.embed_positions.weight"};
+    if (rule.parameter == "target_positions.weight") rule.tensors = {"model.decoder.embed_positions.weight"};
+  }
+}
+
 }  // namespace
 
 FamilyModel describe_bart(const Json& config) {
@@ -87,6 +95,7 @@ FamilyModel describe_marian(const Json& config) {
   // Its row is of zeros, which may be more than what a token gets.
   if (model.pad >= 0) model.never = {model.pad};
   add_sinusoids(config, model, /*first=*/0, /*reaches_last=*/false);
+  take_stored_sinusoids(model);
   return model;
 }
 
@@ -107,6 +116,7 @@ FamilyModel describe_pegasus(const Json& config) {
   model.begin = id_or(config, {"decoder_start_token_id"}, 0);
   model.last = 1;
   add_sinusoids(config, model, /*first=*/0, /*reaches_last=*/false);
+  take_stored_sinusoids(model);
   return model;
 }
 

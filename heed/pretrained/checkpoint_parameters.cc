@@ -184,15 +184,21 @@ CheckpointParameters::Found CheckpointParameters::find(const std::string& parame
 
 bool CheckpointParameters::has(const std::string& parameter) const {
   const std::optional<Found> found = rule_for(parameter);
-  return found &&
-         std::ranges::all_of(found->names, [&](const std::string& name) { return name.empty() || file_.has(name); });
+  return found && has_all(found->names);
+}
+
+bool CheckpointParameters::has_all(std::span<const std::string> names) const {
+  return !names.empty() &&
+         std::ranges::all_of(names, [&](const std::string& name) { return name.empty() || file_.has(name); });
 }
 
 void CheckpointParameters::check_there(std::span<const ParameterShape> wanted) const {
   std::vector<std::string> named;
   std::set<std::string> missing;  // parameters may share a tensor
   for (const ParameterShape& parameter : wanted) {
-    for (const std::string& name : find(parameter.name).names) {
+    const auto [rule, names] = find(parameter.name);
+    for (const std::string& name : names) {
+      if (rule->computed != nullptr) continue;
       if (name.empty() || file_.has(name) || !missing.insert(name).second) continue;
       if (named.size() < kMostNamed) named.push_back(printable(name));
     }
@@ -204,7 +210,7 @@ void CheckpointParameters::check_there(std::span<const ParameterShape> wanted) c
 
 Var CheckpointParameters::value(const ParameterShape& wanted, const Initial&) {
   const auto [rule, names] = find(wanted.name);
-  if (rule->computed) return Var::parameter(rule->computed());
+  if (rule->computed && !has_all(names)) return Var::parameter(rule->computed());
   used_.insert(names.begin(), names.end());
   const bool as_it_is = names.size() == 1 && !names.front().empty() && rule->layout == TensorLayout::as_it_is;
   return as_it_is ? alone(*rule, names.front(), wanted) : adapted(*rule, names, wanted);

@@ -49,6 +49,8 @@ class CheckpointParameters final : public ParameterSource {
   // Throws heed::Error where there is no rule.
   Found find(const std::string& parameter) const;
   std::string in_file(std::string name) const;
+  // Whether there are some, and the file has them.
+  bool has_all(std::span<const std::string> names) const;
   Var alone(const TensorRule& rule, const std::string& name, const ParameterShape& wanted) const;
   Var adapted(const TensorRule& rule, std::span<const std::string> names, const ParameterShape& wanted) const;
 

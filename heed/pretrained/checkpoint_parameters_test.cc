@@ -52,6 +52,19 @@ TEST_F(CheckpointParametersTest, WhatTheFileHoldsAsItIsReadIsTheFilesMemory) {
   EXPECT_EQ(b.value().view().data, file.tensor("model.b").view().data);
 }
 
+TEST_F(CheckpointParametersTest, WhatIsComputedIsTheFilesWhereItHasOne) {
+  const TensorRule rule{.parameter = "positions", .tensors = {"model.table"}, .computed = [] {
+                          return counted({3, 2}, 10);
+                        }};
+  const auto first_of = [&](const Checkpoint& file) {
+    CheckpointParameters loaded(file, {rule}, "model.", 1);
+    loaded.check_there(std::vector<ParameterShape>{{"positions", {3, 2}, true}});
+    return numbers(ParameterScope(loaded).weight("positions", 3, 2, Initial::constant(0)).value())[0];
+  };
+  EXPECT_EQ(first_of(saved({{"model.table", counted({3, 2}, 5)}})), 5);
+  EXPECT_EQ(first_of(saved({{"model.other", counted({3, 2}, 5)}})), 10);
+}
+
 TEST_F(CheckpointParametersTest, ATensorThatSeveralShareIsFoundUnderAnyOfTheirNames) {
   const Checkpoint file = saved({{"lm_head.weight", counted({3, 2})}});
   const TensorRule rule{.parameter = "embedding", .tensors = {"model.shared"}, .otherwise = {"model.other", "lm_head"}};

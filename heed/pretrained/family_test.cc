@@ -330,7 +330,7 @@ TEST(Family, ATextsEndIsTheClasss) {
             (std::vector<std::int32_t>{7, 9}));
 }
 
-TEST(Family, AnMt5IsGatedAndHasItsOwnOutput) {
+TEST(Family, AnMt5IsGatedAndHasItsOwnOutputAndAUmt5HasNone) {
   const auto described = [](const char* type, std::vector<Json::Member> more = {}) {
     Json config = Json::object({{"model_type", type},
                                 {"vocab_size", 100},
@@ -353,6 +353,7 @@ TEST(Family, AnMt5IsGatedAndHasItsOwnOutput) {
   EXPECT_EQ(described("t5", {{"scale_decoder_outputs", true}}).logit_scale, described("t5").logit_scale);
   EXPECT_EQ(to_json(described("mt5")),
             to_json(described("t5", {{"feed_forward_proj", "gated-gelu"}, {"tie_word_embeddings", false}})));
+  EXPECT_EQ(to_json(described("umt5")), to_json(described("t5", {{"feed_forward_proj", "gated-gelu"}})));
 }
 
 TEST(Family, WhatAnM2M100LeavesOutIsTheClasssAndNotBarts) {
@@ -378,6 +379,19 @@ TEST(Family, WhatAnM2M100LeavesOutIsTheClasssAndNotBarts) {
   EXPECT_EQ(described("m2m_100", {{"scale_embedding", false}}).config.embedding_scale, 1);
   EXPECT_EQ(described("pegasus").begin, 0);
   EXPECT_EQ(described("bart").begin, 2);
+  EXPECT_EQ(described("bart").last, 2);
+  EXPECT_EQ(described("mbart").last, 2);
+  EXPECT_EQ(described("marian").last, 0);
+  EXPECT_EQ(described("pegasus").last, 1);
+  EXPECT_EQ(described("m2m_100").last, -1);
+  const auto table_of = [&](const char* type) {
+    const std::vector<TensorRule> rules = described(type).rules;
+    return std::ranges::find(rules, "target_positions.weight", &TensorRule::parameter)->tensors;
+  };
+  const std::vector<std::string> stored{"model.decoder.embed_positions.weight"};
+  EXPECT_EQ(table_of("marian"), stored);
+  EXPECT_EQ(table_of("pegasus"), stored);
+  EXPECT_TRUE(table_of("m2m_100").empty()) << "which is no parameter there";
   for (const char* type : {"marian", "pegasus", "m2m_100"}) {
     EXPECT_EQ(refusal([&] {
                 described(type, {{"max_position_embeddings", 1 << 24}});

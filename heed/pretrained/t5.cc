@@ -97,7 +97,7 @@ FamilyModel describe_t5(const Json& config) { return describe(config, "relu", /*
 FamilyModel describe_mt5(const Json& config) { return describe(config, "gated-gelu", /*tied=*/false); }
 
 FamilyModel describe_umt5(const Json& config) {
-  FamilyModel model = describe(config, "gated-gelu", /*tied=*/false);
+  FamilyModel model = describe(config, "gated-gelu", /*tied=*/true);
   for (TensorRule& rule : model.rules) {
     if (!rule.parameter.ends_with(".relative_bias")) continue;
     const std::string side = rule.parameter.substr(0, rule.parameter.find('.'));

@@ -34,7 +34,7 @@ struct TensorRule {
   std::vector<std::string> tensors;
   TensorLayout layout = TensorLayout::as_it_is;
   Index first_row = 0;                         // the file's rows before it are not used
-  std::function<Tensor()> computed = nullptr;  // in place of the file's: a table of sinusoids
+  std::function<Tensor()> computed = nullptr;  // where the file has none: a table of sinusoids
   // Other names of the same tensor: where several share one, a file may keep it under any of theirs.
   std::vector<std::string> otherwise{};
   // Of how many rows of a tensor the parameter is made, from first_row on; 0: of all.
