@@ -15,7 +15,7 @@ void check_family_config(std::string_view text) {
   auto family = taken([&] { return describe_model(*json); });
   if (!family) return;
   taken([&] {
-    read_generation_tokens(*json, *family);
+    read_generation_tokens(*json, generation_file(*json), *family);
     read_generation_options(*json, *family);
     return true;
   });

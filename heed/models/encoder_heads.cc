@@ -16,6 +16,9 @@ EncoderHeads::EncoderHeads(const ParameterScope& scope, const TransformerConfig&
     const Index read = config.has_decoder() ? config.table_width() : config.width;
     classifier_ = Linear(scope / "classifier", read, std::ssize(options_.labels));
   }
+  if (options_.distilled) {
+    distilled_classifier_ = Linear(scope / "distilled_classifier", config.width, std::ssize(options_.labels));
+  }
   if (!options_.masked_words) return;
   const ParameterScope masked = scope / "masked_words";
   const Index table_width = config.table_width(), words = config.source_vocabulary;
@@ -37,6 +40,12 @@ Var EncoderHeads::of_sequences(const Context& context, const Var& hidden, const 
   return gather(context, hidden, Tensor::from(rows, {std::ssize(rows)}));
 }
 
+Var EncoderHeads::at_token(const Context& context, const Var& hidden, Index token) const {
+  std::vector<std::int32_t> rows;
+  for (Index b = 0; b < hidden.dim(0); ++b) rows.push_back(static_cast<std::int32_t>(b * hidden.dim(1) + token));
+  return gather(context, hidden, Tensor::from(rows, {std::ssize(rows)}));
+}
+
 Var EncoderHeads::pooled(const Context& context, const Var& hidden, const Tensor& lengths) const {
   HEED_CHECK(options_.pooler != PoolerKind::none, "EncoderHeads: the model has no pooler");
   const Activation activation = options_.pooler == PoolerKind::tanh   ? Activation::tanh
@@ -50,8 +59,11 @@ Var EncoderHeads::class_logits(const Context& context, const Var& hidden, const 
     case ClassifierKind::sequence:
     case ClassifierKind::next_sentence: {
       const bool has_pooler = options_.pooler != PoolerKind::none;
-      return classifier_.forward(
+      const Var logits = classifier_.forward(
           context, has_pooler ? pooled(context, hidden, lengths) : of_sequences(context, hidden, lengths));
+      if (!options_.distilled) return logits;
+      return scale(context, add(context, logits, distilled_classifier_.forward(context, at_token(context, hidden, 1))),
+                   0.5);
     }
     case ClassifierKind::tokens:
     case ClassifierKind::spans:

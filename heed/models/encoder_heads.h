@@ -14,7 +14,7 @@
 
 namespace heed {
 
-// Parameters: "pooler", "classifier", and of masked words "masked_words.dense", ".norm", ".bias" and, where the output
+// Parameters: "pooler", "classifier", "distilled_classifier", and of masked words "masked_words.dense", ".norm", ".bias" and, where the output
 // is not tied to the table of embeddings, ".weight"; those alone that config.encoder_heads has. Each function throws
 // heed::Error where the model has not the head that it is of.
 class EncoderHeads {
@@ -35,11 +35,13 @@ class EncoderHeads {
  private:
   // [B, width].
   Var of_sequences(const Context& context, const Var& hidden, const Tensor& lengths) const;
+  // Those of a token of all sequences.
+  Var at_token(const Context& context, const Var& hidden, Index token) const;
 
   EncoderHeadsOptions options_;
   bool reads_last_ = false;
   Activation masked_activation_ = Activation::gelu;
-  Linear pooler_, classifier_, masked_dense_;
+  Linear pooler_, classifier_, distilled_classifier_, masked_dense_;
   Norm masked_norm_;
   Var masked_weight_, masked_bias_;
 };

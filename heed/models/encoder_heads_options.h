@@ -44,12 +44,13 @@ struct EncoderHeadsOptions {
   std::vector<std::string> labels;
   bool independent = false;
   bool regression = false;
+  bool distilled = false;
   bool masked_words = false;
   bool masked_gelu = false;
 
   bool any() const { return pooler != PoolerKind::none || classifier != ClassifierKind::none || masked_words; }
 
-  static constexpr std::string_view kLaterFields[] = {"regression", "masked_gelu"};
+  static constexpr std::string_view kLaterFields[] = {"regression", "distilled", "masked_gelu"};
 
   template <typename V>
   friend void visit_fields(EncoderHeadsOptions& o, V&& visit) {
@@ -60,6 +61,7 @@ struct EncoderHeadsOptions {
     visit("labels", o.labels, "The names of the classes.");
     visit("independent", o.independent, "The classes do not exclude each other.");
     visit("regression", o.regression, "The numbers of the classes are what is asked for, and no probabilities.");
+    visit("distilled", o.distilled, "A second classifier reads the token that learned from a teacher, for the mean.");
     visit("masked_words", o.masked_words, "Words are guessed that a mask hides.");
     visit("masked_gelu", o.masked_gelu, "The layer that guesses them has gelu, whatever the others have.");
   }

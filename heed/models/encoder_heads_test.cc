@@ -132,6 +132,16 @@ TEST(EncoderHeads, ADecodersLastTokenStandsForItsSequence) {
   EXPECT_THROW(model.logits(context, {.input = Tensor::from(Ids{7}, {1, 1})}), Error) << "it has no output";
 }
 
+TEST(EncoderHeads, ADistilledClassifierIsOfAPictureThatIs) {
+  TransformerConfig config = small_config(PoolerKind::none, ClassifierKind::sequence);
+  config.encoder_heads.masked_words = false;
+  config.encoder_heads.distilled = true;
+  EXPECT_THROW(config.check(), Error);
+  config.factorised_embedding = config.token_types = 0;
+  config.signal = {.kind = SignalKind::picture, .channels = 1, .height = 4, .width = 4, .patch = 2, .distilled = true};
+  config.check();
+}
+
 TEST(EncoderHeads, RefuseWhatTheModelHasNot) {
   DrawnParameters drawn(Rng(1));
   TransformerConfig config = small_config(PoolerKind::none, ClassifierKind::none);

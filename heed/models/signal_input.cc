@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "heed/autograd/operators.h"
@@ -91,6 +90,9 @@ SignalInput::SignalInput(const ParameterScope& scope, const TransformerConfig& c
   if (options_.kind == SignalKind::picture) {
     patches_ = Linear(scope / "source_patches", options_.channels * options_.patch * options_.patch, width_);
     class_token_ = scope.tensor("source_class", {1, 1, width_}, Initial::normal(0.02));
+    if (options_.distilled) {
+      distillation_token_ = scope.tensor("source_distillation", {1, 1, width_}, Initial::normal(0.02));
+    }
   } else {
     first_ = Linear(scope / "source_conv1", kTaps * options_.channels, width_);
     second_ = Linear(scope / "source_conv2", kTaps * width_, width_);
@@ -102,8 +104,13 @@ Var SignalInput::of_picture(const Context& context, const Tensor& pixels) const 
   check_extents(pixels, {options_.channels, options_.height, options_.width}, "a picture");
   const Var patches = patches_.forward(context, in_type_of(patches_, unfold_patches(pixels, options_.patch)));
   const Tensor first = Tensor::zeros(DType::i32, {pixels.dim(0)});
-  const Var token = reshape(context, gather(context, class_token_, first), {pixels.dim(0), 1, width_});
-  const std::array<Var, 2> parts{token, patches};
+  std::vector<Var> parts;
+  const auto add = [&](const Var& token) {
+    parts.push_back(reshape(context, gather(context, token, first), {pixels.dim(0), 1, width_}));
+  };
+  add(class_token_);
+  if (options_.distilled) add(distillation_token_);
+  parts.push_back(patches);
   return concatenate(context, parts, 1);
 }
 

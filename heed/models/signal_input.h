@@ -11,8 +11,8 @@
 namespace heed {
 
 // A picture's parameters: "source_patches", a map of [width, channels * patch * patch] and its bias, which is the
-// kernel of a convolution with a stride of the patch; "source_class" [1, 1, width], a token before the patches;
-// "source_positions". A sound's: "source_conv1" and "source_conv2", maps of [width, 3 * inputs] of a frame, the one
+// kernel of a convolution with a stride of the patch; "source_class" [1, 1, width], a token before the patches,
+// and where it is distilled "source_distillation", another behind that (Touvron et al. 2021); "source_positions". A sound's: "source_conv1" and "source_conv2", maps of [width, 3 * inputs] of a frame, the one
 // before it and the one behind it, frame after frame; "source_positions".
 class SignalInput {
  public:
@@ -31,7 +31,7 @@ class SignalInput {
 
   SignalOptions options_;
   Linear patches_, first_, second_;
-  Var class_token_;
+  Var class_token_, distillation_token_;
   Positions positions_;
   Index width_ = 0;
   double dropout_ = 0;

@@ -52,6 +52,27 @@ TEST(SignalInput, APositionIsAPatchAndItsPixelsAlone) {
   }
 }
 
+TEST(SignalInput, ADistilledTokenIsBehindTheClassToken) {
+  TransformerConfig config = seeing();
+  config.signal.distilled = true;
+  EXPECT_EQ(config.signal.positions(), 2 + 2 * 3);
+  DrawnParameters drawn(Rng(1));
+  const SignalInput input(drawn, config);
+  Workspace workspace;
+  const Tensor read = input.forward(Context::inference(workspace), random_tensor(DType::f32, {1, 2, 4, 6}, 1)).value();
+  for (const auto& [name, var] : drawn.list()) {
+    const Index row = name == "source_class" ? 0 : name == "source_distillation" ? 1 : -1;
+    if (row < 0) continue;
+    for (const auto& [other, positions] : drawn.list()) {
+      if (other != "source_positions.weight") continue;
+      for (Index i = 0; i < config.width; ++i) {
+        EXPECT_EQ(read.at<float>({0, row, i}),
+                  var.value().at<float>({0, 0, i}) + positions.value().at<float>({row, i}));
+      }
+    }
+  }
+}
+
 TEST(SignalInput, WhatPatchesLeaveOfAPictureIsNotRead) {
   TransformerConfig config = seeing();
   config.signal.height = 5, config.signal.width = 7;  // patches of 2

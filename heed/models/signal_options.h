@@ -23,15 +23,20 @@ struct SignalOptions {
   SignalKind kind = SignalKind::none;
   Index channels = 0;
   Index height = 0, width = 0, patch = 0;  // of a picture
+  bool distilled = false;                  // whether a token behind its class token learned from a teacher
   Index frames = 0;                        // of sound
 
   bool any() const { return kind != SignalKind::none; }
-  // Of the encoder: a picture's patches with the class token before them; a sound's frames, two by two.
+  // What is before a picture's patches: the class token, and the one that learned from a teacher.
+  Index tokens() const { return distilled ? 2 : 1; }
+  // Of the encoder: a picture's patches with the tokens before them; a sound's frames, two by two.
   Index positions() const {
-    return kind == SignalKind::picture ? (height / patch) * (width / patch) + 1 : (frames + 1) / 2;
+    return kind == SignalKind::picture ? (height / patch) * (width / patch) + tokens() : (frames + 1) / 2;
   }
   // Throws heed::Error naming the field that makes no sense.
   void check() const;
+
+  static constexpr std::string_view kLaterFields[] = {"distilled"};
 
   template <typename V>
   friend void visit_fields(SignalOptions& o, V&& visit) {
@@ -41,6 +46,7 @@ struct SignalOptions {
     visit("width", o.width, "Columns of a picture.", NumberRange::from(0, 1 << 16));
     visit("patch", o.patch, "Rows and columns of one of its patches; what they leave of the picture is not read.",
           NumberRange::from(0, 1 << 16));
+    visit("distilled", o.distilled, "A picture has a token behind the class token, which learned from a teacher.");
     visit("frames", o.frames, "Frames of sound.", NumberRange::from(0, 1 << 20));
   }
 };

@@ -141,6 +141,9 @@ void TransformerConfig::check() const {
   HEED_CHECK(encoder_heads.classifier != ClassifierKind::spans || encoder_heads.labels.size() == 2,
              "Transformer: encoder_heads: spans have two labels, of their start and their end, not {}",
              encoder_heads.labels.size());
+  HEED_CHECK(!encoder_heads.distilled ||
+                 (signal.distilled && !has_decoder() && encoder_heads.classifier == ClassifierKind::sequence),
+             "Transformer: encoder_heads: distilled is of a classifier of pictures whose signal is");
   HEED_CHECK(!share_embeddings || source_vocabulary == target_vocabulary,
              "Transformer: share_embeddings needs equal vocabularies, but they have {} and {} pieces",
              source_vocabulary, target_vocabulary);

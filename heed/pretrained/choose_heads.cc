@@ -14,7 +14,8 @@ namespace {
 struct Heads {
   ClassifierKind classifier = ClassifierKind::none;
   bool masked_words = false;
-  bool chooses = false;  // the classifier of sequences gives a score to each of several, of which one is right
+  bool chooses = false;      // the classifier of sequences gives a score to each of several, of which one is right
+  bool has_teacher = false;  // beside the classifier is one of a token that learned from a teacher
 };
 
 struct Architecture {
@@ -29,6 +30,8 @@ constexpr Architecture kOfEncoders[] = {
     {"ForNextSentencePrediction", {ClassifierKind::next_sentence}},
     {"ForSequenceClassification", {ClassifierKind::sequence}},
     {"ForImageClassification", {ClassifierKind::sequence}},
+    {"ForImageClassificationWithTeacher", {ClassifierKind::sequence, false, false, true}},
+    {"ForMaskedImageModeling", {}},  // whose pixels nobody asks for, but whose vectors are of use
     {"ForTokenClassification", {ClassifierKind::tokens}},
     {"ForMultipleChoice", {ClassifierKind::sequence, false, true}},
     {"ForQuestionAnswering", {ClassifierKind::spans}},
@@ -133,7 +136,7 @@ class Choice {
   std::string path_of(const Heads& heads) const {
     switch (heads.classifier) {
       case ClassifierKind::sequence:
-        return heads.chooses ? names_.choices : names_.sequences;
+        return heads.has_teacher ? names_.with_teacher : heads.chooses ? names_.choices : names_.sequences;
       case ClassifierKind::next_sentence:
         return names_.next_sentence;
       case ClassifierKind::tokens:
@@ -177,6 +180,10 @@ class Choice {
       options.independent = false, options.regression = true;
     }
     add("classifier", path_of(heads));
+    if (heads.has_teacher) {
+      options.distilled = true;
+      add("distilled_classifier", names_.teacher);
+    }
     if (!model_.config.has_decoder()) return;
     // Language models that were made classifiers have no bias there. Their outputs are left out.
     if (!has_tensor(path_of(heads) + ".bias")) add("classifier.bias", "");

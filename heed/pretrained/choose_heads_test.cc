@@ -137,6 +137,18 @@ TEST_F(ChooseHeadsTest, AClassifierOfPicturesReadsATokenWhateverPoolerIsThere) {
   EXPECT_EQ(heads.pooler, PoolerKind::none);
 }
 
+TEST_F(ChooseHeadsTest, ATeachersClassifierIsOfItsTokenAndMaskedPicturesAreOfNone) {
+  const auto of = [&](const std::string& type, const std::string& name) {
+    std::vector<Json::Member> more = architecture(name);
+    more.emplace_back("image_size", 8), more.emplace_back("patch_size", 4);
+    return chosen(type, std::move(more), {"classifier.weight", "cls_classifier.weight", "decoder.0.weight"});
+  };
+  EXPECT_TRUE(of("deit", "DeiTForImageClassificationWithTeacher").distilled);
+  EXPECT_FALSE(of("deit", "DeiTForImageClassification").distilled);
+  EXPECT_NE(refusal([&] { of("vit", "ViTForImageClassificationWithTeacher"); }), "no error");
+  EXPECT_FALSE(of("vit", "ViTForMaskedImageModeling").any());
+}
+
 TEST_F(ChooseHeadsTest, MaskedWordsMayHaveGeluWhereTheLayersHaveAnother) {
   const auto has_gelu = [&](const std::string& type, const std::string& name, const std::string& tensor) {
     std::vector<Json::Member> more = architecture(name);
@@ -208,7 +220,8 @@ TEST_F(ChooseHeadsTest, AnotherArchitectureIsRefused) {
     EXPECT_EQ(refusal([&] { chosen("bert", architecture(name), {}); }),
               (folder_ / "model.safetensors").string() + ": is a " + name +
                   ", which heed has not: it has ...ForMaskedLM, ...ForPreTraining, ...ForNextSentencePrediction, "
-                  "...ForSequenceClassification, ...ForImageClassification, ...ForTokenClassification, "
+                  "...ForSequenceClassification, ...ForImageClassification, ...ForImageClassificationWithTeacher, "
+                  "...ForMaskedImageModeling, ...ForTokenClassification, "
                   "...ForMultipleChoice, ...ForQuestionAnswering, ...LMHeadModel, ...Model");
   }
   EXPECT_NE(refusal([&] { chosen("gpt_neox", architecture("GPTNeoXForMaskedLM"), {}); }), "no error");

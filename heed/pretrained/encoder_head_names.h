@@ -26,6 +26,7 @@ struct EncoderHeadNames {
   // The same of what gives a score to each of several texts.
   std::string choice_pooler;
   PoolerKind choice_pooler_kind = PoolerKind::tanh;
+  std::string with_teacher, teacher;  // of pictures: over the class token, and over the one that learned from a teacher
   std::string sequences, choices, next_sentence, tokens, spans;  // classifiers
   std::string masked_dense, masked_norm, masked_output;          // whose output has a weight where it is not tied
   std::vector<std::string> masked_bias;                          // the names that files have for the bias of the output

@@ -13,6 +13,7 @@ std::span<const Family> families() {
       {"bert", describe_bert},
       {"bloom", describe_bloom},
       {"camembert", describe_roberta},
+      {"deit", describe_deit},
       {"distilbert", describe_distilbert},
       {"electra", describe_electra},
       {"gemma", describe_gemma},

@@ -17,6 +17,7 @@ FamilyModel describe_albert(const Json& config);
 FamilyModel describe_bart(const Json& config);
 FamilyModel describe_bert(const Json& config);
 FamilyModel describe_bloom(const Json& config);
+FamilyModel describe_deit(const Json& config);
 FamilyModel describe_distilbert(const Json& config);
 FamilyModel describe_electra(const Json& config);
 FamilyModel describe_gemma(const Json& config);

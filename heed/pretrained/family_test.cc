@@ -460,7 +460,8 @@ TEST(Family, EncodersHaveTheirClassesExtentsWhereNoneAreGiven) {
                                 {"albert", 30000, 4096, 12, 64, 16384, 512},
                                 {"mpnet", 30527, 768, 12, 12, 3072, 510},
                                 {"distilbert", 30522, 768, 6, 12, 3072, 512},
-                                {"vit", 1, 768, 12, 12, 3072, 197}}) {
+                                {"vit", 1, 768, 12, 12, 3072, 197},
+                                {"deit", 1, 768, 12, 12, 3072, 198}}) {
     const TransformerConfig c = describe_model(Json::object({{"model_type", wanted.type}})).config;
     EXPECT_EQ(c.source_vocabulary, wanted.words) << wanted.type;
     EXPECT_EQ(c.width, wanted.width) << wanted.type;

@@ -1,4 +1,4 @@
-// ViT (Dosovitskiy et al. 2021): ViTModel, ViTForImageClassification.
+// ViT (Dosovitskiy et al. 2021) and DeiT (Touvron et al. 2021), which has a token more.
 #include <algorithm>
 
 #include "heed/pretrained/bert_layers.h"
@@ -18,9 +18,8 @@ std::pair<Index, Index> height_and_width(const Json& config, std::string_view na
   return {both[0], both[1]};
 }
 
-}  // namespace
-
-FamilyModel describe_vit(const Json& given) {
+// What both have; `name` is what their files call what is below the heads: "vit".
+FamilyModel describe_patches(const Json& given, const std::string& name) {
   const Json config = with_class_defaults(with_bert_defaults(given, 1), {{"image_size", 224}, {"patch_size", 16}});
   FamilyModel model;
   TransformerConfig& c = model.config;
@@ -39,8 +38,8 @@ FamilyModel describe_vit(const Json& given) {
               .width = width,
               .patch = down};
   c.max_length = c.signal.positions();
-  model.prefix = "vit.";
-  const std::string embeddings = "vit.embeddings.", layer = "vit.encoder.layer.*.", own = "encoder.layers.*.";
+  model.prefix = name + ".";
+  const std::string embeddings = name + ".embeddings.", layer = name + ".encoder.layer.*.", own = "encoder.layers.*.";
   const std::string attention = layer + "attention.attention.";
   TensorRule bias{own + "self_attn.in_proj_bias",
                   {attention + "query.bias", attention + "key.bias", attention + "value.bias"}};
@@ -58,13 +57,28 @@ FamilyModel describe_vit(const Json& given) {
       {own + "norm2", {layer + "layernorm_after"}},
       {own + "linear1", {layer + "intermediate.dense"}},
       {own + "linear2", {layer + "output.dense"}},
-      {"encoder.norm", {"vit.layernorm"}},
+      {"encoder.norm", {name + ".layernorm"}},
   };
-  model.parts = {"vit.encoder.layer.*"};
+  model.parts = {name + ".encoder.layer.*"};
   model.heads = encoder_head_names(config);
-  model.heads->pooler = "vit.pooler.dense";
+  model.heads->pooler = name + ".pooler.dense";
   model.heads->sequences = "classifier";
   model.heads->pools_sequences = false;
+  return model;
+}
+
+}  // namespace
+
+FamilyModel describe_vit(const Json& config) { return describe_patches(config, "vit"); }
+
+FamilyModel describe_deit(const Json& config) {
+  FamilyModel model = describe_patches(config, "deit");
+  SignalOptions& signal = model.config.signal;
+  signal.distilled = true;
+  model.config.max_length = signal.positions();
+  model.rules.push_back({"source_distillation", {"deit.embeddings.distillation_token"}});
+  model.heads->with_teacher = "cls_classifier";
+  model.heads->teacher = "distillation_classifier";
   return model;
 }
 

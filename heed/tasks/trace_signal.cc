@@ -15,6 +15,7 @@ namespace heed {
 TraceSide picture_side(const SignalOptions& signal) {
   const Index rows = signal.height / signal.patch, columns = signal.width / signal.patch;
   TraceSide side{.tokens = {"[CLS]"}, .words = {-1}, .grid = TraceGrid{rows, columns}};
+  if (signal.distilled) side.tokens.emplace_back("[DIST]"), side.words.push_back(-1);
   for (Index patch = 0; patch < rows * columns; ++patch) {
     side.tokens.push_back(fmt::format("{},{}", patch / columns, patch % columns));
     side.words.push_back(patch);

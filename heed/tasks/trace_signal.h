@@ -16,7 +16,7 @@
 
 namespace heed {
 
-// The class token, and the patches row by row, called "row,column" from 0.
+// The class token, the distilled one where there is one, and the patches row by row, called "row,column" from 0.
 TraceSide picture_side(const SignalOptions& signal);
 // `frames` positions of an encoder, `seconds` each, called by when they begin: "0.04".
 TraceSide sound_side(Index frames, double seconds);

@@ -225,6 +225,10 @@ TEST(Trace, APicturesPatchesHaveTheirPlaces) {
   EXPECT_EQ(trace.source.tokens, (std::vector<std::string>{"[CLS]", "0,0", "0,1", "0,2", "1,0", "1,1", "1,2"}));
   EXPECT_EQ(trace.source.words, (std::vector<Index>{-1, 0, 1, 2, 3, 4, 5}));
   for (const AttentionTrace::Map& map : trace.maps) expect_weights_of_scores(map);
+  config.signal.distilled = true;
+  const TraceSide distilled = picture_side(config.signal);
+  EXPECT_EQ(distilled.tokens, (std::vector<std::string>{"[CLS]", "[DIST]", "0,0", "0,1", "0,2", "1,0", "1,1", "1,2"}));
+  EXPECT_EQ(distilled.words, (std::vector<Index>{-1, -1, 0, 1, 2, 3, 4, 5}));
 }
 
 TEST(Trace, SoundsFramesHaveTheirLength) {

@@ -116,7 +116,8 @@ def vit(w, config, pixels, prefix="vit.", maps=None, states=None):
     kernel = w(f"{at}.patch_embeddings.projection.weight", width, len(pixels), patch, patch, deviation=0.1)
     bias = w(f"{at}.patch_embeddings.projection.bias", width, deviation=0.2)
     patches = torch.nn.functional.conv2d(pixels[None], kernel, bias, stride=patch)[0].flatten(1).T
-    x = torch.cat([w(f"{at}.cls_token", 1, 1, width)[0], patches])
+    tokens = ["cls_token", "distillation_token"] if config["model_type"] == "deit" else ["cls_token"]
+    x = torch.cat([*(w(f"{at}.{token}", 1, 1, width)[0] for token in tokens), patches])
     x = x + w(f"{at}.position_embeddings", 1, len(x), width)[0]
     biased = config.get("qkv_bias", True)
     for i in range(LAYERS):
@@ -179,6 +180,21 @@ def make_vit(path):
               vit_classes)
     write_vit(path / "vit-centre", vit_config("ViTForImageClassification", id2label=LABELS, resample=3, shorter=15), 74, vit_classes)
     write_vit(path / "vit-body", vit_config("ViTModel", resample=3, image_size=[12, 16]), 73, body)
+
+
+def make_deit(path):
+    def config(architecture):
+        return vit_config(architecture, model_type="deit", id2label=LABELS)
+
+    def classes(w, config, pixels):
+        return {"logits": w.linear(vit(w, config, pixels, "deit.")[:1], "classifier", len(LABELS))}
+
+    def taught(w, config, pixels):
+        hidden = vit(w, config, pixels, "deit.")
+        return {"logits": (w.linear(hidden[:1], "cls_classifier", len(LABELS)) + w.linear(hidden[1:2], "distillation_classifier", len(LABELS))) / 2}
+
+    write_vit(path / "deit-classes", config("DeiTForImageClassification"), 77, classes)
+    write_vit(path / "deit-teacher", config("DeiTForImageClassificationWithTeacher"), 78, taught)
 
 
 # --- Sound -----------------------------------------------------------------------------------------------------------------------------------
@@ -305,4 +321,5 @@ def make_whisper(path):
 
 def make(path):
     make_vit(path)
+    make_deit(path)
     make_whisper(path)
