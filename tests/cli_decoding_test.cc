@@ -44,7 +44,7 @@ TEST(CliDecoding, ATranslationIsSearchedForAsTheFolderSays) {
   write_file(text, "translate English to German: The house is wonderful.\nsummarize: a\n");
   const std::vector<std::string> same{
       "--input", text,           "--beam", "3",     "--length-penalty", "0.5", "--no-repeat-ngram", "2", "--min-tokens",
-      "3",       "--max-tokens", "7",      "--json"};
+      "3",       "--max-tokens", "8",      "--json"};
   const std::string expected = with("translate", plain, same);
   EXPECT_EQ(with("translate", other, {"--input", text, "--json"}), expected);
   EXPECT_NE(with("translate", plain, {"--input", text, "--json"}), expected);
