@@ -110,7 +110,7 @@ def t5_attention(w, x, memory, at, hidden, bias=0.0):
 
 
 def t5_stack(w, config, side, ids, hidden, memory=None, memory_hidden=None):
-    gated = config["feed_forward_proj"] == "gated-gelu"
+    gated = config.get("feed_forward_proj", "gated-gelu") == "gated-gelu"
     x = w("shared.weight", VOCABULARY, WIDTH)[ids]
     for i in range(LAYERS):
         own = i if config["model_type"] == "umt5" else 0  # the layer that the table of distances is of
@@ -142,7 +142,7 @@ def t5_features(w, config, source, length, target):
 
 def t5(w, config, source, length, target):
     encoded, x = t5_features(w, config, source, length, target)
-    if config["tie_word_embeddings"]:
+    if config.get("tie_word_embeddings", True):
         return encoded, x * WIDTH**-0.5 @ w("shared.weight", VOCABULARY, WIDTH).T
     return encoded, x @ w("lm_head.weight", VOCABULARY, WIDTH).T
 
@@ -243,6 +243,8 @@ def make(path):
     write(path / "t5-1.1", {**config, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}, 65, t5)
     write(path / "umt5", {**config, "model_type": "umt5", "architectures": ["UMT5ForConditionalGeneration"], "feed_forward_proj": "gated-gelu",
                           "tie_word_embeddings": False}, 76, t5)
+    as_its_class = {name: value for name, value in config.items() if name not in ("tie_word_embeddings", "feed_forward_proj")}
+    write(path / "umt5-as-its-class", {**as_its_class, "model_type": "umt5", "architectures": ["UMT5ForConditionalGeneration"]}, 79, t5)
     write_features(path / "t5-without-output", {**config, "architectures": ["T5Model"]}, 70, t5_features)
     write_classes(path / "t5-sequence", {**config, "architectures": ["T5ForSequenceClassification"], "num_labels": 3}, 72, t5_features, of_sequence,
                   rename=lambda name: name if name.startswith("classification_head") else f"transformer.{name}")
