@@ -166,16 +166,23 @@ Checkpoint open_ctranslate2(const std::filesystem::path& path) {
   return parse_ctranslate2(std::make_shared<MappedFile>(path));
 }
 
-// A version, and a name (of the specification, or in version 1, which has a count before it, of a variable) that is
-// printable ASCII.
+// A version, and a name that is printable ASCII: of the specification, or, where there is none, of the first variable,
+// behind their count.
 bool looks_like_ctranslate2(std::string_view bytes) {
+  const auto printable_ascii = [](const std::string& name) {
+    return std::ranges::all_of(name, [](char c) { return c >= ' ' && c <= '~'; });
+  };
   try {
     ByteReader reader(bytes, "");
     const auto version = reader.number<std::uint32_t>("");
     if (version == 0 || version > 255) return false;  // a later one is told by its number
-    if (version < kFirstWithSpec) reader.number<std::uint32_t>("");
-    const std::string name = version < kFirstWithSpec ? read_name(reader, "") : read_spec(reader);
-    return std::ranges::all_of(name, [](char c) { return c >= ' ' && c <= '~'; });
+    if (version >= kFirstWithSpec) {
+      const std::string spec = read_spec(reader);
+      if (!spec.empty()) return printable_ascii(spec);
+      reader.number<std::uint32_t>("");  // the revision
+    }
+    reader.number<std::uint32_t>("");
+    return printable_ascii(read_name(reader, ""));
   } catch (const Error&) {
     return false;
   }

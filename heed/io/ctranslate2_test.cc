@@ -111,6 +111,7 @@ TEST(Ctranslate2, FilesOfEveryVersionAreRead) {
     EXPECT_EQ(file.has("c"), version >= 3);
     EXPECT_TRUE(looks_like_ctranslate2(bytes.bytes())) << version;
   }
+  EXPECT_TRUE(looks_like_ctranslate2(Ctranslate2Bytes(2, "").variable("b", {6}, 4, six_floats()).bytes()));
   EXPECT_EQ(refused_ctranslate2(Ctranslate2Bytes(7)),
             "m.bin: the version of a CTranslate2 file must be from 1 to 6, but is 7");
   EXPECT_EQ(refused_ctranslate2(Ctranslate2Bytes(0)),
@@ -145,7 +146,8 @@ TEST(Ctranslate2, NamesOfTheFirstRevisionAreThoseOfToday) {
 
 TEST(Ctranslate2, OtherBeginningsAreNone) {
   for (const std::string& bytes :
-       {std::string(), std::string("GGUF\3\0\0\0", 8), std::string(100, '\0'), "PK\3\4" + std::string(100, 'x')}) {
+       {std::string(), std::string("GGUF\3\0\0\0", 8), std::string(100, '\0'), "PK\3\4" + std::string(100, 'x'),
+        bytes_of(std::vector<std::int32_t>{2, 1, 1, 1, 1, 256, 16, 0, 0, 0})}) {
     EXPECT_FALSE(looks_like_ctranslate2(bytes)) << bytes;
   }
 }
