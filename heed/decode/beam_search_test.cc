@@ -270,7 +270,9 @@ TEST(BeamSearch, ALastTokenThatIsSaidIsCertain) {
     special.never = {0, 1, 2, 3};  // nothing ends before
     special.last = last;
     const BeamOptions options{.beam = 3, .best = 3, .complete = false, .max_tokens = 4};
-    for (const Hypothesis& found : beam_search(model, sources({4}, 4), options, special, workspace)[0]) {
+    const auto all = beam_search(model, sources({4}, 4), options, special, workspace);
+    ASSERT_FALSE(all[0].empty());
+    for (const Hypothesis& found : all[0]) {
       EXPECT_EQ(found.tokens.size(), 4u);
       EXPECT_EQ(found.end, last);
       ASSERT_EQ(found.token_scores.size(), 5u);
