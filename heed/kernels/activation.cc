@@ -41,6 +41,34 @@ struct Relu {
   }
 };
 
+struct LeakyRelu {
+  static constexpr float kSlope = 0.01f;
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
+    return hn::IfThenElse(hn::Gt(x, hn::Zero(d)), x, hn::Mul(x, hn::Set(d, kSlope)));
+  }
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x, V dy) const {
+    const V zero = hn::Zero(d), below = hn::Mul(dy, hn::Set(d, kSlope));
+    // The inner choice is x itself only where x is a NaN.
+    return hn::IfThenElse(hn::Gt(x, zero), dy, hn::IfThenElse(hn::Le(x, zero), below, x));
+  }
+};
+
+struct Relu6 {
+  static constexpr float kMost = 6;
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
+    return at_most(d, at_least(d, x, 0.0f), kMost);
+  }
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x, V dy) const {
+    const V zero = hn::Zero(d), most = hn::Set(d, kMost);
+    const V flat = hn::IfThenElse(hn::Or(hn::Le(x, zero), hn::Ge(x, most)), zero, x);  // of the rest x only for a NaN
+    return hn::IfThenElse(hn::And(hn::Gt(x, zero), hn::Lt(x, most)), dy, flat);
+  }
+};
+
 struct Gelu {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x) const {
@@ -99,6 +127,25 @@ struct Silu {
   }
 };
 
+// tanh(log(1 + e)) = ((1 + e)^2 - 1) / ((1 + e)^2 + 1) = n / (n + 2) with n = e (e + 2), e = exp(x), which is 1 in f32
+// long before n overflows.
+struct Mish {
+  template <class D, class V>
+  static HWY_INLINE V weight(D d, V x) {
+    const V two = hn::Set(d, 2.0f), e = exp(d, at_most(d, x, 20.0f)), n = hn::Mul(e, hn::Add(e, two));
+    return hn::Div(n, hn::Add(n, two));
+  }
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
+    return hn::Mul(x, weight(d, x));
+  }
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x, V dy) const {
+    const V w = weight(d, x), falls = hn::NegMulAdd(w, w, hn::Set(d, 1.0f));
+    return hn::Mul(dy, hn::MulAdd(hn::Mul(x, sigmoid(d, x)), falls, w));
+  }
+};
+
 struct Tanh {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x) const {
@@ -130,6 +177,10 @@ void apply(Activation activation, std::size_t n, float* y, const In*... in) {
       return transform(n, y, Identity(), in...);
     case Activation::relu:
       return transform(n, y, Relu(), in...);
+    case Activation::leaky_relu:
+      return transform(n, y, LeakyRelu(), in...);
+    case Activation::relu6:
+      return transform(n, y, Relu6(), in...);
     case Activation::gelu:
       return transform(n, y, Gelu(), in...);
     case Activation::gelu_tanh:
@@ -138,6 +189,8 @@ void apply(Activation activation, std::size_t n, float* y, const In*... in) {
       return transform(n, y, GeluSigmoid(), in...);
     case Activation::silu:
       return transform(n, y, Silu(), in...);
+    case Activation::mish:
+      return transform(n, y, Mish(), in...);
     case Activation::tanh:
       return transform(n, y, Tanh(), in...);
     case Activation::sigmoid:

@@ -9,15 +9,19 @@
 namespace heed {
 
 // gelu is x Phi(x) with the exact normal distribution Phi (PyTorch's approximate="none"), gelu_tanh its tanh
-// approximation, gelu_sigmoid x sigmoid(1.702 x) (Hugging Face's quick_gelu); silu is x sigmoid(x) (also called swish).
-enum class Activation { identity, relu, gelu, gelu_tanh, gelu_sigmoid, silu, tanh, sigmoid };
+// approximation, gelu_sigmoid x sigmoid(1.702 x) (Hugging Face's quick_gelu); silu is x sigmoid(x) (also called swish);
+// leaky_relu has the slope 0.01 below zero, relu6 ends at 6, and mish is x tanh(log(1 + exp(x))).
+enum class Activation { identity, relu, leaky_relu, relu6, gelu, gelu_tanh, gelu_sigmoid, silu, mish, tanh, sigmoid };
 inline constexpr std::pair<std::string_view, Activation> kActivationNames[] = {
     {"identity", Activation::identity},
     {"relu", Activation::relu},
+    {"leaky_relu", Activation::leaky_relu},
+    {"relu6", Activation::relu6},
     {"gelu", Activation::gelu},
     {"gelu_tanh", Activation::gelu_tanh},
     {"gelu_sigmoid", Activation::gelu_sigmoid},
     {"silu", Activation::silu},
+    {"mish", Activation::mish},
     {"tanh", Activation::tanh},
     {"sigmoid", Activation::sigmoid}};
 inline std::span<const std::pair<std::string_view, Activation>> enum_names(Activation) { return kActivationNames; }

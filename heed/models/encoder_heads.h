@@ -14,9 +14,9 @@
 
 namespace heed {
 
-// Parameters: "pooler", "classifier", "distilled_classifier", and of masked words "masked_words.dense", ".norm", ".bias" and, where the output
-// is not tied to the table of embeddings, ".weight"; those alone that config.encoder_heads has. Each function throws
-// heed::Error where the model has not the head that it is of.
+// Parameters: "pooler", "classifier", "distilled_classifier", and of masked words "masked_words.dense", ".norm",
+// ".bias" and, where the output is not tied to the table of embeddings, ".weight"; those alone that
+// config.encoder_heads has. Each function throws heed::Error where the model has not the head that it is of.
 class EncoderHeads {
  public:
   EncoderHeads() = default;

@@ -11,9 +11,10 @@
 namespace heed {
 
 // A picture's parameters: "source_patches", a map of [width, channels * patch * patch] and its bias, which is the
-// kernel of a convolution with a stride of the patch; "source_class" [1, 1, width], a token before the patches,
-// and where it is distilled "source_distillation", another behind that (Touvron et al. 2021); "source_positions". A sound's: "source_conv1" and "source_conv2", maps of [width, 3 * inputs] of a frame, the one
-// before it and the one behind it, frame after frame; "source_positions".
+// kernel of a convolution with a stride of the patch; "source_class" [1, 1, width], a token before the patches, and
+// where it is distilled "source_distillation", another behind that (Touvron et al. 2021); "source_positions". A
+// sound's: "source_conv1" and "source_conv2", maps of [width, 3 * inputs] of a frame, the one before it and the one
+// behind it, frame after frame; "source_positions".
 class SignalInput {
  public:
   SignalInput() = default;

@@ -16,9 +16,13 @@ namespace {
 constexpr double kGeluLinear = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // 2 sqrt(2 / pi)
 constexpr double kGeluCubic = 0.044715 * kGeluLinear;
 constexpr double kGeluSigmoid = 1.702;
+constexpr double kLeakySlope = 0.01;
 
 double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 double normal_density(double x) { return std::exp(-0.5 * x * x) * std::numbers::inv_sqrtpi / std::numbers::sqrt2; }
+
+// tanh(log(1 + exp(x))), which mish weighs x by.
+double mish_weight(double x) { return std::tanh(x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x))); }
 
 double value(Activation activation, double x) {
   switch (activation) {
@@ -26,6 +30,10 @@ double value(Activation activation, double x) {
       return x;
     case Activation::relu:
       return x < 0 ? 0 : x;
+    case Activation::leaky_relu:
+      return x > 0 ? x : kLeakySlope * x;
+    case Activation::relu6:
+      return x < 0 ? 0 : x > 6 ? 6 : x;
     case Activation::gelu:
       return x * normal_cdf(x);
     case Activation::gelu_tanh:
@@ -34,6 +42,8 @@ double value(Activation activation, double x) {
       return x * sigmoid(kGeluSigmoid * x);
     case Activation::silu:
       return x * sigmoid(x);
+    case Activation::mish:
+      return x * mish_weight(x);
     case Activation::tanh:
       return std::tanh(x);
     case Activation::sigmoid:
@@ -48,6 +58,10 @@ double slope(Activation activation, double x) {
       return 1;
     case Activation::relu:
       return x > 0 ? 1 : x <= 0 ? 0 : x;  // the last for a NaN
+    case Activation::leaky_relu:
+      return x > 0 ? 1 : x <= 0 ? kLeakySlope : x;
+    case Activation::relu6:
+      return x > 0 && x < 6 ? 1 : x <= 0 || x >= 6 ? 0 : x;
     case Activation::gelu:
       return normal_cdf(x) + x * normal_density(x);
     case Activation::gelu_tanh: {
@@ -61,6 +75,10 @@ double slope(Activation activation, double x) {
     case Activation::silu: {
       const double s = sigmoid(x);
       return s + x * s * (1 - s);
+    }
+    case Activation::mish: {
+      const double w = mish_weight(x);
+      return w + x * sigmoid(x) * (1 - w * w);
     }
     case Activation::tanh: {
       const double y = std::tanh(x);

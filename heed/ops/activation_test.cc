@@ -20,9 +20,10 @@ using testing::random_tensor;
 using testing::same_bits;
 using testing::weighted_sum;
 
-constexpr Activation kActivations[] = {Activation::identity,  Activation::relu,         Activation::gelu,
-                                       Activation::gelu_tanh, Activation::gelu_sigmoid, Activation::silu,
-                                       Activation::tanh,      Activation::sigmoid};
+constexpr Activation kActivations[] = {Activation::leaky_relu, Activation::relu6,        Activation::mish,
+                                       Activation::identity,   Activation::relu,         Activation::gelu,
+                                       Activation::gelu_tanh,  Activation::gelu_sigmoid, Activation::silu,
+                                       Activation::tanh,       Activation::sigmoid};
 
 double forward_of(Activation activation, double value) {
   Tensor x = Tensor::from<double>({value}, {1});
@@ -34,7 +35,13 @@ TEST(Activation, MatchesItsDefinition) {
   EXPECT_EQ(forward_of(Activation::identity, -2.5), -2.5);
   EXPECT_EQ(forward_of(Activation::relu, -2.5), 0);
   EXPECT_EQ(forward_of(Activation::relu, 2.5), 2.5);
+  EXPECT_EQ(forward_of(Activation::leaky_relu, -2.5), -0.025);
+  EXPECT_EQ(forward_of(Activation::leaky_relu, 2.5), 2.5);
+  EXPECT_EQ(forward_of(Activation::relu6, -2.5), 0);
+  EXPECT_EQ(forward_of(Activation::relu6, 2.5), 2.5);
+  EXPECT_EQ(forward_of(Activation::relu6, 6.5), 6);
   for (double x : {-3.0, -0.5, 0.0, 0.25, 2.0}) {
+    EXPECT_NEAR(forward_of(Activation::mish, x), x * std::tanh(std::log(1 + std::exp(x))), 1e-15);
     EXPECT_NEAR(forward_of(Activation::gelu, x), x * 0.5 * (1 + std::erf(x / std::sqrt(2.0))), 1e-15);
     EXPECT_NEAR(forward_of(Activation::gelu_tanh, x),
                 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))), 1e-15);

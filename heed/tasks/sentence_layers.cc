@@ -20,9 +20,15 @@ namespace heed {
 namespace {
 
 // By PyTorch's names of the classes.
-constexpr std::pair<std::string_view, Activation> kActivations[] = {
-    {"Identity", Activation::identity}, {"Tanh", Activation::tanh}, {"ReLU", Activation::relu},
-    {"GELU", Activation::gelu},         {"SiLU", Activation::silu}, {"Sigmoid", Activation::sigmoid}};
+constexpr std::pair<std::string_view, Activation> kActivations[] = {{"Identity", Activation::identity},
+                                                                    {"Tanh", Activation::tanh},
+                                                                    {"ReLU", Activation::relu},
+                                                                    {"GELU", Activation::gelu},
+                                                                    {"SiLU", Activation::silu},
+                                                                    {"Sigmoid", Activation::sigmoid},
+                                                                    {"LeakyReLU", Activation::leaky_relu},
+                                                                    {"ReLU6", Activation::relu6},
+                                                                    {"Mish", Activation::mish}};
 
 void check_width(const Tensor& vectors, Index width, const std::string& name) {
   HEED_CHECK(vectors.dim(1) == width, "{}: takes vectors of {} numbers, but those before it are of {}", name, width,

@@ -117,6 +117,8 @@ TEST_F(SentenceModulesTest, ALayersActivationIsTanhWhereItIsNotSaidAndItsInputMa
   const double rows[] = {0.5, 0.25, -0.5};  // x weight^T + bias
   for (Index i = 0; i < 3; ++i)
     EXPECT_NEAR(static_cast<double>(made().data<float>()[i]), std::tanh(rows[i]), 1e-6) << i;
+  write_dense(R"({"activation_function": "torch.nn.modules.activation.LeakyReLU"})");
+  EXPECT_NEAR(made().at<float>({0, 2}), -0.005, 1e-6);
   write_dense(R"({"use_residual": true})");
   EXPECT_NE(testing::refusal(made).find("residual.weight"), std::string::npos);
   const Tensor weight = Tensor::from(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 2}),
