@@ -22,11 +22,12 @@ namespace heed {
 //   mish          x tanh(log(1 + exp(x)))      (Misra 2019)
 //   tanh, sigmoid
 // x and y: contiguous views of one shape, f32 or f64; y may be x. A NaN gives a NaN; gelu, gelu_tanh, gelu_sigmoid,
-// silu and mish of -infinity are NaN, as 0 times infinity (PyTorch's too). An f32 result is within 5e-7 max(1, |f(x)|) of the
-// exact function. Throws heed::Error.
+// silu and mish of -infinity are NaN, as 0 times infinity (PyTorch's too). An f32 result is within 5e-7 max(1, |f(x)|)
+// of the exact function. Throws heed::Error.
 void activate(Activation activation, ConstView x, View y);
 
-// dx = f'(x) dy (overwritten), where f'(0) is 0 for relu and relu6, whose f'(6) is too, and 0.01 for leaky_relu. dx may be x or dy.
+// dx = f'(x) dy (overwritten), where f'(0) is 0 for relu and relu6, whose f'(6) is too, and 0.01 for leaky_relu. dx may
+// be x or dy.
 void activate_backward(Activation activation, ConstView x, ConstView dy, View dx);
 
 // y = x[..., :D] f(x[..., D:]), the product of a gated linear unit (Shazeer 2020), with the bits of activate and
