@@ -27,8 +27,8 @@ struct Image {
 
 // Reads a file, which its first bytes tell to be a PNG or a JPEG. Grey becomes equal parts of the colours, a palette
 // its colours, 16 bits their upper 8; a JPEG is turned as its note of how the camera was held says (Exif);
-// transparency and colour profiles are not looked at. Throws heed::Error that names the file for another format, more than
-// kMostImagePixels (before memory is asked for), colours of printing (CMYK), and a file that is broken or ends too
+// transparency and colour profiles are not looked at. Throws heed::Error that names the file for another format, more
+// than kMostImagePixels (before memory is asked for), colours of printing (CMYK), and a file that is broken or ends too
 // early.
 Image read_image(const std::filesystem::path& path);
 // The same of bytes in memory; `name` stands for the file in errors.

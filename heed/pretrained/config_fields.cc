@@ -84,6 +84,9 @@ Activation activation_of(const Json& name) {
       {"gelu_fast", Activation::gelu_tanh},
       {"quick_gelu", Activation::gelu_sigmoid},
       {"relu", Activation::relu},
+      {"leaky_relu", Activation::leaky_relu},
+      {"relu6", Activation::relu6},
+      {"mish", Activation::mish},
       {"silu", Activation::silu},
       {"swish", Activation::silu},
       {"tanh", Activation::tanh},
@@ -96,8 +99,9 @@ Activation activation_of(const Json& name) {
     if (name.string() == known) return activation;
   }
   name.refuse(
-      "must be an activation that heed has (gelu, gelu_new, gelu_pytorch_tanh, quick_gelu, relu, silu, tanh, sigmoid, "
-      "linear)");
+      "must be an activation that heed has (gelu, gelu_new, gelu_pytorch_tanh, quick_gelu, relu, leaky_relu, relu6, "
+      "silu, "
+      "mish, tanh, sigmoid, linear)");
 }
 
 void refuse_unless(const Json& config, std::string_view name, bool only) {

@@ -120,6 +120,7 @@ TEST(Family, DynamicPositionsArePlainAndEnd) {
   EXPECT_TRUE(dynamic.ends_at_max_length);
   EXPECT_FALSE(describe_model(llama()).ends_at_max_length);
   EXPECT_EQ(describe_model(llama({{"hidden_act", "quick_gelu"}})).config.activation, Activation::gelu_sigmoid);
+  EXPECT_EQ(describe_model(llama({{"hidden_act", "mish"}})).config.activation, Activation::mish);
 }
 
 TEST(Family, LongRopeHasTheAnglesOfTextsOfItsOriginalLengthAndEndsThere) {
@@ -440,10 +441,10 @@ TEST(Family, RefusesWhatHeedDoesNotCompute) {
             }),
             "JSON: num_hidden_layers: must be an integer from 1 to 1024, but is 0");
   EXPECT_EQ(refusal([] {
-              describe_model(llama({{"hidden_act", "mish"}}));
+              describe_model(llama({{"hidden_act", "laplace"}}));
             }),
             "JSON: hidden_act: must be an activation that heed has (gelu, gelu_new, gelu_pytorch_tanh, quick_gelu, "
-            "relu, silu, tanh, sigmoid, linear), but is \"mish\"");
+            "relu, leaky_relu, relu6, silu, mish, tanh, sigmoid, linear), but is \"laplace\"");
 }
 
 // What Hugging Face's classes have where config.json says nothing.
