@@ -88,16 +88,11 @@ std::unique_ptr<Vocabulary> open_albert(const fs::path& path, const TokenizerSet
   return tokenizer_of(albert_definition(read_sentencepiece_pieces(read_file(path), name), rules, name), path, settings);
 }
 
-// What was added behind a model's pieces, T5's places for spans among it.
-std::vector<Json> added_behind(const PlainVocabulary& model, const TokenizerSettings& settings) {
-  const Index pieces = std::ssize(model.pieces), spans = settings.number("extra_ids").value_or(0);
+// What was added behind a model's pieces, whose ids go on where those end: others are of another model.
+std::vector<Json> added_behind(const PlainVocabulary& model, const std::vector<Json>& all) {
   std::vector<Json> added;
-  for (Json& token : settings.added_tokens()) {
-    if (token["id"].integer() >= pieces) added.push_back(std::move(token));
-  }
-  if (!added.empty()) return added;
-  for (Index n = 0; n < spans; ++n) {  // the first one last
-    added.push_back(added_token(fmt::format("<extra_id_{}>", spans - 1 - n), pieces + n, true));
+  for (const Json& token : all) {
+    if (token["id"].integer() == std::ssize(model.pieces) + std::ssize(added)) added.push_back(token);
   }
   return added;
 }
@@ -135,9 +130,9 @@ std::unique_ptr<Vocabulary> open_sentencepiece(const fs::path& path, const Token
   const bool ends = kind == "T5Tokenizer" || kind == "PegasusTokenizer";
   const SentencePieceTemplate around{settings.flag("add_bos_token").value_or(begins),
                                      settings.flag("add_eos_token").value_or(ends)};
-  if (settings.adds_tokens()) {
+  if (const std::vector<Json> all = settings.added_tokens(); !all.empty()) {
     PlainVocabulary model = read_sentencepiece_pieces(read_file(path), path.string());
-    if (const std::vector<Json> added = added_behind(model, settings); !added.empty())
+    if (const std::vector<Json> added = added_behind(model, all); !added.empty())
       return with_tokens_behind(std::move(model), added, around, path, settings);
   }
   return std::make_unique<SentencePieceTokenizer>(SentencePieceTokenizer::load(path, around));

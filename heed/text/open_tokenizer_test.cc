@@ -192,13 +192,13 @@ TEST_F(OpenTokenizerTest, TokensWereAddedBehindASentencePieceModelsPieces) {
   EXPECT_EQ(llama->encode_special("a cat<|im_end|>the mat").ids, expected);
   EXPECT_EQ(llama->end(), size);
   EXPECT_EQ(llama->decode(expected), "a cat the mat");
-  std::filesystem::remove(folder_ / "added_tokens.json");
-  write("tokenizer_config.json", R"({"tokenizer_class": "T5Tokenizer", "extra_ids": 3})");
-  const auto t5 = open_tokenizer(folder_);
+  write("added_tokens.json", fmt::format(R"({{"<|im_end|>": {}}})", size + 1));
+  EXPECT_EQ(open_tokenizer(folder_)->kind(), "sentencepiece-model") << "of ids that do not follow";
+  write("added_tokens.json", fmt::format(R"({{"<extra_id_1>": {}, "<extra_id_0>": {}}})", size, size + 1));
+  write("tokenizer_config.json", R"({"tokenizer_class": "T5Tokenizer"})");
   expected = cat;
-  expected.insert(expected.end(), {size + 2, size, 3});
-  EXPECT_EQ(t5->encode_special("a cat<extra_id_0><extra_id_2>").ids, expected);
-  EXPECT_EQ(t5->piece(size + 1), "<extra_id_1>");
+  expected.insert(expected.end(), {size + 1, size, 3});
+  EXPECT_EQ(open_tokenizer(folder_)->encode_special("a cat<extra_id_0><extra_id_1>").ids, expected);
 }
 
 TEST_F(OpenTokenizerTest, WhereNothingNamesItsClassTheModelsTypeDoes) {

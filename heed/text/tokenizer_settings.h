@@ -33,9 +33,6 @@ class TokenizerSettings {
   // What was added to the vocabulary's pieces, by id: tokenizer_config.json has it whole, added_tokens.json the ids.
   std::vector<Json> added_tokens() const;
 
-  // Whether there may be tokens beyond a SentencePiece model's pieces.
-  bool adds_tokens() const { return number("extra_ids").value_or(0) > 0 || !added_tokens().empty(); }
-
   // The tokens that it names, whatever for.
   std::vector<std::string> tokens() const;
 

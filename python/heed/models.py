@@ -135,8 +135,8 @@ class Model:
     def translations(self, lines: Sequence[str], *, long_lines: str = "fail", **options: Any) -> List[List[Translation]]:
         """The best translations of each line, best first, by beam search.
 
-        options: beam (5), best (1, of how many), length_penalty (1), repetition_penalty (1), no_repeat_ngram (0), early_stopping (True), max_ratio
-        (2), max_extra (10), min_tokens (0), max_tokens (as max_ratio says); where the model's folder says otherwise (generation_config.json),
+        options: beam (5), best (1, of how many), length_penalty (1), repetition_penalty (1), no_repeat_ngram (0), early_stopping (True), any_length
+        (False), renormalize (False), max_ratio (2), max_extra (10), min_tokens (0), max_tokens (as max_ratio says); where the model's folder says otherwise (generation_config.json),
         that. long_lines: what becomes of a line that is too long for the model: 'fail' raises heed.Error, 'crop' translates its first tokens,
         'empty' gives nothing. A line's translation does not depend on the other lines.
         """

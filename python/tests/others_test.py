@@ -41,7 +41,7 @@ class OthersModels(unittest.TestCase):
             shutil.copytree(MODELS / "t5-tiny-d8", told)
             (told / "generation_config.json").write_text('{"num_beams": 2, "no_repeat_ngram_size": 2, "max_length": 12}')
             plain, model = heed.load(MODELS / "t5-tiny-d8"), heed.load(told)
-            options = {"beam": 2, "no_repeat_ngram": 2, "max_tokens": 10}
+            options = {"beam": 2, "no_repeat_ngram": 2, "max_tokens": 11}
             self.assertEqual(model.translate("summarize: a"), plain.translate("summarize: a", **options))
             self.assertEqual(model.translate("summarize: a", max_tokens=3), plain.translate("summarize: a", **{**options, "max_tokens": 3}))
             self.assertNotEqual(model.translate("summarize: a"), plain.translate("summarize: a"))
