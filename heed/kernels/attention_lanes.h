@@ -29,7 +29,7 @@ struct LanePart {
 
 struct AttentionLanes {
   Index keys = 0, lanes = 0;    // lanes: a multiple of kLaneUnit
-  float scale = 1;              // what products are multiplied by to be scores, where they are not scores yet
+  float scale = 1;              // what products are multiplied by to be scores; `add` and `gradients` are given scores
   float cap = 0;                // x becomes cap * tanh(x / cap); 0: no cap
   const float* bias = nullptr;  // [key * bias_key + row], added after the cap; null: none
   Index bias_key = 0;
