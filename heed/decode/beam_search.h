@@ -37,9 +37,8 @@ struct BeamOptions {
           "A finished hypothesis scores the sum of its log-probabilities divided by its length, the end token counted, "
           "to this power.");
     visit("repetition_penalty", o.repetition_penalty,
-          "Above 1, tokens that came already are less likely: their log-probabilities are multiplied by this (with a "
-          "beam "
-          "of 1, negative logits are, and positive ones divided); 1: as the model has them.",
+          "Above 1, tokens that came already are less likely: their log-probabilities are multiplied by this; with a "
+          "beam of 1 negative logits are, and positive ones divided. 1: as the model has them.",
           NumberRange::above(0));
     visit("no_repeat_ngram", o.no_repeat_ngram, "No so many tokens in a row come twice; 0: they may.",
           NumberRange::at_least(0));

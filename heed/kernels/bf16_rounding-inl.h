@@ -18,6 +18,16 @@ namespace HWY_NAMESPACE {
 
 using Words = hn::RebindToUnsigned<Floats>;
 
+// Words whose upper half is the number rounded, whatever is below: half of the last place that stays is added, less one
+// where that place is even; a NaN is only made quiet.
+template <class D, class V = hn::VFromD<D>>
+HWY_INLINE hn::VFromD<hn::RebindToUnsigned<D>> rounded_words(D, V x) {
+  const hn::RebindToUnsigned<D> d;
+  const auto word = hn::BitCast(d, x), even = hn::And(hn::ShiftRight<16>(word), hn::Set(d, 1u));
+  const auto nearest = hn::Add(word, hn::Add(even, hn::Set(d, 0x7FFFu)));
+  return hn::IfThenElse(hn::RebindMask(d, hn::IsNaN(x)), hn::Or(word, hn::Set(d, 0x400000u)), nearest);
+}
+
 #if HWY_TARGET == HWY_AVX3
 
 // The numbers of `lower` and then those of `upper`. Highway 1.0.3 does not know the instruction, and a function for a
@@ -44,25 +54,17 @@ HWY_INLINE void store_beside(Vector lower, Vector upper, BFloat16* to) {
 
 #else
 
-// With what is left of the number below.
-HWY_INLINE hn::Vec<Words> rounded(Vector x) {
-  const Words d;
-  const auto word = hn::BitCast(d, x), even = hn::And(hn::ShiftRight<16>(word), hn::Set(d, 1u));
-  const auto quiet = hn::Or(word, hn::Set(d, 0x400000u));
-  return hn::IfThenElse(hn::RebindMask(d, hn::IsNaN(x)), quiet, hn::Add(word, hn::Add(even, hn::Set(d, 0x7FFFu))));
-}
-
 HWY_INLINE void store_pairs(Vector lower, Vector upper, std::uint32_t* to) {
   const Words d;
-  const auto upper_half = hn::And(rounded(upper), hn::Set(d, 0xFFFF0000u));
-  hn::StoreU(hn::Or(hn::ShiftRight<16>(rounded(lower)), upper_half), d, to);
+  const auto upper_half = hn::And(rounded_words(Floats(), upper), hn::Set(d, 0xFFFF0000u));
+  hn::StoreU(hn::Or(hn::ShiftRight<16>(rounded_words(Floats(), lower)), upper_half), d, to);
 }
 
 HWY_INLINE void store_beside(Vector lower, Vector upper, BFloat16* to) {
   const hn::Rebind<std::uint16_t, Floats> d;
   auto* const bits = reinterpret_cast<std::uint16_t*>(to);
-  hn::StoreU(hn::TruncateTo(d, hn::ShiftRight<16>(rounded(lower))), d, bits);
-  hn::StoreU(hn::TruncateTo(d, hn::ShiftRight<16>(rounded(upper))), d, bits + kLanes);
+  hn::StoreU(hn::TruncateTo(d, hn::ShiftRight<16>(rounded_words(Floats(), lower))), d, bits);
+  hn::StoreU(hn::TruncateTo(d, hn::ShiftRight<16>(rounded_words(Floats(), upper))), d, bits + kLanes);
 }
 
 #endif

@@ -100,8 +100,7 @@ Activation activation_of(const Json& name) {
   }
   name.refuse(
       "must be an activation that heed has (gelu, gelu_new, gelu_pytorch_tanh, quick_gelu, relu, leaky_relu, relu6, "
-      "silu, "
-      "mish, tanh, sigmoid, linear)");
+      "silu, mish, tanh, sigmoid, linear)");
 }
 
 void refuse_unless(const Json& config, std::string_view name, bool only) {

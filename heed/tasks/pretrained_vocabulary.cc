@@ -20,6 +20,7 @@
 #include "heed/tasks/sentence_modules.h"
 #include "heed/text/open_tokenizer.h"
 #include "heed/text/plain_vocabulary.h"
+#include "heed/text/tokenizer/definitions.h"
 #include "heed/text/tokenizer/tokenizer.h"
 
 namespace heed {
@@ -27,29 +28,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What CTranslate2 puts around a source: a template, or null where it puts nothing.
+// What CTranslate2 puts around a source, of which two are one.
 Json template_of_sources(const Ctranslate2Tokens& tokens, const std::vector<std::string>& pieces) {
-  if (!tokens.begins_source && !tokens.ends_source) return {};
-  Json special = Json::object();
-  const auto put = [&](Json& parts, const std::string& token) {
-    parts.append(Json::object({{"SpecialToken", Json::object({{"id", token}, {"type_id", 0}})}}));
-    const Index id = ctranslate2_id(pieces, token, tokens.unknown);
-    special.set(token, Json::object({{"id", token},
-                                     {"ids", Json::array_of(std::vector<Index>{id})},
-                                     {"tokens", Json::array_of(std::vector<std::string>{token})}}));
+  const auto token = [&](const std::string& piece, bool is_put) -> std::vector<TemplateToken> {
+    if (!is_put) return {};
+    return {{piece, ctranslate2_id(pieces, piece, tokens.unknown)}};
   };
-  const auto parts_of = [&](const std::vector<std::string>& texts) {
-    Json parts = Json::array();
-    if (tokens.begins_source) put(parts, tokens.begin);
-    for (const std::string& text : texts) {
-      parts.append(Json::object({{"Sequence", Json::object({{"id", text}, {"type_id", 0}})}}));
-    }
-    if (tokens.ends_source) put(parts, tokens.end);
-    return parts;
-  };
-  const Json single = parts_of({"A"}), pair = parts_of({"A", "B"});
-  return Json::object(
-      {{"type", "TemplateProcessing"}, {"single", single}, {"pair", pair}, {"special_tokens", special}});
+  return template_definition(
+      {token(tokens.begin, tokens.begins_source), token(tokens.end, tokens.ends_source), std::vector<TemplateToken>{}});
 }
 
 // CTranslate2 reads texts that are pieces already, with spaces between them.
@@ -69,13 +55,6 @@ std::shared_ptr<const Vocabulary> pieces_between_spaces(const fs::path& folder, 
                                             {"vocab", Json::object(std::move(ids))},
                                             {"unk_token", tokens.unknown}})}});
   return std::make_shared<Tokenizer>(Tokenizer::from_json(tokenizer.dump(), folder.string()));
-}
-
-// Whether llama.cpp begins a text of BPE that is cut so with bos_token_id where the file does not say it.
-bool begins_texts(std::string_view cut) {
-  static constexpr std::string_view kCuts[] = {"llama3",  "llama-v3", "llama-bpe", "falcon3", "falcon-h1",
-                                               "pixtral", "midm-2.0", "lfm2",      "tekken"};
-  return std::ranges::find(kCuts, cut) != std::end(kCuts);
 }
 
 // GGUF's tokenizer.ggml.*.

@@ -32,7 +32,7 @@ TEST(PretrainedVocabulary, ATextOfBpeBeginsAsLlamaCppWouldHaveItBegin) {
     file.texts("tokenizer.ggml.merges", {"a b"}).text("tokenizer.ggml.pre", cut);
     return opened(file.integer("tokenizer.ggml.bos_token_id", 0)).source->encode_special("a").ids;
   };
-  for (const char* cut : {"llama-bpe", "tekken", "lfm2"}) EXPECT_EQ(ids(cut), (Ids{0, 1})) << cut;
+  for (const char* cut : {"llama-bpe", "tekken", "lfm2", "jina-v5-nano"}) EXPECT_EQ(ids(cut), (Ids{0, 1})) << cut;
   for (const char* cut : {"qwen2", "gpt-2", "dbrx"}) EXPECT_EQ(ids(cut), Ids{1}) << cut;
 }
 

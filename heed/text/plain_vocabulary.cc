@@ -224,7 +224,8 @@ std::vector<Json> deepseek_steps() {
 struct Cut {
   std::string_view name;
   std::vector<Json> (*steps)();
-  bool whole_pieces = false;  // a word that is a piece is that piece, whatever its merges would make of it
+  // A word that is a piece is that piece, whatever its merges would make of it; a text begins with the begin token.
+  bool is_llama3s = false;
 };
 constexpr std::array<Cut, 56> kCuts = {{
     {"", gpt2_steps},
@@ -306,7 +307,7 @@ Json gpt2_definition(const PlainVocabulary& plain, const std::vector<std::string
        {"pre_tokenizer", Json::object({{"type", "Sequence"}, {"pretokenizers", Json::array(cut.steps())}})},
        {"decoder", step("ByteLevel")},
        {"model", Json::object({{"type", "BPE"},
-                               {"ignore_merges", cut.whole_pieces},
+                               {"ignore_merges", cut.is_llama3s},
                                {"vocab", Json::object(std::move(vocabulary))},
                                {"merges", Json::array_of(plain.merges)}})}});
 }
@@ -368,6 +369,11 @@ Json tokenizer_definition(const PlainVocabulary& plain, std::string_view name) {
     definition.set("post_processor", post_processor(plain, pieces, name));
   }
   return definition;
+}
+
+bool begins_texts(std::string_view cut) {
+  const auto known = std::ranges::find(kCuts, cut, &Cut::name);
+  return known != kCuts.end() && known->is_llama3s;
 }
 
 Tokenizer make_tokenizer(const PlainVocabulary& plain, std::string_view name) {

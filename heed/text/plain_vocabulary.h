@@ -52,6 +52,9 @@ struct PlainVocabulary {
 // is not known.
 Tokenizer make_tokenizer(const PlainVocabulary& plain, std::string_view name);
 
+// Whether llama.cpp begins a text that is cut so with the begin token where a file does not say it.
+bool begins_texts(std::string_view cut);
+
 // The same as the content of a tokenizer.json, which does not say `symbols`.
 Json tokenizer_definition(const PlainVocabulary& plain, std::string_view name);
 
