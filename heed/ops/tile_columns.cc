@@ -77,8 +77,8 @@ void TileColumns::fill(Index tile, Index piece, const void* rows, Index row, Ind
       kernels::rows_to_lanes(count, kTileLineWords, from, row / kWord, to, kTileSide);
       continue;
     }
-    for (Index word = 0; word < kTileLineWords; ++word) {
-      for (Index c = 0; c < width_; ++c) to[word * width_ + c] = from[c * (row / kWord) + word];
+    for (Index c = 0; c < width_; ++c) {
+      for (Index word = 0; word < kTileLineWords; ++word) to[word * width_ + c] = from[c * (row / kWord) + word];
     }
   }
 }

@@ -24,10 +24,11 @@ TileColumns turned(const ConstView& x) {
   constexpr Index kPieces = kernels::pieces_of(kernels::TileNumbers::bf16);
   constexpr double kNumbersPerTask = 64 * 1024;
   const Index grain = grain_of(static_cast<double>(kTileSide * inputs), kNumbersPerTask);
+  const Index most = std::min(kTileSide, x.shape[0]);
   parallel_for(columns.tiles(), grain, [&](Index begin, Index end) {
-    const auto memory = allocate(kPieces * kTileSide * row * size_of(DType::bf16));
+    const auto memory = allocate(kPieces * most * row * size_of(DType::bf16));
     auto* const pieces = static_cast<BFloat16*>(memory.get());
-    std::fill_n(pieces, kPieces * kTileSide * row, BFloat16{});
+    for (Index r = 0; r < kPieces * most; ++r) std::fill(pieces + r * row + inputs, pieces + (r + 1) * row, BFloat16{});
     std::vector<float> copy;
     for (Index tile = begin; tile < end; ++tile) {
       const Index rows = std::min(kTileSide, x.shape[0] - tile * kTileSide);
@@ -39,10 +40,10 @@ TileColumns turned(const ConstView& x) {
           numbers = copy.data();
         }
         BFloat16* const to = pieces + r * row;
-        kernels::split_into_bf16(numbers, inputs, to, to + kTileSide * row, to + 2 * kTileSide * row);
+        kernels::split_into_bf16(numbers, inputs, to, to + most * row, to + 2 * most * row);
       }
       for (Index piece = 0; piece < kPieces; ++piece) {
-        columns.fill(tile, piece, pieces + piece * kTileSide * row, row * size_of(DType::bf16), rows);
+        columns.fill(tile, piece, pieces + piece * most * row, row * size_of(DType::bf16), rows);
       }
     }
   });

@@ -40,7 +40,7 @@ Limit multiply_add_limit(DType type);
 // what the machine can do. One that this machine has no unit for has the rate 0 and a note that says so.
 BenchLimit measure_limit(Limit limit, double seconds);
 
-// Reads them on all threads, a MiB at a time, and does nothing else that takes time.
+// Reads them on all threads, a MiB at a time at most, and does nothing else that takes time.
 void read_memory(std::span<const float> x);
 
 }  // namespace heed
