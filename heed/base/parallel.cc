@@ -68,6 +68,13 @@ void set_thread_count(int threads) {
 
 Index grain_of(double work, double enough) { return static_cast<Index>(std::max(enough / std::max(work, 1.0), 1.0)); }
 
+Index shared_grain(Index count, Index grain) {
+  grain = std::max<Index>(grain, 1);
+  if (count <= grain) return grain;
+  const Index each = ceil_div(count, std::min<Index>(thread_count(), chunks_of(count, grain)));
+  return ceil_div(each, ceil_div(each, grain));
+}
+
 int loop_threads(Index count, Index grain) {
   if (count <= 0) return 0;
   return t_in_loop ? 1 : static_cast<int>(std::min<Index>(thread_count(), chunks_of(count, grain)));

@@ -26,6 +26,9 @@ void parallel_for(Index count, Index grain, const std::function<void(Index begin
 // The grain at which a chunk is `enough` work to be worth handing to a thread, where each index is `work`; at least 1.
 // In double, since work is a product of extents, which may be larger than any Index.
 Index grain_of(double work, double enough);
+// The largest grain up to this one, or nearly so, with which no thread has more than the others: for loops whose bits
+// do not depend on their cuts, since it depends on the thread count.
+Index shared_grain(Index count, Index grain);
 
 // How many threads that loop would run on now: at most one for each chunk. Who prepares something for each thread reads
 // it once and hands it to the loop below, since it may be another one at the next reading.

@@ -34,6 +34,21 @@ TEST(ParallelFor, ChunksDoNotDependOnTheThreadCount) {
   set_thread_count(before);
 }
 
+TEST(SharedGrain, NoThreadHasMoreThanTheOthers) {
+  const int before = thread_count();
+  set_thread_count(2);
+  EXPECT_EQ(shared_grain(12, 10), 6);
+  EXPECT_EQ(shared_grain(12, 4), 3);
+  EXPECT_EQ(shared_grain(12, 1), 1);
+  EXPECT_EQ(shared_grain(12, 12), 12);  // no more than is worth handing to one thread
+  EXPECT_EQ(shared_grain(512, 163), 128);
+  EXPECT_EQ(shared_grain(0, 3), 3);
+  set_thread_count(16);
+  EXPECT_EQ(shared_grain(12, 10), 6);  // two threads, since a third would have too little
+  EXPECT_EQ(shared_grain(12, -1), 1);
+  set_thread_count(before);
+}
+
 TEST(ParallelFor, NestedRunsSeriallyAndCompletes) {
   std::atomic<int> sum{0};
   parallel_for(4, 1, [&](Index, Index) { parallel_for(5, 1, [&](Index, Index) { ++sum; }); });

@@ -12,13 +12,15 @@
 
 namespace heed {
 
-// Calls body(begin, end, memory) as parallel_for() calls its body, with `bytes` of memory, 64-byte aligned and not
-// initialised, that no other body has at the time. The thread count is read once, for the memory and for the loop:
-// another thread may set it at any moment. Throws heed::Error for more memory than a machine has.
+// Calls body(begin, end, memory) as parallel_for() calls its body, in chunks of `grain` or of fewer that are shared out
+// evenly, with `bytes` of memory, 64-byte aligned and not initialised, that no other body has at the time. No bit may
+// depend on the cuts. The thread count of the loop is read once, for the memory and for the loop: another thread may
+// set it at any moment. Throws heed::Error for more memory than a machine has.
 template <typename Body>
 void parallel_for_with_scratch(Workspace& workspace, Index bytes, Index count, Index grain, const Body& body) {
   constexpr Index kMostBytes = Index{1} << 46;
   const Workspace::Scope scope(workspace);
+  grain = shared_grain(count, grain);
   const int threads = loop_threads(count, grain);
   HEED_CHECK(threads == 0 || bytes <= kMostBytes / threads,
              "attention: {} bytes of scratch memory for each of {} threads are more than a machine has", bytes,

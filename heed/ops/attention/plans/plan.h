@@ -59,7 +59,7 @@ struct AttentionPlan {
 };
 
 // Multiply-adds that are worth handing to a thread, and those of a step of decoding.
-inline constexpr Index kChunkWork = 1 << 20, kDecodingChunkWork = 1 << 18;
+inline constexpr Index kChunkWork = 1 << 20, kDecodingChunkWork = 1 << 14;
 
 // Multiply-adds of every query with every key and value: the cost of a plan that meets each pair once.
 double pair_cost(const AttentionProblem& problem);
