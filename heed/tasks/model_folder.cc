@@ -23,19 +23,20 @@ bool has_vocabulary(const std::filesystem::path& folder, std::string_view stem) 
   return std::ranges::any_of(paths, file_exists);
 }
 
-// Rows of embeddings are as many as the vocabulary has pieces; others may have more of them.
+// Rows of embeddings are as many as the vocabulary has pieces; others may have more of them, or fewer.
 TextCodec load_codec(const std::filesystem::path& folder, const Json& json, const ModelConfig& config) {
   Vocabularies vocabularies = load_vocabularies(folder);
+  if (json.has("text")) {
+    return codec_from_json(json["text"], bounded(vocabularies, config.source_vocabulary(), config.target_vocabulary()),
+                           config.translates());
+  }
   const Index source = vocabularies.source->size(), target = vocabularies.target->size();
-  const bool templated = json.has("text");
   ModelConfig of_vocabulary = config;
   of_vocabulary.set_vocabularies(source, target);
-  const bool fits = templated ? source <= config.source_vocabulary() && target <= config.target_vocabulary()
-                              : to_json(of_vocabulary) == to_json(config);
-  HEED_CHECK(fits, "{}: does not match the vocabulary, which has {} source and {} target pieces",
+  HEED_CHECK(to_json(of_vocabulary) == to_json(config),
+             "{}: does not match the vocabulary, which has {} source and {} target pieces",
              (folder / "config.json").string(), source, target);
-  return templated ? codec_from_json(json["text"], std::move(vocabularies), config.translates())
-                   : codec_of(std::move(vocabularies));
+  return codec_of(std::move(vocabularies));
 }
 
 // Of a folder that is nobody else's.

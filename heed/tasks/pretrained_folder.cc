@@ -34,13 +34,8 @@ ModelFolder load_pretrained(const fs::path& path) {
   ModelFolder model;
   model.config.transformer = family.config;
   check_handles_text(model.config, path);
-  Vocabularies vocabularies = open_vocabularies(path);
-  const auto check_size = [&](const Vocabulary& vocabulary, Index rows) {
-    HEED_CHECK(vocabulary.size() <= rows, "{}: its vocabulary has {} pieces, but its embedding has {} rows",
-               path.string(), vocabulary.size(), rows);
-  };
-  check_size(*vocabularies.source, model.config.source_vocabulary());
-  check_size(*vocabularies.target, model.config.target_vocabulary());
+  Vocabularies vocabularies =
+      bounded(open_vocabularies(path), model.config.source_vocabulary(), model.config.target_vocabulary());
   std::vector<std::int32_t> ends = family.ends;
   if (ends.empty() && vocabularies.target->end() >= 0) ends = {vocabularies.target->end()};
   static_cast<TextCodec&>(model) = codec_of_others(std::move(vocabularies),

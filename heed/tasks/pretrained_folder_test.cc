@@ -1,6 +1,7 @@
 // Models that others trained, in forms of their own (shared/data), through what the commands do.
 #include "heed/tasks/pretrained_folder.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,6 +15,8 @@
 #include "heed/base/file_writer.h"
 #include "heed/io/json.h"
 #include "heed/io/npy.h"
+#include "heed/pretrained/pretrained_model.h"
+#include "heed/tasks/convert.h"
 #include "heed/tasks/generate.h"
 #include "heed/tasks/pretrained_vocabulary.h"
 #include "heed/tasks/score.h"
@@ -99,6 +102,46 @@ TEST(PretrainedFolder, CTranslate2sPiecesAreAsManyAsItsRows) {
     EXPECT_THAT(refusal([&] { load_model_folder(folder); }),
                 ::testing::HasSubstr(folder.string() + ": its " + side + " vocabulary has "));
   }
+}
+
+// BLOOM with two tokens more in its vocabulary than its embedding has rows, the second of which pads.
+std::filesystem::path more_pieces_than_rows(const std::filesystem::path& models) {
+  const auto folder = std::filesystem::path(::testing::TempDir()) / "heed_more_pieces_than_rows";
+  std::filesystem::remove_all(folder);
+  std::filesystem::copy(models / "bloom-tiny", folder, std::filesystem::copy_options::recursive);
+  Json tokenizer = read_json(folder / "tokenizer.json");
+  const Index rows = describe_pretrained(folder).config.target_vocabulary;
+  std::vector<Json> added = tokenizer["added_tokens"].items();
+  for (const char* token : {"<more>", "<padding>"}) {
+    added.push_back(Json::object({{"id", rows + (token[1] == 'p')}, {"content", token}, {"special", true}}));
+  }
+  tokenizer.set("added_tokens", Json::array(added));
+  write_json(folder / "tokenizer.json", tokenizer);
+  write_file(folder / "tokenizer_config.json", R"({"pad_token": "<padding>"})");
+  return folder;
+}
+
+TEST(PretrainedFolder, TokensBeyondTheEmbeddingAreRefusedWhereATextHasThem) {
+  HEED_DATA_OR_SKIP(models, "models");
+  const auto path = more_pieces_than_rows(models);
+  const ModelFolder model = load_model_folder(path), plain = load_model_folder(models / "bloom-tiny");
+  const Index rows = model.config.target_vocabulary();
+  EXPECT_EQ(model.target_vocabulary->size(), rows);
+  EXPECT_EQ(model.target_symbols.pad, -1);
+  const std::vector<std::string> prompts{"a", "the quick brown fox"}, spelled{"a <more>"};
+  const GenerateOptions options{.sampling = {.temperature = 0}, .max_tokens = 8};
+  const auto expected = generate(plain, prompts, options), written = generate(model, prompts, options);
+  for (std::size_t i = 0; i < prompts.size(); ++i) EXPECT_EQ(written[i].tokens, expected[i].tokens);
+  const std::string refused =
+      fmt::format("the text has the token '<more>', whose id is {0}, but the model's embedding has {0} rows", rows);
+  EXPECT_THAT(refusal([&] { generate(model, spelled, options); }), ::testing::HasSubstr(refused));
+  EXPECT_THAT(refusal([&] { score_documents(model, spelled); }), ::testing::HasSubstr(refused));
+  const auto own = path.string() + "_own";
+  std::filesystem::remove_all(own);
+  convert_model(path, {Precision::f32}, own);
+  const ModelFolder converted = load_model_folder(own);
+  EXPECT_EQ(generate(converted, prompts, options)[1].tokens, expected[1].tokens);
+  EXPECT_THAT(refusal([&] { generate(converted, spelled, options); }), ::testing::HasSubstr(refused));
 }
 
 TEST(PretrainedFolder, SaysWhatIsMissing) {

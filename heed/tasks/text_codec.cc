@@ -5,6 +5,7 @@
 
 #include "heed/base/check.h"
 #include "heed/io/fields.h"
+#include "heed/text/bounded_vocabulary.h"
 #include "heed/text/language_tokens.h"
 
 namespace heed {
@@ -79,6 +80,12 @@ TextEncoding TextCodec::target_encoding() const {
     return ids;
   };
   return {document, SymbolIds()};
+}
+
+Vocabularies bounded(const Vocabularies& vocabularies, Index source_rows, Index target_rows) {
+  const std::shared_ptr<const Vocabulary> source = bounded_vocabulary(vocabularies.source, source_rows);
+  const bool is_joint = vocabularies.source == vocabularies.target && source_rows == target_rows;
+  return {source, is_joint ? source : bounded_vocabulary(vocabularies.target, target_rows)};
 }
 
 TextCodec codec_of(Vocabularies vocabularies) {

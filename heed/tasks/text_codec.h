@@ -22,6 +22,9 @@ struct Vocabularies {
   std::shared_ptr<const Vocabulary> source, target;  // one object where the vocabulary is joint
 };
 
+// Those that a model whose embeddings have so many rows can use (heed/text/bounded_vocabulary.h).
+Vocabularies bounded(const Vocabularies& vocabularies, Index source_rows, Index target_rows);
+
 // Of a model of many languages (heed/text/language_tokens.h): that of sources, and that of what is written. Empty: as
 // the folder has it.
 struct Languages {

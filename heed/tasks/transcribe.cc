@@ -13,6 +13,7 @@
 #include "heed/tasks/time_warp.h"
 #include "heed/tasks/trace_signal.h"
 #include "heed/text/batching.h"
+#include "heed/text/bounded_vocabulary.h"
 
 namespace heed {
 namespace {
@@ -49,10 +50,7 @@ Index heard_positions(Index samples, Index positions) {
 Transcriber::Transcriber(const std::filesystem::path& folder) : opened_(load_bare_model(folder)) {
   const TransformerConfig& config = opened_.config.transformer;
   check_purpose(config.signal.kind == SignalKind::sound && config.has_decoder(), opened_, "hears no speech");
-  vocabulary_ = vocabularies_of(folder).target;
-  HEED_CHECK(vocabulary_->size() <= config.target_vocabulary,
-             "{}: its vocabulary has {} pieces, but its embedding has {} rows", folder.string(), vocabulary_->size(),
-             config.target_vocabulary);
+  vocabulary_ = bounded_vocabulary(vocabularies_of(folder).target, config.target_vocabulary);
   speech_ = read_speech_generation(folder);
   const auto check = [&](std::int32_t id) {
     HEED_CHECK(id < config.target_vocabulary, "{}: a token that its generation_config.json names, {}, is none of {}",

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "heed/base/check.h"
+#include "heed/text/bounded_vocabulary.h"
 #include "heed/text/tokenizer/tokenizer.h"
 
 namespace heed {
@@ -60,6 +61,8 @@ int language_id(const Vocabulary& vocabulary, std::string_view language) {
 
 std::shared_ptr<const Vocabulary> with_language(const Vocabulary& vocabulary, std::string_view language) {
   const int id = language_id(vocabulary, language);
+  if (const auto* const bounded = dynamic_cast<const BoundedVocabulary*>(&vocabulary))
+    return bounded_vocabulary(with_language(bounded->whole(), language), bounded->size());
   const auto* const tokenizer = dynamic_cast<const Tokenizer*>(&vocabulary);
   HEED_CHECK(tokenizer != nullptr, "a vocabulary of the kind {} has no template that could name a language",
              vocabulary.kind());
