@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "heed/base/file.h"
 #include "heed/io/json.h"
 #include "heed/text/albert_definition.h"
+#include "heed/text/extra_tokens.h"
 #include "heed/text/renumbered_pieces.h"
 #include "heed/text/sentencepiece_pieces.h"
 #include "heed/text/sentencepiece_tokenizer.h"
@@ -88,6 +90,21 @@ std::unique_ptr<Vocabulary> open_albert(const fs::path& path, const TokenizerSet
   return tokenizer_of(albert_definition(read_sentencepiece_pieces(read_file(path), name), rules, name), path, settings);
 }
 
+// T5's extra tokens behind so many pieces, the first of them last, where the files do not say what was added to them.
+std::vector<Json> with_extra_tokens(std::vector<Json> added, Index pieces, const TokenizerSettings& settings,
+                                    std::string_view name) {
+  if (std::ranges::any_of(added, [](const Json& one) { return is_extra_token(one["content"].string()); })) return added;
+  const Index count = std::ssize(extra_tokens(settings, 100, name));
+  std::vector<Json> all;
+  for (Index i = 0; i < count; ++i) {
+    Json token = added_token(fmt::format("<extra_id_{}>", count - 1 - i), pieces + i, true);
+    token.set("lstrip", true), token.set("rstrip", true);
+    all.push_back(std::move(token));
+  }
+  std::ranges::move(added, std::back_inserter(all));
+  return all;
+}
+
 // What was added behind a model's pieces, whose ids go on where those end: others are of another model.
 std::vector<Json> added_behind(const PlainVocabulary& model, const std::vector<Json>& all) {
   std::vector<Json> added;
@@ -127,11 +144,13 @@ std::unique_ptr<Vocabulary> open_sentencepiece(const fs::path& path, const Token
   }
   // Of Llama's and Gemma's, texts begin with a symbol where nothing else is said, and of T5's they end with one.
   const bool begins = kind == "LlamaTokenizer" || kind == "CodeLlamaTokenizer" || kind == "GemmaTokenizer";
-  const bool ends = kind == "T5Tokenizer" || kind == "PegasusTokenizer";
+  const bool is_t5 = kind == "T5Tokenizer" || kind == "MT5Tokenizer";
+  const bool ends = is_t5 || kind == "PegasusTokenizer";
   const SentencePieceTemplate around{settings.flag("add_bos_token").value_or(begins),
                                      settings.flag("add_eos_token").value_or(ends)};
-  if (const std::vector<Json> all = settings.added_tokens(); !all.empty()) {
+  if (std::vector<Json> all = settings.added_tokens(); is_t5 || !all.empty()) {
     PlainVocabulary model = read_sentencepiece_pieces(read_file(path), path.string());
+    if (is_t5) all = with_extra_tokens(std::move(all), std::ssize(model.pieces), settings, path.string());
     if (const std::vector<Json> added = added_behind(model, all); !added.empty())
       return with_tokens_behind(std::move(model), added, around, path, settings);
   }

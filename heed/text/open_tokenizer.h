@@ -20,7 +20,8 @@ enum class TokenizerSide { source, target };
 //                                                       there, has the ids of the language that is written
 //   tokenizer.model, spiece.model, spm.model,
 //   sentencepiece.model, sentencepiece.bpe.model        SentencePieceTokenizer; Tokenizer where more tokens were added,
-//                                                       and of the classes that give the pieces other ids
+//                                                       as T5's class does (heed/text/extra_tokens.h), and of the
+//                                                       classes that give the pieces other ids
 //                                                       (heed/text/renumbered_pieces.h)
 //   vocab.json with merges.txt                          Tokenizer: GPT-2's, or RoBERTa's or CLIP's where the folder
 //                                                       says so

@@ -201,6 +201,49 @@ TEST_F(OpenTokenizerTest, TokensWereAddedBehindASentencePieceModelsPieces) {
   EXPECT_EQ(open_tokenizer(folder_)->encode_special("a cat<extra_id_0><extra_id_1>").ids, expected);
 }
 
+TEST_F(OpenTokenizerTest, T5sClassMakesUpExtraTokens) {
+  const std::vector<std::string> lines = {"the cat sat on the mat", "a cat"};
+  const auto own = SentencePieceVocabulary::train(lines, {.vocabulary_size = 40});
+  const int size = static_cast<int>(own.size());
+  write("spiece.model", own.bytes());
+  Ids expected = own.encode("a cat");
+  const Ids mat = own.encode("the mat");
+  expected.push_back(size + 99);
+  expected.insert(expected.end(), mat.begin(), mat.end());
+  expected.insert(expected.end(), {size, 3});
+  for (const std::string config : {R"({"tokenizer_class": "T5Tokenizer"})",
+                                   R"({"tokenizer_class": "T5Tokenizer", "additional_special_tokens": []})"}) {
+    write("tokenizer_config.json", config);
+    const auto t5 = open_tokenizer(folder_);
+    EXPECT_EQ(t5->size(), size + 100);
+    EXPECT_EQ(t5->encode_special("a cat <extra_id_0> the mat <extra_id_99>").ids, expected);
+    EXPECT_EQ(t5->piece(size + 98), "<extra_id_1>");
+    EXPECT_TRUE(t5->is_special(size + 98));
+    EXPECT_EQ(t5->decode(expected), own.decode(own.encode("a cat the mat")));
+  }
+  // Tokens that were added later follow.
+  write("tokenizer_config.json", R"({"tokenizer_class": "T5TokenizerFast", "extra_ids": 2,
+        "additional_special_tokens": ["<extra_id_0>", "<extra_id_1>", "<sep>"]})");
+  write("added_tokens.json", fmt::format(R"({{"<sep>": {}}})", size + 2));
+  EXPECT_EQ(open_tokenizer(folder_)->encode("<extra_id_1><sep><extra_id_0>"), (Ids{size, size + 2, size + 1}));
+  fs::remove(folder_ / "added_tokens.json");
+  write("tokenizer_config.json", R"({"tokenizer_class": "MT5Tokenizer", "extra_ids": 0})");
+  EXPECT_EQ(open_tokenizer(folder_)->size(), size);
+  fs::remove(folder_ / "tokenizer_config.json");
+  write("config.json", R"({"model_type": "umt5"})");
+  EXPECT_EQ(open_tokenizer(folder_)->size(), size + 100);
+}
+
+TEST_F(OpenTokenizerTest, ExtraTokensThatAreNotAsManyAsTheFilesSayAreRefused) {
+  const auto own =
+      SentencePieceVocabulary::train(std::vector<std::string>{"the cat sat", "a cat"}, {.vocabulary_size = 30});
+  write("spiece.model", own.bytes());
+  write("tokenizer_config.json",
+        R"({"tokenizer_class": "T5Tokenizer", "additional_special_tokens": ["<extra_id_0>"]})");
+  EXPECT_EQ(refusal(),
+            (folder_ / "spiece.model").string() + ": 1 tokens are named <extra_id_...>, but extra_ids is 100");
+}
+
 TEST_F(OpenTokenizerTest, WhereNothingNamesItsClassTheModelsTypeDoes) {
   const std::vector<std::string> lines{"the cat sat on the mat", "a cat", "the mat"};
   const auto own = SentencePieceVocabulary::train(lines, {.vocabulary_size = 40});

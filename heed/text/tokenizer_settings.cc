@@ -40,6 +40,7 @@ constexpr std::pair<std::string_view, std::string_view> kClassesOfModels[] = {{"
                                                                               {"rembert", "RemBertTokenizer"},
                                                                               {"roberta", "RobertaTokenizer"},
                                                                               {"t5", "T5Tokenizer"},
+                                                                              {"umt5", "T5Tokenizer"},
                                                                               {"xglm", "XGLMTokenizer"},
                                                                               {"xlm-roberta", "XLMRobertaTokenizer"},
                                                                               {"xlnet", "XLNetTokenizer"}};
