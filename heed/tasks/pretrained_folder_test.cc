@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <sstream>
@@ -142,6 +143,30 @@ TEST(PretrainedFolder, TokensBeyondTheEmbeddingAreRefusedWhereATextHasThem) {
   const ModelFolder converted = load_model_folder(own);
   EXPECT_EQ(generate(converted, prompts, options)[1].tokens, expected[1].tokens);
   EXPECT_THAT(refusal([&] { generate(converted, spelled, options); }), ::testing::HasSubstr(refused));
+}
+
+TEST(PretrainedFolder, AModelOfBytesTranslatesAndIsConverted) {
+  HEED_DATA_OR_SKIP(models, "models");
+  const auto path = std::filesystem::path(::testing::TempDir()) / "heed_byt5", own = path / "own";
+  std::filesystem::remove_all(path);
+  std::filesystem::create_directories(path);
+  for (const char* file : {"config.json", "generation_config.json", "model.safetensors"})
+    std::filesystem::copy(models / "t5-tiny-d8" / file, path);
+  EXPECT_FALSE(has_vocabularies(path));
+  write_file(path / "tokenizer_config.json", R"({"tokenizer_class": "ByT5Tokenizer"})");
+  const ModelFolder model = load_model_folder(path);
+  const std::vector<std::string> lines{"Grüße", "a b"};
+  EXPECT_EQ(model.source_ids(lines[1]), (std::vector<int>{'a' + 3, ' ' + 3, 'b' + 3, 1}));
+  convert_model(path, {Precision::f32}, own);
+  const ModelFolder converted = load_model_folder(own);
+  Translator translator(model), again(converted);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto translation = translator.translate(lines, {.beam = 2})[i][0];
+    EXPECT_TRUE(std::ranges::all_of(translation.tokens, [](std::int32_t id) { return id < 384; }));
+    EXPECT_EQ(translation.tokens, again.translate(lines, {.beam = 2})[i][0].tokens);
+  }
+  EXPECT_EQ(score_translations(model, lines, lines)[0].log_probabilities,
+            score_translations(converted, lines, lines)[0].log_probabilities);
 }
 
 TEST(PretrainedFolder, SaysWhatIsMissing) {

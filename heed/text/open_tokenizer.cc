@@ -14,6 +14,7 @@
 #include "heed/base/file.h"
 #include "heed/io/json.h"
 #include "heed/text/albert_definition.h"
+#include "heed/text/byt5_definition.h"
 #include "heed/text/extra_tokens.h"
 #include "heed/text/renumbered_pieces.h"
 #include "heed/text/sentencepiece_pieces.h"
@@ -31,6 +32,7 @@ namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 5> kModels = {"tokenizer.model", "spiece.model", "spm.model",
                                                      "sentencepiece.model", "sentencepiece.bpe.model"};
+constexpr std::string_view kByt5 = "ByT5Tokenizer";  // which has no file of its own
 constexpr std::array<std::string_view, 3> kSidesFiles = {"source.spm", "target.spm", "vocab.json"};
 
 // A model of any other name, where the folder has no other.
@@ -231,12 +233,21 @@ std::unique_ptr<Vocabulary> open_bert(const fs::path& folder, const TokenizerSet
   return tokenizer_of(std::move(definition), path, settings);
 }
 
+std::unique_ptr<Vocabulary> open_byt5(const fs::path& folder, const TokenizerSettings& settings) {
+  const Byt5Rules rules{.pad = settings.token("pad_token", "<pad>"),
+                        .end = settings.token("eos_token", "</s>"),
+                        .unknown = settings.token("unk_token", "<unk>"),
+                        .extra = extra_tokens(settings, 125, folder.string())};
+  return tokenizer_of(byt5_definition(rules), folder, settings);
+}
+
 }  // namespace
 
 std::unique_ptr<Vocabulary> open_tokenizer(const fs::path& folder, TokenizerSide side) {
   const TokenizerSettings settings(folder);
   if (const fs::path path = folder / "tokenizer.json"; file_exists(path))
     return with_settings(Tokenizer::load(path), settings);
+  if (settings.tokenizer_class() == kByt5) return open_byt5(folder, settings);
   if (has_all(folder, kSidesFiles)) {
     const bool source = side == TokenizerSide::source;
     const bool apart = !source && file_exists(folder / "target_vocab.json");
@@ -256,7 +267,8 @@ std::unique_ptr<Vocabulary> open_tokenizer(const fs::path& folder, TokenizerSide
 bool has_tokenizer(const fs::path& folder) {
   const auto has = [&](std::string_view name) { return file_exists(folder / name); };
   return has("tokenizer.json") || has_all(folder, kSidesFiles) || std::ranges::any_of(kModels, has) ||
-         (has("vocab.json") && has("merges.txt")) || has("vocab.txt") || only_model(folder).has_value();
+         (has("vocab.json") && has("merges.txt")) || has("vocab.txt") || only_model(folder).has_value() ||
+         TokenizerSettings(folder).tokenizer_class() == kByt5;
 }
 
 }  // namespace heed

@@ -16,6 +16,7 @@ enum class TokenizerSide { source, target };
 
 // Reads the first of these that the folder has:
 //   tokenizer.json                                      Tokenizer
+//   tokenizer_config.json of a ByT5Tokenizer            Tokenizer: bytes, which are in no file
 //   source.spm and target.spm with vocab.json           SentencePieceWords: Marian's; target_vocab.json, where it is
 //                                                       there, has the ids of the language that is written
 //   tokenizer.model, spiece.model, spm.model,

@@ -242,6 +242,35 @@ TEST_F(OpenTokenizerTest, ExtraTokensThatAreNotAsManyAsTheFilesSayAreRefused) {
         R"({"tokenizer_class": "T5Tokenizer", "additional_special_tokens": ["<extra_id_0>"]})");
   EXPECT_EQ(refusal(),
             (folder_ / "spiece.model").string() + ": 1 tokens are named <extra_id_...>, but extra_ids is 100");
+  write("tokenizer_config.json", R"({"tokenizer_class": "ByT5Tokenizer", "extra_ids": 1000000})");
+  EXPECT_EQ(refusal(), folder_.string() + ": extra_ids must be at most 65536, but is 1000000");
+}
+
+TEST_F(OpenTokenizerTest, ByT5sClassNeedsNoFileOfPieces) {
+  EXPECT_FALSE(has_tokenizer(folder_));
+  write("tokenizer_config.json", R"({"tokenizer_class": "ByT5Tokenizer", "eos_token": {"content": "</s>"}})");
+  EXPECT_TRUE(has_tokenizer(folder_));
+  const auto bytes = open_tokenizer(folder_);
+  EXPECT_EQ(bytes->size(), 384);
+  EXPECT_EQ(bytes->symbols(), (SymbolIds{.pad = 0, .unknown = 2, .end = 1}));
+  EXPECT_EQ(bytes->encode_special("ä b\n").ids, (Ids{0xC3 + 3, 0xA4 + 3, ' ' + 3, 'b' + 3, '\n' + 3, 1}));
+  EXPECT_EQ(bytes->encode_special("").ids, Ids{1});
+  EXPECT_EQ(bytes->encode_special("a", "b"), (EncodedText{{'a' + 3, 1, 'b' + 3, 1}, {0, 0, 0, 0}}));
+  EXPECT_EQ(bytes->encode("a<extra_id_0></s><extra_id_124>"), (Ids{'a' + 3, 259, 1, 383}));
+  EXPECT_EQ(bytes->id_of("<extra_id_1>"), 260);
+  std::string all = "\x01";
+  for (const char* text : {"the quick  brown fox\r\n", " \t", "naïve €", "日本語", "\xF0\x9F\x98\x80"}) all += text;
+  EXPECT_EQ(bytes->decode(bytes->encode_special(all).ids), all);
+  EXPECT_EQ(bytes->decode(Ids{0, 'a' + 3, 0xE2 + 3, 0x82 + 3, 'b' + 3, 0xFF + 3, 300, 2, 1}), "ab")
+      << "what is no UTF-8, and what is special, is left out";
+  StreamingDecoder stream(*bytes);
+  std::string read;
+  for (const int id : bytes->encode("a€😀b")) read += stream.add(id);
+  EXPECT_EQ(read + stream.finish(), "a€😀b");
+  write(
+      "tokenizer_config.json",
+      R"({"tokenizer_class": "ByT5Tokenizer", "extra_ids": 2, "additional_special_tokens": ["<extra_id_1>", "<extra_id_0>"]})");
+  EXPECT_EQ(open_tokenizer(folder_)->encode("<extra_id_0><extra_id_1>"), (Ids{260, 259})) << "in the order of the list";
 }
 
 TEST_F(OpenTokenizerTest, WhereNothingNamesItsClassTheModelsTypeDoes) {

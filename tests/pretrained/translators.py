@@ -112,7 +112,7 @@ def t5_attention(w, x, memory, at, hidden, bias=0.0):
 def t5_stack(w, config, side, ids, hidden, memory=None, memory_hidden=None):
     gated = config.get("feed_forward_proj", "gated-gelu") == "gated-gelu"
     x = w("shared.weight", VOCABULARY, WIDTH)[ids]
-    for i in range(LAYERS):
+    for i in range(config["num_layers" if side == "encoder" else "num_decoder_layers"]):
         own = i if config["model_type"] == "umt5" else 0  # the layer that the table of distances is of
         table = w(f"{side}.block.{own}.layer.0.SelfAttention.relative_attention_bias.weight", BUCKETS, HEADS, deviation=1.0)
         bias = table[buckets(len(ids), len(ids), memory is None)].permute(2, 0, 1)
@@ -241,6 +241,7 @@ def make(path):
               "tie_word_embeddings": True, "decoder_start_token_id": 0, "pad_token_id": 0, "eos_token_id": 1}
     write(path / "t5", config, 64, t5)
     write(path / "t5-1.1", {**config, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}, 65, t5)
+    write(path / "byt5", {**config, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False, "num_layers": LAYERS + 1, "num_decoder_layers": 1}, 80, t5)
     write(path / "umt5", {**config, "model_type": "umt5", "architectures": ["UMT5ForConditionalGeneration"], "feed_forward_proj": "gated-gelu",
                           "tie_word_embeddings": False}, 76, t5)
     as_its_class = {name: value for name, value in config.items() if name not in ("tie_word_embeddings", "feed_forward_proj")}
