@@ -94,8 +94,8 @@ MultiheadAttention::MultiheadAttention(const ParameterScope& scope, AttentionKin
     angles_ = scope.computed([&] { return shared_angles(*made_.rotary); });
   }
   if (o.query_key_norm) {
-    q_norm_ = Norm(scope / "q_norm", NormKind::rms, o.head_dim, o.norm_epsilon);
-    k_norm_ = Norm(scope / "k_norm", NormKind::rms, o.head_dim, o.norm_epsilon);
+    q_norm_ = Norm(scope / "q_norm", o.norm, o.head_dim, o.norm_epsilon);
+    k_norm_ = Norm(scope / "k_norm", o.norm, o.head_dim, o.norm_epsilon);
   }
   // As in PyTorch, the bias is zero but takes the draws of a Linear's: those after it stay what they are.
   out_proj_ = o.bias && o.out_bias ? Linear(scope / "out_proj", query_width(), o.embed_dim, Initial::uniform(0))

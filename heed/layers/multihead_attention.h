@@ -40,8 +40,9 @@ struct MultiheadAttentionOptions {
   Index head_dim = 0;           // 0: embed_dim / num_heads; embed_dim: heads of full width
   bool out_bias = true;         // of the output projection, where `bias` gives the others one
   bool separate = false;        // q_proj_weight, k_proj_weight and v_proj_weight, whatever kdim and vdim are
-  bool query_key_norm = false;  // RMS norm of each query and key of a head, before they are turned (Qwen 3)
-  double norm_epsilon = 1e-6;   // of that
+  bool query_key_norm = false;  // a norm of each query and key of a head, before they are turned (Qwen 3, Phi)
+  NormKind norm = NormKind::rms;
+  double norm_epsilon = 1e-6;
   AttentionChoice attention{};  // score, positions, biases, masks, normaliser: AttentionChoice("cosine + window(8)")
   Index max_positions = 4096;   // that rotary has angles and bigbird random blocks for
   Mask mask{};                  // a mask of one's own, which the choice's and every call's intersect with
@@ -63,7 +64,7 @@ struct Attended {
 //   v_proj_weight    [G d, vdim]
 //   in_proj_bias     [(H + 2 G) d]
 //   bias_k, bias_v   [1, 1, G d]
-//   q_norm.weight, k_norm.weight   [d]
+//   q_norm.weight, k_norm.weight   [d]; of NormKind::layer also q_norm.bias, k_norm.bias
 //   sinks            [H], relative_bias [buckets, H], additive_vector [d]: what the choice's terms learn
 //   out_proj.weight  [embed_dim, H d], out_proj.bias [embed_dim]
 class MultiheadAttention {

@@ -18,6 +18,7 @@ MultiheadAttentionOptions attention_options(const TransformerBlockOptions& optio
           .out_bias = options.attention_out_bias,
           .separate = options.separate_projections,
           .query_key_norm = options.query_key_norm,
+          .norm = options.norm,
           .norm_epsilon = options.norm_epsilon,
           .attention = choice,
           .max_positions = options.max_positions};

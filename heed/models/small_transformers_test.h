@@ -46,6 +46,10 @@ inline std::map<std::string, TransformerConfig> variants() {
     c.attention = AttentionChoice("rotary_linear(4)");
     c.norm_epsilon = 1e-3;
   });
+  add("root mean squares of queries and keys", [](TransformerConfig& c) {
+    c.query_key_norm = true, c.norm = NormKind::rms;
+    c.attention = AttentionChoice("rotary");
+  });
   add("alternating", [](TransformerConfig& c) {
     c.decoder_layers = 2, c.alternate = true;
     c.alternate_attention = AttentionChoice("dot(0.3) + window(1)");

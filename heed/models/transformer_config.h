@@ -152,7 +152,7 @@ struct TransformerConfig {
     visit("attention_out_bias", c.attention_out_bias, "So does its output's, where the others do.");
     visit("separate_projections", c.separate_projections,
           "Queries, keys and values are projected by matrices of their own, not by one.");
-    visit("query_key_norm", c.query_key_norm, "Each head's query and key is normalised (root mean square).");
+    visit("query_key_norm", c.query_key_norm, "Each head's query and key is normalised, as norm says.");
     visit("ffn_bias", c.ffn_bias, "The feed-forward network's maps have biases.");
     visit("norm_epsilon", c.norm_epsilon, "Epsilon of all norms.", NumberRange::from(0, 1));
     visit("final_norm", c.final_norm,

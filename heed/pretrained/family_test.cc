@@ -29,6 +29,7 @@ TEST(Family, EveryParameterOfItsModelHasARule) {
            {"gemma", {}},
            {"gemma3_text", {}},
            {"phi", {}},
+           {"phi", {{"qk_layernorm", true}}},
            {"phi3", {}},
            {"opt", {{"ffn_dim", 64}, {"word_embed_proj_dim", 16}}},
            {"gemma2", {{"sliding_window", 8}, {"attn_logit_softcapping", 50}, {"final_logit_softcapping", 30}}}}) {
@@ -92,12 +93,15 @@ TEST(Family, ALanguageModelsLabelsAreReadWhereItIsAClassifier) {
 }
 
 TEST(Family, AnOptWhoseLayersEndInANormHasNoOtherBehindThem) {
-  const auto has_norm = [](bool before) {
-    const FamilyModel model = describe_model(of_type("opt", {{"ffn_dim", 64}, {"do_layer_norm_before", before}}));
+  const auto has_norm = [](bool before, bool removed = false) {
+    const FamilyModel model = describe_model(
+        of_type("opt", {{"ffn_dim", 64}, {"do_layer_norm_before", before}, {"_remove_final_layer_norm", removed}}));
     return std::ranges::any_of(model.rules, [](const TensorRule& rule) { return rule.parameter == "decoder.norm"; });
   };
   EXPECT_TRUE(has_norm(true));
   EXPECT_FALSE(has_norm(false)) << "whatever its file has";
+  EXPECT_FALSE(has_norm(true, true)) << "of one that lost it";
+  EXPECT_FALSE(has_norm(false, true));
 }
 
 TEST(Family, AWindowThatIsLeftOutIsTheClasss) {

@@ -6,7 +6,6 @@ namespace heed {
 
 FamilyModel describe_opt(const Json& config) {
   refuse_unless(config, "layer_norm_elementwise_affine", true);
-  refuse_unless(config, "_remove_final_layer_norm", false);
   FamilyModel model;
   TransformerConfig& c = model.config;
   c.source_vocabulary = c.target_vocabulary = extent(config, {"vocab_size"});
@@ -20,6 +19,8 @@ FamilyModel describe_opt(const Json& config) {
   c.activation = activation_of(find_field(config, {"activation_function"}).value_or("relu"));
   c.norm_place = flag_or(config, {"do_layer_norm_before"}, true) ? NormPlace::pre : NormPlace::post;
   c.attention_bias = c.ffn_bias = flag_or(config, {"enable_bias"}, true);
+  // Of models that were trained further by a library that had forgotten the norm.
+  if (flag_or(config, {"_remove_final_layer_norm"}, false)) c.final_norm = FinalNorm::never;
   c.positions = PositionKind::learned;
   c.max_length = extent(config, {"max_position_embeddings"});
   c.separate_projections = true;
@@ -46,7 +47,7 @@ FamilyModel describe_opt(const Json& config) {
       {"generator", {"lm_head"}},
   };
   // A file may have one that the class does not.
-  if (c.norm_place == NormPlace::pre) model.rules.push_back({"decoder.norm", {"model.decoder.final_layer_norm"}});
+  if (c.has_final_norm(/*decoder=*/true)) model.rules.push_back({"decoder.norm", {"model.decoder.final_layer_norm"}});
   model.parts = {"model.decoder.layers.*"};
   model.heads = language_model_head_names(config, "classifier");
   model.begin = id_or(config, {"bos_token_id"}, 2);

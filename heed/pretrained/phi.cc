@@ -6,7 +6,6 @@
 namespace heed {
 
 FamilyModel describe_phi(const Json& config) {
-  refuse_unless(config, "qk_layernorm", false);
   FamilyModel model;
   TransformerConfig& c = model.config;
   c.source_vocabulary = c.target_vocabulary = extent(config, {"vocab_size"});
@@ -24,6 +23,7 @@ FamilyModel describe_phi(const Json& config) {
   c.attention = rotary_attention(config, turned_features(config, "partial_rotary_factor", 0.5, c.width / c.heads));
   end_where_angles_change(config, model);
   c.separate_projections = true;
+  c.query_key_norm = flag_or(config, {"qk_layernorm"}, false);
   c.embedding_scale = 1;
   c.tie_output = flag_or(config, {"tie_word_embeddings"}, false);
   c.output_bias = true;
@@ -37,6 +37,8 @@ FamilyModel describe_phi(const Json& config) {
       {own + "self_attn.in_proj_bias",
        {attention + "q_proj.bias", attention + "k_proj.bias", attention + "v_proj.bias"}},
       {own + "self_attn.out_proj", {attention + "dense"}},
+      {own + "self_attn.q_norm", {attention + "q_layernorm"}},
+      {own + "self_attn.k_norm", {attention + "k_layernorm"}},
       {own + "linear1", {theirs + "mlp.fc1"}},
       {own + "linear2", {theirs + "mlp.fc2"}},
       {own + "norm1", {theirs + "input_layernorm"}},

@@ -106,7 +106,7 @@ def opt(w, config, ids):
 
         x = residual(x, f"{layer}.self_attn_layer_norm", attend)
         x = residual(x, f"{layer}.final_layer_norm", lambda h: w.linear(torch.relu(w.linear(h, f"{layer}.fc1", NETWORK)), f"{layer}.fc2", WIDTH))
-    x = norm(w, x, f"{at}.final_layer_norm") if first else x
+    x = norm(w, x, f"{at}.final_layer_norm") if first and not config.get("_remove_final_layer_norm") else x
     x = w.linear(x, f"{at}.project_out", config["word_embed_proj_dim"], False) if projects else x
     return x @ table.T
 
@@ -117,6 +117,8 @@ def phi(w, config, ids):
         at = f"model.layers.{i}"
         h = norm(w, x, f"{at}.input_layernorm")
         q, k, v = heads_of(w, h, [f"{at}.self_attn.{part}_proj" for part in "qkv"], True)
+        if config.get("qk_layernorm"):
+            q, k = (norm(w, t, f"{at}.self_attn.{part}_layernorm") for t, part in ((q, "q"), (k, "k")))
         q, k = (turned(t, int(HEAD * config["partial_rotary_factor"]), config["rope_theta"], None) for t in (q, k))
         attended = w.linear(attention(q, k, v, HEAD**-0.5), f"{at}.self_attn.dense", WIDTH)
         x = x + attended + w.linear(gelu_tanh(w.linear(h, f"{at}.mlp.fc1", NETWORK)), f"{at}.mlp.fc2", WIDTH)
@@ -143,6 +145,9 @@ def make(path):
     write(path / "opt", facebooks, 84, opt)
     write(path / "opt-norms-behind", {**facebooks, "do_layer_norm_before": False}, 85, opt, rename=lambda name: name.removeprefix("model."))
     write(path / "opt-projected", {**facebooks, "do_layer_norm_before": False, "word_embed_proj_dim": 20}, 87, opt)
-    write(path / "phi", config("phi", "PhiForCausalLM", num_hidden_layers=LAYERS, num_attention_heads=HEADS, intermediate_size=NETWORK,
+    write(path / "opt-without-final-norm", {**facebooks, "_remove_final_layer_norm": True}, 90, opt)
+    microsofts = config("phi", "PhiForCausalLM", num_hidden_layers=LAYERS, num_attention_heads=HEADS, intermediate_size=NETWORK,
                                partial_rotary_factor=0.5, rope_theta=10000.0, hidden_act="gelu_new", layer_norm_eps=1e-5,
-                               tie_word_embeddings=False), 86, phi)
+                               tie_word_embeddings=False)
+    write(path / "phi", microsofts, 86, phi)
+    write(path / "phi-normed-heads", {**microsofts, "qk_layernorm": True}, 91, phi)
