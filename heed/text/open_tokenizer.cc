@@ -238,7 +238,7 @@ std::unique_ptr<Vocabulary> open_byt5(const fs::path& folder, const TokenizerSet
                         .end = settings.token("eos_token", "</s>"),
                         .unknown = settings.token("unk_token", "<unk>"),
                         .extra = extra_tokens(settings, 125, folder.string())};
-  return tokenizer_of(byt5_definition(rules), folder, settings);
+  return tokenizer_of(byt5_definition(rules, folder.string()), folder, settings);
 }
 
 }  // namespace

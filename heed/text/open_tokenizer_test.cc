@@ -266,6 +266,10 @@ TEST_F(OpenTokenizerTest, ExtraTokensThatAreNotAsManyAsTheFilesSayAreRefused) {
             (folder_ / "spiece.model").string() + ": 1 tokens are named <extra_id_...>, but extra_ids is 100");
   write("tokenizer_config.json", R"({"tokenizer_class": "ByT5Tokenizer", "extra_ids": 1000000})");
   EXPECT_EQ(refusal(), folder_.string() + ": extra_ids must be at most 65536, but is 1000000");
+  for (const std::string pad : {"a", "</s>"}) {
+    write("tokenizer_config.json", R"({"tokenizer_class": "ByT5Tokenizer", "pad_token": ")" + pad + R"("})");
+    EXPECT_EQ(refusal(), folder_.string() + ": of a ByT5Tokenizer, two tokens or bytes are '" + pad + "'");
+  }
 }
 
 TEST_F(OpenTokenizerTest, ByT5sClassNeedsNoFileOfPieces) {
