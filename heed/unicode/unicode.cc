@@ -152,6 +152,22 @@ bool is_space(char32_t c) {
   return kind == UTF8PROC_CATEGORY_ZS || kind == UTF8PROC_CATEGORY_ZL || kind == UTF8PROC_CATEGORY_ZP;
 }
 
+char32_t to_upper(char32_t c) {
+  return c == 0xDF ? c : static_cast<char32_t>(utf8proc_toupper(static_cast<utf8proc_int32_t>(c)));
+}
+
+std::u32string to_upper(std::u32string_view text) {
+  std::u32string upper;
+  for (const char32_t c : text) {
+    if (c == 0xDF) {
+      upper += U"SS";
+    } else {
+      upper += to_upper(c);
+    }
+  }
+  return upper;
+}
+
 std::u32string to_lower(std::u32string_view text) {
   std::u32string lower;
   lower.reserve(text.size());

@@ -59,6 +59,12 @@ bool is_space(char32_t c);
 // for a U+03A3 that ends a word.
 std::u32string to_lower(std::u32string_view text);
 
+// Upper case of one code point by itself, where that is one.
+char32_t to_upper(char32_t c);
+// Upper case as Python's str.upper, but for what becomes several code points: of those only U+00DF does ("SS"), and
+// others stay as they are.
+std::u32string to_upper(std::u32string_view text);
+
 // Drops the white space at the end.
 std::u32string_view strip_right(std::u32string_view text);
 
