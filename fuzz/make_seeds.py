@@ -274,6 +274,17 @@ def add_files_of_others(seeds, data):
         seeds.add("whitespace_vocabulary", b"<pad>\n<unk>\n<s>\n</s>\n" + first_lines(path, 40))
 
 
+def add_chat_templates(seeds):
+    """Those of the tests, of which many come to one seed, and those that are known by name."""
+    root = pathlib.Path(__file__).parents[1]
+    cases = [case["template"] for case in json.loads((root / "tests/chat_templates/cases.json").read_text(encoding="utf-8"))["cases"]]
+    for begin in range(0, len(cases), 10):
+        seeds.add("chat_template", "\n".join(cases[begin:begin + 10]).encode())
+    named = (root / "heed/text/named_chat_templates.h").read_text(encoding="utf-8")
+    for text in re.findall(r'R"\((.*?)\)"', named, re.DOTALL) + cases:
+        seeds.add("chat_template", text.encode())
+
+
 def add_written_seeds(seeds):
     """What is a line or two, and stands in no file."""
     for text in ("1 0 1\n0 1 1\n", "1,0\n0;1 # the second\n", "[[1, 0, 1], [0, 1.5, -2e-1]]", "[[[true, false]], [[false, true]]]", "nan -inf\n"):
@@ -288,6 +299,7 @@ def add_written_seeds(seeds):
         seeds.add("alignment", text.encode())
     for tokenizer in tokenizers():
         seeds.add("tokenizer", json.dumps(tokenizer, separators=(",", ":"), ensure_ascii=False).encode())
+    add_chat_templates(seeds)
     seeds.add("json", b'{"a":[1,-0.5,1e300,true,false,null,"\\u00e4\\ud834\\udd1e\\n"],"b":{"c":{}}}')
     (seeds.folder / "attention").mkdir(exist_ok=True)  # every input is a problem: it needs none to start from
 
@@ -363,6 +375,10 @@ def main():
     add_senses(seeds)
     for target in ("json", "tokenizer", "bench_report", "model_config", "family_config", "trace", "training_state", "conformance_case", "npy", "safetensors_index"):
         seeds.write_dictionary(target)
+    words = """if elif else endif for in endfor set endset macro endmacro call endcall with endwith filter endfilter raw endraw generation
+      endgeneration break continue not and or is messages role content loop namespace range dict raise_exception bos_token caller""".split()
+    signs = "{{ }} {% %} {{- -}} {%- -%} {# #} ** // ~ | == != <= >= [ ] ( ) : , . =".split()
+    seeds.write_dictionary("chat_template", [word.encode() for word in words + signs])
     seeds.write_dictionary("safetensors", (b"F32", b"F64", b"F16", b"BF16", b"I8", b"I32", b"I64", b"BOOL", b"data_offsets"))
     targets = {source.name.removesuffix("_fuzz.cc") for source in pathlib.Path(__file__).parent.glob("*_fuzz.cc")}
     without = sorted(targets - {path.name for path in part.iterdir()})

@@ -34,10 +34,12 @@ class CliChat : public ::testing::Test {
 
 TEST_F(CliChat, TheAnswerIsWhatThePromptOfTheTemplateIsContinuedWith) {
   HEED_DATA_OR_SKIP(bloom, "models/bloom-tiny");
-  const std::string model = model_with(bloom, "{{'<|im_start|>' + message['role'] }}").string();
-  const std::string talk =
-      "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nThe dog<|im_end|>\n"
-      "<|im_start|>assistant\n";
+  const std::string model =
+      model_with(bloom,
+                 "{% for message in messages %}<{{ message.role }}>\n{{ message.content }}\n{% endfor %}\n"
+                 "{{- '<assistant>\n' }}")
+          .string();
+  const std::string talk = "<system>\nBe brief.\n<user>\nThe dog\n<assistant>\n";
   const std::string whole =
       output_of({"generate", model, "--prompt", talk, "--temperature", "0", "--max-tokens", "12"});
   const std::string answer = output_of({"generate", model, "--chat", "--system", "Be brief.", "--prompt", "The dog",
@@ -51,8 +53,10 @@ TEST_F(CliChat, SaysThatAModelHasNoTemplate) {
   const std::string model = model_with(bloom, "").string();
   expect_refusal(run_heed({"generate", model, "--chat", "--prompt", "x"}), kFailure, {"template"});
   expect_refusal(run_heed({"generate", model, "--system", "x"}), kWrongUsage, {"--system", "--chat"});
-  const std::string unknown = model_with(bloom, "{{ messages }}").string();
-  expect_refusal(run_heed({"generate", unknown, "--chat", "--prompt", "x"}), kFailure, {"chat_template.jinja"});
+  const std::string broken = model_with(bloom, "{{ messages").string();
+  expect_refusal(run_heed({"generate", broken, "--chat", "--prompt", "x"}), kFailure, {"chat_template.jinja: line 1"});
+  const std::string refuses = model_with(bloom, "{{ raise_exception('Not today.') }}").string();
+  expect_refusal(run_heed({"generate", refuses, "--chat", "--prompt", "x"}), kFailure, {"line 1: Not today."});
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ ChatTemplate chat_template_of(const fs::path& path) {
     const std::int32_t id = gguf_token_id(metadata, key);
     return id < 0 ? std::string() : pieces[static_cast<std::size_t>(id)];
   };
-  return ChatTemplate::recognised(metadata["tokenizer.chat_template"].string(), file.name(),
-                                  {.begin = symbol("bos_token_id"), .end = symbol("eos_token_id")});
+  return ChatTemplate::from_jinja(metadata["tokenizer.chat_template"].string(), file.name(),
+                                  {{"bos_token", symbol("bos_token_id")}, {"eos_token", symbol("eos_token_id")}});
 }
 
 }  // namespace heed

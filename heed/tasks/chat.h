@@ -11,8 +11,8 @@
 namespace heed {
 
 // The template in a folder, or in the one of a file of weights (ChatTemplate::open), or in a GGUF file or the one that
-// the folder has in the place of templates (tokenizer.chat_template). Throws heed::Error where there is none, or one
-// that is not among the common ones.
+// the folder has in the place of templates (tokenizer.chat_template). Throws heed::Error where there is none, or it
+// is not Jinja that heed reads.
 ChatTemplate chat_template_of(const std::filesystem::path& path);
 
 }  // namespace heed

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kZephyr =
-    "{% for message in messages %}{{'<|user|>\n' + message['content'] + eos_token}}{% endfor %}";
+    "{% for message in messages %}{{'<|user|>\n' + message['content'] + eos_token}}{% endfor %}{{ '<|assistant|>' }}";
 
 class Chat : public ::testing::Test {
  protected:
@@ -36,13 +36,13 @@ class Chat : public ::testing::Test {
 };
 
 TEST_F(Chat, TheSymbolsOfAGgufsTemplateAreItsPieces) {
-  EXPECT_EQ(asked(chat_template_of(folder_ / "m.gguf")), "<|user|>\nWhy?[end]\n<|assistant|>\n");
+  EXPECT_EQ(asked(chat_template_of(folder_ / "m.gguf")), "<|user|>\nWhy?[end]<|assistant|>");
 }
 
 TEST_F(Chat, AFolderOfAGgufAloneHasItsTemplate) {
   EXPECT_EQ(asked(chat_template_of(folder_)), asked(chat_template_of(folder_ / "m.gguf")));
   write_file(folder_ / "chat_template.jinja", kZephyr);
-  EXPECT_EQ(asked(chat_template_of(folder_)), "<|user|>\nWhy?</s>\n<|assistant|>\n") << "the folder's own is first";
+  EXPECT_EQ(asked(chat_template_of(folder_)), "<|user|>\nWhy?</s><|assistant|>") << "the folder's own is first";
 }
 
 }  // namespace

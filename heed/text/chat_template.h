@@ -7,6 +7,8 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,20 +18,24 @@
 
 namespace heed {
 
+namespace jinja {
+class Template;
+}
+
 struct ChatMessage {
-  std::string role;  // "system" (the first, or none), then "user" and "assistant" in turn
+  std::string role;  // "system", "user", "assistant", or what else a template knows
   std::string content;
 };
 
-// What templates call bos_token and eos_token.
-struct ChatSymbols {
-  std::string begin = "<s>", end = "</s>";
-};
+// What templates call bos_token, eos_token, pad_token and so on, by these names.
+using ChatSymbols = std::map<std::string, std::string>;
 
-// One of the common templates. They are known by name, and by what stands in the Jinja text that comes with a model;
-// that text is not interpreted, but what models of one kind do differently is read from it: the system message that
-// stands in where there is none, what Llama 3.1 says of dates, where Mistral's have spaces, and whether
-// DeepSeek's begin with a thought.
+// A template in Jinja, as it comes with a model, or one of the common ones by name. It is carried out as Hugging Face's
+// apply_chat_template(messages, add_generation_prompt=True) does, without tools and documents, and without
+// strftime_now: the same conversation is the same text on every day, so that templates that ask whether there is that
+// function write the date that they have for where there is none, and those that do not ask are refused. It may go on
+// for so long only, and say so much (heed/text/jinja/run.h): a template is a program in a file that nobody has looked
+// at.
 class ChatTemplate {
  public:
   // chatml (Qwen and many others), deepseek (R1 and what was distilled from it), gemma, llama2, llama3, mistral, phi3,
@@ -37,54 +43,31 @@ class ChatTemplate {
   static std::span<const std::string_view> names();
   // Throws heed::Error for any other name.
   static ChatTemplate named(std::string_view name);
-  // By the marks in a Jinja template. Throws heed::Error that names it `place` where it has those of none.
-  static ChatTemplate recognised(std::string_view jinja, std::string_view place, ChatSymbols symbols = {});
-  // By chat_template.jinja or tokenizer_config.json in a model's folder, with the symbols that the latter names. Throws
-  // heed::Error where there is neither, or the latter has no template, or one that is not recognised.
+  // Throws heed::Error that names `place` and the line where it is no template.
+  static ChatTemplate from_jinja(std::string_view jinja, std::string_view place,
+                                 ChatSymbols symbols = {{"bos_token", "<s>"}, {"eos_token", "</s>"}});
+  // By chat_template.jinja or tokenizer_config.json in a model's folder, with every key of the latter that ends in
+  // "_token", or of special_tokens_map.json, or else what the class of its tokenizer has for it. Throws heed::Error
+  // where there is neither, or the latter has no template, or one that is none.
   static ChatTemplate open(const std::filesystem::path& folder);
 
-  std::string_view name() const { return name_; }
-
   // The text of the messages and what begins the assistant's answer; with its special tokens spelled, the one that
-  // begins every text included. Throws heed::Error where roles do not come in turn, or the last is not the user's.
+  // begins every text included. Throws heed::Error that names the template's line for what it refuses, which mostly is
+  // roles that do not come in turn, for what it asks that heed does not know, and for messages that are not UTF-8.
+  // Those that are known by name take one message of the system or none, then the user's and the assistant's in turn,
+  // the user's last.
   std::string text(std::span<const ChatMessage> messages) const;
-  // The ids of that text. Of a vocabulary that takes tokens that a text spells for text, they are those of
-  // vocabulary.id_of, where it knows them.
+  // The ids of that text, in which a special token that is spelled is the token, whoever spelled it, as for Hugging
+  // Face's tokenizers: also where a message says "</s>", so who hands on what strangers say takes that out before. Of a
+  // vocabulary that takes tokens that a text spells for text, what lies between them is encoded by itself.
   std::vector<int> encode(const Vocabulary& vocabulary, std::span<const ChatMessage> messages) const;
 
  private:
-  // A part that is one special token, or text between two.
-  struct Part {
-    std::string text;
-    bool special;
-  };
+  ChatTemplate(std::shared_ptr<const jinja::Template> jinja, ChatSymbols symbols)
+      : jinja_(std::move(jinja)), symbols_(std::move(symbols)) {}
 
-  explicit ChatTemplate(std::string_view name) : name_(name) {}
-  std::vector<Part> parts(std::span<const ChatMessage> messages) const;
-  void add_turns_with_header(std::span<const ChatMessage> messages, std::vector<Part>& parts) const;
-  void add_marked_turns(std::span<const ChatMessage> messages, std::vector<Part>& parts) const;
-  void add_instructions(std::span<const ChatMessage> messages, std::vector<Part>& parts) const;
-
-  // How Mistral's models, of which each has another, write a turn.
-  struct Instruction {
-    std::string_view before = "";         // "[INST]"
-    std::string_view behind = " ";        // it
-    std::string_view end = " ";           // before "[/INST]"
-    std::string_view answer = "";         // before what was answered
-    bool trims_answer = false;            // white space around it
-    std::string_view behind_answer = "";  // after its "</s>"
-    bool system_is_last = false;          // the system message stands in the last turn of the user, not in the first
-  };
-  static Instruction instruction_of(std::string_view jinja);
-
-  std::string_view name_;  // of names()
-  ChatSymbols symbols_ = {};
-  bool begins_ = false;              // with the begin symbol, which other models of its kind do not
-  std::string default_system_ = {};  // what stands first where there is no system message
-  std::string_view preamble_ = {};   // of llama3: what the system's turn begins with, which there is always then
-  Instruction instruction_ = {};     // of mistral
-  bool thinks_ = false;              // of deepseek: an answer begins with a thought
-  bool forgets_thoughts_ = name_ == "deepseek";  // what was thought for earlier answers is left out
+  std::shared_ptr<const jinja::Template> jinja_;
+  ChatSymbols symbols_;
 };
 
 }  // namespace heed

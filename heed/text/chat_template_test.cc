@@ -40,129 +40,110 @@ TEST(ChatTemplate, WritesATalkAsItsModelsKnowIt) {
             "<|assistant|>\n");
 }
 
-TEST(ChatTemplate, DeepseeksModelsThinkWhereTheirTemplateSaysSo) {
+TEST(ChatTemplate, DeepseeksModelsForgetWhatTheyThought) {
   std::vector<ChatMessage> talk = kTalk;
   talk[2].content = "<think>\nA greeting.\n</think>\n\nHello.";
-  const std::string begun = "<｜begin▁of▁sentence｜>Be kind.<｜User｜> Hi <｜Assistant｜>";
-  const std::string ended = "<｜end▁of▁sentence｜><｜User｜>Bye<｜Assistant｜>";
-  EXPECT_EQ(ChatTemplate::named("deepseek").text(talk), begun + "\n\nHello." + ended);
-  const std::string turns = "{{bos_token}}{{ns.system_prompt}}{{'<｜User｜>' + message['content']}}";
-  EXPECT_EQ(ChatTemplate::recognised(turns + "{% set content = content.split('</think>')[-1] %}{{'<｜Assistant｜>' + "
-                                             R"(content + '<｜end▁of▁sentence｜>'}}{{'<｜Assistant｜><think>\n'}})",
-                                     "place")
-                .text(talk),
-            begun + "\n\nHello." + ended + "<think>\n");
-  EXPECT_EQ(ChatTemplate::recognised(turns + "{{'<｜Assistant｜>' + content}}", "place").text(talk),
-            begun + talk[2].content + ended);
+  EXPECT_EQ(ChatTemplate::named("deepseek").text(talk),
+            "<｜begin▁of▁sentence｜>Be kind.<｜User｜> Hi <｜Assistant｜>\n\nHello.<｜end▁of▁sentence｜><｜User｜>Bye"
+            "<｜Assistant｜>");
+  EXPECT_NE(ChatTemplate::named("chatml").text(talk).find("A greeting."), std::string::npos);
+}
+
+TEST(ChatTemplate, AnUnknownNameIsRefused) {
   EXPECT_EQ(
       testing::refusal([] { ChatTemplate::named("x"); }),
       "chat: no template is called 'x': there are chatml, deepseek, gemma, llama2, llama3, mistral, phi3, zephyr");
 }
 
-TEST(ChatTemplate, OfAnswersThatWereThoughtAboutSomeTemplatesKeepWhatWasSaid) {
-  std::vector<ChatMessage> talk = kTalk;
-  talk[2].content = "<think>\nA greeting.\n</think>\n\nHello.";
-  const std::string turns = "{{'<|im_start|>' + message.role + content + '<|im_end|>'}}";
-  const std::string forgets = R"({%- set content = message.content.split('</think>')[-1].lstrip('\n') %})";
-  EXPECT_EQ(ChatTemplate::recognised(turns + forgets, "place").text(talk), ChatTemplate::named("chatml").text(kTalk));
-  EXPECT_NE(ChatTemplate::recognised(turns, "place").text(talk).find("A greeting."), std::string::npos);
-  EXPECT_NE(ChatTemplate::named("chatml").text(talk).find("A greeting."), std::string::npos);
-}
-
-TEST(ChatTemplate, IsRecognisedByItsMarks) {
-  const auto name = [](std::string_view jinja) { return ChatTemplate::recognised(jinja, "place").name(); };
-  EXPECT_EQ(name("{% for m in messages %}{{'<|im_start|>' + m['role']}}"), "chatml");
-  EXPECT_EQ(name("{{ '<|start_header_id|>' + role }}"), "llama3");
-  EXPECT_EQ(name("{{ '[INST] <<SYS>>' }}"), "llama2");
-  EXPECT_EQ(name("{{ '[INST] ' + content + ' [/INST]' }}"), "mistral");
-  EXPECT_EQ(name("{{ '<start_of_turn>' }}"), "gemma");
-  EXPECT_EQ(name("{{ '<|user|>\n' + content + eos_token }}"), "zephyr");
-  EXPECT_EQ(name("{{ '<|user|>\n' + content + '<|end|>' }}"), "phi3");
-  EXPECT_EQ(ChatTemplate::recognised("'[INST] ' + c + '[/INST]'", "place").text(std::span(kTalk).last(1)),
-            "<s>[INST] Bye[/INST]");
-  EXPECT_NE(testing::refusal([] { ChatTemplate::recognised("{{ x }}", "place"); }).find("place: the template is none"),
-            std::string::npos);
-}
-
-// The texts that follow are in the notation of templates that models come with, of which they keep what is told apart.
-std::string written(std::string_view jinja, std::span<const ChatMessage> talk) {
-  return ChatTemplate::recognised(jinja, "place").text(talk);
-}
 const std::vector<ChatMessage> kQuestion = {{"user", "Bye"}};
 
-TEST(ChatTemplate, TheSystemMessageThatIsTheModelsOwnIsReadFromTheTemplate) {
-  EXPECT_EQ(written(R"({% if tools %}{{ '<|im_start|>system\n' }}{{ messages[0]['content'] + '<|im_end|>' }}{% else %}
-                       {{- '<|im_start|>system\nYou\'re Max.<|im_end|>\n' }}{% endif %})",
-                    kQuestion),
-            "<|im_start|>system\nYou're Max.<|im_end|>\n<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n");
-  EXPECT_EQ(written("{{ bos_token }}{{'<|im_start|>' + message['role'] + '\n' + content + '<|im_end|>'}}", kQuestion),
-            "<s><|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n");
+// With the names that Hugging Face's tokenizers give a template, and no others.
+TEST(ChatTemplate, OneOfAModelIsCarriedOut) {
+  const auto text = [](std::string_view jinja) { return ChatTemplate::from_jinja(jinja, "place").text(kTalk); };
+  EXPECT_EQ(text("{% for message in messages %}{{ message['role'] }}:{{ message.content | trim }};{% endfor %}"),
+            "system:Be kind.;user:Hi;assistant:Hello.;user:Bye;");
+  EXPECT_EQ(text("{{ bos_token }}{{ eos_token }}{{ pad_token }}{{ add_generation_prompt }}"), "<s></s>True");
+  EXPECT_EQ(text("{{ tools is none }}{{ documents is none }}{{ enable_thinking is defined }}"), "TrueTrueFalse");
 }
 
-TEST(ChatTemplate, ALongTextOfMarksIsReadInOnePass) {
-  std::string jinja = "{{ '";
-  for (int i = 0; i < 200'000; ++i) jinja += "<|im_start|>system\\n";
-  EXPECT_EQ(written(jinja, kQuestion), "<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n");
+// Twice the same, whatever the day.
+TEST(ChatTemplate, NobodyTellsATemplateTheTime) {
+  EXPECT_EQ(ChatTemplate::from_jinja("{{ strftime_now('%d') if strftime_now is defined else '26 Jul 2024' }}", "place")
+                .text(kQuestion),
+            "26 Jul 2024");
+  EXPECT_EQ(testing::refusal([] { ChatTemplate::from_jinja("{{ strftime_now('%d') }}", "p").text(kQuestion); }),
+            "p: line 1: 'strftime_now' is undefined");
 }
 
-TEST(ChatTemplate, Llama31AlwaysHasATurnOfTheSystem) {
-  constexpr std::string_view kJinja =
-      R"({{- "<|start_header_id|>system<|end_header_id|>\n\n" }}{{- "Cutting Knowledge Date: December 2023\n" }})";
-  const std::string begin =
-      "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\n"
-      "Cutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n";
-  EXPECT_TRUE(written(kJinja, kQuestion).starts_with(begin + "<|eot_id|><|start_header_id|>user"));
-  EXPECT_TRUE(written(kJinja, kTalk).starts_with(begin + "Be kind.<|eot_id|><|start_header_id|>user"));
+TEST(ChatTemplate, WhatATemplateRefusesNamesItsLine) {
+  const auto chat = ChatTemplate::from_jinja(
+      "\n{% if messages|length > 1 %}{{ raise_exception('Ask once.') }}{% endif %}", "folder/chat_template.jinja");
+  EXPECT_EQ(testing::refusal([&] { chat.text(kTalk); }), "folder/chat_template.jinja: line 2: Ask once.");
+  EXPECT_EQ(chat.text(kQuestion), "\n");
+  EXPECT_EQ(testing::refusal([] { ChatTemplate::from_jinja("a\n{% if %}", "p"); }),
+            "p: line 2: expected an expression, but there is 'the end of a tag'");
 }
 
-TEST(ChatTemplate, EachOfMistralsModelsHasItsSpaces) {
-  EXPECT_EQ(written(R"({{- " [INST] " + system_message + "\n\n" + message["content"] + " [/INST]" }}
-                       {{- " " + message["content"] + eos_token}})",
-                    kTalk),
-            "<s> [INST] Be kind.\n\n Hi  [/INST] Hello.</s> [INST] Bye [/INST]");
-  EXPECT_EQ(written(R"({%- if loop.last and system_message is defined %}
-                       {{- "[INST] " + system_message + "\n\n" + message["content"] + "[/INST]" }}
-                       {{- " " + message["content"]|trim + eos_token}})",
-                    kTalk),
-            "<s>[INST]  Hi [/INST] Hello.</s>[INST] Be kind.\n\nBye[/INST]");
-  EXPECT_EQ(
-      written("{{- '[INST]' + message['content'] + '[/INST]' }}{{ message['content'] + eos_token + ' ' }}", kTalk),
-      "<s>[INST]Be kind.\n\n Hi [/INST]Hello.</s> [INST]Bye[/INST]");
+// A model may be asked to go on with its own answer, or know roles that others do not.
+TEST(ChatTemplate, RolesAreTheTemplatesAffair) {
+  const auto chat = ChatTemplate::from_jinja("{% for m in messages %}{{ m.role }} {% endfor %}", "place");
+  const std::vector<ChatMessage> talk = {{"tool", "x"}, {"assistant", "y"}};
+  EXPECT_EQ(chat.text(talk), "tool assistant ");
+  EXPECT_EQ(chat.text({}), "");
 }
 
-TEST(ChatTemplate, WhatOnlyLooksLikeOneIsRefused) {
-  for (const char* jinja :
-       {"{{'<|im_start|>user<|im_sep|>' + message['content'] + '<|im_end|>'}}",
-        "{{ '<|' + message['role'] + '|>' + message['content'] + '<|end|>' }}", "[gMASK]<sop><|user|>\n{{ content }}",
-        "{{ '<|user|>\\n' + message['content'] + '\\n' }}{{ '<|assistant|>' + message['content'] + eos_token }}",
-        "{{ '[SYSTEM_PROMPT]' + system + '[/SYSTEM_PROMPT]' }}{{ '[INST]' + message['content'] + '[/INST]' }}"}) {
-    EXPECT_NE(testing::refusal([&] { ChatTemplate::recognised(jinja, "p"); }).find("p: the template is none"),
-              std::string::npos)
-        << jinja;
+TEST(ChatTemplate, MessagesAreUtf8) {
+  const std::vector<ChatMessage> talk = {{"user", "\xFF"}};
+  EXPECT_EQ(testing::refusal([&] { ChatTemplate::named("chatml").text(talk); }),
+            "chat: a message is not UTF-8: '\\xff'");
+}
+
+class ChatTemplateFolder : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::remove_all(folder_);
+    make_folder(folder_);
   }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void write(const char* name, std::string_view text) const { write_file(folder_ / name, text); }
+  std::string refusal() const {
+    return testing::refusal([&] { ChatTemplate::open(folder_); });
+  }
+  std::string text() const { return ChatTemplate::open(folder_).text(kQuestion); }
+
+  std::filesystem::path folder_ = std::filesystem::path(::testing::TempDir()) / "heed_chat_template_test";
+};
+
+TEST_F(ChatTemplateFolder, SaysWhich) {
+  EXPECT_NE(refusal().find("has neither"), std::string::npos);
+  write("tokenizer_config.json", "{}");
+  EXPECT_NE(refusal().find("has no chat_template"), std::string::npos);
+  write("tokenizer_config.json", R"({"chat_template": "the config's"})");
+  EXPECT_EQ(text(), "the config's");
+  write("tokenizer_config.json",
+        R"({"chat_template": [{"name": "tools", "template": "x"}, {"name": "default", "template": "y"}]})");
+  EXPECT_EQ(text(), "y");
+  write("tokenizer_config.json", R"({"chat_template": []})");
+  EXPECT_NE(refusal().find("called default"), std::string::npos);
+  write("tokenizer_config.json", R"({"chat_template": "{{"})");
+  EXPECT_NE(refusal().find("tokenizer_config.json: chat_template: line 1: a tag does not end"), std::string::npos);
+  write("chat_template.jinja", "the file's");
+  EXPECT_EQ(text(), "the file's");
 }
 
-TEST(ChatTemplate, AFolderSaysWhich) {
-  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "heed_chat_template_test";
-  std::filesystem::remove_all(folder);
-  make_folder(folder);
-  const auto refusal = [&] { return testing::refusal([&] { ChatTemplate::open(folder); }); };
-  EXPECT_NE(refusal().find("has neither"), std::string::npos);
-  write_file(folder / "tokenizer_config.json", "{}");
-  EXPECT_NE(refusal().find("has no chat_template"), std::string::npos);
-  write_file(folder / "tokenizer_config.json", R"({"chat_template": "<|im_start|>"})");
-  EXPECT_EQ(ChatTemplate::open(folder).name(), "chatml");
-  write_file(folder / "tokenizer_config.json",
-             R"({"chat_template": [{"name": "tools", "template": "x"}, {"name": "default", "template": "[INST]"}]})");
-  EXPECT_EQ(ChatTemplate::open(folder).name(), "mistral");
-  write_file(folder / "tokenizer_config.json", R"({"chat_template": []})");
-  EXPECT_NE(refusal().find("called default"), std::string::npos);
-  write_file(folder / "tokenizer_config.json", R"({"bos_token": {"content": "<b>"}, "eos_token": "<e>",
-      "chat_template": "{{ bos_token }}{{ '<|user|>\\n' + message.content + eos_token }}"})");
-  EXPECT_EQ(ChatTemplate::open(folder).text(kQuestion), "<b><|user|>\nBye<e>\n<|assistant|>\n");
-  write_file(folder / "chat_template.jinja", "<start_of_turn>");
-  EXPECT_EQ(ChatTemplate::open(folder).name(), "gemma");
-  std::filesystem::remove_all(folder);
+TEST_F(ChatTemplateFolder, NamesTheSymbols) {
+  write("chat_template.jinja", "{{ bos_token }}|{{ eos_token }}|{{ pad_token }}|{{ image_token }}");
+  EXPECT_EQ(text(), "<s>|</s>||");
+  write("special_tokens_map.json", R"({"bos_token": "<a>", "pad_token": {"content": "<p>"}})");
+  EXPECT_EQ(text(), "<a>|</s>|<p>|");
+  write("tokenizer_config.json", R"({"bos_token": {"content": "<b>"}, "eos_token": null, "image_token": "<i>",
+                                     "add_bos_token": true})");
+  EXPECT_EQ(text(), "<b>||<p>|<i>");
+  write("special_tokens_map.json", "{}");
+  write("tokenizer_config.json", R"({"tokenizer_class": "Qwen2TokenizerFast"})");
+  EXPECT_EQ(text(), "|<|endoftext|>|<|endoftext|>|");
+  write("tokenizer_config.json", R"({"tokenizer_class": "PreTrainedTokenizerFast"})");
+  EXPECT_EQ(text(), "|||");
 }
 
 TEST(ChatTemplate, TheIdsAreThoseOfTheText) {
@@ -186,6 +167,8 @@ TEST(ChatTemplate, SentencePieceModelsGetTheIdsOfTokens) {
   }
   expected.pop_back();
   EXPECT_EQ(ChatTemplate::named("mistral").encode(*vocabulary, talk), expected);
+  const std::vector<ChatMessage> whole = {{"user", "Hi [/INST]Hello.</s>[INST] Bye"}};
+  EXPECT_EQ(ChatTemplate::named("mistral").encode(*vocabulary, whole), expected) << "whoever spells it";
 }
 
 TEST(ChatTemplate, RolesComeInTurn) {

@@ -12,6 +12,7 @@ namespace heed::jinja {
 namespace {
 
 using ScopePtr = std::shared_ptr<Scope>;
+constexpr Index kStepsOfScope = 4;  // which takes as long to make
 enum class Flow { goes_on, next_item, last_item };
 
 class Evaluator {
@@ -272,6 +273,7 @@ Flow Evaluator::loop(const Statement& statement, const ScopePtr& scope) {
   }
   const auto here = std::make_shared<Loop>(Value::list(run_, std::move(items)));
   for (std::size_t i = 0; i < here->size(); ++i) {
+    run_.spend(kStepsOfScope);
     here->go_to(i);
     const auto inner = std::make_shared<Scope>(scope);
     inner->set("loop", Value(std::shared_ptr<Object>(here)));

@@ -17,7 +17,7 @@ std::string printed_number(double number) {
   return text;
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   const char quote = text.find('\'') != text.npos && text.find('"') == text.npos ? '"' : '\'';
   std::string all(1, quote);
   for_each_code_point(text, [&](char32_t c, std::string_view bytes) {
@@ -84,7 +84,7 @@ class Writer {
     const Run::Level level(run_);
     run_.spend(1);
     if (value.is_text()) {
-      add(quoted(value.text()));
+      add(in_quotes(value.text()));
     } else if (const List* list = value.as_list(); list != nullptr && list->form != Form::generator) {
       represent_list(*list);
     } else if (const Dict* dict = value.as_dict()) {
