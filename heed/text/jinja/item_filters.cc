@@ -143,6 +143,7 @@ Value unique(Run& run, const Value& value, const Settings& settings) {
   std::vector<Value> kept, keys;
   for (const Value& item : items_of(run, value)) {
     const Value key = key_of(run, item, settings[1], is_true(settings[0]));
+    if (!key.is_undefined()) must_be_key(run, key);
     if (std::ranges::any_of(keys, [&](const Value& other) { return equal(run, other, key); })) continue;
     keys.push_back(key);
     kept.push_back(item);
@@ -211,6 +212,7 @@ const std::string& name_given(Run& run, const Arguments& arguments, std::size_t 
 
 Value mapped(Run& run, const Value& value, const Arguments& arguments) {
   std::vector<Value> made;
+  if (!truth(value)) return generated(run, {});  // whatever it is, as Jinja2
   if (arguments.positional.empty()) {
     const Settings settings = arguments.bound(run, "map", {"attribute", "default"});
     if (!settings[0]) run.refuse("'map' wants an attribute or a filter");
@@ -233,6 +235,7 @@ Value selected(Run& run, const Value& value, const Arguments& arguments, bool by
   const std::string* const test = has_test ? &name_given(run, arguments, first) : nullptr;
   const Arguments rest = has_test ? behind(arguments, first + 1) : Arguments();
   std::vector<Value> kept;
+  if (!truth(value)) return generated(run, {});  // whatever it is, as Jinja2
   for (const Value& item : items_of(run, value)) {
     const Value tested = by_attribute ? part_of(run, item, arguments.positional[0]) : item;
     if ((has_test ? passes_test(run, *test, tested, rest) : truth(tested)) == keeps) kept.push_back(item);

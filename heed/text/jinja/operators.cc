@@ -125,7 +125,10 @@ bool contains(Run& run, const Value& value, const Value& sought) {
     run.spend_on_text(value.text().size());
     return value.text().find(sought.text()) != std::string::npos;
   }
-  if (const Dict* dict = value.as_dict()) return member(run, *dict, sought) != nullptr;
+  if (const Dict* dict = value.as_dict()) {
+    if (!sought.is_undefined()) must_be_key(run, sought);
+    return member(run, *dict, sought) != nullptr;
+  }
   const std::vector<Value> items = items_of(run, value);
   return std::ranges::any_of(items, [&](const Value& item) { return equal(run, item, sought); });
 }

@@ -37,7 +37,7 @@ constexpr std::array<Plain, 15> kPlain = {{
     {"boolean", [](const Value& value) { return value.is<bool>(); }},
     {"true", [](const Value& value) { return value.is<bool>() && value.boolean(); }},
     {"false", [](const Value& value) { return value.is<bool>() && !value.boolean(); }},
-    {"callable", [](const Value& value) { return value.as_callable() != nullptr; }},
+    {"callable", [](const Value& value) { return value.is_undefined() || value.as_callable() != nullptr; }},
     {"escaped", [](const Value&) { return false; }},
 }};
 
@@ -65,8 +65,8 @@ const Value& only(Run& run, std::string_view name, const Arguments& arguments) {
   return arguments.positional.front();
 }
 
-bool is_divisible(Run& run, const Value& value, const Value& by) {
-  return equal(run, calculated(run, "%", value, by), Value(std::int64_t{0}));
+bool leaves(Run& run, const Value& value, const Value& by, std::int64_t rest) {
+  return equal(run, calculated(run, "%", value, by), Value(rest));
 }
 
 }  // namespace
@@ -83,12 +83,12 @@ bool passes_test(Run& run, std::string_view name, const Value& value, const Argu
     if (name == "sameas" && type_name(value) != type_name(other)) return false;
     return compared(run, sign->second, value, other);
   }
-  if (name == "divisibleby") return is_divisible(run, value, only(run, name, arguments));
+  if (name == "divisibleby") return leaves(run, value, only(run, name, arguments), 0);
   if (name == "filter" || name == "test")
     return value.is_text() && (name == "filter" ? is_filter : is_test)(value.text());
   if (name == "odd" || name == "even" || name == "lower" || name == "upper") {
     arguments.bound(run, name, {});
-    if (name == "odd" || name == "even") return is_divisible(run, value, Value(std::int64_t{2})) == (name == "even");
+    if (name == "odd" || name == "even") return leaves(run, value, Value(std::int64_t{2}), name == "odd" ? 1 : 0);
     const std::string text = printed(run, value);
     const std::string lower = in_lower_case(text), upper = in_upper_case(text);
     return lower != upper && text == (name == "lower" ? lower : upper);

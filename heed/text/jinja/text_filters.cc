@@ -42,6 +42,8 @@ Value replace(Run& run, const Value& value, const Options& options) {
 
 Value indent(Run& run, const Value& value, const Options& options) {
   constexpr std::int64_t kMostBlanks = 10'000;
+  must_be_defined(run, value);
+  if (!value.is_text()) run.refuse("'indent' is not for {}", type_name(value));
   std::string blanks;
   if (options[0] && options[0]->is_text()) {
     blanks = options[0]->text();
@@ -50,7 +52,7 @@ Value indent(Run& run, const Value& value, const Options& options) {
     if (width > kMostBlanks) run.refuse("'indent' by more than {}", kMostBlanks);
     blanks.assign(static_cast<std::size_t>(std::max<std::int64_t>(width, 0)), ' ');
   }
-  const std::vector<std::string> lines = lines_of(printed(run, value) + "\n", false);
+  const std::vector<std::string> lines = lines_of(value.text() + "\n", false);
   std::string all = is_set(options[1]) ? blanks : std::string();
   for (std::size_t i = 0; i < lines.size(); ++i) {
     run.spend_on_text(lines[i].size() + blanks.size() + Run::kBytesOfStep);
@@ -130,7 +132,8 @@ Value rounded(Run& run, const Value& value, const Options& options) {
   if (digits < 0 || digits > 15) run.refuse("'round' to {} digits is not read here", digits);
   const std::string method = options[1] ? printed(run, *options[1]) : "common";
   if (method == "common") {
-    if (value.is_integer() || !std::isfinite(value.number())) return value;
+    if (value.is_integer()) return Value(value.integer());
+    if (!std::isfinite(value.number())) return value;
     return Value(*read_number(fmt::format("{:.{}f}", value.number(), digits)));
   }
   if (method != "ceil" && method != "floor") run.refuse("'round' is common, ceil or floor");

@@ -184,12 +184,16 @@ const Value* member(Run& run, const Dict& dict, const Value& key) {
   return nullptr;
 }
 
-void set_member(Run& run, std::vector<std::pair<Value, Value>>& members, const Value& key, Value value) {
-  const List* const list = key.as_list();
-  if (key.as_dict() != nullptr || (list != nullptr && list->form == Form::list)) {
-    run.refuse("'{}' object cannot be a key", type_name(key));
+void must_be_key(const Run& run, const Value& value) {
+  const List* const list = value.as_list();
+  if (value.as_dict() != nullptr || (list != nullptr && list->form == Form::list)) {
+    run.refuse("'{}' object cannot be a key", type_name(value));
   }
-  must_be_defined(run, key);
+  must_be_defined(run, value);
+}
+
+void set_member(Run& run, std::vector<std::pair<Value, Value>>& members, const Value& key, Value value) {
+  must_be_key(run, key);
   for (auto& [name, held] : members) {
     if (!equal(run, name, key)) continue;
     held = std::move(value);

@@ -140,7 +140,9 @@ std::string_view type_name(const Value& value);
 bool equal(Run& run, const Value& a, const Value& b);
 // The member of that key; null where there is none.
 const Value* member(Run& run, const Dict& dict, const Value& key);
-// Sets the member of that key, or adds it. Throws heed::Error for a key that could change or is undefined.
+// Throws heed::Error for what cannot be a key: lists and dicts, and what is undefined.
+void must_be_key(const Run& run, const Value& value);
+// Sets the member of that key, which can be one, or adds it.
 void set_member(Run& run, std::vector<std::pair<Value, Value>>& members, const Value& key, Value value);
 // What a loop goes over: items, keys, characters; nothing for what is undefined. Throws heed::Error for all else. A
 // generator has none the second time.
