@@ -57,6 +57,11 @@ TEST(Unicode, WordsAreSplitAtRunsOfWhiteSpace) {
   EXPECT_EQ(strip_right(U" a \u2003"), U" a");
 }
 
+TEST(Unicode, UpperCaseIsPythonsWhereItIsOneCodePoint) {
+  EXPECT_EQ(to_upper(U"größe ça ǆ ﬁ 7"), U"GRÖSSE ÇA Ǆ ﬁ 7");
+  EXPECT_EQ(to_upper(U'ß'), U'ß');
+}
+
 TEST(Unicode, LowerCaseIsPythons) {
   EXPECT_EQ(to_lower(U"\u00C4\u0416A1\u00DF"), U"\u00E4\u0436a1\u00DF");
   EXPECT_EQ(to_lower(U"\u0130I"), U"i\u0307i");

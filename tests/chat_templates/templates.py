@@ -508,6 +508,19 @@ not undefd
 2 in (1, 2)
 'a' not in {'a': 1}
 {'a': 1} | length == 1
+'größe'.title()
+2.5 is odd
+2.5 is even
+none | map('upper') | list
+0 | selectattr('a') | list
+undefd is callable
+undefd | indent
+n | indent
+t | round
+dicts | unique | list
+[1] in {1: 2}
+undefd in {1: 2}
+'  a  b  c  '.rsplit(none, 1)
 """
 
 STATEMENTS = [

@@ -18,7 +18,8 @@ constexpr Index kWidest = 10'000;  // of a number that is filled up
 
 std::u32string points(std::string_view text) { return decode_utf8(text, "a template's text"); }
 bool has_case(char32_t c) {
-  return to_upper(c) != c || to_lower(std::u32string_view(&c, 1)) != std::u32string_view(&c, 1);
+  const std::u32string_view text(&c, 1);
+  return to_upper(text) != text || to_lower(text) != text;
 }
 
 // What is behind the blanks that a text begins with.
