@@ -27,8 +27,8 @@ class Kept {
 class Run {
  public:
   // Steps: one for each expression, statement and item, and for each kBytesOfStep bytes of a text that is made.
-  static constexpr Index kMostSteps = 2'000'000;
-  static constexpr Index kBytesOfStep = 64;
+  static constexpr Index kMostSteps = 10'000'000;
+  static constexpr Index kBytesOfStep = 32;
   static constexpr Index kStepsOfKept = 16;  // for its memory
   static constexpr int kDeepest = 400;       // expressions, statements and macros within each other
   static constexpr int kDeepestValue = 100;  // lists and the like within each other

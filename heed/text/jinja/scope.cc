@@ -12,8 +12,10 @@ Value Scope::find(std::string_view name) const {
 }
 
 void Scope::keep(Run& run) {
-  if (!is_kept_) run.keep(shared_from_this());
-  is_kept_ = true;
+  for (Scope* scope = this; scope != nullptr && !scope->is_kept_; scope = scope->outer_.get()) {
+    run.keep(scope->shared_from_this());
+    scope->is_kept_ = true;
+  }
 }
 
 std::optional<Value> Loop::attribute(Run& run, std::string_view name) const {

@@ -19,7 +19,7 @@ class Scope final : public Kept, public std::enable_shared_from_this<Scope> {
   // Here or further out; undefined where it is nowhere.
   Value find(std::string_view name) const;
   void set(std::string_view name, Value value) { names_.insert_or_assign(std::string(name), std::move(value)); }
-  // Has the run keep it, once: for a macro that sees it.
+  // Has the run keep it and those further out, once: for a macro that sees them.
   void keep(Run& run);
   void forget() override { names_.clear(); }
 

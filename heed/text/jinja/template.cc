@@ -14,7 +14,7 @@ Template::Template(std::string_view source, std::string place) : place_(std::mov
 std::string Template::render(const std::function<Names(Run&)>& names) const {
   Run run(place_);
   const auto scope = std::make_shared<Scope>();
-  run.keep(scope);
+  scope->keep(run);
   set_globals(run, *scope);
   for (auto& [name, value] : names(run)) scope->set(name, std::move(value));
   return carried_out(run, block_, scope);
