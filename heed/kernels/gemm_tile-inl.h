@@ -12,6 +12,7 @@
 #include <array>
 #include <utility>
 
+#include "heed/kernels/first_cache.h"
 #include "heed/kernels/float_vectors-inl.h"
 #include "heed/kernels/gemm_ahead.h"
 #include "heed/kernels/gemm_tile.h"
@@ -208,8 +209,14 @@ HWY_INLINE void panel_rows(const GemmTile& t, const Panel& b, Index begin, Index
 // Where b is turned or read for many rows, some of its columns are copied side by side for some steps of the chains at
 // a time: as much as stays in the first cache while all rows of a go by. Sums wait in memory from one copy to the next,
 // which changes no bit of them.
-constexpr Index kPackedDepth = std::min(6144 / kPanelColumns, kGemmTileDepth);
-constexpr Index kWaitingRows = 256;
+constexpr Index kMostPacked = 9216;  // floats
+constexpr Index kWaitingRows = 512;
+
+// Of a chain of k steps, cut into parts of one length: three quarters of the first cache at most.
+inline Index packed_steps(Index k) {
+  const Index floats = std::min(first_cache_bytes() * 3 / 4 / Index{sizeof(float)}, kMostPacked);
+  return ceil_div(k, std::max(ceil_div(k, floats / kPanelColumns), Index{1}));
+}
 
 // packed[p * kPanelColumns + j] = b[first + p, column + j], with zeros in the columns of the last vector that are
 // missing.
@@ -243,13 +250,14 @@ HWY_INLINE void pack_columns(const Matrix& whole, Index first, Index column, Ind
 
 template <class Step>
 HWY_NOINLINE void packed_tile(const GemmTile& t) {
-  HWY_ALIGN float packed[kPackedDepth * kPanelColumns], waiting[kWaitingRows * kPanelColumns];
+  HWY_ALIGN float packed[kMostPacked], waiting[kWaitingRows * kPanelColumns];
+  const Index steps = packed_steps(t.k);
   for (Index begin = 0; begin < t.m; begin += kWaitingRows) {
     for (Index column = 0; column < t.n; column += kPanelColumns) {
       const Index columns = std::min(t.n - column, kPanelColumns);
       Index first = 0;
       do {
-        const Index last = std::min(first + kPackedDepth, t.k);
+        const Index last = std::min(first + steps, t.k);
         pack_columns(t.b, first, column, last - first, columns, packed);
         const Panel panel{.data = packed,
                           .row = kPanelColumns,

@@ -101,7 +101,7 @@ TEST_P(EveryTarget, TakesAnyStridesOfAAndB) {
 
 TEST_P(EveryTarget, ContinuesTheChainsOfManyRows) {
   const bool fused = gemm_tile_is_fused();
-  const Index m = 300, n = 70, k = 450;
+  const Index m = 600, n = 70, k = 450;
   const std::vector<float> a = random_floats(m * k, 7), b = random_floats(k * n, 8), before = random_floats(m * n, 9);
   for (const bool b_turned : {false, true}) {
     std::vector<float> c = before;

@@ -37,13 +37,17 @@ double work(Index m, Index n, Index k) {
 
 // Large tiles use what is packed of a and b more often; there need be enough of them, with work enough to be worth a
 // hand-over. No bit depends on the tiles, so they may depend on the thread count.
-TileShape tile_shape(Index batch, Index m, Index n, Index k, bool a_transposed) {
+TileShape tile_shape(Index batch, const GemmTile& any) {
   constexpr double kLeastWork = 512 * 1024;
-  const Index threads = thread_count(), enough = threads == 1 ? 1 : 2 * threads;
+  const Index m = any.m, n = any.n, k = any.k, threads = thread_count(), enough = threads == 1 ? 1 : 2 * threads;
+  const bool a_transposed = any.a.row == 1 && any.a.col > 1;
+  // gemm_tile turns a transposed b anew for each tile's rows; up to this depth the library takes whole rows of c.
+  const bool b_turned = any.b.col != 1 && k > kGemmTileDepth;
   // The rows of a transposed a are read a tile's width at a time, and short pieces defeat the prefetcher.
-  TileShape tile{std::min<Index>(m, a_transposed ? 1024 : 256), std::min<Index>(n, 1024)};
+  TileShape tile{std::min<Index>(m, a_transposed ? 1024 : b_turned ? 512 : 256), std::min<Index>(n, 1024)};
   const auto tiles = [&] { return batch * ceil_div(m, tile.rows) * ceil_div(n, tile.columns); };
   const auto may_halve = [&] { return tiles() < enough && work(tile.rows, tile.columns, k) >= 2 * kLeastWork; };
+  while (may_halve() && tile.columns >= 128 && b_turned) tile.columns = round_up(tile.columns / 2, 64);
   while (may_halve() && tile.rows >= 128) tile.rows = (tile.rows / 2 + 15) / 16 * 16;
   while (may_halve() && tile.columns >= 128) tile.columns = (tile.columns / 2 + 31) / 32 * 32;
   return tile;
@@ -53,7 +57,7 @@ TileShape tile_shape(Index batch, Index m, Index n, Index k, bool a_transposed) 
 template <typename ItemFn>
 void multiply_batch(Index batch, const GemmTile& any, const ItemFn& item) {
   const Index m = any.m, n = any.n;
-  const TileShape shape = tile_shape(batch, m, n, any.k, any.a.row == 1 && any.a.col > 1);
+  const TileShape shape = tile_shape(batch, any);
   const Index down = ceil_div(m, shape.rows), across = ceil_div(n, shape.columns);
   constexpr double kWorkPerTask = 256 * 1024;
   const Index grain = grain_of(work(shape.rows, shape.columns, any.k), kWorkPerTask);
