@@ -11,10 +11,10 @@ LEVELS = {
     "base": 0,
     "tensor": 1, "unicode": 1, "corpus": 1,
     "image": 1,
-    "kernels": 2, "io": 2, "metrics": 2, "sound": 2, "text/jinja": 2,
+    "kernels": 2, "io": 2, "metrics": 2, "sound": 2,
     # Attention: what is asked, the problem that it makes, the plans that compute it, and the calls.
     "ops/attention/spec": 3, "ops/attention/problem": 4, "ops/attention/plans": 5, "ops/attention": 6,
-    "ops/rotary": 3, "ops/gated_delta": 3, "ops": 3, "text": 3,
+    "ops/rotary": 3, "ops/gated_delta": 3, "ops": 3, "text/jinja": 3, "text": 4,
     "autograd": 7, "observe": 7,
     "layers": 8, "optim": 8, "viz": 8,
     "models": 9,

@@ -368,9 +368,6 @@ none is none
 undefd is none
 undefd is not defined
 n is not none and n is number
-'trim' is filter
-'nope' is filter
-'odd' is test
 1 is sameas 1
 d is sameas d
 'a' if true else 'b'

@@ -137,9 +137,8 @@ BenchLimit measure_limit(Limit limit, double seconds) {
 }
 
 void read_memory(std::span<const float> x) {
-  // Every thread has as much as the others: of little more than a MiB one would read nearly all.
-  const Index size = static_cast<Index>(x.size()), chunks = round_up(ceil_div(size, kReadFloats), thread_count());
-  parallel_for(size, chunks > 0 ? ceil_div(size, chunks) : 1,
+  const Index size = static_cast<Index>(x.size());
+  parallel_for(size, shared_grain(size, kReadFloats),  // of little more than a MiB one thread would read nearly all
                [&](Index begin, Index end) { kernels::sum_of(x.data() + begin, end - begin); });
 }
 

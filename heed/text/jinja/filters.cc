@@ -1,7 +1,6 @@
 #include "heed/text/jinja/filters.h"
 
 #include <algorithm>
-#include <array>
 
 #include "heed/base/printable.h"
 #include "heed/text/jinja/item_filters.h"
@@ -33,11 +32,6 @@ Value filtered(Run& run, std::string_view name, const Value& value, const Argume
   }
   if (auto made = filtered_by_another(run, name, value, arguments)) return *std::move(made);
   run.refuse("the filter '{}' is not known here", printable(name));
-}
-
-bool is_filter(std::string_view name) {
-  constexpr std::array<std::string_view, 6> kOthers = {"format", "map", "select", "reject", "selectattr", "rejectattr"};
-  return filter_of(name) != nullptr || std::ranges::find(kOthers, name) != kOthers.end();
 }
 
 }  // namespace heed::jinja

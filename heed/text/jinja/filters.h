@@ -10,7 +10,5 @@ namespace heed::jinja {
 // What a filter makes of a value: Jinja2's own, as far as templates of chats use them, with Hugging Face's tojson.
 // Throws heed::Error that names one that there is not.
 Value filtered(Run& run, std::string_view name, const Value& value, const Arguments& arguments);
-// Whether there is a filter of that name.
-bool is_filter(std::string_view name);
 
 }  // namespace heed::jinja

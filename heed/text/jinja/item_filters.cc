@@ -15,10 +15,6 @@
 namespace heed::jinja {
 namespace {
 
-using Settings = std::vector<std::optional<Value>>;
-
-bool is_true(const std::optional<Value>& setting) { return setting && truth(*setting); }
-
 Value generated(Run& run, std::vector<Value> items) { return Value::list(run, std::move(items), Form::generator); }
 
 // item.a.b.0 for "a.b.0", or item[3].
@@ -48,7 +44,7 @@ Value key_of(Run& run, const Value& item, const std::optional<Value>& attribute,
   return Value(in_lower_case(key.text()));
 }
 
-Value length(Run& run, const Value& value, const Settings&) {
+Value length(Run& run, const Value& value, const Given&) {
   if (value.is_undefined()) return Value(std::int64_t{0});
   if (value.is_text()) return Value(static_cast<std::int64_t>(count_code_points(value.text())));
   if (const Dict* dict = value.as_dict()) return Value(static_cast<std::int64_t>(dict->members.size()));
@@ -57,21 +53,21 @@ Value length(Run& run, const Value& value, const Settings&) {
   return Value(static_cast<std::int64_t>(list->items.size()));
 }
 
-Value join(Run& run, const Value& value, const Settings& settings) {
-  const std::string between = settings[0] ? printed(run, *settings[0]) : "";
+Value join(Run& run, const Value& value, const Given& given) {
+  const std::string between = given[0] ? printed(run, *given[0]) : "";
   std::string all;
   bool is_first = true;
   for (const Value& item : items_of(run, value)) {
     run.spend_on_text(between.size());
     if (!is_first) all += between;
     is_first = false;
-    all += printed(run, settings[1] && !settings[1]->is_none() ? part_of(run, item, *settings[1]) : item);
+    all += printed(run, given[1] && !given[1]->is_none() ? part_of(run, item, *given[1]) : item);
   }
   return Value(std::move(all));
 }
 
 template <bool kLast>
-Value end_of(Run& run, const Value& value, const Settings&) {
+Value end_of(Run& run, const Value& value, const Given&) {
   const List* const list = value.as_list();
   if (kLast && list != nullptr && list->form == Form::generator) run.refuse("a generator has no last item");
   const std::vector<Value> items = items_of(run, value);
@@ -80,17 +76,13 @@ Value end_of(Run& run, const Value& value, const Settings&) {
   return kLast ? items.back() : items.front();
 }
 
-Value to_list(Run& run, const Value& value, const Settings&) { return Value::list(run, items_of(run, value)); }
+Value to_list(Run& run, const Value& value, const Given&) { return Value::list(run, items_of(run, value)); }
 
-Value members(Run& run, const Value& value, const Settings&) {
+Value members(Run& run, const Value& value, const Given&) {
   const Dict* const dict = value.as_dict();
   if (dict == nullptr && !value.is_undefined())
     run.refuse("'items' is for a mapping, and not for {}", type_name(value));
-  std::vector<Value> pairs;
-  if (dict != nullptr) {
-    for (const auto& [key, held] : dict->members) pairs.push_back(Value::list(run, {key, held}, Form::tuple));
-  }
-  return generated(run, std::move(pairs));
+  return generated(run, dict == nullptr ? std::vector<Value>() : pairs_of(run, *dict));
 }
 
 // In order, of equal ones the first first, also where it is turned round.
@@ -111,26 +103,22 @@ Value sorted(Run& run, std::vector<Value> items, const std::optional<Value>& att
 }
 
 // Several attributes with commas between them are sorted by in turn.
-Value sort(Run& run, const Value& value, const Settings& settings) {
-  if (settings[2] && settings[2]->is_text() && settings[2]->text().find(',') != std::string::npos) {
+Value sort(Run& run, const Value& value, const Given& given) {
+  if (given[2] && given[2]->is_text() && given[2]->text().find(',') != std::string::npos) {
     run.refuse("'sort' by several attributes is not read here");
   }
-  return sorted(run, items_of(run, value), settings[2], is_true(settings[1]), is_true(settings[0]));
+  return sorted(run, items_of(run, value), given[2], is_set(given[1]), is_set(given[0]));
 }
 
-Value sort_members(Run& run, const Value& value, const Settings& settings) {
+Value sort_members(Run& run, const Value& value, const Given& given) {
   must_be_defined(run, value);
   if (value.as_dict() == nullptr) run.refuse("'dictsort' is for a dict, and not for {}", type_name(value));
-  std::vector<Value> pairs;
-  for (const auto& [key, held] : value.as_dict()->members) {
-    pairs.push_back(Value::list(run, {key, held}, Form::tuple));
-  }
-  const bool by_value = settings[1] && settings[1]->is_text() && settings[1]->text() == "value";
-  return sorted(run, std::move(pairs), Value(std::int64_t{by_value ? 1 : 0}), is_true(settings[0]),
-                is_true(settings[2]));
+  const bool by_value = given[1] && given[1]->is_text() && given[1]->text() == "value";
+  return sorted(run, pairs_of(run, *value.as_dict()), Value(std::int64_t{by_value ? 1 : 0}), is_set(given[0]),
+                is_set(given[2]));
 }
 
-Value reverse(Run& run, const Value& value, const Settings&) {
+Value reverse(Run& run, const Value& value, const Given&) {
   std::vector<Value> items = items_of(run, value);
   std::ranges::reverse(items);
   if (!value.is_text()) return generated(run, std::move(items));
@@ -139,10 +127,10 @@ Value reverse(Run& run, const Value& value, const Settings&) {
   return Value(std::move(text));
 }
 
-Value unique(Run& run, const Value& value, const Settings& settings) {
+Value unique(Run& run, const Value& value, const Given& given) {
   std::vector<Value> kept, keys;
   for (const Value& item : items_of(run, value)) {
-    const Value key = key_of(run, item, settings[1], is_true(settings[0]));
+    const Value key = key_of(run, item, given[1], is_set(given[0]));
     if (!key.is_undefined()) must_be_key(run, key);
     if (std::ranges::any_of(keys, [&](const Value& other) { return equal(run, other, key); })) continue;
     keys.push_back(key);
@@ -152,10 +140,10 @@ Value unique(Run& run, const Value& value, const Settings& settings) {
 }
 
 template <bool kGreatest>
-Value extreme(Run& run, const Value& value, const Settings& settings) {
+Value extreme(Run& run, const Value& value, const Given& given) {
   std::optional<Value> best, best_key;
   for (const Value& item : items_of(run, value)) {
-    const Value key = key_of(run, item, settings[1], is_true(settings[0]));
+    const Value key = key_of(run, item, given[1], is_set(given[0]));
     if (best && (kGreatest ? order(run, key, *best_key) <= 0 : order(run, key, *best_key) >= 0)) continue;
     best = item;
     best_key = key;
@@ -163,24 +151,24 @@ Value extreme(Run& run, const Value& value, const Settings& settings) {
   return best ? *best : Value::undefined("No aggregated item, sequence was empty.");
 }
 
-Value total(Run& run, const Value& value, const Settings& settings) {
-  Value sum = settings[1].value_or(Value(std::int64_t{0}));
+Value total(Run& run, const Value& value, const Given& given) {
+  Value sum = given[1].value_or(Value(std::int64_t{0}));
   for (const Value& item : items_of(run, value)) {
-    sum = calculated(run, "+", sum, settings[0] && !settings[0]->is_none() ? part_of(run, item, *settings[0]) : item);
+    sum = calculated(run, "+", sum, given[0] && !given[0]->is_none() ? part_of(run, item, *given[0]) : item);
   }
   return sum;
 }
 
-Value attribute(Run& run, const Value& value, const Settings& settings) {
-  if (!settings[0]) run.refuse("'attr' wants a name");
-  const std::string name = printed(run, *settings[0]);
+Value attribute(Run& run, const Value& value, const Given& given) {
+  if (!given[0]) run.refuse("'attr' wants a name");
+  const std::string name = printed(run, *given[0]);
   if (value.as_dict() == nullptr) return attribute_of(run, value, name);
   return method_of(run, value, name).value_or(Value());  // and no member
 }
 
-Value batch(Run& run, const Value& value, const Settings& settings) {
-  if (!settings[0] || !settings[0]->is_integer() || settings[0]->integer() < 1) run.refuse("'batch' wants a number");
-  const auto size = static_cast<std::size_t>(settings[0]->integer());
+Value batch(Run& run, const Value& value, const Given& given) {
+  if (!given[0] || !given[0]->is_integer() || given[0]->integer() < 1) run.refuse("'batch' wants a number");
+  const auto size = static_cast<std::size_t>(given[0]->integer());
   std::vector<Value> batches, now;
   const auto close = [&] {
     batches.push_back(Value::list(run, std::move(now)));
@@ -191,9 +179,9 @@ Value batch(Run& run, const Value& value, const Settings& settings) {
     now.push_back(std::move(item));
   }
   if (now.empty()) return generated(run, std::move(batches));
-  if (settings[1] && !settings[1]->is_none()) {
+  if (given[1] && !given[1]->is_none()) {
     run.spend(static_cast<Index>(size - now.size()));
-    now.resize(size, *settings[1]);
+    now.resize(size, *given[1]);
   }
   close();
   return generated(run, std::move(batches));
@@ -214,10 +202,10 @@ Value mapped(Run& run, const Value& value, const Arguments& arguments) {
   std::vector<Value> made;
   if (!truth(value)) return generated(run, {});  // whatever it is, as Jinja2
   if (arguments.positional.empty()) {
-    const Settings settings = arguments.bound(run, "map", {"attribute", "default"});
-    if (!settings[0]) run.refuse("'map' wants an attribute or a filter");
+    const Given given = arguments.bound(run, "map", {"attribute", "default"});
+    if (!given[0]) run.refuse("'map' wants an attribute or a filter");
     for (const Value& item : items_of(run, value)) {
-      made.push_back(part_of(run, item, *settings[0], settings[1] ? &*settings[1] : nullptr));
+      made.push_back(part_of(run, item, *given[0], given[1] ? &*given[1] : nullptr));
     }
   } else {
     const std::string& name = name_given(run, arguments, 0);

@@ -5,6 +5,7 @@
 
 #include "heed/base/printable.h"
 #include "heed/base/utf8.h"
+#include "heed/text/jinja/given.h"
 #include "heed/text/jinja/printing.h"
 #include "heed/text/jinja/texts.h"
 #include "heed/unicode/unicode.h"
@@ -12,30 +13,11 @@
 namespace heed::jinja {
 namespace {
 
-using Given = std::vector<std::optional<Value>>;
-
 struct Method {
   std::string_view name;
   std::vector<std::string_view> parameters;
   Value (*call)(Run&, const Value& self, const Given& given);
 };
-
-const std::string& text_given(Run& run, const std::optional<Value>& value) {
-  if (!value) run.refuse("an argument is missing");
-  must_be_defined(run, *value);
-  if (!value->is_text()) run.refuse("an argument must be a str, and is {}", type_name(*value));
-  return value->text();
-}
-std::optional<std::string_view> text_or_none(Run& run, const std::optional<Value>& value) {
-  if (!value || value->is_none()) return std::nullopt;
-  return text_given(run, value);
-}
-Index whole_given(Run& run, const std::optional<Value>& value, Index otherwise) {
-  if (!value || value->is_none()) return otherwise;
-  must_be_defined(run, *value);
-  if (!value->is_integer()) run.refuse("an argument must be an int, and is {}", type_name(*value));
-  return value->integer();
-}
 
 template <Sides kSides>
 Value strip(Run& run, const Value& self, const Given& given) {
@@ -143,7 +125,7 @@ Value partition(Run& run, const Value& self, const Given& given) {
 Value split_lines(Run& run, const Value& self, const Given& given) {
   run.spend_on_text(self.text().size());
   std::vector<Value> lines;
-  for (std::string& line : lines_of(self.text(), given[0] && truth(*given[0]))) lines.emplace_back(std::move(line));
+  for (std::string& line : lines_of(self.text(), is_set(given[0]))) lines.emplace_back(std::move(line));
   return Value::list(run, std::move(lines));
 }
 
@@ -244,12 +226,12 @@ Value get(Run& run, const Value& self, const Given& given) {
   return held != nullptr ? *held : given[1].value_or(Value(None{}));
 }
 
-template <bool kKeys, bool kValues>
-Value parts_of_members(Run& run, const Value& self, const Given&) {
+Value members_of(Run& run, const Value& self, const Given&) { return Value::list(run, pairs_of(run, *self.as_dict())); }
+
+template <bool kKeys>
+Value keys_or_values(Run& run, const Value& self, const Given&) {
   std::vector<Value> parts;
-  for (const auto& [key, value] : self.as_dict()->members) {
-    parts.push_back(kKeys && kValues ? Value::list(run, {key, value}, Form::tuple) : kKeys ? key : value);
-  }
+  for (const auto& [key, value] : self.as_dict()->members) parts.push_back(kKeys ? key : value);
   return Value::list(run, std::move(parts));
 }
 
@@ -257,9 +239,9 @@ Value same(Run&, const Value& self, const Given&) { return self; }
 
 const std::vector<Method>& methods_of_dict() {
   static const std::vector<Method> methods = {{"get", {"key", "default"}, get},
-                                              {"items", {}, parts_of_members<true, true>},
-                                              {"keys", {}, parts_of_members<true, false>},
-                                              {"values", {}, parts_of_members<false, true>},
+                                              {"items", {}, members_of},
+                                              {"keys", {}, keys_or_values<true>},
+                                              {"values", {}, keys_or_values<false>},
                                               {"copy", {}, same}};
   return methods;
 }

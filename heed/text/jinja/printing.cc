@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "heed/base/printable.h"
+#include "heed/io/json.h"
 #include "heed/unicode/unicode.h"
 
 namespace heed::jinja {
@@ -36,41 +37,6 @@ std::string in_quotes(std::string_view text) {
     }
   });
   return all + quote;
-}
-
-void append_json_text(std::string_view text, std::string& to) {
-  to += '"';
-  for (const char c : text) {
-    switch (c) {
-      case '"':
-      case '\\':
-        to += '\\';
-        to += c;
-        break;
-      case '\n':
-        to += "\\n";
-        break;
-      case '\r':
-        to += "\\r";
-        break;
-      case '\t':
-        to += "\\t";
-        break;
-      case '\b':
-        to += "\\b";
-        break;
-      case '\f':
-        to += "\\f";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20) {
-          to += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-        } else {
-          to += c;
-        }
-    }
-  }
-  to += '"';
 }
 
 // Writes values one after the other, and counts as it goes: what is short may be long when it is written.
@@ -116,9 +82,7 @@ class Writer {
     const Run::Level level(run_);
     run_.spend(1);
     if (value.is_text()) {
-      std::string text;
-      append_json_text(value.text(), text);
-      add(text);
+      add(Json(value.text()).dump());
     } else if (value.is_none()) {
       add("null");
     } else if (value.is<bool>()) {

@@ -70,13 +70,13 @@ struct Statement {
     text,        // name: printed as it stands
     print,       // value
     choice,      // branches
-    loop,        // targets, value, condition (or null), body, branches[0] if there were no items
-    assignment,  // targets = value
-    capture,     // targets = what body prints, through the filters of value (or null)
+    loop,        // target, value, condition (or null), body, branches[0] if there were no items
+    assignment,  // target = value
+    capture,     // target = what body prints, through the filters of value (or null)
     filtered,    // what body prints, through the filters of value
     macro,       // name, parameters, body
     call,        // value, a call, of a macro to which body with parameters is caller()
-    scope,       // assignments, then body: names of its own
+    scope,       // parameters with values, then body: names of its own
     passage,     // body: of tags that mean something to training alone
     next_item,   // continue
     last_item,   // break

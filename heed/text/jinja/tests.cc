@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "heed/base/printable.h"
-#include "heed/text/jinja/filters.h"
 #include "heed/text/jinja/operators.h"
 #include "heed/text/jinja/printing.h"
 #include "heed/text/jinja/texts.h"
@@ -84,8 +83,6 @@ bool passes_test(Run& run, std::string_view name, const Value& value, const Argu
     return compared(run, sign->second, value, other);
   }
   if (name == "divisibleby") return leaves(run, value, only(run, name, arguments), 0);
-  if (name == "filter" || name == "test")
-    return value.is_text() && (name == "filter" ? is_filter : is_test)(value.text());
   if (name == "odd" || name == "even" || name == "lower" || name == "upper") {
     arguments.bound(run, name, {});
     if (name == "odd" || name == "even") return leaves(run, value, Value(std::int64_t{2}), name == "odd" ? 1 : 0);
@@ -94,14 +91,6 @@ bool passes_test(Run& run, std::string_view name, const Value& value, const Argu
     return lower != upper && text == (name == "lower" ? lower : upper);
   }
   run.refuse("the test '{}' is not known here", printable(name));
-}
-
-bool is_test(std::string_view name) {
-  constexpr std::array<std::string_view, 7> kOthers = {"divisibleby", "filter", "test", "odd",
-                                                       "even",        "lower",  "upper"};
-  return std::ranges::find(kPlain, name, &Plain::name) != kPlain.end() ||
-         std::ranges::find(kSignsOfTests, name, [](const auto& row) { return row.first; }) != kSignsOfTests.end() ||
-         std::ranges::find(kOthers, name) != kOthers.end();
 }
 
 }  // namespace heed::jinja

@@ -9,7 +9,5 @@ namespace heed::jinja {
 
 // Whether a value is what the name says: Jinja2's own tests. Throws heed::Error that names one that there is not.
 bool passes_test(Run& run, std::string_view name, const Value& value, const Arguments& arguments);
-// Whether there is a test of that name.
-bool is_test(std::string_view name);
 
 }  // namespace heed::jinja

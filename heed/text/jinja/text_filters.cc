@@ -13,57 +13,47 @@
 namespace heed::jinja {
 namespace {
 
-using Options = std::vector<std::optional<Value>>;
-
-bool is_set(const std::optional<Value>& option) { return option && truth(*option); }
-std::int64_t whole_option(Run& run, const std::optional<Value>& option, std::int64_t otherwise) {
-  if (!option || option->is_none()) return otherwise;
-  must_be_defined(run, *option);
-  if (!option->is_integer()) run.refuse("an argument must be an int, and is {}", type_name(*option));
-  return option->integer();
-}
-
 template <std::string (*kChange)(std::string_view)>
-Value changed_text(Run& run, const Value& value, const Options&) {
+Value changed_text(Run& run, const Value& value, const Given&) {
   return Value(kChange(printed(run, value)));
 }
 
-Value trim(Run& run, const Value& value, const Options& options) {
+Value trim(Run& run, const Value& value, const Given& given) {
   std::optional<std::string> characters;
-  if (options[0] && !options[0]->is_none()) characters = printed(run, *options[0]);
+  if (given[0] && !given[0]->is_none()) characters = printed(run, *given[0]);
   return Value(stripped(printed(run, value), characters, Sides::both));
 }
 
-Value replace(Run& run, const Value& value, const Options& options) {
-  if (!options[0] || !options[1]) run.refuse("'replace' wants what is replaced and by what");
-  return Value(with_replaced(run, printed(run, value), printed(run, *options[0]), printed(run, *options[1]),
-                             whole_option(run, options[2], -1)));
+Value replace(Run& run, const Value& value, const Given& given) {
+  if (!given[0] || !given[1]) run.refuse("'replace' wants what is replaced and by what");
+  return Value(with_replaced(run, printed(run, value), printed(run, *given[0]), printed(run, *given[1]),
+                             whole_given(run, given[2], -1)));
 }
 
-Value indent(Run& run, const Value& value, const Options& options) {
+Value indent(Run& run, const Value& value, const Given& given) {
   constexpr std::int64_t kMostBlanks = 10'000;
   must_be_defined(run, value);
   if (!value.is_text()) run.refuse("'indent' is not for {}", type_name(value));
   std::string blanks;
-  if (options[0] && options[0]->is_text()) {
-    blanks = options[0]->text();
+  if (given[0] && given[0]->is_text()) {
+    blanks = given[0]->text();
   } else {
-    const std::int64_t width = whole_option(run, options[0], 4);
+    const std::int64_t width = whole_given(run, given[0], 4);
     if (width > kMostBlanks) run.refuse("'indent' by more than {}", kMostBlanks);
     blanks.assign(static_cast<std::size_t>(std::max<std::int64_t>(width, 0)), ' ');
   }
   const std::vector<std::string> lines = lines_of(value.text() + "\n", false);
-  std::string all = is_set(options[1]) ? blanks : std::string();
+  std::string all = is_set(given[1]) ? blanks : std::string();
   for (std::size_t i = 0; i < lines.size(); ++i) {
     run.spend_on_text(lines[i].size() + blanks.size() + Run::kBytesOfStep);
     if (i > 0) all += '\n';
-    if (i > 0 && (is_set(options[2]) || !lines[i].empty())) all += blanks;
+    if (i > 0 && (is_set(given[2]) || !lines[i].empty())) all += blanks;
     all += lines[i];
   }
   return Value(std::move(all));
 }
 
-Value escape(Run& run, const Value& value, const Options&) {
+Value escape(Run& run, const Value& value, const Given&) {
   std::string text = replace_all(printed(run, value), "&", "&amp;");
   for (const auto& [from, to] : {std::pair("<", "&lt;"), {">", "&gt;"}, {"'", "&#39;"}, {"\"", "&#34;"}}) {
     text = replace_all(std::move(text), from, to);
@@ -72,15 +62,15 @@ Value escape(Run& run, const Value& value, const Options&) {
   return Value(std::move(text));
 }
 
-Value as_text(Run& run, const Value& value, const Options&) { return Value(printed(run, value)); }
+Value as_text(Run& run, const Value& value, const Given&) { return Value(printed(run, value)); }
 
 // ensure_ascii, separators and sort_keys are what they are without being said.
-Value to_json(Run& run, const Value& value, const Options& options) {
-  if (is_set(options[0]) || (options[2] && !options[2]->is_none()) || is_set(options[3])) {
+Value to_json(Run& run, const Value& value, const Given& given) {
+  if (is_set(given[0]) || (given[2] && !given[2]->is_none()) || is_set(given[3])) {
     run.refuse("'tojson' is read with an indent alone");
   }
   std::optional<Index> indent;
-  if (options[1] && !options[1]->is_none()) indent = whole_option(run, options[1], 0);
+  if (given[1] && !given[1]->is_none()) indent = whole_given(run, given[1], 0);
   return Value(as_json(run, value, indent));
 }
 
@@ -93,10 +83,10 @@ std::optional<double> read_number(std::string_view text) {
   return std::nullopt;
 }
 
-Value to_whole(Run& run, const Value& value, const Options& options) {
+Value to_whole(Run& run, const Value& value, const Given& given) {
   must_be_defined(run, value);
-  const Value otherwise = options[0].value_or(Value(std::int64_t{0}));
-  const std::int64_t base = whole_option(run, options[1], 10);
+  const Value otherwise = given[0].value_or(Value(std::int64_t{0}));
+  const std::int64_t base = whole_given(run, given[1], 10);
   if (base < 2 || base > 36) run.refuse("'int' with a base of {}", base);
   std::optional<double> number;
   if (value.is_text()) {
@@ -117,20 +107,20 @@ Value to_whole(Run& run, const Value& value, const Options& options) {
   return Value(static_cast<std::int64_t>(*number));
 }
 
-Value to_real(Run& run, const Value& value, const Options& options) {
+Value to_real(Run& run, const Value& value, const Given& given) {
   must_be_defined(run, value);
   if (value.is_number()) return Value(value.number());
   std::optional<double> number;
   if (value.is_text()) number = read_number(stripped(value.text(), std::nullopt, Sides::both));
-  return number ? Value(*number) : options[0].value_or(Value(0.0));
+  return number ? Value(*number) : given[0].value_or(Value(0.0));
 }
 
-Value rounded(Run& run, const Value& value, const Options& options) {
+Value rounded(Run& run, const Value& value, const Given& given) {
   must_be_defined(run, value);
   if (!value.is_number()) run.refuse("'round' is not for {}", type_name(value));
-  const std::int64_t digits = whole_option(run, options[0], 0);
+  const std::int64_t digits = whole_given(run, given[0], 0);
   if (digits < 0 || digits > 15) run.refuse("'round' to {} digits is not read here", digits);
-  const std::string method = options[1] ? printed(run, *options[1]) : "common";
+  const std::string method = given[1] ? printed(run, *given[1]) : "common";
   if (method == "common") {
     if (value.is_integer()) return Value(value.integer());
     if (!std::isfinite(value.number())) return value;
@@ -142,15 +132,15 @@ Value rounded(Run& run, const Value& value, const Options& options) {
   return Value((method == "ceil" ? std::ceil(scaled) : std::floor(scaled)) / scale);
 }
 
-Value absolute(Run& run, const Value& value, const Options&) {
+Value absolute(Run& run, const Value& value, const Given&) {
   must_be_defined(run, value);
   if (!value.is_number()) run.refuse("'abs' is not for {}", type_name(value));
   return signed_value(run, value.number() < 0 ? "-" : "+", value);
 }
 
-Value otherwise(Run&, const Value& value, const Options& options) {
-  if (!value.is_undefined() && !(is_set(options[1]) && !truth(value))) return value;
-  return options[0].value_or(Value(""));
+Value otherwise(Run&, const Value& value, const Given& given) {
+  if (!value.is_undefined() && !(is_set(given[1]) && !truth(value))) return value;
+  return given[0].value_or(Value(""));
 }
 
 }  // namespace

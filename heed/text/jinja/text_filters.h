@@ -1,11 +1,10 @@
 // Filters that make a text or a number of one value.
 #pragma once
 
-#include <optional>
 #include <string_view>
 #include <vector>
 
-#include "heed/text/jinja/value.h"
+#include "heed/text/jinja/given.h"
 
 namespace heed::jinja {
 
@@ -13,7 +12,7 @@ namespace heed::jinja {
 struct Filter {
   std::string_view name;
   std::vector<std::string_view> parameters;
-  Value (*apply)(Run&, const Value& value, const std::vector<std::optional<Value>>& given);
+  Value (*apply)(Run&, const Value& value, const Given& given);
 };
 
 const std::vector<Filter>& text_filters();

@@ -184,6 +184,12 @@ const Value* member(Run& run, const Dict& dict, const Value& key) {
   return nullptr;
 }
 
+std::vector<Value> pairs_of(Run& run, const Dict& dict) {
+  std::vector<Value> pairs;
+  for (const auto& [key, value] : dict.members) pairs.push_back(Value::list(run, {key, value}, Form::tuple));
+  return pairs;
+}
+
 void must_be_key(const Run& run, const Value& value) {
   const List* const list = value.as_list();
   if (value.as_dict() != nullptr || (list != nullptr && list->form == Form::list)) {

@@ -34,11 +34,8 @@ struct Dict;
 struct Callable;
 struct Object;
 struct Namespace;
-enum class Form {
-  list,
-  tuple,
-  generator
-};  // a generator is what filters give that go over items: once, without a length
+// A generator is what filters give that go over items: once, without a length.
+enum class Form { list, tuple, generator };
 
 class Value {
  public:
@@ -140,6 +137,8 @@ std::string_view type_name(const Value& value);
 bool equal(Run& run, const Value& a, const Value& b);
 // The member of that key; null where there is none.
 const Value* member(Run& run, const Dict& dict, const Value& key);
+// Its members as tuples of two.
+std::vector<Value> pairs_of(Run& run, const Dict& dict);
 // Throws heed::Error for what cannot be a key: lists and dicts, and what is undefined.
 void must_be_key(const Run& run, const Value& value);
 // Sets the member of that key, which can be one, or adds it.
