@@ -1,11 +1,15 @@
 // heed generate
 #include <fmt/core.h>
 
+#include <chrono>
+#include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "commands.h"
+#include "conversation.h"
 #include "field_options.h"
 #include "heed/base/check.h"
 #include "heed/base/text_lines.h"
@@ -16,34 +20,20 @@
 #include "numbers.h"
 #include "output.h"
 #include "progress_line.h"
+#include "text_stream.h"
 
 namespace heed::cli {
 namespace {
 
 struct GenerateCommand {
-  std::string model, prompt, input, system;
+  std::string model, prompt, input, system, today, names;
   std::vector<std::string> stop;
   Index max_tokens = 100, samples = 1;
   FieldOptions sampling, decoding;
   bool json = false, chat = false;
-};
 
-// Prints a text as it grows. What may still change, a character of which a part is missing, waits.
-class Stream {
- public:
-  void show(const GeneratedPart& part) {
-    constexpr std::string_view kNotWhole = "\xEF\xBF\xBD";
-    const std::string_view text = part.text;
-    if (!part.ended && text.ends_with(kNotWhole)) return;
-    if (text.starts_with(printed_)) {
-      print(text.substr(printed_.size()));
-      printed_ = text;
-    }
-    if (part.ended) print("\n");
-  }
-
- private:
-  std::string printed_;
+  // The user says what standard input says.
+  bool converses() const { return chat && prompt.empty() && input.empty(); }
 };
 
 Json to_json(const Generated& generated, const Vocabulary& vocabulary, std::size_t line) {
@@ -55,15 +45,56 @@ Json to_json(const Generated& generated, const Vocabulary& vocabulary, std::size
                        {"token_scores", Json::array_of(generated.token_scores)}});
 }
 
-void run(const GenerateCommand& command) {
+// What the model reads where each prompt is all that a user says.
+std::vector<std::vector<int>> asked(const ModelFolder& folder, const ChatTemplate& chat, const ChatSetting& setting,
+                                    const std::string& system, const std::vector<std::string>& prompts) {
+  std::vector<std::vector<int>> all;
+  for (const std::string& prompt : prompts) {
+    std::vector<ChatMessage> messages{{"user", prompt}};
+    if (!system.empty()) messages.insert(messages.begin(), {"system", system});
+    all.push_back(chat_prompt(folder, chat, messages, setting));
+  }
+  return all;
+}
+
+std::chrono::year_month_day day_of(const std::string& text) {
+  int year = 0, month = 0, day = 0;
+  char rest = 0;
+  const bool is_date = text.size() == 10 && std::sscanf(text.c_str(), "%4d-%2d-%2d%c", &year, &month, &day, &rest) == 3;
+  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day))};
+  if (!is_date || !date.ok()) throw CLI::ValidationError("--today", "is no date such as 2026-11-29: " + shown(text));
+  return date;
+}
+
+ChatSetting setting_of(const GenerateCommand& command) {
+  ChatSetting setting;
+  if (!command.today.empty()) setting.today = day_of(command.today);
+  if (!command.names.empty()) setting.names = Json::parse(command.names, "--names");
+  return setting;
+}
+
+void check_together(const GenerateCommand& command) {
   if (!command.prompt.empty() && !command.input.empty()) {
     throw CLI::ValidationError("--prompt", "and --input cannot both be given");
   }
-  if (!command.chat && !command.system.empty()) throw CLI::ValidationError("--system", "goes with --chat");
+  for (const auto& [option, text] :
+       {std::pair("--system", &command.system), {"--today", &command.today}, {"--names", &command.names}}) {
+    if (!command.chat && !text->empty()) throw CLI::ValidationError(option, "goes with --chat");
+  }
+  if (command.converses() && command.samples > 1) {
+    throw CLI::ValidationError("--samples", "goes with --prompt or --input: a conversation has one answer a turn");
+  }
+}
+
+void run(const GenerateCommand& command) {
+  check_together(command);
   GenerateOptions options{.max_tokens = command.max_tokens, .stop = StopTexts(command.stop)};
   command.sampling.apply(options.sampling);  // what is wrong without a model is said before one is opened
   command.decoding.apply(options);
-  if (command.chat) options.chat = chat_template_of(command.model), options.system = command.system;
+  const ChatSetting setting = setting_of(command);
+  std::optional<ChatTemplate> chat;
+  if (command.chat) chat = chat_template_of(command.model);
   for (const auto& [option, text] : {std::pair("--prompt", &command.prompt), std::pair("--system", &command.system)}) {
     Index at = 0;
     HEED_CHECK(valid_utf8(*text, &at), "{}: byte {} is not valid UTF-8", option, at + 1);
@@ -71,13 +102,21 @@ void run(const GenerateCommand& command) {
   const ModelFolder folder = load_model_folder(command.model);
   options.sampling = folder.decoding.sampling;
   command.sampling.apply(options.sampling);
+  const auto print_json = [&](const Generated& text, std::size_t line) {
+    print_line(to_json(text, *folder.target_vocabulary, line).dump());
+  };
+  if (command.converses()) {
+    std::function<void(const Generated&, std::size_t)> answered;
+    if (command.json) answered = print_json;
+    return converse({folder, *chat, setting, command.system, options}, answered);
+  }
   std::vector<std::string> given{command.prompt};
   if (!command.input.empty()) given = read_text_lines(command.input);
   std::vector<std::string> prompts;
   for (const std::string& prompt : given)
     prompts.insert(prompts.end(), static_cast<std::size_t>(command.samples), prompt);
   const std::string name = command.input.empty() ? "--prompt" : text_name(command.input) + ": line";
-  Stream stream;
+  TextStream stream;
   const bool streams = prompts.size() == 1 && !command.json;
   ProgressLine progress("texts", std::ssize(prompts));
   Index done = 0;
@@ -86,10 +125,12 @@ void run(const GenerateCommand& command) {
     done += part.ended ? 1 : 0;
     progress.show(done);
   };
-  const std::vector<Generated> all = generate(folder, prompts, options, on_part, name);
+  const std::vector<Generated> all =
+      chat ? generate_behind(folder, asked(folder, *chat, setting, command.system, prompts), options, on_part, name)
+           : generate(folder, prompts, options, on_part, name);
   for (std::size_t i = 0; i < all.size() && !streams; ++i) {
     const std::size_t line = i / static_cast<std::size_t>(command.samples) + 1;
-    print_line(command.json ? to_json(all[i], *folder.target_vocabulary, line).dump() : all[i].text);
+    command.json ? print_json(all[i], line) : print_line(all[i].text);
   }
 }
 
@@ -103,8 +144,16 @@ void add_generate_command(CLI::App& app) {
   sub->add_option("--input", command->input, "Prompts, one a line; - is standard input. One line is printed for each.");
   sub->add_flag("--chat", command->chat,
                 "Prompts are what a user says, and what is printed is the answer, by the template that came with the "
-                "model.");
+                "model. Without a prompt: a conversation, in which each line of standard input is what the user says "
+                "next.");
   sub->add_option("--system", command->system, "With --chat: what the model is told before.");
+  sub->add_option("--today", command->today,
+                  "With --chat: the day that the template writes, such as 2026-11-29; without, the one that it has for "
+                  "when nobody tells it.")
+      ->type_name("DATE");
+  sub->add_option("--names", command->names,
+                  "With --chat: what the template's own names are, as a JSON object: '{\"enable_thinking\": false}'.")
+      ->type_name("JSON");
   add_number(*sub, "--max-tokens", command->max_tokens, "Tokens of a continuation, at most.", NumberRange::at_least(1));
   sub->add_option("--stop", command->stop,
                   "A text at which the continuation ends, without it; may be given several times.")

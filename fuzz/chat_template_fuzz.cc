@@ -12,10 +12,15 @@ void check_chat_template(std::string_view jinja) {
   if (!chat) return;
   const std::vector<ChatMessage> talk = {
       {"system", "Be kind."}, {"user", " Größe ﬁ\n"}, {"assistant", "<think>\nx</think>It's \"so\""}, {"user", ""}};
-  for (const auto& messages : {std::span(talk), std::span(talk).subspan(1, 1)}) {
-    const auto text = taken([&] { return chat->text(messages); });
-    if (text) require(valid_utf8(*text), "what is written is UTF-8");
-    require(taken([&] { return chat->text(messages); }) == text, "the same conversation is the same text");
+  const ChatSetting told = {
+      .today = std::chrono::year(2024) / 2 / 29,
+      .names = Json::parse(R"({"enable_thinking": false, "tools": [{"name": "f", "least": 0.5, "of": [1, null]}]})")};
+  for (const ChatSetting& setting : {ChatSetting{}, told}) {
+    for (const auto& messages : {std::span(talk), std::span(talk).subspan(1, 1)}) {
+      const auto text = taken([&] { return chat->text(messages, setting); });
+      if (text) require(valid_utf8(*text), "what is written is UTF-8");
+      require(taken([&] { return chat->text(messages, setting); }) == text, "the same conversation is the same text");
+    }
   }
 }
 

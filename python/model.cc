@@ -3,9 +3,12 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,6 +18,7 @@
 #include "fields.h"
 #include "heed/base/check.h"
 #include "heed/io/fields.h"
+#include "heed/tasks/chat.h"
 #include "heed/tasks/embed.h"
 #include "heed/tasks/generate.h"
 #include "heed/tasks/model_batch.h"
@@ -69,12 +73,14 @@ py::list translate(const ModelFolder& folder, const Lines& lines, const py::dict
   return all;
 }
 
-// on_part(prompt, text, ended) is called after each token; what it raises ends the call.
-py::list continue_text(const ModelFolder& folder, const Lines& prompts, py::dict given, Index max_tokens,
-                       const Lines& stop, const py::object& on_part) {
+// (text, tokens, token_scores) of each that call(options, tell) generates. on_part(prompt, text, ended) is called after
+// each token; what it raises ends the call.
+template <typename Call>
+py::list generated(const char* caller, const ModelFolder& folder, py::dict given, Index max_tokens, const Lines& stop,
+                   const py::object& on_part, const Call& call) {
   GenerateOptions options{.sampling = folder.decoding.sampling, .max_tokens = max_tokens, .stop = StopTexts(stop)};
-  read_fields("heed.Model.generate", take_fields(given, options), options);
-  read_fields("heed.Model.generate", given, options.sampling);
+  read_fields(caller, take_fields(given, options), options);
+  read_fields(caller, given, options.sampling);
   std::function<void(const GeneratedPart&)> tell;
   if (!on_part.is_none()) {
     tell = [&](const GeneratedPart& part) {
@@ -82,14 +88,61 @@ py::list continue_text(const ModelFolder& folder, const Lines& prompts, py::dict
       on_part(part.prompt, part.text, part.ended);
     };
   }
-  std::vector<Generated> generated;
+  std::vector<Generated> texts;
   {
     const py::gil_scoped_release unlocked;
-    generated = generate(folder, prompts, options, tell, "heed.Model.generate: prompt", CtrlC());
+    texts = call(options, tell);
   }
   py::list all;
-  for (const Generated& one : generated) all.append(py::make_tuple(one.text, one.tokens, one.token_scores));
+  for (const Generated& one : texts) all.append(py::make_tuple(one.text, one.tokens, one.token_scores));
   return all;
+}
+
+py::list continue_text(const ModelFolder& folder, const Lines& prompts, const py::dict& given, Index max_tokens,
+                       const Lines& stop, const py::object& on_part) {
+  return generated("heed.Model.generate", folder, given, max_tokens, stop, on_part,
+                   [&](const GenerateOptions& options, const auto& tell) {
+                     return generate(folder, prompts, options, tell, "heed.Model.generate: prompt", CtrlC());
+                   });
+}
+
+// --- Chats -----------------------------------------------------------------------------------------------------------
+
+using Messages = std::vector<std::pair<std::string, std::string>>;  // role, content
+using Day = std::tuple<int, unsigned, unsigned>;
+
+std::vector<ChatMessage> talk_of(const Messages& messages) {
+  std::vector<ChatMessage> talk;
+  for (const auto& [role, content] : messages) talk.push_back({role, content});
+  return talk;
+}
+
+ChatSetting setting_of(const char* caller, const std::optional<Day>& today, const py::dict& names) {
+  ChatSetting setting{.names = to_json(caller, names)};
+  if (today) {
+    const auto [year, month, day] = *today;
+    setting.today = {std::chrono::year(year), std::chrono::month(month), std::chrono::day(day)};
+  }
+  return setting;
+}
+
+std::string chat_text(const ModelFolder& folder, const Messages& messages, const std::optional<Day>& today,
+                      const py::dict& names) {
+  const ChatSetting setting = setting_of("heed.Model.chat_text", today, names);
+  const py::gil_scoped_release unlocked;
+  return chat_template_of(folder.path).text(talk_of(messages), setting);
+}
+
+py::list answer(const ModelFolder& folder, const Messages& messages, const std::optional<Day>& today,
+                const py::dict& names, const py::dict& given, Index max_tokens, const Lines& stop,
+                const py::object& on_part) {
+  const ChatSetting setting = setting_of("heed.Model.chat", today, names);
+  return generated("heed.Model.chat", folder, given, max_tokens, stop, on_part,
+                   [&](const GenerateOptions& options, const auto& tell) {
+                     const std::vector<Ids> prompt = {
+                         chat_prompt(folder, chat_template_of(folder.path), talk_of(messages), setting)};
+                     return generate_behind(folder, prompt, options, tell, "heed.Model.chat: prompt", CtrlC());
+                   });
 }
 
 py::list score(const ModelFolder& folder, const Lines& texts, const std::optional<Lines>& sources) {
@@ -197,6 +250,8 @@ void add_model_class(py::module_& module) {
   py::class_<ModelFolder, std::shared_ptr<ModelFolder>>(module, "Model")
       .def("translate", &translate)
       .def("generate", &continue_text)
+      .def("chat", &answer)
+      .def("chat_text", &chat_text)
       .def("score", &score)
       .def("logits", &logits)
       .def("embed", &embed_texts)

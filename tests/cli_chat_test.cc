@@ -1,9 +1,11 @@
 // heed generate --chat: a model that answers.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "command.h"
 #include "heed/testing/data_folder.h"
@@ -46,6 +48,54 @@ TEST_F(CliChat, TheAnswerIsWhatThePromptOfTheTemplateIsContinuedWith) {
                                         "--temperature", "0", "--max-tokens", "12"});
   EXPECT_GT(answer.size(), 1u);
   EXPECT_EQ(whole, talk + answer);
+}
+
+// A turn's answer is a part of what the next one is asked with.
+TEST_F(CliChat, WithoutAPromptEachLineIsATurnOfOneConversation) {
+  HEED_DATA_OR_SKIP(bloom, "models/bloom-tiny");
+  const std::string model =
+      model_with(bloom, "{% for m in messages %}{{ m.role }}: {{ m.content }};{% endfor %}").string();
+  const auto answer = [&](const std::string& prompt) {
+    return output_of({"generate", model, "--prompt", prompt, "--temperature", "0", "--max-tokens", "6"})
+        .substr(prompt.size());
+  };
+  const std::string first = answer("system: Be brief.;user: The dog;");
+  const std::string second =
+      answer("system: Be brief.;user: The dog;assistant: " + first.substr(0, first.size() - 1) + ";user: A cat;");
+  const std::vector<std::string> command = {"generate",      model, "--chat",       "--system", "Be brief.",
+                                            "--temperature", "0",   "--max-tokens", "6"};
+  const auto talk = run_heed(command, {.input = "The dog\n\nA cat\n"});
+  EXPECT_EQ(talk.exit_code, 0) << talk.error;
+  EXPECT_EQ(talk.output, first + second);
+  EXPECT_EQ(talk.error, "") << "nobody is asked who is no terminal";
+  std::vector<std::string> as_json = command;
+  as_json.emplace_back("--json");
+  const auto lines = run_heed(as_json, {.input = "The dog\nA cat"});
+  EXPECT_EQ(lines.exit_code, 0) << lines.error;
+  EXPECT_THAT(lines.output, ::testing::StartsWith("{\"line\":1,"));
+  EXPECT_THAT(lines.output, ::testing::HasSubstr("\n{\"line\":2,"));
+}
+
+TEST_F(CliChat, TheDayAndTheTemplatesNamesAreTold) {
+  HEED_DATA_OR_SKIP(bloom, "models/bloom-tiny");
+  const std::string model =
+      model_with(bloom, "{{ strftime_now('%d %B') }} {{ mood }} {{ messages[0].content }}").string();
+  const std::vector<std::string> zero = {"--temperature", "0", "--max-tokens", "6"};
+  const auto with = [&](std::vector<std::string> command) {
+    command.insert(command.begin(), {"generate", model});
+    command.insert(command.end(), zero.begin(), zero.end());
+    return command;
+  };
+  const std::string told = "29 November kind The dog";
+  EXPECT_EQ(told + output_of(with(
+                       {"--chat", "--prompt", "The dog", "--today", "2026-11-29", "--names", "{\"mood\": \"kind\"}"})),
+            output_of(with({"--prompt", told})));
+  expect_refusal(run_heed(with({"--chat", "--prompt", "x"})), kFailure, {"'strftime_now' is undefined"});
+  expect_refusal(run_heed(with({"--chat", "--prompt", "x", "--today", "2026-02-29"})), kWrongUsage,
+                 {"--today", "2026-02-29"});
+  expect_refusal(run_heed(with({"--chat", "--prompt", "x", "--names", "{"})), kFailure, {"--names"});
+  expect_refusal(run_heed(with({"--today", "2026-11-29"})), kWrongUsage, {"--today", "--chat"});
+  expect_refusal(run_heed(with({"--chat", "--samples", "2"})), kWrongUsage, {"--samples"});
 }
 
 TEST_F(CliChat, SaysThatAModelHasNoTemplate) {

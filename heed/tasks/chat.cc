@@ -4,6 +4,7 @@
 #include "heed/base/file.h"
 #include "heed/io/open_checkpoint.h"
 #include "heed/pretrained/gguf_tokens.h"
+#include "heed/tasks/purpose.h"
 
 namespace heed {
 namespace {
@@ -33,6 +34,12 @@ ChatTemplate chat_template_of(const fs::path& path) {
   };
   return ChatTemplate::from_jinja(metadata["tokenizer.chat_template"].string(), file.name(),
                                   {{"bos_token", symbol("bos_token_id")}, {"eos_token", symbol("eos_token_id")}});
+}
+
+std::vector<int> chat_prompt(const ModelFolder& folder, const ChatTemplate& chat, std::span<const ChatMessage> messages,
+                             const ChatSetting& setting) {
+  check_purpose(continues_text(folder.config), folder, "continues no text");
+  return chat.encode(*folder.target_vocabulary, messages, setting);
 }
 
 }  // namespace heed

@@ -1,11 +1,15 @@
 // How a model that was taught to answer is spoken to.
 //
 //   const ChatTemplate chat = chat_template_of("Qwen2-0.5B-Instruct");      // or a GGUF file
-//   generate(model, questions, {.chat = chat});
+//   const std::vector<ChatMessage> talk = {{"user", "What is attention?"}};
+//   generate_behind(model, {{chat_prompt(model, chat, talk)}}, {})[0].text;
 #pragma once
 
 #include <filesystem>
+#include <span>
+#include <vector>
 
+#include "heed/tasks/model_folder.h"
 #include "heed/text/chat_template.h"
 
 namespace heed {
@@ -14,5 +18,10 @@ namespace heed {
 // the folder has in the place of templates (tokenizer.chat_template). Throws heed::Error where there is none, or it
 // is not Jinja that heed reads.
 ChatTemplate chat_template_of(const std::filesystem::path& path);
+
+// What the model reads before it answers. Throws heed::Error as ChatTemplate::encode does, and for a model that
+// continues no text.
+std::vector<int> chat_prompt(const ModelFolder& folder, const ChatTemplate& chat, std::span<const ChatMessage> messages,
+                             const ChatSetting& setting = {});
 
 }  // namespace heed

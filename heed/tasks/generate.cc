@@ -31,55 +31,51 @@ class TellingSampler : public Sampler {
   Told told_;
 };
 
-std::vector<int> asked(const ChatTemplate& chat, const std::string& system, const std::string& question,
-                       const Vocabulary& vocabulary) {
-  std::vector<ChatMessage> messages{{"user", question}};
-  if (!system.empty()) messages.insert(messages.begin(), {"system", system});
-  return chat.encode(vocabulary, messages);
-}
+// Whether texts begin with the prompt.
+enum class ShownPrompt { no, yes };
 
-}  // namespace
-
-std::vector<Generated> generate(const ModelFolder& folder, std::span<const std::string> prompts,
-                                const GenerateOptions& options,
-                                const std::function<void(const GeneratedPart&)>& on_part, std::string_view name,
-                                const Progress& progress) {
+void check_task(const ModelFolder& folder, const GenerateOptions& options) {
   check_purpose(continues_text(folder.config), folder, "continues no text");
   HEED_CHECK(options.max_tokens >= 1 && options.rows >= 1,
              "generate: max_tokens and rows must be at least 1, but are {} and {}", options.max_tokens, options.rows);
+}
+
+using Prompts = std::vector<std::vector<std::int32_t>>;
+
+std::vector<Generated> continued(const ModelFolder& folder, const Prompts& written, ShownPrompt shown_prompt,
+                                 const GenerateOptions& options,
+                                 const std::function<void(const GeneratedPart&)>& on_part, std::string_view name,
+                                 const Progress& progress) {
   const Vocabulary& vocabulary = *folder.target_vocabulary;
   const Index longest = folder.model->max_length();
-  std::vector<std::vector<std::int32_t>> written;
-  for (std::size_t i = 0; i < prompts.size(); ++i) {
-    written.push_back(options.chat ? asked(*options.chat, options.system, prompts[i], vocabulary)
-                                   : folder.prompt_ids(prompts[i]));
-    const Index tokens = std::ssize(written.back());
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    const Index tokens = std::ssize(written[i]);
     HEED_CHECK(tokens <= longest, "{} {}: has {} tokens, the begin token counted, and the model can hold {}", name,
                i + 1, tokens, longest);
   }
 
   // Parts are gathered while the rows advance, on several threads, and told from this one.
-  std::vector<std::vector<std::int32_t>> drawn(prompts.size());
-  std::vector<char> ended(prompts.size());
+  std::vector<std::vector<std::int32_t>> drawn(written.size());
+  std::vector<char> ended(written.size());
   std::vector<std::size_t> running;
-  std::vector<Generated> results(prompts.size());
+  std::vector<Generated> results(written.size());
   Workspace workspace;
   Session session(*folder.model, workspace, options.cache);
   std::size_t next = 0;
   const auto text_of = [&](std::size_t i, std::span<const std::int32_t> tokens) {
-    std::vector<int> ids = options.chat ? std::vector<int>() : written[i];
+    std::vector<int> ids = shown_prompt == ShownPrompt::yes ? written[i] : std::vector<int>();
     ids.insert(ids.end(), tokens.begin(), tokens.end());
     return vocabulary.decode(ids);
   };
-  std::vector<std::size_t> begins(prompts.size());  // where the continuation does in that text
-  for (std::size_t i = 0; i < prompts.size() && !options.stop.empty(); ++i) begins[i] = text_of(i, {}).size();
+  std::vector<std::size_t> begins(written.size());  // where the continuation does in that text
+  for (std::size_t i = 0; i < written.size() && !options.stop.empty(); ++i) begins[i] = text_of(i, {}).size();
   const auto shown = [&](std::size_t i, std::span<const std::int32_t> tokens, bool at_end) {
     return std::string(options.stop.before(text_of(i, tokens), begins[i], at_end));
   };
-  while (next < prompts.size() || session.rows() > 0) {
+  while (next < written.size() || session.rows() > 0) {
     std::vector<std::vector<int>> entering;
     Searches searches;
-    for (; next < prompts.size() && session.rows() + std::ssize(searches) < options.rows; ++next) {
+    for (; next < written.size() && session.rows() + std::ssize(searches) < options.rows; ++next) {
       const std::vector<std::int32_t>& all = written[next];
       entering.emplace_back(all.begin(), all.end() - 1);
       const Index room = longest - std::ssize(all) + 1;
@@ -108,6 +104,32 @@ std::vector<Generated> generate(const ModelFolder& folder, std::span<const std::
     }
   }
   return results;
+}
+
+}  // namespace
+
+std::vector<Generated> generate(const ModelFolder& folder, std::span<const std::string> prompts,
+                                const GenerateOptions& options,
+                                const std::function<void(const GeneratedPart&)>& on_part, std::string_view name,
+                                const Progress& progress) {
+  check_task(folder, options);
+  Prompts written;
+  for (const std::string& prompt : prompts) written.push_back(folder.prompt_ids(prompt));
+  return continued(folder, written, ShownPrompt::yes, options, on_part, name, progress);
+}
+
+std::vector<Generated> generate_behind(const ModelFolder& folder, std::span<const std::vector<int>> prompts,
+                                       const GenerateOptions& options,
+                                       const std::function<void(const GeneratedPart&)>& on_part, std::string_view name,
+                                       const Progress& progress) {
+  check_task(folder, options);
+  const int size = folder.target_vocabulary->size();
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    HEED_CHECK(!prompts[i].empty(), "{} {}: has no tokens", name, i + 1);
+    for (const int id : prompts[i])
+      HEED_CHECK(id >= 0 && id < size, "{} {}: the vocabulary has ids below {}, and not {}", name, i + 1, size, id);
+  }
+  return continued(folder, {prompts.begin(), prompts.end()}, ShownPrompt::no, options, on_part, name, progress);
 }
 
 }  // namespace heed

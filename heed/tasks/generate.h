@@ -6,7 +6,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,7 +14,6 @@
 #include "heed/decode/sampling.h"
 #include "heed/tasks/model_folder.h"
 #include "heed/tasks/stop_texts.h"
-#include "heed/text/chat_template.h"
 
 namespace heed {
 
@@ -26,10 +24,6 @@ struct GenerateOptions {
   Index rows = 32;         // prompts that are continued at once
   // Texts at the first of which a continuation ends, without it. Those in a prompt end nothing.
   StopTexts stop = {};
-  // A prompt is then what a user says to the model, behind what `system` says where it says anything; the text is the
-  // answer alone.
-  std::optional<ChatTemplate> chat = {};
-  std::string system = {};
 
   template <typename V>
   friend void visit_fields(GenerateOptions& o, V&& visit) {
@@ -64,5 +58,12 @@ std::vector<Generated> generate(const ModelFolder& folder, std::span<const std::
                                 const GenerateOptions& options,
                                 const std::function<void(const GeneratedPart&)>& on_part = {},
                                 std::string_view name = "prompt", const Progress& progress = {});
+
+// The same behind tokens, such as chat_prompt (heed/tasks/chat.h) makes of a conversation; texts are the continuations
+// alone. Throws heed::Error also for a prompt without tokens, or with one that the vocabulary has not.
+std::vector<Generated> generate_behind(const ModelFolder& folder, std::span<const std::vector<int>> prompts,
+                                       const GenerateOptions& options,
+                                       const std::function<void(const GeneratedPart&)>& on_part = {},
+                                       std::string_view name = "prompt", const Progress& progress = {});
 
 }  // namespace heed

@@ -10,7 +10,8 @@
 #include "heed/base/file.h"
 #include "heed/base/printable.h"
 #include "heed/base/utf8.h"
-#include "heed/io/json.h"
+#include "heed/text/jinja/date.h"
+#include "heed/text/jinja/json_value.h"
 #include "heed/text/jinja/template.h"
 #include "heed/text/named_chat_templates.h"
 #include "heed/text/tokenizer_settings.h"
@@ -70,6 +71,15 @@ void check_message(std::string_view what, std::string_view text) {
   HEED_CHECK(valid_utf8(text), "chat: {} is not UTF-8: '{}'", what, printable(text));
 }
 
+void check_setting(const ChatSetting& setting) {
+  HEED_CHECK(!setting.today || setting.today->ok(), "chat: today is no day of the calendar");
+  HEED_CHECK(setting.names.kind() == Json::Kind::object, "chat: the template's names must be an object, but are {}",
+             printable(setting.names.dump()));
+  for (const auto& [name, value] : setting.names.members()) {
+    HEED_CHECK(name != "messages" && name != "add_generation_prompt", "chat: '{}' is not the asker's to set", name);
+  }
+}
+
 // The vocabulary's special tokens, the longer before the shorter.
 std::vector<std::pair<std::string, int>> special_pieces(const Vocabulary& vocabulary) {
   std::vector<std::pair<std::string, int>> pieces;
@@ -115,12 +125,13 @@ ChatTemplate ChatTemplate::open(const std::filesystem::path& folder) {
   given.refuse("must hold a template called default");
 }
 
-std::string ChatTemplate::text(std::span<const ChatMessage> messages) const {
+std::string ChatTemplate::text(std::span<const ChatMessage> messages, const ChatSetting& setting) const {
   for (const auto& [key, symbol] : symbols_) check_message(key, symbol);
   for (const ChatMessage& message : messages) {
     check_message("a role", message.role);
     check_message("a message", message.content);
   }
+  check_setting(setting);
   return jinja_->render([&](jinja::Run& run) {
     using jinja::Value;
     std::vector<Value> talk;
@@ -128,17 +139,19 @@ std::string ChatTemplate::text(std::span<const ChatMessage> messages) const {
       talk.push_back(
           Value::dict(run, {{Value("role"), Value(message.role)}, {Value("content"), Value(message.content)}}));
     }
-    jinja::Template::Names names = {{"messages", Value::list(run, std::move(talk))},
-                                    {"add_generation_prompt", Value(true)},
-                                    {"tools", Value(jinja::None{})},
-                                    {"documents", Value(jinja::None{})}};
+    jinja::Template::Names names = {{"tools", Value(jinja::None{})}, {"documents", Value(jinja::None{})}};
     for (const auto& [key, symbol] : symbols_) names.emplace_back(key, Value(symbol));
+    for (const auto& [name, value] : setting.names.members()) names.emplace_back(name, jinja::value_of(run, value));
+    names.emplace_back("messages", Value::list(run, std::move(talk)));
+    names.emplace_back("add_generation_prompt", Value(true));
+    if (setting.today) names.emplace_back("strftime_now", jinja::strftime_now(run, *setting.today));
     return names;
   });
 }
 
-std::vector<int> ChatTemplate::encode(const Vocabulary& vocabulary, std::span<const ChatMessage> messages) const {
-  const std::string all = text(messages);
+std::vector<int> ChatTemplate::encode(const Vocabulary& vocabulary, std::span<const ChatMessage> messages,
+                                      const ChatSetting& setting) const {
+  const std::string all = text(messages, setting);
   // Its tokens may take space around them along, and text behind one may be cut as none that begins.
   if (vocabulary.kind() == "tokenizer") return vocabulary.encode(all);
   const std::vector<std::pair<std::string, int>> pieces = special_pieces(vocabulary);

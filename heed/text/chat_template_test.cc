@@ -75,6 +75,54 @@ TEST(ChatTemplate, NobodyTellsATemplateTheTime) {
             "p: line 1: 'strftime_now' is undefined");
 }
 
+const ChatSetting kTuesday = {.today = std::chrono::year(2024) / 3 / 5};
+
+// What Python 3.11's datetime.datetime(2024, 3, 5).strftime(format) is.
+TEST(ChatTemplate, TheDayThatTheAskerTellsIsWrittenAsPythonWritesIt) {
+  const auto written = [](std::string_view format) {
+    return ChatTemplate::from_jinja("{{ strftime_now('" + std::string(format) + "') }}", "p").text(kQuestion, kTuesday);
+  };
+  EXPECT_EQ(written("%d %b %Y"), "05 Mar 2024");
+  EXPECT_EQ(written("%B %d, %Y"), "March 05, 2024");
+  EXPECT_EQ(written("%A %-d %B %Y"), "Tuesday 5 March 2024");
+  EXPECT_EQ(written("%Y-%m-%dT%H:%M:%S"), "2024-03-05T00:00:00");
+  EXPECT_EQ(written("%a %e %j %U %y %%"), "Tue  5 065 09 24 %");
+  EXPECT_EQ(written("%c"), "Tue Mar  5 00:00:00 2024");
+  EXPECT_EQ(written("%x %X %p %I"), "03/05/24 00:00:00 AM 12");
+  EXPECT_EQ(written("[%Z%z]"), "[]");
+  EXPECT_EQ(written("%^a"), "TUE");
+  EXPECT_EQ(written("%G %V %u %w"), "2024 10 2 2");
+  EXPECT_EQ(written("\xC3\xA9"), "\xC3\xA9");
+}
+
+TEST(ChatTemplate, WhatIsNoPartOfADateIsRefused) {
+  const auto refusal = [](std::string_view argument) {
+    return testing::refusal([&] {
+      ChatTemplate::from_jinja("{{ strftime_now(" + std::string(argument) + ") }}", "p").text(kQuestion, kTuesday);
+    });
+  };
+  EXPECT_EQ(refusal("'%9999d'"), "p: line 1: strftime_now: '%99' is no part of a date");
+  EXPECT_EQ(refusal("'at %s'"), "p: line 1: strftime_now: '%s' is no part of a date");
+  EXPECT_EQ(refusal("'%'"), "p: line 1: strftime_now: '%' is no part of a date");
+  EXPECT_NE(refusal(""), "");
+  EXPECT_NE(refusal("5"), "");
+  const ChatSetting never = {.today = std::chrono::year(2023) / 2 / 29};
+  EXPECT_EQ(testing::refusal([&] { ChatTemplate::named("chatml").text(kQuestion, never); }),
+            "chat: today is no day of the calendar");
+}
+
+TEST(ChatTemplate, TheAskerMayTellWhatTheTemplateKnows) {
+  const auto text = [](std::string_view jinja, std::string_view names) {
+    return ChatTemplate::from_jinja(jinja, "p").text(kQuestion, {.names = Json::parse(names)});
+  };
+  EXPECT_EQ(text("{{ enable_thinking is defined and not enable_thinking }}", R"({"enable_thinking": false})"), "True");
+  EXPECT_EQ(text("{{ tools | tojson }}", R"({"tools": [{"name": "f", "most": 3, "least": 0.5, "none": null}]})"),
+            R"([{"name": "f", "most": 3, "least": 0.5, "none": null}])");
+  EXPECT_EQ(text("{{ bos_token }}{{ messages | length }}", R"({"bos_token": "<b>"})"), "<b>1");
+  EXPECT_EQ(testing::refusal([&] { text("", "[1]"); }), "chat: the template's names must be an object, but are [1]");
+  EXPECT_EQ(testing::refusal([&] { text("", R"({"messages": []})"); }), "chat: 'messages' is not the asker's to set");
+}
+
 TEST(ChatTemplate, WhatATemplateRefusesNamesItsLine) {
   const auto chat = ChatTemplate::from_jinja(
       "\n{% if messages|length > 1 %}{{ raise_exception('Ask once.') }}{% endif %}", "folder/chat_template.jinja");

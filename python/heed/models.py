@@ -6,12 +6,13 @@
         print(piece, end="", flush=True)
 """
 
+import datetime
 import json
 import os
 import queue
 import threading
 import weakref
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union, overload
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from heed.senses import by_probability
 from heed.views import Attention, recorded
 
 Classes = Union[Dict[str, float], List[Tuple[str, Dict[str, float]]]]  # of a text, or of each of its tokens
+
+Messages = Union[str, Sequence[Dict[str, str]]]  # what the user says, or what each role said
 
 NOT_WHOLE = "\N{REPLACEMENT CHARACTER}"  # stands for a character of which a part is missing
 
@@ -58,6 +61,65 @@ def listed(texts: Union[str, Sequence[str]]) -> List[str]:
 
 class Closed(Exception):
     """Nobody reads a stream any more."""
+
+
+def streamed(generate: Callable[[Callable[[int, str, bool], None]], Any], shown: str = "") -> Iterator[str]:
+    """What generate(on_part) writes behind `shown`, as it comes. It goes on when the next piece is asked for."""
+    parts: "queue.Queue[Any]" = queue.Queue()
+    wanted = threading.Semaphore(0)
+    closed = threading.Event()
+
+    def on_part(_: int, text: str, ended: bool) -> None:
+        parts.put((text, ended))
+        wanted.acquire()  # goes on when the piece has been asked for
+        if closed.is_set():
+            raise Closed
+
+    def run() -> None:
+        try:
+            generate(on_part)
+            parts.put(None)
+        except Closed:
+            pass
+        except BaseException as error:  # raised where the text is read
+            parts.put(error)
+
+    thread = threading.Thread(target=run, name="heed.Model.generate", daemon=True)
+    thread.start()
+
+    def end() -> None:
+        closed.set()
+        wanted.release()
+        thread.join()
+
+    # Where the program ends before the text has been read to its end, too: no thread may wait while Python is taken apart.
+    finish = weakref.finalize(thread, end)
+    try:
+        while (part := parts.get()) is not None:
+            if isinstance(part, BaseException):
+                raise part
+            text, ended = part
+            if text.startswith(shown) and (ended or not text.endswith(NOT_WHOLE)):
+                if text != shown:
+                    yield text[len(shown):]
+                shown = text
+            wanted.release()
+    finally:
+        finish()
+
+
+def said(caller: str, messages: Messages) -> List[Tuple[str, str]]:
+    """Roles and contents."""
+    if isinstance(messages, str):
+        return [("user", messages)]
+    for number, message in enumerate(messages):
+        if not all(isinstance(message.get(key), str) for key in ("role", "content")):
+            raise _heed.Error(f"{caller}: messages[{number}] must have a 'role' and a 'content', which are texts")
+    return [(message["role"], message["content"]) for message in messages]
+
+
+def day_of(today: Optional[datetime.date]) -> Optional[Tuple[int, int, int]]:
+    return None if today is None else (today.year, today.month, today.day)
 
 
 def load(folder: Union[str, "os.PathLike[str]"], *, from_language: str = "", to_language: str = "") -> "Model":
@@ -153,48 +215,27 @@ class Model:
         memory, which is read faster, and round them). The model computes while the caller waits for the next piece, and stops where the
         caller does.
         """
-        parts: "queue.Queue[Any]" = queue.Queue()
-        wanted = threading.Semaphore(0)
-        closed = threading.Event()
-
-        def on_part(_: int, text: str, ended: bool) -> None:
-            parts.put((text, ended))
-            wanted.acquire()  # goes on when the piece has been asked for
-            if closed.is_set():
-                raise Closed
-
-        def run() -> None:
-            try:
-                self._model.generate([prompt], options, max_tokens, listed(stop), on_part)
-                parts.put(None)
-            except Closed:
-                pass
-            except BaseException as error:  # raised where the text is read
-                parts.put(error)
-
-        thread = threading.Thread(target=run, name="heed.Model.generate", daemon=True)
-        thread.start()
-
-        def end() -> None:
-            closed.set()
-            wanted.release()
-            thread.join()
-
-        # Where the program ends before the text has been read to its end, too: no thread may wait while Python is taken apart.
-        finish = weakref.finalize(thread, end)
         shown = self.decode(self.encode(prompt)) if prompt else ""
-        try:
-            while (part := parts.get()) is not None:
-                if isinstance(part, BaseException):
-                    raise part
-                text, ended = part
-                if text.startswith(shown) and (ended or not text.endswith(NOT_WHOLE)):
-                    if text != shown:
-                        yield text[len(shown):]
-                    shown = text
-                wanted.release()
-        finally:
-            finish()
+        return streamed(lambda on_part: self._model.generate([prompt], options, max_tokens, listed(stop), on_part), shown)
+
+    def chat(
+        self, messages: Messages, *, max_tokens: int = 100, stop: Union[str, Sequence[str]] = (), today: Optional[datetime.date] = None,
+        names: Optional[Dict[str, Any]] = None, **options: Any
+    ) -> Iterator[str]:
+        """The answer of a model that was taught to answer, as it comes, by the template that came with it.
+
+        messages: what the user says, or all that was said, the user's last: [{"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "What is attention?"}]. today: the day that the template writes; without, the one that it has for when
+        nobody tells it. names: what the template's own names are, {"enable_thinking": False}. Else as generate(). Raises heed.Error where
+        no template is there, or it refuses what was said.
+        """
+        talk = said("heed.Model.chat", messages)
+        return streamed(lambda on_part: self._model.chat(talk, day_of(today), names or {}, options, max_tokens, listed(stop), on_part))
+
+    def chat_text(self, messages: Messages, *, today: Optional[datetime.date] = None, names: Optional[Dict[str, Any]] = None) -> str:
+        """What the model reads before it answers, special tokens spelled, as Hugging Face's apply_chat_template(messages, tokenize=False,
+        add_generation_prompt=True) gives it. Arguments as in chat()."""
+        return self._model.chat_text(said("heed.Model.chat_text", messages), day_of(today), names or {})
 
     def complete(
         self, prompts: Sequence[str], *, max_tokens: int = 100, stop: Union[str, Sequence[str]] = (), **options: Any

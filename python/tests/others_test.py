@@ -1,5 +1,6 @@
 """Models that others trained, through heed.load: the numbers that their own toolkits state."""
 
+import datetime
 import json
 import os
 import pathlib
@@ -99,6 +100,29 @@ class OthersModels(unittest.TestCase):
         model = heed.load(MODELS / "llama-stories260k-hf" / "stories260K.gguf")
         text = model.complete(["Once upon a time"], max_tokens=12, temperature=0)[0].text
         self.assertTrue(text.startswith("Once upon a time, there was"), text)
+
+    def test_a_chat_is_what_goes_on_behind_its_templates_text(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            taught = pathlib.Path(scratch) / "taught"
+            shutil.copytree(MODELS / "bloom-tiny", taught)
+            (taught / "chat_template.jinja").write_text(
+                "{% for m in messages %}{{ m.role }}: {{ m.content }};{% endfor %}{{ strftime_now('%-d %B') }}{{ mood }}")
+            model = heed.load(taught)
+            told = {"today": datetime.date(2026, 11, 29), "names": {"mood": [1, None]}}
+            text = model.chat_text("The dog", **told)
+            self.assertEqual(text, "user: The dog;29 November[1, None]")
+            talk = [{"role": "user", "content": "The dog"}, {"role": "assistant", "content": "A"}, {"role": "user", "content": "cat"}]
+            for messages in ("The dog", talk):
+                answer = "".join(model.chat(messages, max_tokens=8, temperature=0, **told))
+                self.assertEqual(answer, "".join(model.generate(model.chat_text(messages, **told), max_tokens=8, temperature=0)))
+            with self.assertRaisesRegex(heed.Error, "line 1: 'strftime_now' is undefined"):
+                next(model.chat("The dog"))
+            with self.assertRaisesRegex(heed.Error, r"heed.Model.chat: messages\[0\] must have"):
+                model.chat([{"role": "user", "content": ["parts"]}])
+            with self.assertRaisesRegex(heed.Error, "heed.Model.chat: .*temper"):
+                next(model.chat("The dog", temper=1, **told))
+        with self.assertRaisesRegex(heed.Error, "chat_template"):
+            next(heed.load(MODELS / "bloom-tiny").chat("The dog"))
 
 
 if __name__ == "__main__":

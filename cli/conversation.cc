@@ -1,0 +1,40 @@
+#include "conversation.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <vector>
+
+#include "heed/base/text_lines.h"
+#include "output.h"
+#include "text_stream.h"
+
+namespace heed::cli {
+
+void converse(const Conversation& conversation,
+              const std::function<void(const Generated&, std::size_t turn)>& answered) {
+  std::vector<ChatMessage> talk;
+  if (!conversation.system.empty()) talk.push_back({"system", conversation.system});
+  const bool asks = ::isatty(STDIN_FILENO) != 0 && error_is_terminal();
+  TextLineReader lines("-");
+  std::size_t turn = 0;
+  while (true) {
+    if (asks) print_progress("> ");
+    const std::vector<std::string> said = lines.read(1);
+    if (said.empty()) break;
+    if (said[0].empty()) continue;
+    talk.push_back({"user", said[0]});
+    const std::vector<std::vector<int>> prompt = {
+        chat_prompt(conversation.folder, conversation.chat, talk, conversation.setting)};
+    TextStream stream;
+    std::function<void(const GeneratedPart&)> on_part;
+    if (!answered) on_part = [&](const GeneratedPart& part) { stream.show(part); };
+    const std::string name = fmt::format("turn {}: prompt", ++turn);
+    const Generated answer = generate_behind(conversation.folder, prompt, conversation.options, on_part, name)[0];
+    if (answered) answered(answer, turn);
+    talk.push_back({"assistant", answer.text});
+  }
+  if (asks) print_progress("\n");
+}
+
+}  // namespace heed::cli
