@@ -67,6 +67,18 @@ TEST_F(TrainTest, OtherOptionsAreRefusedByName) {
   EXPECT_NE(refusal("model", 4).find("this run was started with ffn_width 32, not 48"), std::string::npos);
 }
 
+// A field that came after the run began is what config.json has where it has no word of it.
+TEST_F(TrainTest, ARunFromBeforeAFieldOfTheModelGoesOn) {
+  run("model", 2);
+  const std::filesystem::path options = folder_ / "model" / "training" / "options.json";
+  std::string text = read_file(options);
+  const std::string field = R"("zero_start": false,)";
+  const std::size_t at = text.find(field);
+  ASSERT_NE(at, std::string::npos) << text;
+  write_file(options, text.erase(at, field.size()));
+  EXPECT_EQ(run("model", 4).updates, 4);
+}
+
 TEST_F(TrainTest, OtherTextIsRefused) {
   run("model", 2);
   write_file(folder_ / "train.de", read_file(folder_ / "train.de") + "Neu.\n");

@@ -29,7 +29,9 @@ void TrainingFolder::check_free() const {
 }
 
 void TrainingFolder::check_same_run(const Json& now) const {
-  const Json before = read_json(options_file());
+  Json before = read_json(options_file());
+  // What the model's configuration has no word of, since it came later, is what a model without it is.
+  before.set("model", to_json(model_config_from_json(before["model"])));
   if (before == now) return;
   // A run without a start, or without factors, has no word of them.
   const auto compare_optional = [&](std::string_view name) {
