@@ -12,6 +12,7 @@
 #include "heed/base/printable.h"
 #include "heed/io/byte_reader.h"
 #include "heed/io/gguf_metadata.h"
+#include "heed/io/gguf_parts.h"
 
 namespace heed {
 namespace {
@@ -108,13 +109,6 @@ Index alignment_of(const Json& metadata) {
   return alignment;
 }
 
-void check_whole(const Json& metadata) {
-  constexpr const char* kKey = "split.count";
-  if (metadata.has(kKey) && metadata[kKey].integer() > 1) {
-    metadata[kKey].refuse("must be 1, a model in one file: llama-gguf-split --merge joins the parts");
-  }
-}
-
 // Gives each tensor its bytes of the data, which no two share.
 Checkpoint::Tensors place(std::vector<Described> described, const std::shared_ptr<MappedFile>& file,
                           std::string_view data, Index alignment) {
@@ -141,9 +135,13 @@ Checkpoint::Tensors place(std::vector<Described> described, const std::shared_pt
   return tensors;
 }
 
-}  // namespace
+// What one file has.
+struct Part {
+  Checkpoint::Tensors tensors;
+  Json metadata;
+};
 
-Checkpoint parse_gguf(const std::shared_ptr<MappedFile>& file) {
+Part parse_part(const std::shared_ptr<MappedFile>& file) {
   const std::string& name = file->name();
   ByteReader reader(file->bytes(), name);
   HEED_CHECK(file->bytes().starts_with(kGgufMagic), "{}: not a GGUF file", name);
@@ -157,14 +155,36 @@ Checkpoint parse_gguf(const std::shared_ptr<MappedFile>& file) {
       reader.checked_count(reader.number<std::uint64_t>("the count of tensors"), kLeastBytes, "tensors");
   HEED_CHECK(count <= kMostTensors, "{}: {} tensors, more than {}", name, count, kMostTensors);
   Json metadata = read_gguf_metadata(reader, reader.number<std::uint64_t>("the count of metadata")).named(name);
-  check_whole(metadata);
   const Index alignment = alignment_of(metadata);
 
   std::vector<Described> described;
   for (Index i = 0; i < count; ++i) described.push_back(read_tensor(reader));
   const std::size_t head = static_cast<std::size_t>(round_up(reader.at(), alignment));
   const std::string_view data = file->bytes().substr(std::min(head, file->bytes().size()));
-  return {CheckpointFormat::gguf, name, place(std::move(described), file, data, alignment), std::move(metadata)};
+  return {place(std::move(described), file, data, alignment), std::move(metadata)};
+}
+
+}  // namespace
+
+Checkpoint parse_gguf(const std::shared_ptr<MappedFile>& file) {
+  Part whole = parse_part(file);
+  const Index parts = gguf_parts(whole.metadata);
+  for (Index i = 1; i < parts; ++i) {
+    const auto other = std::make_shared<MappedFile>(gguf_part(file->name(), i, parts));
+    Part part = parse_part(other);
+    check_gguf_part(part.metadata, i, parts);
+    whole.tensors.merge(part.tensors);
+    HEED_CHECK(part.tensors.empty(), "{}: {}: the tensor is in a file before this one, too", other->name(),
+               printable(part.tensors.begin()->first));
+    HEED_CHECK(std::ssize(whole.tensors) <= kMostTensors,
+               "{}: {} tensors with those of the files before it, more than {}", other->name(), whole.tensors.size(),
+               kMostTensors);
+  }
+  constexpr const char* kTensors = "split.tensors.count";
+  if (parts > 1 && whole.metadata.has(kTensors) && whole.metadata[kTensors].integer() != std::ssize(whole.tensors)) {
+    whole.metadata[kTensors].refuse(fmt::format("must be the {} tensors of {} files", whole.tensors.size(), parts));
+  }
+  return {CheckpointFormat::gguf, file->name(), std::move(whole.tensors), std::move(whole.metadata)};
 }
 
 Checkpoint open_gguf(const std::filesystem::path& path) { return parse_gguf(std::make_shared<MappedFile>(path)); }

@@ -25,8 +25,9 @@ namespace heed {
 // Nothing in the file is trusted: throws heed::Error that names the file and the key, tensor or byte for another
 // version or byte order, counts, lengths and offsets that do not lie in the file, keys and names that are empty or
 // there twice, more than 262,144 tensors, 65,536 keys or 4,194,304 values in their arrays, arrays nested more than 8
-// deep, types that are not above, tensors that overlap or do not begin at the file's alignment, and one file of
-// several. Cost: the metadata, in memory; tensors are not read.
+// deep, types that are not above, and tensors that overlap or do not begin at the file's alignment. Of a model in
+// several files (heed/io/gguf_parts.h) the first is opened, which has the metadata, and the others beside it; throws
+// heed::Error where one is not there, or is not what it is called. Cost: the metadata, in memory; tensors are not read.
 Checkpoint open_gguf(const std::filesystem::path& path);
 Checkpoint parse_gguf(const std::shared_ptr<MappedFile>& file);
 

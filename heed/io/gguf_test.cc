@@ -266,8 +266,6 @@ TEST(GgufHostile, KeysAndValuesThatAreNone) {
   EXPECT_EQ(refused_gguf(GgufBytes().value("k", 13, "")), "m.gguf: k: 13 is no kind of value, at byte 37");
   EXPECT_EQ(refused_gguf(GgufBytes().value("k", kBool, "\2")),
             "m.gguf: k: a boolean must be 0 or 1, but is 2, at byte 38");
-  EXPECT_EQ(refused_gguf(GgufBytes().integer("split.count", 3)),
-            "m.gguf: split.count: must be 1, a model in one file: llama-gguf-split --merge joins the parts, but is 3");
 }
 
 TEST(GgufHostile, TensorsThatAreNone) {

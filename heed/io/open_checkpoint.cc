@@ -12,6 +12,7 @@
 #include "heed/base/printable.h"
 #include "heed/io/ctranslate2.h"
 #include "heed/io/gguf.h"
+#include "heed/io/gguf_parts.h"
 #include "heed/io/llama2c.h"
 #include "heed/io/safetensors.h"
 #include "heed/io/sharded_safetensors.h"
@@ -107,10 +108,12 @@ std::filesystem::path checkpoint_path(const std::filesystem::path& path) {
   for (const std::filesystem::path& file : files_in(path)) {
     if (!may_be_weights(file)) continue;
     const MappedFile mapped(file);
-    if (format_of(mapped.bytes())) files.push_back(file);
+    if (format_of(mapped.bytes())) files.push_back(first_gguf_part(file));
     const std::string_view what = foreign(mapped.bytes());
     if (known.empty() && !what.empty()) known = fmt::format("{}: is {}", file.string(), what);
   }
+  std::ranges::sort(files);
+  files.erase(std::unique(files.begin(), files.end()), files.end());
   HEED_CHECK(!files.empty() || known.empty(), "{}", known);
   HEED_CHECK(!files.empty(), "{}: holds no weights: there is no model.safetensors, {}, *.gguf or *.bin that heed reads",
              path.string(), kIndex);
