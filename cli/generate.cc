@@ -165,7 +165,8 @@ void add_generate_command(CLI::App& app) {
   command->decoding.add(*sub, GenerateOptions{}, "Memory");
   sub->add_flag("--json", command->json, "Print one JSON object a continuation, with the score of every token.");
   sub->footer(
-      "Example:\n  heed generate model --prompt 'The man' --temperature 0.8 --top-p 0.95\n"
+      "Examples:\n  heed generate model --prompt 'The man' --temperature 0.8 --top-p 0.95\n"
+      "  heed generate Qwen3-0.6B --chat --names '{\"enable_thinking\": false}'\n"
       "The same seed gives the same text, whatever else is generated beside it.\n"
       "What a folder of others says of decoding (generation_config.json) is the default of the sampling.");
   sub->callback([command] { run(*command); });

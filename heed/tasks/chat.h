@@ -2,7 +2,8 @@
 //
 //   const ChatTemplate chat = chat_template_of("Qwen2-0.5B-Instruct");      // or a GGUF file
 //   const std::vector<ChatMessage> talk = {{"user", "What is attention?"}};
-//   generate_behind(model, {{chat_prompt(model, chat, talk)}}, {})[0].text;
+//   const std::vector<std::vector<int>> prompts = {chat_prompt(model, chat, talk)};
+//   generate_behind(model, prompts, {})[0].text;                             // the answer
 #pragma once
 
 #include <filesystem>
