@@ -123,7 +123,7 @@ std::vector<Generated> generate_behind(const ModelFolder& folder, std::span<cons
                                        const std::function<void(const GeneratedPart&)>& on_part, std::string_view name,
                                        const Progress& progress) {
   check_task(folder, options);
-  const int size = folder.target_vocabulary->size();
+  const Index size = folder.target_vocabulary->size();
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     HEED_CHECK(!prompts[i].empty(), "{} {}: has no tokens", name, i + 1);
     for (const int id : prompts[i])

@@ -1,4 +1,5 @@
 // A language model that was trained: what it predicts, scores and continues.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -82,6 +83,28 @@ TEST_F(LanguageModelTrainTest, AContinuationHasTheSameBitsWhateverIsContinuedBes
   }
   // The same prompt, drawn for two places.
   EXPECT_NE(together[0].tokens, together[3].tokens);
+}
+
+TEST_F(LanguageModelTrainTest, BehindTokensTheTextIsTheContinuationAlone) {
+  const std::vector<std::string> texts{"The man", "A woman"};
+  const GenerateOptions options{.max_tokens = 12};
+  std::vector<std::vector<int>> prompts;
+  for (const std::string& text : texts) prompts.push_back(model_.prompt_ids(text));
+  const std::vector<Generated> whole = generate(model_, texts, options);
+  const std::vector<Generated> behind = generate_behind(model_, prompts, options);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    EXPECT_EQ(behind[i].tokens, whole[i].tokens);
+    EXPECT_EQ(behind[i].text, model_.target_vocabulary->decode(behind[i].tokens));
+  }
+  const auto refusal = [&](const std::vector<int>& prompt) {
+    prompts[1] = prompt;
+    return testing::refusal([&] { generate_behind(model_, prompts, options); });
+  };
+  EXPECT_EQ(refusal({}), "prompt 2: has no tokens");
+  const Index size = model_.target_vocabulary->size();
+  EXPECT_EQ(refusal({1, static_cast<int>(size)}),
+            fmt::format("prompt 2: the vocabulary has ids below {0}, and not {0}", size));
+  EXPECT_EQ(refusal({-1}), fmt::format("prompt 2: the vocabulary has ids below {}, and not -1", size));
 }
 
 TEST_F(LanguageModelTrainTest, WhatTranslatesIsRefused) {
