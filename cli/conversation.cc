@@ -3,18 +3,20 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <vector>
-
 #include "heed/base/text_lines.h"
 #include "output.h"
 #include "text_stream.h"
 
 namespace heed::cli {
 
-void converse(const Conversation& conversation,
+std::vector<int> Conversation::prompt(std::vector<ChatMessage> talk) const {
+  if (!system.empty()) talk.insert(talk.begin(), {"system", system});
+  return chat_prompt(folder, chat, talk, setting);
+}
+
+void converse(const Conversation& conversation, const GenerateOptions& options,
               const std::function<void(const Generated&, std::size_t turn)>& answered) {
   std::vector<ChatMessage> talk;
-  if (!conversation.system.empty()) talk.push_back({"system", conversation.system});
   const bool asks = ::isatty(STDIN_FILENO) != 0 && error_is_terminal();
   TextLineReader lines("-");
   std::size_t turn = 0;
@@ -24,13 +26,12 @@ void converse(const Conversation& conversation,
     if (said.empty()) break;
     if (said[0].empty()) continue;
     talk.push_back({"user", said[0]});
-    const std::vector<std::vector<int>> prompt = {
-        chat_prompt(conversation.folder, conversation.chat, talk, conversation.setting)};
+    const std::vector<std::vector<int>> prompt = {conversation.prompt(talk)};
     TextStream stream;
     std::function<void(const GeneratedPart&)> on_part;
     if (!answered) on_part = [&](const GeneratedPart& part) { stream.show(part); };
     const std::string name = fmt::format("turn {}: prompt", ++turn);
-    const Generated answer = generate_behind(conversation.folder, prompt, conversation.options, on_part, name)[0];
+    const Generated answer = generate_behind(conversation.folder, prompt, options, on_part, name)[0];
     if (answered) answered(answer, turn);
     talk.push_back({"assistant", answer.text});
   }

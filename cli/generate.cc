@@ -45,18 +45,6 @@ Json to_json(const Generated& generated, const Vocabulary& vocabulary, std::size
                        {"token_scores", Json::array_of(generated.token_scores)}});
 }
 
-// What the model reads where each prompt is all that a user says.
-std::vector<std::vector<int>> asked(const ModelFolder& folder, const ChatTemplate& chat, const ChatSetting& setting,
-                                    const std::string& system, const std::vector<std::string>& prompts) {
-  std::vector<std::vector<int>> all;
-  for (const std::string& prompt : prompts) {
-    std::vector<ChatMessage> messages{{"user", prompt}};
-    if (!system.empty()) messages.insert(messages.begin(), {"system", system});
-    all.push_back(chat_prompt(folder, chat, messages, setting));
-  }
-  return all;
-}
-
 std::chrono::year_month_day day_of(const std::string& text) {
   int year = 0, month = 0, day = 0;
   char rest = 0;
@@ -105,10 +93,12 @@ void run(const GenerateCommand& command) {
   const auto print_json = [&](const Generated& text, std::size_t line) {
     print_line(to_json(text, *folder.target_vocabulary, line).dump());
   };
+  std::optional<const Conversation> conversation;
+  if (chat) conversation.emplace(Conversation{folder, *chat, setting, command.system});
   if (command.converses()) {
     std::function<void(const Generated&, std::size_t)> answered;
     if (command.json) answered = print_json;
-    return converse({folder, *chat, setting, command.system, options}, answered);
+    return converse(*conversation, options, answered);
   }
   std::vector<std::string> given{command.prompt};
   if (!command.input.empty()) given = read_text_lines(command.input);
@@ -125,9 +115,11 @@ void run(const GenerateCommand& command) {
     done += part.ended ? 1 : 0;
     progress.show(done);
   };
-  const std::vector<Generated> all =
-      chat ? generate_behind(folder, asked(folder, *chat, setting, command.system, prompts), options, on_part, name)
-           : generate(folder, prompts, options, on_part, name);
+  std::vector<std::vector<int>> asked;  // with --chat: each is all that a user says
+  for (std::size_t i = 0; conversation && i < prompts.size(); ++i)
+    asked.push_back(conversation->prompt({{"user", prompts[i]}}));
+  const std::vector<Generated> all = conversation ? generate_behind(folder, asked, options, on_part, name)
+                                                  : generate(folder, prompts, options, on_part, name);
   for (std::size_t i = 0; i < all.size() && !streams; ++i) {
     const std::size_t line = i / static_cast<std::size_t>(command.samples) + 1;
     command.json ? print_json(all[i], line) : print_line(all[i].text);

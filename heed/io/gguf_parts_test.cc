@@ -56,6 +56,15 @@ TEST_F(GgufParts, AreOneModel) {
   }
 }
 
+// llama-gguf-split --no-tensor-first-split.
+TEST_F(GgufParts, TheFirstMayHaveTheMetadataAlone) {
+  write(1, part(0).text("general.architecture", "llama").integer("split.tensors.count", 2));
+  const Checkpoint model = open_checkpoint(file(1));
+  EXPECT_EQ(model.metadata()["general.architecture"].string(), "llama");
+  EXPECT_EQ(model.tensors().size(), 2u);
+  EXPECT_EQ(model.tensor("c").at<float>({0}), 3);
+}
+
 TEST_F(GgufParts, BesideAnotherModelOneMustBeNamed) {
   write_file(folder_ / "n.gguf", GgufBytes().tensor("a", 0, {1}, one(1)).bytes());
   EXPECT_EQ(

@@ -1,5 +1,6 @@
 #include "heed/text/chat_template.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "heed/base/file.h"
@@ -104,8 +105,8 @@ TEST(ChatTemplate, WhatIsNoPartOfADateIsRefused) {
   EXPECT_EQ(refusal("'%9999d'"), "p: line 1: strftime_now: '%99' is no part of a date");
   EXPECT_EQ(refusal("'at %s'"), "p: line 1: strftime_now: '%s' is no part of a date");
   EXPECT_EQ(refusal("'%'"), "p: line 1: strftime_now: '%' is no part of a date");
-  EXPECT_NE(refusal(""), "");
-  EXPECT_NE(refusal("5"), "");
+  EXPECT_THAT(refusal(""), ::testing::StartsWith("p: line 1: "));
+  EXPECT_THAT(refusal("5"), ::testing::StartsWith("p: line 1: "));
   const ChatSetting never = {.today = std::chrono::year(2023) / 2 / 29};
   EXPECT_EQ(testing::refusal([&] { ChatTemplate::named("chatml").text(kQuestion, never); }),
             "chat: today is no day of the calendar");
