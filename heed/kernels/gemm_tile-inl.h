@@ -38,21 +38,27 @@ constexpr int kRows = 4;
 // last of which may be short. With kWholeLoads, whole vectors of b may be read; with kAhead, one of `lines` is asked
 // for at each p.
 template <class Step, int R, int kVectors, bool kWholeLoads, bool kAhead = false>
-HWY_INLINE void add_steps(const Matrix& from_a, const float* HWY_RESTRICT b, Index b_row, Index steps, Index columns,
+HWY_INLINE void add_steps(const Matrix& a, const float* HWY_RESTRICT b, Index b_row, Index steps, Index columns,
                           const char* const* lines, Vector (&sum)[R][kVectors]) {
   const Floats d;
-  const float* HWY_RESTRICT a = from_a.data;
+  // An address has a register and one, two or four times another: every third row has its own.
+  constexpr int kNear = 3;
+  const float* HWY_RESTRICT rows[(R + kNear - 1) / kNear];
+  HWY_UNROLL(8)
+  for (int i = 0; i < R; i += kNear) rows[i / kNear] = a.data + i * a.row;
   for (Index p = 0; p < steps; ++p) {
     if constexpr (kAhead) __builtin_prefetch(lines[p], 0, 2);  // into the second cache: the first one is full of tiles
     Vector column[kVectors];
     for (int v = 0; v < kVectors; ++v)
-      column[v] = kWholeLoads ? hn::LoadU(d, b + p * b_row + v * kLanes)
-                              : load_first(b + p * b_row + v * kLanes, columns - v * kLanes);
+      column[v] = kWholeLoads ? hn::LoadU(d, b + v * kLanes) : load_first(b + v * kLanes, columns - v * kLanes);
     HWY_UNROLL(16)
     for (int i = 0; i < R; ++i) {
-      const Vector factor = hn::Set(d, a[i * from_a.row + p * from_a.col]);
+      const Vector factor = hn::Set(d, rows[i / kNear][i % kNear * a.row]);
       for (int v = 0; v < kVectors; ++v) sum[i][v] = Step::add(factor, column[v], sum[i][v]);
     }
+    HWY_UNROLL(8)
+    for (int i = 0; i < R; i += kNear) rows[i / kNear] += a.col;
+    b += b_row;
   }
 }
 
@@ -88,32 +94,57 @@ HWY_NOINLINE inline void store_any_sums(const GemmTile& t, Index row, Index rows
   }
 }
 
-// What becomes of the sums of R rows, from `row` on, once their chains are whole.
+// Where the sums of some rows go, with all that becomes of them. What is told here is read once for many rows: read
+// again after a store, it would wait wherever its address looks like that of the store.
+struct Out {
+  Out(const GemmTile& tile, Index first_row, Index column)
+      : whole(tile),
+        row(first_row),
+        first_column(column),
+        c(tile.c + first_row * tile.c_row + column),
+        c_row(tile.c_row),
+        alpha(tile.row_alpha != nullptr ? tile.row_alpha + first_row : &tile.alpha),
+        next_alpha(tile.row_alpha != nullptr ? 1 : 0),
+        decay(tile.decay != nullptr ? tile.decay + column : nullptr),
+        accumulate(tile.accumulate),
+        rare(tile.bias != nullptr || (tile.accumulate && (tile.alpha != 1 || tile.row_alpha != nullptr))) {}
+  HWY_INLINE void go_on(Index rows) { row += rows, c += rows * c_row, alpha += rows * next_alpha; }
+
+  const GemmTile& whole;
+  Index row, first_column;
+  float* c;
+  Index c_row;
+  const float* alpha;
+  Index next_alpha;
+  const float* decay;
+  bool accumulate;
+  bool rare;  // a bias, or scaled sums that are added
+};
+
+// What becomes of the sums of R rows, once their chains are whole.
 template <int R, int kVectors>
-HWY_INLINE void store_sums(const GemmTile& t, Index row, Index first_column, Index columns,
-                           const Vector (&sum)[R][kVectors]) {
+HWY_INLINE void store_sums(const Out& out, Index columns, const Vector (&sum)[R][kVectors]) {
   const Floats d;
-  if (columns < kVectors * kLanes || t.bias != nullptr) {
+  if (columns < kVectors * kLanes || out.rare) {
     HWY_ALIGN float sums[R * kVectors * kLanes];
     for_vectors<R, kVectors>([&](int i, int v)
                                  HWY_ATTR { hn::Store(sum[i][v], d, sums + (i * kVectors + v) * kLanes); });
-    return store_any_sums(t, row, R, first_column, columns, sums, kVectors * kLanes);
+    return store_any_sums(out.whole, out.row, R, out.first_column, columns, sums, kVectors * kLanes);
   }
-  float* HWY_RESTRICT c = t.c + row * t.c_row + first_column;
-  // Times one changes no bit.
-  const float* alpha = t.row_alpha != nullptr ? t.row_alpha + row : &t.alpha;
-  const Index next = t.row_alpha != nullptr ? 1 : 0;
-  const auto scaled = [&](int i, int v) HWY_ATTR { return hn::Mul(sum[i][v], hn::Set(d, alpha[i * next])); };
-  const auto at = [&](int i, int v) HWY_ATTR { return c + i * t.c_row + v * kLanes; };
-  if (!t.accumulate) {
-    for_vectors<R, kVectors>([&](int i, int v) HWY_ATTR { hn::StoreU(scaled(i, v), d, at(i, v)); });
-  } else if (t.decay == nullptr) {
-    for_vectors<R, kVectors>([&](int i, int v)
-                                 HWY_ATTR { hn::StoreU(hn::Add(scaled(i, v), hn::LoadU(d, at(i, v))), d, at(i, v)); });
-  } else {
-    const float* decay = t.decay + first_column;
+  const Index c_row = out.c_row;
+  float* HWY_RESTRICT const c = out.c;
+  const auto at = [&](int i, int v) HWY_ATTR { return c + i * c_row + v * kLanes; };
+  if (!out.accumulate) {
     for_vectors<R, kVectors>([&](int i, int v) HWY_ATTR {
-      hn::StoreU(hn::MulAdd(hn::LoadU(d, at(i, v)), hn::LoadU(d, decay + v * kLanes), scaled(i, v)), d, at(i, v));
+      hn::StoreU(hn::Mul(sum[i][v], hn::Set(d, out.alpha[i * out.next_alpha])), d, at(i, v));
+    });
+  } else if (out.decay == nullptr) {
+    for_vectors<R, kVectors>([&](int i, int v)
+                                 HWY_ATTR { hn::StoreU(hn::Add(sum[i][v], hn::LoadU(d, at(i, v))), d, at(i, v)); });
+  } else {
+    const float* decay = out.decay;
+    for_vectors<R, kVectors>([&](int i, int v) HWY_ATTR {
+      hn::StoreU(hn::MulAdd(hn::LoadU(d, at(i, v)), hn::LoadU(d, decay + v * kLanes), sum[i][v]), d, at(i, v));
     });
   }
 }
@@ -124,7 +155,7 @@ HWY_INLINE void short_block(const GemmTile& t, Index row, Index column, Index co
   Vector sum[R][kVectors];
   for_vectors<R, kVectors>([&](int i, int v) HWY_ATTR { sum[i][v] = hn::Zero(Floats()); });
   add_steps<Step, R, kVectors, false>(t.a.from(row, 0), t.b.data + column, t.b.row, t.k, columns, nullptr, sum);
-  store_sums(t, row, column, columns, sum);
+  store_sums(Out(t, row, column), columns, sum);
 }
 
 // The rows from `begin` on, R at a time, and then those that are left.
@@ -152,45 +183,56 @@ struct Panel {
 constexpr int kPanelVectors = kManyRegisters ? 4 : 2;
 constexpr Index kPanelColumns = kPanelVectors * kLanes;
 
-// R rows of a, from `row` on, the nth of those that a panel meets, against its kVectors vectors.
+// `blocks` blocks of R rows of a, from `row` on, of which the first is the nth row that the panel meets, against its
+// kVectors vectors. One block follows another in one function, with what it is told in registers: between the last step
+// of one and the first of the next there are few instructions, for which the units would wait.
 template <class Step, int R, int kVectors>
-HWY_NOINLINE void panel_block(const GemmTile& t, const Panel& b, Index row, Index nth) {
+HWY_NOINLINE void panel_blocks(const GemmTile& tile, const Panel& panel, Index row, Index nth, Index blocks) {
   const Floats d;
-  float* const waiting = b.waiting != nullptr ? b.waiting + nth * kPanelColumns : nullptr;
-  Vector sum[R][kVectors];
-  if (b.first == 0) {
-    for_vectors<R, kVectors>([&](int i, int v) HWY_ATTR { sum[i][v] = hn::Zero(d); });
-  } else {
-    for_vectors<R, kVectors>([&](int i, int v)
-                                 HWY_ATTR { sum[i][v] = hn::LoadU(d, waiting + i * kPanelColumns + v * kLanes); });
-  }
+  const Panel b = panel;
   const Index steps = b.last - b.first;
-  if (b.ahead != nullptr && b.ahead->left >= steps) {
-    add_steps<Step, R, kVectors, true, true>(t.a.from(row, b.first), b.data, b.row, steps, b.columns, b.ahead->next,
-                                             sum);
-    b.ahead->next += steps, b.ahead->left -= steps;
-  } else {
-    add_steps<Step, R, kVectors, true>(t.a.from(row, b.first), b.data, b.row, steps, b.columns, nullptr, sum);
+  const bool whole = b.last == tile.k;
+  Matrix a = tile.a.from(row, b.first);
+  Out out(tile, row, b.column);
+  const auto waiting = [&](int i, int v) HWY_ATTR { return b.waiting + (nth + i) * kPanelColumns + v * kLanes; };
+  for (; blocks > 0; --blocks) {
+    Vector sum[R][kVectors];
+    if (b.first == 0) {
+      for_vectors<R, kVectors>([&](int i, int v) HWY_ATTR { sum[i][v] = hn::Zero(d); });
+    } else {
+      for_vectors<R, kVectors>([&](int i, int v) HWY_ATTR { sum[i][v] = hn::LoadU(d, waiting(i, v)); });
+    }
+    if (b.ahead != nullptr && b.ahead->left >= steps) {
+      add_steps<Step, R, kVectors, true, true>(a, b.data, b.row, steps, b.columns, b.ahead->next, sum);
+      b.ahead->next += steps, b.ahead->left -= steps;
+    } else {
+      add_steps<Step, R, kVectors, true>(a, b.data, b.row, steps, b.columns, nullptr, sum);
+    }
+    if (whole) {
+      store_sums(out, b.columns, sum);
+    } else {
+      for_vectors<R, kVectors>([&](int i, int v) HWY_ATTR { hn::StoreU(sum[i][v], d, waiting(i, v)); });
+    }
+    a.data += R * a.row, nth += R;
+    out.go_on(R);
   }
-  if (b.last == t.k) return store_sums(t, row, b.column, b.columns, sum);
-  for_vectors<R, kVectors>([&](int i, int v)
-                               HWY_ATTR { hn::StoreU(sum[i][v], d, waiting + i * kPanelColumns + v * kLanes); });
 }
 
 // The rows [begin, end) of a in blocks of nearly the same height: a low last one would leave units idle.
 template <class Step, int kMost, int kVectors>
 HWY_INLINE void blocks_of_rows(const GemmTile& t, const Panel& b, Index begin, Index end) {
-  using Block = void (*)(const GemmTile&, const Panel&, Index, Index);
+  using Blocks = void (*)(const GemmTile&, const Panel&, Index, Index, Index);
   static constexpr auto kBlocks = []<int... I>(std::integer_sequence<int, I...>) {
-    return std::array<Block, sizeof...(I)>{panel_block<Step, I + 1, kVectors>...};
+    return std::array<Blocks, sizeof...(I) + 1>{nullptr, panel_blocks<Step, I + 1, kVectors>...};
   }
   (std::make_integer_sequence<int, kMost>());
-  Index blocks = ceil_div(end - begin, kMost);
-  for (Index row = begin; row < end; --blocks) {
-    const Index height = ceil_div(end - row, blocks);
-    kBlocks[static_cast<std::size_t>(height - 1)](t, b, row, row - begin);
-    row += height;
-  }
+  if (begin == end) return;
+  const Index rows = end - begin, blocks = ceil_div(rows, kMost), height = ceil_div(rows, blocks);
+  const Index lower = blocks * height - rows;  // of them have a row less
+  kBlocks[static_cast<std::size_t>(height)](t, b, begin, 0, blocks - lower);
+  if (lower == 0) return;
+  const Index nth = (blocks - lower) * height;
+  kBlocks[static_cast<std::size_t>(height - 1)](t, b, begin + nth, nth, lower);
 }
 
 template <class Step>
