@@ -108,29 +108,24 @@ HWY_INLINE void for_keys(const LanePart& part, const F& f) {
 HWY_INLINE Vector largest_of(const Vector (&of)[4]) { return hn::Max(hn::Max(of[0], of[1]), hn::Max(of[2], of[3])); }
 HWY_INLINE Vector sum_of(const Vector (&of)[4]) { return hn::Add(hn::Add(of[0], of[1]), hn::Add(of[2], of[3])); }
 
-// What the scores of a row are compared to. A Shape is what a normaliser makes of them: weight(score), with kFollowsTop
-// of the difference to the row's largest or to its statistic; and share(weight), for the gradient share (kept dweight -
-// delta).
-template <class Shape>
-HWY_INLINE Vector shift_for(Vector top) {
-  if constexpr (Shape::kFollowsTop) return shift_of(top);
-  return hn::Zero(Floats());
-}
+// A Shape is what a normaliser makes of scores: weight(score, shift) with the shift(stat) of a row's largest or of its
+// statistic; and share(weight), for the gradient share (kept dweight - delta).
 
 // Replaces the scores of kVectors vectors of rows by weights, as pairs of keys in bf16 with zeros up to a whole number
 // of kPairDepth keys: weight(key, chain, v) of the keys in order.
 template <int kVectors, class F>
 HWY_INLINE void store_weight_pairs(const AttentionLanes& t, float* tile, const F& weight) {
   auto* pairs = reinterpret_cast<std::uint32_t*>(tile);
+  const Index lanes = t.lanes;  // not read again after each store
   Index key = 0;
   for (; key + 4 <= t.keys; key += 4)
-    for (Index chain = 0; chain < 4; chain += 2, pairs += t.lanes)
+    for (Index chain = 0; chain < 4; chain += 2, pairs += lanes)
       for (int v = 0; v < kVectors; ++v) {
         const Vector lower = weight(key + chain, chain, v);
         store_pairs(lower, weight(key + chain + 1, chain + 1, v), pairs + v * kLanes);
       }
   const Vector zero = hn::Zero(Floats());
-  for (; key < round_up(t.keys, kPairDepth); key += 2, pairs += t.lanes)
+  for (; key < round_up(t.keys, kPairDepth); key += 2, pairs += lanes)
     for (int v = 0; v < kVectors; ++v) {
       const Vector lower = key < t.keys ? weight(key, key % 4, v) : zero;
       store_pairs(lower, key + 1 < t.keys ? weight(key + 1, key % 4 + 1, v) : zero, pairs + v * kLanes);
@@ -142,11 +137,11 @@ HWY_INLINE void weigh(const AttentionLanes& t, const float* top, const float* fa
   const Floats d;
   for_beside<false, true>(t, [&](const auto& block) HWY_ATTR {
     for (Index row = 0; row < t.lanes; row += kLanes) {
-      const Vector shift = shift_for<Shape>(hn::LoadU(d, top + row)), share = hn::LoadU(d, factor + row);
+      const Vector shift = Shape::shift(hn::LoadU(d, top + row)), share = hn::LoadU(d, factor + row);
       for (Index key = 0; key < t.keys; ++key) {
         float* at = tile + key * t.lanes + row;
         const Vector score = block.score(hn::LoadU(d, at), key, row);
-        const Vector weight = hn::Mul(Shape::weight(hn::Sub(score, shift)), share);
+        const Vector weight = hn::Mul(Shape::weight(score, shift), share);
         hn::StoreU(hn::IfThenZeroElse(is_refused(score), weight), d, at);
       }
     }
@@ -168,7 +163,7 @@ class Flow {
   HWY_INLINE Rows rows(Index row, const float* stat, const float* delta) const {
     const Floats d;
     if (row >= block_.t.lanes) return {row, hn::Zero(d), hn::Zero(d)};
-    return {row, shift_for<Shape>(hn::LoadU(d, stat + row)), hn::LoadU(d, delta + row)};
+    return {row, Shape::shift(hn::LoadU(d, stat + row)), hn::LoadU(d, delta + row)};
   }
 
   struct AtKey {
@@ -179,7 +174,7 @@ class Flow {
     const Index at = key * block_.t.lanes + rows.row;
     const Vector bent = block_.bent(hn::LoadU(d, tile_ + at)), score = block_.beside(bent, key, rows.row);
     const Mask refused = is_refused(score);
-    const Vector weight = hn::IfThenZeroElse(refused, Shape::weight(hn::Sub(score, rows.shift)));
+    const Vector weight = hn::IfThenZeroElse(refused, Shape::weight(score, rows.shift));
     const Vector flow = block_.kept(hn::LoadU(d, dweights_ + at), key, rows.row);
     Vector gradient = hn::IfThenZeroElse(refused, hn::Mul(Shape::share(weight), hn::Sub(flow, rows.mean)));
     if (dbias_ != nullptr) hn::StoreU(gradient, d, dbias_ + at);
@@ -204,12 +199,13 @@ HWY_INLINE void gradients(const AttentionLanes& t, const LanePart& part, const f
   for_block<false>(t, [&]<class B>(const B& block) HWY_ATTR {
     const Floats d;
     const Flow<Shape, B> flow(block, scale, tile, dweights, dbias);
+    const Index lanes = t.lanes;  // not read again after each store
     for (Index row = part.first_lane; row < part.end_lane; row += kLanes) {
       const auto rows = flow.rows(row, stat, delta);
       for (Index key = part.first_key; key < part.end_key; ++key) {
         const auto [weight, dscore] = flow.at(key, rows);
-        hn::StoreU(weight, d, tile + key * t.lanes + row);
-        hn::StoreU(dscore, d, dweights + key * t.lanes + row);
+        hn::StoreU(weight, d, tile + key * lanes + row);
+        hn::StoreU(dscore, d, dweights + key * lanes + row);
       }
     }
   });
@@ -217,12 +213,12 @@ HWY_INLINE void gradients(const AttentionLanes& t, const LanePart& part, const f
 
 // Two vectors of rows against two keys; with kAll, all of them are there.
 template <bool kAll, class F>
-HWY_INLINE void store_factors(const AttentionLanes& t, const F& flow, const typename F::Rows (&rows)[2], Index key,
+HWY_INLINE void store_factors(Index keys, Index lanes, const F& flow, const typename F::Rows (&rows)[2], Index key,
                               const GradientFactors& to) {
   typename F::AtKey of[2][2];
   for (Index k = 0; k < 2; ++k)
     for (int v = 0; v < 2; ++v) {
-      const bool there = kAll || (key + k < t.keys && rows[v].row < t.lanes);
+      const bool there = kAll || (key + k < keys && rows[v].row < lanes);
       of[k][v] = there ? flow.at(key + k, rows[v]) : typename F::AtKey{hn::Zero(Floats()), hn::Zero(Floats())};
     }
   for (Index k = 0; k < 2; ++k) {
@@ -231,23 +227,26 @@ HWY_INLINE void store_factors(const AttentionLanes& t, const F& flow, const type
     store_beside(of[k][0].dscore, of[k][1].dscore, to.dscores + at);
   }
   for (int v = 0; v < 2; ++v) {
-    if (!kAll && rows[v].row >= t.lanes) continue;
-    store_pairs(of[0][v].dscore, of[1][v].dscore, to.dscore_pairs + key / 2 * t.lanes + rows[v].row);
+    if (!kAll && rows[v].row >= lanes) continue;
+    store_pairs(of[0][v].dscore, of[1][v].dscore, to.dscore_pairs + key / 2 * lanes + rows[v].row);
   }
 }
 
 template <class Shape>
 HWY_INLINE void gradient_factors(const AttentionLanes& t, const float* stat, const float* delta, float scale,
-                                 const float* tile, const float* dweights, float* dbias, const GradientFactors& to) {
+                                 const float* tile, const float* dweights, float* dbias,
+                                 const GradientFactors& factors) {
   for_block<true>(t, [&]<class B>(const B& block) HWY_ATTR {
     using F = Flow<Shape, B>;
     const F flow(block, scale, tile, dweights, dbias);
+    const GradientFactors to = factors;  // not read again after each store
+    const Index keys = t.keys, lanes = t.lanes;
     for (Index row = 0; row < to.row; row += 2 * kLanes) {
-      const bool all = row + 2 * kLanes <= t.lanes;
+      const bool all = row + 2 * kLanes <= lanes;
       const typename F::Rows rows[2] = {flow.rows(row, stat, delta), flow.rows(row + kLanes, stat, delta)};
       Index key = 0;
-      for (; all && key + 2 <= t.keys; key += 2) store_factors<true>(t, flow, rows, key, to);
-      for (; key < round_up(t.keys, kPairDepth); key += 2) store_factors<false>(t, flow, rows, key, to);
+      for (; all && key + 2 <= keys; key += 2) store_factors<true>(keys, lanes, flow, rows, key, to);
+      for (; key < round_up(keys, kPairDepth); key += 2) store_factors<false>(keys, lanes, flow, rows, key, to);
     }
   });
 }

@@ -70,7 +70,8 @@ struct LaneNormaliser {
   // No lane is in two of the parts.
   void (*add)(const AttentionLanes& block, std::span<const LanePart> parts, float* tile, const LaneSums& rows);
   // The same of a whole block whose scores are still to be multiplied by AttentionLanes::scale. In their place come
-  // pairs of weights in bf16 as words [keys / 2, lanes], with zeros up to a multiple of kPairDepth keys.
+  // pairs of weights in bf16 as words [keys / 2, lanes], with zeros up to a multiple of kPairDepth keys. Where weights
+  // are rounded softmax has them as powers of two, so that they differ from the others by a few units.
   void (*add_pairs)(const AttentionLanes& block, float* tile, const LaneSums& rows);
   bool sums_to_one;  // whether that number is 1 / sum; else it is 1
   // Replaces scores by their weights, before dropout, zero where a key is refused, from `top` (or the statistic of the
@@ -85,9 +86,12 @@ struct LaneNormaliser {
   // The same of a whole block whose scores are still to be multiplied by AttentionLanes::scale, as factors of bf16.
   void (*gradient_factors)(const AttentionLanes& block, const float* stat, const float* delta, float scale,
                            const float* tile, const float* dweights, float* dbias, const GradientFactors& to);
-  // Adds to flow[row] what the row's keys give back together, of which delta is made. Null: nothing.
+  // Adds to flow[row] what the row's keys give back together, of which delta is made, beside `gradients` or
+  // `gradient_factors`. Null: nothing.
   void (*flow)(const AttentionLanes& block, const LanePart& part, const float* stat, const float* tile,
                const float* dweights, float* flow);
+  void (*narrow_flow)(const AttentionLanes& block, const LanePart& part, const float* stat, const float* tile,
+                      const float* dweights, float* flow);
 };
 
 // exp(score - top), which the log-sum-exp of the row makes whole.

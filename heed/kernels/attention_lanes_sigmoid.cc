@@ -13,8 +13,8 @@ namespace heed::kernels {
 namespace HWY_NAMESPACE {
 
 struct Sigmoid {
-  static constexpr bool kFollowsTop = false;
-  static HWY_INLINE Vector weight(Vector score) { return sigmoid(Floats(), score); }
+  static HWY_INLINE Vector shift(Vector) { return hn::Zero(Floats()); }
+  static HWY_INLINE Vector weight(Vector score, Vector) { return sigmoid(Floats(), score); }
   static HWY_INLINE Vector share(Vector weight) { return hn::NegMulAdd(weight, weight, weight); }
 };
 
@@ -28,7 +28,7 @@ HWY_INLINE void add_sigmoid_block(const AttentionLanes& t, const LanePart& part,
     Vector largest[4] = {before, before, before, before}, chains[4] = {zero, zero, zero, zero};
     const auto weigh = [&](Index key, Index chain) HWY_ATTR {
       const Vector score = block.score(hn::LoadU(d, tile + key * t.lanes + row), key, row);
-      const Vector weight = hn::IfThenZeroElse(is_refused(score), Sigmoid::weight(score));
+      const Vector weight = hn::IfThenZeroElse(is_refused(score), sigmoid(d, score));
       largest[chain] = hn::Max(largest[chain], score), chains[chain] = hn::Add(chains[chain], weight);
       return block.kept(weight, key, row);
     };
@@ -107,7 +107,8 @@ const LaneNormaliser kSigmoidLanes{.add = sigmoid_add,
                                    .weigh = sigmoid_weigh,
                                    .gradients = gradients_of_sigmoid,
                                    .gradient_factors = factors_of_sigmoid,
-                                   .flow = nullptr};
+                                   .flow = nullptr,
+                                   .narrow_flow = nullptr};
 
 }  // namespace heed::kernels
 #endif

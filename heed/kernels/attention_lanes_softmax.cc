@@ -18,10 +18,8 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels {
 namespace HWY_NAMESPACE {
 
-struct Softmax {
-  static constexpr bool kFollowsTop = true;
-  // Of the difference to the top, or to the statistic of the whole row.
-  static HWY_INLINE Vector weight(Vector x) { return exp_or_zero(Floats(), x); }
+template <class Weights>
+struct Shape : Weights {
   static HWY_INLINE Vector share(Vector weight) { return weight; }
 };
 
@@ -48,6 +46,7 @@ template <class B>
 HWY_INLINE void add_softmax_block(const AttentionLanes& t, std::span<const LanePart> parts, const B& block,
                                   float* HWY_RESTRICT tile, const LaneSums& rows) {
   const Floats d;
+  const Index lanes = t.lanes;  // not read again after each store
   // Of the rows that are weighed. An addition reads a score from memory itself, a subtraction from it does not.
   LanePart weighed;
   Vector before = hn::Zero(d), minus_shift = hn::Zero(d);
@@ -56,15 +55,15 @@ HWY_INLINE void add_softmax_block(const AttentionLanes& t, std::span<const LaneP
     const Vector none = hn::Set(d, kMinusInfinity);
     Vector largest[4] = {none, none, none, none};
     const auto read = [&](Index key, Index chain) HWY_ATTR {
-      float* at = tile + key * t.lanes + row;
+      float* at = tile + key * lanes + row;
       const Vector score = block.score(hn::LoadU(d, at), key, row);
       if constexpr (B::kChangesScores) hn::StoreU(score, d, at);
       largest[chain] = hn::Max(largest[chain], score);  // which may lose a NaN: the sum has it
     };
     Vector chains[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
     const auto weigh = [&](Index key, Index chain) HWY_ATTR {
-      float* at = tile + key * t.lanes + last_row;
-      const Vector weight = Softmax::weight(hn::Add(hn::LoadU(d, at), minus_shift));
+      float* at = tile + key * lanes + last_row;
+      const Vector weight = exp_or_zero(d, hn::Add(hn::LoadU(d, at), minus_shift));
       chains[chain] = hn::Add(chains[chain], weight);
       hn::StoreU(block.kept(weight, key, last_row), d, at);
     };
@@ -78,7 +77,7 @@ HWY_INLINE void add_softmax_block(const AttentionLanes& t, std::span<const LaneP
     for_keys(to_read, read);
     for_keys(to_weigh, weigh);
     if (weighed.keys() > 0) {
-      const Vector decay = Softmax::weight(hn::Add(before, minus_shift));
+      const Vector decay = exp_or_zero(d, hn::Add(before, minus_shift));
       const Vector sum = hn::MulAdd(hn::LoadU(d, rows.sum + last_row), decay, sum_of(chains));
       hn::StoreU(sum, d, rows.sum + last_row), hn::StoreU(decay, d, rows.decay + last_row);
     }
@@ -102,7 +101,8 @@ template <int kVectors, class B>
 HWY_INLINE void add_softmax_pairs_of(const AttentionLanes& t, Index row, const B& block, float* tile,
                                      const LaneSums& rows) {
   const Floats d;
-  Vector largest[kVectors][4], chains[kVectors][4], before[kVectors], minus_shift[kVectors];
+  const Index lanes = t.lanes;
+  Vector largest[kVectors][4], chains[kVectors][4], before[kVectors], shift[kVectors];
   for (int v = 0; v < kVectors; ++v)
     for (int chain = 0; chain < 4; ++chain) {
       largest[v][chain] = hn::Set(d, kMinusInfinity), chains[v][chain] = hn::Zero(d);
@@ -110,7 +110,7 @@ HWY_INLINE void add_softmax_pairs_of(const AttentionLanes& t, Index row, const B
   for_keys(t.whole(), [&](Index key, Index chain) HWY_ATTR {
     for (int v = 0; v < kVectors; ++v) {
       const Index lane = row + v * kLanes;
-      float* at = tile + key * t.lanes + lane;
+      float* at = tile + key * lanes + lane;
       Vector score = hn::LoadU(d, at);
       if constexpr (B::kChangesScores) hn::StoreU(score = block.score(score, key, lane), d, at);
       largest[v][chain] = hn::Max(largest[v][chain], score);
@@ -123,20 +123,20 @@ HWY_INLINE void add_softmax_pairs_of(const AttentionLanes& t, Index row, const B
     Vector top = largest_of(largest[v]);
     if constexpr (!B::kChangesScores) top = hn::Mul(top, scale);
     top = hn::Max(top, before[v]);
-    minus_shift[v] = hn::Neg(shift_of(top));
+    shift[v] = NarrowSoftmaxWeights::shift(top);
     hn::StoreU(top, d, rows.top + lane);
   }
   store_weight_pairs<kVectors>(t, tile + row, [&](Index key, Index chain, int v) HWY_ATTR {
     const Index lane = row + v * kLanes;
-    Vector score = hn::LoadU(d, tile + key * t.lanes + lane);
+    Vector score = hn::LoadU(d, tile + key * lanes + lane);
     if constexpr (!B::kChangesScores) score = hn::Mul(score, scale);
-    const Vector weight = Softmax::weight(hn::Add(score, minus_shift[v]));
+    const Vector weight = NarrowSoftmaxWeights::weight(score, shift[v]);
     chains[v][chain] = hn::Add(chains[v][chain], weight);
     return block.kept(weight, key, lane);
   });
   for (int v = 0; v < kVectors; ++v) {
     const Index lane = row + v * kLanes;
-    const Vector decay = Softmax::weight(hn::Add(before[v], minus_shift[v]));
+    const Vector decay = NarrowSoftmaxWeights::decay(before[v], shift[v]);
     hn::StoreU(hn::MulAdd(hn::LoadU(d, rows.sum + lane), decay, sum_of(chains[v])), d, rows.sum + lane);
     hn::StoreU(decay, d, rows.decay + lane);
   }
@@ -163,33 +163,39 @@ void shares_kernel(Index lanes, float sink, const LaneSums& rows, float* share) 
 }
 
 void weigh_softmax(const AttentionLanes& t, const float* top, const float* factor, float* tile) {
-  weigh<Softmax>(t, top, factor, tile);
+  weigh<Shape<SoftmaxWeights>>(t, top, factor, tile);
 }
 void softmax_gradients(const AttentionLanes& t, const LanePart& part, const float* stat, const float* delta,
                        float scale, float* tile, float* dweights, float* dbias) {
-  gradients<Softmax>(t, part, stat, delta, scale, tile, dweights, dbias);
+  gradients<Shape<SoftmaxWeights>>(t, part, stat, delta, scale, tile, dweights, dbias);
 }
 void softmax_gradient_factors(const AttentionLanes& t, const float* stat, const float* delta, float scale,
                               const float* tile, const float* dweights, float* dbias, const GradientFactors& to) {
-  gradient_factors<Softmax>(t, stat, delta, scale, tile, dweights, dbias, to);
+  gradient_factors<Shape<NarrowSoftmaxWeights>>(t, stat, delta, scale, tile, dweights, dbias, to);
 }
-void softmax_flow(const AttentionLanes& t, const LanePart& part, const float* stat, const float* tile,
-                  const float* dweights, float* flow) {
+template <class Weights>
+HWY_INLINE void flow_of(const AttentionLanes& t, const LanePart& part, const float* stat, const float* tile,
+                        const float* dweights, float* flow) {
   const Floats d;
   for_block<true>(t, [&](const auto& block) HWY_ATTR {
     for (Index row = part.first_lane; row < part.end_lane; row += kLanes) {
-      const Vector shift = shift_of(hn::LoadU(d, stat + row));
+      const Vector shift = Weights::shift(hn::LoadU(d, stat + row));
       Vector sum = hn::LoadU(d, flow + row);
       for (Index key = part.first_key; key < part.end_key; ++key) {
         const Index at = key * t.lanes + row;
         const Vector score = block.score(hn::LoadU(d, tile + at), key, row);
-        const Vector weight = exp_or_zero(d, hn::Sub(score, shift));
+        const Vector weight = Weights::weight(score, shift);
         const Vector given = hn::Mul(weight, block.kept(hn::LoadU(d, dweights + at), key, row));
         sum = hn::Add(sum, hn::IfThenZeroElse(is_refused(score), given));
       }
       hn::StoreU(sum, d, flow + row);
     }
   });
+}
+void softmax_flow(const AttentionLanes& t, const LanePart& part, bool narrow, const float* stat, const float* tile,
+                  const float* dweights, float* flow) {
+  narrow ? flow_of<NarrowSoftmaxWeights>(t, part, stat, tile, dweights, flow)
+         : flow_of<SoftmaxWeights>(t, part, stat, tile, dweights, flow);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -228,7 +234,11 @@ void factors_of_softmax(const AttentionLanes& block, const float* stat, const fl
 }
 void flow_of_softmax(const AttentionLanes& block, const LanePart& part, const float* stat, const float* tile,
                      const float* dweights, float* flow) {
-  HEED_DISPATCH(softmax_flow)(block, part, stat, tile, dweights, flow);
+  HEED_DISPATCH(softmax_flow)(block, part, false, stat, tile, dweights, flow);
+}
+void narrow_flow_of_softmax(const AttentionLanes& block, const LanePart& part, const float* stat, const float* tile,
+                            const float* dweights, float* flow) {
+  HEED_DISPATCH(softmax_flow)(block, part, true, stat, tile, dweights, flow);
 }
 
 }  // namespace
@@ -239,7 +249,8 @@ const LaneNormaliser kSoftmaxLanes{.add = softmax_add,
                                    .weigh = softmax_weigh,
                                    .gradients = gradients_of_softmax,
                                    .gradient_factors = factors_of_softmax,
-                                   .flow = flow_of_softmax};
+                                   .flow = flow_of_softmax,
+                                   .narrow_flow = narrow_flow_of_softmax};
 
 void softmax_lane_shares(Index lanes, float sink, const LaneSums& rows, float* share) {
   HEED_DISPATCH(shares_kernel)(lanes, sink, rows, share);

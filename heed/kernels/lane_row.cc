@@ -36,7 +36,8 @@ HWY_INLINE float chains_of(const float* row, Index keys) {
   return (chains[0] + chains[1]) + (chains[2] + chains[3]);
 }
 
-void softmax_row_kernel(const LaneRow& t, float* HWY_RESTRICT row, RowSums& sums) {
+template <class Weights>
+HWY_INLINE void add_row(const LaneRow& t, float* HWY_RESTRICT row, RowSums& sums) {
   const Floats d;
   const Vector none = hn::Set(d, kMinusInfinity);
   const float inverse_cap = t.cap == 0 ? 0.0f : 1.0f / t.cap;
@@ -52,18 +53,22 @@ void softmax_row_kernel(const LaneRow& t, float* HWY_RESTRICT row, RowSums& sums
     hn::StoreU(score, d, row + key);
   }
   const float top = std::max(sums.top, hn::GetLane(hn::MaxOfLanes(d, largest)));
-  const Vector shift = shift_of(hn::Set(d, top));
+  const Vector shift = Weights::shift(hn::Set(d, top));
   for (Index key = 0; key < t.keys; key += kLanes) {
-    hn::StoreU(exp_or_zero(d, hn::Sub(hn::LoadU(d, row + key), shift)), d, row + key);
+    hn::StoreU(Weights::weight(hn::LoadU(d, row + key), shift), d, row + key);
   }
   const float added = chains_of(row, t.keys);
   for (Index key = 0; t.drops && key < t.keys; key += kLanes) {
     const Vector scaled = hn::Mul(hn::LoadU(d, row + key), hn::Set(d, t.keep_scale));
     hn::StoreU(hn::IfThenElseZero(has_bits(t.kept, key), scaled), d, row + key);
   }
-  sums.decay = hn::GetLane(exp_or_zero(d, hn::Sub(hn::Set(d, sums.top), shift)));
+  sums.decay = hn::GetLane(Weights::decay(hn::Set(d, sums.top), shift));
   sums.sum = hn::GetLane(hn::MulAdd(hn::Set(d, sums.sum), hn::Set(d, sums.decay), hn::Set(d, added)));
   sums.top = top;
+}
+
+void softmax_row_kernel(const LaneRow& t, float* row, RowSums& sums) {
+  t.narrow ? add_row<NarrowSoftmaxWeights>(t, row, sums) : add_row<SoftmaxWeights>(t, row, sums);
 }
 
 void decay_kernel(Index count, float decay, const float* HWY_RESTRICT added, float* HWY_RESTRICT sums) {

@@ -17,13 +17,14 @@ struct LaneRow {
   bool drops = false;                         // whether there is dropout
   std::uint64_t kept = 0;
   float keep_scale = 1;
+  bool narrow = false;  // whether weights are rounded to bf16 later, as those of kSoftmaxLanes.add_pairs are
 };
 struct RowSums {
   float top, sum, decay;
 };
 
-// Replaces scores by weights and takes them into the sums, as kSoftmaxLanes.add does: kLaneKeys floats, of which those
-// from `keys` on are written but mean nothing.
+// Replaces scores by weights, not yet rounded, and takes them into the sums, as kSoftmaxLanes.add does: kLaneKeys
+// floats, of which those from `keys` on are written but mean nothing.
 void softmax_row(const LaneRow& block, float* row, RowSums& sums);
 
 // sums[i] = sums[i] * decay + added[i].

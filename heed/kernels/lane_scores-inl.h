@@ -31,6 +31,26 @@ HWY_INLINE Vector shift_of(Vector top) {
 
 HWY_INLINE Mask is_refused(Vector score) { return hn::Eq(score, hn::Set(Floats(), kMinusInfinity)); }
 
+// exp(score - top), and what was added up before is multiplied by.
+struct SoftmaxWeights {
+  static HWY_INLINE Vector shift(Vector top) { return shift_of(top); }
+  static HWY_INLINE Vector weight(Vector score, Vector shift) { return exp_or_zero(Floats(), hn::Sub(score, shift)); }
+  static HWY_INLINE Vector decay(Vector before, Vector shift) { return weight(before, shift); }
+};
+
+// The same for weights that are rounded to bf16, as powers of two, which take two steps less (decision page 0021). What
+// a shift is rounded by is in all weights of a row alike; a decay is the power of the difference of two such shifts.
+struct NarrowSoftmaxWeights {
+  static constexpr float kLog2e = 1.44269504f;
+  static HWY_INLINE Vector shift(Vector top) { return hn::Mul(shift_of(top), hn::Set(Floats(), kLog2e)); }
+  static HWY_INLINE Vector weight(Vector score, Vector shift) {
+    return exp2_or_zero(Floats(), hn::MulSub(score, hn::Set(Floats(), kLog2e), shift));
+  }
+  static HWY_INLINE Vector decay(Vector before, Vector shift) {
+    return exp2_or_zero(Floats(), hn::Sub(hn::Mul(before, hn::Set(Floats(), kLog2e)), shift));
+  }
+};
+
 // A further score of the rows, that has weight and no value.
 HWY_INLINE void add_sink(Vector sink, Vector& top, Vector& sum, Vector& decay) {
   const Floats d;

@@ -110,6 +110,19 @@ HWY_INLINE V exp_or_zero(D d, V x) {
   return zero_below(d, x, -87.0f, hn::MulAdd(parts.p, scale, scale));
 }
 
+// 2^x for x < 128, and zero below -125, so that no result is subnormal. Error 1.47.
+template <class D, class V = hn::VFromD<D>>
+HWY_INLINE V exp2_or_zero(D d, V x) {
+  const V rounded = hn::Add(x, hn::Set(d, kRound));
+  const V f = hn::Sub(x, hn::Sub(rounded, hn::Set(d, kRound)));
+  V q = hn::MulAdd(hn::Set(d, 0.00132647479f), f, hn::Set(d, 0.00967151237f));
+  q = hn::MulAdd(q, f, hn::Set(d, 0.0555073368f));
+  q = hn::MulAdd(q, f, hn::Set(d, 0.240222421f));
+  q = hn::MulAdd(q, f, hn::Set(d, 0.693146978f));
+  const V scale = power_of_two(d, hn::BitCast(hn::RebindToSigned<D>(), rounded));
+  return zero_below(d, x, -125.0f, hn::MulAdd(hn::Mul(q, f), scale, scale));
+}
+
 // tanh(x) = x P(x^2) / Q(x^2), of degree 4 each, with an error of 1.0e-8 before rounding; no coefficient is negative,
 // so nothing cancels. Error 2.27, and 2.76 where a target has no fused multiply-add. Beyond the bound it is 1: the
 // first x where that is so on every target after rounding, and before the first where it would be more.

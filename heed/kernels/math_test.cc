@@ -23,6 +23,12 @@ struct ExpOrZeroOf {
     return exp_or_zero(d, x);
   }
 };
+struct Exp2OrZeroOf {
+  template <class D, class V>
+  V operator()(D d, V x) const {
+    return exp2_or_zero(d, x);
+  }
+};
 struct TanhOf {
   template <class D, class V>
   V operator()(D d, V x) const {
@@ -50,6 +56,7 @@ struct DensityOf {
 
 void Exp(const float* x, float* y, std::size_t n) { transform(n, y, ExpOf(), x); }
 void ExpOrZero(const float* x, float* y, std::size_t n) { transform(n, y, ExpOrZeroOf(), x); }
+void Exp2OrZero(const float* x, float* y, std::size_t n) { transform(n, y, Exp2OrZeroOf(), x); }
 void Tanh(const float* x, float* y, std::size_t n) { transform(n, y, TanhOf(), x); }
 void Sigmoid(const float* x, float* y, std::size_t n) { transform(n, y, SigmoidOf(), x); }
 void Cdf(const float* x, float* y, std::size_t n) { transform(n, y, CdfOf(), x); }
@@ -77,6 +84,7 @@ namespace heed::kernels {
 
 HEED_EXPORT(Exp);
 HEED_EXPORT(ExpOrZero);
+HEED_EXPORT(Exp2OrZero);
 HEED_EXPORT(Tanh);
 HEED_EXPORT(Sigmoid);
 HEED_EXPORT(Cdf);
@@ -90,6 +98,7 @@ using Function = void (*)(const float*, float*, std::size_t);
 constexpr double kEpsilon = 0x1p-23;
 
 void run_exp_or_zero(const float* x, float* y, std::size_t n) { HEED_DISPATCH(ExpOrZero)(x, y, n); }
+void run_exp2_or_zero(const float* x, float* y, std::size_t n) { HEED_DISPATCH(Exp2OrZero)(x, y, n); }
 void run_exp(const float* x, float* y, std::size_t n) { HEED_DISPATCH(Exp)(x, y, n); }
 void run_tanh(const float* x, float* y, std::size_t n) { HEED_DISPATCH(Tanh)(x, y, n); }
 void run_sigmoid(const float* x, float* y, std::size_t n) { HEED_DISPATCH(Sigmoid)(x, y, n); }
@@ -139,6 +148,7 @@ ErrorBound measure(Function f, double (*truth)(double), float limit) {
 }
 
 double true_exp(double x) { return std::exp(x); }
+double true_exp2(double x) { return std::exp2(x); }
 double true_tanh(double x) { return std::tanh(x); }
 double true_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double true_cdf(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
@@ -149,21 +159,30 @@ TEST(Math, ExpIsWithinItsStatedError) {
   EXPECT_LT(error.relative, 0.7);
 }
 
-TEST(Math, ExpOrZeroIsWithinItsStatedErrorAndZeroFarBelow) {
-  const ErrorBound error = measure(run_exp_or_zero, true_exp, 87.0f);
-  EXPECT_LT(error.relative, 0.7);
-  const std::vector<float> below = {-87.00001f, -88, -103, -104.5f, -1e4f, -3e38f, -kInfinity};
-  const float nan = std::numeric_limits<float>::quiet_NaN();
+// Zeros far below, and a NaN wherever there is one, whatever its bits.
+void expect_zeros_and_nans(Function f, const std::vector<float>& below) {
+  const float nans[] = {std::numeric_limits<float>::quiet_NaN(), std::bit_cast<float>(0x7F800001u),
+                        std::bit_cast<float>(0x7FFFFFFFu), std::bit_cast<float>(0xFFC001FFu)};
   for (std::int64_t target : simd_targets()) {
     force_simd_target(target);
     std::vector<float> y(below.size(), 1.0f);
-    run_exp_or_zero(below.data(), y.data(), below.size());
+    f(below.data(), y.data(), below.size());
     EXPECT_EQ(y, std::vector<float>(below.size(), 0.0f));
-    float of_nan = 0;
-    run_exp_or_zero(&nan, &of_nan, 1);
-    EXPECT_TRUE(std::isnan(of_nan));
+    for (float nan : nans) EXPECT_TRUE(std::isnan(call(f, nan)));
   }
   force_simd_target(0);
+}
+
+TEST(Math, ExpOrZeroIsWithinItsStatedErrorAndZeroFarBelow) {
+  const ErrorBound error = measure(run_exp_or_zero, true_exp, 87.0f);
+  EXPECT_LT(error.relative, 0.7);
+  expect_zeros_and_nans(run_exp_or_zero, {-87.00001f, -88, -103, -104.5f, -1e4f, -3e38f, -kInfinity});
+}
+
+TEST(Math, Exp2OrZeroIsWithinItsStatedErrorAndZeroFarBelow) {
+  const ErrorBound error = measure(run_exp2_or_zero, true_exp2, 125.0f);
+  EXPECT_LT(error.relative, 1.5);
+  expect_zeros_and_nans(run_exp2_or_zero, {-125.00001f, -126, -149.5f, -1e4f, -3e38f, -kInfinity});
 }
 
 TEST(Math, TanhIsWithinItsStatedError) {

@@ -142,6 +142,11 @@ void Bf16Products::add_values(const LaneTile& tile, const LanePart&, const float
   add_lanes(values_turned_, c_.value_width, tile, reinterpret_cast<const Pairs*>(weights), tile.out_lanes, tile.decay);
 }
 
+void Bf16Products::add_flow(const LaneTile& tile, const kernels::AttentionLanes& block, const LanePart& part,
+                            const float* scores, const float* dweights) {
+  normaliser_.narrow_flow(block, part, tile.stat(), scores, dweights, tile.delta());
+}
+
 void Bf16Products::differentiate(const LaneTile& tile, const kernels::AttentionLanes& block, const LanePart&,
                                  float* scores, float* dweights, float* dbias) {
   factors_.row = round_up(tile.lanes, kPairDepth);

@@ -28,6 +28,8 @@ class Bf16Products final : public LaneProducts {
   void weigh(const LaneTile& tile, const kernels::AttentionLanes& block, std::span<const LanePart> parts,
              float* scores) override;
   void add_values(const LaneTile& tile, const LanePart&, const float* weights) override;
+  void add_flow(const LaneTile& tile, const kernels::AttentionLanes& block, const LanePart& part, const float* scores,
+                const float* dweights) override;
   void differentiate(const LaneTile& tile, const kernels::AttentionLanes& block, const LanePart& part, float* scores,
                      float* dweights, float* dbias) override;
   void add_query_gradients(const LaneTile& tile, const LanePart&, const float* dscores) override;

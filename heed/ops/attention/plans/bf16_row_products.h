@@ -15,6 +15,7 @@ namespace heed {
 class Bf16RowProducts {
  public:
   static constexpr Index kMostRows = 64;
+  static constexpr bool kNarrowWeights = true;
   // Whether so many rows meet keys and values where they lie; else those are turned first.
   static bool reads_in_place(Index rows) { return rows <= kernels::kFewRows; }
 

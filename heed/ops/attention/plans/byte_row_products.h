@@ -14,6 +14,7 @@ namespace heed {
 class ByteRowProducts {
  public:
   static constexpr Index kMostRows = kernels::kFewRows;
+  static constexpr bool kNarrowWeights = false;
 
   ByteRowProducts(const AttentionProblem& c, Index rows, ScratchCut& scratch);
   ~ByteRowProducts();

@@ -18,6 +18,7 @@ using kernels::kLaneKeys;
 class FloatRowProducts {
  public:
   static constexpr Index kMostRows = kernels::kFewRows;
+  static constexpr bool kNarrowWeights = false;
 
   FloatRowProducts(const AttentionProblem& problem, Index rows, ScratchCut& scratch) : c(problem) {
     const Index most = kernels::few_rows_for(rows);

@@ -3,6 +3,7 @@
 //
 //   class Products {
 //     static constexpr Index kMostRows;                              // that meet a block together
+//     static constexpr bool kNarrowWeights;                          // whether it rounds weights to bf16
 //     Products(const AttentionProblem& c, Index rows, ScratchCut& scratch);  // for at most so many rows
 //     void begin(Index count);                                       // so many rows come, each to be read
 //     void read_query(Index row, Index b, Index h, Index i);
@@ -133,7 +134,7 @@ class DecodeRows {
   }
 
   void weigh(Row& row, Range keys, float* scores, bool drops) {
-    kernels::LaneRow block{.keys = keys.size(), .cap = static_cast<float>(c.cap)};
+    kernels::LaneRow block{.keys = keys.size(), .cap = static_cast<float>(c.cap), .narrow = Products::kNarrowWeights};
     block.allowed = bits_within(c.mask.keys(b_, row.h, row.i), keys);
     c.mask.refuse_within_hulls(b_, row.h, {row.i, row.i + 1}, keys, &block.allowed);
     if (c.bias.active()) {

@@ -137,6 +137,11 @@ void FloatProducts::add_values_apart(const LaneTile& tile, const LanePart& part,
                              .out = tile.out_lanes});
 }
 
+void FloatProducts::add_flow(const LaneTile& tile, const kernels::AttentionLanes& block, const LanePart& part,
+                             const float* scores, const float* dweights) {
+  normaliser_.flow(block, part, tile.stat(), scores, dweights, tile.delta());
+}
+
 void FloatProducts::differentiate(const LaneTile& tile, const kernels::AttentionLanes& block, const LanePart& part,
                                   float* scores, float* dweights, float* dbias) {
   normaliser_.gradients(block, part, tile.stat(), tile.delta(), static_cast<float>(c_.scale), scores, dweights, dbias);

@@ -22,6 +22,8 @@ class FloatProducts final : public LaneProducts {
              float* scores) override;
   void add_values(const LaneTile& tile, const LanePart& part, const float* weights) override;
   void add_values_apart(const LaneTile& tile, const LanePart& part, const float* weights, const float* decays) override;
+  void add_flow(const LaneTile& tile, const kernels::AttentionLanes& block, const LanePart& part, const float* scores,
+                const float* dweights) override;
   void differentiate(const LaneTile& tile, const kernels::AttentionLanes& block, const LanePart& part, float* scores,
                      float* dweights, float* dbias) override;
   void add_query_gradients(const LaneTile& tile, const LanePart& part, const float* dscores) override;

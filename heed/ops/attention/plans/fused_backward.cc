@@ -125,7 +125,7 @@ class FusedHead {
       point_to(work_.held(nth++));
       for (const kernels::LanePart& part : block.parts.by_lanes()) {
         read_part(tile, part);
-        normaliser_.flow(block.passes, part, tile.stat(), scores_, dscores_, tile.delta());
+        work_.products().add_flow(tile, block.passes, part, scores_, dscores_);
       }
     });
     for (const LaneTile& tile : tiles) {

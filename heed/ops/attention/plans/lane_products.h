@@ -38,6 +38,9 @@ class LaneProducts {
   virtual void add_values(const LaneTile& tile, const LanePart& part, const float* weights) = 0;
   // The same key after key: out^T = out^T decays[key] + v weights[key]. Only products in f32 have it.
   virtual void add_values_apart(const LaneTile&, const LanePart&, const float*, const float*) {}
+  // Adds to the tile's delta what the rows' keys give back together, from the same as the next one.
+  virtual void add_flow(const LaneTile& tile, const kernels::AttentionLanes& block, const LanePart& part,
+                        const float* scores, const float* dweights) = 0;
   // From scores, and what weight_gradients() leaves beside them, the weights and the gradients of the scores as those
   // below read them, and dbias as LaneNormaliser::gradients says.
   virtual void differentiate(const LaneTile& tile, const kernels::AttentionLanes& block, const LanePart& part,
