@@ -193,8 +193,8 @@ TEST_P(AttentionLanesTest, PartsTogetherHaveTheBitsThatEachHasAlone) {
   EXPECT_EQ(together.decay, alone.decay);
 }
 
-// Softmax has weights that are rounded as powers of two, of arguments up to 20 that are rounded otherwise: what it rounds
-// is within 3e-6 of the others'.
+// Softmax has weights that are rounded as powers of two, of arguments up to 20 that are rounded otherwise: what it
+// rounds is within 3e-6 of the others'.
 TEST_P(AttentionLanesTest, FactorsOfBf16AreWhatTheOthersHaveRounded) {
   for (const LaneNormaliser* normaliser : {&kSoftmaxLanes, &kSigmoidLanes})
     for (const Index lanes : {16, 32, 48, 64})
