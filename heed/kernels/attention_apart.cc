@@ -57,48 +57,36 @@ void softmax_apart_kernel(const AttentionLanes& t, const LanePart& part, float* 
                        : weigh_apart<true>(t, part, tile, rows, decays);
 }
 
-// R numbers of the values against kVectors vectors of lanes.
-template <int R, int kVectors>
+// R numbers of the values, from `first` on, against a vector of lanes: the more of them, the less often are weights and
+// decays read, which with the rest are more than the first cache holds.
+template <int R>
 HWY_INLINE void add_numbers(const ApartValues& t, Index first, Index lane) {
   const Floats d;
-  Vector sum[R][kVectors];
+  Vector sum[R];
+  float* HWY_RESTRICT out = t.out + first * t.lanes + lane;
   HWY_UNROLL(16)
-  for (int i = 0; i < R; ++i)
-    for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::LoadU(d, t.out + (first + i) * t.lanes + lane + v * kLanes);
+  for (int i = 0; i < R; ++i) sum[i] = hn::LoadU(d, out + i * t.lanes);
   for (Index key = t.part.first_key; key < t.part.end_key; ++key) {
     const float* HWY_RESTRICT values = t.values + key * t.values_row + first;
-    const Index at = key * t.lanes + lane;
-    Vector weight[kVectors], decay[kVectors];
-    for (int v = 0; v < kVectors; ++v) {
-      weight[v] = hn::LoadU(d, t.weights + at + v * kLanes), decay[v] = hn::LoadU(d, t.decays + at + v * kLanes);
-    }
+    const Vector weight = hn::LoadU(d, t.weights + key * t.lanes + lane);
+    const Vector decay = hn::LoadU(d, t.decays + key * t.lanes + lane);
     HWY_UNROLL(16)
     for (int i = 0; i < R; ++i) {
-      const Vector value = hn::Set(d, values[i]);
-      for (int v = 0; v < kVectors; ++v) {
-        sum[i][v] = hn::MulAdd(sum[i][v], decay[v], hn::MulAdd(value, weight[v], hn::Zero(d)));
-      }
+      sum[i] = hn::MulAdd(sum[i], decay, hn::MulAdd(hn::Set(d, values[i]), weight, hn::Zero(d)));
     }
   }
   HWY_UNROLL(16)
-  for (int i = 0; i < R; ++i)
-    for (int v = 0; v < kVectors; ++v) hn::StoreU(sum[i][v], d, t.out + (first + i) * t.lanes + lane + v * kLanes);
-}
-
-template <int R, int kVectors>
-HWY_INLINE void add_lanes(const ApartValues& t, Index lane) {
-  Index number = 0;
-  for (; number + R <= t.width; number += R) add_numbers<R, kVectors>(t, number, lane);
-  for (; number < t.width; ++number) add_numbers<1, kVectors>(t, number, lane);
+  for (int i = 0; i < R; ++i) hn::StoreU(sum[i], d, out + i * t.lanes);
 }
 
 void values_apart_kernel(const ApartValues& t) {
-  Index lane = t.part.first_lane;
-  if constexpr (kManyRegisters) {
-    for (; lane + 4 * kLanes <= t.part.end_lane; lane += 4 * kLanes) add_lanes<4, 4>(t, lane);
-    for (; lane + 2 * kLanes <= t.part.end_lane; lane += 2 * kLanes) add_lanes<8, 2>(t, lane);
+  constexpr int kMost = kManyRegisters ? 16 : 8;
+  for (Index lane = t.part.first_lane; lane < t.part.end_lane; lane += kLanes) {
+    Index number = 0;
+    for (; number + kMost <= t.width; number += kMost) add_numbers<kMost>(t, number, lane);
+    for (; number + 4 <= t.width; number += 4) add_numbers<4>(t, number, lane);
+    for (; number < t.width; ++number) add_numbers<1>(t, number, lane);
   }
-  for (; lane < t.part.end_lane; lane += kLanes) add_lanes<kRows, 1>(t, lane);
 }
 
 }  // namespace HWY_NAMESPACE
