@@ -1,5 +1,5 @@
-// Loops over f32 arrays of any length, a vector at a time. The last, partial vector goes through a small buffer and the
-// same arithmetic, so that an element has the same bits wherever it lies.
+// Loops over arrays of any length, a vector at a time. The last, partial vector goes through a mask, or a small buffer,
+// and the same arithmetic, so that an element has the same bits wherever it lies.
 #if defined(HEED_KERNELS_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_LANES_INL_H_
 #undef HEED_KERNELS_LANES_INL_H_
@@ -17,22 +17,38 @@ namespace heed::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Whether masked loads and stores leave what lies past the mask alone, of numbers of any size.
+#undef HEED_MASKS_ANY_SIZE
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+#define HEED_MASKS_ANY_SIZE 1
+#else
+#define HEED_MASKS_ANY_SIZE 0
+#endif
+
 // The first min(count, lanes) elements at p; the other lanes are zero. Nothing beyond them is read.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE hn::VFromD<D> load_some(D d, const T* p, std::size_t count) {
   if (HWY_LIKELY(count >= hn::Lanes(d))) return hn::LoadU(d, p);
+#if HEED_MASKS_ANY_SIZE
+  return hn::MaskedLoad(hn::FirstN(d, count), d, p);
+#else
   HWY_ALIGN T buffer[hn::MaxLanes(D())] = {};
   std::memcpy(buffer, p, count * sizeof(T));
   return hn::Load(d, buffer);
+#endif
 }
 
 // Stores the first min(count, lanes) lanes.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE void store_some(hn::VFromD<D> v, D d, T* p, std::size_t count) {
   if (HWY_LIKELY(count >= hn::Lanes(d))) return hn::StoreU(v, d, p);
+#if HEED_MASKS_ANY_SIZE
+  hn::BlendedStore(v, hn::FirstN(d, count), d, p);
+#else
   HWY_ALIGN T buffer[hn::MaxLanes(D())];
   hn::Store(v, d, buffer);
   std::memcpy(p, buffer, count * sizeof(T));
+#endif
 }
 
 // y_i = f(d, in_i...) for i < n. y may be one of the inputs.

@@ -15,12 +15,16 @@ Number* copy_rows(const RowSource& source, Index b, Index g, Range keys, Index t
   const Index width = view.shape[3];
   while (!keys.empty()) {
     const RowSource::Run run = source.run(b, g, keys);
+    keys.begin += run.rows;
+    if (run.stored && run.stride == width && to_row == width) {
+      to = std::copy_n(view.as<Number>() + run.offset, run.rows * width, to);
+      continue;
+    }
     for (Index n = 0; n < run.rows; ++n, to += to_row) {
       const Index there = run.stored ? width : 0;
       std::copy_n(view.as<Number>() + run.offset + n * run.stride, there, to);
       std::fill_n(to + there, to_row - there, Number{});
     }
-    keys.begin += run.rows;
   }
   return to;
 }

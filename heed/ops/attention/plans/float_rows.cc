@@ -113,6 +113,7 @@ kernels::StoredRows stored_run(const RowsInTurn& turn, Index b, Index g, Range k
 }
 
 void prefetch(const ConstView& view, Index b, Index h, Range rows) {
+  if (view.stride[2] == view.shape[3]) return;
   const Index size = size_of(view.dtype);
   const char* first = static_cast<const char*>(view.data) + view.offset({b, h, rows.begin}) * size;
   kernels::prefetch_rows(first, view.stride[2] * size, rows.size(), view.shape[3] * size);
@@ -124,7 +125,8 @@ void prefetch(const RowSource& source, Index b, Index g, Range keys) {
   while (!keys.empty()) {
     const RowSource::Run run = source.run(b, g, keys);
     const char* first = static_cast<const char*>(view.data) + run.offset * size;
-    if (run.stored) kernels::prefetch_rows(first, run.stride * size, run.rows, view.shape[3] * size);
+    if (run.stored && run.stride != view.shape[3])
+      kernels::prefetch_rows(first, run.stride * size, run.rows, view.shape[3] * size);
     keys.begin += run.rows;
   }
 }

@@ -56,7 +56,7 @@ void for_stored_rows(const RowsInTurn& turn, Index b, Index g, Range keys, float
   }
 }
 
-// Asks for rows that are read soon.
+// Asks for rows that are read soon, unless they lie one after another: those a processor reads ahead by itself.
 void prefetch(const ConstView& view, Index b, Index h, Range rows);
 void prefetch(const RowSource& source, Index b, Index g, Range keys);
 
