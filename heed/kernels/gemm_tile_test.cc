@@ -46,7 +46,7 @@ float expected_element(const GemmTile& t, Index i, Index j, float before, bool f
 TEST_P(EveryTarget, EqualsOneChainPerElementInEveryShapeAndLayout) {
   const bool fused = gemm_tile_is_fused();
   const std::vector<float> pool = random_floats(100 * 100 * 2, 1), bias = random_floats(100, 2);
-  for (Index m : {1, 2, 3, 5, 6, 7, 8, 9, 14, 17, 26, 65, 70}) {
+  for (Index m : {0, 1, 2, 3, 5, 6, 7, 8, 9, 14, 17, 26, 65, 70}) {
     for (Index n : {1, 2, 7, 8, 13, 16, 17, 31, 32, 33, 48, 64, 70}) {
       for (Index k : {0, 1, 3, 4, 8, 15, 16, 32, 37, 100}) {
         for (int layout = 0; layout < 4; ++layout) {
