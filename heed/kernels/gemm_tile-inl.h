@@ -50,7 +50,8 @@ HWY_INLINE void add_steps(const Matrix& a, const float* HWY_RESTRICT b, Index b_
     if constexpr (kAhead) __builtin_prefetch(lines[p], 0, 2);  // into the second cache: the first one is full of tiles
     Vector column[kVectors];
     for (int v = 0; v < kVectors; ++v)
-      column[v] = kWholeLoads ? hn::LoadU(d, b + v * kLanes) : load_first(b + v * kLanes, columns - v * kLanes);
+      column[v] = kWholeLoads || v < kVectors - 1 ? hn::LoadU(d, b + v * kLanes)
+                                                  : load_first(b + v * kLanes, columns - v * kLanes);
     HWY_UNROLL(16)
     for (int i = 0; i < R; ++i) {
       const Vector factor = hn::Set(d, rows[i / kNear][i % kNear * a.row]);
@@ -149,33 +150,13 @@ HWY_INLINE void store_sums(const Out& out, Index columns, const Vector (&sum)[R]
   }
 }
 
-// R rows of a, from `row` on, against up to two vectors of columns of b, the last of which is short.
-template <class Step, int R, int kVectors>
-HWY_INLINE void short_block(const GemmTile& t, Index row, Index column, Index columns) {
-  Vector sum[R][kVectors];
-  for_vectors<R, kVectors>([&](int i, int v) HWY_ATTR { sum[i][v] = hn::Zero(Floats()); });
-  add_steps<Step, R, kVectors, false>(t.a.from(row, 0), t.b.data + column, t.b.row, t.k, columns, nullptr, sum);
-  store_sums(Out(t, row, column), columns, sum);
-}
-
-// The rows from `begin` on, R at a time, and then those that are left.
-template <class Step, int R>
-HWY_NOINLINE void short_rows(const GemmTile& t, Index begin, Index column, Index columns) {
-  if constexpr (R > 0) {
-    for (; begin + R <= t.m; begin += R) {
-      columns > kLanes ? short_block<Step, R, 2>(t, begin, column, columns)
-                       : short_block<Step, R, 1>(t, begin, column, columns);
-    }
-    if (begin < t.m) short_rows<Step, R - 1>(t, begin, column, columns);
-  }
-}
-
 // Some steps of the chains of some columns, which lie side by side for each step.
 struct Panel {
   const float* data;
   Index row;                 // floats from one step to the next
   Index column, columns;     // of c
   Index first, last;         // steps
+  bool whole_loads;          // whether whole vectors may be read, though the last one is short
   float* waiting = nullptr;  // [rows, kPanelColumns]: sums before `first` and then before `last`, if there are others
   LinesAhead* ahead = nullptr;  // null: nothing is asked for
 };
@@ -186,7 +167,7 @@ constexpr Index kPanelColumns = kPanelVectors * kLanes;
 // `blocks` blocks of R rows of a, from `row` on, of which the first is the nth row that the panel meets, against its
 // kVectors vectors. One block follows another in one function, with what it is told in registers: between the last step
 // of one and the first of the next there are few instructions, for which the units would wait.
-template <class Step, int R, int kVectors>
+template <class Step, int R, int kVectors, bool kWholeLoads>
 HWY_NOINLINE void panel_blocks(const GemmTile& tile, const Panel& panel, Index row, Index nth, Index blocks) {
   const Floats d;
   const Panel b = panel;
@@ -203,10 +184,10 @@ HWY_NOINLINE void panel_blocks(const GemmTile& tile, const Panel& panel, Index r
       for_vectors<R, kVectors>([&](int i, int v) HWY_ATTR { sum[i][v] = hn::LoadU(d, waiting(i, v)); });
     }
     if (b.ahead != nullptr && b.ahead->left >= steps) {
-      add_steps<Step, R, kVectors, true, true>(a, b.data, b.row, steps, b.columns, b.ahead->next, sum);
+      add_steps<Step, R, kVectors, kWholeLoads, true>(a, b.data, b.row, steps, b.columns, b.ahead->next, sum);
       b.ahead->next += steps, b.ahead->left -= steps;
     } else {
-      add_steps<Step, R, kVectors, true>(a, b.data, b.row, steps, b.columns, nullptr, sum);
+      add_steps<Step, R, kVectors, kWholeLoads>(a, b.data, b.row, steps, b.columns, nullptr, sum);
     }
     if (whole) {
       store_sums(out, b.columns, sum);
@@ -219,11 +200,11 @@ HWY_NOINLINE void panel_blocks(const GemmTile& tile, const Panel& panel, Index r
 }
 
 // The rows [begin, end) of a in blocks of nearly the same height: a low last one would leave units idle.
-template <class Step, int kMost, int kVectors>
+template <class Step, bool kWholeLoads, int kMost, int kVectors>
 HWY_INLINE void blocks_of_rows(const GemmTile& t, const Panel& b, Index begin, Index end) {
   using Blocks = void (*)(const GemmTile&, const Panel&, Index, Index, Index);
   static constexpr auto kBlocks = []<int... I>(std::integer_sequence<int, I...>) {
-    return std::array<Blocks, sizeof...(I) + 1>{nullptr, panel_blocks<Step, I + 1, kVectors>...};
+    return std::array<Blocks, sizeof...(I) + 1>{nullptr, panel_blocks<Step, I + 1, kVectors, kWholeLoads>...};
   }
   (std::make_integer_sequence<int, kMost>());
   if (begin == end) return;
@@ -235,17 +216,22 @@ HWY_INLINE void blocks_of_rows(const GemmTile& t, const Panel& b, Index begin, I
   kBlocks[static_cast<std::size_t>(height - 1)](t, b, begin + nth, nth, lower);
 }
 
+template <class Step, bool kWholeLoads>
+HWY_INLINE void panel_rows_of(const GemmTile& t, const Panel& b, Index begin, Index end) {
+  if constexpr (kManyRegisters) {
+    if (b.columns > 3 * kLanes) return blocks_of_rows<Step, kWholeLoads, 6, 4>(t, b, begin, end);
+    if (b.columns > 2 * kLanes) return blocks_of_rows<Step, kWholeLoads, 8, 3>(t, b, begin, end);
+    if (b.columns > kLanes) return blocks_of_rows<Step, kWholeLoads, 12, 2>(t, b, begin, end);
+    return blocks_of_rows<Step, kWholeLoads, 14, 1>(t, b, begin, end);
+  } else {
+    if (b.columns > kLanes) return blocks_of_rows<Step, kWholeLoads, kRows, 2>(t, b, begin, end);
+    return blocks_of_rows<Step, kWholeLoads, kRows, 1>(t, b, begin, end);
+  }
+}
+
 template <class Step>
 HWY_INLINE void panel_rows(const GemmTile& t, const Panel& b, Index begin, Index end) {
-  if constexpr (kManyRegisters) {
-    if (b.columns > 3 * kLanes) return blocks_of_rows<Step, 6, 4>(t, b, begin, end);
-    if (b.columns > 2 * kLanes) return blocks_of_rows<Step, 8, 3>(t, b, begin, end);
-    if (b.columns > kLanes) return blocks_of_rows<Step, 12, 2>(t, b, begin, end);
-    return blocks_of_rows<Step, 14, 1>(t, b, begin, end);
-  } else {
-    if (b.columns > kLanes) return blocks_of_rows<Step, kRows, 2>(t, b, begin, end);
-    return blocks_of_rows<Step, kRows, 1>(t, b, begin, end);
-  }
+  b.whole_loads ? panel_rows_of<Step, true>(t, b, begin, end) : panel_rows_of<Step, false>(t, b, begin, end);
 }
 
 // Where b is turned or read for many rows, some of its columns are copied side by side for some steps of the chains at
@@ -307,6 +293,7 @@ HWY_NOINLINE void packed_tile(const GemmTile& t) {
                           .columns = columns,
                           .first = first,
                           .last = last,
+                          .whole_loads = true,
                           .waiting = waiting};
         panel_rows<Step>(t, panel, begin, std::min(begin + kWaitingRows, t.m));
         first = last;
@@ -321,16 +308,17 @@ HWY_INLINE void chain_tile(const GemmTile& t, LinesAhead* ahead = nullptr) {
   // Rows of b as they lie are good enough when few rows of a use them, or where they lie close together.
   constexpr Index kFewRowsOfA = 64, kCloseFloats = 8192;
   if (t.b.col != 1 || (t.m > kFewRowsOfA && t.b.row * t.k > kCloseFloats)) return packed_tile<Step>(t);
-  Index j = 0;
-  for (Index columns; j < t.n && (t.n - j >= kPanelColumns || (t.n - j) % kLanes == 0); j += columns) {
-    columns = std::min(t.n - j, kPanelColumns);
-    const Panel panel{
-        .data = t.b.data + j, .row = t.b.row, .column = j, .columns = columns, .first = 0, .last = t.k, .ahead = ahead};
+  for (Index j = 0; j < t.n; j += kPanelColumns) {
+    const Index columns = std::min(t.n - j, kPanelColumns);
+    const Panel panel{.data = t.b.data + j,
+                      .row = t.b.row,
+                      .column = j,
+                      .columns = columns,
+                      .first = 0,
+                      .last = t.k,
+                      .whole_loads = columns % kLanes == 0,
+                      .ahead = ahead};
     panel_rows<Step>(t, panel, 0, t.m);
-  }
-  for (Index columns; j < t.n; j += columns) {
-    columns = std::min(t.n - j, 2 * kLanes);
-    short_rows<Step, kRows>(t, 0, j, columns);
   }
 }
 
