@@ -47,7 +47,7 @@ struct AttentionLanes {
 
 // What the rows have added up, [lanes] each.
 struct LaneSums {
-  float* top;    // the largest score so far, -inf before the first
+  float* top;    // the largest score so far, or for add_pairs one that is little less; -inf before the first
   float* sum;    // of exp(score - top), 0 before the first
   float* decay;  // what the last block multiplied older sums by
 };

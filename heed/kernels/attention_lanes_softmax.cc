@@ -122,7 +122,7 @@ HWY_INLINE void add_softmax_pairs_of(const AttentionLanes& t, Index row, const B
     before[v] = hn::LoadU(d, rows.top + lane);
     Vector top = largest_of(largest[v]);
     if constexpr (!B::kChangesScores) top = hn::Mul(top, scale);
-    top = hn::Max(top, before[v]);
+    top = NarrowSoftmaxWeights::top(before[v], top);
     shift[v] = NarrowSoftmaxWeights::shift(top);
     hn::StoreU(top, d, rows.top + lane);
   }

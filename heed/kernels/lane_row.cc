@@ -52,8 +52,9 @@ HWY_INLINE void add_row(const LaneRow& t, float* HWY_RESTRICT row, RowSums& sums
     largest = hn::Max(largest, score);
     hn::StoreU(score, d, row + key);
   }
-  const float top = std::max(sums.top, hn::GetLane(hn::MaxOfLanes(d, largest)));
-  const Vector shift = Weights::shift(hn::Set(d, top));
+  const Vector next_top = Weights::top(hn::Set(d, sums.top), hn::MaxOfLanes(d, largest));
+  const float top = hn::GetLane(next_top);
+  const Vector shift = Weights::shift(next_top);
   for (Index key = 0; key < t.keys; key += kLanes) {
     hn::StoreU(Weights::weight(hn::LoadU(d, row + key), shift), d, row + key);
   }

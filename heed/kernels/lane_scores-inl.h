@@ -33,15 +33,20 @@ HWY_INLINE Mask is_refused(Vector score) { return hn::Eq(score, hn::Set(Floats()
 
 // exp(score - top), and what was added up before is multiplied by.
 struct SoftmaxWeights {
+  static HWY_INLINE Vector top(Vector before, Vector largest) { return hn::Max(largest, before); }
   static HWY_INLINE Vector shift(Vector top) { return shift_of(top); }
   static HWY_INLINE Vector weight(Vector score, Vector shift) { return exp_or_zero(Floats(), hn::Sub(score, shift)); }
   static HWY_INLINE Vector decay(Vector before, Vector shift) { return weight(before, shift); }
 };
 
-// The same for weights that are rounded to bf16, as powers of two, which take two steps less (decision page 0021). What
+// The same for weights that are rounded to bf16 (decision page 0021): as powers of two, which take two steps less. What
 // a shift is rounded by is in all weights of a row alike; a decay is the power of the difference of two such shifts.
+// The top follows the largest score only where that is more than kSlack above it, so that decays are mostly one.
 struct NarrowSoftmaxWeights {
-  static constexpr float kLog2e = 1.44269504f;
+  static constexpr float kLog2e = 1.44269504f, kSlack = 8;
+  static HWY_INLINE Vector top(Vector before, Vector largest) {
+    return hn::IfThenElse(hn::Gt(largest, hn::Add(before, hn::Set(Floats(), kSlack))), largest, before);
+  }
   static HWY_INLINE Vector shift(Vector top) { return hn::Mul(shift_of(top), hn::Set(Floats(), kLog2e)); }
   static HWY_INLINE Vector weight(Vector score, Vector shift) {
     return exp2_or_zero(Floats(), hn::MulSub(score, hn::Set(Floats(), kLog2e), shift));

@@ -71,10 +71,17 @@ HEED_PAIR_TARGET void sums_of_lines(Index rows, const BFloat16* weights, Index w
                                     Index column, const float* decays, RowsBelow& below, FewRows<float> result) {
   constexpr int kVectors = 2 * kLines;
   __m512 sums[R][kVectors];
+  const auto sum_at = [&](int r, int v) { return result.data + r * result.row + column + v * kRowLanes; };
+  const auto there = [&](int r, int v) { return r < rows && column + v * kRowLanes < result.row; };
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r)
 #pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) sums[r][v] = _mm512_setzero_ps();
+    for (int v = 0; v < kVectors; ++v) {
+      sums[r][v] = _mm512_setzero_ps();
+      if (decays != nullptr && there(r, v)) {
+        sums[r][v] = _mm512_mul_ps(_mm512_loadu_ps(sum_at(r, v)), _mm512_set1_ps(decays[r]));
+      }
+    }
   constexpr Index kSize = sizeof(BFloat16);
   const auto* row = static_cast<const BFloat16*>(stored.data) + column;
   for (Index key = 0; key < stored.count; key += 2, row += 2 * stored.row) {
@@ -94,17 +101,11 @@ HEED_PAIR_TARGET void sums_of_lines(Index rows, const BFloat16* weights, Index w
       for (int v = 0; v < kVectors; ++v) sums[r][v] = add_pairs(sums[r][v], weights + r * weights_row + key, pairs[v]);
   }
 #pragma GCC unroll 8
-  for (int r = 0; r < R; ++r) {
-    if (r == rows) break;
-    const __m512 decay = _mm512_set1_ps(decays != nullptr ? decays[r] : 0.0f);
+  for (int r = 0; r < R; ++r)
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
-      const Index at = column + v * kRowLanes;
-      if (at >= result.row) break;
-      float* const to = result.data + r * result.row + at;
-      _mm512_storeu_ps(to, decays != nullptr ? _mm512_fmadd_ps(_mm512_loadu_ps(to), decay, sums[r][v]) : sums[r][v]);
+      if (there(r, v)) _mm512_storeu_ps(sum_at(r, v), sums[r][v]);
     }
-  }
 }
 
 template <int R>

@@ -76,9 +76,15 @@ HEED_TILE_TARGET void sums_of_rows(Index rows, const BFloat16* weights, Index we
   RowsBelow below(stored, stored.row * kSize, stored.width * kSize,
                   {.at_once = kLines * kTileLine, .rows = 2, .after = kTiles * kStepsOfTile});
   alignas(64) std::uint32_t pairs[kTiles][kKeys / 2 * kTileSide];
-  alignas(64) float sums[kFewRows * kTileSide];
   const Index depth = round_up(stored.count, kLineNumbers);
+  alignas(64) float sums[kFewRows * kTileSide];
   const __m512i zeros = _mm512_setzero_si512();
+  for (Index r = 0; decays != nullptr && r < rows; ++r) {
+    if (decays[r] == 1) continue;
+    float* const row = result.data + r * result.row;
+    for (Index at = 0; at < result.row; at += kTileSide)
+      _mm512_storeu_ps(row + at, _mm512_mul_ps(_mm512_loadu_ps(row + at), _mm512_set1_ps(decays[r])));
+  }
   for (Index column = 0; column < stored.width; column += kLines * kLineNumbers) {
     const Index lines = std::min(kLines, (stored.width - column) / kLineNumbers);
     const auto* row = static_cast<const BFloat16*>(stored.data) + column;
@@ -98,7 +104,11 @@ HEED_TILE_TARGET void sums_of_rows(Index rows, const BFloat16* weights, Index we
       const Index at = column + tile * kTileSide;
       if (at >= result.row) break;
       below.ask_beside_steps(kStepsOfTile);
-      _tile_zero(1);
+      if (decays != nullptr) {
+        _tile_loadd(1, result.data + at, static_cast<std::size_t>(result.row) * sizeof(float));
+      } else {
+        _tile_zero(1);
+      }
       for (Index key = 0; key < depth; key += kLineNumbers) {
         _tile_loadd(2, weights + key, static_cast<std::size_t>(weights_row * kSize));
         _tile_loadd(4, &pairs[tile][key / 2 * kTileSide], kTileLine);
@@ -106,12 +116,8 @@ HEED_TILE_TARGET void sums_of_rows(Index rows, const BFloat16* weights, Index we
       }
       _tile_stored(1, sums, kTileLine);
       finish_stores();
-      for (Index r = 0; r < rows; ++r) {
-        float* const to = result.data + r * result.row + at;
-        const __m512 sum = _mm512_load_ps(sums + r * kTileSide);
-        const bool adds = decays != nullptr;
-        _mm512_storeu_ps(to, adds ? _mm512_fmadd_ps(_mm512_loadu_ps(to), _mm512_set1_ps(decays[r]), sum) : sum);
-      }
+      for (Index r = 0; r < rows; ++r)
+        _mm512_storeu_ps(result.data + r * result.row + at, _mm512_load_ps(sums + r * kTileSide));
     }
   }
 }

@@ -23,20 +23,26 @@ constexpr Index kLanes = 16;
 
 // --- AMX -------------------------------------------------------------------------------------------------------------
 
-// c = c decay + sums, and c = c alpha, of kRows rows of kVectors vectors.
+// c = c decay, of kRows rows of kVectors vectors; mostly all of decay is one.
 template <int kRows, int kVectors>
-HEED_PAIR_TARGET inline void add_decayed(const float* sums, const float* decay, float* c, Index c_row) {
+HEED_PAIR_TARGET inline void decay_rows(const float* decay, float* c, Index c_row) {
   __m512 of_columns[kVectors];
+  unsigned others = 0;
 #pragma GCC unroll 2
-  for (int n = 0; n < kVectors; ++n) of_columns[n] = _mm512_loadu_ps(decay + n * kLanes);
+  for (int n = 0; n < kVectors; ++n) {
+    of_columns[n] = _mm512_loadu_ps(decay + n * kLanes);
+    others |= _mm512_cmp_ps_mask(of_columns[n], _mm512_set1_ps(1.0f), _CMP_NEQ_UQ);
+  }
+  if (others == 0) return;
 #pragma GCC unroll 4
-  for (int r = 0; r < kRows; ++r, c += c_row, sums += kVectors * kLanes)
+  for (int r = 0; r < kRows; ++r, c += c_row)
 #pragma GCC unroll 2
     for (int n = 0; n < kVectors; ++n) {
-      float* const at = c + n * kLanes;
-      _mm512_storeu_ps(at, _mm512_fmadd_ps(_mm512_loadu_ps(at), of_columns[n], _mm512_load_ps(sums + n * kLanes)));
+      _mm512_storeu_ps(c + n * kLanes, _mm512_mul_ps(_mm512_loadu_ps(c + n * kLanes), of_columns[n]));
     }
+  finish_stores();
 }
+// c = c alpha, of as many.
 template <int kRows, int kVectors>
 HEED_PAIR_TARGET inline void multiply_all(float alpha, float* c, Index c_row) {
   const __m512 factor = _mm512_set1_ps(alpha);
@@ -55,7 +61,8 @@ HEED_TILE_TARGET void multiply_tiles(const PairProduct& t, Index i, Index j) {
   float* const c = t.c + i * t.c_row + j;
   const auto a_bytes = static_cast<std::size_t>(t.a_row) * 2, b_bytes = static_cast<std::size_t>(t.b_row) * 4,
              c_bytes = static_cast<std::size_t>(t.c_row) * 4;
-  if (t.accumulate && t.decay == nullptr) {
+  if (t.accumulate) {
+    if (t.decay != nullptr) decay_rows<kM * kSide, kN>(t.decay + j, c, t.c_row);
     _tile_loadd(0, c, c_bytes);
     if constexpr (kN == 2) _tile_loadd(1, c + kSide, c_bytes);
     if constexpr (kM == 2) _tile_loadd(2, c + kSide * t.c_row, c_bytes);
@@ -82,21 +89,13 @@ HEED_TILE_TARGET void multiply_tiles(const PairProduct& t, Index i, Index j) {
       if constexpr (kN == 2) _tile_dpbf16ps(3, 5, 7);
     }
   }
-  const bool decays = t.accumulate && t.decay != nullptr;
-  constexpr Index kRow = kN * kSide;
-  alignas(64) float sums[kM * kSide * kRow];
-  float* const to = decays ? sums : c;
-  const Index to_row = decays ? kRow : t.c_row;
-  const auto to_bytes = static_cast<std::size_t>(to_row) * 4;
-  _tile_stored(0, to, to_bytes);
-  if constexpr (kN == 2) _tile_stored(1, to + kSide, to_bytes);
-  if constexpr (kM == 2) _tile_stored(2, to + kSide * to_row, to_bytes);
-  if constexpr (kM == 2 && kN == 2) _tile_stored(3, to + kSide * to_row + kSide, to_bytes);
-  if (decays) {
-    add_decayed<kM * kSide, kN>(sums, t.decay + j, c, t.c_row);
-  } else if (!t.accumulate && t.alpha != 1) {
-    multiply_all<kM * kSide, kN>(t.alpha, c, t.c_row);
-  }
+  _tile_stored(0, c, c_bytes);
+  if constexpr (kN == 2) _tile_stored(1, c + kSide, c_bytes);
+  if constexpr (kM == 2) _tile_stored(2, c + kSide * t.c_row, c_bytes);
+  if constexpr (kM == 2 && kN == 2) _tile_stored(3, c + kSide * t.c_row + kSide, c_bytes);
+  if (t.accumulate || t.alpha == 1) return;
+  finish_stores();
+  multiply_all<kM * kSide, kN>(t.alpha, c, t.c_row);
 }
 
 void multiply_by_amx(const PairProduct& t) {
@@ -120,10 +119,25 @@ void multiply_by_amx(const PairProduct& t) {
 template <int kRows, int kVectors>
 HEED_PAIR_TARGET void multiply_vectors(const PairProduct& t, Index i, Index j) {
   __m512 sums[kRows][kVectors];
-#pragma GCC unroll 16
-  for (int r = 0; r < kRows; ++r)
+  float* const c = t.c + i * t.c_row + j;
+  if (t.accumulate) {
+    __m512 decay[kVectors];
 #pragma GCC unroll 4
-    for (int n = 0; n < kVectors; ++n) sums[r][n] = _mm512_setzero_ps();
+    for (int n = 0; n < kVectors; ++n) {
+      decay[n] = t.decay != nullptr ? _mm512_loadu_ps(t.decay + j + n * kLanes) : _mm512_set1_ps(1.0f);
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 4
+      for (int n = 0; n < kVectors; ++n) {
+        sums[r][n] = _mm512_mul_ps(_mm512_loadu_ps(c + r * t.c_row + n * kLanes), decay[n]);
+      }
+  } else {
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r)
+#pragma GCC unroll 4
+      for (int n = 0; n < kVectors; ++n) sums[r][n] = _mm512_setzero_ps();
+  }
   for (Index p = 0; p < t.k / 2; ++p) {
     __m512i b[kVectors];
 #pragma GCC unroll 4
@@ -139,26 +153,12 @@ HEED_PAIR_TARGET void multiply_vectors(const PairProduct& t, Index i, Index j) {
       }
     }
   }
-  float* c = t.c + i * t.c_row + j;
-  if (!t.accumulate) {
-    const __m512 alpha = _mm512_set1_ps(t.alpha);
+  const __m512 alpha = _mm512_set1_ps(t.accumulate ? 1.0f : t.alpha);
 #pragma GCC unroll 16
-    for (int r = 0; r < kRows; ++r, c += t.c_row)
-#pragma GCC unroll 4
-      for (int n = 0; n < kVectors; ++n) _mm512_storeu_ps(c + n * kLanes, _mm512_mul_ps(sums[r][n], alpha));
-    return;
-  }
-  __m512 decay[kVectors];
-#pragma GCC unroll 4
-  for (int n = 0; n < kVectors; ++n) {
-    decay[n] = t.decay != nullptr ? _mm512_loadu_ps(t.decay + j + n * kLanes) : _mm512_set1_ps(1.0f);
-  }
-#pragma GCC unroll 16
-  for (int r = 0; r < kRows; ++r, c += t.c_row)
+  for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 4
     for (int n = 0; n < kVectors; ++n) {
-      float* const at = c + n * kLanes;
-      _mm512_storeu_ps(at, _mm512_fmadd_ps(_mm512_loadu_ps(at), decay[n], sums[r][n]));
+      _mm512_storeu_ps(c + r * t.c_row + n * kLanes, _mm512_mul_ps(sums[r][n], alpha));
     }
 }
 
@@ -231,15 +231,6 @@ HEED_PAIR_TARGET void round_rows(const float* x, Index rows, Index lanes, BFloat
     }
 }
 
-HEED_PAIR_TARGET void add_to_decayed_rows(const float* sums, Index rows, Index width, const float* decay, float* c) {
-  for (Index r = 0; r < rows; ++r) {
-    const __m512 factor = _mm512_set1_ps(decay[r]);
-    for (Index at = r * width; at < (r + 1) * width; at += kLanes) {
-      _mm512_storeu_ps(c + at, _mm512_fmadd_ps(_mm512_loadu_ps(c + at), factor, _mm512_loadu_ps(sums + at)));
-    }
-  }
-}
-
 constexpr PairUnit kAmx{.name = "AMX-BF16",
                         .rows = kPairRows,
                         .tile_lanes = 32,
@@ -249,7 +240,6 @@ constexpr PairUnit kAmx{.name = "AMX-BF16",
                         .multiply = multiply_by_amx,
                         .pair_rows = pair_rows,
                         .round_rows = round_rows,
-                        .add_to_decayed_rows = add_to_decayed_rows,
                         .row_products = row_products_by_tiles,
                         .row_sums = row_sums_by_tiles};
 constexpr PairUnit kAvx512{.name = "AVX512-BF16",
@@ -261,7 +251,6 @@ constexpr PairUnit kAvx512{.name = "AVX512-BF16",
                            .multiply = multiply_by_avx512,
                            .pair_rows = pair_rows,
                            .round_rows = round_rows,
-                           .add_to_decayed_rows = add_to_decayed_rows,
                            .row_products = row_products_by_avx512,
                            .row_sums = row_sums_by_avx512};
 

@@ -19,7 +19,7 @@ namespace heed::kernels {
 // Its sides are multiples of these: what lies beyond the numbers that count is zero.
 inline constexpr Index kPairRows = 16, kPairDepth = 32;
 
-// c = alpha a b, or c = c decay + a b.
+// c = alpha a b, or c = c decay + a b, where the sums go on from c decay, rounded.
 struct PairProduct {
   Index m, n, k;  // multiples of the unit's `rows`, of kPairRows and of kPairDepth
   const BFloat16* a;
@@ -49,17 +49,14 @@ struct PairUnit {
   // to[r * to_row + lane] = x[r * lanes + lane], rounded to nearest even; lanes is a multiple of kPairRows.
   void (*round_rows)(const float* x, Index rows, Index lanes, BFloat16* to, Index to_row);
 
-  // c[r] = c[r] decay[r] + sums[r], both [rows, width], of a width that is a multiple of kPairRows: what a product with
-  // `decay` does where its lanes are rows.
-  void (*add_to_decayed_rows)(const float* sums, Index rows, Index width, const float* decay, float* c);
-
   // The same products of at most kFewRows rows with up to 64 that are read where they lie, once. A stored row's width
   // is a multiple of kPairDepth, and there is memory for a multiple of kPairRows rows.
   // products[r, j] = alpha a[r] . row_j, up to that multiple of j.
   void (*row_products)(Index rows, const BFloat16* a, Index a_row, const StoredRows& stored, float alpha,
                        FewRows<float> products);
-  // sums[r] = sums[r] decays[r] + sum_j weights[r, j] row_j, with zeros for the weights behind the last row; without
-  // decays there was nothing. Of a row of sums, a multiple of kPairRows floats, all are written.
+  // sums[r] = sums[r] decays[r] + sum_j weights[r, j] row_j, as a product with `decay`, with zeros for the weights
+  // behind the last row; without decays there was nothing. Of a row of sums, a multiple of kPairRows floats, all are
+  // written. There is memory for few_rows_for(rows) of them.
   void (*row_sums)(Index rows, const BFloat16* weights, Index weights_row, const StoredRows& stored,
                    const float* decays, FewRows<float> sums);
 };

@@ -183,7 +183,10 @@ TEST_F(PairUnitTest, SumsOfFewRowsHaveTheBitsOfAProduct) {
         std::vector<std::uint32_t> pairs(static_cast<std::size_t>(depth / 2 * row));
         unit.pair_rows(x.stored.data(), x.kRow, count, width, pairs.data(), row);
         const std::vector<float> before = random_floats(16 * width, 3), decay = random_floats(16, 4);
-        std::vector<float> sums(16 * static_cast<std::size_t>(width)), expected = before, got = before;
+        std::vector<float> expected = before, got = before;
+        for (Index at = 0; decays && at < 16 * width; ++at) {
+          expected[static_cast<std::size_t>(at)] *= decay[static_cast<std::size_t>(at / width)];
+        }
         unit.open();
         unit.multiply({.m = round_up(rows, unit.rows),
                        .n = width,
@@ -192,13 +195,10 @@ TEST_F(PairUnitTest, SumsOfFewRowsHaveTheBitsOfAProduct) {
                        .a_row = x.kRow,
                        .b = pairs.data(),
                        .b_row = row,
-                       .c = sums.data(),
-                       .c_row = width});
-        if (decays) {
-          unit.add_to_decayed_rows(sums.data(), rows, width, decay.data(), expected.data());
-        } else {
-          std::copy_n(sums.begin(), rows * width, expected.begin());
-        }
+                       .c = expected.data(),
+                       .c_row = width,
+                       .accumulate = decays});
+        std::copy(before.begin() + rows * width, before.end(), expected.begin() + rows * width);
         unit.open_few_rows(rows);
         unit.row_sums(rows, weights.data(), x.kRow, x.rows(count, round_up(width, kPairDepth)),
                       decays ? decay.data() : nullptr, {got.data(), width});

@@ -26,7 +26,6 @@ Bf16RowProducts::Bf16RowProducts(const AttentionProblem& c, Index rows, ScratchC
   scratch.take(value_pairs_, kLaneKeys / 2 * value_sums_);
   scratch.take(by_row_, most * kLaneKeys);
   scratch.take(rounded_, most * kLaneKeys);
-  scratch.take(sums_, most * value_sums_);
   scratch.take(out_, most * value_sums_);
 }
 
@@ -38,7 +37,7 @@ void Bf16RowProducts::begin(Index count) {
   count_ = count, rows_ = round_up(count, unit_.rows), opened_ = true, started_ = false;
   reads_in_place(count) ? unit_.open_few_rows(count) : unit_.open();
   std::fill(queries_ + count * depth_, queries_ + round_up(count, kPairRows) * depth_, BFloat16{});
-  std::fill(out_, out_ + count * value_sums_, 0.0f);
+  std::fill(out_, out_ + round_up(count, kPairRows) * value_sums_, 0.0f);
 }
 
 void Bf16RowProducts::read_query(Index row, Index b, Index h, Index i) {
@@ -99,6 +98,10 @@ void Bf16RowProducts::add_values(const float* weights, const float* decays) {
     return unit_.row_sums(count_, rounded_, kLaneKeys, rows, first ? nullptr : decays, {out_, value_sums_});
   unit_.pair_rows(static_cast<const BFloat16*>(rows.data), rows.row, rows.count, c_.value_width, value_pairs_,
                   value_sums_);
+  for (Index row = 0; !first && row < count_; ++row) {
+    if (decays[row] == 1) continue;
+    for (Index d = 0; d < value_sums_; ++d) out_[row * value_sums_ + d] *= decays[row];
+  }
   unit_.multiply({.m = rows_,
                   .n = value_sums_,
                   .k = depth,
@@ -106,9 +109,9 @@ void Bf16RowProducts::add_values(const float* weights, const float* decays) {
                   .a_row = kLaneKeys,
                   .b = value_pairs_,
                   .b_row = value_sums_,
-                  .c = first ? out_ : sums_,
-                  .c_row = value_sums_});
-  if (!first) unit_.add_to_decayed_rows(sums_, count_, value_sums_, decays, out_);
+                  .c = out_,
+                  .c_row = value_sums_,
+                  .accumulate = !first});
 }
 
 }  // namespace heed

@@ -44,7 +44,7 @@ class Bf16RowProducts {
   bool opened_ = false, started_ = false;
   BFloat16 *queries_ = nullptr, *k_ = nullptr, *v_ = nullptr, *rounded_ = nullptr;
   std::uint32_t *keys_turned_ = nullptr, *value_pairs_ = nullptr;
-  float *by_row_ = nullptr, *sums_ = nullptr, *out_ = nullptr;
+  float *by_row_ = nullptr, *out_ = nullptr;
 };
 
 }  // namespace heed
