@@ -24,8 +24,8 @@ namespace heed::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A micro-tile is kRows x (2 vectors): as many accumulators as the register file holds beside two vectors of b and one
-// of a.
+// Rows of a tile that is two vectors wide, or of another's: as many accumulators as the register file holds beside two
+// vectors of b and one of a.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
 constexpr int kRows = 8;
 #elif HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
@@ -73,8 +73,8 @@ HWY_INLINE void for_vectors(const F& f) {
   }
 }
 
-// What becomes of sums [rows, columns] that lie in memory, a row of them every `stride`, where there is a bias, or the
-// last vector is a part of one.
+// What becomes of sums [rows, columns] that lie in memory, a row of them every `stride`, where there is a bias, scaled
+// sums are added, or the last vector is a part of one.
 HWY_NOINLINE inline void store_any_sums(const GemmTile& t, Index row, Index rows, Index first_column, Index columns,
                                         const float* HWY_RESTRICT sums, Index stride) {
   const Floats d;
