@@ -161,7 +161,8 @@ shown. A time is the median of calls, and the median of the rounds.
 
 {table(headings, [row_cells(row, conditions["failures"]) for row in joined])}
 
-"Of peak" is the rate over that of multiply-adds alone (decode: of reading memory; additive: of tanh), "at best" that of the fastest call of
+"Of peak" is the rate over that of multiply-adds alone (decode: of reading memory; additive: of tanh, of
+which heed computes fewer than it counts), "at best" that of the fastest call of
 the median round, as the limits are the fastest of their calls: other work on the machine takes less from it than from the median. "Of limit" is
 what all that a row does takes at the limits, one after the other, over what it took; the limits are measured again before each group of rows. Of
 decode it is what reading its keys and values takes, timed in turn with it, over what it took.

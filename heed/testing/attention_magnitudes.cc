@@ -57,7 +57,7 @@ class Sums {
         for (Index i = 0; i < c_.queries; ++i) take_row(b, h, i);
     const double stat = std::max(largest_of(a_.row_stat), score_);
     const double recovered = std::max(recovered_, share_of_stat_ * stat);
-    return {{out_, stat, std::max(largest_of(a_.weights), capped_), score_, recovered, dq_, largest_of(dk_),
+    return {{out_, stat, std::max(largest_of(a_.weights), moved_), score_, recovered, dq_, largest_of(dk_),
              largest_of(dv_), largest_of(dbias_), dvector_, largest_of(dsinks_), largest_of(drelative_),
              largest_of(dcentre_)}};
   }
@@ -163,19 +163,19 @@ class Sums {
     const double keep = c_.dropout.scale();
     std::vector<double> dweights(static_cast<std::size_t>(c_.keys));
     double out = 0, flow = 0;
+    // The kernels' tanh is some units off (math-inl.h, attention_additive.h), where plain loops have the system's: a
+    // weight that is a difference of scores of tanhs is moved by as much as they are, however small it is.
+    const bool of_tanhs = c_.cap > 0 || c_.spec.score.kind == heed::Score::Kind::additive;
     for (Index j = 0; j < c_.keys; ++j) {
       const double* v = row(p_.v, b, g, j);
-      out += weights[j] * keep * largest_of(v, c_.value_width);
+      const Score& score = scores_[static_cast<std::size_t>(j)];
+      const double moved = of_tanhs && score.counts ? std::abs(share(weights[j], stat)) * score.bent : 0;
+      out += (weights[j] + moved) * keep * largest_of(v, c_.value_width);
       dweights[static_cast<std::size_t>(j)] = keep * sum_of_products(dout, v, c_.value_width);
       flow += weights[j] * dweights[static_cast<std::size_t>(j)];
       const double weight = weights[j] + strain_of_weight(weights[j], stat);
       recovered_ = std::max(recovered_, weight);
-      // The kernels' tanh is some units off (math-inl.h), where plain loops have the system's: a weight that is a
-      // difference of capped scores is moved by as much as they are, however small it is.
-      const Score& score = scores_[static_cast<std::size_t>(j)];
-      if (c_.cap > 0 && score.counts) {
-        capped_ = std::max(capped_, std::abs(weights[j]) + std::abs(share(weights[j], stat)) * score.bent);
-      }
+      moved_ = std::max(moved_, std::abs(weights[j]) + moved);
       // The rounding that row_stat is granted moves a weight that is divided by it.
       if (c_.spec.normaliser.kind == Normaliser::Kind::sum && stat != 0) {
         share_of_stat_ = std::max(share_of_stat_, std::abs(weight / stat));
@@ -226,7 +226,7 @@ class Sums {
   const ScoreFeatures<double> map_;
   std::vector<double> phi_q_, phi_k_;
   std::vector<Score> scores_;  // of the row at work
-  double out_ = 0, score_ = 0, capped_ = 0, recovered_ = 0, share_of_stat_ = 0, dq_ = 0, dvector_ = 0;
+  double out_ = 0, score_ = 0, moved_ = 0, recovered_ = 0, share_of_stat_ = 0, dq_ = 0, dvector_ = 0;
   Tensor dk_, dv_, dsinks_, dbias_, drelative_, dcentre_;
 };
 

@@ -1,4 +1,4 @@
-// The additive score: v_a . tanh(q + k), fused, so that [Lq, Lk, D] is never built; backward computes each tanh once.
+// The additive score: v_a . tanh(q + k), fused, so that [Lq, Lk, D] is never built. Rows are mapped to their powers.
 #include "heed/kernels/attention_additive.h"
 #include "heed/ops/attention/plans/tile.h"
 
@@ -10,10 +10,8 @@ kernels::AdditiveTile additive_tile(const TileOperands& x, Index stride) {
           .keys = x.keys,
           .width = x.width,
           .stride = stride,
-          .q = x.q.data,
-          .q_row = x.q.row,
-          .k = x.k.data,
-          .k_row = x.k.row,
+          .q = {x.given_q.data, x.given_q.row, x.q.data, x.q.row},
+          .k = {x.given_k.data, x.given_k.row, x.k.data, x.k.row},
           .vector = x.vector};
 }
 
@@ -27,11 +25,16 @@ void gradients(const TileOperands& x, const float* kept, const float* dproducts,
   kernels::attention_additive_backward(additive_tile(x, stride), kept, dproducts, sums);
 }
 
+void powers(Index rows, Index width, FloatRows x, FloatRows y) {
+  kernels::additive_powers(rows, width, x.data, x.row, y.data, y.row);
+}
+
 }  // namespace
 
 const TileScore kAdditiveScore{.scaled = false,
                                .products = products,
                                .gradients = gradients,
-                               .strip = KeptStrip{.rows = 4, .keys = 16, .floats = kernels::additive_kept_width}};
+                               .strip = KeptStrip{.rows = 4, .keys = 16, .floats = kernels::additive_kept_width},
+                               .map = powers};
 
 }  // namespace heed

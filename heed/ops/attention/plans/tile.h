@@ -15,8 +15,9 @@ namespace heed {
 // What the score of a tile is made of.
 struct TileOperands {
   Index rows, keys, width;
-  FloatRows q, k;       // rows x width and keys x width
-  const float* vector;  // of the additive score
+  FloatRows q, k;              // rows x width and keys x width, as the score maps them
+  FloatRows given_q, given_k;  // the same before
+  const float* vector;         // of the additive score
 };
 
 // Where its gradients are added; null data: not wanted.
@@ -44,7 +45,7 @@ struct TileScore {
   std::optional<KeptStrip> strip{};
   // Fills y with what the other two read in place of rows x of q or of k; y may be x. Null: the rows themselves.
   void (*map)(Index rows, Index width, FloatRows x, FloatRows y) = nullptr;
-  // Replaces dy, the gradient of map's y, by that of x.
+  // Replaces dy, the gradient of map's y, by that of x. Null: `gradients` adds those of the rows that are given.
   void (*map_gradients)(Index rows, Index width, FloatRows x, FloatRows dy) = nullptr;
   bool multiplies_rows = false;  // whether the products are dot products of the rows that map makes
 };
@@ -63,9 +64,9 @@ const kernels::AttentionNormaliser* tile_normaliser(Normaliser::Kind kind);
 // under a mask that is no interval of each row), and of kTileRows queries for dk, dv and the gradient of the additive
 // vector, so a row's bits depend on that row alone. Refused keys add exact zeros. Beside its inputs and outputs a call
 // takes, for each thread, a forward tile of at least 8 rows by Lk, or a backward tile of kTileRows rows by
-// kGemmTileDepth and a score's strip; 16-bit k and v add f32 sums of dk and dv, Lk rows each. All threads together take
-// a row of D floats for each tile of rows, for the gradient of the additive vector, and, where heads are shared out, a
-// counter for each tile.
+// kGemmTileDepth and a score's strip, and what a score maps of a tile's rows and a block of keys; 16-bit k and v add
+// f32 sums of dk and dv, Lk rows each. All threads together take a row of D floats for each tile of rows, for the
+// gradient of the additive vector, and, where heads are shared out, a counter for each tile.
 void tiled_forward(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace);
 void tiled_backward(const AttentionProblem& c, const AttentionSaved& saved, const AttentionGrad& grad,
                     Workspace& workspace);

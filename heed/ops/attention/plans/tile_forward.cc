@@ -28,7 +28,7 @@ class ForwardTile {
   void compute(const RowTile& rows) {
     tile_ = rows;
     blocks_ = work_.open_blocks(tile_, result.scores && result.score_stage != ScoreStage::masked);
-    const FloatRows q = work_.mapped_q(tile_);
+    const TileWork::Queries q = work_.queries(tile_);
     for (const KeyBlock& block : blocks_) {
       score_.products(work_.operands(tile_, q, block.keys), work_.tile() + block.column, work_.stride(), nullptr);
     }

@@ -54,7 +54,7 @@ void TileGradients::store_sums(const View& view, FloatRows sums) const {
 
 // From the gradients of the rows that the score made of the keys to those of the keys.
 void TileGradients::map_key_gradients() {
-  if (!grad_.dk || score_.map == nullptr) return;
+  if (!grad_.dk || score_.map_gradients == nullptr) return;
   for (Index begin = 0; begin < c_.keys; begin += kernels::kGemmTileDepth) {
     const Range keys{begin, std::min(c_.keys, begin + kernels::kGemmTileDepth)};
     score_.map_gradients(keys.size(), c_.width, work_.keys_of(b_, g_, keys), {dk_.data + begin * dk_.row, dk_.row});
@@ -69,7 +69,7 @@ void TileGradients::open_rows(const RowTile& tile) {
     dq_ = c_.dtype == DType::f32 ? FloatRows{&grad_.dq.at<float>({tile.b, tile.h, tile.rows.begin}), grad_.dq.stride[2]}
                                  : FloatRows{work_.dq_scratch(), c_.width};
   }
-  q_ = work_.mapped_q(tile), dout_ = work_.rows_of(saved_.dout, tile, work_.dout_scratch());
+  q_ = work_.queries(tile), dout_ = work_.rows_of(saved_.dout, tile, work_.dout_scratch());
   blocks_ = work_.open_blocks(tile, false);
   for (Index r = 0; r < tile.rows.size(); ++r) {
     work_.stat()[r] = saved_.row_stat.at<float>({tile.b, tile.h, tile.rows.begin + r});
@@ -121,7 +121,7 @@ void TileGradients::add_keys(Range keys, float* dvector) {
 
 void TileGradients::end_rows() {
   if (!grad_.dq) return;
-  if (score_.map != nullptr) score_.map_gradients(tile_.rows.size(), c_.width, work_.q_rows(tile_), dq_);
+  if (score_.map_gradients != nullptr) score_.map_gradients(tile_.rows.size(), c_.width, q_.given, dq_);
   for (Index r = 0; c_.dtype != DType::f32 && r < tile_.rows.size(); ++r) {
     store_row(dq_.data + r * dq_.row, c_.width, grad_.dq, grad_.dq.offset({tile_.b, tile_.h, tile_.rows.begin + r}));
   }
@@ -177,8 +177,9 @@ void TileGradients::add_strips(const TileOperands& block, Index first_key, const
     const Index end = std::min(block.keys, j + score_.strip->keys - (first_key + j) % score_.strip->keys);
     for (Index r = 0; r < block.rows; r += score_.strip->rows) {
       TileOperands strip = block;
-      strip.rows = std::min(score_.strip->rows, block.rows - r), strip.q.data += r * strip.q.row;
-      strip.keys = end - j, strip.k.data += j * strip.k.row;
+      strip.rows = std::min(score_.strip->rows, block.rows - r), strip.keys = end - j;
+      for (FloatRows* q : {&strip.q, &strip.given_q}) q->data += r * q->row;
+      for (FloatRows* k : {&strip.k, &strip.given_k}) k->data += j * k->row;
       TileFlows to = flows;
       if (to.dq.data != nullptr) to.dq.data += r * to.dq.row;
       if (to.dk.data != nullptr) to.dk.data += j * to.dk.row;

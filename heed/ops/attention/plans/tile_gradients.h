@@ -61,7 +61,8 @@ class TileGradients {
   Index b_ = 0, g_ = 0;
   FloatRows dk_, dv_;  // of the head
   RowTile tile_{};
-  FloatRows q_, dout_, dq_;  // of the tile
+  TileWork::Queries q_{};  // of the tile
+  FloatRows dout_, dq_;    // of the tile
   std::span<const KeyBlock> blocks_;
   kernels::AttentionRows passes_{};  // of the block that was read last
   bool block_is_read_ = false;       // the only block of the tile, for the pool

@@ -25,7 +25,7 @@ class WeightTile {
       work_.stat()[r] = row_stat_.at<float>({tile.b, tile.h, tile.rows.begin + r});
       work_.delta()[r] = 0;
     }
-    const FloatRows q = work_.mapped_q(tile);
+    const TileWork::Queries q = work_.queries(tile);
     for (const KeyBlock& block : work_.open_blocks(tile, false)) {
       score_.products(work_.operands(tile, q, block.keys), work_.tile(), work_.stride(), nullptr);
       kernels::AttentionRows passes = work_.passes(tile, &block, 1);

@@ -51,8 +51,10 @@ Index TileWork::layout(char* base, Index rows, Index columns, Pass pass) {
   take(stat_, true, rows);
   take(delta_, true, rows);
   take(pool_, backward, rows);
-  take(q_, narrow_q || score_.map != nullptr, rows * c_.width);
-  take(k_, narrow_k || score_.map != nullptr, block * c_.width);
+  take(q_, narrow_q, rows * c_.width);
+  take(k_, narrow_k, block * c_.width);
+  take(mapped_q_, score_.map != nullptr, rows * c_.width);
+  take(mapped_k_, score_.map != nullptr, block * c_.width);
   take(v_, narrow_v, block * c_.value_width);
   take(out_, narrow_q && forward, rows * c_.value_width);
   take(dout_, narrow_q && backward, rows * c_.value_width);
@@ -142,12 +144,20 @@ FloatRows TileWork::mapped(Index count, FloatRows x, float* scratch) const {
   return y;
 }
 
-TileOperands TileWork::operands(const RowTile& tile, FloatRows q, Range keys) const {
+TileWork::Queries TileWork::queries(const RowTile& tile) const {
+  const FloatRows given = rows_of(c_.q, tile, q_);
+  return {given, mapped(tile.rows.size(), given, mapped_q_)};
+}
+
+TileOperands TileWork::operands(const RowTile& tile, const Queries& q, Range keys) const {
+  const FloatRows k = keys_of(tile.b, tile.h / c_.group, keys);
   return {.rows = tile.rows.size(),
           .keys = keys.size(),
           .width = c_.width,
-          .q = q,
-          .k = mapped_keys(tile.b, tile.h / c_.group, keys),
+          .q = q.mapped,
+          .k = mapped(keys.size(), k, mapped_k_),
+          .given_q = q.given,
+          .given_k = k,
           .vector = c_.spec.score.additive_vector.data<float>()};
 }
 

@@ -48,17 +48,18 @@ class TileWork {
   // overwrites what it points at.
   kernels::AttentionRows strip(const kernels::AttentionRows& passes, Range rows, Range columns);
 
+  // Rows of q as they are given, and as the score maps them.
+  struct Queries {
+    FloatRows given, mapped;
+  };
   // Rows as f32: where they lie, or read into scratch that the next call of the same kind overwrites.
-  FloatRows q_rows(const RowTile& rows) const { return rows_of(c_.q, rows, q_); }
+  Queries queries(const RowTile& rows) const;
   static FloatRows rows_of(const ConstView& view, const RowTile& tile, float* scratch) {
     return float_rows(view, tile.b, tile.h, tile.rows, scratch);
   }
   FloatRows keys_of(Index b, Index g, Range keys) const { return float_rows(c_.k, b, g, keys, k_); }
-  // The same, as the score maps them.
-  FloatRows mapped_q(const RowTile& rows) const { return mapped(rows.rows.size(), q_rows(rows), q_); }
-  FloatRows mapped_keys(Index b, Index g, Range keys) const { return mapped(keys.size(), keys_of(b, g, keys), k_); }
   FloatRows values_of(Index b, Index g, Range keys) const { return float_rows(c_.v, b, g, keys, v_); }
-  TileOperands operands(const RowTile& rows, FloatRows q, Range keys) const;
+  TileOperands operands(const RowTile& rows, const Queries& q, Range keys) const;
 
   // Scratch for rows of the head's output, its gradient, and the gradient of q.
   float* out_scratch() const { return out_; }
@@ -78,8 +79,8 @@ class TileWork {
   KeyBlock* blocks_ = nullptr;
   float *tile_ = nullptr, *dtile_ = nullptr, *bias_ = nullptr, *dbias_ = nullptr, *stat_ = nullptr, *delta_ = nullptr,
         *kept_ = nullptr;
-  float *q_ = nullptr, *k_ = nullptr, *v_ = nullptr, *out_ = nullptr, *dout_ = nullptr, *dq_ = nullptr, *dk_ = nullptr,
-        *dv_ = nullptr;
+  float *q_ = nullptr, *k_ = nullptr, *mapped_q_ = nullptr, *mapped_k_ = nullptr, *v_ = nullptr, *out_ = nullptr,
+        *dout_ = nullptr, *dq_ = nullptr, *dk_ = nullptr, *dv_ = nullptr;
   kernels::RowPool* pool_ = nullptr;
   Index *begin_ = nullptr, *end_ = nullptr, *strip_begin_ = nullptr, *strip_end_ = nullptr;
   std::uint8_t* allowed_ = nullptr;
