@@ -38,7 +38,7 @@ HWY_INLINE void weigh_apart(const AttentionLanes& t, const LanePart& part, float
       top = hn::Max(score, before);
       const Vector shift = hn::IfThenZeroElse(hn::Eq(top, none), top);
       const auto moved = hn::Gt(score, before);
-      const Vector power = exp_or_zero(d, hn::Sub(hn::IfThenElse(moved, before, score), shift));
+      const Vector power = softmax_weight(d, hn::Sub(hn::IfThenElse(moved, before, score), shift));
       // A score of +inf is to make the sum a NaN.
       const Vector weight = hn::IfThenElse(moved, hn::Add(one, hn::Sub(score, shift)), power);
       const Vector decay = hn::IfThenElse(moved, power, one);

@@ -63,7 +63,7 @@ HWY_INLINE void add_softmax_block(const AttentionLanes& t, std::span<const LaneP
     Vector chains[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
     const auto weigh = [&](Index key, Index chain) HWY_ATTR {
       float* at = tile + key * lanes + last_row;
-      const Vector weight = exp_or_zero(d, hn::Add(hn::LoadU(d, at), minus_shift));
+      const Vector weight = softmax_weight(d, hn::Add(hn::LoadU(d, at), minus_shift));
       chains[chain] = hn::Add(chains[chain], weight);
       hn::StoreU(block.kept(weight, key, last_row), d, at);
     };
@@ -77,7 +77,7 @@ HWY_INLINE void add_softmax_block(const AttentionLanes& t, std::span<const LaneP
     for_keys(to_read, read);
     for_keys(to_weigh, weigh);
     if (weighed.keys() > 0) {
-      const Vector decay = exp_or_zero(d, hn::Add(before, minus_shift));
+      const Vector decay = softmax_weight(d, hn::Add(before, minus_shift));
       const Vector sum = hn::MulAdd(hn::LoadU(d, rows.sum + last_row), decay, sum_of(chains));
       hn::StoreU(sum, d, rows.sum + last_row), hn::StoreU(decay, d, rows.decay + last_row);
     }

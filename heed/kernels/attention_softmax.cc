@@ -17,7 +17,7 @@ namespace heed::kernels {
 namespace HWY_NAMESPACE {
 
 struct SoftmaxShape {
-  static HWY_INLINE Vector weight(Vector score, Vector stat) { return exp_or_zero(Floats(), hn::Sub(score, stat)); }
+  static HWY_INLINE Vector weight(Vector score, Vector stat) { return softmax_weight(Floats(), hn::Sub(score, stat)); }
   static HWY_INLINE Vector share(Vector, Vector, Vector weight) { return weight; }
 };
 
@@ -33,7 +33,7 @@ HWY_INLINE float softmax_row(const AttentionRows& t, Index r, float* HWY_RESTRIC
   for (Index c = span.first; c < span.last; c += n) {
     const Vector score = hn::LoadU(d, row + c);
     // A NaN in the row is in `shift`: what is refused stays zero beside it.
-    const Vector weight = hn::IfThenZeroElse(is_refused(score), exp_or_zero(Floats(), hn::Sub(score, shift)));
+    const Vector weight = hn::IfThenZeroElse(is_refused(score), softmax_weight(Floats(), hn::Sub(score, shift)));
     sums = hn::Add(sums, weight);
     hn::StoreU(weight, d, row + c);
   }

@@ -35,7 +35,9 @@ HWY_INLINE Mask is_refused(Vector score) { return hn::Eq(score, hn::Set(Floats()
 struct SoftmaxWeights {
   static HWY_INLINE Vector top(Vector before, Vector largest) { return hn::Max(largest, before); }
   static HWY_INLINE Vector shift(Vector top) { return shift_of(top); }
-  static HWY_INLINE Vector weight(Vector score, Vector shift) { return exp_or_zero(Floats(), hn::Sub(score, shift)); }
+  static HWY_INLINE Vector weight(Vector score, Vector shift) {
+    return softmax_weight(Floats(), hn::Sub(score, shift));
+  }
   static HWY_INLINE Vector decay(Vector before, Vector shift) { return weight(before, shift); }
 };
 
@@ -49,10 +51,10 @@ struct NarrowSoftmaxWeights {
   }
   static HWY_INLINE Vector shift(Vector top) { return hn::Mul(shift_of(top), hn::Set(Floats(), kLog2e)); }
   static HWY_INLINE Vector weight(Vector score, Vector shift) {
-    return exp2_or_zero(Floats(), hn::MulSub(score, hn::Set(Floats(), kLog2e), shift));
+    return narrow_softmax_weight(Floats(), hn::MulSub(score, hn::Set(Floats(), kLog2e), shift));
   }
   static HWY_INLINE Vector decay(Vector before, Vector shift) {
-    return exp2_or_zero(Floats(), hn::Sub(hn::Mul(before, hn::Set(Floats(), kLog2e)), shift));
+    return narrow_softmax_weight(Floats(), hn::Sub(hn::Mul(before, hn::Set(Floats(), kLog2e)), shift));
   }
 };
 
@@ -62,8 +64,8 @@ HWY_INLINE void add_sink(Vector sink, Vector& top, Vector& sum, Vector& decay) {
   const Vector before = top;
   top = hn::Max(before, sink);
   const Vector shift = shift_of(top);
-  decay = exp_or_zero(d, hn::Sub(before, shift));
-  sum = hn::MulAdd(sum, decay, exp_or_zero(d, hn::Sub(sink, shift)));
+  decay = softmax_weight(d, hn::Sub(before, shift));
+  sum = hn::MulAdd(sum, decay, softmax_weight(d, hn::Sub(sink, shift)));
 }
 
 }  // namespace HWY_NAMESPACE

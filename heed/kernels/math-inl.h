@@ -101,18 +101,26 @@ HWY_INLINE V zero_below(D d, V x, float bound, V value) {
   return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, bound)), value);
 }
 
-// exp(x) for x <= 88, and zero below -87, where a weight is as good as none: no result is subnormal, which would cost a
-// hundred cycles wherever it goes. Error 0.67.
+// exp(x) for x <= 88, and zero below `least`, -87 or more: no result is subnormal, which would cost a hundred cycles
+// wherever it goes. Error 0.67.
 template <class D, class V = hn::VFromD<D>>
-HWY_INLINE V exp_or_zero(D d, V x) {
+HWY_INLINE V exp_or_zero(D d, V x, float least = -87.0f) {
   const auto parts = exp_parts(d, x);  // of what is further below, any number
   const V scale = power_of_two(d, parts.n);
-  return zero_below(d, x, -87.0f, hn::MulAdd(parts.p, scale, scale));
+  return zero_below(d, x, least, hn::MulAdd(parts.p, scale, scale));
 }
 
-// 2^x for x < 128, and zero below -125, so that no result is subnormal. Error 1.47.
+// A softmax's weight, of a score beside the row's largest. Below 2^-80 it is none (decision page 0043): what it is
+// multiplied by comes out normal, too.
+inline constexpr float kLeastLog2OfWeight = -80.0f, kLeastLogOfWeight = -55.4517744f;
 template <class D, class V = hn::VFromD<D>>
-HWY_INLINE V exp2_or_zero(D d, V x) {
+HWY_INLINE V softmax_weight(D d, V x) {
+  return exp_or_zero(d, x, kLeastLogOfWeight);
+}
+
+// 2^x for x < 128, and zero below kLeastLog2OfWeight. Error 1.47.
+template <class D, class V = hn::VFromD<D>>
+HWY_INLINE V narrow_softmax_weight(D d, V x) {
   const V rounded = hn::Add(x, hn::Set(d, kRound));
   const V f = hn::Sub(x, hn::Sub(rounded, hn::Set(d, kRound)));
   V q = hn::MulAdd(hn::Set(d, 0.00132647479f), f, hn::Set(d, 0.00967151237f));
@@ -120,7 +128,7 @@ HWY_INLINE V exp2_or_zero(D d, V x) {
   q = hn::MulAdd(q, f, hn::Set(d, 0.240222421f));
   q = hn::MulAdd(q, f, hn::Set(d, 0.693146978f));
   const V scale = power_of_two(d, hn::BitCast(hn::RebindToSigned<D>(), rounded));
-  return zero_below(d, x, -125.0f, hn::MulAdd(hn::Mul(q, f), scale, scale));
+  return zero_below(d, x, kLeastLog2OfWeight, hn::MulAdd(hn::Mul(q, f), scale, scale));
 }
 
 // tanh(x) = x P(x^2) / Q(x^2), of degree 4 each, with an error of 1.0e-8 before rounding; no coefficient is negative,

@@ -23,10 +23,16 @@ struct ExpOrZeroOf {
     return exp_or_zero(d, x);
   }
 };
-struct Exp2OrZeroOf {
+struct SoftmaxWeightOf {
   template <class D, class V>
   V operator()(D d, V x) const {
-    return exp2_or_zero(d, x);
+    return softmax_weight(d, x);
+  }
+};
+struct NarrowSoftmaxWeightOf {
+  template <class D, class V>
+  V operator()(D d, V x) const {
+    return narrow_softmax_weight(d, x);
   }
 };
 struct TanhOf {
@@ -56,7 +62,8 @@ struct DensityOf {
 
 void Exp(const float* x, float* y, std::size_t n) { transform(n, y, ExpOf(), x); }
 void ExpOrZero(const float* x, float* y, std::size_t n) { transform(n, y, ExpOrZeroOf(), x); }
-void Exp2OrZero(const float* x, float* y, std::size_t n) { transform(n, y, Exp2OrZeroOf(), x); }
+void SoftmaxWeight(const float* x, float* y, std::size_t n) { transform(n, y, SoftmaxWeightOf(), x); }
+void NarrowSoftmaxWeight(const float* x, float* y, std::size_t n) { transform(n, y, NarrowSoftmaxWeightOf(), x); }
 void Tanh(const float* x, float* y, std::size_t n) { transform(n, y, TanhOf(), x); }
 void Sigmoid(const float* x, float* y, std::size_t n) { transform(n, y, SigmoidOf(), x); }
 void Cdf(const float* x, float* y, std::size_t n) { transform(n, y, CdfOf(), x); }
@@ -84,7 +91,8 @@ namespace heed::kernels {
 
 HEED_EXPORT(Exp);
 HEED_EXPORT(ExpOrZero);
-HEED_EXPORT(Exp2OrZero);
+HEED_EXPORT(SoftmaxWeight);
+HEED_EXPORT(NarrowSoftmaxWeight);
 HEED_EXPORT(Tanh);
 HEED_EXPORT(Sigmoid);
 HEED_EXPORT(Cdf);
@@ -98,7 +106,8 @@ using Function = void (*)(const float*, float*, std::size_t);
 constexpr double kEpsilon = 0x1p-23;
 
 void run_exp_or_zero(const float* x, float* y, std::size_t n) { HEED_DISPATCH(ExpOrZero)(x, y, n); }
-void run_exp2_or_zero(const float* x, float* y, std::size_t n) { HEED_DISPATCH(Exp2OrZero)(x, y, n); }
+void run_softmax_weight(const float* x, float* y, std::size_t n) { HEED_DISPATCH(SoftmaxWeight)(x, y, n); }
+void run_narrow_softmax_weight(const float* x, float* y, std::size_t n) { HEED_DISPATCH(NarrowSoftmaxWeight)(x, y, n); }
 void run_exp(const float* x, float* y, std::size_t n) { HEED_DISPATCH(Exp)(x, y, n); }
 void run_tanh(const float* x, float* y, std::size_t n) { HEED_DISPATCH(Tanh)(x, y, n); }
 void run_sigmoid(const float* x, float* y, std::size_t n) { HEED_DISPATCH(Sigmoid)(x, y, n); }
@@ -179,10 +188,16 @@ TEST(Math, ExpOrZeroIsWithinItsStatedErrorAndZeroFarBelow) {
   expect_zeros_and_nans(run_exp_or_zero, {-87.00001f, -88, -103, -104.5f, -1e4f, -3e38f, -kInfinity});
 }
 
-TEST(Math, Exp2OrZeroIsWithinItsStatedErrorAndZeroFarBelow) {
-  const ErrorBound error = measure(run_exp2_or_zero, true_exp2, 125.0f);
+TEST(Math, SoftmaxWeightIsZeroFurtherUp) {
+  const ErrorBound error = measure(run_softmax_weight, true_exp, 55.45177f);
+  EXPECT_LT(error.relative, 0.7);
+  expect_zeros_and_nans(run_softmax_weight, {-55.45178f, -60, -87, -104.5f, -1e4f, -3e38f, -kInfinity});
+}
+
+TEST(Math, NarrowSoftmaxWeightIsWithinItsStatedErrorAndZeroFarBelow) {
+  const ErrorBound error = measure(run_narrow_softmax_weight, true_exp2, 80.0f);
   EXPECT_LT(error.relative, 1.5);
-  expect_zeros_and_nans(run_exp2_or_zero, {-125.00001f, -126, -149.5f, -1e4f, -3e38f, -kInfinity});
+  expect_zeros_and_nans(run_narrow_softmax_weight, {-80.00001f, -125, -126, -149.5f, -1e4f, -3e38f, -kInfinity});
 }
 
 TEST(Math, TanhIsWithinItsStatedError) {

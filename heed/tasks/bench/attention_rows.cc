@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -193,6 +194,11 @@ Rows beside_plain_rows() {
     rows.push_back(beside(fmt::format("{}/{}", group, kind), {.shape = shape, .spec = spec}, {.shape = shape}, base));
   };
   for (const auto& [kind, spec] : over_plain) add("over-plain", kind, spec, "plain");
+  // Scores whose standard deviation is 20 and not 1, as of heads that are sure: most weights are next to nothing.
+  const AttentionSide training{.shape = shape, .pass = BenchPass::training};
+  AttentionSide wide = training;
+  wide.spec = always({.score = Score::scaled_dot(20 / std::sqrt(static_cast<double>(shape.width)))});
+  rows.push_back(beside("over-plain/wide-scores", wide, training, "plain"));
   for (const auto& [kind, spec] : over_softmax) add("over-softmax", kind, spec, "scaled dot, softmax");
   return rows;
 }

@@ -88,7 +88,7 @@ struct Bias {
 // N over the keys that the mask allows.
 struct Normaliser {
   enum class Kind {
-    softmax,
+    softmax,    // exp(s) over the sum; none (0) where that is below 2^-80 of the row's largest, but in f64
     sigmoid,    // each weight by itself: 1 / (1 + exp(-s))                               (Ramapuram et al. 2024)
     sparsemax,  // max(s - tau, 0), summing to one                                        (Martins & Astudillo 2016)
     entmax15,   // max(s / 2 - tau, 0)^2, summing to one                                  (Peters et al. 2019)
