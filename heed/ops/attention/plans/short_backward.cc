@@ -36,43 +36,61 @@ class ShortGradients {
     for (Index h = g * c.group; h < (g + 1) * c.group; ++h) {
       fresh &= !add_head({b, h, {0, c.queries}}, fresh, next);
     }
-    if (fresh) clear(grad.dk, b, g), clear(grad.dv, b, g);
+    if (fresh) clear(grad.dk, b, g, {0, c.keys}), clear(grad.dv, b, g, {0, c.keys});
     repair_gradients(c, saved, grad, b, g);
   }
 
  private:
   static FloatRows rows_at(const View& view, Index b, Index h) { return {&view.at<float>({b, h}), view.stride[2]}; }
-  static void clear(const View& view, Index b, Index h) {
-    for (Index r = 0; view && r < view.shape[2]; ++r) std::fill_n(&view.at<float>({b, h, r}), view.shape[3], 0.0f);
+  static void clear(const View& view, Index b, Index h, Range rows) {
+    for (Index r = rows.begin; view && r < rows.end; ++r) std::fill_n(&view.at<float>({b, h, r}), view.shape[3], 0.0f);
   }
 
   // Whether the head's rows have a key. With `fresh`, dk and dv hold nothing yet.
   bool add_head(const RowTile& rows, bool fresh, HeadsAhead& next) {
     const auto& [b, h, range] = rows;
-    const Index g = h / c.group;
     const std::span<LaneTile> tiles = work_.turn_to({&rows, 1}, saved.dout);
     LaneTile& tile = tiles.front();
     read_statistic(tile);
-    next.ask(6);
+    next.ask(5);
     LaneProducts& products = work_.products();
     work_.for_blocks(tiles, work_.all_keys(), false, [&](LaneTile&, const LaneBlock& block) {
-      const kernels::LanePart whole{0, block.keys.size(), 0, tile.lanes};
-      products.scores(tile, whole, work_.scores());
-      next.ask(5);
-      products.weight_gradients(tile, whole, work_.dscores());
+      const LaneParts& parts = block.parts;
+      parts.by_keys([&](const kernels::LanePart& part) { products.scores(tile, part, work_.scores()); });
       next.ask(4);
-      // The weights after dropout, and beside them the gradients of the products.
-      kernels::kSoftmaxLanes.gradients(block.passes, whole, tile.stat(), tile.delta(), static_cast<float>(c.scale),
-                                       work_.scores(), work_.dscores(), nullptr);
+      parts.by_keys([&](const kernels::LanePart& part) { products.weight_gradients(tile, part, work_.dscores()); });
       next.ask(3);
-      if (grad.dv) products.add_value_gradients(tile, whole, work_.scores(), rows_at(grad.dv, rows.b, g), fresh);
+      // The weights after dropout, and beside them the gradients of the products.
+      for (const kernels::LanePart& part : parts.by_lanes()) {
+        kernels::kSoftmaxLanes.gradients(block.passes, part, tile.stat(), tile.delta(), static_cast<float>(c.scale),
+                                         work_.scores(), work_.dscores(), nullptr);
+      }
+      parts.clear_rest(work_.scores()), parts.clear_rest(work_.dscores());
       next.ask(2);
-      if (grad.dk) products.add_key_gradients(tile, whole, work_.dscores(), rows_at(grad.dk, rows.b, g), fresh);
+      add_to_keys(tile, parts, fresh);
       next.ask(1);
+      if (grad.dq && parts.leaves_lanes_out()) clear(grad.dq, b, h, range);
+      for (const kernels::LanePart& part : parts.by_lanes()) store_dq(tile, part);
       tile.started = true;
     });
-    if (grad.dq) tile.started ? store_dq(tile) : clear(grad.dq, b, h);
+    if (!tile.started) clear(grad.dq, b, h, range);
     return tile.started;
+  }
+
+  // Adds what the weights and the gradients of the products give to dv and dk, or with `fresh` writes it.
+  void add_to_keys(const LaneTile& tile, const LaneParts& parts, bool fresh) {
+    const Index b = tile.rows.b, g = tile.rows.h / c.group;
+    Index written = 0;
+    const auto leave_out = [&](Range keys) {
+      if (fresh && !keys.empty()) clear(grad.dk, b, g, keys), clear(grad.dv, b, g, keys);
+    };
+    parts.by_keys([&](const kernels::LanePart& part) {
+      leave_out({written, part.first_key});
+      written = part.end_key;
+      if (grad.dv) work_.products().add_value_gradients(tile, part, work_.scores(), rows_at(grad.dv, b, g), fresh);
+      if (grad.dk) work_.products().add_key_gradients(tile, part, work_.dscores(), rows_at(grad.dk, b, g), fresh);
+    });
+    leave_out({written, c.keys});
   }
 
   // Leaves the statistic in `stat`, and in `delta` what a row's keys give back together.
@@ -88,14 +106,16 @@ class ShortGradients {
     }
   }
 
-  void store_dq(const LaneTile& tile) const {
+  void store_dq(const LaneTile& tile, const kernels::LanePart& part) const {
+    if (!grad.dq) return;
     const auto& [b, h, rows] = tile.rows;
-    kernels::gemm_tile({.m = rows.size(),
+    const Index key = part.first_key, row = part.first_lane;
+    kernels::gemm_tile({.m = std::min(part.end_lane, rows.size()) - row,
                         .n = c.width,
-                        .k = c.keys,
-                        .a = {work_.dscores(), 1, tile.lanes},
-                        .b = {&c.k.view().at<float>({b, h / c.group}), c.k.view().stride[2]},
-                        .c = &grad.dq.at<float>({b, h}),
+                        .k = part.keys(),
+                        .a = {work_.dscores() + key * tile.lanes + row, 1, tile.lanes},
+                        .b = {&c.k.view().at<float>({b, h / c.group, key}), c.k.view().stride[2]},
+                        .c = &grad.dq.at<float>({b, h, row}),
                         .c_row = grad.dq.stride[2]});
   }
 
