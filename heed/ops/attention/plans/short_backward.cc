@@ -48,7 +48,6 @@ class ShortGradients {
 
   // Whether the head's rows have a key. With `fresh`, dk and dv hold nothing yet.
   bool add_head(const RowTile& rows, bool fresh, HeadsAhead& next) {
-    const auto& [b, h, range] = rows;
     const std::span<LaneTile> tiles = work_.turn_to({&rows, 1}, saved.dout);
     LaneTile& tile = tiles.front();
     read_statistic(tile);
@@ -69,11 +68,11 @@ class ShortGradients {
       next.ask(2);
       add_to_keys(tile, parts, fresh);
       next.ask(1);
-      if (grad.dq && parts.leaves_lanes_out()) clear(grad.dq, b, h, range);
+      if (parts.leaves_lanes_out()) clear(grad.dq, rows.b, rows.h, rows.rows);
       for (const kernels::LanePart& part : parts.by_lanes()) store_dq(tile, part);
       tile.started = true;
     });
-    if (!tile.started) clear(grad.dq, b, h, range);
+    if (!tile.started) clear(grad.dq, rows.b, rows.h, rows.rows);
     return tile.started;
   }
 
