@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdint>
 #include <iterator>
 #include <utility>
 
@@ -106,6 +107,13 @@ AttentionRow four_lengths(std::string name, const Mask& mask, const Mask& mask_o
                 {.shape = square(4096, 64, 1), .spec = always({.mask = mask_of_quarter})}, "a quarter of the length");
 }
 
+// Documents of `length` tokens, packed into one row of `tokens`.
+Mask documents(Index tokens, Index length) {
+  const Tensor segments = Tensor::empty(DType::i32, {1, tokens});
+  for (Index i = 0; i < tokens; ++i) segments.data<std::int32_t>()[i] = static_cast<std::int32_t>(i / length);
+  return Mask::segments(segments, segments);
+}
+
 Rows sparse_rows() {
   const Mask strided = Mask::strided({.stride = 128}), fixed = Mask::fixed({.block = 128});
   return {beside_dense("sparse/strided/L16384", square(16384, 64, 1), strided),
@@ -114,7 +122,8 @@ Rows sparse_rows() {
           four_lengths("sparse/fixed/four-lengths", fixed, Mask::fixed({.block = 64})),
           beside_dense("sparse/longformer/L4096", square(4096), Mask::longformer({.radius = 128, .global = 64})),
           beside_dense("sparse/bigbird/L4096", square(4096), Mask::bigbird({.positions = 4096})),
-          beside_dense("sparse/window/L1024", square(1024), Mask::sliding_window(64, 63))};
+          beside_dense("sparse/window/L1024", square(1024), Mask::sliding_window(64, 63)),
+          beside_dense("sparse/segments/L1024", square(1024), documents(1024, 128))};
 }
 
 // --- Linear and additive ---------------------------------------------------------------------------------------------

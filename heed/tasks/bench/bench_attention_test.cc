@@ -24,11 +24,26 @@ TEST(BenchAttention, EveryNameIsThereOnce) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
     EXPECT_EQ(row.base.has_value(), !row.over.empty()) << row.name;
   }
-  for (const char* name : {"forward/L512/D64", "forward/L16384/D64/H2", "causal/L4096/D64", "training/L1024/D128",
-                           "training-causal/L1024/D64", "short/causal", "bf16-forward/L4096/D128", "decode/bf16",
-                           "decode/int8", "sparse/strided/L16384", "sparse/bigbird/L4096", "sparse/window/L1024",
-                           "linear/backward", "linear/doubled/L262144", "additive/forward", "over-plain/t5",
-                           "over-softmax/entmax15", "one-thread/one-head"}) {
+  for (const char* name : {"forward/L512/D64",
+                           "forward/L16384/D64/H2",
+                           "causal/L4096/D64",
+                           "training/L1024/D128",
+                           "training-causal/L1024/D64",
+                           "short/causal",
+                           "bf16-forward/L4096/D128",
+                           "decode/bf16",
+                           "decode/int8",
+                           "sparse/strided/L16384",
+                           "sparse/bigbird/L4096",
+                           "sparse/window/L1024",
+                           "sparse/segments/L1024",
+                           "linear/backward",
+                           "linear/doubled/L262144",
+                           "additive/forward",
+                           "over-plain/t5",
+                           "over-plain/wide-scores",
+                           "over-softmax/entmax15",
+                           "one-thread/one-head"}) {
     EXPECT_TRUE(names.contains(name)) << name;
   }
   EXPECT_LT(attention_rows(1).size(), rows.size());  // one thread cannot be held against one

@@ -78,10 +78,49 @@ class SegmentPattern final : public MaskPattern {
   }
   std::span<const Tensor> tensors() const override { return given_; }
   bool allows(Index b, Index, Query query, Index j) const override {
-    return integer_at(queries_, {b, query.row}) == integer_at(keys_, {b, j});
+    return segment_of(b, query.row) == integer_at(keys_, {b, j});
+  }
+  Index count(Index b, Index, Query query, Range keys) const override {
+    const Index segment = segment_of(b, query.row);
+    Index count = 0;
+    for_keys(b, keys, [&](Index, Index of_key) { count += of_key == segment; });
+    return count;
+  }
+  TileCover cover(Index b, Index h, Query first, Index rows, Range keys) const override {
+    return cover_of_rows(*this, b, h, first, rows, keys, [&](Index r) { return after_segment(b, first.row, r, rows); });
+  }
+  void refuse(Index b, Index, Query query, Range keys, std::uint8_t* allowed) const override {
+    const Index segment = segment_of(b, query.row);
+    for_keys(b, keys, [&](Index n, Index of_key) { allowed[n] &= of_key == segment; });
+  }
+  void refuse_bits(Index b, Index, Query first, Index rows, Range keys, std::uint64_t* allowed) const override {
+    for (Index r = 0; r < rows;) {
+      const Index segment = segment_of(b, first.row + r), end = after_segment(b, first.row, r, rows);
+      std::uint64_t bits = 0;
+      for_keys(b, keys, [&](Index n, Index of_key) { bits |= std::uint64_t{of_key == segment} << n; });
+      for (; r < end; ++r) allowed[r] &= bits;
+    }
   }
 
  private:
+  Index segment_of(Index b, Index row) const { return integer_at(queries_, {b, row}); }
+  // The first of the rows behind row r, counted from `first`, that is in another segment.
+  Index after_segment(Index b, Index first, Index r, Index rows) const {
+    const Index segment = segment_of(b, first + r);
+    do ++r;
+    while (r < rows && segment_of(b, first + r) == segment);
+    return r;
+  }
+  // Calls f(n, segment) for key keys.begin + n, by a loop over numbers of one type.
+  template <typename F>
+  void for_keys(Index b, Range keys, const F& f) const {
+    const auto loop = [&](const auto* segments) {
+      for (Index n = 0; n < keys.size(); ++n) f(n, Index{segments[n * keys_.stride[1]]});
+    };
+    keys_.dtype == DType::i32 ? loop(&keys_.at<std::int32_t>({b, keys.begin}))
+                              : loop(&keys_.at<std::int64_t>({b, keys.begin}));
+  }
+
   std::array<Tensor, 2> given_;
   ConstView queries_, keys_;
 };
@@ -109,6 +148,11 @@ class TilePattern final : public MaskPattern {
   std::span<const Tensor> tensors() const override { return {&given_, 1}; }
   bool allows(Index, Index h, Query query, Index j) const override {
     return open_.at<std::uint8_t>({h, query.row / rows_, j / keys_}) != 0;
+  }
+  // The rows of a tile of the pattern are alike.
+  TileCover cover(Index b, Index h, Query first, Index rows, Range keys) const override {
+    const auto next = [&](Index r) { return ((first.row + r) / rows_ + 1) * rows_ - first.row; };
+    return cover_of_rows(*this, b, h, first, rows, keys, next);
   }
   Index count(Index, Index h, Query query, Range keys) const override {
     Index count = 0;
