@@ -29,13 +29,15 @@ void widen_row(const ConstView& view, Index offset, float scale, Index count, fl
 
 bool lies_as_floats(const RowSource& source) { return source.view().dtype == DType::f32 && !source.paged(); }
 
-FloatRows float_rows(const ConstView& view, Index b, Index h, Range rows, float* scratch) {
-  const Index width = view.shape[3];
-  if (view.dtype == DType::f32) return {const_cast<float*>(&view.at<float>({b, h, rows.begin})), view.stride[2]};
-  for (Index r = 0; r < rows.size(); ++r) {
-    widen_row(view, view.offset({b, h, rows.begin + r}), 1, width, scratch + r * width);
-  }
+FloatRows float_rows(const ConstView& view, Index place, Index count, float* scratch) {
+  const Index width = view.shape[3], stride = view.stride[2];
+  if (view.dtype == DType::f32) return {const_cast<float*>(view.as<float>()) + place, stride};
+  for (Index r = 0; r < count; ++r) widen_row(view, place + r * stride, 1, width, scratch + r * width);
   return {scratch, width};
+}
+
+FloatRows float_rows(const ConstView& view, Index b, Index h, Range rows, float* scratch) {
+  return float_rows(view, view.offset({b, h, rows.begin}), rows.size(), scratch);
 }
 
 FloatRows float_rows(const RowSource& source, Index b, Index g, Range keys, float* scratch) {
@@ -60,13 +62,17 @@ FloatRows float_rows(const RowSource& source, Index b, Index g, Range keys, floa
   return {scratch, width};
 }
 
-void store_rows(FloatRows from, const View& to, Index b, Index h, Range rows) {
+void store_rows(FloatRows from, Index count, const View& to, Index place) {
   const Index width = to.shape[3];
-  for (Index r = 0; r < rows.size(); ++r) {
+  for (Index r = 0; r < count; ++r) {
     const float* const row = from.data + r * from.row;
-    const Index at = to.offset({b, h, rows.begin + r});
+    const Index at = place + r * to.stride[2];
     to.dtype == DType::bf16 ? kernels::narrow(row, width, to.as<BFloat16>() + at) : store_row(row, width, to, at);
   }
+}
+
+void store_rows(FloatRows from, const View& to, Index b, Index h, Range rows) {
+  store_rows(from, rows.size(), to, to.offset({b, h, rows.begin}));
 }
 
 void ask_for_next(const RowsInTurn& turn, Index b, Index g, Range read, kernels::StoredRows& stored) {

@@ -23,11 +23,13 @@ inline void clear(FloatRows rows, Index count, Index width) {
 // Whether rows can be read where they lie.
 bool lies_as_floats(const RowSource& source);
 
-// Rows of [B, H, L, D]: where they lie, or read into scratch, [rows, D].
+// Rows of [B, H, L, D]: where they lie, or read into scratch, [rows, D]. `place`: of the first.
+FloatRows float_rows(const ConstView& view, Index place, Index count, float* scratch);
 FloatRows float_rows(const ConstView& view, Index b, Index h, Range rows, float* scratch);
 FloatRows float_rows(const RowSource& source, Index b, Index g, Range keys, float* scratch);
 
-// Stores rows of f32, rounded to the type of the [B, H, L, D] view.
+// Stores rows of f32, rounded to the type of the [B, H, L, D] view. `place`: of the first.
+void store_rows(FloatRows from, Index count, const View& to, Index place);
 void store_rows(FloatRows from, const View& to, Index b, Index h, Range rows);
 
 // Rows of a head that are read a block at a time, in turn with another's.

@@ -4,7 +4,6 @@
 #include "heed/kernels/lane_layout.h"
 #include "heed/kernels/state_rows.h"
 #include "heed/ops/attention/plans/float_rows.h"
-#include "heed/tensor/row_storage.h"
 
 namespace heed {
 
@@ -90,11 +89,9 @@ Index LinearWork::layout(char* base, Index states, bool backward) {
   return used;
 }
 
-kernels::Matrix LinearWork::read(const ConstView& view, Index offset, Index stride, Index count) const {
-  if (view.dtype == DType::f32) return {view.as<float>() + offset, stride};
-  const Index width = view.shape[3];
-  for (Index r = 0; r < count; ++r) load_row(view, offset + r * stride, width, input_ + r * width);
-  return {input_, width};
+kernels::Matrix LinearWork::read(const ConstView& view, Index place, Index count) const {
+  const FloatRows x = float_rows(view, place, count, input_);
+  return {x.data, x.row};
 }
 
 // Calls f(first row, how many, the rows as f32) for rows that lie one after another.
@@ -127,8 +124,7 @@ void LinearWork::load_queries(const LinearTile& tile, Range next) {
   rows_ahead.clear();
   rows_ahead.expect(c.q, tile.b, tile.h, next);
   const Index count = tile.rows.size();
-  features_.map(count, read(c.q, c.q.offset({tile.b, tile.h, tile.rows.begin}), c.q.stride[2], count),
-                queries.fill(count));
+  features_.map(count, read(c.q, c.q.offset({tile.b, tile.h, tile.rows.begin}), count), queries.fill(count));
   seen_.tile_ends(tile, ends_);
 }
 
@@ -280,15 +276,11 @@ void LinearWork::store_input_gradients(const ConstView& x, Index x_place, const 
                                        Index place) const {
   const Index count = features.count();
   kernels::Matrix inputs{nullptr, 0};
-  if (features_.reads_inputs()) inputs = read(x, x_place, x.stride[2], count);
+  if (features_.reads_inputs()) inputs = read(x, x_place, count);
   const bool wide = to.dtype == DType::f32;
   float* dx = wide ? to.as<float>() + place : dinput_;
   features_.backward(count, inputs, features.matrix().data, dfeatures, dx, wide ? to.stride[2] : c.width);
-  if (!wide) store_rows(count, c.width, dinput_, to, place);
-}
-
-void store_rows(Index count, Index width, const float* rows, const View& to, Index place) {
-  for (Index r = 0; r < count; ++r) store_row(rows + r * width, width, to, place + r * to.stride[2]);
+  if (!wide) store_rows({dinput_, c.width}, count, to, place);
 }
 
 }  // namespace heed

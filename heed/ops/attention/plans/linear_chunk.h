@@ -159,8 +159,8 @@ class LinearWork {
   // to [keys of the tile, b's width] += a^T b, b [rows].
   void add_rows(const LinearTile& tile, const float* a, ChunkRows& b, float* to) const;
 
-  // Rows as f32: where they lie, or read into scratch that the next call overwrites. `offset`: of the first.
-  kernels::Matrix read(const ConstView& view, Index offset, Index stride, Index count) const;
+  // Rows as f32: where they lie, or read into scratch that the next call overwrites. `place`: of the first.
+  kernels::Matrix read(const ConstView& view, Index place, Index count) const;
   // Stores what dfeatures are of x, taken back through the feature map; `place` is the first row's in both.
   void store_input_gradients(const ConstView& x, Index x_place, const ChunkRows& features, const View& to,
                              Index place) const;
@@ -180,9 +180,6 @@ class LinearWork {
   Index* ends_ = nullptr;  // [tile]: how many of the tile's keys a row sees
   float *states_ = nullptr, *key_sums_ = nullptr, *input_ = nullptr, *dinput_ = nullptr;
 };
-
-// Stores `count` contiguous rows; `place`: of the first.
-void store_rows(Index count, Index width, const float* rows, const View& to, Index place);
 
 extern const AttentionPlan kLinearPlan;
 

@@ -8,6 +8,7 @@
 #include "heed/base/thread_scratch.h"
 #include "heed/kernels/attention_rows.h"
 #include "heed/kernels/state_rows.h"
+#include "heed/ops/attention/plans/float_rows.h"
 #include "heed/ops/attention/plans/linear_chunk.h"
 #include "heed/ops/attention/plans/reference.h"
 
@@ -65,7 +66,7 @@ class LinearForward {
     float* out = wide ? result.out.as<float>() + place : work_.rows.fill(count);
     kernels::divide_rows(count, c.value_width, rows, c.value_width, work_.sums, out,
                          wide ? result.out.stride[2] : c.value_width);
-    if (!wide) store_rows(count, c.value_width, out, result.out, place);
+    if (!wide) store_rows({out, c.value_width}, count, result.out, place);
   }
 
   const AttentionProblem& c;
@@ -200,7 +201,7 @@ class LinearBackward {
     start_key_gradients(keys.size());
     for_tiles(b, g, chunk, [&](const LinearTile& tile) { add_row_tile(tile); });
     if (keys.empty()) return;
-    if (grad.dv) store_rows(keys.size(), c.value_width, work_.dvalues, grad.dv, grad.dv.offset({b, g, keys.begin}));
+    if (grad.dv) store_rows({work_.dvalues, c.value_width}, grad.dv, b, g, keys);
     if (grad.dk) {
       const ConstView& k = c.k.view();
       work_.store_input_gradients(k, k.offset({b, g, keys.begin}), work_.keys, grad.dk,
@@ -269,7 +270,7 @@ class LinearBackward {
   }
 
   kernels::Matrix read_rows(const ConstView& view, const LinearTile& tile) const {
-    return work_.read(view, view.offset({tile.b, tile.h, tile.rows.begin}), view.stride[2], tile.rows.size());
+    return work_.read(view, view.offset({tile.b, tile.h, tile.rows.begin}), tile.rows.size());
   }
 
   static void clear_rows(const View& view, Index b, Index h, Range rows) {

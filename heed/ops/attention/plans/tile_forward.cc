@@ -99,10 +99,7 @@ class ForwardTile {
       started = true;
     }
     for (Index r = 0; !started && r < rows; ++r) std::fill_n(out.data + r * out.row, c.value_width, 0.0f);
-    for (Index r = 0; !direct && r < rows; ++r) {
-      store_row(out.data + r * out.row, c.value_width, result.out,
-                result.out.offset({tile_.b, tile_.h, tile_.rows.begin + r}));
-    }
+    if (!direct) store_rows(out, result.out, tile_.b, tile_.h, tile_.rows);
     repair_rows(c, result.out, tile_);
   }
 

@@ -46,10 +46,7 @@ FloatRows TileGradients::sums_of(const View& view, float* scratch) {
                                   : FloatRows{scratch, view.shape[3]};
 }
 void TileGradients::store_sums(const View& view, FloatRows sums) const {
-  if (!view || view.dtype == DType::f32) return;
-  for (Index j = 0; j < view.shape[2]; ++j) {
-    store_row(sums.data + j * sums.row, view.shape[3], view, view.offset({b_, g_, j}));
-  }
+  if (view && view.dtype != DType::f32) store_rows(sums, view, b_, g_, {0, view.shape[2]});
 }
 
 // From the gradients of the rows that the score made of the keys to those of the keys.
@@ -122,9 +119,7 @@ void TileGradients::add_keys(Range keys, float* dvector) {
 void TileGradients::end_rows() {
   if (!grad_.dq) return;
   if (score_.map_gradients != nullptr) score_.map_gradients(tile_.rows.size(), c_.width, q_.given, dq_);
-  for (Index r = 0; c_.dtype != DType::f32 && r < tile_.rows.size(); ++r) {
-    store_row(dq_.data + r * dq_.row, c_.width, grad_.dq, grad_.dq.offset({tile_.b, tile_.h, tile_.rows.begin + r}));
-  }
+  if (c_.dtype != DType::f32) store_rows(dq_, grad_.dq, tile_.b, tile_.h, tile_.rows);
 }
 
 // Leaves the gradients of the block's weights, dout . v, beside the tile.
