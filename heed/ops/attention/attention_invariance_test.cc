@@ -103,13 +103,17 @@ TEST(AttentionInvariance, ARowHasTheSameBitsAlone) {
   }
 }
 
-// Of more keys than "decode" reads before their values, all of them or those of a window that begins within a block.
+// Of more keys than "decode" reads before their values: all of them, those of a window that begins within a block, and
+// those of a document, whose other blocks are left out.
 TEST(AttentionInvariance, FewRowsHaveTheBitsOfTheirOrderHoweverManyKeysThereAre) {
+  const Tensor of_query = Tensor::from(std::vector<std::int32_t>{3}, {1, 1}),
+               of_keys = Tensor::empty(DType::i32, {1, 4500});
+  for (Index j = 0; j < 4500; ++j) of_keys.data<std::int32_t>()[j] = static_cast<std::int32_t>(j / 700 % 5);
   for (DType type : {DType::f32, DType::bf16}) {
     for (Index heads : {1, 8}) {
       AttentionSample p = plain_problem({.heads = heads, .keys = 4500, .width = 128, .value_width = 128}, type);
-      for (bool window : {false, true}) {
-        p.spec.mask = window ? Mask::sliding_window(3000, 0) : Mask();
+      for (const Mask& mask : {Mask(), Mask::sliding_window(3000, 0), Mask::segments(of_query, of_keys)}) {
+        p.spec.mask = mask;
         std::map<SumOrder, AttentionAnswer> of_order;
         std::set<std::string_view> compared;
         for (const AttentionPlan* plan : plans_for(p)) {

@@ -44,6 +44,7 @@ class DecodeRows {
     scratch.take(rows_, most_rows(c));
     scratch.take(scores_, std::max(kTurnScores, score_block(most_rows(c))));
     scratch.take(decays_, most_rows(c));
+    scratch.take(blocks_, std::max<Index>(1, kTurnScores / score_block(1)));
     scratch.take(out_, c.value_width);
     if (c.bias.active()) scratch.take(bias_, kLaneKeys);
     used_ = scratch.used();
@@ -54,7 +55,8 @@ class DecodeRows {
   // Row f is query f % Lq of the group's head f / Lq.
   void compute(Index b, Index g, Range rows) {
     const Range hull = turn_to(b, g, rows.size(), [&](Index n) {
-      return Row{g * c.group + (rows.begin + n) / c.queries, (rows.begin + n) % c.queries, {kMinusInfinity, 0, 0}};
+      const Index row = rows.begin + n;
+      return Row{g * c.group + row / c.queries, row % c.queries, {}, {kMinusInfinity, 0, 0}};
     });
     const Index keys = turn_blocks() * kLaneKeys;
     for (Index begin = hull.begin / kLaneKeys * kLaneKeys; begin < hull.end; begin += keys) {
@@ -67,11 +69,12 @@ class DecodeRows {
   void store_weights(const RowTile& of, const ConstView& row_stat, const View& to) {
     const Range hull = turn_to(of.b, of.h / c.group, of.rows.size(), [&](Index n) {
       const Index i = of.rows.begin + n;
-      return Row{of.h, i, {row_stat.at<float>({of.b, of.h, i}), 0, 0}};
+      return Row{of.h, i, {}, {row_stat.at<float>({of.b, of.h, i}), 0, 0}};
     });
     fill(to, 0);
     for (Index begin = hull.begin / kLaneKeys * kLaneKeys; begin < hull.end; begin += kLaneKeys) {
       const Range keys{begin, std::min(c.keys, begin + kLaneKeys)};
+      if (!is_open(keys)) continue;
       products_.scores(b_, g_, keys, {begin, hull.end}, hull.end, scores_);
       for (Index n = 0; n < count_; ++n) {
         Row row = rows_[n];  // no score is above the statistic but by a rounding
@@ -87,6 +90,7 @@ class DecodeRows {
 
   struct Row {
     Index h, i;
+    MaskTile open;
     kernels::RowSums sums;
   };
 
@@ -99,8 +103,9 @@ class DecodeRows {
     products_.begin(count);
     Range hull{c.keys, 0};
     for (Index n = 0; n < count; ++n) {
-      const Row row = rows_[n] = row_of(n);
-      const Range open = c.mask.tile(b, row.h, {row.i, row.i + 1}).hull;
+      Row& row = rows_[n] = row_of(n);
+      row.open = c.mask.tile(b, row.h, {row.i, row.i + 1});
+      const Range open = row.open.hull;
       if (!open.empty()) hull = {std::min(hull.begin, open.begin), std::max(hull.end, open.end)};
       products_.read_query(n, b, row.h, row.i);
     }
@@ -115,11 +120,21 @@ class DecodeRows {
     return small ? 1 : std::max<Index>(1, kTurnScores / score_block(count_));
   }
 
+  // Whether some row may see some key of a block.
+  bool is_open(Range keys) const {
+    if (c.mask.hull_is_exact()) return true;
+    return std::any_of(rows_, rows_ + count_,
+                       [&](const Row& row) { return c.mask.cover(row.open, keys) != TileCover::none; });
+  }
+
   void add_turn(Range turn, Index end) {
+    Index open = 0;
+    for (Index begin = turn.begin; begin < turn.end; begin += kLaneKeys) {
+      const Range keys{begin, std::min(turn.end, begin + kLaneKeys)};
+      if (is_open(keys)) blocks_[open++] = keys;
+    }
     const auto each_block = [&](const auto& f) {
-      float* scores = scores_;
-      for (Index begin = turn.begin; begin < turn.end; begin += kLaneKeys, scores += score_block(count_))
-        f(Range{begin, std::min(turn.end, begin + kLaneKeys)}, scores);
+      for (Index n = 0; n < open; ++n) f(blocks_[n], scores_ + n * score_block(count_));
     };
     each_block([&](Range keys, float* scores) { products_.scores(b_, g_, keys, turn, end, scores); });
     each_block([&](Range keys, float* scores) {
@@ -174,6 +189,7 @@ class DecodeRows {
   const AttentionResult& result;
   Products products_;
   Row* rows_ = nullptr;
+  Range* blocks_ = nullptr;  // of a turn, of which some row may see some
   float *scores_ = nullptr, *decays_ = nullptr, *out_ = nullptr, *bias_ = nullptr;
   Index used_ = 0, b_ = 0, g_ = 0, count_ = 0;
 };
