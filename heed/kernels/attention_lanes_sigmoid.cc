@@ -12,9 +12,7 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels {
 namespace HWY_NAMESPACE {
 
-struct Sigmoid {
-  static HWY_INLINE Vector shift(Vector) { return hn::Zero(Floats()); }
-  static HWY_INLINE Vector weight(Vector score, Vector) { return sigmoid(Floats(), score); }
+struct Sigmoid : SigmoidWeights {
   static HWY_INLINE Vector share(Vector weight) { return hn::NegMulAdd(weight, weight, weight); }
 };
 

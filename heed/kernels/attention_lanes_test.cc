@@ -81,8 +81,15 @@ float half_of(const void* pairs, Index lanes, Index key, Index lane) {
 }
 
 TEST_P(AttentionLanesTest, ARowAloneHasTheBitsThatItHasInLanes) {
-  for (const bool narrow : {false, true}) {
-    SCOPED_TRACE(narrow ? "bf16" : "f32");
+  struct Kind {
+    RowWeights weights;
+    bool pairs;
+  };
+  for (const auto [weights, pairs] : {Kind{RowWeights::softmax, false}, Kind{RowWeights::softmax_for_bf16, true},
+                                      Kind{RowWeights::sigmoid, false}, Kind{RowWeights::sigmoid, true}}) {
+    const bool sigmoid = weights == RowWeights::sigmoid;
+    SCOPED_TRACE(std::string(sigmoid ? "sigmoid" : "softmax") + (pairs ? ", bf16" : ", f32"));
+    const LaneNormaliser& lanes = sigmoid ? kSigmoidLanes : kSoftmaxLanes;
     Blocks blocks(32, {64, 64, 13});
     for (std::size_t i = 0; i < blocks.bias[1].size(); i += 3)
       blocks.bias[1][i] += 20;  // every top moves by more than 8
@@ -91,10 +98,10 @@ TEST_P(AttentionLanesTest, ARowAloneHasTheBitsThatItHasInLanes) {
     for (std::size_t n = 0; n < blocks.keys.size(); ++n) {
       std::vector<float> tile = blocks.scores[n];
       tile.resize(kLaneKeys * 32);
-      if (narrow) {
-        kSoftmaxLanes.add_pairs(blocks.block(n), tile.data(), sums.view());
+      if (pairs) {
+        lanes.add_pairs(blocks.block(n), tile.data(), sums.view());
       } else {
-        kSoftmaxLanes.add(blocks.block(n), whole(blocks.block(n)), tile.data(), sums.view());
+        lanes.add(blocks.block(n), whole(blocks.block(n)), tile.data(), sums.view());
       }
       for (Index r = 0; r < 32; ++r) {
         const std::size_t at = static_cast<std::size_t>(r);
@@ -103,18 +110,18 @@ TEST_P(AttentionLanesTest, ARowAloneHasTheBitsThatItHasInLanes) {
           row[j] = blocks.scores[n][static_cast<std::size_t>(j * 32 + r)];
           bias[j] = blocks.bias[n][static_cast<std::size_t>(j * 32 + r)];
         }
-        softmax_row({.keys = blocks.keys[n],
-                     .cap = 5,
-                     .bias = bias,
-                     .allowed = blocks.bits(blocks.allowed[n], r, blocks.keys[n]),
-                     .drops = true,
-                     .kept = blocks.bits(blocks.kept[n], r, blocks.keys[n]),
-                     .keep_scale = 1.25f,
-                     .narrow = narrow},
-                    row, rows[at]);
+        weigh_row({.keys = blocks.keys[n],
+                   .cap = 5,
+                   .bias = bias,
+                   .allowed = blocks.bits(blocks.allowed[n], r, blocks.keys[n]),
+                   .drops = true,
+                   .kept = blocks.bits(blocks.kept[n], r, blocks.keys[n]),
+                   .keep_scale = 1.25f,
+                   .weights = weights},
+                  row, rows[at]);
         for (Index j = 0; j < blocks.keys[n]; ++j) {
-          const float alone = narrow ? to_float(to_bfloat16(row[j])) : row[j];
-          const float beside = narrow ? half_of(tile.data(), 32, j, r) : tile[static_cast<std::size_t>(j * 32 + r)];
+          const float alone = pairs ? to_float(to_bfloat16(row[j])) : row[j];
+          const float beside = pairs ? half_of(tile.data(), 32, j, r) : tile[static_cast<std::size_t>(j * 32 + r)];
           ASSERT_EQ(alone, beside) << "block " << n << " row " << r << " key " << j;
         }
         ASSERT_EQ(rows[at].top, sums.top[at]) << r;
@@ -122,6 +129,7 @@ TEST_P(AttentionLanesTest, ARowAloneHasTheBitsThatItHasInLanes) {
         ASSERT_EQ(rows[at].decay, sums.decay[at]) << r;
       }
     }
+    if (sigmoid) continue;
     float share[32];
     softmax_lane_shares(32, 0.5f, sums.view(), share);
     for (std::size_t r = 0; r < 32; ++r) {

@@ -68,8 +68,15 @@ HWY_INLINE void add_row(const LaneRow& t, float* HWY_RESTRICT row, RowSums& sums
   sums.top = top;
 }
 
-void softmax_row_kernel(const LaneRow& t, float* row, RowSums& sums) {
-  t.narrow ? add_row<NarrowSoftmaxWeights>(t, row, sums) : add_row<SoftmaxWeights>(t, row, sums);
+void weigh_row_kernel(const LaneRow& t, float* row, RowSums& sums) {
+  switch (t.weights) {
+    case RowWeights::softmax:
+      return add_row<SoftmaxWeights>(t, row, sums);
+    case RowWeights::softmax_for_bf16:
+      return add_row<NarrowSoftmaxWeights>(t, row, sums);
+    case RowWeights::sigmoid:
+      return add_row<SigmoidWeights>(t, row, sums);
+  }
 }
 
 void decay_kernel(Index count, float decay, const float* HWY_RESTRICT added, float* HWY_RESTRICT sums) {
@@ -94,13 +101,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace heed::kernels {
 
-HEED_EXPORT(softmax_row_kernel);
+HEED_EXPORT(weigh_row_kernel);
 HEED_EXPORT(decay_kernel);
 HEED_EXPORT(row_sink_kernel);
 
-void softmax_row(const LaneRow& block, float* row, RowSums& sums) {
-  HEED_DISPATCH(softmax_row_kernel)(block, row, sums);
-}
+void weigh_row(const LaneRow& block, float* row, RowSums& sums) { HEED_DISPATCH(weigh_row_kernel)(block, row, sums); }
 
 void decay_row(Index count, float decay, const float* added, float* sums) {
   HEED_DISPATCH(decay_kernel)(count, decay, added, sums);

@@ -1,5 +1,5 @@
-// One row by itself against a block of keys, as a step of decoding has it: the same bits as kSoftmaxLanes gives it
-// beside others (attention_lanes.h).
+// One row by itself against a block of keys, as a step of decoding has it: the same bits as kSoftmaxLanes or
+// kSigmoidLanes gives it beside others (attention_lanes.h).
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,10 @@
 #include "heed/base/index.h"
 
 namespace heed::kernels {
+
+// What a row's scores become. Those of softmax that are rounded to bf16 later are powers of two, as they are in
+// kSoftmaxLanes.add_pairs.
+enum class RowWeights { softmax, softmax_for_bf16, sigmoid };
 
 // What a block has beside the row's scores, as AttentionLanes says.
 struct LaneRow {
@@ -17,15 +21,15 @@ struct LaneRow {
   bool drops = false;                         // whether there is dropout
   std::uint64_t kept = 0;
   float keep_scale = 1;
-  bool narrow = false;  // whether weights are rounded to bf16 later, as those of kSoftmaxLanes.add_pairs are
+  RowWeights weights = RowWeights::softmax;
 };
 struct RowSums {
   float top, sum, decay;
 };
 
-// Replaces scores by weights, not yet rounded, and takes them into the sums, as kSoftmaxLanes.add does: kLaneKeys
+// Replaces scores by weights, not yet rounded, and takes them into the sums, as LaneNormaliser::add does: kLaneKeys
 // floats, of which those from `keys` on are written but mean nothing.
-void softmax_row(const LaneRow& block, float* row, RowSums& sums);
+void weigh_row(const LaneRow& block, float* row, RowSums& sums);
 
 // sums[i] = sums[i] * decay + added[i].
 void decay_row(Index count, float decay, const float* added, float* sums);

@@ -1,4 +1,4 @@
-// What softmax makes of scores, whether the rows are lanes (attention_lanes.h) or one lies by itself (lane_row.h): the
+// What softmax, or a sigmoid, makes of scores, whether the rows are lanes (attention_lanes.h) or one lies by itself (lane_row.h): the
 // same steps, so that a row has the same bits. Included once per target, as Highway's own -inl headers are.
 #if defined(HEED_KERNELS_LANE_SCORES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_LANE_SCORES_INL_H_
@@ -56,6 +56,14 @@ struct NarrowSoftmaxWeights {
   static HWY_INLINE Vector decay(Vector before, Vector shift) {
     return narrow_softmax_weight(Floats(), hn::Sub(hn::Mul(before, hn::Set(Floats(), kLog2e)), shift));
   }
+};
+
+// 1 / (1 + exp(-score)), zero for a refused key.
+struct SigmoidWeights {
+  static HWY_INLINE Vector top(Vector before, Vector largest) { return hn::Max(largest, before); }
+  static HWY_INLINE Vector shift(Vector) { return hn::Zero(Floats()); }
+  static HWY_INLINE Vector weight(Vector score, Vector) { return sigmoid(Floats(), score); }
+  static HWY_INLINE Vector decay(Vector, Vector) { return hn::Set(Floats(), 1.0f); }
 };
 
 // A further score of the rows, that has weight and no value.

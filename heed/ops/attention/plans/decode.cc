@@ -8,6 +8,7 @@
 #include "heed/ops/attention/plans/decode_rows.h"
 #include "heed/ops/attention/plans/float_rows.h"
 #include "heed/ops/attention/plans/fused.h"
+#include "heed/ops/attention/plans/tile.h"
 
 namespace heed {
 namespace {
@@ -20,7 +21,8 @@ class FloatRowProducts {
   static constexpr Index kMostRows = kernels::kFewRows;
   static constexpr bool kNarrowWeights = false;
 
-  FloatRowProducts(const AttentionProblem& problem, Index rows, ScratchCut& scratch) : c(problem) {
+  FloatRowProducts(const AttentionProblem& problem, Index rows, ScratchCut& scratch)
+      : c(problem), score_(*tile_score(problem.spec.score.kind)) {
     const Index most = kernels::few_rows_for(rows);
     scratch.take(q_, most * c.width), scratch.take(query_, c.width);
     scratch.take(added_, most * c.value_width), scratch.take(out_, most * c.value_width);
@@ -35,11 +37,17 @@ class FloatRowProducts {
   }
 
   void read_query(Index row, Index b, Index h, Index i) {
-    const float* q = float_rows(c.q, b, h, {i, i + 1}, query_).data;
-    for (Index d = 0; d < c.width; ++d) q_[d * met_ + row] = q[d];
+    FloatRows q = float_rows(c.q, b, h, {i, i + 1}, query_);
+    if (score_.map != nullptr) q = mapped(1, q, query_);
+    for (Index d = 0; d < c.width; ++d) q_[d * met_ + row] = q.data[d];
   }
 
   void scores(Index b, Index g, Range keys, Range turn, Index end, float* to) const {
+    if (score_.map != nullptr) {
+      const FloatRows k = mapped(keys.size(), float_rows(c.k, b, g, keys, k_), k_);
+      const kernels::StoredRows rows{.data = k.data, .count = keys.size(), .width = c.width, .row = k.row};
+      return kernels::row_products(met_, q_, rows, static_cast<float>(c.scale), {to, kLaneKeys});
+    }
     for_stored_rows({c.k, turn, c.v, turn.begin, end}, b, g, keys, k_, [&](Range run, const kernels::StoredRows& k) {
       kernels::row_products(met_, q_, k, static_cast<float>(c.scale), {to + (run.begin - keys.begin), kLaneKeys});
     });
@@ -64,7 +72,13 @@ class FloatRowProducts {
   const float* out(Index row) const { return out_ + row * c.value_width; }
 
  private:
+  FloatRows mapped(Index count, FloatRows x, float* scratch) const {
+    score_.map(count, c.width, x, {scratch, c.width});
+    return {scratch, c.width};
+  }
+
   const AttentionProblem& c;
+  const TileScore& score_;
   Index count_ = 0, met_ = 0;              // met_: with rows of zeros behind them
   kernels::StoredRows* values_ = nullptr;  // of a block, in runs
   Index runs_ = 0;
@@ -76,12 +90,6 @@ void decode_forward(const AttentionProblem& c, const AttentionResult& result, Wo
   decode_rows<FloatRowProducts>(c, result, workspace);
 }
 
-std::string_view decode_why_not(const AttentionProblem& c, const AttentionTask& task) {
-  if (c.spec.score.kind != Score::Kind::dot) return "the score is no dot product";
-  if (c.spec.normaliser.kind != Normaliser::Kind::softmax) return "the normaliser is no softmax";
-  return kFusedPlan.why_not(c, task);
-}
-
 // The keys are turned into lanes once for some rows, which costs as much as some products.
 double decode_cost(const AttentionProblem& c) {
   const double chunks = static_cast<double>(ceil_div(c.group * c.queries, kernels::kFewRows));
@@ -91,7 +99,7 @@ double decode_cost(const AttentionProblem& c) {
 
 }  // namespace
 
-const AttentionPlan kDecodePlan{"decode",       SumOrder::blocks,    decode_why_not,    decode_cost,
+const AttentionPlan kDecodePlan{"decode",       SumOrder::blocks,    kFusedPlan.why_not, decode_cost,
                                 decode_forward, kFusedPlan.backward, kFusedPlan.weights};
 
 }  // namespace heed

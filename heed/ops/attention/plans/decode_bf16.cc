@@ -15,11 +15,6 @@ void decode_bf16_forward(const AttentionProblem& c, const AttentionResult& resul
   decode_rows<Bf16RowProducts>(c, result, workspace);
 }
 
-std::string_view decode_bf16_why_not(const AttentionProblem& c, const AttentionTask& task) {
-  if (c.spec.normaliser.kind != Normaliser::Kind::softmax) return "the normaliser is no softmax";
-  return kFusedBf16Plan.why_not(c, task);
-}
-
 // Measured. Reading a block takes as much as some rows do; where rows are rows of a product, those that are not there
 // work all the same.
 double decode_bf16_cost(const AttentionProblem& c) {
@@ -33,7 +28,7 @@ double decode_bf16_cost(const AttentionProblem& c) {
 
 }  // namespace
 
-const AttentionPlan kDecodeBf16Plan{"decode-bf16",         SumOrder::bf16,      decode_bf16_why_not,
+const AttentionPlan kDecodeBf16Plan{"decode-bf16",         SumOrder::bf16,      kFusedBf16Plan.why_not,
                                     decode_bf16_cost,      decode_bf16_forward, kFusedBf16Plan.backward,
                                     kFusedBf16Plan.weights};
 

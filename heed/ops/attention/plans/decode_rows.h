@@ -149,7 +149,7 @@ class DecodeRows {
   }
 
   void weigh(Row& row, Range keys, float* scores, bool drops) {
-    kernels::LaneRow block{.keys = keys.size(), .cap = static_cast<float>(c.cap), .narrow = Products::kNarrowWeights};
+    kernels::LaneRow block{.keys = keys.size(), .cap = static_cast<float>(c.cap), .weights = weights()};
     block.allowed = bits_within(c.mask.keys(b_, row.h, row.i), keys);
     c.mask.refuse_within_hulls(b_, row.h, {row.i, row.i + 1}, keys, &block.allowed);
     if (c.bias.active()) {
@@ -166,7 +166,13 @@ class DecodeRows {
         block.kept |= std::uint64_t{drawn[n] >= c.dropout.threshold()} << n;
       }
     }
-    kernels::softmax_row(block, scores, row.sums);
+    kernels::weigh_row(block, scores, row.sums);
+  }
+
+  bool is_softmax() const { return c.spec.normaliser.kind == Normaliser::Kind::softmax; }
+  kernels::RowWeights weights() const {
+    if (!is_softmax()) return kernels::RowWeights::sigmoid;
+    return Products::kNarrowWeights ? kernels::RowWeights::softmax_for_bf16 : kernels::RowWeights::softmax;
   }
 
   void store(Row& row, const float* out) {
@@ -175,11 +181,11 @@ class DecodeRows {
     row.sums.decay = 1;
     if (sink != kMinusInfinity) kernels::softmax_row_sink(sink, row.sums);
     if (result.row_stat) {
-      const float stat = dead ? kMinusInfinity : row.sums.top + std::log(row.sums.sum);
-      result.row_stat.at<float>({b_, row.h, row.i}) = stat;
+      const float whole = is_softmax() ? row.sums.top + std::log(row.sums.sum) : 0.0f;
+      result.row_stat.at<float>({b_, row.h, row.i}) = dead ? kMinusInfinity : whole;
     }
     if (!result.out) return;
-    const float factor = dead ? 0.0f : row.sums.decay / row.sums.sum;
+    const float share = dead ? 0.0f : row.sums.decay / row.sums.sum, factor = is_softmax() ? share : 1.0f;
     for (Index d = 0; d < c.value_width; ++d) out_[d] = out[d] * factor;
     store_row(out_, c.value_width, result.out, result.out.offset({b_, row.h, row.i}));
     repair_rows(c, result.out, {b_, row.h, {row.i, row.i + 1}});
