@@ -1,6 +1,6 @@
 // What softmax, or a sigmoid, makes of scores, whether the rows are lanes (attention_lanes.h) or one lies by itself
-// (lane_row.h): the same steps, so that a row has the same bits. Included once per target, as Highway's own -inl headers
-// are.
+// (lane_row.h): the same steps, so that a row has the same bits. Included once per target, as Highway's own -inl
+// headers are.
 #if defined(HEED_KERNELS_LANE_SCORES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_LANE_SCORES_INL_H_
 #undef HEED_KERNELS_LANE_SCORES_INL_H_
