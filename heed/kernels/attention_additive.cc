@@ -61,13 +61,13 @@ HWY_INLINE void invert(Vector* x) {
 }
 
 // Adds vector s of n vectors of columns, from `at` on, of one query and of keys side by side. Without kWhole, the last
-// ones are not there or not whole: shares of zeros, which the vector makes nothing of.
+// ones are not there or not whole: such columns have shares of 1, of which the zeros of the vector make nothing.
 template <int n, bool kWhole, int kKeys, bool kKeep>
 HWY_INLINE void add_shares(const AdditiveTile& t, Index at, const float* HWY_RESTRICT q, const float* HWY_RESTRICT k,
                            Vector* HWY_RESTRICT sums, float* HWY_RESTRICT kept) {
   const Floats d;
   const Index kept_row = additive_kept_width(t.width);
-  const auto load = [&](const float* row, int i) {
+  const auto load = [&](const float* row, int i) HWY_ATTR {
     const Index from = at + i * kLanes;
     return load_first(row + from, kWhole ? kLanes : t.width - from);
   };
@@ -93,7 +93,7 @@ HWY_INLINE Vector sum_of_vector(const AdditiveTile& t) {
   return sum;
 }
 
-// The same pair from the rows that are given.
+// The score of one pair from the rows that are given, whose powers gave a NaN.
 HWY_NOINLINE float score_of_given(const AdditiveTile& t, Index r, Index c, float* kept) {
   const Floats d;
   const Vector half = hn::Set(d, 0.5f);

@@ -165,12 +165,12 @@ class Sums {
     double out = 0, flow = 0;
     // The kernels' tanh is some units off (math-inl.h, attention_additive.h), where plain loops have the system's: a
     // weight that is a difference of scores of tanhs is moved by as much as they are, however small it is.
-    const bool of_tanhs = c_.cap > 0 || c_.spec.score.kind == heed::Score::Kind::additive;
+    const bool additive = c_.spec.score.kind == heed::Score::Kind::additive, of_tanhs = additive || c_.cap > 0;
     for (Index j = 0; j < c_.keys; ++j) {
       const double* v = row(p_.v, b, g, j);
       const Score& score = scores_[static_cast<std::size_t>(j)];
       const double moved = of_tanhs && score.counts ? std::abs(share(weights[j], stat)) * score.bent : 0;
-      out += (weights[j] + moved) * keep * largest_of(v, c_.value_width);
+      out += (weights[j] + (additive ? moved : 0)) * keep * largest_of(v, c_.value_width);
       dweights[static_cast<std::size_t>(j)] = keep * sum_of_products(dout, v, c_.value_width);
       flow += weights[j] * dweights[static_cast<std::size_t>(j)];
       const double weight = weights[j] + strain_of_weight(weights[j], stat);

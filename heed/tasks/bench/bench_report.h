@@ -58,7 +58,7 @@ struct BenchRow {
     visit("samples", row.samples, "Of how many.", kCount);
     visit("operations", row.operations, "Two for each multiply-add.", kCount);
     visit("exponentials", row.exponentials, "Calls of exp.", kCount);
-    visit("tanhs", row.tanhs, "Calls of tanh.", kCount);
+    visit("tanhs", row.tanhs, "Tanhs of the definition.", kCount);
     visit("bytes", row.bytes, "Read from memory.", kCount);
     visit("peak", row.peak, "The limit that the rate is a share of.");
     visit("unit", row.unit, "That of the peak.");

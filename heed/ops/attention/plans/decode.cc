@@ -90,11 +90,13 @@ void decode_forward(const AttentionProblem& c, const AttentionResult& result, Wo
   decode_rows<FloatRowProducts>(c, result, workspace);
 }
 
-// The keys are turned into lanes once for some rows, which costs as much as some products.
+// Measured. The keys are turned into lanes once for some rows, which costs as much as some products, and mapping them
+// more.
 double decode_cost(const AttentionProblem& c) {
   const double chunks = static_cast<double>(ceil_div(c.group * c.queries, kernels::kFewRows));
   const double keys = static_cast<double>(c.batch * c.key_heads) * static_cast<double>(c.keys);
-  return pair_cost(c) + 6 * chunks * keys * static_cast<double>(c.width);
+  const bool maps = tile_score(c.spec.score.kind)->map != nullptr;
+  return pair_cost(c) + (maps ? 17 : 6) * chunks * keys * static_cast<double>(c.width);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 //     void begin(Index count);                                       // so many rows come, each to be read
 //     void read_query(Index row, Index b, Index h, Index i);
 //     // scores[row * kLaneKeys + key] = scale * (k . q), of keys that begin a block. What is read is asked for early:
-//     // all keys of a turn, then its values, then the next turn's, up to `end`.
+//     // all keys of a turn, then its values, then the next turn's, up to `end`, closed blocks among them.
 //     void scores(Index b, Index g, Range keys, Range turn, Index end, float* scores);
 //     // Turns to the values of a block; while its weights are computed, a little of what comes after is asked for.
 //     void turn_to_values(Index b, Index g, Range keys, Range turn, Index end);

@@ -34,7 +34,8 @@ struct Score {
   enum class Kind {
     dot,       // scale * q_i . k_j              (Vaswani et al. 2017, eq. 1; Luong et al. 2015, section 3.1, dot)
     additive,  // v_a . tanh(q_i + k_j)          (Bahdanau et al. 2015, app. A.1.2; q and k are projected by the
-               // caller; Luong's concat is the same with one projection cut in two)
+               // caller; Luong's concat is the same with one projection cut in two). A tanh is right to 5e-7,
+               // absolute, in f32.
     cosine,    // scale * q_i . k_j / (|q_i| |k_j|), norms of at least 1e-8      (Graves et al. 2014, eq. 6)
     squared_distance,  // -scale * |q_i - k_j|^2                                         (Kim et al. 2021: L2 attention)
     feature_map,       // scale * phi(q_i) . phi(k_j)                                    (Katharopoulos et al. 2020)
@@ -88,7 +89,7 @@ struct Bias {
 // N over the keys that the mask allows.
 struct Normaliser {
   enum class Kind {
-    softmax,    // exp(s) over the sum; none (0) where that is below 2^-80 of the row's largest, but in f64
+    softmax,    // exp(s) over the sum; none (0) below 2^-80 of the row's largest (0043)
     sigmoid,    // each weight by itself: 1 / (1 + exp(-s))                               (Ramapuram et al. 2024)
     sparsemax,  // max(s - tau, 0), summing to one                                        (Martins & Astudillo 2016)
     entmax15,   // max(s / 2 - tau, 0)^2, summing to one                                  (Peters et al. 2019)
