@@ -147,7 +147,9 @@ class Sums {
       double bias = 0;
       if (c_.bias.active()) c_.bias.add(b, h, i, {j, j + 1}, &bias);
       score.counts = c_.mask.allows(b, h, i, j) && std::isfinite(bias);
-      score.bent = c_.cap > 0 ? std::min(score.size, c_.cap) : score.size;
+      // A cap has a slope of up to 1: where tanhs nearly cancel, it leaves the rounding of their sum as it is.
+      const bool additive = c_.spec.score.kind == heed::Score::Kind::additive;
+      score.bent = c_.cap > 0 && !additive ? std::min(score.size, c_.cap) : score.size;
       const double size = p_.stage != ScoreStage::raw ? score.bent : score.size;
       score_ = std::max(score_, size + (score.counts ? std::abs(bias) : 0));
       scores_.push_back(score);
