@@ -36,23 +36,17 @@ HWY_INLINE Vector share_divisor(Vector q, Vector k) {
   return at_most(d, hn::MulAdd(q, k, hn::Set(d, 1.0f)), 2147483648.0f);
 }
 
-// Their reciprocals, by one division: of a, 1 / a = b (1 / ab).
+// Their reciprocals, of 1, 2 or 4, by one division: 1 / a = b (1 / ab).
 template <int n>
 HWY_INLINE void invert(Vector* x) {
   const Floats d;
   if constexpr (n == 1) {
     x[0] = hn::Div(hn::Set(d, 1.0f), x[0]);
-  } else if constexpr (n == 2) {
-    Vector both = hn::Mul(x[0], x[1]);
-    invert<1>(&both);
-    const Vector first = hn::Mul(both, x[1]);
-    x[1] = hn::Mul(both, x[0]);
-    x[0] = first;
   } else {
-    static_assert(n == 4);
-    Vector pairs[2] = {hn::Mul(x[0], x[1]), hn::Mul(x[2], x[3])};
-    invert<2>(pairs);
-    for (int p = 0; p < 2; ++p) {
+    Vector pairs[n / 2];
+    for (int p = 0; p < n / 2; ++p) pairs[p] = hn::Mul(x[2 * p], x[2 * p + 1]);
+    invert<n / 2>(pairs);
+    for (int p = 0; p < n / 2; ++p) {
       const Vector first = hn::Mul(pairs[p], x[2 * p + 1]);
       x[2 * p + 1] = hn::Mul(pairs[p], x[2 * p]);
       x[2 * p] = first;
@@ -159,8 +153,8 @@ HWY_INLINE void additive_scores(const AdditiveTile& t, Vector ones, Index r, Ind
   for (int i = 0; i < kKeys; ++i) sums[i] = hn::NegMulAdd(hn::Set(d, 2.0f), sums[i], ones);
   float of_keys[4];
   store_sums(sums, of_keys);
-  for (int i = 0; i < kKeys; ++i) scores[i] = of_keys[i];
   for (int i = 0; i < kKeys; ++i) {
+    scores[i] = of_keys[i];
     if (std::isnan(scores[i])) scores[i] = score_of_given(t, r, c + i, kKeep ? kept + i * kept_row : nullptr);
   }
 }

@@ -37,14 +37,13 @@ class FloatRowProducts {
   }
 
   void read_query(Index row, Index b, Index h, Index i) {
-    FloatRows q = float_rows(c.q, b, h, {i, i + 1}, query_);
-    if (score_.map != nullptr) q = mapped(1, q, query_);
+    const FloatRows q = mapped_rows(score_, 1, c.width, float_rows(c.q, b, h, {i, i + 1}, query_), query_);
     for (Index d = 0; d < c.width; ++d) q_[d * met_ + row] = q.data[d];
   }
 
   void scores(Index b, Index g, Range keys, Range turn, Index end, float* to) const {
     if (score_.map != nullptr) {
-      const FloatRows k = mapped(keys.size(), float_rows(c.k, b, g, keys, k_), k_);
+      const FloatRows k = mapped_rows(score_, keys.size(), c.width, float_rows(c.k, b, g, keys, k_), k_);
       const kernels::StoredRows rows{.data = k.data, .count = keys.size(), .width = c.width, .row = k.row};
       return kernels::row_products(met_, q_, rows, static_cast<float>(c.scale), {to, kLaneKeys});
     }
@@ -72,11 +71,6 @@ class FloatRowProducts {
   const float* out(Index row) const { return out_ + row * c.value_width; }
 
  private:
-  FloatRows mapped(Index count, FloatRows x, float* scratch) const {
-    score_.map(count, c.width, x, {scratch, c.width});
-    return {scratch, c.width};
-  }
-
   const AttentionProblem& c;
   const TileScore& score_;
   Index count_ = 0, met_ = 0;              // met_: with rows of zeros behind them

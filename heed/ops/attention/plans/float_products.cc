@@ -47,7 +47,7 @@ void FloatProducts::read_tile(const LaneTile& tile, const ConstView& dout) {
   Factors& x = tiles_[tile.nth];
   x.q_lanes = q_lanes_ + at * c_.width;
   float* const q_rows = q_rows_ == nullptr ? nullptr : q_rows_ + at * c_.width;  // null: they are read where they lie
-  x.q = mapped(float_rows(c_.q, b, h, range, q_rows), count, q_rows);
+  x.q = mapped_rows(score_, count, c_.width, float_rows(c_.q, b, h, range, q_rows), q_rows);
   if (dout) {
     x.dout_lanes = dout_lanes_ + at * c_.value_width;
     float* const dout_rows = dout_rows_ + at * c_.value_width;
@@ -68,17 +68,11 @@ void FloatProducts::read_block(Index b, Index g, Range keys, Range next, bool of
   ahead_.clear();
   ahead_.expect(c_.k, b, g, next);
   if (c_.v) ahead_.expect(c_.v, b, g, next);
-  keys_ = mapped(float_rows(c_.k, b, g, keys, k_), count, k_);
+  keys_ = mapped_rows(score_, count, c_.width, float_rows(c_.k, b, g, keys, k_), k_);
   if (often || shares_cache_set(keys_)) keys_ = gathered(keys_, count, c_.width, k_);
   if (!c_.v) return;
   values_ = float_rows(c_.v, b, g, keys, v_);
   if (often || shares_cache_set(values_)) values_ = gathered(values_, count, c_.value_width, v_);
-}
-
-FloatRows FloatProducts::mapped(FloatRows rows, Index count, float* to) const {
-  if (score_.map == nullptr) return rows;
-  score_.map(count, c_.width, rows, {to, c_.width});
-  return {to, c_.width};
 }
 
 void FloatProducts::scores(const LaneTile& tile, const LanePart& part, float* to) {

@@ -41,7 +41,6 @@ class FloatProducts final : public LaneProducts {
     float *q_lanes, *dout_lanes;  // [D, lanes], [Dv, lanes]
   };
 
-  FloatRows mapped(FloatRows rows, Index count, float* to) const;
   void add_rows(const LaneTile& tile, const LanePart& part, const float* by_row, FloatRows x, Index width, FloatRows to,
                 bool fresh) const;
 

@@ -50,6 +50,13 @@ struct TileScore {
   bool multiplies_rows = false;  // whether the products are dot products of the rows that map makes
 };
 
+// Rows as the score maps them: the rows themselves, or in scratch, [count, width].
+inline FloatRows mapped_rows(const TileScore& score, Index count, Index width, FloatRows x, float* scratch) {
+  if (score.map == nullptr) return x;
+  score.map(count, width, x, {scratch, width});
+  return {scratch, width};
+}
+
 extern const TileScore kDotScore, kAdditiveScore, kCosineScore, kDistanceScore;
 
 // The halves of the dot score, of which others are made.

@@ -137,16 +137,9 @@ kernels::AttentionRows TileWork::strip(const kernels::AttentionRows& passes, Ran
   return part;
 }
 
-FloatRows TileWork::mapped(Index count, FloatRows x, float* scratch) const {
-  if (score_.map == nullptr) return x;
-  const FloatRows y{scratch, c_.width};
-  score_.map(count, c_.width, x, y);
-  return y;
-}
-
 TileWork::Queries TileWork::queries(const RowTile& tile) const {
   const FloatRows given = rows_of(c_.q, tile, q_);
-  return {given, mapped(tile.rows.size(), given, mapped_q_)};
+  return {given, mapped_rows(score_, tile.rows.size(), c_.width, given, mapped_q_)};
 }
 
 TileOperands TileWork::operands(const RowTile& tile, const Queries& q, Range keys) const {
@@ -155,7 +148,7 @@ TileOperands TileWork::operands(const RowTile& tile, const Queries& q, Range key
           .keys = keys.size(),
           .width = c_.width,
           .q = q.mapped,
-          .k = mapped(keys.size(), k, mapped_k_),
+          .k = mapped_rows(score_, keys.size(), c_.width, k, mapped_k_),
           .given_q = q.given,
           .given_k = k,
           .vector = c_.spec.score.additive_vector.data<float>()};

@@ -71,7 +71,6 @@ class TileWork {
 
  private:
   Index layout(char* base, Index rows, Index columns, Pass pass);
-  FloatRows mapped(Index count, FloatRows x, float* scratch) const;
 
   const AttentionProblem& c_;
   const TileScore& score_;
