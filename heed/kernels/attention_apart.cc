@@ -1,5 +1,6 @@
 #include "heed/kernels/attention_apart.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "heed/kernels/dispatch.h"
@@ -57,36 +58,50 @@ void softmax_apart_kernel(const AttentionLanes& t, const LanePart& part, float* 
                        : weigh_apart<true>(t, part, tile, rows, decays);
 }
 
-// R numbers of the values, from `first` on, against a vector of lanes: the more of them, the less often are weights and
+// R rows of c against a vector of its columns, of which `count` are there: the more rows, the less often are b and
 // decays read, which with the rest are more than the first cache holds.
-template <int R>
-HWY_INLINE void add_numbers(const ApartValues& t, Index first, Index lane) {
+template <int R, bool kDecays, bool kWhole>
+HWY_INLINE void add_rows(const ApartProducts& t, Index row, Index column, Index count) {
   const Floats d;
+  const auto load = [=](const float* from) HWY_ATTR { return kWhole ? hn::LoadU(d, from) : load_first(from, count); };
   Vector sum[R];
-  float* HWY_RESTRICT out = t.out + first * t.lanes + lane;
+  float* HWY_RESTRICT c = t.c + row * t.c_row + column;
   HWY_UNROLL(16)
-  for (int i = 0; i < R; ++i) sum[i] = hn::LoadU(d, out + i * t.lanes);
-  for (Index key = t.part.first_key; key < t.part.end_key; ++key) {
-    const float* HWY_RESTRICT values = t.values + key * t.values_row + first;
-    const Vector weight = hn::LoadU(d, t.weights + key * t.lanes + lane);
-    const Vector decay = hn::LoadU(d, t.decays + key * t.lanes + lane);
+  for (int i = 0; i < R; ++i) sum[i] = load(c + i * t.c_row);
+  for (Index p = 0; p < t.k; ++p) {
+    const float* HWY_RESTRICT a = t.a.data + row * t.a.row + p * t.a.col;
+    const Vector b = load(t.b + p * t.b_row + column);
+    const Vector decay = kDecays ? load(t.decays + p * t.b_row + column) : hn::Zero(d);
     HWY_UNROLL(16)
     for (int i = 0; i < R; ++i) {
-      sum[i] = hn::MulAdd(sum[i], decay, hn::MulAdd(hn::Set(d, values[i]), weight, hn::Zero(d)));
+      const Vector product = hn::MulAdd(hn::Set(d, a[i * t.a.row]), b, hn::Zero(d));
+      sum[i] = kDecays ? hn::MulAdd(sum[i], decay, product) : hn::Add(sum[i], product);
     }
   }
   HWY_UNROLL(16)
-  for (int i = 0; i < R; ++i) hn::StoreU(sum[i], d, out + i * t.lanes);
+  for (int i = 0; i < R; ++i) {
+    kWhole ? hn::StoreU(sum[i], d, c + i * t.c_row) : store_first(sum[i], c + i * t.c_row, count);
+  }
 }
 
-void values_apart_kernel(const ApartValues& t) {
+template <bool kDecays, bool kWhole>
+HWY_INLINE void add_column(const ApartProducts& t, Index column, Index count) {
   constexpr int kMost = kManyRegisters ? 16 : 8;
-  for (Index lane = t.part.first_lane; lane < t.part.end_lane; lane += kLanes) {
-    Index number = 0;
-    for (; number + kMost <= t.width; number += kMost) add_numbers<kMost>(t, number, lane);
-    for (; number + 4 <= t.width; number += 4) add_numbers<4>(t, number, lane);
-    for (; number < t.width; ++number) add_numbers<1>(t, number, lane);
-  }
+  Index row = 0;
+  for (; row + kMost <= t.m; row += kMost) add_rows<kMost, kDecays, kWhole>(t, row, column, count);
+  for (; row + 4 <= t.m; row += 4) add_rows<4, kDecays, kWhole>(t, row, column, count);
+  for (; row < t.m; ++row) add_rows<1, kDecays, kWhole>(t, row, column, count);
+}
+
+template <bool kDecays>
+void add_products(const ApartProducts& t) {
+  Index column = 0;
+  for (; column + kLanes <= t.n; column += kLanes) add_column<kDecays, true>(t, column, kLanes);
+  if (column < t.n) add_column<kDecays, false>(t, column, t.n - column);
+}
+
+void products_apart_kernel(const ApartProducts& t) {
+  t.decays == nullptr ? add_products<false>(t) : add_products<true>(t);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -97,14 +112,14 @@ HWY_AFTER_NAMESPACE();
 namespace heed::kernels {
 
 HEED_EXPORT(softmax_apart_kernel);
-HEED_EXPORT(values_apart_kernel);
+HEED_EXPORT(products_apart_kernel);
 
 void softmax_apart(const AttentionLanes& block, const LanePart& part, float* tile, const LaneSums& rows,
                    float* decays) {
   HEED_DISPATCH(softmax_apart_kernel)(block, part, tile, rows, decays);
 }
 
-void add_values_apart(const ApartValues& values) { HEED_DISPATCH(values_apart_kernel)(values); }
+void add_products_apart(const ApartProducts& products) { HEED_DISPATCH(products_apart_kernel)(products); }
 
 }  // namespace heed::kernels
 #endif

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "heed/kernels/attention_lanes.h"
+#include "heed/kernels/gemm_tile.h"
 
 namespace heed::kernels {
 
@@ -11,16 +12,17 @@ namespace heed::kernels {
 // decays[key, lane] is what the key multiplied older sums by. Of the block only the mask is asked.
 void softmax_apart(const AttentionLanes& block, const LanePart& part, float* tile, const LaneSums& rows, float* decays);
 
-// out[d, lane] = out[d, lane] * decays[key, lane] + values[key, d] * weights[key, lane], key after key, for a part;
-// each product is rounded before it is added.
-struct ApartValues {
-  Index width = 0, lanes = 0;
-  LanePart part;
-  const float* values = nullptr;                      // [keys, width]
-  Index values_row = 0;                               // floats from key to key
-  const float *weights = nullptr, *decays = nullptr;  // [keys, lanes]
-  float* out = nullptr;                               // [width, lanes]
+// c[i, j] = c[i, j] * decays[p, j] + a[i, p] * b[p, j], p after p from 0 to k - 1: each product is rounded before it is
+// added, as a chain of gemm_tile's that has no other.
+struct ApartProducts {
+  Index m, n, k;
+  Matrix a;                       // [m, k]
+  const float* b;                 // [k, n], unit-strided along n
+  Index b_row;                    // floats from row to row of it
+  const float* decays = nullptr;  // as b lies; null: ones
+  float* c;                       // [m, n]
+  Index c_row;
 };
-void add_values_apart(const ApartValues& values);
+void add_products_apart(const ApartProducts& products);
 
 }  // namespace heed::kernels

@@ -94,9 +94,10 @@ Rows decode_rows() {
 
 // --- Sparse ----------------------------------------------------------------------------------------------------------
 
-AttentionRow beside_dense(std::string name, AttentionShape shape, const Mask& mask) {
-  AttentionRow row = beside(std::move(name), {.shape = shape, .spec = always({.mask = mask})}, {.shape = shape},
-                            "dense x allowed share");
+AttentionRow beside_dense(std::string name, AttentionShape shape, const Mask& mask,
+                          BenchPass pass = BenchPass::forward) {
+  AttentionRow row = beside(std::move(name), {.shape = shape, .pass = pass, .spec = always({.mask = mask})},
+                            {.shape = shape, .pass = pass}, "dense x allowed share");
   row.of_allowed_pairs = true;
   return row;
 }
@@ -116,10 +117,13 @@ Mask documents(Index tokens, Index length) {
 
 Rows sparse_rows() {
   const Mask strided = Mask::strided({.stride = 128}), fixed = Mask::fixed({.block = 128});
+  const Mask strided_64 = Mask::strided({.stride = 64}), fixed_64 = Mask::fixed({.block = 64});
   return {beside_dense("sparse/strided/L16384", square(16384, 64, 1), strided),
           beside_dense("sparse/fixed/L16384", square(16384, 64, 1), fixed),
-          four_lengths("sparse/strided/four-lengths", strided, Mask::strided({.stride = 64})),
-          four_lengths("sparse/fixed/four-lengths", fixed, Mask::fixed({.block = 64})),
+          beside_dense("sparse/strided-backward/L4096", square(4096), strided_64, BenchPass::backward),
+          beside_dense("sparse/fixed-backward/L4096", square(4096), fixed_64, BenchPass::backward),
+          four_lengths("sparse/strided/four-lengths", strided, strided_64),
+          four_lengths("sparse/fixed/four-lengths", fixed, fixed_64),
           beside_dense("sparse/longformer/L4096", square(4096), Mask::longformer({.radius = 128, .global = 64})),
           beside_dense("sparse/bigbird/L4096", square(4096), Mask::bigbird({.positions = 4096})),
           beside_dense("sparse/window/L1024", square(1024), Mask::sliding_window(64, 63)),

@@ -154,31 +154,31 @@ void Bf16Products::differentiate(const LaneTile& tile, const kernels::AttentionL
                                factors_);
 }
 
-void Bf16Products::add_query_gradients(const LaneTile& tile, const LanePart&, const float*) {
+void Bf16Products::add_query_gradients(const LaneTile& tile, const LanePart&, const float*, AddedTo) {
   add_lanes(keys_turned_, c_.width, tile, factors_.dscore_pairs, tile.dq_lanes, nullptr);
 }
 
-// to[key] += sum over the rows of by_row[key, row] x[row], for x in pairs of rows.
-void Bf16Products::add_rows(const BFloat16* by_row, const Pairs* rows, Index width, FloatRows to, bool fresh) {
-  const Index depth = factors_.row, sums = round_up(width, kPairRows);
+// sums[key] += sum over the rows of by_row[key, row] x[row], for x in pairs of rows.
+void Bf16Products::add_rows(const BFloat16* by_row, const Pairs* rows, Index width, FloatRows sums, AddedTo to) {
+  const Index depth = factors_.row, columns = round_up(width, kPairRows);
   unit_.multiply({.m = round_up(count_, kPairRows),
-                  .n = sums,
+                  .n = columns,
                   .k = depth,
                   .a = by_row,
                   .a_row = depth,
                   .b = rows,
-                  .b_row = sums,
-                  .c = to.data,
-                  .c_row = to.row,
-                  .accumulate = !fresh});
+                  .b_row = columns,
+                  .c = sums.data,
+                  .c_row = sums.row,
+                  .accumulate = to != AddedTo::nothing});
 }
 
-void Bf16Products::add_key_gradients(const LaneTile& tile, const LanePart&, const float*, FloatRows dk, bool fresh) {
-  add_rows(factors_.dscores, q_[tile.nth].rows, c_.width, dk, fresh);
+void Bf16Products::add_key_gradients(const LaneTile& tile, const LanePart&, const float*, FloatRows dk, AddedTo to) {
+  add_rows(factors_.dscores, q_[tile.nth].rows, c_.width, dk, to);
 }
 
-void Bf16Products::add_value_gradients(const LaneTile& tile, const LanePart&, const float*, FloatRows dv, bool fresh) {
-  add_rows(factors_.weights, dout_[tile.nth].rows, c_.value_width, dv, fresh);
+void Bf16Products::add_value_gradients(const LaneTile& tile, const LanePart&, const float*, FloatRows dv, AddedTo to) {
+  add_rows(factors_.weights, dout_[tile.nth].rows, c_.value_width, dv, to);
 }
 
 }  // namespace heed

@@ -32,11 +32,11 @@ class Bf16Products final : public LaneProducts {
                 const float* dweights) override;
   void differentiate(const LaneTile& tile, const kernels::AttentionLanes& block, const LanePart& part, float* scores,
                      float* dweights, float* dbias) override;
-  void add_query_gradients(const LaneTile& tile, const LanePart&, const float* dscores) override;
+  void add_query_gradients(const LaneTile& tile, const LanePart&, const float* dscores, AddedTo to) override;
   void add_key_gradients(const LaneTile& tile, const LanePart&, const float* dscores, FloatRows dk,
-                         bool fresh) override;
+                         AddedTo to) override;
   void add_value_gradients(const LaneTile& tile, const LanePart&, const float* weights, FloatRows dv,
-                           bool fresh) override;
+                           AddedTo to) override;
 
  private:
   using Pairs = std::uint32_t;  // two bf16
@@ -53,7 +53,7 @@ class Bf16Products final : public LaneProducts {
   void lane_products(const Bf16Rows& rows, Index width, const Pairs* lanes, const LaneTile& tile, float* to);
   void add_lanes(const Pairs* turned, Index width, const LaneTile& tile, const Pairs* of_keys, float* to,
                  const float* decay);
-  void add_rows(const BFloat16* by_row, const Pairs* rows, Index width, FloatRows to, bool fresh);
+  void add_rows(const BFloat16* by_row, const Pairs* rows, Index width, FloatRows sums, AddedTo to);
 
   const AttentionProblem& c_;
   const kernels::PairUnit& unit_;

@@ -18,6 +18,23 @@ FloatRows gathered(FloatRows rows, Index count, Index width, float* to) {
   return {to, width};
 }
 
+// A product of gradients, whose b is unit-strided.
+void add_product(kernels::GemmTile product, AddedTo to) {
+  if (to == AddedTo::sums_apart) {
+    kernels::add_products_apart({.m = product.m,
+                                 .n = product.n,
+                                 .k = product.k,
+                                 .a = product.a,
+                                 .b = product.b.data,
+                                 .b_row = product.b.row,
+                                 .c = product.c,
+                                 .c_row = product.c_row});
+    return;
+  }
+  product.accumulate = to == AddedTo::sums;
+  kernels::gemm_tile(product);
+}
+
 bool shares_cache_set(FloatRows rows) {
   return rows.row != 0 && rows.row * static_cast<Index>(sizeof(float)) % 4096 == 0;
 }
@@ -121,14 +138,16 @@ void FloatProducts::add_values(const LaneTile& tile, const LanePart& part, const
 
 void FloatProducts::add_values_apart(const LaneTile& tile, const LanePart& part, const float* weights,
                                      const float* decays) {
-  kernels::add_values_apart({.width = c_.value_width,
-                             .lanes = tile.lanes,
-                             .part = part,
-                             .values = values_.data,
-                             .values_row = values_.row,
-                             .weights = weights,
-                             .decays = decays,
-                             .out = tile.out_lanes});
+  const Index key = part.first_key, at = key * tile.lanes + part.first_lane;
+  kernels::add_products_apart({.m = c_.value_width,
+                               .n = part.lanes(),
+                               .k = part.keys(),
+                               .a = {values_.data + key * values_.row, 1, values_.row},
+                               .b = weights + at,
+                               .b_row = tile.lanes,
+                               .decays = decays + at,
+                               .c = tile.out_lanes + part.first_lane,
+                               .c_row = tile.lanes});
 }
 
 void FloatProducts::add_flow(const LaneTile& tile, const kernels::AttentionLanes& block, const LanePart& part,
@@ -141,40 +160,40 @@ void FloatProducts::differentiate(const LaneTile& tile, const kernels::Attention
   normaliser_.gradients(block, part, tile.stat(), tile.delta(), static_cast<float>(c_.scale), scores, dweights, dbias);
 }
 
-void FloatProducts::add_query_gradients(const LaneTile& tile, const LanePart& part, const float* dscores) {
+void FloatProducts::add_query_gradients(const LaneTile& tile, const LanePart& part, const float* dscores, AddedTo to) {
   const Index key = part.first_key, lane = part.first_lane;
-  kernels::gemm_tile({.m = c_.width,
-                      .n = part.lanes(),
-                      .k = part.keys(),
-                      .a = {keys_.data + key * keys_.row, 1, keys_.row},
-                      .b = {dscores + key * tile.lanes + lane, tile.lanes},
-                      .c = tile.dq_lanes + lane,
-                      .c_row = tile.lanes,
-                      .accumulate = tile.started});
+  add_product({.m = c_.width,
+               .n = part.lanes(),
+               .k = part.keys(),
+               .a = {keys_.data + key * keys_.row, 1, keys_.row},
+               .b = {dscores + key * tile.lanes + lane, tile.lanes},
+               .c = tile.dq_lanes + lane,
+               .c_row = tile.lanes},
+              to);
 }
 
 void FloatProducts::add_key_gradients(const LaneTile& tile, const LanePart& part, const float* dscores, FloatRows dk,
-                                      bool fresh) {
-  add_rows(tile, part, dscores, tiles_[tile.nth].q, c_.width, dk, fresh);
+                                      AddedTo to) {
+  add_rows(tile, part, dscores, tiles_[tile.nth].q, c_.width, dk, to);
 }
 
 void FloatProducts::add_value_gradients(const LaneTile& tile, const LanePart& part, const float* weights, FloatRows dv,
-                                        bool fresh) {
-  add_rows(tile, part, weights, tiles_[tile.nth].dout, c_.value_width, dv, fresh);
+                                        AddedTo to) {
+  add_rows(tile, part, weights, tiles_[tile.nth].dout, c_.value_width, dv, to);
 }
 
-// to[key] += sum over the rows of by_row[key, row] x[row].
+// sums[key] += sum over the rows of by_row[key, row] x[row].
 void FloatProducts::add_rows(const LaneTile& tile, const LanePart& part, const float* by_row, FloatRows x, Index width,
-                             FloatRows to, bool fresh) const {
+                             FloatRows sums, AddedTo to) const {
   const Index key = part.first_key, row = part.first_lane;
-  kernels::gemm_tile({.m = part.keys(),
-                      .n = width,
-                      .k = std::min(part.end_lane, tile.rows.rows.size()) - row,
-                      .a = {by_row + key * tile.lanes + row, tile.lanes},
-                      .b = {x.data + row * x.row, x.row},
-                      .c = to.data + key * to.row,
-                      .c_row = to.row,
-                      .accumulate = !fresh});
+  add_product({.m = part.keys(),
+               .n = width,
+               .k = std::min(part.end_lane, tile.rows.rows.size()) - row,
+               .a = {by_row + key * tile.lanes + row, tile.lanes},
+               .b = {x.data + row * x.row, x.row},
+               .c = sums.data + key * sums.row,
+               .c_row = sums.row},
+              to);
 }
 
 void FloatProducts::map_query_gradients(const LaneTile& tile, FloatRows dq) {

@@ -26,11 +26,11 @@ class FloatProducts final : public LaneProducts {
                 const float* dweights) override;
   void differentiate(const LaneTile& tile, const kernels::AttentionLanes& block, const LanePart& part, float* scores,
                      float* dweights, float* dbias) override;
-  void add_query_gradients(const LaneTile& tile, const LanePart& part, const float* dscores) override;
+  void add_query_gradients(const LaneTile& tile, const LanePart& part, const float* dscores, AddedTo to) override;
   void add_key_gradients(const LaneTile& tile, const LanePart& part, const float* dscores, FloatRows dk,
-                         bool fresh) override;
+                         AddedTo to) override;
   void add_value_gradients(const LaneTile& tile, const LanePart& part, const float* weights, FloatRows dv,
-                           bool fresh) override;
+                           AddedTo to) override;
   void map_query_gradients(const LaneTile& tile, FloatRows dq) override;
   void map_key_gradients(Index b, Index g, Range of, FloatRows dk) override;
 
@@ -41,8 +41,8 @@ class FloatProducts final : public LaneProducts {
     float *q_lanes, *dout_lanes;  // [D, lanes], [Dv, lanes]
   };
 
-  void add_rows(const LaneTile& tile, const LanePart& part, const float* by_row, FloatRows x, Index width, FloatRows to,
-                bool fresh) const;
+  void add_rows(const LaneTile& tile, const LanePart& part, const float* by_row, FloatRows x, Index width,
+                FloatRows sums, AddedTo to) const;
 
   const AttentionProblem& c_;
   const TileScore& score_;

@@ -2,11 +2,15 @@
 #include <array>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "heed/base/thread_scratch.h"
 #include "heed/kernels/attention_rows.h"
 #include "heed/ops/attention/plans/fused.h"
+#include "heed/ops/attention/plans/fused_periodic.h"
+#include "heed/ops/attention/plans/lane_carry.h"
 #include "heed/ops/attention/plans/lane_work.h"
+#include "heed/ops/attention/plans/periodic_parts.h"
 #include "heed/ops/attention/plans/repair.h"
 #include "heed/ops/attention/problem/attention_problem.h"
 
@@ -14,7 +18,7 @@ namespace heed {
 namespace {
 
 constexpr Index kTiles = 4;                           // that a block of keys is read for at once, at most
-constexpr Index kPieceKeys = 8 * kernels::kLaneKeys;  // whose sums are made at once where a head is cut
+constexpr Index kPieceKeys = 8 * kernels::kLaneKeys;  // whose sums are made at once where a head is cut, at most
 constexpr Index kMostSums = Index{1} << 19;           // floats of dk and dv that a thread keeps beside 16-bit gradients
 
 // So many that what is looked at twice is held, where it can be, and stays in the second cache, where one tile's does.
@@ -34,11 +38,12 @@ class FusedHead {
     float* flow = nullptr;
     bool found = false;
   };
-  FusedHead(const AttentionProblem& problem, const AttentionSaved& given, const AttentionGrad& wanted, Flow flow,
-            LaneWork& thread)
+  FusedHead(const AttentionProblem& problem, const AttentionSaved& given, const AttentionGrad& wanted,
+            const GradientCarry& carried, Flow flow, LaneWork& thread)
       : c(problem),
         saved(given),
         grad(wanted),
+        carry_(carried),
         flow_(flow),
         normaliser_(*lane_normaliser(problem.spec.normaliser.kind)),
         work_(thread) {}
@@ -61,14 +66,15 @@ class FusedHead {
     keys_ = keys;
     dk_ = sums_of(grad.dk, work_.dk_sums(), b, g);
     dv_ = sums_of(grad.dv, work_.dv_sums(), b, g);
-    fresh_ = c.keys <= kernels::kLaneKeys;  // the only block writes the sums first
-    if (!fresh_) clear_sums();
-    const Index most = tiles_at_once(c);
-    for (Index first = tiles.begin; first < tiles.end; first += most) {
-      std::array<RowTile, kTiles> rows;
-      const Index count = std::min(most, tiles.end - first);
-      for (Index n = 0; n < count; ++n) rows[static_cast<std::size_t>(n)] = tile_of_group(c, b, g, first + n);
-      add_tiles({rows.data(), static_cast<std::size_t>(count)});
+    fresh_ = !carry_.active && c.keys <= kernels::kLaneKeys;  // the only block writes the sums first
+    if (!fresh_ && !carry_.active) clear_sums();
+    const auto most = static_cast<std::size_t>(tiles_at_once(c));
+    std::array<RowTile, kTiles> rows;
+    std::size_t count = 0;
+    for (Index nth = tiles.begin; nth < tiles.end; ++nth) {
+      rows[count] = tile_of_group(c, b, g, nth);
+      count += gives_something(rows[count]);
+      if (count == most || nth + 1 == tiles.end) add_tiles({rows.data(), std::exchange(count, 0)});
     }
     if (fresh_) clear_sums();
     if (grad.dk) work_.products().map_key_gradients(b, g, keys, dk_);
@@ -91,15 +97,28 @@ class FusedHead {
     if (view && view.dtype != DType::f32) store_rows(sums, view, b, g, keys_);
   }
 
+  // Of rows that see none of keys_, what is their own is to be written all the same.
+  bool gives_something(const RowTile& of) const {
+    return grad.dq || grad.dsinks || !intersect(c.mask.tile(of.b, of.h, of.rows).hull, keys_).empty();
+  }
+
   std::span<LaneTile> turn_to(std::span<const RowTile> rows) {
     const std::span<LaneTile> tiles = work_.turn_to(rows, saved.dout);
-    for (const LaneTile& tile : tiles) {
+    for (LaneTile& tile : tiles) {
       std::fill_n(tile.stat(), tile.lanes, 0.0f);
       std::fill_n(tile.delta(), tile.lanes, 0.0f);
       const auto& [b, h, range] = tile.rows;
       for (Index r = 0; r < range.size(); ++r) tile.stat()[r] = saved.row_stat.at<float>({b, h, range.begin + r});
+      if (carry_.active && grad.dq) take_up_dq(tile);
     }
     return tiles;
+  }
+
+  void take_up_dq(LaneTile& tile) const {
+    const auto& [b, h, rows] = tile.rows;
+    kernels::rows_to_lanes(rows.size(), c.width, &grad.dq.at<float>({b, h, rows.begin}), grad.dq.stride[2],
+                           tile.dq_lanes, tile.lanes);
+    tile.started = true;
   }
 
   void add_tiles(std::span<const RowTile> rows) {
@@ -190,7 +209,7 @@ class FusedHead {
     if (!grad.dq) return;
     if (block.parts.leaves_lanes_out()) tile.start_zeroed(tile.dq_lanes, c.width);
     for (const kernels::LanePart& part : block.parts.by_lanes()) {
-      work_.products().add_query_gradients(tile, part, dscores_);
+      work_.products().add_query_gradients(tile, part, dscores_, tile.started ? carry_.queries : AddedTo::nothing);
     }
   }
 
@@ -199,13 +218,14 @@ class FusedHead {
     block.parts.clear_rest(scores_);
     block.parts.clear_rest(dscores_);
     if (fresh_ && !block.parts.is_whole()) clear_sums(), fresh_ = false;
+    const AddedTo to = fresh_ ? AddedTo::nothing : carry_.keys;
     const auto of_block = [&](FloatRows sums) {
       return FloatRows{sums.data + (block.keys.begin - keys_.begin) * sums.row, sums.row};
     };
     block.parts.by_keys([&](const kernels::LanePart& part) {
       LaneProducts& products = work_.products();
-      if (grad.dv) products.add_value_gradients(tile, part, scores_, of_block(dv_), fresh_);
-      if (grad.dk) products.add_key_gradients(tile, part, dscores_, of_block(dk_), fresh_);
+      if (grad.dv) products.add_value_gradients(tile, part, scores_, of_block(dv_), to);
+      if (grad.dk) products.add_key_gradients(tile, part, dscores_, of_block(dk_), to);
     });
     fresh_ = false;
   }
@@ -228,6 +248,7 @@ class FusedHead {
   const AttentionProblem& c;
   const AttentionSaved& saved;
   const AttentionGrad& grad;
+  const GradientCarry carry_;
   const Flow flow_;
   const kernels::LaneNormaliser& normaliser_;
   LaneWork& work_;
@@ -243,18 +264,24 @@ constexpr LaneWork::Pass kBackward = LaneWork::Pass::backward;
 class FusedBackward {
  public:
   FusedBackward(const AttentionProblem& problem, LaneNumbers numbers, const AttentionSaved& given,
-                const AttentionGrad& wanted, Workspace& workspace)
-      : c(problem), numbers_(numbers), saved(given), grad(wanted), workspace_(workspace) {}
+                const AttentionGrad& wanted, const GradientCarry& carried, Workspace& workspace)
+      : c(problem), numbers_(numbers), saved(given), grad(wanted), carry_(carried), workspace_(workspace) {}
 
   void run() { wants_pieces() ? by_tiles_and_keys() : by_heads(); }
 
  private:
   // Whether a head is worth two passes: there are fewer heads than threads, or its sums of 16-bit gradients are large.
+  // Where only one of them is wanted, it costs nothing.
   bool wants_pieces() const {
     if (grad.dbias || grad.dsinks || grad.drelative || grad.dcentre) return false;
     const bool is_long = c.queries > 2 * kTiles * kTileRows && c.keys > 16 * kernels::kLaneKeys;
     const bool is_large = c.k.view().dtype != DType::f32 && c.keys * (c.width + c.value_width) > kMostSums;
-    return is_large || (is_long && c.batch * c.key_heads < thread_count());
+    const bool is_one = !grad.dq || !(grad.dk || grad.dv);
+    return is_large || ((is_long || is_one) && c.batch * c.key_heads < thread_count());
+  }
+  Index piece_keys() const {
+    return std::clamp(round_up(ceil_div(c.keys, 2 * thread_count()), kernels::kLaneKeys), kernels::kLaneKeys,
+                      kPieceKeys);
   }
 
   // The queries' gradients first, by tiles, then those of the keys, by blocks, each of which computes the weights for
@@ -274,13 +301,12 @@ class FusedBackward {
     }
     flow.found = flow.flow != nullptr;
     if (grad.dk || grad.dv) {
-      in_pieces(c.keys, kPieceKeys, of_keys, kPieceKeys, flow, [&](FusedHead& head, Index b, Index g, Range some) {
+      const Index piece = piece_keys();
+      in_pieces(c.keys, piece, of_keys, piece, flow, [&](FusedHead& head, Index b, Index g, Range some) {
         head.compute(b, g, {0, tiles}, some);
       });
     }
-    for (Index unit = 0; unit < c.batch * c.key_heads; ++unit) {
-      repair_gradients(c, saved, grad, unit / c.key_heads, unit % c.key_heads);
-    }
+    for (Index unit = 0; unit < c.batch * c.key_heads; ++unit) repair(unit / c.key_heads, unit % c.key_heads);
   }
 
   // Calls body(head, b, g, piece) for the pieces of [0, count) of each key/value head.
@@ -293,7 +319,7 @@ class FusedBackward {
     const Index grain = grain_of(rows * static_cast<double>(c.keys * (c.width + c.value_width)), kChunkWork);
     const auto run = [&](Index begin, Index end, char* memory) {
       LaneWork thread(c, numbers_, kBackward, tiles_at_once(c), sum_keys, memory);
-      FusedHead head(c, saved, wanted, flow, thread);
+      FusedHead head(c, saved, wanted, carry_, flow, thread);
       for (Index unit = begin; unit < end; ++unit) {
         const Index nth = pieces - 1 - unit % pieces;  // under a causal mask the last rows are the longest
         const Range range{nth * piece, std::min(count, (nth + 1) * piece)};
@@ -316,31 +342,55 @@ class FusedBackward {
                 grain = grain_of(work, kChunkWork);
     parallel_for_with_scratch(workspace_, bytes, batches * groups, grain, [&](Index begin, Index end, char* memory) {
       LaneWork thread(c, numbers_, kBackward, tiles_at_once(c), c.keys, memory);
-      FusedHead head(c, saved, grad, {}, thread);
+      FusedHead head(c, saved, grad, carry_, {}, thread);
       for (Index unit = begin; unit < end; ++unit) {
         const Index b0 = unit / groups, g0 = unit % groups, next = unit + 1;
         if (next < end) head.prefetch_short(next / groups, next % groups);
         for (Index b = b0; b < (batch_in_order ? c.batch : b0 + 1); ++b)
           for (Index g = g0; g < (heads_in_order ? c.key_heads : g0 + 1); ++g) {
             head.compute(b, g, {0, tiles_of_group(c)}, {0, c.keys});
-            repair_gradients(c, saved, grad, b, g);
+            repair(b, g);
           }
       }
     });
+  }
+
+  void repair(Index b, Index g) const {
+    if (!carry_.active) repair_gradients(c, saved, grad, b, g);
   }
 
   const AttentionProblem& c;
   const LaneNumbers numbers_;
   const AttentionSaved& saved;
   const AttentionGrad& grad;
+  const GradientCarry carry_;
   Workspace& workspace_;
 };
 
 }  // namespace
 
+Index fused_backward_sweep_bytes(const AttentionProblem& c) {
+  return LaneWork::bytes(c, LaneNumbers::f32, kBackward, tiles_at_once(c), c.keys);
+}
+
+void fused_backward_sweep(const AttentionProblem& c, Index b, Index g, const AttentionSaved& saved,
+                          const AttentionGrad& grad, const GradientCarry& carry, char* memory) {
+  LaneWork work(c, LaneNumbers::f32, kBackward, tiles_at_once(c), c.keys, memory);
+  FusedHead(c, saved, grad, carry, {}, work).compute(b, g, {0, tiles_of_group(c)}, {0, c.keys});
+}
+
+void fused_backward_sweep(const AttentionProblem& c, LaneNumbers numbers, const AttentionSaved& saved,
+                          const AttentionGrad& grad, const GradientCarry& carry, Workspace& workspace) {
+  FusedBackward(c, numbers, saved, grad, carry, workspace).run();
+}
+
 void fused_backward(const AttentionProblem& c, LaneNumbers numbers, const AttentionSaved& saved,
                     const AttentionGrad& grad, Workspace& workspace) {
-  FusedBackward(c, numbers, saved, grad, workspace).run();
+  // A gradient of rows that the score maps, or of sinks, needs all sums of a row at once.
+  const bool plain = c.spec.score.kind == Score::Kind::dot && !grad.dsinks;
+  if (numbers == LaneNumbers::f32 && plain && PeriodicParts::fit(c))
+    return periodic_backward(c, saved, grad, workspace);
+  fused_backward_sweep(c, numbers, saved, grad, {}, workspace);
 }
 
 }  // namespace heed

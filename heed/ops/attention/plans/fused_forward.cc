@@ -10,6 +10,7 @@
 #include "heed/ops/attention/plans/lane_cut.h"
 #include "heed/ops/attention/plans/lane_sums.h"
 #include "heed/ops/attention/plans/lane_work.h"
+#include "heed/ops/attention/plans/periodic_parts.h"
 #include "heed/ops/attention/plans/repair.h"
 #include "heed/ops/attention/problem/attention_problem.h"
 
@@ -155,18 +156,18 @@ Index fused_sweep_bytes(const AttentionProblem& c) {
                          std::min(tiles_of_group(c), LaneWork::kMostTiles));
 }
 
-void fused_sweep(const AttentionProblem& c, const AttentionResult& result, const LaneCarry& carry, char* memory) {
+void fused_sweep(const AttentionProblem& c, Index b, Index g, const AttentionResult& result, const LaneCarry& carry,
+                 char* memory) {
   const Index most = std::min(tiles_of_group(c), LaneWork::kMostTiles);
   LaneWork work(c, LaneNumbers::f32, LaneWork::Pass::forward, most, 0, memory);
   FusedTiles tiles(c, result, carry, work);
-  for (Index head = 0; head < c.batch * c.key_heads; ++head)
-    for (Index first = 0; first < tiles_of_group(c); first += most) {
-      LaneCut::Unit unit;
-      for (Index nth = first; nth < std::min(first + most, tiles_of_group(c)); ++nth) {
-        unit.tiles[unit.count++] = tile_of_group(c, head / c.key_heads, head % c.key_heads, nth);
-      }
-      tiles.compute(unit);
+  for (Index first = 0; first < tiles_of_group(c); first += most) {
+    LaneCut::Unit unit;
+    for (Index nth = first; nth < std::min(first + most, tiles_of_group(c)); ++nth) {
+      unit.tiles[unit.count++] = tile_of_group(c, b, g, nth);
     }
+    tiles.compute(unit);
+  }
 }
 
 void fused_sweep(const AttentionProblem& c, LaneNumbers numbers, const AttentionResult& result, const LaneCarry& carry,
@@ -185,7 +186,8 @@ void fused_sweep(const AttentionProblem& c, LaneNumbers numbers, const Attention
 
 void fused_forward(const AttentionProblem& c, LaneNumbers numbers, const AttentionResult& result,
                    Workspace& workspace) {
-  if (numbers == LaneNumbers::f32 && is_periodic(c, result)) return periodic_forward(c, result, workspace);
+  const bool periodic = numbers == LaneNumbers::f32 && !result.weights && !result.scores && PeriodicParts::fit(c);
+  if (periodic) return periodic_forward(c, result, workspace);
   fused_sweep(c, numbers, result, {}, workspace);
 }
 

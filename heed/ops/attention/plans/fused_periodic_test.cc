@@ -8,6 +8,7 @@
 #include "heed/base/parallel.h"
 #include "heed/kernels/target.h"
 #include "heed/ops/attention/plans/fused.h"
+#include "heed/ops/attention/plans/periodic_parts.h"
 #include "heed/testing/attention_kinds.h"
 #include "heed/testing/attention_sample.h"
 #include "heed/testing/gradient_check.h"
@@ -17,23 +18,29 @@ namespace {
 
 using testing::AttentionSample;
 using testing::problem_of;
+using testing::random_tensor;
 using testing::same_bits;
 
-struct Rows {
-  Tensor out, row_stat;
+struct Answer {
+  Tensor out, row_stat, dq, dk, dv;
 };
 
-Rows forward(const AttentionSample& p) {
-  Rows rows{Tensor::zeros(DType::f32, {p.q.dim(0), p.q.dim(1), p.q.dim(2), p.v.dim(3)}),
-            Tensor::zeros(DType::f32, {p.q.dim(0), p.q.dim(1), p.q.dim(2)})};
+Answer solve(const AttentionSample& p) {
+  const auto like = [](const Tensor& t) { return Tensor::zeros(DType::f32, {t.dim(0), t.dim(1), t.dim(2), t.dim(3)}); };
+  Answer a{like(p.dout), Tensor::zeros(DType::f32, {p.q.dim(0), p.q.dim(1), p.q.dim(2)}), like(p.q), like(p.k),
+           like(p.v)};
   Workspace workspace;
-  kFusedPlan.forward(problem_of(p), {.out = rows.out, .row_stat = rows.row_stat}, workspace);
-  return rows;
+  const AttentionProblem problem = problem_of(p);
+  kFusedPlan.forward(problem, {.out = a.out, .row_stat = a.row_stat}, workspace);
+  kFusedPlan.backward(problem, {a.out, a.row_stat, p.dout, p.drow_stat}, {.dq = a.dq, .dk = a.dk, .dv = a.dv},
+                      workspace);
+  return a;
 }
 
 AttentionSample sample(const Mask& mask, Index queries, Index keys, Index batch = 1) {
   AttentionSample p = testing::plain_problem(
       {.batch = batch, .heads = 2, .key_heads = 1, .queries = queries, .keys = keys, .width = 24, .value_width = 20});
+  p.drow_stat = random_tensor(DType::f32, {batch, 2, queries}, 5);
   p.spec.mask = mask;
   p.spec.mask.anchor = Anchor::start;
   return p;
@@ -61,11 +68,14 @@ std::vector<Mask> periodic_masks() {
 
 void expect_same_bits_as_any_mask(const AttentionSample& p) {
   const AttentionSample plain = with_lengths(p);
-  ASSERT_TRUE(is_periodic(problem_of(p), {}));
-  ASSERT_FALSE(is_periodic(problem_of(plain), {}));
-  const Rows periodic = forward(p), any = forward(plain);
+  ASSERT_TRUE(PeriodicParts::fit(problem_of(p)));
+  ASSERT_FALSE(PeriodicParts::fit(problem_of(plain)));
+  const Answer periodic = solve(p), any = solve(plain);
   EXPECT_TRUE(same_bits(periodic.out, any.out)) << describe(p);
   EXPECT_TRUE(same_bits(periodic.row_stat, any.row_stat)) << describe(p);
+  EXPECT_TRUE(same_bits(periodic.dq, any.dq)) << describe(p);
+  EXPECT_TRUE(same_bits(periodic.dk, any.dk)) << describe(p);
+  EXPECT_TRUE(same_bits(periodic.dv, any.dv)) << describe(p);
 }
 
 TEST(PeriodicMasks, GiveTheBitsThatTheyGiveAsAnyOtherMaskOnEverySimdTarget) {
@@ -103,7 +113,7 @@ TEST(PeriodicMasks, LeaveARowAloneWhoseRefusedKeysAreNotNumbers) {
     p.v.at<float>({0, 0, key, 3}) = std::numeric_limits<float>::quiet_NaN();
     p.k.at<float>({0, 0, 200, 1}) = std::numeric_limits<float>::infinity();
     const AttentionProblem problem = problem_of(p);
-    const Rows rows = forward(p);
+    const Answer rows = solve(p);
     for (Index i = 0; i < 650; ++i) {
       const bool sees = problem.mask.allows(0, 1, i, key), sees_infinity = problem.mask.allows(0, 1, i, 200);
       if (sees_infinity) continue;
@@ -115,16 +125,16 @@ TEST(PeriodicMasks, LeaveARowAloneWhoseRefusedKeysAreNotNumbers) {
 
 // A pattern whose far keys are two to a block of 64, or that stands beside something else, goes the way of any mask.
 TEST(PeriodicMasks, AreThoseOfWhichARowSeesOneFarKeyInABlock) {
-  EXPECT_FALSE(is_periodic(problem_of(sample(Mask::strided({.stride = 63}), 650, 650)), {}));
-  EXPECT_FALSE(is_periodic(problem_of(sample(Mask::fixed({.block = 96, .summary = 1}), 650, 650)), {}));
-  EXPECT_FALSE(is_periodic(problem_of(sample(Mask::fixed({.block = 128, .summary = 2}), 650, 650)), {}));
+  EXPECT_FALSE(PeriodicParts::fit(problem_of(sample(Mask::strided({.stride = 63}), 650, 650))));
+  EXPECT_FALSE(PeriodicParts::fit(problem_of(sample(Mask::fixed({.block = 96, .summary = 1}), 650, 650))));
+  EXPECT_FALSE(PeriodicParts::fit(problem_of(sample(Mask::fixed({.block = 128, .summary = 2}), 650, 650))));
   AttentionSample p = sample(Mask::strided({.stride = 64}), 650, 650);
-  ASSERT_TRUE(is_periodic(problem_of(p), {}));
+  ASSERT_TRUE(PeriodicParts::fit(problem_of(p)));
   p.spec.dropout.probability = 0.5;
-  EXPECT_FALSE(is_periodic(problem_of(p), {}));
+  EXPECT_FALSE(PeriodicParts::fit(problem_of(p)));
   p = sample(Mask::strided({.stride = 64}), 650, 651);
   p.spec.mask.anchor = Anchor::end;
-  EXPECT_FALSE(is_periodic(problem_of(p), {}));
+  EXPECT_FALSE(PeriodicParts::fit(problem_of(p)));
 }
 
 }  // namespace

@@ -10,6 +10,13 @@ namespace heed {
 // What factors are multiplied as.
 enum class LaneNumbers { f32, bf16 };
 
+// How products are added to the sums that lie there.
+enum class AddedTo {
+  nothing,     // there are none: written
+  sums,        // a chain of multiply-adds of all of them, which is then added
+  sums_apart,  // each product by itself, as a chain that has no other; in f32 alone
+};
+
 class LaneProducts {
  public:
   using LanePart = kernels::LanePart;
@@ -45,14 +52,14 @@ class LaneProducts {
   // below read them, and dbias as LaneNormaliser::gradients says.
   virtual void differentiate(const LaneTile& tile, const kernels::AttentionLanes& block, const LanePart& part,
                              float* scores, float* dweights, float* dbias) = 0;
-  // dq^T += K^T dscores.
-  virtual void add_query_gradients(const LaneTile& tile, const LanePart& part, const float* dscores) = 0;
-  // dk[key] += sum over the rows of dscores[key, row] q[row], and likewise dv; with `fresh`, there was nothing. Those
-  // of the block's first key come first.
+  // dq^T += K^T dscores, over the keys.
+  virtual void add_query_gradients(const LaneTile& tile, const LanePart& part, const float* dscores, AddedTo to) = 0;
+  // dk[key] += sum over the rows of dscores[key, row] q[row], and likewise dv. Those of the block's first key come
+  // first.
   virtual void add_key_gradients(const LaneTile& tile, const LanePart& part, const float* dscores, FloatRows dk,
-                                 bool fresh) = 0;
+                                 AddedTo to) = 0;
   virtual void add_value_gradients(const LaneTile& tile, const LanePart& part, const float* weights, FloatRows dv,
-                                   bool fresh) = 0;
+                                   AddedTo to) = 0;
 
   // From gradients of the rows that the score makes of a tile's queries, or of some keys of a head, to theirs.
   virtual void map_query_gradients(const LaneTile&, FloatRows) {}

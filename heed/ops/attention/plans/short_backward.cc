@@ -79,6 +79,7 @@ class ShortGradients {
   // Adds what the weights and the gradients of the products give to dv and dk, or with `fresh` writes it.
   void add_to_keys(const LaneTile& tile, const LaneParts& parts, bool fresh) {
     const Index b = tile.rows.b, g = tile.rows.h / c.group;
+    const AddedTo to = fresh ? AddedTo::nothing : AddedTo::sums;
     Index written = 0;
     const auto leave_out = [&](Range keys) {
       if (fresh && !keys.empty()) clear(grad.dk, b, g, keys), clear(grad.dv, b, g, keys);
@@ -86,8 +87,8 @@ class ShortGradients {
     parts.by_keys([&](const kernels::LanePart& part) {
       leave_out({written, part.first_key});
       written = part.end_key;
-      if (grad.dv) work_.products().add_value_gradients(tile, part, work_.scores(), rows_at(grad.dv, b, g), fresh);
-      if (grad.dk) work_.products().add_key_gradients(tile, part, work_.dscores(), rows_at(grad.dk, b, g), fresh);
+      if (grad.dv) work_.products().add_value_gradients(tile, part, work_.scores(), rows_at(grad.dv, b, g), to);
+      if (grad.dk) work_.products().add_key_gradients(tile, part, work_.dscores(), rows_at(grad.dk, b, g), to);
     });
     leave_out({written, c.keys});
   }
