@@ -6,7 +6,8 @@
 
 namespace heed::kernels {
 
-// to[i] = from[i] for i < n, as to_bfloat16() rounds it.
+// to[i] = from[i] for i < n, as to_bfloat16() and to_float16() round it.
 void narrow(const float* from, Index n, BFloat16* to);
+void narrow(const float* from, Index n, Float16* to);
 
 }  // namespace heed::kernels

@@ -52,7 +52,7 @@ const std::pair<const char*, std::function<void()>> kFirstCalls[] = {
     {"feature_map", [] { relu_rows(0, 0, nullptr, 0, nullptr); }},
     {"gemm_tile", [] { gemm_tile_is_fused(); }},
     {"machine_limits", [] { multiply_adds(0); }},
-    {"narrow", [] { narrow(nullptr, 0, nullptr); }},
+    {"narrow", [] { narrow(nullptr, 0, static_cast<BFloat16*>(nullptr)); }},
     {"normalise", [] { normalise_rows({}); }},
     {"recurrent", [] { rnn_row(0, nullptr, nullptr, nullptr); }},
     {"softmax", [] { add_column_sums(nullptr, 0, 0, 0, nullptr); }},

@@ -26,7 +26,7 @@ TEST(AttentionChoice, HeedPlanForcesAPlanAndExplainsARefusal) {
   const Tensor out = Tensor::zeros(DType::f32, {1, 1, 3, 8});
   Workspace workspace;
   const auto call = [&] { attention(p.q, p.k, p.v, p.spec, {.out = out}, workspace); };
-  EXPECT_EQ(explain(p.q, p.k, p.v, p.spec).substr(0, 16), "decode computes ");
+  EXPECT_EQ(explain(p.q, p.k, p.v, p.spec).substr(0, 15), "short computes ");
   {
     const ForcedPlan forced("reference");
     EXPECT_EQ(refusal(call), "no error");

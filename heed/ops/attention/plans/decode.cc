@@ -8,6 +8,7 @@
 #include "heed/ops/attention/plans/decode_rows.h"
 #include "heed/ops/attention/plans/float_rows.h"
 #include "heed/ops/attention/plans/fused.h"
+#include "heed/ops/attention/plans/short.h"
 #include "heed/ops/attention/plans/tile.h"
 
 namespace heed {
@@ -84,18 +85,25 @@ void decode_forward(const AttentionProblem& c, const AttentionResult& result, Wo
   decode_rows<FloatRowProducts>(c, result, workspace);
 }
 
+void decode_backward(const AttentionProblem& c, const AttentionSaved& saved, const AttentionGrad& grad,
+                     Workspace& workspace) {
+  const bool short_fits = kShortPlan.refusal(c, {.pass = AttentionTask::Pass::backward}).empty();
+  (short_fits ? kShortPlan : kFusedPlan).backward(c, saved, grad, workspace);
+}
+
 // Measured. The keys are turned into lanes once for some rows, which costs as much as some products, and mapping them
-// more.
+// more; where keys are few, what a row takes by itself counts.
 double decode_cost(const AttentionProblem& c) {
   const double chunks = static_cast<double>(ceil_div(c.group * c.queries, kernels::kFewRows));
   const double keys = static_cast<double>(c.batch * c.key_heads) * static_cast<double>(c.keys);
+  const double rows = static_cast<double>(c.batch * c.heads) * static_cast<double>(c.queries);
   const bool maps = tile_score(c.spec.score.kind)->map != nullptr;
-  return pair_cost(c) + (maps ? 17 : 6) * chunks * keys * static_cast<double>(c.width);
+  return pair_cost(c) + ((maps ? 17 : 6) * chunks * keys + 11 * rows) * static_cast<double>(c.width);
 }
 
 }  // namespace
 
-const AttentionPlan kDecodePlan{"decode",       SumOrder::blocks,    kFusedPlan.why_not, decode_cost,
-                                decode_forward, kFusedPlan.backward, kFusedPlan.weights};
+const AttentionPlan kDecodePlan{"decode",       SumOrder::blocks, kFusedPlan.why_not, decode_cost,
+                                decode_forward, decode_backward,  kFusedPlan.weights};
 
 }  // namespace heed

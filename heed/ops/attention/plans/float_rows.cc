@@ -67,7 +67,13 @@ void store_rows(FloatRows from, Index count, const View& to, Index place) {
   for (Index r = 0; r < count; ++r) {
     const float* const row = from.data + r * from.row;
     const Index at = place + r * to.stride[2];
-    to.dtype == DType::bf16 ? kernels::narrow(row, width, to.as<BFloat16>() + at) : store_row(row, width, to, at);
+    if (to.dtype == DType::bf16) {
+      kernels::narrow(row, width, to.as<BFloat16>() + at);
+    } else if (to.dtype == DType::f16) {
+      kernels::narrow(row, width, to.as<Float16>() + at);
+    } else {
+      store_row(row, width, to, at);
+    }
   }
 }
 
