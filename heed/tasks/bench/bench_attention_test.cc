@@ -35,6 +35,7 @@ TEST(BenchAttention, EveryNameIsThereOnce) {
                            "decode/int8",
                            "sparse/strided/L16384",
                            "sparse/bigbird/L4096",
+                           "sparse/fixed-backward/L4096",
                            "sparse/window/L1024",
                            "sparse/segments/L1024",
                            "linear/backward",

@@ -11,6 +11,7 @@
 #include "heed/ops/attention/plans/periodic_parts.h"
 #include "heed/testing/attention_kinds.h"
 #include "heed/testing/attention_sample.h"
+#include "heed/testing/choices.h"
 #include "heed/testing/gradient_check.h"
 
 namespace heed {
@@ -104,6 +105,43 @@ TEST(PeriodicMasks, GiveTheSameBitsForOtherLengthsScoresSinksAndThreads) {
     }
   }
   set_thread_count(threads);
+}
+
+TEST(PeriodicMasks, GiveTheSameBitsInProblemsOfEveryShape) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(seed);
+    testing::Choices choices(seed);
+    const bool strided = choices.one_in(2);
+    const Index period = strided ? 64 + choices.below(40) : 64 * choices.of({1, 2});
+    const Index queries = (strided ? 8 : 4) * period + 1 + choices.below(200), group = choices.of({1, 2, 3}),
+                key_heads = choices.of({1, 2});
+    AttentionSample p = testing::plain_problem({.batch = choices.of({1, 2}),
+                                                .heads = group * key_heads,
+                                                .key_heads = key_heads,
+                                                .queries = queries,
+                                                .keys = choices.of({queries, 1 + choices.below(900)}),
+                                                .width = 1 + choices.below(40),
+                                                .value_width = 1 + choices.below(40)});
+    p.spec.mask = strided ? Mask::strided({.stride = period}) : Mask::fixed({.block = period, .summary = 1});
+    p.spec.mask.anchor = Anchor::start;
+    if (choices.one_in(2)) p.spec.mask = p.spec.mask & Mask::causal(Anchor::start);
+    expect_same_bits_as_any_mask(p);
+  }
+}
+
+TEST(PeriodicMasks, GiveEachGradientAloneWithTheBitsThatItHasBesideTheOthers) {
+  for (const Mask& mask : periodic_masks()) {
+    const AttentionSample p = sample(mask, 650, 650);
+    const Answer all = solve(p);
+    const AttentionProblem problem = problem_of(p);
+    const AttentionSaved saved{all.out, all.row_stat, p.dout, p.drow_stat};
+    Workspace workspace;
+    const Tensor dq = Tensor::empty_like(all.dq), dk = Tensor::empty_like(all.dk), dv = Tensor::empty_like(all.dv);
+    kFusedPlan.backward(problem, saved, {.dq = dq}, workspace);
+    kFusedPlan.backward(problem, saved, {.dk = dk}, workspace);
+    kFusedPlan.backward(problem, saved, {.dv = dv}, workspace);
+    EXPECT_TRUE(same_bits(dq, all.dq) && same_bits(dk, all.dk) && same_bits(dv, all.dv)) << describe(p);
+  }
 }
 
 TEST(PeriodicMasks, LeaveARowAloneWhoseRefusedKeysAreNotNumbers) {
