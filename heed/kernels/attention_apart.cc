@@ -1,6 +1,5 @@
 #include "heed/kernels/attention_apart.h"
 
-#include <algorithm>
 #include <limits>
 
 #include "heed/kernels/dispatch.h"

@@ -1,6 +1,7 @@
 // The passes of attention over keys that lie far apart, so that each of them is the only one that a row sees of its
-// block: a query to each SIMD lane, as in attention_lanes.h, and the same bits as kSoftmaxLanes and gemm_tile give a
-// block that has one key.
+// block, or the row the only one of its tile that sees the key: the same bits as kSoftmaxLanes and gemm_tile give a
+// block of one key, or a tile of one row. A query to each SIMD lane, as in attention_lanes.h, but where columns are
+// numbers of a row.
 #pragma once
 
 #include "heed/kernels/attention_lanes.h"

@@ -27,7 +27,10 @@ TEST(View, StridesSliceSelectAndTranspose) {
   EXPECT_EQ(select(v, 1, 2).rank, 2);
   EXPECT_FALSE(slice(v, 1, 1, 3).contiguous());
   EXPECT_EQ(describe(slice(v, 2, 0, 2)), "f32 [2, 3, 2] with strides [12, 4, 1]");
+  EXPECT_EQ(describe(slice(v, 2, 1, 4, 2)), "f32 [2, 3, 2] with strides [12, 4, 2]");
+  EXPECT_EQ(slice(v, 2, 1, 4, 2).at<float>({0, 0, 1}), 3);
   EXPECT_THROW(slice(v, 1, 2, 4), Error);
+  EXPECT_THROW(slice(v, 1, 0, 2, 0), Error);
   EXPECT_THROW(reshape(transpose(v, 0, 1), {24}), Error);
 }
 

@@ -101,11 +101,12 @@ V transposed(V view, int a, int b) {
 }
 
 template <typename V>
-V sliced(V view, int axis, Index begin, Index end) {
-  HEED_CHECK(axis >= 0 && axis < view.rank && 0 <= begin && begin <= end && end <= view.shape[axis],
-             "slice: [{}, {}) of axis {} of {}", begin, end, axis, describe(view));
+V sliced(V view, int axis, Index begin, Index end, Index step) {
+  HEED_CHECK(axis >= 0 && axis < view.rank && 0 <= begin && begin <= end && end <= view.shape[axis] && step >= 1,
+             "slice: every {} of [{}, {}) of axis {} of {}", step, begin, end, axis, describe(view));
   view = advance(view, begin * view.stride[axis]);
-  view.shape[axis] = end - begin;
+  view.shape[axis] = ceil_div(end - begin, step);
+  view.stride[axis] *= step;
   return view;
 }
 
@@ -170,8 +171,10 @@ ConstView make_view(const void* data, DType dtype, std::initializer_list<Index> 
 
 View transpose(View view, int a, int b) { return transposed(view, a, b); }
 ConstView transpose(ConstView view, int a, int b) { return transposed(view, a, b); }
-View slice(View view, int axis, Index begin, Index end) { return sliced(view, axis, begin, end); }
-ConstView slice(ConstView view, int axis, Index begin, Index end) { return sliced(view, axis, begin, end); }
+View slice(View view, int axis, Index begin, Index end, Index step) { return sliced(view, axis, begin, end, step); }
+ConstView slice(ConstView view, int axis, Index begin, Index end, Index step) {
+  return sliced(view, axis, begin, end, step);
+}
 View select(View view, int axis, Index index) { return selected(view, axis, index); }
 ConstView select(ConstView view, int axis, Index index) { return selected(view, axis, index); }
 View reshape(View view, std::initializer_list<Index> shape) { return reshaped(view, shape); }

@@ -81,9 +81,9 @@ ConstView make_view(const T* data, std::initializer_list<Index> shape) {
 View transpose(View view, int axis_a, int axis_b);
 ConstView transpose(ConstView view, int axis_a, int axis_b);
 
-// Elements begin to end (exclusive) along one axis. Throws heed::Error when out of range.
-View slice(View view, int axis, Index begin, Index end);
-ConstView slice(ConstView view, int axis, Index begin, Index end);
+// Elements begin to end (exclusive) along one axis, or every `step`-th of them. Throws heed::Error when out of range.
+View slice(View view, int axis, Index begin, Index end, Index step = 1);
+ConstView slice(ConstView view, int axis, Index begin, Index end, Index step = 1);
 
 // The view without `axis`, at `index` along it.
 View select(View view, int axis, Index index);

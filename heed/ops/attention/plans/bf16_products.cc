@@ -117,8 +117,8 @@ void Bf16Products::weight_gradients(const LaneTile& tile, const LanePart&, float
 }
 
 // to^T = to^T decay + turned of_keys, of pairs of keys [key / 2, lane].
-void Bf16Products::add_lanes(const Pairs* turned, Index width, const LaneTile& tile, const Pairs* of_keys, float* to,
-                             const float* decay) {
+void Bf16Products::add_lanes(const Pairs* turned, Index width, const LaneTile& tile, const Pairs* of_keys, float* sums,
+                             AddedTo to, const float* decay) {
   const Index depth = round_up(count_, kPairDepth);
   unit_.multiply({.m = round_up(width, kPairRows),
                   .n = tile.lanes,
@@ -127,9 +127,9 @@ void Bf16Products::add_lanes(const Pairs* turned, Index width, const LaneTile& t
                   .a_row = depth,
                   .b = of_keys,
                   .b_row = tile.lanes,
-                  .c = to,
+                  .c = sums,
                   .c_row = tile.lanes,
-                  .accumulate = tile.started,
+                  .accumulate = to != AddedTo::nothing,
                   .decay = decay});
 }
 
@@ -139,7 +139,12 @@ void Bf16Products::weigh(const LaneTile& tile, const kernels::AttentionLanes& bl
 }
 
 void Bf16Products::add_values(const LaneTile& tile, const LanePart&, const float* weights) {
-  add_lanes(values_turned_, c_.value_width, tile, reinterpret_cast<const Pairs*>(weights), tile.out_lanes, tile.decay);
+  add_lanes(values_turned_, c_.value_width, tile, reinterpret_cast<const Pairs*>(weights), tile.out_lanes,
+            tile.started ? AddedTo::sums : AddedTo::nothing, tile.decay);
+}
+
+void Bf16Products::add_values_apart(const LaneTile&, const LanePart&, const float*, const float*) {
+  fail("attention: the products in bf16 add no key by itself");
 }
 
 void Bf16Products::add_flow(const LaneTile& tile, const kernels::AttentionLanes& block, const LanePart& part,
@@ -154,8 +159,8 @@ void Bf16Products::differentiate(const LaneTile& tile, const kernels::AttentionL
                                factors_);
 }
 
-void Bf16Products::add_query_gradients(const LaneTile& tile, const LanePart&, const float*, AddedTo) {
-  add_lanes(keys_turned_, c_.width, tile, factors_.dscore_pairs, tile.dq_lanes, nullptr);
+void Bf16Products::add_query_gradients(const LaneTile& tile, const LanePart&, const float*, AddedTo to) {
+  add_lanes(keys_turned_, c_.width, tile, factors_.dscore_pairs, tile.dq_lanes, to, nullptr);
 }
 
 // sums[key] += sum over the rows of by_row[key, row] x[row], for x in pairs of rows.

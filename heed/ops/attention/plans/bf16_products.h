@@ -28,6 +28,7 @@ class Bf16Products final : public LaneProducts {
   void weigh(const LaneTile& tile, const kernels::AttentionLanes& block, std::span<const LanePart> parts,
              float* scores) override;
   void add_values(const LaneTile& tile, const LanePart&, const float* weights) override;
+  void add_values_apart(const LaneTile&, const LanePart&, const float*, const float*) override;
   void add_flow(const LaneTile& tile, const kernels::AttentionLanes& block, const LanePart& part, const float* scores,
                 const float* dweights) override;
   void differentiate(const LaneTile& tile, const kernels::AttentionLanes& block, const LanePart& part, float* scores,
@@ -51,7 +52,7 @@ class Bf16Products final : public LaneProducts {
   void turn(Bf16Rows rows, Index width, Pairs* to);
   void pack(Bf16Rows rows, Index count, Index width, const LaneTile& tile, const Factors& to);
   void lane_products(const Bf16Rows& rows, Index width, const Pairs* lanes, const LaneTile& tile, float* to);
-  void add_lanes(const Pairs* turned, Index width, const LaneTile& tile, const Pairs* of_keys, float* to,
+  void add_lanes(const Pairs* turned, Index width, const LaneTile& tile, const Pairs* of_keys, float* sums, AddedTo to,
                  const float* decay);
   void add_rows(const BFloat16* by_row, const Pairs* rows, Index width, FloatRows sums, AddedTo to);
 

@@ -1,6 +1,6 @@
 // The plan "decode": few queries against many keys, as a step of decoding has them. The keys go into SIMD lanes, and a
 // block is read once for all query heads that share it. Each row has the bits that the plan "fused" gives it, which
-// does all else: matrices of weights, and gradients.
+// does all else: matrices of weights, and gradients where "short" does not.
 #include <algorithm>
 
 #include "heed/kernels/lane_row.h"

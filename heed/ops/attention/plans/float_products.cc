@@ -18,7 +18,7 @@ FloatRows gathered(FloatRows rows, Index count, Index width, float* to) {
   return {to, width};
 }
 
-// A product of gradients, whose b is unit-strided.
+// A product as it is, alpha 1 and nothing beside it, whose b is unit-strided.
 void add_product(kernels::GemmTile product, AddedTo to) {
   if (to == AddedTo::sums_apart) {
     kernels::add_products_apart({.m = product.m,

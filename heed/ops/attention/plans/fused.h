@@ -4,6 +4,7 @@
 #pragma once
 
 #include "heed/kernels/attention_lanes.h"
+#include "heed/ops/attention/plans/lane_carry.h"
 #include "heed/ops/attention/plans/lane_products.h"
 #include "heed/ops/attention/plans/plan.h"
 
@@ -17,6 +18,22 @@ namespace heed {
 void fused_forward(const AttentionProblem& c, LaneNumbers numbers, const AttentionResult& result, Workspace& workspace);
 void fused_backward(const AttentionProblem& c, LaneNumbers numbers, const AttentionSaved& saved,
                     const AttentionGrad& grad, Workspace& workspace);
+// Sweeps over the keys, which may go on from others (lane_carry.h): of one key/value head, by the calling thread alone,
+// in some memory.
+Index fused_sweep_bytes(const AttentionProblem& c);
+void fused_sweep(const AttentionProblem& c, Index b, Index g, const AttentionResult& result, const LaneCarry& carry,
+                 char* memory);
+// The same of all heads by all threads.
+void fused_sweep(const AttentionProblem& c, LaneNumbers numbers, const AttentionResult& result, const LaneCarry& carry,
+                 Workspace& workspace);
+
+// The same of the backward pass; a carried sweep leaves what is spoilt by infinities to its caller.
+Index fused_backward_sweep_bytes(const AttentionProblem& c);
+void fused_backward_sweep(const AttentionProblem& c, Index b, Index g, const AttentionSaved& saved,
+                          const AttentionGrad& grad, const GradientCarry& carry, char* memory);
+void fused_backward_sweep(const AttentionProblem& c, LaneNumbers numbers, const AttentionSaved& saved,
+                          const AttentionGrad& grad, const GradientCarry& carry, Workspace& workspace);
+
 void fused_weights(const AttentionProblem& c, LaneNumbers numbers, const ConstView& row_stat,
                    const AttentionSelection& chosen, const View& weights, Workspace& workspace);
 

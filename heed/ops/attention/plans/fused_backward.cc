@@ -97,9 +97,11 @@ class FusedHead {
     if (view && view.dtype != DType::f32) store_rows(sums, view, b, g, keys_);
   }
 
-  // Of rows that see none of keys_, what is their own is to be written all the same.
+  // Whether rows are to be met: some see keys of a piece, or what is their own is to be written all the same.
   bool gives_something(const RowTile& of) const {
-    return grad.dq || grad.dsinks || !intersect(c.mask.tile(of.b, of.h, of.rows).hull, keys_).empty();
+    if (grad.dq || grad.dsinks || keys_ == work_.all_keys()) return true;
+    const MaskTile tile = c.mask.tile(of.b, of.h, of.rows);
+    return c.mask.cover(tile, intersect(tile.hull, keys_)) != TileCover::none;
   }
 
   std::span<LaneTile> turn_to(std::span<const RowTile> rows) {
@@ -126,6 +128,7 @@ class FusedHead {
     const bool twice = LaneWork::looks_twice(c) && !flow_.found;
     if (twice) find_flow(tiles);
     for (const LaneTile& tile : tiles) read_delta(tile);
+    if (flow_.flow != nullptr && !flow_.found && !grad.dq) return;  // the flow was all
     Index nth = 0;
     work_.for_blocks(tiles, keys_, false, [&](LaneTile& tile, const LaneBlock& block) {
       const bool held = point_to(twice ? work_.held(nth++) : LaneWork::Held{});
@@ -248,7 +251,7 @@ class FusedHead {
   const AttentionProblem& c;
   const AttentionSaved& saved;
   const AttentionGrad& grad;
-  const GradientCarry carry_;
+  const GradientCarry& carry_;
   const Flow flow_;
   const kernels::LaneNormaliser& normaliser_;
   LaneWork& work_;
@@ -271,12 +274,12 @@ class FusedBackward {
 
  private:
   // Whether a head is worth two passes: there are fewer heads than threads, or its sums of 16-bit gradients are large.
-  // Where only one of them is wanted, it costs nothing.
+  // Where gradients of one side are all that is wanted, there is but one, unless it has to find the flow first.
   bool wants_pieces() const {
     if (grad.dbias || grad.dsinks || grad.drelative || grad.dcentre) return false;
     const bool is_long = c.queries > 2 * kTiles * kTileRows && c.keys > 16 * kernels::kLaneKeys;
     const bool is_large = c.k.view().dtype != DType::f32 && c.keys * (c.width + c.value_width) > kMostSums;
-    const bool is_one = !grad.dq || !(grad.dk || grad.dv);
+    const bool is_one = !LaneWork::looks_twice(c) && (!grad.dq || !(grad.dk || grad.dv));
     return is_large || ((is_long || is_one) && c.batch * c.key_heads < thread_count());
   }
   Index piece_keys() const {
@@ -363,7 +366,7 @@ class FusedBackward {
   const LaneNumbers numbers_;
   const AttentionSaved& saved;
   const AttentionGrad& grad;
-  const GradientCarry carry_;
+  const GradientCarry& carry_;
   Workspace& workspace_;
 };
 

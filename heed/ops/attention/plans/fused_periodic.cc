@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "heed/kernels/attention_lanes.h"
+#include "heed/ops/attention/plans/fused.h"
 #include "heed/ops/attention/plans/lane_carry.h"
 #include "heed/ops/attention/plans/periodic_parts.h"
 #include "heed/ops/attention/plans/repair.h"
@@ -21,19 +22,18 @@ class PeriodicSweeps {
   // What the far keys before, or behind, the queries add.
   void add_far(bool behind, Workspace& workspace) const {
     const std::vector<PeriodicPart> far = parts_.far(behind);
-    if (far.size() == 1) {
-      fused_sweep(far[0].problem, LaneNumbers::f32, rows_of_result(far[0]), far_carry(far[0], behind), workspace);
-      return;
-    }
-    for_heads_and_parts(workspace, fused_sweep_bytes(far[0].problem), far,
-                        [&](const PeriodicPart& part, Index b, Index g, char* memory) {
-                          fused_sweep(part.problem, b, g, rows_of_result(part), far_carry(part, behind), memory);
-                        });
+    const auto all = [&](const PeriodicPart& part) {
+      fused_sweep(part.problem, LaneNumbers::f32, rows_of_result(part), far_carry(part, behind), workspace);
+    };
+    const auto one = [&](const PeriodicPart& part, Index b, Index g, char* memory) {
+      fused_sweep(part.problem, b, g, rows_of_result(part), far_carry(part, behind), memory);
+    };
+    sweep_parts(far, fused_sweep_bytes(far[0].problem), workspace, all, one);
   }
 
   void add_near(Workspace& workspace) const {
     const LaneCarry carry{.top = top_, .sum = sum_, .first = false, .last = !parts_.has_keys_behind()};
-    fused_sweep(parts_.near().problem, LaneNumbers::f32, result, carry, workspace);
+    fused_sweep(parts_.near(), LaneNumbers::f32, result, carry, workspace);
   }
 
  private:

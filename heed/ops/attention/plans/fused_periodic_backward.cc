@@ -1,3 +1,4 @@
+#include "heed/ops/attention/plans/fused.h"
 #include "heed/ops/attention/plans/fused_periodic.h"
 #include "heed/ops/attention/plans/lane_carry.h"
 #include "heed/ops/attention/plans/periodic_parts.h"
@@ -19,7 +20,7 @@ class PeriodicGradients {
     const bool behind = parts_.has_keys_behind(), keys = grad.dk || grad.dv;
     if (grad.dq) add_far(false, of_queries, workspace);
     if (keys && behind) add_far(true, of_keys, workspace);
-    fused_backward_sweep(parts_.near().problem, LaneNumbers::f32, saved, grad, {.active = true}, workspace);
+    fused_backward_sweep(parts_.near(), LaneNumbers::f32, saved, grad, {.active = true}, workspace);
     if (keys) add_far(false, of_keys, workspace);
     if (grad.dq && behind) add_far(true, of_queries, workspace);
   }
@@ -29,16 +30,13 @@ class PeriodicGradients {
     const std::vector<PeriodicPart> far = parts_.far(behind);
     const AddedTo keys = parts_.far_rows_are_apart() ? AddedTo::sums_apart : AddedTo::sums;
     const GradientCarry carry{.active = true, .queries = AddedTo::sums_apart, .keys = keys};
-    if (far.size() == 1) {
-      fused_backward_sweep(far[0].problem, LaneNumbers::f32, saved_of(far[0]), grad_of(far[0], wanted), carry,
-                           workspace);
-      return;
-    }
-    for_heads_and_parts(workspace, fused_backward_sweep_bytes(far[0].problem), far,
-                        [&](const PeriodicPart& part, Index b, Index g, char* memory) {
-                          fused_backward_sweep(part.problem, b, g, saved_of(part), grad_of(part, wanted), carry,
-                                               memory);
-                        });
+    const auto all = [&](const PeriodicPart& part) {
+      fused_backward_sweep(part.problem, LaneNumbers::f32, saved_of(part), grad_of(part, wanted), carry, workspace);
+    };
+    const auto one = [&](const PeriodicPart& part, Index b, Index g, char* memory) {
+      fused_backward_sweep(part.problem, b, g, saved_of(part), grad_of(part, wanted), carry, memory);
+    };
+    sweep_parts(far, fused_backward_sweep_bytes(far[0].problem), workspace, all, one);
   }
 
   AttentionSaved saved_of(const PeriodicPart& part) const {
@@ -54,10 +52,17 @@ class PeriodicGradients {
   const AttentionGrad& grad;
 };
 
-// The problem of every `group`-th query head, from the nth on: each has a key/value head of its own.
+// Every `group`-th head of a view of query heads, from the nth on; an empty view has none.
+template <typename AnyView>
+AnyView member_heads(const AttentionProblem& c, const AnyView& view, Index nth) {
+  return view ? slice(view, 1, nth, c.heads, c.group) : view;
+}
+
+// The problem of those heads: each has a key/value head of its own. (What the spec has for each head stays the whole's;
+// masks that repeat have nothing of the kind, and sinks are in the statistic.)
 AttentionProblem member_of_groups(const AttentionProblem& c, Index nth) {
   AttentionProblem member = c;
-  member.q = every(c.q, 1, nth, c.group);
+  member.q = member_heads(c, c.q, nth);
   member.heads = c.key_heads, member.group = 1;
   member.mask = MaskRows(c.spec.mask, {c.batch, member.heads, c.queries, c.keys});
   return member;
@@ -72,7 +77,7 @@ void periodic_backward(const AttentionProblem& c, const AttentionSaved& saved, c
   }
   // A key adds up the rows of one head after those of another.
   for (Index nth = 0; nth < c.group; ++nth) {
-    const auto of_member = [&](const auto& view) { return view ? every(view, 1, nth, c.group) : view; };
+    const auto of_member = [&](const auto& view) { return member_heads(c, view, nth); };
     const AttentionProblem member = member_of_groups(c, nth);
     const AttentionSaved given{of_member(saved.out), of_member(saved.row_stat), of_member(saved.dout),
                                of_member(saved.drow_stat)};

@@ -83,7 +83,7 @@ TEST(PeriodicMasks, GiveTheBitsThatTheyGiveAsAnyOtherMaskOnEverySimdTarget) {
   for (std::int64_t target : simd_targets()) {
     SCOPED_TRACE(simd_target_name(target));
     force_simd_target(target);
-    for (const Mask& mask : periodic_masks()) expect_same_bits_as_any_mask(sample(mask, 650, 650));
+    for (const Mask& mask : periodic_masks()) expect_same_bits_as_any_mask(sample(mask, 850, 850));
   }
   force_simd_target(0);
 }
@@ -93,12 +93,12 @@ TEST(PeriodicMasks, GiveTheSameBitsForOtherLengthsScoresSinksAndThreads) {
   for (int count : {1, 3}) {
     set_thread_count(count);
     for (const Mask& mask : periodic_masks()) {
-      expect_same_bits_as_any_mask(sample(mask, 530, 700, 2));
-      expect_same_bits_as_any_mask(sample(mask, 700, 390));
-      AttentionSample p = sample(mask, 530, 530);
+      expect_same_bits_as_any_mask(sample(mask, 800, 900, 2));
+      expect_same_bits_as_any_mask(sample(mask, 900, 790));
+      AttentionSample p = sample(mask, 800, 800);
       p.spec.score = Score::cosine(8);
       expect_same_bits_as_any_mask(p);
-      p = sample(mask, 530, 530);
+      p = sample(mask, 800, 800);
       p.sinks = Tensor::from(std::vector<float>{0.5f, 3.0f}, {2});
       p.spec.normaliser.sinks = p.sinks;
       expect_same_bits_as_any_mask(p);
@@ -113,13 +113,13 @@ TEST(PeriodicMasks, GiveTheSameBitsInProblemsOfEveryShape) {
     testing::Choices choices(seed);
     const bool strided = choices.one_in(2);
     const Index period = strided ? 64 + choices.below(40) : 64 * choices.of({1, 2});
-    const Index queries = (strided ? 8 : 4) * period + 1 + choices.below(200), group = choices.of({1, 2, 3}),
-                key_heads = choices.of({1, 2});
+    const Index least = (strided ? 12 : 6) * period + 1, queries = least + choices.below(200),
+                group = choices.of({1, 2, 3}), key_heads = choices.of({1, 2});
     AttentionSample p = testing::plain_problem({.batch = choices.of({1, 2}),
                                                 .heads = group * key_heads,
                                                 .key_heads = key_heads,
                                                 .queries = queries,
-                                                .keys = choices.of({queries, 1 + choices.below(900)}),
+                                                .keys = choices.of({queries, least + choices.below(300)}),
                                                 .width = 1 + choices.below(40),
                                                 .value_width = 1 + choices.below(40)});
     p.spec.mask = strided ? Mask::strided({.stride = period}) : Mask::fixed({.block = period, .summary = 1});
@@ -131,7 +131,7 @@ TEST(PeriodicMasks, GiveTheSameBitsInProblemsOfEveryShape) {
 
 TEST(PeriodicMasks, GiveEachGradientAloneWithTheBitsThatItHasBesideTheOthers) {
   for (const Mask& mask : periodic_masks()) {
-    const AttentionSample p = sample(mask, 650, 650);
+    const AttentionSample p = sample(mask, 850, 850);
     const Answer all = solve(p);
     const AttentionProblem problem = problem_of(p);
     const AttentionSaved saved{all.out, all.row_stat, p.dout, p.drow_stat};
@@ -146,13 +146,13 @@ TEST(PeriodicMasks, GiveEachGradientAloneWithTheBitsThatItHasBesideTheOthers) {
 
 TEST(PeriodicMasks, LeaveARowAloneWhoseRefusedKeysAreNotNumbers) {
   for (const Mask& mask : periodic_masks()) {
-    AttentionSample p = sample(mask, 650, 650);
+    AttentionSample p = sample(mask, 850, 850);
     const Index key = 383;
     p.v.at<float>({0, 0, key, 3}) = std::numeric_limits<float>::quiet_NaN();
     p.k.at<float>({0, 0, 200, 1}) = std::numeric_limits<float>::infinity();
     const AttentionProblem problem = problem_of(p);
     const Answer rows = solve(p);
-    for (Index i = 0; i < 650; ++i) {
+    for (Index i = 0; i < 850; ++i) {
       const bool sees = problem.mask.allows(0, 1, i, key), sees_infinity = problem.mask.allows(0, 1, i, 200);
       if (sees_infinity) continue;
       EXPECT_EQ(std::isnan(rows.out.at<float>({0, 1, i, 3})), sees) << i;
@@ -161,16 +161,19 @@ TEST(PeriodicMasks, LeaveARowAloneWhoseRefusedKeysAreNotNumbers) {
   }
 }
 
-// A pattern whose far keys are two to a block of 64, or that stands beside something else, goes the way of any mask.
+// A pattern whose far keys are two to a block of 64, that has few periods, or that stands beside something else, goes
+// the way of any mask.
 TEST(PeriodicMasks, AreThoseOfWhichARowSeesOneFarKeyInABlock) {
-  EXPECT_FALSE(PeriodicParts::fit(problem_of(sample(Mask::strided({.stride = 63}), 650, 650))));
-  EXPECT_FALSE(PeriodicParts::fit(problem_of(sample(Mask::fixed({.block = 96, .summary = 1}), 650, 650))));
-  EXPECT_FALSE(PeriodicParts::fit(problem_of(sample(Mask::fixed({.block = 128, .summary = 2}), 650, 650))));
-  AttentionSample p = sample(Mask::strided({.stride = 64}), 650, 650);
+  EXPECT_FALSE(PeriodicParts::fit(problem_of(sample(Mask::strided({.stride = 63}), 850, 850))));
+  EXPECT_FALSE(PeriodicParts::fit(problem_of(sample(Mask::fixed({.block = 96, .summary = 1}), 850, 850))));
+  EXPECT_FALSE(PeriodicParts::fit(problem_of(sample(Mask::fixed({.block = 128, .summary = 2}), 850, 850))));
+  EXPECT_FALSE(PeriodicParts::fit(problem_of(sample(Mask::strided({.stride = 64}), 850, 768))));
+  EXPECT_FALSE(PeriodicParts::fit(problem_of(sample(Mask::strided({.stride = 64}), 768, 850))));
+  AttentionSample p = sample(Mask::strided({.stride = 64}), 850, 850);
   ASSERT_TRUE(PeriodicParts::fit(problem_of(p)));
   p.spec.dropout.probability = 0.5;
   EXPECT_FALSE(PeriodicParts::fit(problem_of(p)));
-  p = sample(Mask::strided({.stride = 64}), 650, 651);
+  p = sample(Mask::strided({.stride = 64}), 850, 851);
   p.spec.mask.anchor = Anchor::end;
   EXPECT_FALSE(PeriodicParts::fit(problem_of(p)));
 }

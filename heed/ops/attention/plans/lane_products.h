@@ -43,8 +43,9 @@ class LaneProducts {
   virtual void weight_gradients(const LaneTile& tile, const LanePart& part, float* to) = 0;
   // out^T = out^T decay + V^T weights.
   virtual void add_values(const LaneTile& tile, const LanePart& part, const float* weights) = 0;
-  // The same key after key: out^T = out^T decays[key] + v weights[key]. Only products in f32 have it.
-  virtual void add_values_apart(const LaneTile&, const LanePart&, const float*, const float*) {}
+  // The same key after key, in f32 alone: out^T = out^T decays[key] + v weights[key].
+  virtual void add_values_apart(const LaneTile& tile, const LanePart& part, const float* weights,
+                                const float* decays) = 0;
   // Adds to the tile's delta what the rows' keys give back together, from the same as the next one.
   virtual void add_flow(const LaneTile& tile, const kernels::AttentionLanes& block, const LanePart& part,
                         const float* scores, const float* dweights) = 0;

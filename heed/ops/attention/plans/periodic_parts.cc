@@ -11,8 +11,8 @@ using Near = PeriodicKeys::Near;
 bool PeriodicParts::fit(const AttentionProblem& c) {
   const std::optional<PeriodicKeys> pattern = c.mask.periodic();
   if (!pattern) return false;
-  // Where periods are few, a tile's blocks are not: it does no more work to meet all of them in one sweep.
-  const bool few = c.queries <= (pattern->near == Near::window ? 8 : 4) * pattern->period;
+  // Measured: where periods are few, a tile that meets all of its blocks in one sweep takes less time.
+  const bool few = std::min(c.queries, c.keys) <= (pattern->near == Near::window ? 12 : 6) * pattern->period;
   // A far key is the only one of its block that a row may see.
   const Index period = pattern->period;
   const bool apart = pattern->near == Near::window ? period >= kLaneKeys : period % kLaneKeys == 0;
@@ -33,7 +33,7 @@ PeriodicPart PeriodicParts::part(PeriodicPart of, const Mask& mask) const {
   return of;
 }
 
-PeriodicPart PeriodicParts::near() const {
+AttentionProblem PeriodicParts::near() const {
   const Index period = pattern_.period;
   Mask mask;
   if (pattern_.near == Near::window) {
@@ -44,7 +44,7 @@ PeriodicPart PeriodicParts::near() const {
     mask.anchor = Anchor::start;
     mask.window = Window{.left = period / 2, .right = period - 1 - period / 2, .centre = centre};
   }
-  return part({}, has_keys_behind() ? mask : mask & Mask::causal(Anchor::start));
+  return part({}, has_keys_behind() ? mask : mask & Mask::causal(Anchor::start)).problem;
 }
 
 std::vector<PeriodicPart> PeriodicParts::far(bool behind) const {

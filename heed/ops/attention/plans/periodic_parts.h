@@ -11,16 +11,6 @@
 
 namespace heed {
 
-// Every `step`-th index of a view's axis, from `first` on.
-template <typename AnyView>
-AnyView every(AnyView view, int axis, Index first, Index step) {
-  const Index count = view.shape[static_cast<std::size_t>(axis)];
-  view = slice(view, axis, std::min(first, count), count);
-  view.shape[axis] = ceil_div(view.shape[axis], step);
-  view.stride[axis] *= step;
-  return view;
-}
-
 struct PeriodicPart {
   AttentionProblem problem{};
   Index row = 0, row_step = 1, key = 0, key_step = 1;  // which rows and keys of the whole it has
@@ -28,27 +18,36 @@ struct PeriodicPart {
   // What of a [B, H, Lq] or [B, H, Lq, D] view is the part's, and of one of the keys'; an empty view has nothing.
   template <typename AnyView>
   AnyView rows_of(const AnyView& view) const {
-    return view ? every(view, 2, row, row_step) : view;
+    return part_of(view, row, row_step);
   }
   template <typename AnyView>
   AnyView keys_of(const AnyView& view) const {
-    return view ? every(view, 2, key, key_step) : view;
+    return part_of(view, key, key_step);
+  }
+
+ private:
+  template <typename AnyView>
+  static AnyView part_of(const AnyView& view, Index first, Index step) {
+    return view ? slice(view, 2, std::min(first, view.shape[2]), view.shape[2], step) : view;
   }
 };
 
-// Calls f(part, b, g, memory) for every part of each key/value head, from all threads, each with some memory. A head's
-// follow one another: rows of the next part lie beside those of the last.
-template <typename F>
-void for_heads_and_parts(Workspace& workspace, Index bytes, const std::vector<PeriodicPart>& parts, const F& f) {
+// Sweeps over parts that have no row in common, and no key either: by all threads over the only one, `all(part)`, or by
+// each thread over some of them, `one(part, b, g, memory)` for every key/value head, with so many bytes of memory. A
+// head's parts follow one another: rows of the next lie beside those of the last.
+template <typename All, typename One>
+void sweep_parts(const std::vector<PeriodicPart>& parts, Index bytes, Workspace& workspace, const All& all,
+                 const One& one) {
   const AttentionProblem& c = parts[0].problem;
   const auto count = static_cast<Index>(parts.size());
-  parallel_for_with_scratch(
-      workspace, bytes, c.batch * c.key_heads * count, 1, [&](Index begin, Index end, char* memory) {
-        for (Index unit = begin; unit < end; ++unit) {
-          const Index head = unit / count;
-          f(parts[static_cast<std::size_t>(unit % count)], head / c.key_heads, head % c.key_heads, memory);
-        }
-      });
+  if (count == 1) return all(parts[0]);
+  const auto run = [&](Index begin, Index end, char* memory) {
+    for (Index unit = begin; unit < end; ++unit) {
+      const Index head = unit / count;
+      one(parts[static_cast<std::size_t>(unit % count)], head / c.key_heads, head % c.key_heads, memory);
+    }
+  };
+  parallel_for_with_scratch(workspace, bytes, c.batch * c.key_heads * count, 1, run);
 }
 
 class PeriodicParts {
@@ -60,9 +59,9 @@ class PeriodicParts {
   bool has_keys_behind() const { return !c.mask.has_window(); }
 
   // Every row against the keys near it.
-  PeriodicPart near() const;
+  AttentionProblem near() const;
   // Rows against the far keys before, or behind, them, in parts that have no row in common, and no key either. The
-  // first one is the largest; each has rows, though it may have no keys.
+  // first one is the largest.
   std::vector<PeriodicPart> far(bool behind) const;
   // Whether a far part's row is the only one, of its tile of all rows, that sees one of its keys. (A key always is the
   // only one, of its block of all keys, that the row sees.)

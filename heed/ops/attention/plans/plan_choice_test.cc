@@ -83,7 +83,7 @@ TEST(AttentionPlanChoice, ShortRunsWhereOneTileAndOneBlockHoldAHead) {
     EXPECT_EQ(chosen(24, 65, pass), "fused");
   }
   EXPECT_EQ(chosen(1, 64, Pass::forward), "decode");
-  EXPECT_EQ(chosen(4, 4, Pass::forward), "short");  // a head's keys are too few to pay for turning to its rows
+  EXPECT_EQ(chosen(4, 4, Pass::forward), "short");  // what a row costs "decode" outweighs few keys
 }
 
 TEST(AttentionPlanChoice, AStepIsDecodedWhateverHeadsShare) {
