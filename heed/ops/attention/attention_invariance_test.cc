@@ -225,6 +225,11 @@ TEST(AttentionInvariance, TheThreadCountChangesNoBitOfFewLongHeads) {
   problems[2].spec.bias.alibi = random_tensor(DType::f32, {2}, 7), problems[2].spec.normaliser = Normaliser::sigmoid();
   problems.push_back(plain_problem({.heads = 2, .queries = 600, .keys = 1100}, DType::bf16));
   problems[3].spec.mask = Mask::causal();
+  for (const DType dtype : {DType::f32, DType::bf16})  // rows that see none of most pieces of the keys
+    for (const Mask& mask : {Mask::sliding_window(20, 9), Mask::bigbird({.positions = 1100})}) {
+      problems.push_back(plain_problem({.heads = 2, .queries = 600, .keys = 1100}, dtype));
+      problems.back().spec.mask = mask;
+    }
   for (const AttentionSample& p : problems) {
     int fused = 0;
     for (const AttentionPlan* plan : plans_for(p)) {
@@ -236,7 +241,33 @@ TEST(AttentionInvariance, TheThreadCountChangesNoBitOfFewLongHeads) {
   }
 }
 
-// The same of every score and normaliser in tiles, which follow each other through the keys, under an interval for each
+// Also where the threads share out what is wanted alone.
+TEST(AttentionInvariance, AGradientAloneHasTheBitsThatItHasBesideTheOthers) {
+  const int before = thread_count();
+  for (const DType dtype : {DType::f32, DType::bf16})
+    for (const Index length : {100, 1100}) {
+      AttentionSample p = plain_problem({.heads = 2, .queries = 600, .keys = length}, dtype);
+      p.spec.mask = Mask::causal(Anchor::start);
+      const Tensor out = Tensor::empty_like(p.dout), stat = Tensor::empty(DType::f32, {1, 2, 600});
+      const Tensor dq = Tensor::empty_like(p.q), dk = Tensor::empty_like(p.k), dv = Tensor::empty_like(p.v);
+      Workspace workspace;
+      attention(p.q, p.k, p.v, p.spec, {.out = out, .row_stat = stat}, workspace);
+      const AttentionSaved saved{out, stat, p.dout};
+      set_thread_count(1);
+      attention_backward(p.q, p.k, p.v, p.spec, saved, {.dq = dq, .dk = dk, .dv = dv}, workspace);
+      for (int count : {1, 3}) {
+        set_thread_count(count);
+        const Tensor q = Tensor::empty_like(dq), k = Tensor::empty_like(dk), v = Tensor::empty_like(dv);
+        attention_backward(p.q, p.k, p.v, p.spec, saved, {.dq = q}, workspace);
+        attention_backward(p.q, p.k, p.v, p.spec, saved, {.dk = k}, workspace);
+        attention_backward(p.q, p.k, p.v, p.spec, saved, {.dv = v}, workspace);
+        EXPECT_TRUE(same_bits(q, dq) && same_bits(k, dk) && same_bits(v, dv)) << describe(p) << " " << count;
+      }
+    }
+  set_thread_count(before);
+}
+
+// Every score and normaliser in tiles, which follow each other through the keys, under an interval for each
 // row and under booleans.
 TEST(AttentionInvariance, TheThreadCountChangesNoBitOfOneHeadInTiles) {
   const Index queries = 150, keys = 1100;
