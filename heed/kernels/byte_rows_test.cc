@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -20,7 +21,7 @@ using testing::random_floats;
 struct Sample {
   static constexpr Index kRow = 600, kRows = kByteKeys;
   std::vector<std::int8_t> stored;
-  std::vector<float> scales = random_floats(3 * kRows, 2), floats = random_floats(kByteRows * kRow, 3);
+  std::vector<float> scales = random_floats(3 * kRows, 2), floats = random_floats(kMostByteRows * kRow, 3);
 
   Sample() : stored(static_cast<std::size_t>((kRows + 1) * kRow)) {
     Rng rng(1);
@@ -72,22 +73,26 @@ TEST_F(ByteRows, ProductsAreThoseOfTheRowsAndHaveTheSameBitsByEachUnitAndBesideA
   constexpr float kAlpha = 0.3f;
   for (Index width : {64, 128, 576})
     for (Index count : {1, 16, 33, 64}) {
-      std::vector<std::vector<float>> alone(kByteRows);
+      std::vector<std::vector<float>> alone(kMostByteRows);
       for (const ByteUnit& unit : byte_units())
-        for (Index rows : {1, 2, 3, 4}) {
+        for (Index rows : {1, 2, 3, 4, 7, 16}) {
           SCOPED_TRACE(std::string(unit.name) + ", " + std::to_string(rows) + " rows, " + std::to_string(width));
           std::vector<std::int8_t> digits(static_cast<std::size_t>(digit_row_bytes(width)));
-          std::vector<std::uint32_t> columns(static_cast<std::size_t>(digit_columns(rows, width)));
-          std::vector<DigitTerms> terms(kByteRows);
+          const Index chunk = digit_columns(rows, width);
+          std::vector<std::uint32_t> columns(static_cast<std::size_t>(ceil_div(rows, kByteRows) * chunk));
+          std::vector<float> units(kMostByteRows);
           for (Index r = 0; r < rows; ++r) {
-            split_digits(x.row_of_floats(r), width, digits.data(), &terms[static_cast<std::size_t>(r)]);
-            turn_digits(r, rows, digits.data(), width, columns.data());
+            DigitTerms terms;
+            split_digits(x.row_of_floats(r), width, digits.data(), &terms);
+            units[static_cast<std::size_t>(r)] = static_cast<float>(terms.unit);
+            turn_digits(r % kByteRows, std::min(rows, kByteRows), digits.data(), width,
+                        columns.data() + r / kByteRows * chunk);
           }
-          std::vector<float> got(kByteRows * kByteKeys, 7);
+          std::vector<float> got(kMostByteRows * kByteKeys, 7);
           unit.open(rows);
-          unit.products(rows, columns.data(), terms.data(), x.rows(count, width), kAlpha, {got.data(), kByteKeys});
+          unit.products(rows, columns.data(), units.data(), x.rows(count, width), kAlpha, {got.data(), kByteKeys});
           unit.close();
-          for (Index r = 0; r < kByteRows; ++r) {
+          for (Index r = 0; r < kMostByteRows; ++r) {
             const std::vector<float> row(got.begin() + r * kByteKeys, got.begin() + r * kByteKeys + count);
             expect_as_before(row, r, rows, alone);
             if (r >= rows) continue;
@@ -110,34 +115,31 @@ TEST_F(ByteRows, SumsAreThoseOfTheWeightsAndHaveTheSameBitsByEachUnitAndBesideAn
   const Sample x;
   for (Index width : {64, 128, 576})
     for (Index count : {1, 16, 33, 64}) {
-      std::vector<std::vector<float>> alone(kByteRows);
+      std::vector<std::vector<float>> alone(kMostByteRows);
       for (const ByteUnit& unit : byte_units())
-        for (Index rows : {1, 2, 3, 4}) {
+        for (Index rows : {1, 2, 3, 4, 7, 16}) {
           SCOPED_TRACE(std::string(unit.name) + ", " + std::to_string(rows) + " rows, " + std::to_string(count));
-          std::vector<std::int8_t> digits(static_cast<std::size_t>(kByteRows * kBytePlaces * kByteKeys));
-          std::vector<DigitTerms> terms(kByteRows);
-          for (Index r = 0; r < rows; ++r) {
-            std::vector<float> weights(x.row_of_floats(r), x.row_of_floats(r) + kByteKeys);
-            std::fill(weights.begin() + count, weights.end(), 0.0f);
-            split_digits(weights.data(), kByteKeys, digits.data() + r * kBytePlaces * kByteKeys,
-                         &terms[static_cast<std::size_t>(r)]);
-          }
-          std::vector<float> got(static_cast<std::size_t>(kByteRows * width), 7);
+          std::vector<std::int8_t> digits(static_cast<std::size_t>(kMostByteRows * kBytePlaces * kByteKeys));
+          std::vector<float> units(kMostByteRows), weights(kMostByteRows * kByteKeys);
+          for (Index r = 0; r < rows; ++r) std::copy_n(x.row_of_floats(r), kByteKeys, weights.data() + r * kByteKeys);
+          split_weights(rows, weights.data(), x.rows(count, width), digits.data(), units.data());
+          std::vector<float> got(static_cast<std::size_t>(kMostByteRows * width), 7);
           unit.open(rows);
-          unit.sums(rows, digits.data(), terms.data(), x.rows(count, width), {got.data(), width});
+          unit.sums(rows, digits.data(), units.data(), x.rows(count, width), {got.data(), width});
           unit.close();
-          for (Index r = 0; r < kByteRows; ++r) {
+          for (Index r = 0; r < kMostByteRows; ++r) {
             const std::vector<float> row(got.begin() + r * width, got.begin() + (r + 1) * width);
             expect_as_before(row, r, rows, alone);
             if (r >= rows) continue;
             for (Index d = 0; d < width; ++d) {
               double sum = 0, magnitude = 0;
+              float largest = 0;
               for (Index j = 0; j < count; ++j) {
-                const double term = x.row_of_floats(r)[j] * x.number(j, d);
+                const double weight = x.row_of_floats(r)[j] * x.scale(j), term = weight * x.number(j, d);
                 sum += term, magnitude += std::abs(term);
+                largest = std::max(largest, std::abs(static_cast<float>(weight)));
               }
-              ASSERT_NEAR(row[static_cast<std::size_t>(d)], sum,
-                          tolerance(magnitude, largest_of(x.row_of_floats(r), count), count));
+              ASSERT_NEAR(row[static_cast<std::size_t>(d)], sum, tolerance(magnitude, largest, count));
             }
           }
         }
@@ -150,20 +152,44 @@ TEST_F(ByteRows, ARowThatIsNotFiniteHasNoNumbersAndSpoilsNoOther) {
   for (const ByteUnit& unit : byte_units()) {
     std::vector<std::int8_t> digits(static_cast<std::size_t>(digit_row_bytes(kWidth)));
     std::vector<std::uint32_t> columns(static_cast<std::size_t>(digit_columns(2, kWidth)));
-    DigitTerms terms[2];
+    float units[2];
     std::vector<float> spoilt(x.floats.begin(), x.floats.begin() + kWidth);
     spoilt[3] = std::numeric_limits<float>::infinity();
-    split_digits(spoilt.data(), kWidth, digits.data(), &terms[0]);
-    turn_digits(0, 2, digits.data(), kWidth, columns.data());
-    split_digits(x.row_of_floats(0), kWidth, digits.data(), &terms[1]);
-    turn_digits(1, 2, digits.data(), kWidth, columns.data());
+    const float* const rows[] = {spoilt.data(), x.row_of_floats(0)};
+    for (Index r = 0; r < 2; ++r) {
+      DigitTerms terms;
+      split_digits(rows[r], kWidth, digits.data(), &terms);
+      units[r] = static_cast<float>(terms.unit);
+      turn_digits(r, 2, digits.data(), kWidth, columns.data());
+    }
     std::vector<float> got(2 * kByteKeys);
     unit.open(2);
-    unit.products(2, columns.data(), terms, x.rows(kCount, kWidth), 1, {got.data(), kByteKeys});
+    unit.products(2, columns.data(), units, x.rows(kCount, kWidth), 1, {got.data(), kByteKeys});
     unit.close();
     for (Index j = 0; j < kCount; ++j) {
       EXPECT_TRUE(std::isnan(got[static_cast<std::size_t>(j)]));
       EXPECT_TRUE(std::isfinite(got[static_cast<std::size_t>(kByteKeys + j)]));
+    }
+  }
+}
+
+TEST_F(ByteRows, WeightsThatAreNotFiniteHaveNoNumbersAndSpoilNoOther) {
+  const Sample x;
+  constexpr Index kWidth = 64, kCount = 16;
+  std::vector<float> weights = random_floats(2 * kByteKeys, 4);
+  weights[3] = std::numeric_limits<float>::infinity();
+  std::fill_n(weights.begin() + kCount, kByteKeys - kCount, std::numeric_limits<float>::infinity());  // of no row
+  std::vector<std::int8_t> digits(static_cast<std::size_t>(2 * kBytePlaces * kByteKeys));
+  float units[2];
+  split_weights(2, weights.data(), x.rows(kCount, kWidth), digits.data(), units);
+  for (const ByteUnit& unit : byte_units()) {
+    std::vector<float> got(2 * kWidth);
+    unit.open(2);
+    unit.sums(2, digits.data(), units, x.rows(kCount, kWidth), {got.data(), kWidth});
+    unit.close();
+    for (Index d = 0; d < kWidth; ++d) {
+      EXPECT_TRUE(std::isnan(got[static_cast<std::size_t>(d)]));
+      EXPECT_TRUE(std::isfinite(got[static_cast<std::size_t>(kWidth + d)]));
     }
   }
 }

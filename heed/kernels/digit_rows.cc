@@ -1,13 +1,13 @@
 #include "heed/kernels/digit_rows.h"
 
 #include "heed/base/check.h"
+#include "heed/kernels/digit_split-inl.h"
 #include "heed/kernels/digit_target.h"
 #include "heed/kernels/dot_features.h"
 
 #if HWY_ARCH_X86_64 && defined(__linux__)
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -21,34 +21,7 @@ constexpr Index kFloats = 16, kPairs = 8;
 // from the sum in the end. So many products of 255 by 128 stay within 32 bits.
 constexpr Index kMostInputs = 65536;
 
-// Digits go from -128 to 127, so that the largest number is 127 in each.
-constexpr std::int32_t kBias = 0x808080;
-constexpr std::uint32_t kInfinite = 0x7F800000, kMagnitude = 0x7FFFFFFF;
-
-HEED_DIGIT_INLINE __mmask16 first_lanes(Index count) {
-  return static_cast<__mmask16>(count >= kFloats ? 0xFFFF : (1u << count) - 1);
-}
-
-// The exponent of the unit for a row of which the largest magnitude has these bits.
-int unit_exponent(std::uint32_t largest) {
-  constexpr int kBiasOfHalves = 149, kLeast = -126;  // a float is its significand, of 24 bits, times 2^(exponent - 150)
-  constexpr std::uint32_t kMostSignificand = 2 * 0x7F7F7F;
-  const int exponent = static_cast<int>(largest >> 23);
-  const std::uint32_t significand = (largest & 0x7FFFFF) | 0x800000;
-  return std::max(exponent - kBiasOfHalves + (significand > kMostSignificand ? 1 : 0), kLeast);
-}
-
-float power_of_two(int exponent) { return std::bit_cast<float>(static_cast<std::uint32_t>(exponent + 127) << 23); }
-
 HEED_DIGIT_INLINE __m512d in_f64(__m256i numbers) { return _mm512_maskz_cvtepi32_pd(kEights, numbers); }
-
-HEED_DIGIT_INLINE std::uint32_t largest_of(__m512i words) {
-  const __m256i eight = _mm256_max_epu32(_mm512_maskz_extracti64x4_epi64(kEights, words, 0),
-                                         _mm512_maskz_extracti64x4_epi64(kEights, words, 1));
-  const __m128i four = _mm_max_epu32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
-  const __m128i two = _mm_max_epu32(four, _mm_shuffle_epi32(four, 0x4E));
-  return static_cast<std::uint32_t>(_mm_cvtsi128_si32(_mm_max_epu32(two, _mm_shuffle_epi32(two, 0xB1))));
-}
 
 // Of whole numbers, so that no order matters.
 HEED_DIGIT_INLINE double sum_of(__m512d numbers) {
@@ -65,11 +38,10 @@ HEED_DIGIT_INLINE void store_digits(__m512i words, unsigned bit, std::int8_t* to
 }
 
 HEED_DIGIT_TARGET void split(const float* x, Index width, std::int8_t* digits, DigitTerms* terms) {
-  const __m512i magnitude = _mm512_set1_epi32(kMagnitude);
   __m512i largest = _mm512_setzero_si512();
   for (Index i = 0; i < width; i += kFloats) {
-    const __m512i bits = _mm512_maskz_loadu_epi32(first_lanes(width - i), x + i);
-    largest = _mm512_maskz_max_epi32(kWords, largest, _mm512_and_si512(bits, magnitude));
+    const __m512 numbers = _mm512_maskz_loadu_ps(first_lanes(width - i), x + i);
+    largest = _mm512_maskz_max_epi32(kWords, largest, magnitude_bits(numbers));
   }
   const std::uint32_t most = largest_of(largest);
   const Index place = digit_row_bytes(width) / kDigits;
@@ -80,16 +52,13 @@ HEED_DIGIT_TARGET void split(const float* x, Index width, std::int8_t* digits, D
   }
   const int exponent = unit_exponent(most);
   const __m512 inverse = _mm512_set1_ps(power_of_two(-exponent));
-  const __m512i bias = _mm512_set1_epi32(kBias);
   __m512d sum = _mm512_setzero_pd();
   for (Index i = 0; i < place; i += kFloats) {
-    const __mmask16 lanes = first_lanes(std::max<Index>(width - i, 0));
-    const __m512i numbers =
-        _mm512_maskz_cvtps_epi32(kWords, _mm512_mul_ps(_mm512_maskz_loadu_ps(lanes, x + i), inverse));
-    const __m512i biased = _mm512_xor_si512(_mm512_add_epi32(numbers, bias), bias);
-    store_digits(biased, 16, digits + i);
-    store_digits(biased, 8, digits + place + i);
-    store_digits(biased, 0, digits + 2 * place + i);
+    const __m512i numbers = whole_numbers(_mm512_maskz_loadu_ps(first_lanes(width - i), x + i), inverse);
+    const __m512i words = digits_of(numbers);
+    store_digits(words, 16, digits + i);
+    store_digits(words, 8, digits + place + i);
+    store_digits(words, 0, digits + 2 * place + i);
     sum = _mm512_add_pd(sum, in_f64(_mm512_maskz_extracti64x4_epi64(kEights, numbers, 0)));
     sum = _mm512_add_pd(sum, in_f64(_mm512_maskz_extracti64x4_epi64(kEights, numbers, 1)));
   }

@@ -42,6 +42,40 @@ HEED_WORDS_INLINE void turn_words(__m512i (&rows)[16]) {
   }
 }
 
+// 32 bytes from one place, and 32 from another behind them.
+HEED_WORDS_INLINE __m512i join_halves(const void* lower, const void* upper) {
+  constexpr __mmask8 kPairs = 0xFF;
+  const auto half = [](const void* at) __attribute__((target("avx512f"))) {
+    return _mm256_loadu_si256(static_cast<const __m256i*>(at));
+  };
+  return _mm512_maskz_inserti64x4(kPairs, _mm512_castsi256_si512(half(lower)), half(upper), 1);
+}
+
+// Eight words of 16 rows: rows 0 to 3 and 8 to 11 are the lower halves of eight vectors, rows 4 to 7 and 12 to 15 the
+// upper ones. Row i becomes word i of each. A load puts two halves into one vector, which spares a quarter of the
+// shuffles of turn_words().
+HEED_WORDS_INLINE void turn_half_lines(__m512i (&halves)[8]) {
+  constexpr __mmask8 kPairs = 0xFF;
+  constexpr __mmask16 kAll = 0xFFFF;
+  __m512i quads[8];
+#pragma GCC unroll 2
+  for (int g = 0; g < 8; g += 4) {
+    const __m512i lower01 = _mm512_maskz_unpacklo_epi32(kAll, halves[g], halves[g + 1]),
+                  lower23 = _mm512_maskz_unpacklo_epi32(kAll, halves[g + 2], halves[g + 3]),
+                  upper01 = _mm512_maskz_unpackhi_epi32(kAll, halves[g], halves[g + 1]),
+                  upper23 = _mm512_maskz_unpackhi_epi32(kAll, halves[g + 2], halves[g + 3]);
+    quads[g] = _mm512_maskz_unpacklo_epi64(kPairs, lower01, lower23);
+    quads[g + 1] = _mm512_maskz_unpackhi_epi64(kPairs, lower01, lower23);
+    quads[g + 2] = _mm512_maskz_unpacklo_epi64(kPairs, upper01, upper23);
+    quads[g + 3] = _mm512_maskz_unpackhi_epi64(kPairs, upper01, upper23);
+  }
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; ++j) {
+    halves[j] = _mm512_maskz_shuffle_i32x4(kAll, quads[j], quads[4 + j], 0x88);
+    halves[4 + j] = _mm512_maskz_shuffle_i32x4(kAll, quads[j], quads[4 + j], 0xDD);
+  }
+}
+
 // R rows of 16 words, R a power of two, become their words in turn: word 0 of each row, then word 1, and so on.
 template <int R>
 HEED_WORDS_INLINE void join_words(__m512i (&x)[R]) {

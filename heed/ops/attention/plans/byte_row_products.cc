@@ -26,7 +26,7 @@ ByteRowProducts::ByteRowProducts(const AttentionProblem& c, Index rows, ScratchC
   scratch.take(query_, c.width);
   scratch.take(query_digits_, kernels::digit_row_bytes(c.width));
   scratch.take(columns_, most / kByteRows * kernels::digit_columns(kByteRows, c.width));
-  scratch.take(query_terms_, most), scratch.take(weight_terms_, most);
+  scratch.take(query_units_, most), scratch.take(weight_units_, most);
   scratch.take(weight_digits_, most * kWeightDigits);
   scratch.take(scales_, kByteKeys);
   scratch.take(k_, kByteKeys * row_), scratch.take(v_, kByteKeys * value_row_);
@@ -37,24 +37,23 @@ ByteRowProducts::~ByteRowProducts() {
   if (opened_) unit_.close();
 }
 
-std::uint32_t* ByteRowProducts::columns_of(Index first) const {
-  return columns_ + first / kByteRows * kernels::digit_columns(kByteRows, c_.width);
-}
-
 void ByteRowProducts::begin(Index count) {
-  count_ = count, together_ = std::min(count, kByteRows), opened_ = true;
-  unit_.open(together_);
+  count_ = count, opened_ = true;
+  unit_.open(count);
   std::fill_n(weight_digits_, round_up(count, kByteRows) * kWeightDigits, std::int8_t{0});
-  std::fill_n(query_terms_, round_up(count, kByteRows), kernels::DigitTerms{});
-  std::fill_n(weight_terms_, round_up(count, kByteRows), kernels::DigitTerms{});
-  std::fill_n(columns_, ceil_div(count, kByteRows) * kernels::digit_columns(kByteRows, c_.width), 0u);
+  std::fill_n(query_units_, round_up(count, kByteRows), 0.0f);
+  std::fill_n(weight_units_, round_up(count, kByteRows), 0.0f);
+  std::fill_n(columns_, ceil_div(count, kByteRows) * kernels::digit_columns(count, c_.width), 0u);
   std::fill_n(out_, count * value_row_, 0.0f);
 }
 
 void ByteRowProducts::read_query(Index row, Index b, Index h, Index i) {
   const float* const q = float_rows(c_.q, b, h, {i, i + 1}, query_).data;
-  kernels::split_digits(q, c_.width, query_digits_, &query_terms_[row]);
-  kernels::turn_digits(row % kByteRows, together_, query_digits_, c_.width, columns_of(row));
+  kernels::DigitTerms terms;
+  kernels::split_digits(q, c_.width, query_digits_, &terms);
+  query_units_[row] = static_cast<float>(terms.unit);
+  kernels::turn_digits(row % kByteRows, std::min(count_, kByteRows), query_digits_, c_.width,
+                       columns_ + row / kByteRows * kernels::digit_columns(count_, c_.width));
 }
 
 // Where they lie, if that is in whole lines and groups; else a copy. What lies in no page is zeros.
@@ -81,12 +80,8 @@ kernels::StoredRows ByteRowProducts::block_rows(const RowsInTurn& turn, Index b,
 }
 
 void ByteRowProducts::scores(Index b, Index g, Range keys, Range turn, Index end, float* to) {
-  kernels::StoredRows rows = block_rows({c_.k, turn, c_.v, turn.begin, end}, b, g, keys, k_);
-  for (Index first = 0; first < count_; first += kByteRows) {
-    unit_.products(together_, columns_of(first), query_terms_ + first, rows, static_cast<float>(c_.scale),
-                   {to + first * kByteKeys, kByteKeys});
-    rows.ask_for_nothing();  // any more
-  }
+  const kernels::StoredRows rows = block_rows({c_.k, turn, c_.v, turn.begin, end}, b, g, keys, k_);
+  unit_.products(count_, columns_, query_units_, rows, static_cast<float>(c_.scale), {to, kByteKeys});
 }
 
 void ByteRowProducts::turn_to_values(Index b, Index g, Range keys, Range turn, Index end) {
@@ -94,18 +89,8 @@ void ByteRowProducts::turn_to_values(Index b, Index g, Range keys, Range turn, I
 }
 
 void ByteRowProducts::add_values(const float* weights, const float* decays) {
-  kernels::StoredRows& rows = values_;
-  for (Index n = 0; n < count_; ++n) {
-    ask_ahead();
-    float scaled[kByteKeys] = {};
-    for (Index j = 0; j < rows.count; ++j) scaled[j] = weights[n * kByteKeys + j] * rows.scales[j * rows.scale_row];
-    kernels::split_digits(scaled, kByteKeys, weight_digits_ + n * kWeightDigits, &weight_terms_[n]);
-  }
-  for (Index first = 0; first < count_; first += kByteRows) {
-    unit_.sums(together_, weight_digits_ + first * kWeightDigits, weight_terms_ + first, rows,
-               {added_ + first * value_row_, value_row_});
-    rows.ask_for_nothing();
-  }
+  kernels::split_weights(count_, weights, values_, weight_digits_, weight_units_);
+  unit_.sums(count_, weight_digits_, weight_units_, values_, {added_, value_row_});
   for (Index n = 0; n < count_; ++n) {
     kernels::decay_row(c_.value_width, decays[n], added_ + n * value_row_, out_ + n * value_row_);
   }

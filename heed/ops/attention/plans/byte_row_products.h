@@ -13,7 +13,7 @@ namespace heed {
 // What DecodeRows (decode_rows.h) multiplies by. The unit works for this thread from begin() to the destructor.
 class ByteRowProducts {
  public:
-  static constexpr Index kMostRows = kernels::kFewRows;
+  static constexpr Index kMostRows = kernels::kMostByteRows;
   static constexpr bool kNarrowWeights = false;
 
   ByteRowProducts(const AttentionProblem& c, Index rows, ScratchCut& scratch);
@@ -30,19 +30,18 @@ class ByteRowProducts {
   const float* out(Index row) const { return out_ + row * value_row_; }
 
  private:
-  std::uint32_t* columns_of(Index first) const;
   kernels::StoredRows block_rows(const RowsInTurn& turn, Index b, Index g, Range keys, std::int8_t* to);
 
   const AttentionProblem& c_;
   const kernels::ByteUnit& unit_;
   const Index row_, value_row_;  // bytes of a row, in whole lines
   kernels::StoredRows values_;
-  Index count_ = 0, together_ = 0;  // together_: rows that are multiplied together, with rows of zeros behind them
+  Index count_ = 0;
   bool opened_ = false;
   float *query_ = nullptr, *added_ = nullptr, *out_ = nullptr, *scales_ = nullptr;
   std::int8_t *query_digits_ = nullptr, *weight_digits_ = nullptr, *k_ = nullptr, *v_ = nullptr;
+  float *query_units_ = nullptr, *weight_units_ = nullptr;
   std::uint32_t* columns_ = nullptr;
-  kernels::DigitTerms *query_terms_ = nullptr, *weight_terms_ = nullptr;
 };
 
 }  // namespace heed
