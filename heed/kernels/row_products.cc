@@ -113,25 +113,31 @@ HWY_INLINE void add_turned(const float* HWY_RESTRICT q, const F& row_at, Index n
 }
 
 #if HWY_TARGET != HWY_SCALAR
-// turned[w] has word w of row r in lane r, of sixteen rows and eight words: rows r and 8 + r are read into the halves
-// of one vector.
-HWY_INLINE void turn_half_line(const char* rows, Index row_bytes, Vector (&turned)[8]) {
+// x[2 n] and x[2 n + 1] become the even words of both and the odd ones.
+HWY_INLINE void part_words(Vector (&x)[8]) {
   const Floats d;
+  Vector from[8];
+  HWY_UNROLL(8)
+  for (int n = 0; n < 8; ++n) from[n] = x[n];
+  HWY_UNROLL(4)
+  for (int n = 0; n < 4; ++n) {
+    x[n] = hn::ConcatEven(d, from[2 * n + 1], from[2 * n]);
+    x[4 + n] = hn::ConcatOdd(d, from[2 * n + 1], from[2 * n]);
+  }
+}
+
+// turned[w] has word w of row r in lane r, of sixteen rows and eight words: two rows are read into the halves of one
+// vector, and parting even from odd words three times leaves one word of each.
+HWY_INLINE void turn_half_line(const char* rows, Index row_bytes, Vector (&turned)[8]) {
   const hn::Half<Floats> half;
   const auto row_at = [&](Index r) HWY_ATTR {
     return hn::LoadU(half, static_cast<const float*>(static_cast<const void*>(rows + r * row_bytes)));
   };
-  Vector quads[8];  // [g + j]: in its blocks, words j and 4 + j of rows g .. g + 3, and the same of rows 8 + g on
-  HWY_UNROLL(2)
-  for (Index g = 0; g < 8; g += 4) {
-    const auto both = [&](Index r) HWY_ATTR { return hn::Combine(d, row_at(8 + r), row_at(r)); };
-    turn_blocks(both(g), both(g + 1), both(g + 2), both(g + 3), quads + g);
-  }
-  HWY_UNROLL(4)
-  for (Index j = 0; j < 4; ++j) {
-    turned[j] = hn::OddEvenBlocks(hn::SwapAdjacentBlocks(quads[4 + j]), quads[j]);
-    turned[4 + j] = hn::OddEvenBlocks(quads[4 + j], hn::SwapAdjacentBlocks(quads[j]));
-  }
+  HWY_UNROLL(8)
+  for (Index n = 0; n < 8; ++n) turned[n] = hn::Combine(Floats(), row_at(2 * n + 1), row_at(2 * n));
+  part_words(turned);
+  part_words(turned);
+  part_words(turned);
 }
 #endif
 

@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "heed/base/parallel.h"
 #include "heed/base/thread_scratch.h"
 #include "heed/kernels/attention_lanes.h"
 #include "heed/kernels/attention_rows.h"
@@ -202,9 +203,12 @@ class DecodeRows {
 
 template <class Products>
 void decode_rows(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
-  const Index rows = c.group * c.queries, most = Products::kMostRows, chunks = ceil_div(rows, most);
+  const Index rows = c.group * c.queries, heads = c.batch * c.key_heads;
+  Index most = Products::kMostRows;  // fewer where threads would have nothing to do
+  while (most > kernels::kFewRows && heads * ceil_div(rows, most) < thread_count()) most /= 2;
+  const Index chunks = ceil_div(rows, most);
   const double work = static_cast<double>(std::min(rows, most) * c.keys) * static_cast<double>(c.width + c.value_width);
-  parallel_for_with_scratch(workspace, DecodeRows<Products>::bytes(c), c.batch * c.key_heads * chunks,
+  parallel_for_with_scratch(workspace, DecodeRows<Products>::bytes(c), heads * chunks,
                             grain_of(work, kDecodingChunkWork), [&](Index begin, Index end, char* memory) {
                               DecodeRows<Products> thread(c, result, ScratchCut(memory));
                               for (Index unit = begin; unit < end; ++unit) {
