@@ -26,8 +26,8 @@ HEED_DIGIT_INLINE __m512i broadcast(std::uint32_t word) { return _mm512_set1_epi
 
 // --- products --------------------------------------------------------------------------------------------------------
 
-// Words of stored rows, those of sixteen rows in the lanes of a vector, for kGroups times sixteen rows; as many of a row
-// at a time as stay in the first cache.
+// Words of stored rows, those of sixteen rows in the lanes of a vector, for kGroups times sixteen rows; as many of a
+// row at a time as stay in the first cache.
 constexpr Index kTurnedLines = 4;
 template <int kGroups>
 struct TurnedRows {
