@@ -104,6 +104,9 @@ extern const LaneNormaliser kSigmoidLanes;
 // share 0 and keeps its sums.
 void softmax_lane_shares(Index lanes, float sink, const LaneSums& rows, float* share);
 
+// stat[row] = the log-sum-exp of the row's scores, whose sums these are; -inf for a row without a key.
+void softmax_lane_statistics(Index lanes, const LaneSums& rows, float* stat);
+
 // Replaces scores by what they are after the cap and, where `bias`, with it, -inf where a key is refused.
 void score_lanes(const AttentionLanes& block, float* tile);
 

@@ -161,6 +161,12 @@ void shares_kernel(Index lanes, float sink, const LaneSums& rows, float* share) 
     hn::StoreU(hn::IfThenZeroElse(dead, hn::Div(decay, sum)), d, share + row);
   }
 }
+void statistics_kernel(Index lanes, const LaneSums& rows, float* stat) {
+  const Floats d;
+  for (Index row = 0; row < lanes; row += kLanes) {
+    hn::StoreU(statistic_of(hn::LoadU(d, rows.top + row), hn::LoadU(d, rows.sum + row)), d, stat + row);
+  }
+}
 
 void weigh_softmax(const AttentionLanes& t, const float* top, const float* factor, float* tile) {
   weigh<Shape<SoftmaxWeights>>(t, top, factor, tile);
@@ -212,6 +218,7 @@ HEED_EXPORT(softmax_gradients);
 HEED_EXPORT(softmax_gradient_factors);
 HEED_EXPORT(softmax_flow);
 HEED_EXPORT(shares_kernel);
+HEED_EXPORT(statistics_kernel);
 
 namespace {
 
@@ -254,6 +261,10 @@ const LaneNormaliser kSoftmaxLanes{.add = softmax_add,
 
 void softmax_lane_shares(Index lanes, float sink, const LaneSums& rows, float* share) {
   HEED_DISPATCH(shares_kernel)(lanes, sink, rows, share);
+}
+
+void softmax_lane_statistics(Index lanes, const LaneSums& rows, float* stat) {
+  HEED_DISPATCH(statistics_kernel)(lanes, rows, stat);
 }
 
 }  // namespace heed::kernels

@@ -94,6 +94,11 @@ void row_sink_kernel(float sink, RowSums& sums) {
   sums = {hn::GetLane(top), hn::GetLane(sum), hn::GetLane(decay)};
 }
 
+void row_statistic_kernel(const RowSums& sums, float* stat) {
+  const Floats d;
+  *stat = hn::GetLane(statistic_of(hn::Set(d, sums.top), hn::Set(d, sums.sum)));
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace heed::kernels
 HWY_AFTER_NAMESPACE();
@@ -104,6 +109,7 @@ namespace heed::kernels {
 HEED_EXPORT(weigh_row_kernel);
 HEED_EXPORT(decay_kernel);
 HEED_EXPORT(row_sink_kernel);
+HEED_EXPORT(row_statistic_kernel);
 
 void weigh_row(const LaneRow& block, float* row, RowSums& sums) { HEED_DISPATCH(weigh_row_kernel)(block, row, sums); }
 
@@ -112,6 +118,12 @@ void decay_row(Index count, float decay, const float* added, float* sums) {
 }
 
 void softmax_row_sink(float sink, RowSums& sums) { HEED_DISPATCH(row_sink_kernel)(sink, sums); }
+
+float softmax_row_statistic(const RowSums& sums) {
+  float stat;
+  HEED_DISPATCH(row_statistic_kernel)(sums, &stat);
+  return stat;
+}
 
 }  // namespace heed::kernels
 #endif

@@ -37,4 +37,7 @@ void decay_row(Index count, float decay, const float* added, float* sums);
 // Takes a further score of the row into the sums, that has weight and no value: a sink.
 void softmax_row_sink(float sink, RowSums& sums);
 
+// The log-sum-exp of the row's scores; -inf for a row without a key.
+float softmax_row_statistic(const RowSums& sums);
+
 }  // namespace heed::kernels

@@ -35,6 +35,12 @@ struct NarrowSoftmaxWeightOf {
     return narrow_softmax_weight(d, x);
   }
 };
+struct LogOf {
+  template <class D, class V>
+  V operator()(D d, V x) const {
+    return log(d, x);
+  }
+};
 struct TanhOf {
   template <class D, class V>
   V operator()(D d, V x) const {
@@ -64,6 +70,7 @@ void Exp(const float* x, float* y, std::size_t n) { transform(n, y, ExpOf(), x);
 void ExpOrZero(const float* x, float* y, std::size_t n) { transform(n, y, ExpOrZeroOf(), x); }
 void SoftmaxWeight(const float* x, float* y, std::size_t n) { transform(n, y, SoftmaxWeightOf(), x); }
 void NarrowSoftmaxWeight(const float* x, float* y, std::size_t n) { transform(n, y, NarrowSoftmaxWeightOf(), x); }
+void Log(const float* x, float* y, std::size_t n) { transform(n, y, LogOf(), x); }
 void Tanh(const float* x, float* y, std::size_t n) { transform(n, y, TanhOf(), x); }
 void Sigmoid(const float* x, float* y, std::size_t n) { transform(n, y, SigmoidOf(), x); }
 void Cdf(const float* x, float* y, std::size_t n) { transform(n, y, CdfOf(), x); }
@@ -93,6 +100,7 @@ HEED_EXPORT(Exp);
 HEED_EXPORT(ExpOrZero);
 HEED_EXPORT(SoftmaxWeight);
 HEED_EXPORT(NarrowSoftmaxWeight);
+HEED_EXPORT(Log);
 HEED_EXPORT(Tanh);
 HEED_EXPORT(Sigmoid);
 HEED_EXPORT(Cdf);
@@ -109,6 +117,7 @@ void run_exp_or_zero(const float* x, float* y, std::size_t n) { HEED_DISPATCH(Ex
 void run_softmax_weight(const float* x, float* y, std::size_t n) { HEED_DISPATCH(SoftmaxWeight)(x, y, n); }
 void run_narrow_softmax_weight(const float* x, float* y, std::size_t n) { HEED_DISPATCH(NarrowSoftmaxWeight)(x, y, n); }
 void run_exp(const float* x, float* y, std::size_t n) { HEED_DISPATCH(Exp)(x, y, n); }
+void run_log(const float* x, float* y, std::size_t n) { HEED_DISPATCH(Log)(x, y, n); }
 void run_tanh(const float* x, float* y, std::size_t n) { HEED_DISPATCH(Tanh)(x, y, n); }
 void run_sigmoid(const float* x, float* y, std::size_t n) { HEED_DISPATCH(Sigmoid)(x, y, n); }
 void run_cdf(const float* x, float* y, std::size_t n) { HEED_DISPATCH(Cdf)(x, y, n); }
@@ -137,9 +146,8 @@ struct ErrorBound {
 };
 
 // The largest errors over the targets.
-ErrorBound measure(Function f, double (*truth)(double), float limit) {
+ErrorBound measure(Function f, double (*truth)(double), const std::vector<float>& x) {
   ErrorBound worst{0, 0};
-  const std::vector<float> x = floats_up_to(limit, 5003);
   std::vector<float> y(x.size());
   for (std::int64_t target : simd_targets()) {
     force_simd_target(target);
@@ -156,6 +164,11 @@ ErrorBound measure(Function f, double (*truth)(double), float limit) {
   return worst;
 }
 
+ErrorBound measure(Function f, double (*truth)(double), float limit) {
+  return measure(f, truth, floats_up_to(limit, 5003));
+}
+
+double true_log(double x) { return std::log(x); }
 double true_exp(double x) { return std::exp(x); }
 double true_exp2(double x) { return std::exp2(x); }
 double true_tanh(double x) { return std::tanh(x); }
@@ -198,6 +211,22 @@ TEST(Math, NarrowSoftmaxWeightIsWithinItsStatedErrorAndZeroFarBelow) {
   const ErrorBound error = measure(run_narrow_softmax_weight, true_exp2, 80.0f);
   EXPECT_LT(error.relative, 1.5);
   expect_zeros_and_nans(run_narrow_softmax_weight, {-80.00001f, -125, -126, -149.5f, -1e4f, -3e38f, -kInfinity});
+}
+
+// Of all normal numbers, and of every one beside 1, where the logarithm is as small as its argument's distance.
+TEST(Math, LogIsWithinItsStatedError) {
+  std::vector<float> x;
+  for (std::uint32_t bits = 0x00800000; bits < 0x7F800000; bits += 5003) x.push_back(std::bit_cast<float>(bits));
+  for (float at = 0.999f; at < 1.001f; at = std::nextafter(at, 2.0f)) x.push_back(at);
+  EXPECT_LT(measure(run_log, true_log, x).relative, 0.9);
+  for (std::int64_t target : simd_targets()) {
+    force_simd_target(target);
+    EXPECT_EQ(call(run_log, 1.0f), 0.0f);
+    EXPECT_EQ(call(run_log, kInfinity), kInfinity);
+    EXPECT_TRUE(std::isnan(call(run_log, std::numeric_limits<float>::quiet_NaN())));
+    EXPECT_TRUE(std::isnan(call(run_log, -std::numeric_limits<float>::quiet_NaN())));
+  }
+  force_simd_target(0);
 }
 
 TEST(Math, TanhIsWithinItsStatedError) {

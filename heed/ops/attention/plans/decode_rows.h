@@ -20,7 +20,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 
 #include "heed/base/parallel.h"
 #include "heed/base/thread_scratch.h"
@@ -182,8 +181,8 @@ class DecodeRows {
     row.sums.decay = 1;
     if (sink != kMinusInfinity) kernels::softmax_row_sink(sink, row.sums);
     if (result.row_stat) {
-      const float whole = is_softmax() ? row.sums.top + std::log(row.sums.sum) : 0.0f;
-      result.row_stat.at<float>({b_, row.h, row.i}) = dead ? kMinusInfinity : whole;
+      const float stat = is_softmax() ? kernels::softmax_row_statistic(row.sums) : 0.0f;
+      result.row_stat.at<float>({b_, row.h, row.i}) = dead ? kMinusInfinity : stat;
     }
     if (!result.out) return;
     const float share = dead ? 0.0f : row.sums.decay / row.sums.sum, factor = is_softmax() ? share : 1.0f;
