@@ -92,6 +92,15 @@ Rows decode_rows() {
           alone("decode/int8", next_token(DType::f32, true))};
 }
 
+// What comes next in a conversation, which meets a cache of int8.
+Rows prompt_rows() {
+  AttentionShape shape = next_token(DType::f32).shape;
+  shape.queries = 512, shape.keys = 2048;
+  AttentionShape int8 = shape;
+  int8.int8_cache = true;
+  return {beside("prompt/int8", {.shape = int8}, {.shape = shape}, "keys and values of f32")};
+}
+
 // --- Sparse ----------------------------------------------------------------------------------------------------------
 
 AttentionRow beside_dense(std::string name, AttentionShape shape, const Mask& mask,
@@ -253,6 +262,7 @@ std::vector<AttentionRow> attention_rows(int threads) {
   add(dense_rows());
   add(short_rows());
   add(decode_rows());
+  add(prompt_rows());
   add(sparse_rows());
   add(linear_rows());
   add(additive_rows());

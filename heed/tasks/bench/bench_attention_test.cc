@@ -33,6 +33,7 @@ TEST(BenchAttention, EveryNameIsThereOnce) {
                            "bf16-forward/L4096/D128",
                            "decode/bf16",
                            "decode/int8",
+                           "prompt/int8",
                            "sparse/strided/L16384",
                            "sparse/bigbird/L4096",
                            "sparse/fixed-backward/L4096",
