@@ -82,10 +82,12 @@ class LinesBelow {
         row_bytes_(row_bytes),
         count_(stored.count),
         lines_(ceil_div(line_bytes, kLineBytes)),
-        in_runs_(kMayRun && ask_ahead().in_runs && row_bytes % kSetBytes == 0 && lines_ % kRun == 0),
-        into_first_cache_(ask_ahead().into_first_cache),
         spread_(spread_below(stored, row_bytes, round_up(count_, kTogether) * lines_)) {
-    const Index ahead = in_runs_ ? kRun : ask_ahead().bytes / kLineBytes / kTogether;
+    if (!spread_.empty()) return;
+    const AskAhead wanted = ask_ahead();
+    in_runs_ = kMayRun && wanted.in_runs && row_bytes % kSetBytes == 0 && lines_ % kRun == 0;
+    into_first_cache_ = wanted.into_first_cache;
+    const Index ahead = in_runs_ ? kRun : wanted.bytes / kLineBytes / kTogether;
     down_ = ahead / lines_ * kTogether, along_ = ahead % lines_;
   }
 
@@ -113,8 +115,8 @@ class LinesBelow {
 
  private:
   const char *data_, *next_;
-  Index row_bytes_, count_, lines_, down_, along_;
-  bool in_runs_, into_first_cache_;
+  Index row_bytes_, count_, lines_, down_ = 0, along_ = 0;
+  bool in_runs_ = false, into_first_cache_ = false;
   SpreadBelow spread_;
 };
 
@@ -132,11 +134,13 @@ class RowsBelow {
         row_bytes_(row_bytes),
         count_(stored.count),
         rows_(steps.rows),
-        down_(ceil_div(ask_ahead().bytes, read_bytes)),
-        into_first_cache_(ask_ahead().into_first_cache),
         spread_(
             spread_below(stored, row_bytes,
-                         (ceil_div(stored.count, steps.rows) + steps.after) * ceil_div(read_bytes, steps.at_once))) {}
+                         (ceil_div(stored.count, steps.rows) + steps.after) * ceil_div(read_bytes, steps.at_once))) {
+    if (!spread_.empty()) return;
+    const AskAhead wanted = ask_ahead();
+    down_ = ceil_div(wanted.bytes, read_bytes), into_first_cache_ = wanted.into_first_cache;
+  }
 
   // While those bytes of the rows from `row` on are read.
   HWY_INLINE void ask_beside(Index row, Index first, Index bytes) {
@@ -155,8 +159,8 @@ class RowsBelow {
 
  private:
   const char *data_, *next_;
-  Index row_bytes_, count_, rows_, down_;
-  bool into_first_cache_;
+  Index row_bytes_, count_, rows_, down_ = 0;
+  bool into_first_cache_ = false;
   SpreadBelow spread_;
 };
 

@@ -144,13 +144,17 @@ HWY_INLINE void turn_half_line(const char* rows, Index row_bytes, Vector (&turne
 // Whether a vector has a line.
 constexpr bool kTurnsLines = kManyRegisters && kLanes * kWordBytes == kLineBytes;
 
-// And of a line of kGroups times kLanes rows, each group with chains of its own. Where a vector has a line, that of one
-// group is turned whole. Of two it is half at a time, so that registers hold both: few rows of q alone would wait for
-// their sums. Meanwhile ask(parts) asks for as many lines as are read.
-template <class Row, int R, int kGroups, class Ask>
+// How much of a line is turned at a time where a vector has one: half of it, so that registers hold it beside the sums,
+// or all of it, where rows push each other out of the first cache and no line of them should be read twice.
+enum class LinePart { half, whole };
+
+// And of a line of kGroups times kLanes rows, each group with chains of its own. Meanwhile ask(parts) asks for as many
+// lines as are read.
+template <class Row, int R, int kGroups, LinePart kPart, class Ask>
 HWY_INLINE void add_line(const float* HWY_RESTRICT q, const char* rows, Index row_bytes, const Vector (&scale)[kGroups],
                          Vector (&sums)[kGroups][R], const Ask& ask) {
-  if constexpr (kTurnsLines && kGroups == 1) {
+  if constexpr (kTurnsLines && kPart == LinePart::whole) {
+    static_assert(kGroups == 1);
     Vector turned[kLanes];
     HWY_UNROLL(16)
     for (Index r = 0; r < kLanes; ++r) {
@@ -163,19 +167,17 @@ HWY_INLINE void add_line(const float* HWY_RESTRICT q, const char* rows, Index ro
       add_word<Row, R, true>(q, turned[w], w * Row::kInWord, 0, scale[0], sums[0]);
     }
   } else if constexpr (kTurnsLines) {
-    static_assert(kGroups == 2);
     HWY_UNROLL(2)
-    for (Index part = 0; part < 2; ++part) {
-      const char* const half = rows + part * kLineBytes / 2;
+    for (Index part = 0; part < 2; ++part, rows += kLineBytes / 2) {
       Vector turned[kGroups][8];
-      turn_half_line(half, row_bytes, turned[0]);
-      turn_half_line(half + kLanes * row_bytes, row_bytes, turned[1]);
+      HWY_UNROLL(2)
+      for (Index g = 0; g < kGroups; ++g) turn_half_line(rows + g * kLanes * row_bytes, row_bytes, turned[g]);
       HWY_UNROLL(8)
       for (Index w = 0; w < 8; ++w) {
         const Index p = (8 * part + w) * Row::kInWord;
-        ask(kGroups);
-        add_word<Row, R, true>(q, turned[0][w], p, 0, scale[0], sums[0]);
-        add_word<Row, R, true>(q, turned[1][w], p, 0, scale[1], sums[1]);
+        if (w % 4 == 0) ask(4 * kGroups);
+        HWY_UNROLL(2)
+        for (Index g = 0; g < kGroups; ++g) add_word<Row, R, true>(q, turned[g][w], p, 0, scale[g], sums[g]);
       }
     }
   } else {
@@ -205,7 +207,7 @@ HWY_NOINLINE void add_rest(const float* HWY_RESTRICT q, const char* HWY_RESTRICT
 }
 
 // The products of kGroups times kLanes rows from `first` on, or of fewer where they are the last and kGroups is one.
-template <class Row, int R, int kGroups>
+template <class Row, int R, int kGroups, LinePart kPart>
 HWY_NOINLINE void group_products(const float* q, const StoredRows& stored, Index first, float alpha,
                                  LinesBelow<kGroups * kLanes>& below, FewRows<float> result) {
   const Floats d;
@@ -232,8 +234,8 @@ HWY_NOINLINE void group_products(const float* q, const StoredRows& stored, Index
     if (present == kGroups * kLanes) {
       for (; at + kInLine <= end; at += kInLine) {
         below.ask_beside(first, at / kInLine);
-        add_line<Row, R, kGroups>(q + at * R, rows + at * kSize, row_bytes, scale, sums,
-                                  [&](Index parts) { below.ask_beside_parts(parts); });
+        add_line<Row, R, kGroups, kPart>(q + at * R, rows + at * kSize, row_bytes, scale, sums,
+                                         [&](Index parts) { below.ask_beside_parts(parts); });
       }
     }
     if (at < end) {
@@ -257,24 +259,25 @@ HWY_NOINLINE void group_products(const float* q, const StoredRows& stored, Index
 }
 
 // The rows from `first` on. Those that are left are asked for as one group reads them.
-template <class Row, int R, int kGroups>
+template <class Row, int R, int kGroups, LinePart kPart>
 HWY_INLINE void products_by_groups(const float* q, const StoredRows& stored, Index first, float alpha,
                                    FewRows<float> result) {
   constexpr Index kSize = sizeof(typename Row::Number), kTogether = kGroups * kLanes;
   LinesBelow<kTogether> below(stored, stored.row * kSize, stored.width * kSize);
   for (; first + (kGroups > 1 ? kTogether : 1) <= stored.count; first += kTogether)
-    group_products<Row, R, kGroups>(q, stored, first, alpha, below, result);
-  if constexpr (kGroups > 1) products_by_groups<Row, R, 1>(q, stored, first, alpha, result);
+    group_products<Row, R, kGroups, kPart>(q, stored, first, alpha, below, result);
+  if constexpr (kGroups > 1) products_by_groups<Row, R, 1, kPart>(q, stored, first, alpha, result);
 }
 
 template <class Row, int R>
 HWY_INLINE void products(const float* q, const StoredRows& stored, float alpha, FewRows<float> result) {
-  // No line of rows that push each other out of the first cache should be read twice.
-  if constexpr (kTurnsLines && R <= 4) {
-    if (stored.row * Index{sizeof(typename Row::Number)} % kSetBytes != 0)
-      return products_by_groups<Row, R, 2>(q, stored, 0, alpha, result);
+  if constexpr (kTurnsLines) {
+    const bool share_set = stored.row * Index{sizeof(typename Row::Number)} % kSetBytes == 0;
+    if (share_set) return products_by_groups<Row, R, 1, LinePart::whole>(q, stored, 0, alpha, result);
   }
-  products_by_groups<Row, R, 1>(q, stored, 0, alpha, result);
+  // Few rows of q would wait for the sums of one group.
+  constexpr int kGroups = kTurnsLines && R <= 4 ? 2 : 1;
+  products_by_groups<Row, R, kGroups, LinePart::half>(q, stored, 0, alpha, result);
 }
 
 void row_products_kernel(Index rows, const float* q, const StoredRows& stored, float alpha, FewRows<float> result) {

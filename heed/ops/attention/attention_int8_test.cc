@@ -169,12 +169,12 @@ TEST(AttentionInt8, APagedCacheOfItGivesTheBitsOfTheRowsThatItStandsFor) {
 
 // Whichever plan computes them: each query alone, with its own head alone, out of pages and by any number of threads.
 TEST(AttentionInt8, ARowHasItsBitsInAnyCompany) {
-  constexpr Index kHeads = 10, kKeyHeads = 2, kQueries = 3, kKeys = 150;
+  constexpr Index kHeads = 10, kKeyHeads = 2, kQueries = 5, kKeys = 150;
   const int threads = thread_count();
   for (std::int64_t target : simd_targets()) {
     SCOPED_TRACE(simd_target_name(target));
     force_simd_target(target);
-    for (Index width : {24, 64, 160}) {
+    for (Index width : {24, 64, 320}) {
       const AttentionSample p =
           plain_problem({.heads = kHeads, .key_heads = kKeyHeads, .queries = kQueries, .keys = kKeys, .width = width});
       const Int8Rows k(p.k), v(p.v);

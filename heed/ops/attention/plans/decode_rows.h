@@ -150,8 +150,11 @@ class DecodeRows {
 
   void weigh(Row& row, Range keys, float* scores, bool drops) {
     kernels::LaneRow block{.keys = keys.size(), .cap = static_cast<float>(c.cap), .weights = weights()};
-    block.allowed = bits_within(c.mask.keys(b_, row.h, row.i), keys);
-    c.mask.refuse_within_hulls(b_, row.h, {row.i, row.i + 1}, keys, &block.allowed);
+    const bool open = c.mask.hull_is_exact() && intersect(row.open.core, keys) == keys;
+    if (!open) {
+      block.allowed = bits_within(c.mask.keys(b_, row.h, row.i), keys);
+      c.mask.refuse_within_hulls(b_, row.h, {row.i, row.i + 1}, keys, &block.allowed);
+    }
     if (c.bias.active()) {
       std::fill_n(bias_, kLaneKeys, 0.0f);
       c.bias.add(b_, row.h, row.i, keys, bias_);

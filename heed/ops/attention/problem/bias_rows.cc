@@ -32,7 +32,7 @@ void check_dense(const char* caller, const ConstView& dense, const MaskShape& sh
 }  // namespace
 
 BiasRows::BiasRows(const Bias& bias, const MaskRows& mask, const MaskShape& shape, DType number, const char* caller)
-    : alibi_(bias.alibi.view()), table_(bias.relative.table.view()), sigma_(bias.gaussian.sigma) {
+    : alibi_(bias.alibi.view()), table_(bias.relative.table.view()) {
   if (alibi_ || table_) mask_ = mask;
   if (bias.dense) {
     check_dense(caller, bias.dense.view(), shape, number);
@@ -50,6 +50,7 @@ BiasRows::BiasRows(const Bias& bias, const MaskRows& mask, const MaskShape& shap
     HEED_CHECK(std::isfinite(bias.gaussian.sigma) && bias.gaussian.sigma > 0,
                "{}: the Gaussian's sigma must be positive and finite, but is {}", caller, bias.gaussian.sigma);
     centre_ = broadcast_axes(centre, 2);
+    inverse_sigma_ = std::min(1 / bias.gaussian.sigma, std::numeric_limits<double>::max());
   }
   const RelativeBias& relative = bias.relative;
   if (!table_) return;
@@ -116,11 +117,12 @@ void BiasRows::add(Index b, Index h, Index i, Range keys, Sum* scores) const {
   }
   if (alibi_ || table_) add_by_distance(h, keys.begin - mask_.position(b, i), 1, keys.size(), scores);
   if (centre_) {
-    const double centre = number_at<double>(centre_, {b, h, i});
+    const double centre = number_at<double>(centre_, {b, h, i}), inverse_sigma = inverse_sigma_;
     constexpr double kLowest = std::numeric_limits<Sum>::lowest();  // a centre far away is no mask
-    for (Index j = keys.begin; j < keys.end; ++j) {
-      const double distance = (static_cast<double>(j) - centre) / sigma_;
-      scores[j - keys.begin] += static_cast<Sum>(std::max(-0.5 * distance * distance, kLowest));
+    const int first = static_cast<int>(keys.begin), count = static_cast<int>(keys.size());  // as above
+    for (int n = 0; n < count; ++n) {
+      const double distance = (static_cast<double>(first + n) - centre) * inverse_sigma;
+      scores[n] += static_cast<Sum>(std::max(-0.5 * distance * distance, kLowest));
     }
   }
 }
@@ -155,8 +157,7 @@ void BiasRows::add_gradient(Index b, Index h, Index i, Range keys, const Sum* ds
       // A key that has no gradient has none here, however far it is.
       if (dscores[j - keys.begin] != 0) sum += dscores[j - keys.begin] * (static_cast<double>(j) - centre);
     }
-    sum /= sigma_ * sigma_;
-    add_number(broadcast_axes(grad.dcentre, 2), {b, h, i}, static_cast<Sum>(sum));
+    add_number(broadcast_axes(grad.dcentre, 2), {b, h, i}, static_cast<Sum>(sum * inverse_sigma_ * inverse_sigma_));
   }
 }
 

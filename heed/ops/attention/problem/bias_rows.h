@@ -46,7 +46,7 @@ class BiasRows {
 
   // Of dense, alibi, the relative table and the Gaussian's centre; strides are 0 where an extent of 1 stands for all.
   ConstView dense_, alibi_, table_, centre_;
-  double sigma_ = 1;
+  double inverse_sigma_ = 1;           // of the Gaussian
   MaskRows mask_;                      // for positions, where a part asks for them
   std::vector<Index> before_, after_;  // T5's bucket of each distance up to max_distance
 };
