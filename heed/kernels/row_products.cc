@@ -275,8 +275,7 @@ HWY_INLINE void products(const float* q, const StoredRows& stored, float alpha, 
     const bool share_set = stored.row * Index{sizeof(typename Row::Number)} % kSetBytes == 0;
     if (share_set) return products_by_groups<Row, R, 1, LinePart::whole>(q, stored, 0, alpha, result);
   }
-  // Few rows of q would wait for the sums of one group.
-  constexpr int kGroups = kTurnsLines && R <= 4 ? 2 : 1;
+  constexpr int kGroups = kTurnsLines ? 2 : 1;  // few rows of q alone would wait for their sums
   products_by_groups<Row, R, kGroups, LinePart::half>(q, stored, 0, alpha, result);
 }
 
