@@ -54,7 +54,7 @@ struct TurnedRows {
 template <int R, int kGroups>
 using ProductSums = __m512i[R][kUsedPlaces][kGroups];
 
-// f(r, place, group) for all sums.
+// f(r, place, group) for all sums, where they are in memory: what is captured does not stay in registers.
 template <int R, int kGroups, class F>
 HEED_DIGIT_INLINE void for_sums(const F& f) {
 #pragma GCC unroll 4

@@ -1,7 +1,7 @@
 // Products of few rows of floats with keys and values of int8, in whole numbers (digit_rows.h): by AMX's tiles, or by
 // AVX-512's dot products of bytes. Their sums are exact, so that both have the same bits, whatever stands beside a row.
 //
-//   split_digits(q, width, digits, &terms);  turn_digits(0, rows, digits, width, columns);
+//   split_digits(q, width, digits, &terms);  units[0] = terms.unit;  turn_digits(0, rows, digits, width, columns);
 //   unit.products(rows, columns, units, keys, scale, {scores, 64});
 //   split_weights(rows, weights, values, digits, units);
 //   unit.sums(rows, digits, units, values, {sums, width});
@@ -39,7 +39,9 @@ void turn_digits(Index row, Index rows, const std::int8_t* digits, Index width, 
 // [rows, kBytePlaces, kByteKeys], of which the last place is left as it is. units[r] is what split_digits() says.
 void split_weights(Index rows, const float* weights, const StoredRows& stored, std::int8_t* digits, float* units);
 
-// In both functions `rows` are at most kMostByteRows, and units[r] is that of row r's digits.
+// In `products` and `sums`, rows are at most kMostByteRows, and units[r] is that of row r. Digits and units are there
+// for whole kByteRows of rows, or for byte_rows_for() of them where they are fewer; what stands behind the last row may
+// be anything.
 struct ByteUnit {
   std::string_view name;
   // Around the products of so many rows.
@@ -51,8 +53,8 @@ struct ByteUnit {
   void (*products)(Index rows, const std::uint32_t* columns, const float* units, const StoredRows& stored, float alpha,
                    FewRows<float> products);
   // sums[r, d] = sum_j weights[r, j] row_j[d], likewise, without the scales, from the digits of kByteKeys weights of
-  // each row: [rows, kBytePlaces, kByteKeys], with rows of zeros up to byte_rows_for(), and zeros for the keys behind
-  // the last and in the last place. Whole lines of a row of sums are written.
+  // each row: [rows, kBytePlaces, kByteKeys], with zeros for the keys behind the last and in the last place. Whole
+  // lines of a row of sums are written.
   void (*sums)(Index rows, const std::int8_t* digits, const float* units, const StoredRows& stored,
                FewRows<float> sums);
 };

@@ -19,7 +19,7 @@ HEED_DIGIT_INLINE __m512 floats_of(__m512i high, __m512i middle, __m512i low, fl
   return _mm512_mul_ps(_mm512_fmadd_ps(in_f32(high), _mm512_set1_ps(65536), lower), _mm512_set1_ps(unit));
 }
 
-// The scales of a block's rows, with zeros behind the last where they lie one after another, else anything.
+// The scales of a block's rows, with zeros behind the last.
 struct ByteScales {
   alignas(64) float of[kByteKeys];
 

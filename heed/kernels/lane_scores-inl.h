@@ -78,12 +78,8 @@ HWY_INLINE void add_sink(Vector sink, Vector& top, Vector& sum, Vector& decay) {
 }
 
 // The logarithm of what all of a row's weights would add up to, were they not taken relative to its top; -inf for a row
-// without a key. (The largest of scores that are NaN may be anything, but their sum is NaN.)
-HWY_INLINE Vector statistic_of(Vector top, Vector sum) {
-  const Floats d;
-  const Mask dead = hn::And(is_refused(top), hn::Eq(sum, hn::Zero(d)));
-  return hn::IfThenElse(dead, top, hn::Add(top, log(d, sum)));
-}
+// without a key, whose top is that. (The largest of scores that are NaN may be anything, but their sum is NaN.)
+HWY_INLINE Vector statistic_of(Vector top, Vector sum) { return hn::Add(top, log(Floats(), sum)); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace heed::kernels

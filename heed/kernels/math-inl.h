@@ -131,8 +131,8 @@ HWY_INLINE V narrow_softmax_weight(D d, V x) {
   return zero_below(d, x, kLeastLog2OfWeight, hn::MulAdd(hn::Mul(q, f), scale, scale));
 }
 
-// log(x) of a normal x > 0, of infinity and of NaN; else any number. x = 2^n (1 + f) with f from sqrt(1/2) - 1 to
-// sqrt(2) - 1, and log1p(f) = f + f^2 P(f), with an error of 3.0e-8 before rounding. Error 0.85.
+// log(x) of a normal x > 0, of infinity and of NaN; of anything else some finite number. x = 2^n (1 + f) with f from
+// sqrt(1/2) - 1 to sqrt(2) - 1, and log1p(f) = f + f^2 P(f), with an error of 3.0e-8 before rounding. Error 0.85.
 template <class D, class V = hn::VFromD<D>>
 HWY_INLINE V log(D d, V x) {
   const hn::RebindToSigned<D> di;

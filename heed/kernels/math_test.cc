@@ -223,6 +223,7 @@ TEST(Math, LogIsWithinItsStatedError) {
     force_simd_target(target);
     EXPECT_EQ(call(run_log, 1.0f), 0.0f);
     EXPECT_EQ(call(run_log, kInfinity), kInfinity);
+    EXPECT_TRUE(std::isfinite(call(run_log, 0.0f)));
     EXPECT_TRUE(std::isnan(call(run_log, std::numeric_limits<float>::quiet_NaN())));
     EXPECT_TRUE(std::isnan(call(run_log, -std::numeric_limits<float>::quiet_NaN())));
   }

@@ -23,9 +23,9 @@ namespace HWY_NAMESPACE {
 // So many rows are read between two requests for others: a request for each takes as long as a row of few columns.
 constexpr Index kAskedBeside = 4;
 
-// Some vectors of a row's columns; without kWhole one, of which `there` are there. Numbers of bf16 are read as words, so
-// that of two vectors one has the even columns and the other the odd ones: a step less for each than to widen them in
-// order.
+// Some vectors of a row's columns; without kWhole one, of which `there` are there. Numbers of bf16 are read as words,
+// so that of two vectors one has the even columns and the other the odd ones: a step less for each than to widen them
+// in order.
 template <class Row, int kVectors, bool kWhole>
 struct Columns {
   static constexpr bool kInWords = kWhole && kVectors % 2 == 0 && std::is_same_v<Row, BFloat16Row>;

@@ -14,7 +14,7 @@ namespace heed {
 // What DecodeRows (decode_rows.h) multiplies by. The unit works for this thread from begin() to the destructor.
 class Bf16RowProducts {
  public:
-  static constexpr Index kMostRows = 64;
+  static constexpr Index kMostRows = 64, kLeastRows = kMostRows;
   static constexpr bool kNarrowWeights = true;
   // Whether so many rows meet keys and values where they lie; else those are turned first.
   static bool reads_in_place(Index rows) { return rows <= kernels::kFewRows; }

@@ -13,7 +13,7 @@ namespace heed {
 // What DecodeRows (decode_rows.h) multiplies by. The unit works for this thread from begin() to the destructor.
 class ByteRowProducts {
  public:
-  static constexpr Index kMostRows = kernels::kMostByteRows;
+  static constexpr Index kMostRows = kernels::kMostByteRows, kLeastRows = kernels::kFewRows;
   static constexpr bool kNarrowWeights = false;
 
   ByteRowProducts(const AttentionProblem& c, Index rows, ScratchCut& scratch);

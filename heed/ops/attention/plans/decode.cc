@@ -19,7 +19,7 @@ using kernels::kLaneKeys;
 // Of rows that are summed in f32, whatever keys and values are kept as.
 class FloatRowProducts {
  public:
-  static constexpr Index kMostRows = kernels::kFewRows;
+  static constexpr Index kMostRows = kernels::kFewRows, kLeastRows = kMostRows;
   static constexpr bool kNarrowWeights = false;
 
   FloatRowProducts(const AttentionProblem& problem, Index rows, ScratchCut& scratch)

@@ -2,7 +2,7 @@
 // together, which are lanes where queries would leave most lanes empty. What multiplies is the plan's affair:
 //
 //   class Products {
-//     static constexpr Index kMostRows;                              // that meet a block together
+//     static constexpr Index kMostRows, kLeastRows;  // that meet a block together: kLeastRows where threads want more
 //     static constexpr bool kNarrowWeights;                          // whether it rounds weights to bf16
 //     Products(const AttentionProblem& c, Index rows, ScratchCut& scratch);  // for at most so many rows
 //     void begin(Index count);                                       // so many rows come, each to be read
@@ -203,31 +203,36 @@ class DecodeRows {
   Index used_ = 0, b_ = 0, g_ = 0, count_ = 0;
 };
 
+// The work of some rows that meet all keys together, as grain_of() counts it.
+inline Index decoding_grain(const AttentionProblem& c, Index rows, Index width) {
+  return grain_of(static_cast<double>(rows * c.keys) * static_cast<double>(width), kDecodingChunkWork);
+}
+
 template <class Products>
 void decode_rows(const AttentionProblem& c, const AttentionResult& result, Workspace& workspace) {
   const Index rows = c.group * c.queries, heads = c.batch * c.key_heads;
-  Index most = Products::kMostRows;  // fewer where threads would have nothing to do
-  while (most > kernels::kFewRows && heads * ceil_div(rows, most) < thread_count()) most /= 2;
+  const auto units = [&](Index most) { return heads * ceil_div(rows, most); };
+  const auto grain = [&](Index most) { return decoding_grain(c, std::min(rows, most), c.width + c.value_width); };
+  Index most = Products::kMostRows;
+  while (most > Products::kLeastRows && loop_threads(units(most / 2), grain(most / 2)) > units(most)) most /= 2;
   const Index chunks = ceil_div(rows, most);
-  const double work = static_cast<double>(std::min(rows, most) * c.keys) * static_cast<double>(c.width + c.value_width);
-  parallel_for_with_scratch(workspace, DecodeRows<Products>::bytes(c), heads * chunks,
-                            grain_of(work, kDecodingChunkWork), [&](Index begin, Index end, char* memory) {
-                              DecodeRows<Products> thread(c, result, ScratchCut(memory));
-                              for (Index unit = begin; unit < end; ++unit) {
-                                const Index b = unit / chunks / c.key_heads, g = unit / chunks % c.key_heads,
-                                            first = unit % chunks * most;
-                                thread.compute(b, g, {first, std::min(rows, first + most)});
-                              }
-                            });
+  parallel_for_with_scratch(
+      workspace, DecodeRows<Products>::bytes(c), units(most), grain(most), [&](Index begin, Index end, char* memory) {
+        DecodeRows<Products> thread(c, result, ScratchCut(memory));
+        for (Index unit = begin; unit < end; ++unit) {
+          const Index b = unit / chunks / c.key_heads, g = unit / chunks % c.key_heads, first = unit % chunks * most;
+          thread.compute(b, g, {first, std::min(rows, first + most)});
+        }
+      });
 }
 
 template <class Products>
 void decode_weights(const AttentionProblem& c, const ConstView& row_stat, const AttentionSelection& chosen,
                     const View& weights, Workspace& workspace) {
-  const ChosenRows rows(chosen, weights, std::min(c.group * c.queries, Products::kMostRows));
-  const double work = static_cast<double>(Products::kMostRows * c.keys) * static_cast<double>(c.width);
+  const ChosenRows rows(chosen, weights, std::min(c.group * c.queries, Products::kLeastRows));
   const AttentionResult nothing_else{};
-  parallel_for_with_scratch(workspace, DecodeRows<Products>::bytes(c), rows.units(), grain_of(work, kDecodingChunkWork),
+  parallel_for_with_scratch(workspace, DecodeRows<Products>::bytes(c), rows.units(),
+                            decoding_grain(c, Products::kLeastRows, c.width),
                             [&](Index begin, Index end, char* memory) {
                               DecodeRows<Products> thread(c, nothing_else, ScratchCut(memory));
                               for (Index unit = begin; unit < end; ++unit) {

@@ -11,9 +11,6 @@ void begin_sums(const LaneTile& tile) {
   std::fill_n(tile.sum, tile.lanes, 0.0f);
 }
 
-// A row has no key. (The largest of scores that are NaN may be anything, but their sum is NaN.)
-static bool is_dead(const LaneTile& tile, Index r) { return tile.top[r] == kMinusInfinity && tile.sum[r] == 0; }
-
 void finish_sums(const AttentionProblem& c, const kernels::LaneNormaliser& normaliser, const LaneTile& tile,
                  const View& row_stat) {
   const auto& [b, h, rows] = tile.rows;
@@ -27,7 +24,10 @@ void finish_sums(const AttentionProblem& c, const kernels::LaneNormaliser& norma
   if (normaliser.sums_to_one) {
     kernels::softmax_lane_statistics(tile.lanes, tile.sums(), stat);
   } else {
-    for (Index r = 0; r < rows.size(); ++r) stat[r] = is_dead(tile, r) ? kMinusInfinity : 0.0f;
+    for (Index r = 0; r < rows.size(); ++r) {
+      const bool has_no_key = tile.top[r] == kMinusInfinity && tile.sum[r] == 0;
+      stat[r] = has_no_key ? kMinusInfinity : 0.0f;
+    }
   }
   for (Index r = 0; r < rows.size(); ++r) row_stat.at<float>({b, h, rows.begin + r}) = stat[r];
 }
