@@ -180,6 +180,7 @@ struct TurnedWeights {
 };
 
 constexpr int kQuads = kByteKeys / 4;
+
 // A line of the values, from `column` on, and where it is read to.
 struct QuadLine {
   QuadLine(const StoredRows& rows, RowsBelow& asked, Index from) : stored(rows), below(asked), column(from) {}

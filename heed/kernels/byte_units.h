@@ -5,7 +5,7 @@
 
 namespace heed::kernels {
 
-// AMX's tiles, and AVX-512's dot products. Both are nothing where no x86-64 Linux is compiled for.
+// AMX's tiles, and AVX-512's dot products: where x86-64 Linux is compiled for.
 const ByteUnit& tile_byte_unit();
 const ByteUnit& dot_byte_unit();
 
