@@ -19,6 +19,24 @@ Index distance_bucket(Index distance, Index buckets, Index max_distance) {
   return std::min(buckets - 1, exact + static_cast<Index>(along * static_cast<double>(buckets - exact)));
 }
 
+// scores[j - keys.begin] += -((j - centre) / sigma)^2 / 2, but no less than the lowest number: a centre far away is no
+// mask.
+template <typename Sum>
+void add_gaussian(double centre, double inverse_sigma, Range keys, Sum* scores) {
+  constexpr double kLowest = std::numeric_limits<Sum>::lowest();
+  const int first = static_cast<int>(keys.begin), count = static_cast<int>(keys.size());  // positions are of 32 bits
+  const auto log_weight = [=](int n) {
+    const double distance = (static_cast<double>(first + n) - centre) * inverse_sigma;
+    return -0.5 * distance * distance;
+  };
+  // The farthest key is the first or the last. Without the bound vectors compute it.
+  if (std::min(log_weight(0), log_weight(count - 1)) < kLowest) {
+    for (int n = 0; n < count; ++n) scores[n] += static_cast<Sum>(std::max(log_weight(n), kLowest));
+  } else {
+    for (int n = 0; n < count; ++n) scores[n] += static_cast<Sum>(log_weight(n));
+  }
+}
+
 void check_dense(const char* caller, const ConstView& dense, const MaskShape& shape, DType number) {
   const auto fits = [&](int axis, Index extent) { return dense.shape[axis] == extent || dense.shape[axis] == 1; };
   const bool type = dense.dtype == number || (number == DType::f32 && is_16_bit(dense.dtype));
@@ -117,13 +135,7 @@ void BiasRows::add(Index b, Index h, Index i, Range keys, Sum* scores) const {
   }
   if (alibi_ || table_) add_by_distance(h, keys.begin - mask_.position(b, i), 1, keys.size(), scores);
   if (centre_) {
-    const double centre = number_at<double>(centre_, {b, h, i}), inverse_sigma = inverse_sigma_;
-    constexpr double kLowest = std::numeric_limits<Sum>::lowest();  // a centre far away is no mask
-    const int first = static_cast<int>(keys.begin), count = static_cast<int>(keys.size());  // as above
-    for (int n = 0; n < count; ++n) {
-      const double distance = (static_cast<double>(first + n) - centre) * inverse_sigma;
-      scores[n] += static_cast<Sum>(std::max(-0.5 * distance * distance, kLowest));
-    }
+    add_gaussian(number_at<double>(centre_, {b, h, i}), inverse_sigma_, keys, scores);
   }
 }
 
