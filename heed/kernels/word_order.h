@@ -11,30 +11,33 @@
 
 namespace heed::kernels {
 
-// Row i of 16 rows of 16 words becomes word i of each. With a mask of all words, for GCC 12 warns of what the forms
-// without one leave undefined.
-HEED_WORDS_INLINE void turn_words(__m512i (&rows)[16]) {
+// In its block e, row j of four becomes word 4 e + j of each. With masks of all words, for GCC 12 warns of what the
+// forms without one leave undefined.
+HEED_WORDS_INLINE void turn_blocks(__m512i& row0, __m512i& row1, __m512i& row2, __m512i& row3) {
   constexpr __mmask8 kPairs = 0xFF;
   constexpr __mmask16 kAll = 0xFFFF;
-  __m512i quads[16];  // [4 g + j]: in its block e, word 4 e + j of rows 4 g .. 4 g + 3
+  const __m512i lower01 = _mm512_maskz_unpacklo_epi32(kAll, row0, row1),
+                lower23 = _mm512_maskz_unpacklo_epi32(kAll, row2, row3),
+                upper01 = _mm512_maskz_unpackhi_epi32(kAll, row0, row1),
+                upper23 = _mm512_maskz_unpackhi_epi32(kAll, row2, row3);
+  row0 = _mm512_maskz_unpacklo_epi64(kPairs, lower01, lower23);
+  row1 = _mm512_maskz_unpackhi_epi64(kPairs, lower01, lower23);
+  row2 = _mm512_maskz_unpacklo_epi64(kPairs, upper01, upper23);
+  row3 = _mm512_maskz_unpackhi_epi64(kPairs, upper01, upper23);
+}
+
+// Row i of 16 rows of 16 words becomes word i of each.
+HEED_WORDS_INLINE void turn_words(__m512i (&rows)[16]) {
+  constexpr __mmask16 kAll = 0xFFFF;
 #pragma GCC unroll 4
-  for (int g = 0; g < 16; g += 4) {
-    const __m512i lower01 = _mm512_maskz_unpacklo_epi32(kAll, rows[g], rows[g + 1]),
-                  lower23 = _mm512_maskz_unpacklo_epi32(kAll, rows[g + 2], rows[g + 3]),
-                  upper01 = _mm512_maskz_unpackhi_epi32(kAll, rows[g], rows[g + 1]),
-                  upper23 = _mm512_maskz_unpackhi_epi32(kAll, rows[g + 2], rows[g + 3]);
-    quads[g] = _mm512_maskz_unpacklo_epi64(kPairs, lower01, lower23);
-    quads[g + 1] = _mm512_maskz_unpackhi_epi64(kPairs, lower01, lower23);
-    quads[g + 2] = _mm512_maskz_unpacklo_epi64(kPairs, upper01, upper23);
-    quads[g + 3] = _mm512_maskz_unpackhi_epi64(kPairs, upper01, upper23);
-  }
+  for (int g = 0; g < 16; g += 4) turn_blocks(rows[g], rows[g + 1], rows[g + 2], rows[g + 3]);
 #pragma GCC unroll 4
   for (int j = 0; j < 4; ++j) {
     constexpr int kEven = 0x88, kOdd = 0xDD;  // blocks 0 and 2, or 1 and 3, of each
-    const __m512i even01 = _mm512_maskz_shuffle_i32x4(kAll, quads[j], quads[4 + j], kEven),
-                  even23 = _mm512_maskz_shuffle_i32x4(kAll, quads[8 + j], quads[12 + j], kEven),
-                  odd01 = _mm512_maskz_shuffle_i32x4(kAll, quads[j], quads[4 + j], kOdd),
-                  odd23 = _mm512_maskz_shuffle_i32x4(kAll, quads[8 + j], quads[12 + j], kOdd);
+    const __m512i even01 = _mm512_maskz_shuffle_i32x4(kAll, rows[j], rows[4 + j], kEven),
+                  even23 = _mm512_maskz_shuffle_i32x4(kAll, rows[8 + j], rows[12 + j], kEven),
+                  odd01 = _mm512_maskz_shuffle_i32x4(kAll, rows[j], rows[4 + j], kOdd),
+                  odd23 = _mm512_maskz_shuffle_i32x4(kAll, rows[8 + j], rows[12 + j], kOdd);
     rows[j] = _mm512_maskz_shuffle_i32x4(kAll, even01, even23, kEven);
     rows[8 + j] = _mm512_maskz_shuffle_i32x4(kAll, even01, even23, kOdd);
     rows[4 + j] = _mm512_maskz_shuffle_i32x4(kAll, odd01, odd23, kEven);
@@ -55,24 +58,14 @@ HEED_WORDS_INLINE __m512i join_halves(const void* lower, const void* upper) {
 // upper ones. Row i becomes word i of each. A load puts two halves into one vector, which spares a quarter of the
 // shuffles of turn_words().
 HEED_WORDS_INLINE void turn_half_lines(__m512i (&halves)[8]) {
-  constexpr __mmask8 kPairs = 0xFF;
   constexpr __mmask16 kAll = 0xFFFF;
-  __m512i quads[8];
-#pragma GCC unroll 2
-  for (int g = 0; g < 8; g += 4) {
-    const __m512i lower01 = _mm512_maskz_unpacklo_epi32(kAll, halves[g], halves[g + 1]),
-                  lower23 = _mm512_maskz_unpacklo_epi32(kAll, halves[g + 2], halves[g + 3]),
-                  upper01 = _mm512_maskz_unpackhi_epi32(kAll, halves[g], halves[g + 1]),
-                  upper23 = _mm512_maskz_unpackhi_epi32(kAll, halves[g + 2], halves[g + 3]);
-    quads[g] = _mm512_maskz_unpacklo_epi64(kPairs, lower01, lower23);
-    quads[g + 1] = _mm512_maskz_unpackhi_epi64(kPairs, lower01, lower23);
-    quads[g + 2] = _mm512_maskz_unpacklo_epi64(kPairs, upper01, upper23);
-    quads[g + 3] = _mm512_maskz_unpackhi_epi64(kPairs, upper01, upper23);
-  }
+  turn_blocks(halves[0], halves[1], halves[2], halves[3]);
+  turn_blocks(halves[4], halves[5], halves[6], halves[7]);
 #pragma GCC unroll 4
   for (int j = 0; j < 4; ++j) {
-    halves[j] = _mm512_maskz_shuffle_i32x4(kAll, quads[j], quads[4 + j], 0x88);
-    halves[4 + j] = _mm512_maskz_shuffle_i32x4(kAll, quads[j], quads[4 + j], 0xDD);
+    const __m512i first = halves[j], second = halves[4 + j];
+    halves[j] = _mm512_maskz_shuffle_i32x4(kAll, first, second, 0x88);
+    halves[4 + j] = _mm512_maskz_shuffle_i32x4(kAll, first, second, 0xDD);
   }
 }
 
