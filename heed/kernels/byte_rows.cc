@@ -11,13 +11,14 @@
 
 #include "heed/kernels/byte_units.h"
 #include "heed/kernels/tile_products.h"
+#include "heed/kernels/word_order.h"
 
 namespace heed::kernels {
 namespace {
 
 constexpr int kVectors = kByteKeys / kSumLanes;
 
-// The bytes of one place of a row's words, of each place in a block of its own, so that they are in order.
+// The bytes of a row's words, place after place, the highest first.
 HEED_DIGIT_INLINE void store_places(__m512i (&words)[kVectors], std::int8_t* to) {
   static_assert(kVectors == 4 && kDigits == 3);
   // In each block of 128 bits: the lowest bytes of its four words, then the next.
@@ -26,17 +27,11 @@ HEED_DIGIT_INLINE void store_places(__m512i (&words)[kVectors], std::int8_t* to)
   const __m512i in_order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
 #pragma GCC unroll 4
   for (__m512i& word : words) word = _mm512_shuffle_epi8(word, by_place);
-  const __m512i lower01 = _mm512_maskz_unpacklo_epi32(kWords, words[0], words[1]),
-                lower23 = _mm512_maskz_unpacklo_epi32(kWords, words[2], words[3]),
-                upper01 = _mm512_maskz_unpackhi_epi32(kWords, words[0], words[1]),
-                upper23 = _mm512_maskz_unpackhi_epi32(kWords, words[2], words[3]);
-  const auto store = [&](__m512i place) HEED_DIGIT_TARGET {
-    _mm512_storeu_si512(to, _mm512_maskz_permutexvar_epi32(kWords, in_order, place));
-    to += kByteKeys;
-  };
-  store(_mm512_maskz_unpacklo_epi64(kEights, upper01, upper23));
-  store(_mm512_maskz_unpackhi_epi64(kEights, lower01, lower23));
-  store(_mm512_maskz_unpacklo_epi64(kEights, lower01, lower23));
+  turn_blocks(words[0], words[1], words[2], words[3]);
+#pragma GCC unroll 3
+  for (Index place = 0; place < kDigits; ++place, to += kByteKeys) {
+    _mm512_storeu_si512(to, _mm512_maskz_permutexvar_epi32(kWords, in_order, words[kDigits - 1 - place]));
+  }
 }
 
 HEED_DIGIT_TARGET void split(Index rows, const float* weights, const StoredRows& stored, std::int8_t* digits,

@@ -174,7 +174,7 @@ TEST(AttentionInt8, ARowHasItsBitsInAnyCompany) {
   for (std::int64_t target : simd_targets()) {
     SCOPED_TRACE(simd_target_name(target));
     force_simd_target(target);
-    for (Index width : {24, 64, 320}) {
+    for (Index width : {24, 64, 160, 320}) {
       const AttentionSample p =
           plain_problem({.heads = kHeads, .key_heads = kKeyHeads, .queries = kQueries, .keys = kKeys, .width = width});
       const Int8Rows k(p.k), v(p.v);

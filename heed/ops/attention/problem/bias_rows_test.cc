@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "heed/tensor/tensor.h"
@@ -79,6 +80,17 @@ TEST(Bias, GaussianFallsWithTheSquareOfTheDistanceFromItsCentre) {
   Bias bias;
   bias.gaussian = {.centre = centre, .sigma = 0.5};
   EXPECT_EQ(row(bias, {}, {2, 3, 2, 4}, 1, 2, 1), (std::vector<float>{-4.5f, -0.5f, -0.5f, -4.5f}));
+}
+
+// Neither where it is far from all keys, nor where it is narrow: the lowest number is still a number.
+TEST(Bias, AGaussianFarAwayIsNoMask) {
+  constexpr float kLowest = std::numeric_limits<float>::lowest();
+  Bias bias;
+  bias.gaussian = {.centre = Tensor::from(std::vector<float>{1e30f, 1}, {1, 1, 2}), .sigma = 1};
+  EXPECT_EQ(row(bias, {}, {1, 1, 2, 3}, 0, 0, 0), std::vector<float>(3, kLowest));
+  EXPECT_EQ(row(bias, {}, {1, 1, 2, 3}, 0, 0, 1), (std::vector<float>{-0.5f, 0, -0.5f}));
+  bias.gaussian.sigma = std::numeric_limits<double>::denorm_min();
+  EXPECT_EQ(row(bias, {}, {1, 1, 2, 3}, 0, 0, 1), (std::vector<float>{kLowest, 0, kLowest}));
 }
 
 TEST(Bias, DenseIsBroadcastAlongAxesOfExtentOneInEveryType) {
