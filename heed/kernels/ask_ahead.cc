@@ -18,8 +18,8 @@ AskAhead look() {
   __get_cpuid(1, &a, &b, &c, &d);
   const unsigned family = (a >> 8 & 0xF) + (a >> 20 & 0xFF);
   constexpr unsigned kZen5 = 0x1A;
-  if (amd && family >= kZen5) return {8192, true, true, true};
-  return intel ? AskAhead{.by_address = true} : AskAhead{};
+  if (amd && family >= kZen5) return {.bytes = 8192, .into_first_cache = true, .by_address = true, .in_runs = true};
+  return intel ? AskAhead{.by_address = true, .again = true} : AskAhead{};
 }
 
 #else

@@ -15,6 +15,9 @@ struct AskAhead {
   // Whether what follows a block of rows is asked for by its addresses, one line after the other, while the block is
   // read in whatever order; else in the order in which it will be read.
   bool by_address = false;
+  // Whether lines that many rows turn to at once are asked for again, into the first cache, while those before them are
+  // multiplied: a core that keeps few requests has none left for what lies in the second cache, else.
+  bool again = false;
   // Whether rows whose lines share sets of the first cache are asked for in runs of lines of one row; else a line of
   // each.
   bool in_runs = false;

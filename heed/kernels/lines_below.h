@@ -82,6 +82,7 @@ class LinesBelow {
         row_bytes_(row_bytes),
         count_(stored.count),
         lines_(ceil_div(line_bytes, kLineBytes)),
+        again_(ask_ahead().again),
         spread_(spread_below(stored, row_bytes, round_up(count_, kTogether) * lines_)) {
     if (!spread_.empty()) return;
     const AskAhead wanted = ask_ahead();
@@ -107,6 +108,13 @@ class LinesBelow {
     }
     ask_lines(at, row_bytes_, kTogether, into_first_cache_);
   }
+  // What is read after that line of the rows from `row` on: the first of kTogether lines, a row apart, if it is known
+  // and to be asked for once more.
+  HWY_INLINE const char* again(Index row, Index line) const {
+    if (!again_) return nullptr;
+    if (line + 1 < lines_) return data_ + row * row_bytes_ + (line + 1) * kLineBytes;
+    return row + kTogether < count_ ? data_ + (row + kTogether) * row_bytes_ : next_;
+  }
   // Some of kTogether parts that the work on that line of the rows has: what is asked for by address is spread evenly
   // over them, for a core that is asked for many lines at once keeps what it reads waiting, too.
   HWY_INLINE void ask_beside_parts(Index parts) {
@@ -116,7 +124,7 @@ class LinesBelow {
  private:
   const char *data_, *next_;
   Index row_bytes_, count_, lines_, down_ = 0, along_ = 0;
-  bool in_runs_ = false, into_first_cache_ = false;
+  bool again_, in_runs_ = false, into_first_cache_ = false;
   SpreadBelow spread_;
 };
 

@@ -149,10 +149,10 @@ constexpr bool kTurnsLines = kManyRegisters && kLanes * kWordBytes == kLineBytes
 enum class LinePart { half, whole };
 
 // And of a line of kGroups times kLanes rows, each group with chains of its own. Meanwhile ask(parts) asks for as many
-// lines as are read.
+// lines as are read, and those that come next are asked for from `again` on, unless that is null.
 template <class Row, int R, int kGroups, LinePart kPart, class Ask>
 HWY_INLINE void add_line(const float* HWY_RESTRICT q, const char* rows, Index row_bytes, const Vector (&scale)[kGroups],
-                         Vector (&sums)[kGroups][R], const Ask& ask) {
+                         Vector (&sums)[kGroups][R], const Ask& ask, const char* again) {
   if constexpr (kTurnsLines && kPart == LinePart::whole) {
     static_assert(kGroups == 1);
     Vector turned[kLanes];
@@ -176,6 +176,7 @@ HWY_INLINE void add_line(const float* HWY_RESTRICT q, const char* rows, Index ro
       for (Index w = 0; w < 8; ++w) {
         const Index p = (8 * part + w) * Row::kInWord;
         if (w % 4 == 0) ask(4 * kGroups);
+        if (again != nullptr) ask_lines(again + (8 * part + w) * kGroups * row_bytes, row_bytes, kGroups, true);
         HWY_UNROLL(2)
         for (Index g = 0; g < kGroups; ++g) add_word<Row, R, true>(q, turned[g][w], p, 0, scale[g], sums[g]);
       }
@@ -233,9 +234,11 @@ HWY_NOINLINE void group_products(const float* q, const StoredRows& stored, Index
     Index at = from;
     if (present == kGroups * kLanes) {
       for (; at + kInLine <= end; at += kInLine) {
-        below.ask_beside(first, at / kInLine);
-        add_line<Row, R, kGroups, kPart>(q + at * R, rows + at * kSize, row_bytes, scale, sums,
-                                         [&](Index parts) { below.ask_beside_parts(parts); });
+        const Index line = at / kInLine;
+        below.ask_beside(first, line);
+        add_line<Row, R, kGroups, kPart>(
+            q + at * R, rows + at * kSize, row_bytes, scale, sums, [&](Index parts) { below.ask_beside_parts(parts); },
+            below.again(first, line));
       }
     }
     if (at < end) {
