@@ -175,7 +175,7 @@ HWY_INLINE void add_line(const float* HWY_RESTRICT q, const char* rows, Index ro
       HWY_UNROLL(8)
       for (Index w = 0; w < 8; ++w) {
         const Index p = (8 * part + w) * Row::kInWord;
-        if (w % 4 == 0) ask(4 * kGroups);
+        if (w % 2 == 0) ask(2 * kGroups);
         if (again != nullptr) ask_lines(again + (8 * part + w) * kGroups * row_bytes, row_bytes, kGroups, true);
         HWY_UNROLL(2)
         for (Index g = 0; g < kGroups; ++g) add_word<Row, R, true>(q, turned[g][w], p, 0, scale[g], sums[g]);
