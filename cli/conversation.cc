@@ -17,6 +17,7 @@ std::vector<int> Conversation::prompt(std::vector<ChatMessage> talk) const {
 void converse(const Conversation& conversation, const GenerateOptions& options,
               const std::function<void(const Generated&, std::size_t turn)>& answered) {
   std::vector<ChatMessage> talk;
+  GrowingText text(conversation.folder, options);
   const bool asks = ::isatty(STDIN_FILENO) != 0 && error_is_terminal();
   TextLineReader lines("-");
   std::size_t turn = 0;
@@ -26,12 +27,12 @@ void converse(const Conversation& conversation, const GenerateOptions& options,
     if (said.empty()) break;
     if (said[0].empty()) continue;
     talk.push_back({"user", said[0]});
-    const std::vector<std::vector<int>> prompt = {conversation.prompt(talk)};
+    const std::vector<int> prompt = conversation.prompt(talk);
     TextStream stream;
     std::function<void(const GeneratedPart&)> on_part;
     if (!answered) on_part = [&](const GeneratedPart& part) { stream.show(part); };
     const std::string name = fmt::format("turn {}: prompt", ++turn);
-    const Generated answer = generate_behind(conversation.folder, prompt, options, on_part, name)[0];
+    const Generated answer = text.go_on(prompt, on_part, name);
     if (answered) answered(answer, turn);
     talk.push_back({"assistant", answer.text});
   }

@@ -23,7 +23,7 @@ struct Conversation {
 
 // Each line of standard input, but an empty one, is what the user says next, until there are no more; the answer, which
 // knows all that was said before, is printed as it comes, or else given to `answered` once it is whole. On a terminal a
-// line is asked for. Throws heed::Error as chat_prompt and generate_behind do.
+// line is asked for. Throws heed::Error as chat_prompt and GrowingText do.
 void converse(const Conversation& conversation, const GenerateOptions& options,
               const std::function<void(const Generated&, std::size_t turn)>& answered);
 

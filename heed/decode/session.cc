@@ -1,5 +1,6 @@
 #include "heed/decode/session.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "heed/base/check.h"
@@ -16,6 +17,13 @@ bool is_identity(const std::vector<Index>& rows, Index count) {
 
 }  // namespace
 
+bool Session::goes_on(std::span<const std::int32_t> sequence) {
+  if (!last_read_) return false;
+  const auto differs = std::ranges::mismatch(*last_read_, sequence).in2;
+  const Index kept = differs - sequence.begin();
+  return kept > 0 && model_.go_on(Context::inference(workspace_), *state_, kept, {differs, sequence.end()});
+}
+
 Index Session::admit(const TokenBatch& sequences, Searches searches) {
   const Index first = admitted_;
   HEED_CHECK(sequences.sequences() == std::ssize(searches), "Session::admit: {} sequences have {} searches",
@@ -27,9 +35,20 @@ Index Session::admit(const TokenBatch& sequences, Searches searches) {
                length, model_.max_length());
   }
   if (searches.empty()) return first;
-  if (state_ == nullptr) state_ = model_.start(cache_);
-  model_.admit(Context::inference(workspace_), *state_, sequences);
-  for (std::unique_ptr<Search>& search : searches) slots_.push_back({admitted_++, std::move(search), 1});
+  const auto tokens_of = [&](Index i) -> std::span<const std::int32_t> {
+    return {sequences.ids.data<std::int32_t>() + i * sequences.ids.dim(1),
+            static_cast<std::size_t>(sequences.lengths.data<std::int32_t>()[i])};
+  };
+  if (rows_ > 0 || searches.size() > 1 || !are_tokens || !goes_on(tokens_of(0))) {
+    if (rows_ == 0) state_ = model_.start(cache_);
+    model_.admit(Context::inference(workspace_), *state_, sequences);
+  }
+  for (std::unique_ptr<Search>& search : searches) {
+    Slot& slot = slots_.emplace_back(admitted_++, std::move(search), 1);
+    if (!are_tokens) continue;
+    const std::span<const std::int32_t> tokens = tokens_of(slot.sequence - first);
+    slot.read.emplace(tokens.begin(), tokens.end());
+  }
   rows_ += std::ssize(searches);
   return first;
 }
@@ -38,9 +57,11 @@ void Session::step() {
   if (rows_ == 0) return;
   std::vector<std::int32_t> tokens;
   std::vector<Index> first_row;
-  for (const Slot& slot : slots_) {
+  for (Slot& slot : slots_) {
     first_row.push_back(std::ssize(tokens));
     for (std::int32_t token : slot.search->next_tokens()) tokens.push_back(token);
+    if (slot.rows > 1) slot.read.reset();
+    if (slot.read) slot.read->push_back(tokens.back());
   }
   const Tensor logits = model_.step(Context::inference(workspace_), *state_, tokens);
 
@@ -52,10 +73,12 @@ void Session::step() {
   });
 
   std::vector<Slot> going_on;
+  std::optional<std::vector<std::int32_t>> last_read;
   std::vector<Index> rows;
   for (std::size_t s = 0; s < slots_.size(); ++s) {
     if (parents[s].empty()) {
       ended_.push_back({slots_[s].sequence, slots_[s].search->take()});
+      last_read = std::move(slots_[s].read);
       continue;
     }
     for (Index parent : parents[s]) rows.push_back(first_row[s] + parent);
@@ -65,7 +88,8 @@ void Session::step() {
   slots_ = std::move(going_on);
   rows_ = std::ssize(rows);
   if (rows_ == 0) {
-    state_.reset();
+    last_read_ = tokens.size() == 1 ? std::move(last_read) : std::nullopt;
+    if (!last_read_) state_.reset();
   } else if (!is_identity(rows, std::ssize(tokens))) {
     state_->select_rows(rows);
   }

@@ -10,7 +10,10 @@
 //   }
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "heed/decode/search.h"
@@ -33,8 +36,10 @@ class Session {
       : model_(model), workspace_(workspace), cache_(cache) {}
 
   // Admits sequences, each with the search that goes on from it. They are numbered as they come, from 0 up; returns the
-  // number of the first. What comes of a sequence has the bits that it has alone. Throws heed::Error where there are
-  // not as many searches as sequences, and where one has more tokens than the model takes.
+  // number of the first. What comes of a sequence has the bits that it has alone. Where a sequence is admitted alone to
+  // a session without rows, what it has in common with the one that ended last is not read again, if the model can go on
+  // from there. Throws heed::Error where there are not as many searches as sequences, and where one has more tokens than
+  // the model takes.
   Index admit(const TokenBatch& sequences, Searches searches);
   // The rows of the sequences that have not ended: what a step costs.
   Index rows() const { return rows_; }
@@ -48,13 +53,18 @@ class Session {
     Index sequence;
     std::unique_ptr<Search> search;
     Index rows;
+    std::optional<std::vector<std::int32_t>> read;  // while that is tokens, and of one row
   };
+
+  // Whether the model has gone on from the last sequence to this one.
+  bool goes_on(std::span<const std::int32_t> sequence);
 
   const NextToken& model_;
   Workspace& workspace_;
   Precision cache_;
-  std::unique_ptr<DecoderState> state_;  // none while there are no rows
-  std::vector<Slot> slots_;              // their rows follow one another
+  std::unique_ptr<DecoderState> state_;                 // without rows: that of the last sequence, or none
+  std::optional<std::vector<std::int32_t>> last_read_;  // by the last sequence, where it was one row alone
+  std::vector<Slot> slots_;                             // their rows follow one another
   std::vector<Ended> ended_;
   Index rows_ = 0, admitted_ = 0;
 };

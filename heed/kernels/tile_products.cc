@@ -2,7 +2,7 @@
 
 #include <hwy/detect_targets.h>
 
-#include "heed/base/error.h"
+#include "heed/base/check.h"
 #include "heed/kernels/dot_features.h"
 #include "heed/kernels/tile_target.h"
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "heed/base/check.h"
+
 namespace heed {
 
 // --- Pages -----------------------------------------------------------------------------------------------------------
@@ -10,7 +12,7 @@ void PagedMemory::attend(ConstView q, ConstView k, ConstView v, const AttentionS
                          Workspace& workspace) {
   cache_.append(k, v);
   attend(q, spec, out, weights, workspace);
-  if (k.shape[2] > 1) cache_.truncate(k.shape[2] - 1);
+  if (k.shape[2] > q.shape[2]) cache_.truncate(k.shape[2] - q.shape[2]);
 }
 
 void PagedMemory::attend(ConstView q, const AttentionSpec& spec, View out, Tensor* weights,
@@ -61,6 +63,8 @@ void LinearMemory::select_rows(std::span<const Index> rows) {
   for (Index row : rows) lengths.push_back(length(row));
   lengths_ = std::move(lengths);
 }
+
+void LinearMemory::go_back(Index) { fail("LinearMemory::go_back: sums do not say what each token added"); }
 
 void LinearMemory::attend(ConstView q, ConstView k, ConstView v, const AttentionSpec&, View out, Tensor*, Workspace&) {
   linear_step(q, k, v, score_, state_, out);

@@ -33,10 +33,16 @@ class DecodingMemory {
   // Keeps, in this order, the given rows; one may come several times.
   virtual void select_rows(std::span<const Index> rows) = 0;
 
-  // One more token of each row: keeps its key and value and attends to all so far. q [B, H, 1, D], k and v [B, Hk, 1 +
-  // extra, D]: what comes after the first is attended to and not kept. out [B, H, 1, Dv] is overwritten. spec's mask
-  // counts positions by Anchor::length. Where `weights` is not null and weights are formed, it becomes [B, H, 1, n],
-  // with n the length of the longest row and its extra keys, and zeros behind the others.
+  // Whether the keys and values of each token are kept apart and as they were given, so that rows can go back.
+  virtual bool can_go_back() const = 0;
+  // Forgets all but the first `tokens` tokens of each row, which have read as many as each other and no fewer.
+  virtual void go_back(Index tokens) = 0;
+
+  // More tokens of each row, as many of each (one, of a memory that cannot go back): keeps their keys and values and
+  // attends to all so far. q [B, H, L, D], k and v [B, Hk, L + extra, D]: what comes after the first L is attended to
+  // and not kept. out [B, H, L, Dv] is overwritten. spec's mask counts positions by Anchor::length. Where `weights` is
+  // not null and weights are formed, it becomes [B, H, L, n], with n the length of the longest row and its extra keys,
+  // and zeros behind the others.
   virtual void attend(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, View out, Tensor* weights,
                       Workspace& workspace) = 0;
 };
@@ -44,14 +50,18 @@ class DecodingMemory {
 // Any attention. Rows share the pages that they have in common.
 class PagedMemory : public DecodingMemory {
  public:
-  PagedMemory(Index key_heads, Index width, DType dtype)
-      : cache_({.key_heads = key_heads, .width = width, .value_width = width, .page = kPage, .dtype = dtype}) {}
+  // Keys and values are given in one type and kept in one.
+  PagedMemory(Index key_heads, Index width, DType given, DType kept)
+      : is_exact_(given == kept),
+        cache_({.key_heads = key_heads, .width = width, .value_width = width, .page = kPage, .dtype = kept}) {}
 
   Index rows() const override { return cache_.batch(); }
   Index length(Index row) const override { return cache_.length(row); }
   void admit(Index rows) override { cache_.admit(rows); }
   void admit(ConstView k, ConstView v, std::span<const Index> lengths) override { cache_.admit(k, v, lengths); }
   void select_rows(std::span<const Index> rows) override { cache_.reorder(rows); }
+  bool can_go_back() const override { return is_exact_; }
+  void go_back(Index tokens) override { cache_.truncate(rows() == 0 ? 0 : length(0) - tokens); }
   void attend(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, View out, Tensor* weights,
               Workspace& workspace) override;
 
@@ -62,6 +72,7 @@ class PagedMemory : public DecodingMemory {
   // The keys of most sentences lie in one page, where they are read without being gathered.
   static constexpr Index kPage = 32;
 
+  bool is_exact_;
   PagedCache cache_;
 };
 
@@ -75,6 +86,8 @@ class LinearMemory : public DecodingMemory {
   void admit(Index rows) override;
   void admit(ConstView k, ConstView v, std::span<const Index> lengths) override;
   void select_rows(std::span<const Index> rows) override;
+  bool can_go_back() const override { return false; }
+  void go_back(Index tokens) override;
   void attend(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, View out, Tensor* weights,
               Workspace& workspace) override;
 

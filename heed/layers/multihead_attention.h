@@ -92,8 +92,9 @@ class MultiheadAttention {
   void keep_memory(const Context& context, const Var& memory, std::span<const Index> lengths, PagedMemory& kept) const;
   Var attend_kept(const Context& context, const Var& x, const PagedMemory& kept) const;
 
-  // Decoding: self-attention of one more token x [B, 1, embed_dim] of each of the memory's rows over all that it has
-  // read: the last row of what forward gives under a causal mask, for linear attention but for the order of its sums.
+  // Decoding: self-attention of more tokens x [B, L, embed_dim] of each of the memory's rows over all that it has
+  // read: the last rows of what forward gives under a causal mask, for linear attention but for the order of its sums.
+  // One token, of a memory that cannot go back.
   // Inference only. Throws heed::Error where the layer's mask has patterns that go by rows (a predicate, tiles,
   // segments), which a token alone does not have.
   Var step(const Context& context, const Var& x, DecodingMemory& memory) const;

@@ -1,4 +1,4 @@
-// Multi-head attention over what it has read before: one token of each row of a memory at a time.
+// Multi-head attention over what it has read before: one token of each row of a memory at a time, or some.
 #include <algorithm>
 #include <vector>
 
@@ -15,10 +15,10 @@ void check_inference(const char* member, const Context& context) {
 }
 
 // `mask` over each row's own tokens, and none over the extra keys behind them.
-Mask beside_extra_keys(const Mask& mask, const Tensor& lengths, Index heads) {
+Mask beside_extra_keys(const Mask& mask, const Tensor& lengths, Index heads, Index queries) {
   const std::int64_t* length = lengths.data<std::int64_t>();
   const Index rows = lengths.dim(0), longest = rows == 0 ? 0 : *std::max_element(length, length + rows);
-  return Mask::predicate([lengths, of_tokens = MaskRows(mask, {rows, heads, 1, longest}, "MultiheadAttention")](
+  return Mask::predicate([lengths, of_tokens = MaskRows(mask, {rows, heads, queries, longest}, "MultiheadAttention")](
                              Index b, Index h, Index i, Index j) {
     return j >= lengths.at<std::int64_t>({b}) || of_tokens.allows(b, h, i, j);
   });
@@ -34,7 +34,7 @@ std::unique_ptr<DecodingMemory> MultiheadAttention::make_memory(DType dtype, Pre
   if (is_linear() && features && spec.bias.is_empty() && own_mask_.is_open() && extra() == 0) {
     return std::make_unique<LinearMemory>(o.num_kv_heads, o.head_dim, dtype, spec.score);
   }
-  return std::make_unique<PagedMemory>(o.num_kv_heads, o.head_dim, kept_as(cache, dtype));
+  return std::make_unique<PagedMemory>(o.num_kv_heads, o.head_dim, dtype, kept_as(cache, dtype));
 }
 
 Var MultiheadAttention::step(const Context& context, const Var& x, DecodingMemory& memory) const {
@@ -44,34 +44,36 @@ Var MultiheadAttention::step(const Context& context, const Var& x, DecodingMemor
   const Var in = relaid(context, x);
   HEED_CHECK(o.kdim == o.embed_dim && o.vdim == o.embed_dim,
              "MultiheadAttention::step: self-attention needs kdim and vdim to be embed_dim");
-  HEED_CHECK(in.rank() == 3 && in.dim(0) == rows && in.dim(1) == 1,
-             "MultiheadAttention::step: needs one token of each of the memory's {} rows, but x is {}", rows,
-             describe(x.value().view()));
-  const Tensor places = Tensor::empty(DType::i64, {rows, 1}), lengths = Tensor::empty(DType::i64, {rows});
+  HEED_CHECK(in.rank() == 3 && in.dim(0) == rows && (in.dim(1) == 1 || memory.can_go_back()),
+             "MultiheadAttention::step: needs {} of each of the memory's {} rows, but x is {}",
+             memory.can_go_back() ? "tokens" : "one token", rows, describe(x.value().view()));
+  const Index tokens = in.dim(1);
+  const Tensor places = Tensor::empty(DType::i64, {rows, tokens}), lengths = Tensor::empty(DType::i64, {rows});
   for (Index row = 0; row < rows; ++row) {
-    places.at<std::int64_t>({row, 0}) = memory.length(row);
-    lengths.at<std::int64_t>({row}) = memory.length(row) + 1;
+    for (Index n = 0; n < tokens; ++n) places.at<std::int64_t>({row, n}) = memory.length(row) + n;
+    lengths.at<std::int64_t>({row}) = memory.length(row) + tokens;
   }
   AttentionSpec spec = unmasked_spec(x.dtype());
   spec.mask = own_mask_;
   for (const auto& pattern : own_mask_.patterns) {
     HEED_CHECK(!pattern->has_rows(), "MultiheadAttention::step: the layer's mask goes by rows, which a step has not");
   }
-  // A token is the last of those that its row has read, where all anchors are one.
+  // The tokens are the last of those that their row has read, where all anchors are one.
   spec.mask.anchor = Anchor::length;
-  if (extra() > 0 && !own_mask_.is_open()) {
+  if (tokens > 1) spec.mask = spec.mask & Mask::causal(Anchor::length);
+  if (extra() > 0 && !spec.mask.is_open()) {
     const Mask of_tokens = spec.mask & Mask::key_lengths(lengths);
-    spec.mask = beside_extra_keys(of_tokens, lengths, o.num_heads);
+    spec.mask = beside_extra_keys(of_tokens, lengths, o.num_heads, tokens);
   }
 
-  const Var qkv = project_self(context, in, places);  // [B, 1, (H + 2 G) d]
+  const Var qkv = project_self(context, in, places);  // [B, L, (H + 2 G) d]
   Var kv = qkv;
   if (extra() > 0) kv = with_extra_keys(context, Var(Tensor::copy_of(slice(qkv.value().view(), 2, queries, all))));
   const Index offset = extra() > 0 ? 0 : queries;
   const auto heads = [&](const Var& source, Index first, Index count) {
     return Heads{source, first, count, o.head_dim}.view_of(source.value());
   };
-  const Tensor out = Tensor::empty(qkv.dtype(), {rows, 1, queries});
+  const Tensor out = Tensor::empty(qkv.dtype(), {rows, tokens, queries});
   Tensor weights;
   memory.attend(heads(qkv, 0, o.num_heads), heads(kv, offset, o.num_kv_heads),
                 heads(kv, offset + key_width(), o.num_kv_heads), spec, split_heads(out.view(), o.num_heads),
@@ -105,7 +107,7 @@ Var MultiheadAttention::admit(const Context& context, const Var& x, std::span<co
 }
 
 PagedMemory MultiheadAttention::make_source_memory(DType dtype, Precision cache) const {
-  return PagedMemory(options_.num_kv_heads, options_.head_dim, kept_as(cache, dtype));
+  return PagedMemory(options_.num_kv_heads, options_.head_dim, dtype, kept_as(cache, dtype));
 }
 
 void MultiheadAttention::keep_memory(const Context& context, const Var& memory, std::span<const Index> lengths,

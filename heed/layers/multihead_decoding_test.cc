@@ -30,12 +30,12 @@ struct DecodingLayer {
     }
   }
   Context context(AttentionObserver* observer = nullptr) { return Context::inference(workspace, observer); }
-  // x [B, 1, kModelWidth], whatever the layer's own layout is.
+  // x [B, L, kModelWidth], whatever the layer's own layout is.
   Tensor step(const Tensor& x, DecodingMemory& memory, AttentionObserver* observer = nullptr) {
-    const Index rows = x.dim(0);
-    const bool swapped = !attention.options().batch_first;
-    const Var in(swapped ? x.reshape({1, rows, kModelWidth}) : x);
-    return attention.step(context(observer), in, memory).value().reshape({rows, 1, kModelWidth});
+    const auto turned = [&](const Tensor& tensor) {
+      return attention.options().batch_first ? tensor : Tensor::copy_of(transpose(tensor.view(), 0, 1));
+    };
+    return turned(attention.step(context(observer), Var(turned(x)), memory).value());
   }
   std::unique_ptr<DecodingMemory> memory(Index rows) const {
     auto memory = attention.make_memory(DType::f32);
@@ -142,6 +142,39 @@ TEST(MultiheadDecoding, APromptThatIsReadAtOnceIsThatReadTokenByToken) {
   }
 }
 
+TEST(MultiheadDecoding, TokensThatAreReadTogetherAreThoseReadOneByOne) {
+  for (const auto& [name, options] : decoding_layers()) {
+    DecodingLayer layer(options);
+    const Tensor x = random_tensor(DType::f32, {2, kLength, kModelWidth}, 4);
+    const auto memory = layer.memory(2), one_by_one = layer.memory(2);
+    if (!memory->can_go_back()) {
+      EXPECT_EQ(refusal([&] { layer.step(x, *memory); }),
+                "MultiheadAttention::step: needs one token of each of the memory's 2 rows, but x is f32 [2, 40, 16]");
+      continue;
+    }
+    const auto tokens = [&](Index begin, Index end) { return Tensor::copy_of(slice(x.view(), 1, begin, end)); };
+    const Tensor expected = Tensor::empty_like(x);
+    for (Index t = 0; t < kLength; ++t) {
+      copy(layer.step(token(x, t), *one_by_one), slice(expected.view(), 1, t, t + 1));
+    }
+    const auto expect_tokens = [&](Index begin, Index end) {
+      const Tensor y = layer.step(tokens(begin, end), *memory);
+      const Tensor wanted = Tensor::copy_of(slice(expected.view(), 1, begin, end));
+      if (options.add_bias_kv) {  // the extra keys stand behind the last token's
+        EXPECT_LT(largest_difference(y, wanted), 2e-6) << name << " " << begin;
+      } else {
+        EXPECT_TRUE(same_bits(y, wanted)) << name << " " << begin;
+      }
+      EXPECT_EQ(memory->length(1), end) << name;
+    };
+    expect_tokens(0, 3), expect_tokens(3, 35), expect_tokens(35, kLength);
+    for (const Index kept : {33, 5, 0}) {
+      memory->go_back(kept);
+      expect_tokens(kept, kLength);
+    }
+  }
+}
+
 TEST(MultiheadDecoding, SelectingRowsGoesOnFromEach) {
   for (const auto& [name, options] : decoding_layers()) {
     DecodingLayer layer(options);
@@ -216,7 +249,7 @@ TEST(MultiheadDecoding, RefusesWhatAStepCannotSee) {
   EXPECT_EQ(refusal([&] { layer.step(x, *layer.memory(1)); }),
             "MultiheadAttention::step: the layer's mask goes by rows, which a step has not");
   EXPECT_EQ(refusal([&] { layer.step(x, *layer.memory(2)); }),
-            "MultiheadAttention::step: needs one token of each of the memory's 2 rows, but x is f32 [1, 1, 16]");
+            "MultiheadAttention::step: needs tokens of each of the memory's 2 rows, but x is f32 [1, 1, 16]");
   Tape tape;
   EXPECT_EQ(
       refusal([&] { layer.attention.step({.tape = &tape, .workspace = layer.workspace}, Var(x), *layer.memory(1)); }),

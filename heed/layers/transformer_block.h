@@ -82,7 +82,7 @@ class TransformerBlock {
   // In a block without cross-attention: adds a row that has read the first lengths[i] of x [n, L, width], and returns
   // what forward gives under a causal mask.
   Var admit_tokens(const Context& context, const Var& x, std::span<const Index> lengths, Memory& memory) const;
-  // One more token x [B, 1, width] of each row.
+  // More tokens x [B, L, width] of each row: one, of a memory that cannot go back.
   Var step(const Context& context, const Var& x, Memory& memory) const;
 
  private:

@@ -46,6 +46,12 @@ class NextToken {
   // step feeds: for a translation the source (step begins with the begin token), for a text its prompt but the last
   // token (step begins with that). Inference only (no tape).
   virtual void admit(const Context& context, DecoderState& state, const TokenBatch& sequences) const = 0;
+  // Takes a state of one row back to the first `kept` of the tokens that it has read, and reads others behind them: it
+  // then has the bits of one that was admitted with all of these. Returns whether it has; a model that cannot has done
+  // nothing: it has a source, or what it keeps of tokens is rounded, or no longer apart. Inference only.
+  virtual bool go_on(const Context&, DecoderState&, Index /*kept*/, std::span<const std::int32_t> /*tokens*/) const {
+    return false;
+  }
   // Feeds one token to each row and returns the logits of the next, [rows, vocabulary()]. A row's have the same bits
   // whatever other rows there are. Inference only.
   virtual Tensor step(const Context& context, DecoderState& state, std::span<const std::int32_t> tokens) const = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "heed/autograd/operators.h"
 #include "heed/base/check.h"
@@ -205,6 +206,24 @@ Var Transformer::reread(const Context& context, State& state, std::span<const st
     last.push_back(slice(context, x, 1, length - 1, length));
   }
   return concatenate(context, last, 0);
+}
+
+bool Transformer::go_on(const Context& context, DecoderState& decoder_state, Index kept,
+                        std::span<const std::int32_t> tokens) const {
+  State& state = dynamic_cast<State&>(decoder_state);
+  if (has_source() || !config_.causal) return false;
+  for (const TransformerBlock::Memory& block : state.blocks) {
+    if (!block.tokens->can_go_back()) return false;
+  }
+  for (const TransformerBlock::Memory& block : state.blocks) block.tokens->go_back(kept);
+  const Index count = std::ssize(tokens);
+  state.positions = Tensor::from(std::vector<std::int32_t>{static_cast<std::int32_t>(kept + count)}, {1});
+  if (count == 0) return true;
+  std::vector<std::int32_t> positions(tokens.size());
+  std::iota(positions.begin(), positions.end(), static_cast<std::int32_t>(kept));
+  Var x = target_input_.forward(context, Tensor::from(tokens, {1, count}), Tensor::from(positions, {1, count}));
+  for (std::size_t i = 0; i < decoder_.size(); ++i) x = decoder_[i].step(context, x, state.blocks[i]);
+  return true;
 }
 
 Tensor Transformer::step(const Context& context, DecoderState& decoder_state,

@@ -36,6 +36,8 @@ class Transformer : public SequenceModel {
 
   std::unique_ptr<DecoderState> start(Precision cache) const override;
   void admit(const Context& context, DecoderState& state, const TokenBatch& sequences) const override;
+  bool go_on(const Context& context, DecoderState& state, Index kept,
+             std::span<const std::int32_t> tokens) const override;
   Tensor step(const Context& context, DecoderState& state, std::span<const std::int32_t> tokens) const override;
   Index vocabulary() const override { return config_.target_vocabulary; }
   Index max_length() const override { return config_.max_length; }

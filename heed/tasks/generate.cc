@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "heed/base/check.h"
 #include "heed/decode/sampler.h"
@@ -42,8 +43,9 @@ void check_task(const ModelFolder& folder, const GenerateOptions& options) {
 
 using Prompts = std::vector<std::vector<std::int32_t>>;
 
-std::vector<Generated> continued(const ModelFolder& folder, const Prompts& written, ShownPrompt shown_prompt,
-                                 const GenerateOptions& options,
+// By a session without rows.
+std::vector<Generated> continued(const ModelFolder& folder, Session& session, const Prompts& written,
+                                 ShownPrompt shown_prompt, const GenerateOptions& options,
                                  const std::function<void(const GeneratedPart&)>& on_part, std::string_view name,
                                  const Progress& progress) {
   const Vocabulary& vocabulary = *folder.target_vocabulary;
@@ -59,9 +61,8 @@ std::vector<Generated> continued(const ModelFolder& folder, const Prompts& writt
   std::vector<char> ended(written.size());
   std::vector<std::size_t> running;
   std::vector<Generated> results(written.size());
-  Workspace workspace;
-  Session session(*folder.model, workspace, options.cache);
   std::size_t next = 0;
+  Index first = -1;  // the session's number of the first prompt
   const auto text_of = [&](std::size_t i, std::span<const std::int32_t> tokens) {
     std::vector<int> ids = shown_prompt == ShownPrompt::yes ? written[i] : std::vector<int>();
     ids.insert(ids.end(), tokens.begin(), tokens.end());
@@ -89,7 +90,10 @@ std::vector<Generated> continued(const ModelFolder& folder, const Prompts& writt
           }));
       running.push_back(next);
     }
-    if (!searches.empty()) session.admit(make_prompt_batch(entering), std::move(searches));
+    if (!searches.empty()) {
+      const Index number = session.admit(make_prompt_batch(entering), std::move(searches));
+      if (first < 0) first = number;
+    }
     session.step();
     for (const std::size_t i : running) {
       if (on_part) on_part({i, shown(i, drawn[i], ended[i] != 0), ended[i] != 0});
@@ -97,13 +101,22 @@ std::vector<Generated> continued(const ModelFolder& folder, const Prompts& writt
     std::erase_if(running, [&](std::size_t i) { return ended[i] != 0; });
     if (progress) progress(static_cast<Index>(next - running.size()));
     for (Session::Ended& one : session.take()) {
-      Generated& result = results[static_cast<std::size_t>(one.sequence)];
-      result.tokens = std::move(one.hypotheses[0].tokens);
-      result.token_scores = std::move(one.hypotheses[0].token_scores);
-      result.text = shown(static_cast<std::size_t>(one.sequence), result.tokens, true);
+      const auto i = static_cast<std::size_t>(one.sequence - first);
+      results[i].tokens = std::move(one.hypotheses[0].tokens);
+      results[i].token_scores = std::move(one.hypotheses[0].token_scores);
+      results[i].text = shown(i, results[i].tokens, true);
     }
   }
   return results;
+}
+
+void check_prompts(const ModelFolder& folder, std::span<const std::vector<int>> prompts, std::string_view name) {
+  const Index size = folder.target_vocabulary->size();
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    HEED_CHECK(!prompts[i].empty(), "{} {}: has no tokens", name, i + 1);
+    for (const int id : prompts[i])
+      HEED_CHECK(id >= 0 && id < size, "{} {}: the vocabulary has ids below {}, and not {}", name, i + 1, size, id);
+  }
 }
 
 }  // namespace
@@ -115,7 +128,9 @@ std::vector<Generated> generate(const ModelFolder& folder, std::span<const std::
   check_task(folder, options);
   Prompts written;
   for (const std::string& prompt : prompts) written.push_back(folder.prompt_ids(prompt));
-  return continued(folder, written, ShownPrompt::yes, options, on_part, name, progress);
+  Workspace workspace;
+  Session session(*folder.model, workspace, options.cache);
+  return continued(folder, session, written, ShownPrompt::yes, options, on_part, name, progress);
 }
 
 std::vector<Generated> generate_behind(const ModelFolder& folder, std::span<const std::vector<int>> prompts,
@@ -123,13 +138,27 @@ std::vector<Generated> generate_behind(const ModelFolder& folder, std::span<cons
                                        const std::function<void(const GeneratedPart&)>& on_part, std::string_view name,
                                        const Progress& progress) {
   check_task(folder, options);
-  const Index size = folder.target_vocabulary->size();
-  for (std::size_t i = 0; i < prompts.size(); ++i) {
-    HEED_CHECK(!prompts[i].empty(), "{} {}: has no tokens", name, i + 1);
-    for (const int id : prompts[i])
-      HEED_CHECK(id >= 0 && id < size, "{} {}: the vocabulary has ids below {}, and not {}", name, i + 1, size, id);
-  }
-  return continued(folder, {prompts.begin(), prompts.end()}, ShownPrompt::no, options, on_part, name, progress);
+  check_prompts(folder, prompts, name);
+  Workspace workspace;
+  Session session(*folder.model, workspace, options.cache);
+  return continued(folder, session, {prompts.begin(), prompts.end()}, ShownPrompt::no, options, on_part, name,
+                   progress);
+}
+
+GrowingText::GrowingText(const ModelFolder& folder, const GenerateOptions& options)
+    : folder_(folder), options_(options), workspace_(std::make_unique<Workspace>()) {
+  check_task(folder, options);
+}
+
+Generated GrowingText::go_on(const std::vector<int>& prompt, const std::function<void(const GeneratedPart&)>& on_part,
+                             std::string_view name) {
+  check_prompts(folder_, {&prompt, 1}, name);
+  // Should something throw, what was read is forgotten.
+  Session session =
+      session_ ? *std::exchange(session_, std::nullopt) : Session(*folder_.model, *workspace_, options_.cache);
+  std::vector<Generated> one = continued(folder_, session, {prompt}, ShownPrompt::no, options_, on_part, name, {});
+  session_.emplace(std::move(session));
+  return std::move(one[0]);
 }
 
 }  // namespace heed

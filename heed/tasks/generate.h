@@ -6,12 +6,15 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "heed/base/progress.h"
 #include "heed/decode/sampling.h"
+#include "heed/decode/session.h"
 #include "heed/tasks/model_folder.h"
 #include "heed/tasks/stop_texts.h"
 
@@ -65,5 +68,23 @@ std::vector<Generated> generate_behind(const ModelFolder& folder, std::span<cons
                                        const GenerateOptions& options,
                                        const std::function<void(const GeneratedPart&)>& on_part = {},
                                        std::string_view name = "prompt", const Progress& progress = {});
+
+// A text that grows, such as a conversation: generate_behind for one prompt after another, each with the same result.
+// What a prompt has in common with the last one and its continuation is not read again, where keys and values are kept
+// apart and as they were (not in linear attention, nor with a `cache` of fewer bits than f32).
+class GrowingText {
+ public:
+  // Holds on to the folder, which must outlive it. Throws heed::Error as generate_behind does.
+  GrowingText(const ModelFolder& folder, const GenerateOptions& options);
+
+  Generated go_on(const std::vector<int>& prompt, const std::function<void(const GeneratedPart&)>& on_part = {},
+                  std::string_view name = "prompt");
+
+ private:
+  const ModelFolder& folder_;
+  GenerateOptions options_;
+  std::unique_ptr<Workspace> workspace_;  // stays where it is
+  std::optional<Session> session_;        // of what was read last
+};
 
 }  // namespace heed

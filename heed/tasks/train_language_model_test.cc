@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <map>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "heed/base/text_lines.h"
@@ -105,6 +107,29 @@ TEST_F(LanguageModelTrainTest, BehindTokensTheTextIsTheContinuationAlone) {
   EXPECT_EQ(refusal({1, static_cast<int>(size)}),
             fmt::format("prompt 2: the vocabulary has ids below {0}, and not {0}", size));
   EXPECT_EQ(refusal({-1}), fmt::format("prompt 2: the vocabulary has ids below {}, and not -1", size));
+}
+
+TEST_F(LanguageModelTrainTest, ATextThatGrowsGoesOnAsIfItWereRead) {
+  const GenerateOptions options{.max_tokens = 6};
+  GrowingText text(model_, options);
+  std::vector<int> talk = model_.prompt_ids("The man");
+  for (const std::string_view said : {" is walking", " on a street", " with a dog"}) {
+    for (const int id : model_.target_vocabulary->encode(said)) talk.push_back(id);
+    if (said == " on a street") {  // what is interrupted is begun again
+      const auto interrupt = [](const GeneratedPart&) { throw std::runtime_error("no more"); };
+      EXPECT_THROW(text.go_on(talk, interrupt), std::runtime_error);
+    }
+    const std::vector<std::vector<int>> prompt{talk};
+    const Generated anew = generate_behind(model_, prompt, options)[0];
+    std::string told;
+    const Generated grown = text.go_on(talk, [&](const GeneratedPart& part) { told = part.text; });
+    EXPECT_EQ(grown.tokens, anew.tokens);
+    EXPECT_EQ(grown.token_scores, anew.token_scores);
+    EXPECT_EQ(grown.text, anew.text);
+    EXPECT_EQ(told, anew.text);
+    talk.insert(talk.end(), grown.tokens.begin(), grown.tokens.end());
+  }
+  EXPECT_EQ(testing::refusal([&] { text.go_on({}, {}, "turn 4: prompt"); }), "turn 4: prompt 1: has no tokens");
 }
 
 TEST_F(LanguageModelTrainTest, WhatTranslatesIsRefused) {
