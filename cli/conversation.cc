@@ -17,7 +17,7 @@ std::vector<int> Conversation::prompt(std::vector<ChatMessage> talk) const {
 void converse(const Conversation& conversation, const GenerateOptions& options,
               const std::function<void(const Generated&, std::size_t turn)>& answered) {
   std::vector<ChatMessage> talk;
-  GrowingText text(conversation.folder, options);
+  GrowingText text(conversation.folder);
   const bool asks = ::isatty(STDIN_FILENO) != 0 && error_is_terminal();
   TextLineReader lines("-");
   std::size_t turn = 0;
@@ -32,7 +32,7 @@ void converse(const Conversation& conversation, const GenerateOptions& options,
     std::function<void(const GeneratedPart&)> on_part;
     if (!answered) on_part = [&](const GeneratedPart& part) { stream.show(part); };
     const std::string name = fmt::format("turn {}: prompt", ++turn);
-    const Generated answer = text.go_on(prompt, on_part, name);
+    const Generated answer = text.go_on(prompt, options, on_part, name);
     if (answered) answered(answer, turn);
     talk.push_back({"assistant", answer.text});
   }

@@ -133,16 +133,16 @@ std::string chat_text(const ModelFolder& folder, const Messages& messages, const
   return chat_template_of(folder.path).text(talk_of(messages), setting);
 }
 
-py::list answer(const ModelFolder& folder, const Messages& messages, const std::optional<Day>& today,
+py::list answer(const ModelFolder& folder, GrowingText& text, const Messages& messages, const std::optional<Day>& today,
                 const py::dict& names, const py::dict& given, Index max_tokens, const Lines& stop,
                 const py::object& on_part) {
   const ChatSetting setting = setting_of("heed.Model.chat", today, names);
-  return generated("heed.Model.chat", folder, given, max_tokens, stop, on_part,
-                   [&](const GenerateOptions& options, const auto& tell) {
-                     const std::vector<Ids> prompt = {
-                         chat_prompt(folder, chat_template_of(folder.path), talk_of(messages), setting)};
-                     return generate_behind(folder, prompt, options, tell, "heed.Model.chat: prompt", CtrlC());
-                   });
+  return generated(
+      "heed.Model.chat", folder, given, max_tokens, stop, on_part,
+      [&](const GenerateOptions& options, const auto& tell) {
+        const Ids prompt = chat_prompt(folder, chat_template_of(folder.path), talk_of(messages), setting);
+        return std::vector<Generated>{text.go_on(prompt, options, tell, "heed.Model.chat: prompt", CtrlC())};
+      });
 }
 
 py::list score(const ModelFolder& folder, const Lines& texts, const std::optional<Lines>& sources) {
@@ -247,8 +247,9 @@ std::shared_ptr<AttentionTrace> trace(const ModelFolder& folder, const std::stri
 }
 
 void add_model_class(py::module_& module) {
-  py::class_<ModelFolder, std::shared_ptr<ModelFolder>>(module, "Model")
-      .def("translate", &translate)
+  py::class_<ModelFolder, std::shared_ptr<ModelFolder>> model(module, "Model");
+  py::class_<GrowingText>(module, "GrowingText").def(py::init<const ModelFolder&>(), py::keep_alive<1, 2>());
+  model.def("translate", &translate)
       .def("generate", &continue_text)
       .def("chat", &answer)
       .def("chat_text", &chat_text)

@@ -36,10 +36,10 @@ class Session {
       : model_(model), workspace_(workspace), cache_(cache) {}
 
   // Admits sequences, each with the search that goes on from it. They are numbered as they come, from 0 up; returns the
-  // number of the first. What comes of a sequence has the bits that it has alone. Where a sequence is admitted alone to
-  // a session without rows, what it has in common with the one that ended last is not read again, if the model can go on
-  // from there. Throws heed::Error where there are not as many searches as sequences, and where one has more tokens than
-  // the model takes.
+  // number of the first. What comes of a sequence has the bits that it has alone. If one is admitted alone to a
+  // session without rows, what it has in common with the one that ended last is not read again, where the model can go
+  // on from there. Throws heed::Error where there are not as many searches as sequences, and where one has more tokens
+  // than the model takes.
   Index admit(const TokenBatch& sequences, Searches searches);
   // The rows of the sequences that have not ended: what a step costs.
   Index rows() const { return rows_; }

@@ -145,19 +145,19 @@ std::vector<Generated> generate_behind(const ModelFolder& folder, std::span<cons
                    progress);
 }
 
-GrowingText::GrowingText(const ModelFolder& folder, const GenerateOptions& options)
-    : folder_(folder), options_(options), workspace_(std::make_unique<Workspace>()) {
-  check_task(folder, options);
-}
+GrowingText::GrowingText(const ModelFolder& folder) : folder_(folder), workspace_(std::make_unique<Workspace>()) {}
 
-Generated GrowingText::go_on(const std::vector<int>& prompt, const std::function<void(const GeneratedPart&)>& on_part,
-                             std::string_view name) {
+Generated GrowingText::go_on(const std::vector<int>& prompt, const GenerateOptions& options,
+                             const std::function<void(const GeneratedPart&)>& on_part, std::string_view name,
+                             const Progress& progress) {
+  check_task(folder_, options);
   check_prompts(folder_, {&prompt, 1}, name);
   // Should something throw, what was read is forgotten.
-  Session session =
-      session_ ? *std::exchange(session_, std::nullopt) : Session(*folder_.model, *workspace_, options_.cache);
-  std::vector<Generated> one = continued(folder_, session, {prompt}, ShownPrompt::no, options_, on_part, name, {});
-  session_.emplace(std::move(session));
+  std::optional<Session> session = std::exchange(session_, std::nullopt);
+  if (!session || cache_ != options.cache) session.emplace(*folder_.model, *workspace_, options.cache);
+  std::vector<Generated> one =
+      continued(folder_, *session, {prompt}, ShownPrompt::no, options, on_part, name, progress);
+  session_.emplace(std::move(*session)), cache_ = options.cache;
   return std::move(one[0]);
 }
 

@@ -74,17 +74,18 @@ std::vector<Generated> generate_behind(const ModelFolder& folder, std::span<cons
 // apart and as they were (not in linear attention, nor with a `cache` of fewer bits than f32).
 class GrowingText {
  public:
-  // Holds on to the folder, which must outlive it. Throws heed::Error as generate_behind does.
-  GrowingText(const ModelFolder& folder, const GenerateOptions& options);
+  // Holds on to the folder, which must outlive it.
+  explicit GrowingText(const ModelFolder& folder);
 
-  Generated go_on(const std::vector<int>& prompt, const std::function<void(const GeneratedPart&)>& on_part = {},
-                  std::string_view name = "prompt");
+  Generated go_on(const std::vector<int>& prompt, const GenerateOptions& options,
+                  const std::function<void(const GeneratedPart&)>& on_part = {}, std::string_view name = "prompt",
+                  const Progress& progress = {});
 
  private:
   const ModelFolder& folder_;
-  GenerateOptions options_;
   std::unique_ptr<Workspace> workspace_;  // stays where it is
   std::optional<Session> session_;        // of what was read last
+  Precision cache_{};                     // of the session
 };
 
 }  // namespace heed

@@ -111,25 +111,26 @@ TEST_F(LanguageModelTrainTest, BehindTokensTheTextIsTheContinuationAlone) {
 
 TEST_F(LanguageModelTrainTest, ATextThatGrowsGoesOnAsIfItWereRead) {
   const GenerateOptions options{.max_tokens = 6};
-  GrowingText text(model_, options);
+  GrowingText text(model_);
   std::vector<int> talk = model_.prompt_ids("The man");
   for (const std::string_view said : {" is walking", " on a street", " with a dog"}) {
     for (const int id : model_.target_vocabulary->encode(said)) talk.push_back(id);
     if (said == " on a street") {  // what is interrupted is begun again
       const auto interrupt = [](const GeneratedPart&) { throw std::runtime_error("no more"); };
-      EXPECT_THROW(text.go_on(talk, interrupt), std::runtime_error);
+      EXPECT_THROW(text.go_on(talk, options, interrupt), std::runtime_error);
     }
     const std::vector<std::vector<int>> prompt{talk};
     const Generated anew = generate_behind(model_, prompt, options)[0];
     std::string told;
-    const Generated grown = text.go_on(talk, [&](const GeneratedPart& part) { told = part.text; });
+    const Generated grown = text.go_on(talk, options, [&](const GeneratedPart& part) { told = part.text; });
     EXPECT_EQ(grown.tokens, anew.tokens);
     EXPECT_EQ(grown.token_scores, anew.token_scores);
     EXPECT_EQ(grown.text, anew.text);
     EXPECT_EQ(told, anew.text);
     talk.insert(talk.end(), grown.tokens.begin(), grown.tokens.end());
   }
-  EXPECT_EQ(testing::refusal([&] { text.go_on({}, {}, "turn 4: prompt"); }), "turn 4: prompt 1: has no tokens");
+  EXPECT_EQ(testing::refusal([&] { text.go_on({}, options, {}, "turn 4: prompt"); }),
+            "turn 4: prompt 1: has no tokens");
 }
 
 TEST_F(LanguageModelTrainTest, WhatTranslatesIsRefused) {

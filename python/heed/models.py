@@ -137,6 +137,7 @@ class Model:
     def __init__(self, folder: Union[str, "os.PathLike[str]"], from_language: str = "", to_language: str = "") -> None:
         self._model = _heed.load(os.fspath(folder), from_language, to_language)
         self._name = os.path.basename(os.path.abspath(folder))
+        self._chats: List[_heed.GrowingText] = []  # one at most: what was read last, for the next to go on from
 
     @property
     def translates(self) -> bool:
@@ -226,11 +227,21 @@ class Model:
 
         messages: what the user says, or all that was said, the user's last: [{"role": "system", "content": "Be brief."},
         {"role": "user", "content": "What is attention?"}]. today: the day that the template writes; without, the one that it has for when
-        nobody tells it. names: what the template's own names are, {"enable_thinking": False}. Else as generate(). Raises heed.Error where
+        nobody tells it. names: what the template's own names are, {"enable_thinking": False}. Else as generate(). Of what was said, a call
+        reads what the last one, if it came to its end, has not: keys and values are kept as long as the model is. Raises heed.Error where
         no template is there, or it refuses what was said.
         """
         talk = said("heed.Model.chat", messages)
-        return streamed(lambda on_part: self._model.chat(talk, day_of(today), names or {}, options, max_tokens, listed(stop), on_part))
+
+        def answer(on_part: Callable[[int, str, bool], None]) -> None:
+            try:
+                text = self._chats.pop()
+            except IndexError:  # the first, or beside another
+                text = _heed.GrowingText(self._model)
+            self._model.chat(text, talk, day_of(today), names or {}, options, max_tokens, listed(stop), on_part)
+            self._chats[:] = [text]
+
+        return streamed(answer)
 
     def chat_text(self, messages: Messages, *, today: Optional[datetime.date] = None, names: Optional[Dict[str, Any]] = None) -> str:
         """What the model reads before it answers, special tokens spelled, as Hugging Face's apply_chat_template(messages, tokenize=False,
