@@ -17,9 +17,8 @@ bool is_identity(const std::vector<Index>& rows, Index count) {
 
 }  // namespace
 
-bool Session::goes_on(std::span<const std::int32_t> sequence) {
-  if (!last_read_) return false;
-  const auto differs = std::ranges::mismatch(*last_read_, sequence).in2;
+bool Session::go_on_to(std::span<const std::int32_t> sequence, std::span<const std::int32_t> last) {
+  const auto differs = std::ranges::mismatch(last, sequence).in2;
   const Index kept = differs - sequence.begin();
   return kept > 0 && model_.go_on(Context::inference(workspace_), *state_, kept, {differs, sequence.end()});
 }
@@ -39,7 +38,9 @@ Index Session::admit(const TokenBatch& sequences, Searches searches) {
     return {sequences.ids.data<std::int32_t>() + i * sequences.ids.dim(1),
             static_cast<std::size_t>(sequences.lengths.data<std::int32_t>()[i])};
   };
-  if (rows_ > 0 || searches.size() > 1 || !are_tokens || !goes_on(tokens_of(0))) {
+  // Should the model throw, what the state has read is no longer known.
+  const std::optional<std::vector<std::int32_t>> last = std::exchange(last_read_, std::nullopt);
+  if (!last || searches.size() > 1 || !are_tokens || !go_on_to(tokens_of(0), *last)) {
     if (rows_ == 0) state_ = model_.start(cache_);
     model_.admit(Context::inference(workspace_), *state_, sequences);
   }
@@ -88,8 +89,11 @@ void Session::step() {
   slots_ = std::move(going_on);
   rows_ = std::ssize(rows);
   if (rows_ == 0) {
-    last_read_ = tokens.size() == 1 ? std::move(last_read) : std::nullopt;
-    if (!last_read_) state_.reset();
+    // Kept where the model goes on from it: with nothing, to begin with.
+    const bool is_kept = tokens.size() == 1 && last_read &&
+                         model_.go_on(Context::inference(workspace_), *state_, std::ssize(*last_read), {});
+    last_read_ = is_kept ? std::move(last_read) : std::nullopt;
+    if (!is_kept) state_.reset();
   } else if (!is_identity(rows, std::ssize(tokens))) {
     state_->select_rows(rows);
   }

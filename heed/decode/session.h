@@ -56,14 +56,14 @@ class Session {
     std::optional<std::vector<std::int32_t>> read;  // while that is tokens, and of one row
   };
 
-  // Whether the model has gone on from the last sequence to this one.
-  bool goes_on(std::span<const std::int32_t> sequence);
+  // From what the last sequence read. Returns whether the model has.
+  bool go_on_to(std::span<const std::int32_t> sequence, std::span<const std::int32_t> last);
 
   const NextToken& model_;
   Workspace& workspace_;
   Precision cache_;
-  std::unique_ptr<DecoderState> state_;                 // without rows: that of the last sequence, or none
-  std::optional<std::vector<std::int32_t>> last_read_;  // by the last sequence, where it was one row alone
+  std::unique_ptr<DecoderState> state_;                 // without rows: none, or one that can go on
+  std::optional<std::vector<std::int32_t>> last_read_;  // then: what that has read
   std::vector<Slot> slots_;                             // their rows follow one another
   std::vector<Ended> ended_;
   Index rows_ = 0, admitted_ = 0;

@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "heed/decode/beam_search.h"
 #include "heed/decode/sampler.h"
 #include "heed/decode/session.h"
 #include "heed/layers/drawn_parameters.h"
 #include "heed/models/transformer.h"
+#include "heed/testing/refusal.h"
 
 namespace heed {
 namespace {
@@ -132,6 +134,54 @@ INSTANTIATE_TEST_SUITE_P(All, GrowingSequences,
                          ::testing::Values("dot", "window(3)", "window(40)", "dot + alibi + sinks",
                                            "cosine + alibi + sinks", "squared_distance + rotary + sparsemax", "rotary",
                                            "relative(buckets=8) + entmax15", "strided(3)", "fixed(3)", "bigbird(3)"));
+
+// Whatever else the session had before.
+TEST(SequencesReadAnew, BehindSeveralABeamAndAnError) {
+  DrawnParameters drawn(Rng(3));
+  const Transformer transformer(drawn, language_model("dot"));
+  CountsTokens model(transformer);
+  Workspace workspace;
+  Session session(model, workspace);
+  const std::vector<Turn> turns = turns_of(transformer);
+  const Ids &first = turns[0].tokens, &second = turns[1].tokens;
+  const auto expect_turn = [&](const Ids& tokens, Index read) {
+    Session alone(transformer, workspace);
+    EXPECT_EQ(answer(session, tokens).token_scores, answer(alone, tokens).token_scores);
+    EXPECT_EQ(model.take_read(), read);
+  };
+  const auto admit = [&](const std::vector<Ids>& sequences, Searches searches) {
+    Ids ids, lengths;
+    for (const Ids& sequence : sequences) {
+      ids.insert(ids.end(), sequence.begin(), sequence.begin() + 5), lengths.push_back(5);
+    }
+    const Index rows = std::ssize(sequences);
+    session.admit({Tensor::from(ids, {rows, 5}), Tensor::from(lengths, {rows})}, std::move(searches));
+  };
+  const auto all = [](const Ids& tokens) { return std::ssize(tokens) - 1; };
+  expect_turn(first, all(first));
+  // Two that end in one step.
+  Searches two;
+  for (int i = 0; i < 2; ++i) two.push_back(std::make_unique<Sampler>(SamplingOptions{}, SpecialTokens{}, first, i, 1));
+  admit({first, second}, std::move(two));
+  session.step();
+  EXPECT_EQ(session.take().size(), 2u);
+  model.take_read();
+  expect_turn(second, all(second));
+  // A beam, which begins as what was read before.
+  Searches beam;
+  beam.push_back(std::make_unique<BeamSearch>(BeamOptions{.beam = 3}, SpecialTokens{}, 2, 4));
+  admit({second}, std::move(beam));
+  EXPECT_EQ(model.take_read(), 0);
+  while (session.rows() > 0) session.step();
+  session.take();
+  expect_turn(second, all(second));
+  // A token that the model has not, behind some that were read.
+  Ids wrong(second.begin(), second.begin() + 50);
+  wrong.insert(wrong.end(), {kPieces, 5});
+  EXPECT_NE(testing::refusal([&] { answer(session, wrong); }), "");
+  model.take_read();
+  expect_turn(second, all(second));
+}
 
 // Sums of linear attention have forgotten what each token added, and what is kept rounded is not what a prompt meets.
 TEST(SequencesReadAnew, WhereTheBitsWouldBeOthers) {

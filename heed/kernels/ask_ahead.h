@@ -16,7 +16,7 @@ struct AskAhead {
   // read in whatever order; else in the order in which it will be read.
   bool by_address = false;
   // Whether lines that many rows turn to at once are asked for again, into the first cache, while those before them are
-  // multiplied: a core that keeps few requests has none left for what lies in the second cache, else.
+  // multiplied. Else a core that keeps few requests, all of them for memory, waits even for its second cache.
   bool again = false;
   // Whether rows whose lines share sets of the first cache are asked for in runs of lines of one row; else a line of
   // each.

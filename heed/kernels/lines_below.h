@@ -83,6 +83,7 @@ class LinesBelow {
         count_(stored.count),
         lines_(ceil_div(line_bytes, kLineBytes)),
         again_(ask_ahead().again),
+        next_rows_(stored.next_bytes == 0 || next_ == data_ + count_ * row_bytes_ ? next_ : nullptr),
         spread_(spread_below(stored, row_bytes, round_up(count_, kTogether) * lines_)) {
     if (!spread_.empty()) return;
     const AskAhead wanted = ask_ahead();
@@ -108,12 +109,12 @@ class LinesBelow {
     }
     ask_lines(at, row_bytes_, kTogether, into_first_cache_);
   }
-  // What is read after that line of the rows from `row` on: the first of kTogether lines, a row apart, if it is known
-  // and to be asked for once more.
+  // What is read after that line of the rows from `row` on: the first of kTogether lines, a row apart, or of fewer.
+  // Null where it is not known, or not to be asked for again.
   HWY_INLINE const char* again(Index row, Index line) const {
     if (!again_) return nullptr;
     if (line + 1 < lines_) return data_ + row * row_bytes_ + (line + 1) * kLineBytes;
-    return row + kTogether < count_ ? data_ + (row + kTogether) * row_bytes_ : next_;
+    return row + kTogether < count_ ? data_ + (row + kTogether) * row_bytes_ : next_rows_;
   }
   // Some of kTogether parts that the work on that line of the rows has: what is asked for by address is spread evenly
   // over them, for a core that is asked for many lines at once keeps what it reads waiting, too.
@@ -124,7 +125,9 @@ class LinesBelow {
  private:
   const char *data_, *next_;
   Index row_bytes_, count_, lines_, down_ = 0, along_ = 0;
-  bool again_, in_runs_ = false, into_first_cache_ = false;
+  bool again_;
+  const char* next_rows_;  // what follows, where that is rows as far apart; else null
+  bool in_runs_ = false, into_first_cache_ = false;
   SpreadBelow spread_;
 };
 

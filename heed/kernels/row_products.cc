@@ -149,7 +149,8 @@ constexpr bool kTurnsLines = kManyRegisters && kLanes * kWordBytes == kLineBytes
 enum class LinePart { half, whole };
 
 // And of a line of kGroups times kLanes rows, each group with chains of its own. Meanwhile ask(parts) asks for as many
-// lines as are read, and those that come next are asked for from `again` on, unless that is null.
+// lines as are read, and where halves of lines are turned those that come next are asked for, from `again` on, unless
+// that is null.
 template <class Row, int R, int kGroups, LinePart kPart, class Ask>
 HWY_INLINE void add_line(const float* HWY_RESTRICT q, const char* rows, Index row_bytes, const Vector (&scale)[kGroups],
                          Vector (&sums)[kGroups][R], const Ask& ask, const char* again) {

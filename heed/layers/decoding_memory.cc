@@ -8,6 +8,15 @@ namespace heed {
 
 // --- Pages -----------------------------------------------------------------------------------------------------------
 
+void PagedMemory::go_back(Index tokens) {
+  for (Index row = 0; row < rows(); ++row) {
+    HEED_CHECK(length(row) == length(0) && length(row) >= tokens,
+               "PagedMemory::go_back: row {} has read {} tokens and the first one {}, so not all go back to {}", row,
+               length(row), length(0), tokens);
+  }
+  if (rows() > 0) cache_.truncate(length(0) - tokens);
+}
+
 void PagedMemory::attend(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, View out, Tensor* weights,
                          Workspace& workspace) {
   cache_.append(k, v);

@@ -33,9 +33,11 @@ class DecodingMemory {
   // Keeps, in this order, the given rows; one may come several times.
   virtual void select_rows(std::span<const Index> rows) = 0;
 
-  // Whether the keys and values of each token are kept apart and as they were given, so that rows can go back.
+  // Whether rows that go back and read on are those that read all of it: the keys and values of each token are kept
+  // apart, and as they were given.
   virtual bool can_go_back() const = 0;
-  // Forgets all but the first `tokens` tokens of each row, which have read as many as each other and no fewer.
+  // Forgets all but the first `tokens` tokens of each row. Throws heed::Error where some rows have read more than
+  // others, or fewer.
   virtual void go_back(Index tokens) = 0;
 
   // More tokens of each row, as many of each (one, of a memory that cannot go back): keeps their keys and values and
@@ -50,7 +52,7 @@ class DecodingMemory {
 // Any attention. Rows share the pages that they have in common.
 class PagedMemory : public DecodingMemory {
  public:
-  // Keys and values are given in one type and kept in one.
+  // Keys and values come in one type and are kept in another or the same.
   PagedMemory(Index key_heads, Index width, DType given, DType kept)
       : is_exact_(given == kept),
         cache_({.key_heads = key_heads, .width = width, .value_width = width, .page = kPage, .dtype = kept}) {}
@@ -61,7 +63,7 @@ class PagedMemory : public DecodingMemory {
   void admit(ConstView k, ConstView v, std::span<const Index> lengths) override { cache_.admit(k, v, lengths); }
   void select_rows(std::span<const Index> rows) override { cache_.reorder(rows); }
   bool can_go_back() const override { return is_exact_; }
-  void go_back(Index tokens) override { cache_.truncate(rows() == 0 ? 0 : length(0) - tokens); }
+  void go_back(Index tokens) override;
   void attend(ConstView q, ConstView k, ConstView v, const AttentionSpec& spec, View out, Tensor* weights,
               Workspace& workspace) override;
 

@@ -47,8 +47,9 @@ class NextToken {
   // token (step begins with that). Inference only (no tape).
   virtual void admit(const Context& context, DecoderState& state, const TokenBatch& sequences) const = 0;
   // Takes a state of one row back to the first `kept` of the tokens that it has read, and reads others behind them: it
-  // then has the bits of one that was admitted with all of these. Returns whether it has; a model that cannot has done
-  // nothing: it has a source, or what it keeps of tokens is rounded, or no longer apart. Inference only.
+  // then has the bits of one that was admitted with all of these. Returns false, and has done nothing, where the model
+  // cannot: it has a source, its tokens see later ones, or what it keeps of them is rounded or no longer apart.
+  // Inference only. Throws heed::Error where there are other rows, or fewer tokens.
   virtual bool go_on(const Context&, DecoderState&, Index /*kept*/, std::span<const std::int32_t> /*tokens*/) const {
     return false;
   }

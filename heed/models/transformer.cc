@@ -212,6 +212,8 @@ bool Transformer::go_on(const Context& context, DecoderState& decoder_state, Ind
                         std::span<const std::int32_t> tokens) const {
   State& state = dynamic_cast<State&>(decoder_state);
   if (has_source() || !config_.causal) return false;
+  HEED_CHECK(state.positions.size() == 1 && kept <= state.positions.at<std::int32_t>({0}),
+             "Transformer::go_on: not from {} tokens of one row, in a state of {} rows", kept, state.positions.size());
   for (const TransformerBlock::Memory& block : state.blocks) {
     if (!block.tokens->can_go_back()) return false;
   }

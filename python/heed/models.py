@@ -228,7 +228,7 @@ class Model:
         messages: what the user says, or all that was said, the user's last: [{"role": "system", "content": "Be brief."},
         {"role": "user", "content": "What is attention?"}]. today: the day that the template writes; without, the one that it has for when
         nobody tells it. names: what the template's own names are, {"enable_thinking": False}. Else as generate(). Of what was said, a call
-        reads what the last one, if it came to its end, has not: keys and values are kept as long as the model is. Raises heed.Error where
+        reads what the last one that came to its end has not: keys and values are kept as long as the model is. Raises heed.Error where
         no template is there, or it refuses what was said.
         """
         talk = said("heed.Model.chat", messages)
@@ -238,8 +238,10 @@ class Model:
                 text = self._chats.pop()
             except IndexError:  # the first, or beside another
                 text = _heed.GrowingText(self._model)
-            self._model.chat(text, talk, day_of(today), names or {}, options, max_tokens, listed(stop), on_part)
-            self._chats[:] = [text]
+            try:
+                self._model.chat(text, talk, day_of(today), names or {}, options, max_tokens, listed(stop), on_part)
+            finally:
+                self._chats = [text]
 
         return streamed(answer)
 
