@@ -23,6 +23,8 @@ class BiasRows {
 
   // Whether there is anything to add.
   bool active() const { return dense_ || alibi_ || table_ || centre_; }
+  // Whether all heads read the same dense numbers.
+  bool is_shared_by_heads() const { return dense_ && dense_.stride[1] == 0; }
   // Whether b_ij depends on the head and on how far the key is from the query alone, so that b_ij = b_i+1,j+1.
   bool goes_by_distance() const { return (alibi_ || table_) && !dense_ && !centre_; }
   // Then: numbers[n] = b_ij of each query i and key j with i - j = distances.begin + n, whether there are such or not.
