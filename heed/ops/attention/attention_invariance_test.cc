@@ -324,6 +324,25 @@ TEST(AttentionInvariance, HeadsReadTheirKeyValueHead) {
   }
 }
 
+// Rows of it are met by one head after another where there is one for all, else by one head at a time.
+TEST(AttentionInvariance, ABiasOfAllHeadsIsThatOfEach) {
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    AttentionSample p = plain_problem({.batch = 2, .heads = 6, .key_heads = 3, .queries = 700, .keys = 130}, dtype);
+    p.spec.mask = Mask::causal();
+    p.spec.bias.dense = random_tensor(DType::f32, {1, 1, 700, 130}, 4);
+    AttentionSample each = p;
+    each.spec.bias.dense = Tensor::empty(DType::f32, {1, 6, 700, 130});
+    for (Index h = 0; h < 6; ++h) copy(select(p.spec.bias.dense, 1, 0), select(each.spec.bias.dense, 1, h));
+    for (const AttentionPlan* plan : plans_for(p)) {
+      if (!plan->name.starts_with("fused")) continue;
+      const AttentionAnswer of_all = solve(*plan, p), of_each = solve(*plan, each);
+      EXPECT_TRUE(same_bits(of_all.out, of_each.out)) << plan->name;
+      EXPECT_TRUE(same_bits(of_all.dq, of_each.dq)) << plan->name;
+      expect_same_on_any_threads(*plan, p);
+    }
+  }
+}
+
 TEST(AttentionWanted, OnlyWhatIsWantedIsComputed) {
   for (const AttentionSample& p : variants({.heads = 2, .key_heads = 2, .queries = 5, .keys = 9})) {
     for (const AttentionPlan* plan : plans_for(p)) {
